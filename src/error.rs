@@ -1,0 +1,163 @@
+//! The one error type, and what each variant means.
+
+use crate::dtype::DType;
+
+/// The result of every fallible call of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a call, or the computation that it asked for, failed.
+///
+/// What the host can see fails at the call; what only the device can see (an index out of range, rows whose lengths do
+/// not broadcast) fails at the read that depends on it. Tensors stay valid after an error.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A row partition breaks a rule of its encoding.
+    #[error("{op}: {what}")]
+    Partition {
+        /// The factory that was called.
+        op: &'static str,
+        /// The rule, with the first offending entry.
+        what: String,
+    },
+    /// Nested input whose leaves lie at different depths, or whose inner values are not uniform.
+    #[error("{op}: {what}")]
+    Nesting {
+        /// The factory that was called.
+        op: &'static str,
+        /// What is uneven.
+        what: String,
+    },
+    /// Two shapes that do not fit each other.
+    #[error("{op}: shapes {lhs} and {rhs} do not fit: {what}")]
+    Shape {
+        /// The operation.
+        op: &'static str,
+        /// The left shape, ragged dimensions as `None`.
+        lhs: String,
+        /// The right shape.
+        rhs: String,
+        /// Which rule they break.
+        what: String,
+    },
+    /// An argument outside what the operation accepts.
+    #[error("{op}: {what}")]
+    Argument {
+        /// The operation.
+        op: &'static str,
+        /// The argument, what it was and what it may be.
+        what: String,
+    },
+    /// An axis that the tensor does not have.
+    #[error("{op}: axis {axis} is out of range for rank {rank} (allowed: {} to {})", -(*rank as i64), *rank as i64 - 1)]
+    Axis {
+        /// The operation.
+        op: &'static str,
+        /// The axis as given.
+        axis: i64,
+        /// The tensor's rank.
+        rank: usize,
+    },
+    /// An index outside its dimension.
+    #[error("{op}: index {index} is out of range for size {size}{}", at.map(|p| format!(" (at position {p})")).unwrap_or_default())]
+    Index {
+        /// The operation.
+        op: &'static str,
+        /// The first offending index.
+        index: i64,
+        /// The dimension's size.
+        size: u64,
+        /// Where that index stands among the indices, if there are several.
+        at: Option<u64>,
+    },
+    /// Operands of different dtypes.
+    #[error("{op}: dtypes {lhs} and {rhs} differ; cast one of them")]
+    DTypes {
+        /// The operation.
+        op: &'static str,
+        /// The left dtype.
+        lhs: DType,
+        /// The right dtype.
+        rhs: DType,
+    },
+    /// A dtype that the operation is not defined for, or that the device cannot compute with.
+    #[error("{op} is not defined for {dtype}{}{hint}", if hint.is_empty() { "" } else { ": " })]
+    Unsupported {
+        /// The operation.
+        op: &'static str,
+        /// The dtype.
+        dtype: DType,
+        /// The way out, or empty.
+        hint: String,
+    },
+    /// Operands on different devices.
+    #[error("{op}: operands are on different devices, {lhs} and {rhs}; move one with to_device")]
+    Devices {
+        /// The operation.
+        op: &'static str,
+        /// The left device.
+        lhs: String,
+        /// The right device.
+        rhs: String,
+    },
+    /// Found on the device while computing: the first offender and where the operation was recorded.
+    #[error("{op}: {what} (first at position {at}; recorded at {location})")]
+    Check {
+        /// The operation.
+        op: &'static str,
+        /// The condition that does not hold.
+        what: String,
+        /// The first position at which it fails.
+        at: u64,
+        /// Source file and line of the call.
+        location: String,
+    },
+    /// More than a device or the index type can hold.
+    #[error("{what} needs {requested} {unit}, but {limit} is the limit of {whose}")]
+    Limit {
+        /// What was asked for.
+        what: String,
+        /// How much of it.
+        requested: u64,
+        /// What is counted.
+        unit: &'static str,
+        /// The most that is allowed.
+        limit: u64,
+        /// Whose limit it is.
+        whose: String,
+    },
+    /// The named device is not there.
+    #[error("no device {name:?}; available: {available}")]
+    NoDevice {
+        /// The name as given.
+        name: String,
+        /// The names that can be given.
+        available: String,
+    },
+    /// The device refused a kernel or a command: a fault of this crate or of the driver.
+    #[error("the GPU refused {label}: {message}")]
+    Gpu {
+        /// What was being built or run.
+        label: String,
+        /// The driver's or wgpu's words.
+        message: String,
+    },
+    /// The device is gone; its tensors cannot be read any more.
+    #[error("the GPU device was lost: {reason}")]
+    DeviceLost {
+        /// The driver's words.
+        reason: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn argument(op: &'static str, what: impl Into<String>) -> Self {
+        Self::Argument { op, what: what.into() }
+    }
+    pub(crate) fn partition(op: &'static str, what: impl Into<String>) -> Self {
+        Self::Partition { op, what: what.into() }
+    }
+    pub(crate) fn unsupported(op: &'static str, dtype: DType, hint: impl Into<String>) -> Self {
+        Self::Unsupported { op, dtype, hint: hint.into() }
+    }
+}

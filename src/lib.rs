@@ -1,0 +1,6 @@
+//! Ragged tensors.
+#![forbid(unsafe_op_in_unsafe_fn)]
+mod dtype;
+mod error;
+pub use dtype::DType;
+pub use error::{Error, Result};
