@@ -1,6 +1,19 @@
 //! Ragged tensors.
 #![forbid(unsafe_op_in_unsafe_fn)]
+mod backend;
+mod device;
 mod dtype;
 mod error;
+mod graph;
+mod math;
+mod ops;
+mod shape;
+mod stats;
+mod tensor;
+pub use device::Device;
 pub use dtype::DType;
 pub use error::{Error, Result};
+pub use graph::scalar::Scalar;
+pub use shape::RowPartition;
+pub use stats::Stats;
+pub use tensor::{Fill, HostTensor, HostValues, Tensor};

@@ -1,0 +1,168 @@
+//! FarmHash's Fingerprint64 of rows of bytes. Twin of `shaders/fingerprint.wgsl`.
+//!
+//! The algorithm is that of Google's FarmHash (farmhashna::Hash64), whose value is fixed for good: it hashes short
+//! strings by length classes (up to 16, 32, 64 bytes) and longer ones in blocks of 64 bytes with 56 bytes of state.
+//! Source: <https://github.com/google/farmhash>, MIT.
+
+use rayon::prelude::*;
+
+use super::array::Array;
+use super::eval::{Block, Inputs};
+use super::runs::Starts;
+use crate::graph::expr::Expr;
+use crate::graph::node::Rows;
+
+const K0: u64 = 0xc3a5_c85c_97cb_3127;
+const K1: u64 = 0xb492_b66f_be98_f273;
+const K2: u64 = 0x9ae1_6a3b_2f90_404f;
+
+fn fetch64(s: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(s[at..at + 8].try_into().expect("8 bytes"))
+}
+
+fn fetch32(s: &[u8], at: usize) -> u64 {
+    u64::from(u32::from_le_bytes(s[at..at + 4].try_into().expect("4 bytes")))
+}
+
+fn shift_mix(v: u64) -> u64 {
+    v ^ (v >> 47)
+}
+
+fn mix(u: u64, v: u64, mul: u64) -> u64 {
+    let mut a = (u ^ v).wrapping_mul(mul);
+    a ^= a >> 47;
+    let mut b = (v ^ a).wrapping_mul(mul);
+    b ^= b >> 47;
+    b.wrapping_mul(mul)
+}
+
+fn up_to_16(s: &[u8]) -> u64 {
+    let len = s.len() as u64;
+    if len >= 8 {
+        let mul = K2.wrapping_add(len * 2);
+        let a = fetch64(s, 0).wrapping_add(K2);
+        let b = fetch64(s, s.len() - 8);
+        let c = b.rotate_right(37).wrapping_mul(mul).wrapping_add(a);
+        let d = a.rotate_right(25).wrapping_add(b).wrapping_mul(mul);
+        return mix(c, d, mul);
+    }
+    if len >= 4 {
+        let mul = K2.wrapping_add(len * 2);
+        return mix(len.wrapping_add(fetch32(s, 0) << 3), fetch32(s, s.len() - 4), mul);
+    }
+    if len > 0 {
+        let (a, b, c) = (u64::from(s[0]), u64::from(s[s.len() >> 1]), u64::from(s[s.len() - 1]));
+        let y = a + (b << 8);
+        let z = len + (c << 2);
+        return shift_mix(y.wrapping_mul(K2) ^ z.wrapping_mul(K0)).wrapping_mul(K2);
+    }
+    K2
+}
+
+fn up_to_32(s: &[u8]) -> u64 {
+    let len = s.len() as u64;
+    let mul = K2.wrapping_add(len * 2);
+    let a = fetch64(s, 0).wrapping_mul(K1);
+    let b = fetch64(s, 8);
+    let c = fetch64(s, s.len() - 8).wrapping_mul(mul);
+    let d = fetch64(s, s.len() - 16).wrapping_mul(K2);
+    mix(
+        a.wrapping_add(b).rotate_right(43).wrapping_add(c.rotate_right(30)).wrapping_add(d),
+        a.wrapping_add(b.wrapping_add(K2).rotate_right(18)).wrapping_add(c),
+        mul,
+    )
+}
+
+fn up_to_64(s: &[u8]) -> u64 {
+    let len = s.len() as u64;
+    let mul = K2.wrapping_add(len * 2);
+    let a = fetch64(s, 0).wrapping_mul(K2);
+    let b = fetch64(s, 8);
+    let c = fetch64(s, s.len() - 8).wrapping_mul(mul);
+    let d = fetch64(s, s.len() - 16).wrapping_mul(K2);
+    let y = a.wrapping_add(b).rotate_right(43).wrapping_add(c.rotate_right(30)).wrapping_add(d);
+    let z = mix(y, a.wrapping_add(b.wrapping_add(K2).rotate_right(18)).wrapping_add(c), mul);
+    let e = fetch64(s, 16).wrapping_mul(mul);
+    let f = fetch64(s, 24);
+    let g = y.wrapping_add(fetch64(s, s.len() - 32)).wrapping_mul(mul);
+    let h = z.wrapping_add(fetch64(s, s.len() - 24)).wrapping_mul(mul);
+    mix(
+        e.wrapping_add(f).rotate_right(43).wrapping_add(g.rotate_right(30)).wrapping_add(h),
+        e.wrapping_add(f.wrapping_add(a).rotate_right(18)).wrapping_add(g),
+        mul,
+    )
+}
+
+/// Mixes 32 bytes into two words seeded with `a` and `b`.
+fn weak(s: &[u8], at: usize, mut a: u64, mut b: u64) -> (u64, u64) {
+    let (w, x, y, z) = (fetch64(s, at), fetch64(s, at + 8), fetch64(s, at + 16), fetch64(s, at + 24));
+    a = a.wrapping_add(w);
+    b = b.wrapping_add(a).wrapping_add(z).rotate_right(21);
+    let c = a;
+    a = a.wrapping_add(x).wrapping_add(y);
+    b = b.wrapping_add(a.rotate_right(44));
+    (a.wrapping_add(z), b.wrapping_add(c))
+}
+
+/// Fingerprint64 of one string.
+pub(crate) fn fingerprint64(s: &[u8]) -> u64 {
+    match s.len() {
+        0..=16 => return up_to_16(s),
+        17..=32 => return up_to_32(s),
+        33..=64 => return up_to_64(s),
+        _ => {}
+    }
+    const SEED: u64 = 81;
+    let mut x = SEED;
+    let mut y = SEED.wrapping_mul(K1).wrapping_add(113);
+    let mut z = shift_mix(y.wrapping_mul(K2).wrapping_add(113)).wrapping_mul(K2);
+    let (mut v, mut w) = ((0u64, 0u64), (0u64, 0u64));
+    x = x.wrapping_mul(K2).wrapping_add(fetch64(s, 0));
+    let end = (s.len() - 1) / 64 * 64;
+    let last = s.len() - 64;
+    let mut at = 0;
+    while at < end {
+        x = x.wrapping_add(y).wrapping_add(v.0).wrapping_add(fetch64(s, at + 8)).rotate_right(37).wrapping_mul(K1);
+        y = y.wrapping_add(v.1).wrapping_add(fetch64(s, at + 48)).rotate_right(42).wrapping_mul(K1);
+        x ^= w.1;
+        y = y.wrapping_add(v.0).wrapping_add(fetch64(s, at + 40));
+        z = z.wrapping_add(w.0).rotate_right(33).wrapping_mul(K1);
+        v = weak(s, at, v.1.wrapping_mul(K1), x.wrapping_add(w.0));
+        w = weak(s, at + 32, z.wrapping_add(w.1), y.wrapping_add(fetch64(s, at + 16)));
+        std::mem::swap(&mut z, &mut x);
+        at += 64;
+    }
+    let mul = K1.wrapping_add((z & 0xff) << 1);
+    w.0 = w.0.wrapping_add(((s.len() - 1) & 63) as u64);
+    v.0 = v.0.wrapping_add(w.0);
+    w.0 = w.0.wrapping_add(v.0);
+    x = x.wrapping_add(y).wrapping_add(v.0).wrapping_add(fetch64(s, last + 8)).rotate_right(37).wrapping_mul(mul);
+    y = y.wrapping_add(v.1).wrapping_add(fetch64(s, last + 48)).rotate_right(42).wrapping_mul(mul);
+    x ^= w.1.wrapping_mul(9);
+    y = y.wrapping_add(v.0.wrapping_mul(9)).wrapping_add(fetch64(s, last + 40));
+    z = z.wrapping_add(w.0).rotate_right(33).wrapping_mul(mul);
+    v = weak(s, last, v.1.wrapping_mul(mul), x.wrapping_add(w.0));
+    w = weak(s, last + 32, z.wrapping_add(w.1), y.wrapping_add(fetch64(s, last + 16)));
+    std::mem::swap(&mut z, &mut x);
+    mix(
+        mix(v.0, w.0, mul).wrapping_add(shift_mix(y).wrapping_mul(K0)).wrapping_add(z),
+        mix(v.1, w.1, mul).wrapping_add(x),
+        mul,
+    )
+}
+
+/// Bytes evaluated at a time.
+const CHUNK: usize = 4096;
+
+/// The fingerprints of the first `nrows` rows.
+pub(crate) fn fingerprint(inputs: &Inputs, rows: &Rows, nrows: usize, byte: &Expr, out: &mut Array) {
+    let starts = Starts::new(inputs, rows);
+    let runs = starts.runs(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
+    runs.into_par_iter().for_each(|(first, out)| {
+        let (from, to) = (starts.at(first), starts.at(first + out.len()));
+        let bytes = Block::run(inputs, from as u32, to - from).eval_as::<u8>(byte);
+        for (k, out) in out.iter_mut().enumerate() {
+            *out = fingerprint64(&bytes[starts.at(first + k) - from..starts.at(first + k + 1) - from]);
+        }
+    });
+}

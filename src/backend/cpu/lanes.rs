@@ -1,0 +1,420 @@
+//! Values of an expression at many positions at once, and the scalar operations over them.
+//!
+//! The loops here are the CPU's definition of every opcode; each is a plain pass over slices that the compiler turns
+//! into vector code.
+
+use std::rc::Rc;
+
+use crate::dtype::DType;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::scalar::Scalar;
+use crate::math::{self, MathFn};
+
+/// The values of one expression at the positions of a block.
+#[derive(Debug, Clone)]
+pub(crate) enum Lanes {
+    /// The same at every position.
+    One(Scalar),
+    Bool(Rc<[bool]>),
+    U8(Rc<[u8]>),
+    I32(Rc<[i32]>),
+    U32(Rc<[u32]>),
+    I64(Rc<[i64]>),
+    U64(Rc<[u64]>),
+    F32(Rc<[f32]>),
+    F64(Rc<[f64]>),
+}
+
+/// One operand: a value for all positions, or one each.
+#[derive(Clone, Copy)]
+pub(crate) enum Operand<'a, T> {
+    One(T),
+    Many(&'a [T]),
+}
+
+impl<T: Copy> Operand<'_, T> {
+    #[inline(always)]
+    pub(crate) fn get(&self, i: usize) -> T {
+        match self {
+            Self::One(v) => *v,
+            Self::Many(s) => s[i],
+        }
+    }
+}
+
+/// A Rust type that lanes can hold.
+pub(crate) trait Lane: Copy + 'static {
+    fn wrap(values: Rc<[Self]>) -> Lanes;
+    fn operand(lanes: &Lanes) -> Operand<'_, Self>;
+}
+
+macro_rules! lanes {
+    ($($t:ty => $v:ident),*) => {$(
+        impl Lane for $t {
+            fn wrap(values: Rc<[Self]>) -> Lanes {
+                Lanes::$v(values)
+            }
+            fn operand(lanes: &Lanes) -> Operand<'_, Self> {
+                match lanes {
+                    Lanes::$v(s) => Operand::Many(s),
+                    Lanes::One(Scalar::$v(s)) => Operand::One(*s),
+                    other => unreachable!("bug: {:?} where {} was planned", other.dtype(), stringify!($t)),
+                }
+            }
+        }
+    )*
+    impl Lanes {
+        /// The dtype of the values.
+        pub(crate) fn dtype(&self) -> DType {
+            match self {
+                Self::One(s) => s.dtype(),
+                $(Self::$v(_) => DType::$v,)*
+            }
+        }
+        /// The values at the chosen lanes.
+        pub(crate) fn pick(&self, lanes: &[u32]) -> Self {
+            match self {
+                Self::One(s) => Self::One(*s),
+                $(Self::$v(s) => Self::$v(lanes.iter().map(|&i| s[i as usize]).collect()),)*
+            }
+        }
+        /// `n` lanes: those listed in `at_a` from `a`, in order, the others from `b`, in order.
+        pub(crate) fn merge(n: usize, at_a: &[bool], a: &Self, b: &Self) -> Self {
+            match a.dtype() {
+                $(DType::$v => {
+                    let (a, b) = (<$t>::operand(a), <$t>::operand(b));
+                    let (mut i, mut j) = (0, 0);
+                    let out: Rc<[$t]> = (0..n).map(|k| if at_a[k] { i += 1; a.get(i - 1) } else { j += 1; b.get(j - 1) }).collect();
+                    Self::$v(out)
+                })*
+                DType::Str => unreachable!("bug: strings are not lanes"),
+            }
+        }
+        /// Lane by lane, `a` where the condition holds, else `b`.
+        pub(crate) fn blend(n: usize, condition: &[bool], a: &Self, b: &Self) -> Self {
+            match a.dtype() {
+                $(DType::$v => {
+                    let (a, b) = (<$t>::operand(a), <$t>::operand(b));
+                    Self::$v((0..n).map(|k| { let (x, y) = (a.get(k), b.get(k)); if condition[k] { x } else { y } }).collect())
+                })*
+                DType::Str => unreachable!("bug: strings are not lanes"),
+            }
+        }
+    }
+    };
+}
+lanes!(bool => Bool, u8 => U8, i32 => I32, u32 => U32, i64 => I64, u64 => U64, f32 => F32, f64 => F64);
+
+fn map1<A: Lane, B: Lane>(n: usize, a: &Lanes, f: impl Fn(A) -> B) -> Lanes {
+    match A::operand(a) {
+        Operand::Many(a) => B::wrap(a[..n].iter().map(|&a| f(a)).collect()),
+        Operand::One(a) => B::wrap(std::iter::repeat_n(f(a), n).collect()),
+    }
+}
+
+fn map2<A: Lane, B: Lane>(n: usize, a: &Lanes, b: &Lanes, f: impl Fn(A, A) -> B) -> Lanes {
+    B::wrap(match (A::operand(a), A::operand(b)) {
+        (Operand::Many(a), Operand::Many(b)) => a[..n].iter().zip(&b[..n]).map(|(&a, &b)| f(a, b)).collect(),
+        (Operand::Many(a), Operand::One(b)) => a[..n].iter().map(|&a| f(a, b)).collect(),
+        (Operand::One(a), Operand::Many(b)) => b[..n].iter().map(|&b| f(a, b)).collect(),
+        (Operand::One(a), Operand::One(b)) => std::iter::repeat_n(f(a, b), n).collect(),
+    })
+}
+
+/// Arithmetic of a numeric type, as the opcodes define it.
+pub(crate) trait Number: Lane + PartialEq + PartialOrd {
+    fn neg(self) -> Self;
+    fn abs(self) -> Self;
+    fn add(self, o: Self) -> Self;
+    fn sub(self, o: Self) -> Self;
+    fn mul(self, o: Self) -> Self;
+    fn div(self, o: Self) -> Self;
+    fn rem(self, o: Self) -> Self;
+    fn least(self, o: Self) -> Self;
+    fn greatest(self, o: Self) -> Self;
+    fn pow(self, o: Self) -> Self;
+}
+
+macro_rules! integer {
+    ($($t:ty, $abs:expr);*) => {$(
+        impl Number for $t {
+            #[inline(always)]
+            fn neg(self) -> Self { self.wrapping_neg() }
+            #[inline(always)]
+            fn abs(self) -> Self { let f: fn($t) -> $t = $abs; f(self) }
+            #[inline(always)]
+            fn add(self, o: Self) -> Self { self.wrapping_add(o) }
+            #[inline(always)]
+            fn sub(self, o: Self) -> Self { self.wrapping_sub(o) }
+            #[inline(always)]
+            fn mul(self, o: Self) -> Self { self.wrapping_mul(o) }
+            #[inline(always)]
+            fn div(self, o: Self) -> Self { if o == 0 { 0 } else { self.wrapping_div(o) } }
+            #[inline(always)]
+            fn rem(self, o: Self) -> Self { if o == 0 { 0 } else { self.wrapping_rem(o) } }
+            #[inline(always)]
+            fn least(self, o: Self) -> Self { self.min(o) }
+            #[inline(always)]
+            fn greatest(self, o: Self) -> Self { self.max(o) }
+            fn pow(self, o: Self) -> Self {
+                #[allow(unused_comparisons, reason = "one macro for signed and unsigned types")]
+                if o < 0 { return 0; }
+                let (mut base, mut e, mut out) = (self, o, 1 as $t);
+                while e != 0 {
+                    if e & 1 == 1 { out = out.wrapping_mul(base); }
+                    base = base.wrapping_mul(base);
+                    e >>= 1;
+                }
+                out
+            }
+        }
+    )*};
+}
+integer!(u8, |x| x; i32, i32::wrapping_abs; u32, |x| x; i64, i64::wrapping_abs; u64, |x| x);
+
+macro_rules! float {
+    ($($t:ty, $binary:path);*) => {$(
+        impl Number for $t {
+            #[inline(always)]
+            fn neg(self) -> Self { -self }
+            #[inline(always)]
+            fn abs(self) -> Self { self.abs() }
+            #[inline(always)]
+            fn add(self, o: Self) -> Self { self + o }
+            #[inline(always)]
+            fn sub(self, o: Self) -> Self { self - o }
+            #[inline(always)]
+            fn mul(self, o: Self) -> Self { self * o }
+            #[inline(always)]
+            fn div(self, o: Self) -> Self { self / o }
+            #[inline(always)]
+            fn rem(self, o: Self) -> Self { self % o }
+            #[inline(always)]
+            fn least(self, o: Self) -> Self {
+                if self.is_nan() || o.is_nan() { <$t>::NAN } else if self.total_cmp(&o).is_le() { self } else { o }
+            }
+            #[inline(always)]
+            fn greatest(self, o: Self) -> Self {
+                if self.is_nan() || o.is_nan() { <$t>::NAN } else if self.total_cmp(&o).is_ge() { self } else { o }
+            }
+            fn pow(self, o: Self) -> Self { $binary(MathFn::Pow)(self, o) }
+        }
+    )*};
+}
+float!(f32, math::f32_binary; f64, math::f64_binary);
+
+/// Bit operations of an integer type.
+trait Bits: Number {
+    fn not(self) -> Self;
+    fn and(self, o: Self) -> Self;
+    fn or(self, o: Self) -> Self;
+    fn xor(self, o: Self) -> Self;
+    fn shl(self, o: Self) -> Self;
+    fn shr(self, o: Self) -> Self;
+}
+
+macro_rules! bits {
+    ($($t:ty),*) => {$(
+        impl Bits for $t {
+            fn not(self) -> Self { !self }
+            fn and(self, o: Self) -> Self { self & o }
+            fn or(self, o: Self) -> Self { self | o }
+            fn xor(self, o: Self) -> Self { self ^ o }
+            fn shl(self, o: Self) -> Self {
+                u32::try_from(o).ok().and_then(|o| self.checked_shl(o)).unwrap_or(0)
+            }
+            fn shr(self, o: Self) -> Self {
+                let last = <$t>::BITS - 1;
+                // A sign-filling shift by one less than the width, twice over for the rest, gives 0 or -1.
+                u32::try_from(o).ok().and_then(|o| self.checked_shr(o)).unwrap_or((self >> last) >> (last.min(1)) & (self >> last))
+            }
+        }
+    )*};
+}
+bits!(u8, i32, u32, i64, u64);
+
+fn number<T: Number>(op: BinaryOp, n: usize, a: &Lanes, b: &Lanes) -> Option<Lanes> {
+    Some(match op {
+        BinaryOp::Add => map2(n, a, b, T::add),
+        BinaryOp::Sub => map2(n, a, b, T::sub),
+        BinaryOp::Mul => map2(n, a, b, T::mul),
+        BinaryOp::Div => map2(n, a, b, T::div),
+        BinaryOp::Rem => map2(n, a, b, T::rem),
+        BinaryOp::Min => map2(n, a, b, T::least),
+        BinaryOp::Max => map2(n, a, b, T::greatest),
+        BinaryOp::Pow => map2(n, a, b, T::pow),
+        BinaryOp::Eq => map2(n, a, b, |x: T, y: T| x == y),
+        BinaryOp::Ne => map2(n, a, b, |x: T, y: T| x != y),
+        BinaryOp::Lt => map2(n, a, b, |x: T, y: T| x < y),
+        BinaryOp::Le => map2(n, a, b, |x: T, y: T| x <= y),
+        _ => return None,
+    })
+}
+
+fn integer<T: Bits>(op: BinaryOp, n: usize, a: &Lanes, b: &Lanes) -> Lanes {
+    if let Some(done) = number::<T>(op, n, a, b) {
+        return done;
+    }
+    match op {
+        BinaryOp::And => map2(n, a, b, T::and),
+        BinaryOp::Or => map2(n, a, b, T::or),
+        BinaryOp::Xor => map2(n, a, b, T::xor),
+        BinaryOp::Shl => map2(n, a, b, T::shl),
+        BinaryOp::Shr => map2(n, a, b, T::shr),
+        other => unreachable!("bug: {other:?} recorded on integers"),
+    }
+}
+
+/// `a op b` at `n` positions.
+pub(crate) fn binary(op: BinaryOp, n: usize, a: &Lanes, b: &Lanes) -> Lanes {
+    match a.dtype() {
+        DType::Bool => match op {
+            BinaryOp::And => map2(n, a, b, |x: bool, y: bool| x & y),
+            BinaryOp::Or => map2(n, a, b, |x: bool, y: bool| x | y),
+            BinaryOp::Xor | BinaryOp::Ne => map2(n, a, b, |x: bool, y: bool| x ^ y),
+            BinaryOp::Eq => map2(n, a, b, |x: bool, y: bool| x == y),
+            BinaryOp::Lt => map2(n, a, b, |x: bool, y: bool| !x & y),
+            BinaryOp::Le => map2(n, a, b, |x: bool, y: bool| x <= y),
+            other => unreachable!("bug: {other:?} recorded on bools"),
+        },
+        DType::U8 => integer::<u8>(op, n, a, b),
+        DType::I32 => integer::<i32>(op, n, a, b),
+        DType::U32 => integer::<u32>(op, n, a, b),
+        DType::I64 => integer::<i64>(op, n, a, b),
+        DType::U64 => integer::<u64>(op, n, a, b),
+        DType::F32 => number::<f32>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f32_binary(math_of(op)))),
+        DType::F64 => number::<f64>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f64_binary(math_of(op)))),
+        DType::Str => unreachable!("bug: strings are not lanes"),
+    }
+}
+
+fn math_of(op: BinaryOp) -> MathFn {
+    match op {
+        BinaryOp::Atan2 => MathFn::Atan2,
+        other => unreachable!("bug: {other:?} recorded on floats"),
+    }
+}
+
+/// `op a` at `n` positions.
+pub(crate) fn unary(op: UnaryOp, n: usize, a: &Lanes) -> Lanes {
+    macro_rules! numbers {
+        ($f:ident) => {
+            match a.dtype() {
+                DType::U8 => map1(n, a, <u8 as Number>::$f),
+                DType::I32 => map1(n, a, <i32 as Number>::$f),
+                DType::U32 => map1(n, a, <u32 as Number>::$f),
+                DType::I64 => map1(n, a, <i64 as Number>::$f),
+                DType::U64 => map1(n, a, <u64 as Number>::$f),
+                DType::F32 => map1(n, a, <f32 as Number>::$f),
+                DType::F64 => map1(n, a, <f64 as Number>::$f),
+                d => unreachable!("bug: {op:?} recorded on {d}"),
+            }
+        };
+    }
+    macro_rules! floats {
+        ($f:ident) => {
+            match a.dtype() {
+                DType::F32 => map1(n, a, f32::$f),
+                DType::F64 => map1(n, a, f64::$f),
+                d => unreachable!("bug: {op:?} recorded on {d}"),
+            }
+        };
+    }
+    match op {
+        UnaryOp::Neg => numbers!(neg),
+        UnaryOp::Abs => numbers!(abs),
+        UnaryOp::Not => match a.dtype() {
+            DType::Bool => map1(n, a, |x: bool| !x),
+            DType::U8 => map1(n, a, <u8 as Bits>::not),
+            DType::I32 => map1(n, a, <i32 as Bits>::not),
+            DType::U32 => map1(n, a, <u32 as Bits>::not),
+            DType::I64 => map1(n, a, <i64 as Bits>::not),
+            DType::U64 => map1(n, a, <u64 as Bits>::not),
+            d => unreachable!("bug: complement recorded on {d}"),
+        },
+        UnaryOp::IsNan => floats!(is_nan),
+        UnaryOp::IsInf => floats!(is_infinite),
+        UnaryOp::IsFinite => floats!(is_finite),
+        UnaryOp::Math(f) => match a {
+            Lanes::F32(x) => {
+                let mut out = vec![0.0; n];
+                math::f32_unary_slice(f, &x[..n], &mut out);
+                Lanes::F32(out.into())
+            }
+            Lanes::F64(x) => {
+                let mut out = vec![0.0; n];
+                math::f64_unary_slice(f, &x[..n], &mut out);
+                Lanes::F64(out.into())
+            }
+            Lanes::One(Scalar::F32(x)) => Lanes::One(Scalar::F32(math::f32_unary(f)(*x))),
+            Lanes::One(Scalar::F64(x)) => Lanes::One(Scalar::F64(math::f64_unary(f)(*x))),
+            other => unreachable!("bug: {f:?} recorded on {:?}", other.dtype()),
+        },
+    }
+}
+
+/// The values converted to `to`.
+pub(crate) fn cast(to: DType, n: usize, a: &Lanes) -> Lanes {
+    macro_rules! from {
+        ($t:ty) => {
+            match to {
+                DType::Bool => map1(n, a, |x: $t| x != (0 as $t)),
+                DType::U8 => map1(n, a, |x: $t| x as u8),
+                DType::I32 => map1(n, a, |x: $t| x as i32),
+                DType::U32 => map1(n, a, |x: $t| x as u32),
+                DType::I64 => map1(n, a, |x: $t| x as i64),
+                DType::U64 => map1(n, a, |x: $t| x as u64),
+                DType::F32 => map1(n, a, |x: $t| x as f32),
+                DType::F64 => map1(n, a, |x: $t| x as f64),
+                DType::Str => unreachable!("bug: strings are not lanes"),
+            }
+        };
+    }
+    match a.dtype() {
+        DType::Bool => {
+            let bytes = map1(n, a, |x: bool| u8::from(x));
+            if to == DType::U8 { bytes } else { cast(to, n, &bytes) }
+        }
+        DType::U8 => from!(u8),
+        DType::I32 => from!(i32),
+        DType::U32 => from!(u32),
+        DType::I64 => from!(i64),
+        DType::U64 => from!(u64),
+        DType::F32 => from!(f32),
+        DType::F64 => from!(f64),
+        DType::Str => unreachable!("bug: strings are not lanes"),
+    }
+}
+
+/// The bits of the values as another dtype of that width.
+pub(crate) fn bitcast(to: DType, n: usize, a: &Lanes) -> Lanes {
+    let narrow: Lanes;
+    let wide: Lanes;
+    match a.dtype().size() {
+        1 => a.clone(),
+        4 => {
+            narrow = match a.dtype() {
+                DType::I32 => map1(n, a, |x: i32| x as u32),
+                DType::F32 => map1(n, a, f32::to_bits),
+                _ => a.clone(),
+            };
+            match to {
+                DType::I32 => map1(n, &narrow, |x: u32| x as i32),
+                DType::F32 => map1(n, &narrow, f32::from_bits),
+                _ => narrow,
+            }
+        }
+        _ => {
+            wide = match a.dtype() {
+                DType::I64 => map1(n, a, |x: i64| x as u64),
+                DType::F64 => map1(n, a, f64::to_bits),
+                _ => a.clone(),
+            };
+            match to {
+                DType::I64 => map1(n, &wide, |x: u64| x as i64),
+                DType::F64 => map1(n, &wide, f64::from_bits),
+                _ => wide,
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Maps and conditions over positions, block by block on all cores.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::array::{Array, Stored};
+use super::eval::{Block, Inputs};
+use super::lanes::Lane;
+use crate::dtype::DType;
+use crate::graph::expr::{Check, Expr};
+
+/// Positions evaluated at a time: a few arrays of this many numbers stay in a 32 KiB cache.
+const BLOCK: usize = 2048;
+
+fn fill<T: Lane + Send + Sync, S: Stored>(inputs: &Inputs, e: &Expr, out: &mut [S], store: impl Fn(T) -> S + Sync) {
+    out.par_chunks_mut(BLOCK).enumerate().for_each(|(k, out)| {
+        let values = Block::run(inputs, (k * BLOCK) as u32, out.len()).eval_as::<T>(e);
+        for (slot, &v) in out.iter_mut().zip(values.iter()) {
+            *slot = store(v);
+        }
+    });
+}
+
+/// Fills the first `n` elements of `out` with the expression's values.
+pub(crate) fn map(inputs: &Inputs, e: &Expr, n: usize, out: &mut Array) {
+    match e.dtype() {
+        DType::Bool => fill(inputs, e, &mut out.slice_mut::<u8>()[..n], |v: bool| u8::from(v)),
+        DType::U8 => fill(inputs, e, &mut out.slice_mut::<u8>()[..n], |v: u8| v),
+        DType::I32 => fill(inputs, e, &mut out.slice_mut::<i32>()[..n], |v: i32| v),
+        DType::U32 => fill(inputs, e, &mut out.slice_mut::<u32>()[..n], |v: u32| v),
+        DType::I64 => fill(inputs, e, &mut out.slice_mut::<i64>()[..n], |v: i64| v),
+        DType::U64 => fill(inputs, e, &mut out.slice_mut::<u64>()[..n], |v: u64| v),
+        DType::F32 => fill(inputs, e, &mut out.slice_mut::<f32>()[..n], |v: f32| v),
+        DType::F64 => fill(inputs, e, &mut out.slice_mut::<f64>()[..n], |v: f64| v),
+        DType::Str => unreachable!("bug: strings are not arrays"),
+    }
+}
+
+/// Records the first of `n` positions at which the condition fails.
+pub(crate) fn assert(inputs: &Inputs, ok: &Expr, check: &Arc<Check>, n: usize) {
+    (0..n.div_ceil(BLOCK)).into_par_iter().for_each(|k| {
+        let start = k * BLOCK;
+        Block::run(inputs, start as u32, BLOCK.min(n - start)).check(check, ok);
+    });
+}

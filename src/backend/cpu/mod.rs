@@ -1,0 +1,187 @@
+//! The CPU backend: the reference, and the fallback where there is no GPU.
+//!
+//! It runs the very steps that the GPU runs, in blocks that fit the cache, on all cores. One file a primitive; the
+//! twin of a kernel has the kernel's stem.
+
+pub(crate) mod array;
+mod eval;
+mod fingerprint;
+mod lanes;
+mod map;
+mod reduce;
+pub mod row_reduce;
+mod runs;
+pub mod scan;
+pub mod sort;
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use array::Array;
+use eval::Inputs;
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::backend::{Backend, Status};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Recipe, Stored};
+use crate::graph::plan::{PlanLimits, Step, plan};
+use crate::stats::Stats;
+
+/// The backend that computes on the host's processor.
+#[derive(Debug, Default)]
+pub(crate) struct CpuBackend {
+    passes: AtomicU64,
+    unfused: bool,
+    id: u64,
+}
+
+impl CpuBackend {
+    /// A backend of that identity; `fuse` off stores every map, to test that fusing changes no bits.
+    pub(crate) fn new(id: u64, fuse: bool) -> Self {
+        Self { passes: AtomicU64::new(0), unfused: !fuse, id }
+    }
+
+    fn run(&self, step: &Step) -> Result<()> {
+        let mut arrays = HashMap::new();
+        let mut status: Vec<Status> = Vec::new();
+        let mut inherit = |from: &Node| {
+            let stored = from.stored().expect("bug: a step before its inputs");
+            for s in stored.status.iter() {
+                if !status.contains(s) {
+                    status.push(s.clone());
+                }
+            }
+            stored.data.clone()
+        };
+        for n in &step.reads {
+            let data = inherit(n).downcast::<Array>().expect("bug: an array of another backend");
+            arrays.insert(n.digest(), data);
+        }
+        for n in &step.after {
+            inherit(n);
+        }
+        let mut checks = step.checks.clone();
+        if let Recipe::Assert { check, .. } = &step.recipe {
+            checks.push(check.clone());
+        }
+        let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
+        let inputs = Inputs { arrays, checks, outcomes: outcomes.clone() };
+        self.passes.fetch_add(1, Ordering::Relaxed);
+        let array = self.compute(step, &inputs)?;
+        if !inputs.checks.is_empty() {
+            let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
+            status.extend(inputs.checks.iter().enumerate().map(|(slot, check)| Status {
+                block: block.clone(),
+                slot: slot as u32,
+                check: check.clone(),
+            }));
+        }
+        step.out.set_stored(Stored { data: Arc::new(array), status: status.into() });
+        Ok(())
+    }
+
+    fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Array> {
+        let live = |e: &Extent| match e.live() {
+            None => e.capacity() as usize,
+            Some(live) => inputs.scalar_u32(live).min(e.capacity()) as usize,
+        };
+        let capacity = step.out.extent().capacity() as usize;
+        let n = match &step.live {
+            None => capacity,
+            Some(live) => (inputs.scalar_u32(live) as usize).min(capacity),
+        };
+        let mut out = Array::zeroed(step.out.dtype(), capacity);
+        match &step.recipe {
+            Recipe::Map { value } => map::map(inputs, value, n, &mut out),
+            Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
+            Recipe::Reduce { op, rows, nrows, inner, value, .. } => {
+                reduce::reduce(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
+            }
+            Recipe::Scan { value, count } => {
+                let mut values = Array::zeroed(DType::U32, live(count));
+                let n = values.len();
+                map::map(inputs, value, n, &mut values);
+                if scan::exclusive_sum(values.slice(), out.slice_mut()) {
+                    return Err(Error::Limit {
+                        what: step.out.op().into(),
+                        requested: values.slice::<u32>().iter().map(|&v| u64::from(v)).sum(),
+                        unit: "elements",
+                        limit: u64::from(u32::MAX),
+                        whose: "a tensor".into(),
+                    });
+                }
+            }
+            Recipe::Sort { key, count, bits } => {
+                let mut keys = Array::zeroed(DType::U32, live(count));
+                let n = keys.len();
+                map::map(inputs, key, n, &mut keys);
+                sort::order(keys.slice(), *bits, &mut out.slice_mut()[..n]);
+            }
+            Recipe::Fingerprint { rows, nrows, byte } => {
+                fingerprint::fingerprint(inputs, rows, live(nrows), byte, &mut out);
+            }
+        }
+        Ok(out)
+    }
+}
+
+impl Backend for CpuBackend {
+    fn id(&self) -> u64 {
+        self.id
+    }
+    fn name(&self) -> &str {
+        "cpu"
+    }
+    fn is_cpu(&self) -> bool {
+        true
+    }
+    fn supports(&self, _: DType) -> std::result::Result<(), String> {
+        Ok(())
+    }
+    fn max_bytes(&self) -> u64 {
+        isize::MAX as u64
+    }
+    fn plan_limits(&self) -> PlanLimits {
+        PlanLimits { storage_buffers: 8, fuse: !self.unfused }
+    }
+    fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
+        Ok(Arc::new(Array::from_bytes(dtype, bytes)))
+    }
+    fn evaluate(&self, nodes: &[Node]) -> Result<()> {
+        for step in plan(nodes, self.plan_limits()).steps {
+            self.run(&step)?;
+        }
+        Ok(())
+    }
+    fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
+        let mut wanted = nodes.to_vec();
+        for n in nodes {
+            n.extent().nodes(&mut wanted);
+        }
+        self.evaluate(&wanted)?;
+        for n in &wanted {
+            let stored = n.stored().expect("bug: evaluation left a node without a result");
+            for s in stored.status.iter() {
+                let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
+                s.check.outcome(block[s.slot as usize].load(Ordering::Relaxed))?;
+            }
+        }
+        let array = |n: &Node| {
+            let data = n.stored().expect("bug: evaluated above").data.clone();
+            data.downcast::<Array>().expect("bug: an array of another backend")
+        };
+        Ok(nodes
+            .iter()
+            .map(|n| {
+                let live = n.extent().evaluate(&mut |node, at| array(node).slice::<u32>()[at as usize]);
+                array(n).bytes()[..live as usize * n.dtype().size()].to_vec()
+            })
+            .collect())
+    }
+    fn stats(&self) -> Stats {
+        Stats { dispatches: self.passes.load(Ordering::Relaxed), ..Stats::default() }
+    }
+}

@@ -1,0 +1,92 @@
+//! Row reductions over fused expressions: runs of rows whose values fit the cache, each row by its fixed order.
+
+use rayon::prelude::*;
+
+use super::array::{Array, Stored};
+use super::eval::{Block, Inputs};
+use super::lanes::{Lane, Number};
+use super::row_reduce::{RowFold, reduce_row};
+use super::runs::Starts;
+use crate::dtype::DType;
+use crate::graph::expr::Expr;
+use crate::graph::node::Rows;
+use crate::graph::opcode::ReduceOp;
+use crate::graph::scalar::Scalar;
+
+/// Numbers evaluated at a time. A row longer than that is taken in pieces.
+const CHUNK: usize = 4096;
+
+/// The element that leaves the others as they are: what an empty row gives.
+pub(crate) fn identity(op: ReduceOp, dtype: DType) -> Scalar {
+    match op {
+        ReduceOp::Sum => Scalar::from_i64(dtype, 0),
+        ReduceOp::Prod => Scalar::from_i64(dtype, 1),
+        ReduceOp::Min => Scalar::highest(dtype),
+        ReduceOp::Max => Scalar::lowest(dtype),
+    }
+}
+
+/// `out[row * inner + d]` for the first `nrows` rows.
+pub(crate) fn reduce(
+    inputs: &Inputs,
+    op: ReduceOp,
+    rows: &Rows,
+    nrows: usize,
+    inner: usize,
+    e: &Expr,
+    out: &mut Array,
+) {
+    macro_rules! typed {
+        ($t:ty, $v:ident) => {{
+            let Scalar::$v(identity) = identity(op, DType::$v) else { unreachable!("bug: identity of another dtype") };
+            let out = &mut out.slice_mut::<$t>()[..nrows * inner];
+            match op {
+                ReduceOp::Sum => rows_of(inputs, rows, inner, e, identity, <$t as Number>::add, out),
+                ReduceOp::Prod => rows_of(inputs, rows, inner, e, identity, <$t as Number>::mul, out),
+                ReduceOp::Min => rows_of(inputs, rows, inner, e, identity, <$t as Number>::least, out),
+                ReduceOp::Max => rows_of(inputs, rows, inner, e, identity, <$t as Number>::greatest, out),
+            }
+        }};
+    }
+    match e.dtype() {
+        DType::I32 => typed!(i32, I32),
+        DType::U32 => typed!(u32, U32),
+        DType::I64 => typed!(i64, I64),
+        DType::U64 => typed!(u64, U64),
+        DType::F32 => typed!(f32, F32),
+        DType::F64 => typed!(f64, F64),
+        d => unreachable!("bug: a row reduction over {d} must be recorded over u32"),
+    }
+}
+
+fn rows_of<T: Lane + Stored>(
+    inputs: &Inputs,
+    rows: &Rows,
+    inner: usize,
+    e: &Expr,
+    identity: T,
+    combine: impl Fn(T, T) -> T + Copy + Sync,
+    out: &mut [T],
+) {
+    let starts = Starts::new(inputs, rows);
+    let runs = starts.runs(inner, CHUNK, out);
+    runs.into_par_iter().for_each(|(first, out)| {
+        let last = first + out.len() / inner;
+        let (from, to) = (starts.at(first), starts.at(last));
+        if (to - from) * inner <= CHUNK {
+            let values = Block::run(inputs, (from * inner) as u32, (to - from) * inner).eval_as::<T>(e);
+            for (row, out) in (first..last).zip(out.chunks_exact_mut(inner)) {
+                let values = &values[(starts.at(row) - from) * inner..(starts.at(row + 1) - from) * inner];
+                reduce_row(values, inner, identity, combine, out);
+            }
+        } else {
+            let mut fold = RowFold::new(to - from, inner, identity, combine);
+            let step = RowFold::<T, fn(T, T) -> T>::chunk_elements(inner, CHUNK);
+            for at in (from..to).step_by(step) {
+                let len = step.min(to - at);
+                fold.push(&Block::run(inputs, (at * inner) as u32, len * inner).eval_as::<T>(e));
+            }
+            fold.finish(out);
+        }
+    });
+}

@@ -1,0 +1,3 @@
+//! Who computes a graph.
+
+pub(crate) mod cpu;

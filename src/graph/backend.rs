@@ -1,0 +1,56 @@
+//! What a backend does for the graph: hold arrays, evaluate them, read them back.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::expr::Check;
+use super::node::Node;
+use super::plan::PlanLimits;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::stats::Stats;
+
+/// A backend, shared by its nodes.
+pub(crate) type BackendRef = Arc<dyn Backend>;
+
+/// One device-side condition of an evaluated node: where its outcome lies.
+#[derive(Debug, Clone)]
+pub(crate) struct Status {
+    /// The backend's own block of outcomes.
+    pub(crate) block: Arc<dyn Any + Send + Sync>,
+    /// Which outcome in the block: the first offending position, or u32::MAX.
+    pub(crate) slot: u32,
+    /// What was checked.
+    pub(crate) check: Arc<Check>,
+}
+
+impl PartialEq for Status {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.block, &other.block) && self.slot == other.slot
+    }
+}
+
+/// An executor of graphs.
+pub(crate) trait Backend: Debug + Send + Sync {
+    /// Distinguishes devices within the process.
+    fn id(&self) -> u64;
+    /// The name shown to users, and the one that selects it.
+    fn name(&self) -> &str;
+    /// Whether it computes on the host's processor, by this crate's own loops.
+    fn is_cpu(&self) -> bool;
+    /// Whether arrays of this dtype can be stored and computed with; the hint of the error if not.
+    fn supports(&self, dtype: DType) -> std::result::Result<(), String>;
+    /// The most bytes one array may take.
+    fn max_bytes(&self) -> u64;
+    /// What its kernels can bind.
+    fn plan_limits(&self) -> PlanLimits;
+    /// Takes `bytes` (whole elements of `dtype`, little endian) into storage.
+    fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>>;
+    /// Computes and stores the nodes. Does not look at conditions and does not wait.
+    fn evaluate(&self, nodes: &[Node]) -> Result<()>;
+    /// Evaluates the nodes, reads their live elements, and fails with the first condition that does not hold.
+    fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>>;
+    /// What did run so far.
+    fn stats(&self) -> Stats;
+}

@@ -1,0 +1,457 @@
+//! Scalar expressions: what one element of an array is, given its flat position.
+//!
+//! A map over a ragged domain is an expression in [`ExprKind::Index`], the flat position of the element; the row that
+//! holds a position is [`ExprKind::RowOf`], a search in the row splits. Slices, gathers, concatenations and broadcasts
+//! are therefore index arithmetic, and fusing them into a consumer is substitution ([`Expr::at`]).
+
+use std::sync::Arc;
+
+use super::digest::Digest;
+use super::node::Node;
+use super::opcode::{BinaryOp, UnaryOp};
+use super::scalar::Scalar;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+
+/// A device-side condition, and what to tell the user when it does not hold.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Check {
+    /// The operation.
+    pub(crate) op: &'static str,
+    /// The condition that was broken, as the user should read it.
+    pub(crate) what: String,
+    /// Where the user called the operation.
+    pub(crate) location: &'static std::panic::Location<'static>,
+}
+
+impl Check {
+    /// A condition of the operation, recorded where the caller of the operation stands.
+    #[track_caller]
+    pub(crate) fn new(op: &'static str, what: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { op, what: what.into(), location: std::panic::Location::caller() })
+    }
+
+    /// The error, if a position was recorded.
+    pub(crate) fn outcome(&self, first: u32) -> Result<()> {
+        if first == u32::MAX {
+            return Ok(());
+        }
+        Err(Error::Check {
+            op: self.op,
+            what: self.what.clone(),
+            at: u64::from(first),
+            location: format!("{}:{}", self.location.file(), self.location.line()),
+        })
+    }
+}
+
+/// The kinds of scalar expression.
+#[derive(Debug)]
+pub(crate) enum ExprKind {
+    /// The flat position of the element being computed (u32).
+    Index,
+    /// A number: a run-time parameter of the kernel.
+    Scalar(Scalar),
+    /// Element `index` of a node. Out-of-range indices give an unspecified element, never a fault.
+    Load(Node, Expr),
+    /// The row that holds position `index`: the greatest `r` with `splits[r] <= index`, by search in sorted splits.
+    RowOf(Node, Expr),
+    /// Position `offset` of row `row` of sorted splits: `splits[row] + offset`, where the offset lies within the row.
+    /// What sets it apart from the sum is that promise: the row of such a position is `row`, without a search.
+    Within(Node, Expr, Expr),
+    /// One operand.
+    Unary(UnaryOp, Expr),
+    /// Two operands of one dtype.
+    Binary(BinaryOp, Expr, Expr),
+    /// `if condition { a } else { b }`: only the branch taken is evaluated.
+    Select(Expr, Expr, Expr),
+    /// Conversion of value: as Rust's `as`, except that float to integer out of range is unspecified on no backend
+    /// (it saturates) and anything to bool is `!= 0`.
+    Cast(Expr),
+    /// Conversion of bits between types of one width.
+    Bitcast(Expr),
+    /// The value, recording the position if the condition does not hold.
+    Checked(Arc<Check>, Expr, Expr),
+}
+
+/// A scalar expression; cheap to clone, immutable, compared by structure.
+#[derive(Debug, Clone)]
+pub(crate) struct Expr(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    digest: Digest,
+    dtype: DType,
+    /// Whether `Index` occurs, outside of other nodes.
+    has_index: bool,
+    /// Number of operations in the tree, counted with repetition and saturating: what evaluating it may cost.
+    cost: u32,
+    kind: ExprKind,
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.digest == other.0.digest
+    }
+}
+impl Eq for Expr {}
+
+impl std::hash::Hash for Expr {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.digest.hash(state);
+    }
+}
+
+/// Cost of a binary search, in operations.
+const SEARCH_COST: u32 = 24;
+/// Cost of a function of `crate::math`, in operations.
+const MATH_COST: u32 = 24;
+
+impl Expr {
+    fn new(kind: ExprKind, dtype: DType) -> Self {
+        use ExprKind as K;
+        let (digest, has_index, cost) = match &kind {
+            K::Index => (Digest::of("index", ()), true, 0),
+            K::Scalar(s) => (Digest::of("scalar", (s.dtype(), s.bits())), false, 0),
+            K::Load(n, i) => (Digest::of("load", (n.digest(), i)), i.has_index(), i.cost().saturating_add(1)),
+            K::RowOf(n, i) => (Digest::of("row", (n.digest(), i)), i.has_index(), i.cost() + SEARCH_COST),
+            K::Within(n, r, o) => (
+                Digest::of("within", (n.digest(), r, o)),
+                r.has_index() || o.has_index(),
+                r.cost().saturating_add(o.cost()).saturating_add(2),
+            ),
+            K::Unary(op, a) => {
+                let own = if matches!(op, UnaryOp::Math(_)) { MATH_COST } else { 1 };
+                (Digest::of("unary", (op, a)), a.has_index(), a.cost().saturating_add(own))
+            }
+            K::Binary(op, a, b) => {
+                let heavy = match op {
+                    BinaryOp::Pow | BinaryOp::Atan2 => true,
+                    BinaryOp::Div | BinaryOp::Rem => a.dtype() != DType::U32,
+                    _ => false,
+                };
+                let own = if heavy { MATH_COST } else { 1 };
+                let cost = a.cost().saturating_add(b.cost()).saturating_add(own);
+                (Digest::of("binary", (op, a, b)), a.has_index() || b.has_index(), cost)
+            }
+            K::Select(c, a, b) => (
+                Digest::of("select", (c, a, b)),
+                c.has_index() || a.has_index() || b.has_index(),
+                c.cost().saturating_add(a.cost()).saturating_add(b.cost()).saturating_add(1),
+            ),
+            K::Cast(a) => (Digest::of("cast", (dtype, a)), a.has_index(), a.cost().saturating_add(1)),
+            K::Bitcast(a) => (Digest::of("bitcast", (dtype, a)), a.has_index(), a.cost()),
+            K::Checked(check, ok, v) => (
+                Digest::of("checked", (check, ok, v)),
+                ok.has_index() || v.has_index(),
+                ok.cost().saturating_add(v.cost()).saturating_add(1),
+            ),
+        };
+        Self(Arc::new(Inner { digest, dtype, has_index, cost, kind }))
+    }
+
+    /// The kind, to match on.
+    pub(crate) fn kind(&self) -> &ExprKind {
+        &self.0.kind
+    }
+    /// The dtype of the value; never a string.
+    pub(crate) fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+    pub(crate) fn digest(&self) -> Digest {
+        self.0.digest
+    }
+    /// Whether it depends on the element's position.
+    pub(crate) fn has_index(&self) -> bool {
+        self.0.has_index
+    }
+    /// What evaluating it may cost, in operations.
+    pub(crate) fn cost(&self) -> u32 {
+        self.0.cost
+    }
+
+    /// The flat position of the element being computed.
+    pub(crate) fn index() -> Self {
+        Self::new(ExprKind::Index, DType::U32)
+    }
+    pub(crate) fn scalar(s: impl Into<Scalar>) -> Self {
+        let s = s.into();
+        Self::new(ExprKind::Scalar(s), s.dtype())
+    }
+    /// A u32: the type of positions and counts.
+    pub(crate) fn u32(v: u32) -> Self {
+        Self::scalar(v)
+    }
+    /// Element `index` of `node`.
+    pub(crate) fn load(node: &Node, index: Self) -> Self {
+        Self::new(ExprKind::Load(node.clone(), index), node.dtype())
+    }
+    /// Position `offset` of row `row`; the offset must lie within the row wherever the value matters.
+    pub(crate) fn within(splits: &Node, row: Self, offset: Self) -> Self {
+        Self::new(ExprKind::Within(splits.clone(), row, offset), DType::U32)
+    }
+    /// The row that holds position `index`, in sorted `splits`.
+    pub(crate) fn row_of(splits: &Node, index: Self) -> Self {
+        if let ExprKind::Within(s, row, _) = index.kind() {
+            if s == splits {
+                return row.clone();
+            }
+        }
+        Self::new(ExprKind::RowOf(splits.clone(), index), DType::U32)
+    }
+    pub(crate) fn unary(self, op: UnaryOp) -> Self {
+        let dtype = match op {
+            UnaryOp::IsNan | UnaryOp::IsInf | UnaryOp::IsFinite => DType::Bool,
+            _ => self.dtype(),
+        };
+        Self::new(ExprKind::Unary(op, self), dtype)
+    }
+    /// `self op other`; the dtypes must agree. Positions fold where one side is 0 or 1, or both are numbers.
+    pub(crate) fn binary(self, op: BinaryOp, other: Self) -> Self {
+        debug_assert_eq!(self.dtype(), other.dtype(), "bug: {op:?} of {:?} and {:?}", self.dtype(), other.dtype());
+        if let Some(folded) = fold_u32(op, &self, &other) {
+            return folded;
+        }
+        let dtype = op.result(self.dtype());
+        Self::new(ExprKind::Binary(op, self, other), dtype)
+    }
+    pub(crate) fn select(self, a: Self, b: Self) -> Self {
+        debug_assert_eq!(a.dtype(), b.dtype(), "bug: branches differ");
+        if let ExprKind::Scalar(Scalar::Bool(c)) = self.kind() {
+            return if *c { a } else { b };
+        }
+        if a == b {
+            return a;
+        }
+        let dtype = a.dtype();
+        Self::new(ExprKind::Select(self, a, b), dtype)
+    }
+    pub(crate) fn cast(self, dtype: DType) -> Self {
+        if self.dtype() == dtype { self } else { Self::new(ExprKind::Cast(self), dtype) }
+    }
+    pub(crate) fn bitcast(self, dtype: DType) -> Self {
+        if self.dtype() == dtype { self } else { Self::new(ExprKind::Bitcast(self), dtype) }
+    }
+    /// `self`, recording the element's position if `ok` is false.
+    pub(crate) fn checked(self, check: Arc<Check>, ok: Self) -> Self {
+        let dtype = self.dtype();
+        Self::new(ExprKind::Checked(check, ok, self), dtype)
+    }
+
+    pub(crate) fn add(self, o: Self) -> Self {
+        self.binary(BinaryOp::Add, o)
+    }
+    pub(crate) fn sub(self, o: Self) -> Self {
+        self.binary(BinaryOp::Sub, o)
+    }
+    pub(crate) fn mul(self, o: Self) -> Self {
+        self.binary(BinaryOp::Mul, o)
+    }
+    pub(crate) fn div(self, o: Self) -> Self {
+        self.binary(BinaryOp::Div, o)
+    }
+    pub(crate) fn rem(self, o: Self) -> Self {
+        self.binary(BinaryOp::Rem, o)
+    }
+    pub(crate) fn min(self, o: Self) -> Self {
+        self.binary(BinaryOp::Min, o)
+    }
+    pub(crate) fn max(self, o: Self) -> Self {
+        self.binary(BinaryOp::Max, o)
+    }
+    pub(crate) fn and(self, o: Self) -> Self {
+        self.binary(BinaryOp::And, o)
+    }
+    pub(crate) fn or(self, o: Self) -> Self {
+        self.binary(BinaryOp::Or, o)
+    }
+    pub(crate) fn eq(self, o: Self) -> Self {
+        self.binary(BinaryOp::Eq, o)
+    }
+    pub(crate) fn ne(self, o: Self) -> Self {
+        self.binary(BinaryOp::Ne, o)
+    }
+    pub(crate) fn lt(self, o: Self) -> Self {
+        self.binary(BinaryOp::Lt, o)
+    }
+    pub(crate) fn le(self, o: Self) -> Self {
+        self.binary(BinaryOp::Le, o)
+    }
+    pub(crate) fn not(self) -> Self {
+        self.unary(UnaryOp::Not)
+    }
+
+    /// The u32 it is, if it is a number.
+    pub(crate) fn as_u32(&self) -> Option<u32> {
+        match self.kind() {
+            ExprKind::Scalar(Scalar::U32(v)) => Some(*v),
+            _ => None,
+        }
+    }
+    pub(crate) fn is_index(&self) -> bool {
+        matches!(self.kind(), ExprKind::Index)
+    }
+
+    /// The operands that are expressions over the same position, in order.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &Self> {
+        use ExprKind as K;
+        let (a, b, c) = match self.kind() {
+            K::Index | K::Scalar(_) => (None, None, None),
+            K::Load(_, a) | K::RowOf(_, a) | K::Unary(_, a) | K::Cast(a) | K::Bitcast(a) => (Some(a), None, None),
+            K::Binary(_, a, b) | K::Checked(_, a, b) | K::Within(_, a, b) => (Some(a), Some(b), None),
+            K::Select(a, b, c) => (Some(a), Some(b), Some(c)),
+        };
+        [a, b, c].into_iter().flatten()
+    }
+
+    /// The node read directly here, if any.
+    pub(crate) fn node(&self) -> Option<&Node> {
+        match self.kind() {
+            ExprKind::Load(n, _) | ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The same operation on other operands, given in the order of [`Expr::operands`].
+    pub(crate) fn with_operands(&self, mut ops: impl Iterator<Item = Self>) -> Self {
+        use ExprKind as K;
+        let mut next = || ops.next().expect("bug: too few operands");
+        match self.kind() {
+            K::Index | K::Scalar(_) => self.clone(),
+            K::Load(n, _) => Self::load(n, next()),
+            K::RowOf(n, _) => Self::row_of(n, next()),
+            K::Within(n, _, _) => {
+                let (r, o) = (next(), next());
+                Self::within(n, r, o)
+            }
+            K::Unary(op, _) => next().unary(*op),
+            K::Cast(_) => next().cast(self.dtype()),
+            K::Bitcast(_) => next().bitcast(self.dtype()),
+            K::Binary(op, _, _) => {
+                let (a, b) = (next(), next());
+                a.binary(*op, b)
+            }
+            K::Checked(check, _, _) => {
+                let (ok, v) = (next(), next());
+                v.checked(check.clone(), ok)
+            }
+            K::Select(_, _, _) => {
+                let (c, a, b) = (next(), next(), next());
+                c.select(a, b)
+            }
+        }
+    }
+
+    /// The value of a u32 expression of counts (no `Index`; sums, products and comparisons of array elements), given
+    /// what arrays hold at fixed positions.
+    pub(crate) fn evaluate_u32(&self, read: &mut dyn FnMut(&Node, u32) -> u32) -> u32 {
+        use ExprKind as K;
+        match self.kind() {
+            K::Scalar(s) => s.bits() as u32,
+            K::Load(n, at) => {
+                let at = at.evaluate_u32(read);
+                read(n, at)
+            }
+            K::Binary(op, a, b) => {
+                let (a, b) = (a.evaluate_u32(read), b.evaluate_u32(read));
+                fold_u32(*op, &Self::u32(a), &Self::u32(b)).map_or(0, |e| match e.kind() {
+                    K::Scalar(s) => s.bits() as u32,
+                    _ => 0,
+                })
+            }
+            K::Select(c, a, b) => {
+                if c.evaluate_u32(read) != 0 {
+                    a.evaluate_u32(read)
+                } else {
+                    b.evaluate_u32(read)
+                }
+            }
+            K::Cast(a) | K::Bitcast(a) | K::Checked(_, _, a) => a.evaluate_u32(read),
+            other => unreachable!("bug: a count is computed by {other:?}"),
+        }
+    }
+
+    /// The expression at another position: `Index` replaced by `position` throughout.
+    pub(crate) fn at(&self, position: &Self) -> Self {
+        fn go(e: &Expr, p: &Expr, memo: &mut std::collections::HashMap<Digest, Expr>) -> Expr {
+            if !e.has_index() {
+                return e.clone();
+            }
+            if e.is_index() {
+                return p.clone();
+            }
+            if let Some(done) = memo.get(&e.digest()) {
+                return done.clone();
+            }
+            let ops: Vec<Expr> = e.operands().map(|o| go(o, p, memo)).collect();
+            let out = e.with_operands(ops.into_iter());
+            memo.insert(e.digest(), out.clone());
+            out
+        }
+        if position.is_index() { self.clone() } else { go(self, position, &mut Default::default()) }
+    }
+}
+
+/// `q` and `m` of `q * k + m` where `m` is below `k` by its form.
+fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
+    use BinaryOp::{Add, Mul, Rem};
+    let times_k = |e: &Expr| match e.kind() {
+        ExprKind::Binary(Mul, q, by) if by.as_u32() == Some(k) => Some(q.clone()),
+        _ => None,
+    };
+    if let Some(q) = times_k(e) {
+        return Some((q, Expr::u32(0)));
+    }
+    match e.kind() {
+        ExprKind::Binary(Add, q, m) => {
+            let small = match m.kind() {
+                ExprKind::Binary(Rem, _, by) => by.as_u32() == Some(k),
+                ExprKind::Scalar(Scalar::U32(v)) => *v < k,
+                _ => false,
+            };
+            times_k(q).filter(|_| small).map(|q| (q, m.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Index arithmetic that needs no kernel: `x + 0`, `x * 1`, `x / 1`, `x % 1`, `(q * k + m) / k` with `m % k = m`,
+/// `within(s, r, o) - s[r]`, and numbers with numbers.
+fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    if a.dtype() != DType::U32 {
+        return None;
+    }
+    let (x, y) = (a.as_u32(), b.as_u32());
+    if let (Some(x), Some(y)) = (x, y) {
+        return Some(match op {
+            BinaryOp::Add => Expr::u32(x.wrapping_add(y)),
+            BinaryOp::Sub => Expr::u32(x.wrapping_sub(y)),
+            BinaryOp::Mul => Expr::u32(x.wrapping_mul(y)),
+            BinaryOp::Div => Expr::u32(x.checked_div(y).unwrap_or(0)),
+            BinaryOp::Rem => Expr::u32(x.checked_rem(y).unwrap_or(0)),
+            BinaryOp::Min => Expr::u32(x.min(y)),
+            BinaryOp::Max => Expr::u32(x.max(y)),
+            BinaryOp::Eq => Expr::scalar(x == y),
+            BinaryOp::Ne => Expr::scalar(x != y),
+            BinaryOp::Lt => Expr::scalar(x < y),
+            BinaryOp::Le => Expr::scalar(x <= y),
+            _ => return None,
+        });
+    }
+    if let (BinaryOp::Div | BinaryOp::Rem, Some(k)) = (op, y) {
+        if let Some((q, m)) = quotient_and_rest(a, k) {
+            return Some(if op == BinaryOp::Div { q } else { m });
+        }
+    }
+    if let (BinaryOp::Sub, ExprKind::Within(s, row, offset), ExprKind::Load(t, r)) = (op, a.kind(), b.kind()) {
+        if s == t && row == r {
+            return Some(offset.clone());
+        }
+    }
+    match (op, x, y) {
+        (BinaryOp::Add | BinaryOp::Sub, _, Some(0)) | (BinaryOp::Mul | BinaryOp::Div, _, Some(1)) => Some(a.clone()),
+        (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => Some(b.clone()),
+        (BinaryOp::Rem, _, Some(1)) | (BinaryOp::Mul, _, Some(0)) | (BinaryOp::Mul, Some(0), _) => Some(Expr::u32(0)),
+        _ => None,
+    }
+}

@@ -1,0 +1,10 @@
+//! The expression graph: what is to be computed, independent of who computes it.
+
+pub(crate) mod backend;
+pub(crate) mod digest;
+pub(crate) mod expr;
+pub(crate) mod extent;
+pub(crate) mod node;
+pub(crate) mod opcode;
+pub(crate) mod plan;
+pub(crate) mod scalar;

@@ -1,0 +1,379 @@
+//! Nodes: one-dimensional arrays of numbers, stored or still to be computed.
+//!
+//! A node has a dtype, an [`Extent`] and a [`Recipe`]. Nodes are hash-consed: building the same array twice gives the
+//! same node, so that equal partitions are found equal by identity and common work is done once. Once evaluated a node
+//! holds its result for good and drops the recipe, and with it whatever it was made of.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
+
+use super::backend::{Backend, BackendRef, Status};
+use super::digest::Digest;
+use super::expr::{Check, Expr};
+use super::extent::Extent;
+use super::opcode::ReduceOp;
+use crate::dtype::DType;
+use crate::error::Result;
+
+/// Where rows begin: the partition argument of the row primitives.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Rows {
+    /// Sorted u32 splits, one more than rows. Entries beyond the live rows repeat the last split, so that rows beyond
+    /// the live ones are empty.
+    Splits(Node),
+    /// Every row has this many elements.
+    Uniform(u32),
+}
+
+impl Rows {
+    /// Where row `row` starts.
+    pub(crate) fn start(&self, row: Expr) -> Expr {
+        match self {
+            Self::Splits(node) => Expr::load(node, row),
+            Self::Uniform(len) => row.mul(Expr::u32(*len)),
+        }
+    }
+}
+
+/// How an array is computed: the primitives.
+#[derive(Debug, Hash)]
+pub(crate) enum Recipe {
+    /// Element `i` is the expression at position `i`.
+    Map {
+        /// The value of an element.
+        value: Expr,
+    },
+    /// `out[row * inner + d]` is the reduction of `value` over the elements `(j, d)` of the row, `j` ascending.
+    /// `value` is an expression in the flat position `j * inner + d`.
+    Reduce {
+        /// The monoid.
+        op: ReduceOp,
+        /// The rows.
+        rows: Rows,
+        /// How many rows.
+        nrows: Extent,
+        /// How many elements (of `inner` numbers each) all rows have together.
+        nvals: Extent,
+        /// Numbers an element has.
+        inner: u32,
+        /// The values.
+        value: Expr,
+    },
+    /// `out[i]` is the sum of `value` at positions below `i`; one entry more than `count`, and entries beyond repeat
+    /// the total. u32.
+    Scan {
+        /// What is summed; u32.
+        value: Expr,
+        /// How many.
+        count: Extent,
+    },
+    /// The stable order of u32 keys: `out[k]` is the position of the k-th smallest.
+    Sort {
+        /// The keys.
+        key: Expr,
+        /// How many.
+        count: Extent,
+        /// How many low bits of the keys count.
+        bits: u32,
+    },
+    /// FarmHash's Fingerprint64 of each row of bytes. u64.
+    Fingerprint {
+        /// The rows.
+        rows: Rows,
+        /// How many rows.
+        nrows: Extent,
+        /// The bytes, by flat position.
+        byte: Expr,
+    },
+    /// No array: a condition that must hold at every position below `count`.
+    Assert {
+        /// The condition; bool.
+        ok: Expr,
+        /// How many positions.
+        count: Extent,
+        /// What to say when it does not hold.
+        check: Arc<Check>,
+    },
+}
+
+impl Recipe {
+    /// The expressions in it, with the live counts it depends on.
+    pub(crate) fn exprs(&self) -> Vec<&Expr> {
+        let mut out = Vec::with_capacity(3);
+        let extents: [Option<&Extent>; 2] = match self {
+            Self::Map { value } => {
+                out.push(value);
+                [None, None]
+            }
+            Self::Reduce { value, nrows, nvals, .. } => {
+                out.push(value);
+                [Some(nrows), Some(nvals)]
+            }
+            Self::Scan { value, count, .. } => {
+                out.push(value);
+                [Some(count), None]
+            }
+            Self::Sort { key, count, .. } => {
+                out.push(key);
+                [Some(count), None]
+            }
+            Self::Fingerprint { byte, nrows, .. } => {
+                out.push(byte);
+                [Some(nrows), None]
+            }
+            Self::Assert { ok, count, .. } => {
+                out.push(ok);
+                [Some(count), None]
+            }
+        };
+        out.extend(extents.into_iter().flatten().filter_map(Extent::live));
+        out
+    }
+
+    /// The splits it searches or walks, if any.
+    pub(crate) fn rows(&self) -> Option<&Rows> {
+        match self {
+            Self::Reduce { rows, .. } | Self::Fingerprint { rows, .. } => Some(rows),
+            _ => None,
+        }
+    }
+}
+
+/// A result: storage of the node's backend, and the device-side conditions that it depends on.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    /// The backend's own type.
+    pub(crate) data: Arc<dyn Any + Send + Sync>,
+    /// The conditions to look at before the data is trusted.
+    pub(crate) status: Arc<[Status]>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    digest: Digest,
+    dtype: DType,
+    extent: Extent,
+    backend: BackendRef,
+    /// The operation that first recorded it, for `explain`; no part of its identity.
+    op: &'static str,
+    recipe: Mutex<Option<Arc<Recipe>>>,
+    /// Conditions that must hold for this node to mean anything, besides those of its inputs.
+    asserts: Box<[Node]>,
+    /// Nodes in a chain of unevaluated ones above and including this: what a walk may have to descend.
+    depth: u32,
+    stored: OnceLock<Stored>,
+}
+
+/// A one-dimensional array of numbers on one backend; cheap to clone, compared by structure.
+#[derive(Clone)]
+pub(crate) struct Node(Arc<Inner>);
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Node({} {} x{})", self.0.digest.short(), self.0.dtype, self.0.extent.capacity())
+    }
+}
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.digest == other.0.digest
+    }
+}
+impl Eq for Node {}
+impl Hash for Node {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.digest.hash(state);
+    }
+}
+
+/// Every live node by digest. Held only for a look-up or an insertion.
+static INTERNED: LazyLock<Mutex<HashMap<Digest, Weak<Inner>>>> = LazyLock::new(Mutex::default);
+static NEXT_SOURCE: AtomicU64 = AtomicU64::new(0);
+
+fn intern(digest: Digest, make: impl FnOnce() -> Inner) -> Node {
+    let mut table = INTERNED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(found) = table.get(&digest).and_then(Weak::upgrade) {
+        return Node(found);
+    }
+    let node = Arc::new(make());
+    table.insert(digest, Arc::downgrade(&node));
+    Node(node)
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // A node of the same structure may have taken the place since: leave that one.
+        let mut table = INTERNED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if table.get(&self.digest).is_some_and(|w| w.strong_count() == 0) {
+            table.remove(&self.digest);
+        }
+    }
+}
+
+impl Node {
+    /// An array that exists already, in the backend's own storage.
+    pub(crate) fn source(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
+        let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
+        let stored = OnceLock::new();
+        let _ = stored.set(Stored { data, status: Arc::from([]) });
+        Self(Arc::new(Inner {
+            digest,
+            dtype,
+            extent: Extent::known(len),
+            backend: backend.clone(),
+            op: "source",
+            recipe: Mutex::new(None),
+            asserts: Box::default(),
+            depth: 0,
+            stored,
+        }))
+    }
+
+    fn recorded(
+        backend: &BackendRef,
+        op: &'static str,
+        dtype: DType,
+        extent: Extent,
+        asserts: &[Self],
+        recipe: Recipe,
+    ) -> Self {
+        let mut asserts: Vec<Self> = asserts.to_vec();
+        asserts.sort_by_key(Self::digest);
+        asserts.dedup();
+        let digest = Digest::of("node", (backend.id(), dtype, &extent, &asserts, &recipe));
+        intern(digest, || {
+            let mut depth = 0;
+            let mut reads = |n: &Self| depth = depth.max(n.depth());
+            recipe.exprs().into_iter().chain(extent.live()).for_each(|e| for_each_node(e, &mut reads));
+            if let Some(Rows::Splits(n)) = recipe.rows() {
+                reads(n);
+            }
+            asserts.iter().for_each(&mut reads);
+            Inner {
+                digest,
+                dtype,
+                extent,
+                backend: backend.clone(),
+                op,
+                recipe: Mutex::new(Some(Arc::new(recipe))),
+                asserts: asserts.into(),
+                depth: depth + 1,
+                stored: OnceLock::new(),
+            }
+        })
+    }
+
+    /// Element `i` is `value` at `i`.
+    pub(crate) fn map(backend: &BackendRef, op: &'static str, extent: Extent, value: Expr, asserts: &[Self]) -> Self {
+        // `x[i]` at `i`, all of it, is x.
+        if let super::expr::ExprKind::Load(n, i) = value.kind() {
+            if i.is_index() && n.extent() == &extent && asserts.is_empty() {
+                return n.clone();
+            }
+        }
+        Self::recorded(backend, op, value.dtype(), extent, asserts, Recipe::Map { value })
+    }
+
+    /// The reduction of each row; see [`Recipe::Reduce`].
+    pub(crate) fn reduce(
+        backend: &BackendRef,
+        name: &'static str,
+        op: ReduceOp,
+        (rows, nrows): (Rows, Extent),
+        nvals: Extent,
+        inner: u32,
+        value: Expr,
+    ) -> Result<Self> {
+        let extent = nrows.times("a row reduction", u64::from(inner))?;
+        let recipe = Recipe::Reduce { op, rows, nrows, nvals, inner, value: value.clone() };
+        Ok(Self::recorded(backend, name, value.dtype(), extent, &[], recipe))
+    }
+
+    /// The exclusive sums, with the total at the end; see [`Recipe::Scan`].
+    pub(crate) fn scan(backend: &BackendRef, op: &'static str, count: Extent, value: Expr) -> Result<Self> {
+        let extent = count.plus("an exclusive scan", &Extent::known(1))?;
+        Ok(Self::recorded(backend, op, DType::U32, extent, &[], Recipe::Scan { value, count }))
+    }
+
+    /// The stable order of keys; see [`Recipe::Sort`].
+    pub(crate) fn sort(backend: &BackendRef, op: &'static str, count: Extent, key: Expr, bits: u32) -> Self {
+        Self::recorded(backend, op, DType::U32, count.clone(), &[], Recipe::Sort { key, count, bits })
+    }
+
+    /// Fingerprint64 of each row; see [`Recipe::Fingerprint`].
+    pub(crate) fn fingerprint(backend: &BackendRef, op: &'static str, rows: Rows, nrows: Extent, byte: Expr) -> Self {
+        Self::recorded(backend, op, DType::U64, nrows.clone(), &[], Recipe::Fingerprint { rows, nrows, byte })
+    }
+
+    /// A condition over positions, to be handed to [`Node::map`]; see [`Recipe::Assert`].
+    pub(crate) fn assert(backend: &BackendRef, count: Extent, ok: Expr, check: Arc<Check>) -> Self {
+        Self::recorded(backend, check.op, DType::Bool, Extent::known(0), &[], Recipe::Assert { ok, count, check })
+    }
+
+    pub(crate) fn digest(&self) -> Digest {
+        self.0.digest
+    }
+    pub(crate) fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+    pub(crate) fn extent(&self) -> &Extent {
+        &self.0.extent
+    }
+    pub(crate) fn backend(&self) -> &BackendRef {
+        &self.0.backend
+    }
+    /// The operation that recorded it.
+    pub(crate) fn op(&self) -> &'static str {
+        self.0.op
+    }
+    pub(crate) fn asserts(&self) -> &[Self] {
+        &self.0.asserts
+    }
+    /// How deep a walk through unevaluated nodes can go from here; 0 once evaluated.
+    pub(crate) fn depth(&self) -> u32 {
+        if self.stored().is_some() { 0 } else { self.0.depth }
+    }
+    /// The result, once there is one.
+    pub(crate) fn stored(&self) -> Option<&Stored> {
+        self.0.stored.get()
+    }
+    /// The recipe, until there is a result.
+    pub(crate) fn recipe(&self) -> Option<Arc<Recipe>> {
+        if self.stored().is_some() {
+            return None;
+        }
+        self.0.recipe.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+    /// Sets the result, the first time, and drops the recipe.
+    pub(crate) fn set_stored(&self, stored: Stored) {
+        let _ = self.0.stored.set(stored);
+        let dropped = self.0.recipe.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        drop(dropped);
+    }
+    /// Bytes of storage at its capacity.
+    pub(crate) fn bytes(&self) -> u64 {
+        u64::from(self.extent().capacity()) * self.dtype().size() as u64
+    }
+}
+
+/// Calls `f` for each node read directly by the expression.
+pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
+    let mut seen = std::collections::HashSet::new();
+    let mut stack = vec![e];
+    while let Some(e) = stack.pop() {
+        if !seen.insert(e.digest()) {
+            continue;
+        }
+        if let Some(n) = e.node() {
+            f(n);
+        }
+        stack.extend(e.operands());
+    }
+}
+
+/// Whether two devices are one and the same.
+pub(crate) fn same_backend(a: &dyn Backend, b: &dyn Backend) -> bool {
+    a.id() == b.id()
+}

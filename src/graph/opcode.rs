@@ -1,0 +1,87 @@
+//! The scalar operations that expressions are made of. Their meaning here is the specification of both backends.
+
+use crate::dtype::DType;
+use crate::math::MathFn;
+
+/// A scalar operation of one operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum UnaryOp {
+    /// `-x`; integers wrap.
+    Neg,
+    /// `|x|`; `abs(MIN) = MIN` for signed integers.
+    Abs,
+    /// Logical complement of a bool, bitwise complement of an integer.
+    Not,
+    /// Whether the float is NaN (by its bits).
+    IsNan,
+    /// Whether the float is an infinity.
+    IsInf,
+    /// Whether the float is neither NaN nor infinite.
+    IsFinite,
+    /// A function of [`crate::math`].
+    Math(MathFn),
+}
+
+/// A scalar operation of two operands of one dtype.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum BinaryOp {
+    /// `a + b`; integers wrap.
+    Add,
+    /// `a - b`; integers wrap.
+    Sub,
+    /// `a * b`; integers wrap.
+    Mul,
+    /// `a / b`: floats round correctly; integers truncate, `a / 0 = 0`, `MIN / -1 = MIN`.
+    Div,
+    /// Remainder with the sign of `a`: floats as C's `fmod`; integers `a - (a / b) * b`, `a % 0 = 0`.
+    Rem,
+    /// The smaller one; NaN if either is; -0 is below +0.
+    Min,
+    /// The larger one; NaN if either is; -0 is below +0.
+    Max,
+    /// Logical and bitwise and.
+    And,
+    /// Logical and bitwise or.
+    Or,
+    /// Logical and bitwise exclusive or.
+    Xor,
+    /// `a << b`; 0 once `b` reaches the width, `b` taken as unsigned.
+    Shl,
+    /// `a >> b`, sign-filling for signed types; 0 or -1 once `b` reaches the width.
+    Shr,
+    /// `a == b`, false on NaN.
+    Eq,
+    /// `a != b`, true on NaN.
+    Ne,
+    /// `a < b`.
+    Lt,
+    /// `a <= b`.
+    Le,
+    /// `a ** b`: floats as C's `pow`; integers by squaring with wrap-around, 0 for a negative exponent.
+    Pow,
+    /// The angle of the point (b, a).
+    Atan2,
+}
+
+impl BinaryOp {
+    /// The result's dtype for operands of dtype `d`.
+    pub(crate) const fn result(self, d: DType) -> DType {
+        match self {
+            Self::Eq | Self::Ne | Self::Lt | Self::Le => DType::Bool,
+            _ => d,
+        }
+    }
+}
+
+/// How a row becomes one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ReduceOp {
+    /// Sum; 0 for an empty row.
+    Sum,
+    /// Product; 1 for an empty row.
+    Prod,
+    /// Least value; the greatest finite value of the dtype for an empty row.
+    Min,
+    /// Greatest value; the least finite value of the dtype for an empty row.
+    Max,
+}

@@ -1,0 +1,322 @@
+//! From requested nodes to steps: what is computed together, in which order.
+//!
+//! A plan grows from the requested nodes backwards. A map is taken into the expression of whoever reads it, by
+//! substitution, unless storing it is the better bargain; every other recipe is a step of its own. Both backends run
+//! the same steps, so a row's bits do not depend on who computes them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::digest::Digest;
+use super::expr::{Check, Expr, ExprKind};
+use super::node::{Node, Recipe, Rows, for_each_node};
+use super::opcode::BinaryOp;
+
+/// What a kernel of the backend may use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlanLimits {
+    /// Storage buffers a kernel can bind, output included.
+    pub(crate) storage_buffers: u32,
+    /// Whether maps are taken into their consumers at all; off only to test that it changes no bits.
+    pub(crate) fuse: bool,
+}
+
+/// One pass over an array: a recipe whose expressions read stored arrays only.
+#[derive(Debug)]
+pub(crate) struct Step {
+    /// The node that it computes.
+    pub(crate) out: Node,
+    /// How, with maps substituted.
+    pub(crate) recipe: Recipe,
+    /// The live count of the output, over stored arrays only.
+    pub(crate) live: Option<Expr>,
+    /// Stored arrays that it reads, in order of first use; of earlier steps or from before.
+    pub(crate) reads: Vec<Node>,
+    /// Conditions evaluated on the way.
+    pub(crate) checks: Vec<Arc<Check>>,
+    /// Conditions that the output depends on besides.
+    pub(crate) after: Vec<Node>,
+    /// The partition whose row of each element is worth finding once a tile: its splits, and numbers an element has.
+    pub(crate) row_context: Option<(Node, u32)>,
+    /// The operations taken in, innermost last.
+    pub(crate) fused: Vec<&'static str>,
+}
+
+/// Steps in an order in which they can run.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Expressions above this cost are not taken into a second consumer.
+const CHEAP: u32 = 96;
+/// A step's expression is not grown beyond this cost.
+const STEP_COST: u32 = 6_000;
+
+/// The position of the element (of `inner` numbers) that `Index` belongs to.
+pub(crate) fn element_position(inner: u32) -> Expr {
+    Expr::index().div(Expr::u32(inner))
+}
+
+/// The partition and inner width for which this is the row of the current element, if it is of that form.
+pub(crate) fn as_own_row(e: &Expr) -> Option<(&Node, u32)> {
+    let ExprKind::RowOf(splits, at) = e.kind() else { return None };
+    match at.kind() {
+        ExprKind::Index => Some((splits, 1)),
+        ExprKind::Binary(BinaryOp::Div, i, by) if i.is_index() => by.as_u32().map(|inner| (splits, inner)),
+        _ => None,
+    }
+}
+
+/// Plans the evaluation of `roots`, none of whose results exist yet or are asked for again.
+pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
+    let mut planner = Planner {
+        limits,
+        uses: HashMap::new(),
+        roots: roots.iter().map(Node::digest).collect(),
+        done: HashSet::new(),
+        steps: Vec::new(),
+    };
+    planner.count_uses(roots);
+    for root in roots {
+        planner.require(root);
+    }
+    Plan { steps: planner.steps }
+}
+
+struct Planner {
+    limits: PlanLimits,
+    /// How often each unevaluated node is read, by distinct index expressions over all recipes.
+    uses: HashMap<Digest, u32>,
+    roots: HashSet<Digest>,
+    done: HashSet<Digest>,
+    steps: Vec<Step>,
+}
+
+/// What is gathered while one step's expressions are resolved.
+struct Growing<'a> {
+    /// Maps that must be stored for this step to fit.
+    stored: &'a HashSet<Digest>,
+    /// The rows that the step walks, if it does.
+    rows: Option<(Node, u32)>,
+    memo: HashMap<Digest, Expr>,
+    taken: Vec<Node>,
+    after: Vec<Node>,
+    cost: u32,
+}
+
+impl Planner {
+    fn count_uses(&mut self, roots: &[Node]) {
+        let mut visited = HashSet::new();
+        let mut stack: Vec<Node> = roots.to_vec();
+        while let Some(node) = stack.pop() {
+            if !visited.insert(node.digest()) {
+                continue;
+            }
+            let Some(recipe) = node.recipe() else { continue };
+            let mut loads = HashSet::new();
+            for e in recipe.exprs().into_iter().chain(node.extent().live()) {
+                let mut exprs = vec![e];
+                while let Some(e) = exprs.pop() {
+                    if !loads.insert(e.digest()) {
+                        continue;
+                    }
+                    if let Some(n) = e.node() {
+                        *self.uses.entry(n.digest()).or_default() += 1;
+                        stack.push(n.clone());
+                    }
+                    exprs.extend(e.operands());
+                }
+            }
+            if let Some(Rows::Splits(n)) = recipe.rows() {
+                stack.push(n.clone());
+            }
+            stack.extend(node.asserts().iter().cloned());
+        }
+    }
+
+    /// Makes sure that `node` is stored when the plan so far has run.
+    fn require(&mut self, node: &Node) {
+        if node.stored().is_some() || !self.done.insert(node.digest()) {
+            return;
+        }
+        // Another thread may evaluate it meanwhile; then there is nothing left to plan.
+        let Some(recipe) = node.recipe() else { return };
+        let step = self.grow(node, &recipe);
+        for n in step.reads.iter().chain(&step.after) {
+            self.require(n);
+        }
+        self.steps.push(step);
+    }
+
+    /// Resolves the recipe's expressions, storing more and more of the maps in it until it fits the limits.
+    fn grow(&self, node: &Node, recipe: &Recipe) -> Step {
+        // Scratch and outputs of the row primitives, and the block of conditions.
+        let own = match recipe {
+            Recipe::Map { .. } | Recipe::Assert { .. } => 1,
+            Recipe::Fingerprint { .. } => 1,
+            Recipe::Scan { .. } | Recipe::Reduce { .. } => 3,
+            Recipe::Sort { .. } => 2,
+        };
+        let mut stored = HashSet::new();
+        loop {
+            let step = self.resolve_recipe(node, recipe, &stored);
+            let status = u32::from(!step.0.checks.is_empty() || matches!(recipe, Recipe::Assert { .. }));
+            if step.0.reads.len() as u32 + own + status <= self.limits.storage_buffers {
+                return step.0;
+            }
+            // Store the map that brings in the most arrays: its own become one.
+            let widest = step.1.iter().filter(|n| !stored.contains(&n.digest())).max_by_key(|n| width(n)).cloned();
+            match widest {
+                Some(n) => stored.insert(n.digest()),
+                None => return step.0,
+            };
+        }
+    }
+
+    fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &HashSet<Digest>) -> (Step, Vec<Node>) {
+        let rows = match recipe {
+            Recipe::Reduce { rows: Rows::Splits(s), inner, .. } => Some((s.clone(), *inner)),
+            Recipe::Fingerprint { rows: Rows::Splits(s), .. } => Some((s.clone(), 1)),
+            _ => None,
+        };
+        let mut g =
+            Growing { stored, rows, memo: HashMap::new(), taken: Vec::new(), after: node.asserts().to_vec(), cost: 0 };
+        let mut count = |this: &Self, e: &super::extent::Extent| match e.live() {
+            None => e.clone(),
+            Some(live) => super::extent::Extent::bounded(e.capacity(), this.resolve(live, &mut g)),
+        };
+        let resolved = match recipe {
+            Recipe::Map { value } => Recipe::Map { value: self.resolve(value, &mut g) },
+            Recipe::Reduce { op, rows, nrows, nvals, inner, value } => {
+                let (nrows, nvals) = (count(self, nrows), count(self, nvals));
+                let value = self.resolve(value, &mut g);
+                Recipe::Reduce { op: *op, rows: rows.clone(), nrows, nvals, inner: *inner, value }
+            }
+            Recipe::Scan { value, count: n } => {
+                let n = count(self, n);
+                Recipe::Scan { value: self.resolve(value, &mut g), count: n }
+            }
+            Recipe::Sort { key, count: n, bits } => {
+                let n = count(self, n);
+                Recipe::Sort { key: self.resolve(key, &mut g), count: n, bits: *bits }
+            }
+            Recipe::Fingerprint { rows, nrows, byte } => {
+                let nrows = count(self, nrows);
+                Recipe::Fingerprint { rows: rows.clone(), nrows, byte: self.resolve(byte, &mut g) }
+            }
+            Recipe::Assert { ok, count: n, check } => {
+                let n = count(self, n);
+                Recipe::Assert { ok: self.resolve(ok, &mut g), count: n, check: check.clone() }
+            }
+        };
+        let live = node.extent().live().map(|e| self.resolve(e, &mut g));
+        let mut checks = Vec::new();
+        let mut own_rows: Vec<(Node, u32)> = Vec::new();
+        let mut reads: Vec<Node> = Vec::new();
+        if let Some(Rows::Splits(s)) = resolved.rows() {
+            reads.push(s.clone());
+        }
+        for e in resolved.exprs().into_iter().chain(&live) {
+            for_each_expr(e, &mut |e| {
+                if let ExprKind::Checked(check, _, _) = e.kind() {
+                    if !checks.contains(check) {
+                        checks.push(check.clone());
+                    }
+                }
+                if let Some(n) = e.node() {
+                    if !reads.contains(n) {
+                        reads.push(n.clone());
+                    }
+                }
+                own_rows.extend(as_own_row(e).map(|(s, inner)| (s.clone(), inner)));
+            });
+        }
+        let row_context = g.rows.clone().or_else(|| own_rows.into_iter().next());
+        let mut fused = vec![node.op()];
+        fused.extend(g.taken.iter().map(Node::op));
+        let taken = g.taken;
+        let step =
+            Step { out: node.clone(), recipe: resolved, live, reads, checks, after: g.after, row_context, fused };
+        (step, taken)
+    }
+
+    /// The expression with maps substituted wherever that is worth it, so that it reads stored arrays only.
+    fn resolve(&self, e: &Expr, g: &mut Growing<'_>) -> Expr {
+        if let Some(done) = g.memo.get(&e.digest()) {
+            return done.clone();
+        }
+        let ops: Vec<Expr> = e.operands().map(|o| self.resolve(o, g)).collect();
+        let mut out = e.with_operands(ops.into_iter());
+        if let ExprKind::Load(n, at) = out.kind() {
+            let (n, at) = (n.clone(), at.clone());
+            if let Some(body) = self.take(&n, &at, g) {
+                g.taken.push(n.clone());
+                for a in n.asserts() {
+                    if !g.after.contains(a) {
+                        g.after.push(a.clone());
+                    }
+                }
+                out = self.resolve(&body, g);
+            }
+        }
+        g.memo.insert(e.digest(), out.clone());
+        out
+    }
+
+    /// The map's expression at `at`, if reading the map there is better computed than stored.
+    fn take(&self, n: &Node, at: &Expr, g: &mut Growing<'_>) -> Option<Expr> {
+        let recipe = n.recipe()?;
+        let Recipe::Map { value } = &*recipe else { return None };
+        if g.stored.contains(&n.digest()) || self.roots.contains(&n.digest()) || !self.limits.fuse {
+            return None;
+        }
+        let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
+        let body = value.at(at);
+        if !at.is_index() {
+            // Away from its own position, a search that stays one would be made for every element read.
+            let mut searches = false;
+            for_each_expr(&body, &mut |e| {
+                searches |= matches!(e.kind(), ExprKind::RowOf(s, _) if
+                    as_own_row(e).is_none_or(|(_, inner)| g.rows.as_ref().is_some_and(|r| (&r.0, r.1) != (s, inner))));
+            });
+            if searches {
+                return None;
+            }
+        }
+        // Twice read, or read again and again through a computed index: only if storing it costs more.
+        let repeated = uses > 1 || !at.is_index();
+        if repeated && (value.cost() > CHEAP || (uses > 8 && value.cost() > 8)) {
+            return None;
+        }
+        let cost = g.cost.saturating_add(body.cost());
+        if cost > STEP_COST {
+            return None;
+        }
+        g.cost = cost;
+        Some(body)
+    }
+}
+
+/// How many arrays a map reads itself.
+fn width(n: &Node) -> usize {
+    let mut nodes = HashSet::new();
+    if let Some(Recipe::Map { value }) = n.recipe().as_deref() {
+        for_each_node(value, &mut |n| {
+            nodes.insert(n.digest());
+        });
+    }
+    nodes.len()
+}
+
+/// Calls `f` for each distinct subexpression.
+pub(crate) fn for_each_expr(e: &Expr, f: &mut impl FnMut(&Expr)) {
+    let mut seen = HashSet::new();
+    let mut stack = vec![e];
+    while let Some(e) = stack.pop() {
+        if seen.insert(e.digest()) {
+            f(e);
+            stack.extend(e.operands());
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! One element of a run-time dtype.
+
+use crate::dtype::DType;
+
+/// A single value of any dtype but strings. In a kernel it is a parameter, never text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scalar {
+    /// A truth value.
+    Bool(bool),
+    /// A byte.
+    U8(u8),
+    /// A 32-bit signed integer.
+    I32(i32),
+    /// A 32-bit unsigned integer.
+    U32(u32),
+    /// A 64-bit signed integer.
+    I64(i64),
+    /// A 64-bit unsigned integer.
+    U64(u64),
+    /// A single precision float.
+    F32(f32),
+    /// A double precision float.
+    F64(f64),
+}
+
+impl Scalar {
+    /// Its dtype.
+    pub const fn dtype(self) -> DType {
+        match self {
+            Self::Bool(_) => DType::Bool,
+            Self::U8(_) => DType::U8,
+            Self::I32(_) => DType::I32,
+            Self::U32(_) => DType::U32,
+            Self::I64(_) => DType::I64,
+            Self::U64(_) => DType::U64,
+            Self::F32(_) => DType::F32,
+            Self::F64(_) => DType::F64,
+        }
+    }
+
+    /// Its bits, in the low end of a word.
+    pub const fn bits(self) -> u64 {
+        match self {
+            Self::Bool(v) => v as u64,
+            Self::U8(v) => v as u64,
+            Self::I32(v) => v as u32 as u64,
+            Self::U32(v) => v as u64,
+            Self::I64(v) => v as u64,
+            Self::U64(v) => v,
+            Self::F32(v) => v.to_bits() as u64,
+            Self::F64(v) => v.to_bits(),
+        }
+    }
+
+    /// The value `v` as that dtype: integers wrap, floats round. Strings have no scalars: they give a byte.
+    pub fn from_i64(dtype: DType, v: i64) -> Self {
+        match dtype {
+            DType::Bool => Self::Bool(v != 0),
+            DType::U8 | DType::Str => Self::U8(v as u8),
+            DType::I32 => Self::I32(v as i32),
+            DType::U32 => Self::U32(v as u32),
+            DType::I64 => Self::I64(v),
+            DType::U64 => Self::U64(v as u64),
+            DType::F32 => Self::F32(v as f32),
+            DType::F64 => Self::F64(v as f64),
+        }
+    }
+
+    /// The value `v` as that dtype, converted as Rust's `as` does.
+    pub fn from_f64(dtype: DType, v: f64) -> Self {
+        match dtype {
+            DType::F32 => Self::F32(v as f32),
+            DType::F64 => Self::F64(v),
+            DType::U64 => Self::U64(v as u64),
+            other => Self::from_i64(other, v as i64),
+        }
+    }
+
+    /// The least value of that dtype; the most negative finite one for floats.
+    pub const fn lowest(dtype: DType) -> Self {
+        match dtype {
+            DType::Bool => Self::Bool(false),
+            DType::U8 | DType::Str => Self::U8(0),
+            DType::I32 => Self::I32(i32::MIN),
+            DType::U32 => Self::U32(0),
+            DType::I64 => Self::I64(i64::MIN),
+            DType::U64 => Self::U64(0),
+            DType::F32 => Self::F32(f32::MIN),
+            DType::F64 => Self::F64(f64::MIN),
+        }
+    }
+
+    /// The greatest value of that dtype; the greatest finite one for floats.
+    pub const fn highest(dtype: DType) -> Self {
+        match dtype {
+            DType::Bool => Self::Bool(true),
+            DType::U8 | DType::Str => Self::U8(u8::MAX),
+            DType::I32 => Self::I32(i32::MAX),
+            DType::U32 => Self::U32(u32::MAX),
+            DType::I64 => Self::I64(i64::MAX),
+            DType::U64 => Self::U64(u64::MAX),
+            DType::F32 => Self::F32(f32::MAX),
+            DType::F64 => Self::F64(f64::MAX),
+        }
+    }
+}
+
+macro_rules! from_element {
+    ($($t:ty => $v:ident),*) => {$(
+        impl From<$t> for Scalar {
+            fn from(v: $t) -> Self {
+                Self::$v(v)
+            }
+        }
+    )*};
+}
+from_element!(bool => Bool, u8 => U8, i32 => I32, u32 => U32, i64 => I64, u64 => U64, f32 => F32, f64 => F64);

@@ -1,0 +1,10 @@
+//! Shapes, apart from values: how rows are laid out.
+//!
+//! - *row*: a list of values, or of rows of the next level; *nrows*: how many; *nvals*: how many values all have.
+//! - *row_splits*: where rows begin, `nrows + 1` entries; row `r` is `row_splits[r]..row_splits[r + 1]`.
+//! - *value_rowids*: for each value, its row. *row_lengths*: for each row, its number of values.
+//! - *ragged_rank*: how many partitions a tensor has.
+
+mod row_partition;
+
+pub use row_partition::RowPartition;

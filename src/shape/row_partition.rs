@@ -1,0 +1,240 @@
+//! One level of rows, valid by construction.
+
+use std::sync::Arc;
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+
+/// How values are divided into rows.
+///
+/// ```text
+/// row_splits   0     3  3     5        row 0 = values[0..3], row 1 is empty, row 2 = values[3..5]
+/// values       a  b  c  d  e
+/// ```
+///
+/// The splits are canonical and live on the device as u32; lengths, starts, limits and row ids are derived there. A
+/// uniform partition knows the length of its rows and has no splits. A partition that exists is valid: its splits start
+/// at 0, never decrease and end at the number of values.
+#[derive(Debug, Clone)]
+pub struct RowPartition {
+    rows: Rows,
+    nrows: Extent,
+    nvals: Extent,
+    /// The splits, where they came from the host.
+    host: Option<Arc<[u32]>>,
+    /// Shortest and longest row, where known on the host.
+    lengths: Option<(u32, u32)>,
+}
+
+impl RowPartition {
+    /// The partition with these splits, which the caller has validated or vouches for.
+    pub(crate) fn from_host_splits(backend: &BackendRef, splits: Vec<u32>) -> Result<Self> {
+        let data = backend.upload(DType::U32, bytemuck::cast_slice(&splits))?;
+        let node = Node::source(backend, DType::U32, splits.len() as u32, data);
+        let lengths = splits.windows(2).fold(None, |seen: Option<(u32, u32)>, w| {
+            let len = w[1].wrapping_sub(w[0]);
+            Some(seen.map_or((len, len), |(a, b)| (a.min(len), b.max(len))))
+        });
+        Ok(Self {
+            rows: Rows::Splits(node),
+            nrows: Extent::known(splits.len() as u32 - 1),
+            nvals: Extent::known(splits.last().copied().unwrap_or(0)),
+            host: Some(splits.into()),
+            lengths: Some(lengths.unwrap_or((0, 0))),
+        })
+    }
+
+    /// `nrows` rows of `len` values each.
+    pub(crate) fn uniform(len: u32, nrows: Extent) -> Result<Self> {
+        let nvals = nrows.times("a uniform partition", u64::from(len))?;
+        Ok(Self { rows: Rows::Uniform(len), nrows, nvals, host: None, lengths: Some((len, len)) })
+    }
+
+    /// The partition whose row `r` has `length` (an expression in the row) values, `capacity` together at most.
+    pub(crate) fn from_lengths(
+        backend: &BackendRef,
+        op: &'static str,
+        nrows: &Extent,
+        length: Expr,
+        capacity: u32,
+    ) -> Result<Self> {
+        if let Some(len) = length.as_u32() {
+            return Self::uniform_but_ragged(backend, op, nrows, len);
+        }
+        let splits = Node::scan(backend, op, nrows.clone(), length)?;
+        Ok(Self::from_splits_node(splits, nrows.clone(), capacity))
+    }
+
+    /// Ragged in type, though all rows have the same length.
+    fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: u32) -> Result<Self> {
+        let nvals = nrows.times(op, u64::from(len))?;
+        let count = nrows.plus(op, &Extent::known(1))?;
+        // Entries beyond the live rows repeat the total.
+        let start = Expr::index().min(nrows.expr()).mul(Expr::u32(len));
+        let splits = Node::map(backend, op, count, start, &[]);
+        Ok(Self { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals, host: None, lengths: Some((len, len)) })
+    }
+
+    /// The partition of a node of valid splits.
+    pub(crate) fn from_splits_node(splits: Node, nrows: Extent, capacity: u32) -> Self {
+        let total = Expr::load(&splits, Expr::u32(nrows.capacity()));
+        let nvals = if nrows.capacity() == 0 { Extent::known(0) } else { Extent::bounded(capacity, total) };
+        Self { rows: Rows::Splits(splits), nrows, nvals, host: None, lengths: None }
+    }
+
+    /// The same partition with what the host knows about its number of values.
+    pub(crate) fn with_nvals(mut self, nvals: Extent) -> Self {
+        self.nvals = nvals;
+        self
+    }
+
+    /// The same partition, knowing its shortest and longest row.
+    pub(crate) fn with_lengths(mut self, lengths: Option<(u32, u32)>) -> Self {
+        self.lengths = lengths.or(self.lengths);
+        self
+    }
+
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+    pub(crate) fn nrows_extent(&self) -> &Extent {
+        &self.nrows
+    }
+    pub(crate) fn nvals_extent(&self) -> &Extent {
+        &self.nvals
+    }
+    /// The splits, where the host has them.
+    pub(crate) fn host_splits(&self) -> Option<&Arc<[u32]>> {
+        self.host.as_ref()
+    }
+    /// Shortest and longest row, where known on the host.
+    pub(crate) fn known_lengths(&self) -> Option<(u32, u32)> {
+        self.lengths
+    }
+
+    /// The number of rows, if the host knows it.
+    pub fn nrows(&self) -> Option<u32> {
+        self.nrows.as_known()
+    }
+    /// The number of values, if the host knows it.
+    pub fn nvals(&self) -> Option<u32> {
+        self.nvals.as_known()
+    }
+    /// The length of every row, if this is a uniform partition.
+    pub fn uniform_row_length(&self) -> Option<u32> {
+        match self.rows {
+            Rows::Uniform(len) => Some(len),
+            Rows::Splits(_) => None,
+        }
+    }
+
+    /// Whether both lay out their rows in the same way for sure: one partition, or of equal origin.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        self.rows == other.rows && self.nrows == other.nrows
+    }
+
+    /// The first row whose length differs, where the host can tell; `Err` where it can't.
+    pub(crate) fn first_difference(&self, other: &Self) -> std::result::Result<Option<usize>, ()> {
+        if self.same(other) {
+            return Ok(None);
+        }
+        let length = |p: &Self, r: usize| match (&p.rows, &p.host) {
+            (Rows::Uniform(len), _) => Some(*len),
+            (_, Some(s)) => Some(s[r + 1] - s[r]),
+            _ => None,
+        };
+        let (Some(a), Some(b)) = (self.nrows(), other.nrows()) else { return Err(()) };
+        if a != b {
+            return Ok(Some(a.min(b) as usize));
+        }
+        for r in 0..a as usize {
+            match (length(self, r), length(other, r)) {
+                (Some(x), Some(y)) if x != y => return Ok(Some(r)),
+                (Some(_), Some(_)) => {}
+                _ => return Err(()),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where row `row` starts.
+    pub(crate) fn start(&self, row: Expr) -> Expr {
+        self.rows.start(row)
+    }
+
+    /// How many values row `row` has.
+    pub(crate) fn length(&self, row: Expr) -> Expr {
+        match &self.rows {
+            Rows::Uniform(len) => Expr::u32(*len),
+            Rows::Splits(_) => self.start(row.clone().add(Expr::u32(1))).sub(self.start(row)),
+        }
+    }
+
+    /// The row that holds value `at`.
+    pub(crate) fn row_of(&self, at: Expr) -> Expr {
+        match &self.rows {
+            Rows::Uniform(len) => at.div(Expr::u32((*len).max(1))),
+            Rows::Splits(node) => Expr::row_of(node, at),
+        }
+    }
+
+    /// The place of value `at` in its row.
+    pub(crate) fn offset_of(&self, at: Expr) -> Expr {
+        match &self.rows {
+            Rows::Uniform(len) => at.rem(Expr::u32((*len).max(1))),
+            Rows::Splits(_) => at.clone().sub(self.start(self.row_of(at))),
+        }
+    }
+
+    /// The position of the value that stands at `offset`, within the row, in row `row`.
+    pub(crate) fn within(&self, row: Expr, offset: Expr) -> Expr {
+        match &self.rows {
+            Rows::Uniform(len) => row.mul(Expr::u32(*len)).add(offset),
+            Rows::Splits(node) => Expr::within(node, row, offset),
+        }
+    }
+
+    /// The splits as an array: `nrows + 1` entries, u32.
+    pub(crate) fn splits_node(&self, backend: &BackendRef) -> Result<Node> {
+        match &self.rows {
+            Rows::Splits(node) => Ok(node.clone()),
+            Rows::Uniform(len) => {
+                let count = self.nrows.plus("row_splits", &Extent::known(1))?;
+                let start = Expr::index().min(self.nrows.expr()).mul(Expr::u32(*len));
+                Ok(Node::map(backend, "row_splits", count, start, &[]))
+            }
+        }
+    }
+
+    /// Checks splits as TensorFlow does, and narrows them.
+    ///
+    /// # Errors
+    /// Empty `splits`; `splits[0] != 0`; `splits[r + 1] < splits[r]`; `splits[nrows] != nvals`; more than 2^32 - 2.
+    pub(crate) fn validate_splits(op: &'static str, splits: &[i64], nvals: Option<u64>) -> Result<Vec<u32>> {
+        let Some((&first, &last)) = splits.first().zip(splits.last()) else {
+            return Err(Error::partition(op, "row_splits must have at least one entry, but is empty"));
+        };
+        if first != 0 {
+            return Err(Error::partition(op, format!("row_splits must start at 0, but row_splits[0] is {first}")));
+        }
+        if let Some(r) = splits.windows(2).position(|w| w[1] < w[0]) {
+            let (a, b) = (splits[r], splits[r + 1]);
+            return Err(Error::partition(
+                op,
+                format!("row_splits must not decrease, but row_splits[{}] = {b} is below row_splits[{r}] = {a}", r + 1),
+            ));
+        }
+        if let Some(nvals) = nvals {
+            if last as u64 != nvals {
+                return Err(Error::partition(op, format!("row_splits ends at {last}, but there are {nvals} values")));
+            }
+        }
+        Extent::known_u64(op, last as u64)?;
+        Extent::known_u64(op, splits.len() as u64)?;
+        Ok(splits.iter().map(|&s| s as u32).collect())
+    }
+}

@@ -1,0 +1,259 @@
+//! Tensors in host memory: what a read gives, and what is uploaded.
+
+use std::sync::Arc;
+
+use super::{Tensor, Values};
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+
+/// Flat values on the host.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "one variant a dtype")]
+pub enum HostValues {
+    Bool(Vec<bool>),
+    U8(Vec<u8>),
+    I32(Vec<i32>),
+    U32(Vec<u32>),
+    I64(Vec<i64>),
+    U64(Vec<u64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    Str(Vec<Vec<u8>>),
+}
+
+macro_rules! each {
+    ($self:expr, $v:ident => $e:expr) => {
+        match $self {
+            HostValues::Bool($v) => $e,
+            HostValues::U8($v) => $e,
+            HostValues::I32($v) => $e,
+            HostValues::U32($v) => $e,
+            HostValues::I64($v) => $e,
+            HostValues::U64($v) => $e,
+            HostValues::F32($v) => $e,
+            HostValues::F64($v) => $e,
+            HostValues::Str($v) => $e,
+        }
+    };
+}
+
+impl HostValues {
+    /// How many values.
+    pub fn len(&self) -> usize {
+        each!(self, v => v.len())
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Their dtype.
+    pub fn dtype(&self) -> DType {
+        match self {
+            Self::Bool(_) => DType::Bool,
+            Self::U8(_) => DType::U8,
+            Self::I32(_) => DType::I32,
+            Self::U32(_) => DType::U32,
+            Self::I64(_) => DType::I64,
+            Self::U64(_) => DType::U64,
+            Self::F32(_) => DType::F32,
+            Self::F64(_) => DType::F64,
+            Self::Str(_) => DType::Str,
+        }
+    }
+
+    /// The bytes to upload, for numbers.
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Bool(v) => v.iter().map(|&b| u8::from(b)).collect(),
+            Self::U8(v) => v.clone(),
+            Self::I32(v) => bytemuck::cast_slice(v).to_vec(),
+            Self::U32(v) => bytemuck::cast_slice(v).to_vec(),
+            Self::I64(v) => bytemuck::cast_slice(v).to_vec(),
+            Self::U64(v) => bytemuck::cast_slice(v).to_vec(),
+            Self::F32(v) => bytemuck::cast_slice(v).to_vec(),
+            Self::F64(v) => bytemuck::cast_slice(v).to_vec(),
+            Self::Str(v) => v.concat(),
+        }
+    }
+
+    /// Numbers from the bytes that a read gave.
+    fn from_bytes(dtype: DType, bytes: &[u8]) -> Self {
+        fn all<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> Vec<T> {
+            bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
+        }
+        match dtype {
+            DType::Bool => Self::Bool(bytes.iter().map(|&b| b != 0).collect()),
+            DType::U8 => Self::U8(bytes.to_vec()),
+            DType::I32 => Self::I32(all(bytes)),
+            DType::U32 => Self::U32(all(bytes)),
+            DType::I64 => Self::I64(all(bytes)),
+            DType::U64 => Self::U64(all(bytes)),
+            DType::F32 => Self::F32(all(bytes)),
+            DType::F64 => Self::F64(all(bytes)),
+            DType::Str => unreachable!("bug: strings are read as rows of bytes"),
+        }
+    }
+
+    /// Puts the values onto a device.
+    ///
+    /// # Errors
+    /// More than 2^32 - 2 values or bytes, or more than the device can hold.
+    pub(crate) fn upload(&self, device: &Device) -> Result<Values> {
+        let backend = device.backend();
+        let check = |what: &str, bytes: u64| {
+            if bytes <= backend.max_bytes() {
+                return Ok(());
+            }
+            Err(Error::Limit {
+                what: what.into(),
+                requested: bytes,
+                unit: "bytes",
+                limit: backend.max_bytes(),
+                whose: backend.name().into(),
+            })
+        };
+        if let Err(hint) = backend.supports(self.dtype()) {
+            return Err(Error::unsupported("a tensor", self.dtype(), hint));
+        }
+        let len = Extent::known_u64("a tensor", self.len() as u64)?.capacity();
+        check("a tensor", self.len() as u64 * self.dtype().size() as u64)?;
+        if let Self::Str(v) = self {
+            let mut splits = Vec::with_capacity(v.len() + 1);
+            let mut total = 0u64;
+            splits.push(0);
+            for s in v {
+                total += s.len() as u64;
+                splits.push(total as u32);
+            }
+            check("a string tensor", total)?;
+            let total = Extent::known_u64("a string tensor", total)?.capacity();
+            let strings = RowPartition::from_host_splits(backend, splits)?;
+            let bytes = Node::source(backend, DType::U8, total, backend.upload(DType::U8, &self.bytes())?);
+            return Ok(Values::Strings { strings, bytes });
+        }
+        let data = backend.upload(self.dtype(), &self.bytes())?;
+        Ok(Values::Numbers(Node::source(backend, self.dtype(), len, data)))
+    }
+}
+
+/// A tensor in host memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostTensor {
+    /// The splits of each partition, outermost first.
+    pub nested_row_splits: Vec<Vec<u32>>,
+    /// For each partition its uniform row length, where it has one.
+    pub uniform_row_lengths: Vec<Option<u32>>,
+    /// The shape of the flat values.
+    pub inner_shape: Vec<usize>,
+    /// The flat values, row-major.
+    pub values: HostValues,
+}
+
+impl HostTensor {
+    /// A tensor without partitions.
+    pub fn dense(shape: &[usize], values: HostValues) -> Self {
+        Self { nested_row_splits: Vec::new(), uniform_row_lengths: Vec::new(), inner_shape: shape.to_vec(), values }
+    }
+
+    /// Puts the tensor onto a device. The splits are validated.
+    ///
+    /// # Errors
+    /// `inner_shape`'s product is not the number of values; splits that do not start at 0, decrease, or do not end at
+    /// the next level's number of rows; more than the device can hold.
+    pub fn to_device(&self, device: &Device) -> Result<Tensor> {
+        const OP: &str = "to_device";
+        let size: usize = self.inner_shape.iter().product();
+        if size != self.values.len() {
+            return Err(Error::argument(
+                OP,
+                format!("a shape of {:?} holds {size} values, but there are {}", self.inner_shape, self.values.len()),
+            ));
+        }
+        let mut partitions = Vec::new();
+        for (k, splits) in self.nested_row_splits.iter().enumerate() {
+            let below = match self.nested_row_splits.get(k + 1) {
+                Some(next) => next.len() as u64 - 1,
+                None => self.inner_shape.first().copied().unwrap_or(0) as u64,
+            };
+            let wide: Vec<i64> = splits.iter().map(|&s| i64::from(s)).collect();
+            let splits = RowPartition::validate_splits(OP, &wide, Some(below))?;
+            let uniform = self.uniform_row_lengths.get(k).copied().flatten();
+            partitions.push(match uniform {
+                Some(len) => {
+                    let p = RowPartition::uniform(len, Extent::known(splits.len() as u32 - 1))?;
+                    if let Some(row) = splits.windows(2).position(|w| w[1] - w[0] != len) {
+                        let found = splits[row + 1] - splits[row];
+                        let what = format!("row {row} has {found} values, but the uniform row length is {len}");
+                        return Err(Error::partition(OP, what));
+                    }
+                    p
+                }
+                None => RowPartition::from_host_splits(device.backend(), splits)?,
+            });
+        }
+        let dims = self.inner_shape.iter().map(|&d| Ok(Extent::known_u64(OP, d as u64)?.capacity()));
+        let dims: Vec<u32> = dims.collect::<Result<_>>()?;
+        let values = self.values.upload(device)?;
+        let outer = dims.first().map(|&d| Extent::known(d));
+        Tensor::new(device.backend(), partitions, outer, dims.into_iter().skip(1).collect(), values)
+    }
+}
+
+impl Tensor {
+    /// Reads the whole tensor back: evaluates what is pending, waits once.
+    ///
+    /// # Errors
+    /// The first condition on the device that does not hold; a lost device.
+    pub fn to_host(&self) -> Result<HostTensor> {
+        let backend = self.backend();
+        let mut nodes = Vec::new();
+        for p in self.partitions() {
+            nodes.push(p.splits_node(backend)?);
+        }
+        if let Some(outer) = self.outer() {
+            // The size itself: with an inner dimension of 0 there is no value to count.
+            nodes.push(Node::map(backend, "read", Extent::known(1), outer.expr(), &[]));
+        }
+        nodes.extend(self.values_ref().nodes(backend)?);
+        let mut read = backend.read(&nodes)?.into_iter();
+        let mut next = || read.next().expect("bug: a read gives what was asked for");
+        let words = |bytes: Vec<u8>| -> Vec<u32> { bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect() };
+        let nested_row_splits: Vec<Vec<u32>> = self.partitions().iter().map(|_| words(next())).collect();
+        let mut inner_shape = Vec::new();
+        if self.outer().is_some() {
+            inner_shape.push(words(next())[0] as usize);
+        }
+        inner_shape.extend(self.inner().iter().map(|&d| d as usize));
+        let values = match self.values_ref() {
+            Values::Numbers(n) => HostValues::from_bytes(n.dtype(), &next()),
+            Values::Strings { .. } => {
+                let (splits, bytes) = (words(next()), next());
+                HostValues::Str(
+                    splits.windows(2).map(|w| bytes[w[0] as usize..w[1] as usize].to_vec()).collect::<Vec<_>>(),
+                )
+            }
+        };
+        let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_row_length).collect();
+        Ok(HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values })
+    }
+
+    /// Reads the tensor and puts it onto another device.
+    ///
+    /// # Errors
+    /// As [`Tensor::to_host`]; more than the other device can hold, or a dtype that it lacks.
+    pub fn to_device(&self, device: &Device) -> Result<Self> {
+        if device == &self.device() {
+            return Ok(self.clone());
+        }
+        self.to_host()?.to_device(device)
+    }
+
+    /// A rank-1 tensor of strings on a device.
+    pub(crate) fn text(s: &str) -> Arc<[u8]> {
+        s.as_bytes().into()
+    }
+}

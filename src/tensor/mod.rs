@@ -1,0 +1,195 @@
+//! Tensors: flat values under row partitions.
+
+mod host;
+mod values;
+
+pub use host::{HostTensor, HostValues};
+pub use values::Fill;
+pub(crate) use values::{BytesBound, Pick, Values};
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+
+/// Unevaluated nodes that may stand in a chain before the work so far is evaluated.
+const MAX_DEPTH: u32 = 64;
+
+/// A tensor whose dtype is known at run time; [`RaggedTensor`](crate::RaggedTensor) wraps one.
+///
+/// Dimension 0 is the rows of the outermost partition (or of the flat values where there is none), dimensions 1 to
+/// `ragged_rank` lie under the partitions, the others are the inner dimensions of the flat values. Immutable, cheap to
+/// clone. Operations record; what they compute is computed when it is read.
+#[derive(Debug, Clone)]
+pub struct Tensor {
+    backend: BackendRef,
+    partitions: Vec<RowPartition>,
+    /// How many elements the flat values have along their outermost dimension; none for a scalar.
+    outer: Option<Extent>,
+    /// The flat values' other dimensions.
+    inner: Vec<u32>,
+    values: Values,
+}
+
+impl Tensor {
+    /// A tensor of these parts: `partitions` outermost first, each with as many rows as the one before has values;
+    /// the last with as many values as `outer`. Evaluates first if too much is pending.
+    pub(crate) fn new(
+        backend: &BackendRef,
+        partitions: Vec<RowPartition>,
+        outer: Option<Extent>,
+        inner: Vec<u32>,
+        values: Values,
+    ) -> Result<Self> {
+        if let Err(hint) = backend.supports(values.dtype()) {
+            return Err(Error::unsupported("a tensor", values.dtype(), hint));
+        }
+        let out = Self { backend: backend.clone(), partitions, outer, inner, values };
+        if out.nodes()?.iter().any(|n| n.depth() > MAX_DEPTH) {
+            out.eval()?;
+        }
+        Ok(out)
+    }
+
+    /// The same layout with other values.
+    pub(crate) fn with_value_node(&self, node: Node) -> Result<Self> {
+        Self::new(&self.backend, self.partitions.clone(), self.outer.clone(), self.inner.clone(), Values::Numbers(node))
+    }
+
+    pub(crate) fn backend(&self) -> &BackendRef {
+        &self.backend
+    }
+    /// The device that it lives on.
+    pub fn device(&self) -> Device {
+        Device::of(&self.backend)
+    }
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.values.dtype()
+    }
+    /// The row partitions, outermost first.
+    pub fn partitions(&self) -> &[RowPartition] {
+        &self.partitions
+    }
+    /// How many row partitions it has; 0 for a dense tensor.
+    pub fn ragged_rank(&self) -> usize {
+        self.partitions.len()
+    }
+    /// How many dimensions it has.
+    pub fn rank(&self) -> usize {
+        if self.outer.is_none() { 0 } else { 1 + self.partitions.len() + self.inner.len() }
+    }
+    /// The flat values' outermost dimension; none for a scalar.
+    pub(crate) fn outer(&self) -> Option<&Extent> {
+        self.outer.as_ref()
+    }
+    /// The flat values' dimensions after the outermost.
+    pub(crate) fn inner(&self) -> &[u32] {
+        &self.inner
+    }
+    /// Numbers (or strings) that one element of the flat values has.
+    pub(crate) fn width(&self) -> u32 {
+        self.inner.iter().product()
+    }
+    pub(crate) fn values_ref(&self) -> &Values {
+        &self.values
+    }
+    /// How many numbers (or strings) the flat values have.
+    pub(crate) fn count(&self) -> Result<Extent> {
+        match &self.outer {
+            None => Ok(Extent::known(1)),
+            Some(outer) => outer.times("a tensor", u64::from(self.width())),
+        }
+    }
+    /// The number of rows of the outermost dimension.
+    pub(crate) fn nrows_extent(&self) -> Extent {
+        match (self.partitions.first(), &self.outer) {
+            (Some(p), _) => p.nrows_extent().clone(),
+            (None, Some(outer)) => outer.clone(),
+            (None, None) => Extent::known(1),
+        }
+    }
+
+    /// The numbers, for an operation that needs some.
+    ///
+    /// # Errors
+    /// The tensor holds strings.
+    pub(crate) fn numbers(&self, op: &'static str) -> Result<&Node> {
+        match &self.values {
+            Values::Numbers(n) => Ok(n),
+            Values::Strings { .. } => Err(Error::unsupported(op, DType::Str, "")),
+        }
+    }
+
+    /// The strings and their bytes, for an operation that needs some.
+    ///
+    /// # Errors
+    /// The tensor holds numbers.
+    pub(crate) fn strings(&self, op: &'static str) -> Result<(&RowPartition, &Node)> {
+        match &self.values {
+            Values::Strings { strings, bytes } => Ok((strings, bytes)),
+            Values::Numbers(n) => Err(Error::unsupported(op, n.dtype(), "it needs byte strings")),
+        }
+    }
+
+    /// The shape as the host knows it: the size of each uniform dimension, none for a ragged one or one whose size is
+    /// known on the device only.
+    pub fn shape(&self) -> Vec<Option<u64>> {
+        if self.outer.is_none() {
+            return Vec::new();
+        }
+        let mut out = vec![self.nrows_extent().as_known().map(u64::from)];
+        out.extend(self.partitions.iter().map(|p| p.uniform_row_length().map(u64::from)));
+        out.extend(self.inner.iter().map(|&d| Some(u64::from(d))));
+        out
+    }
+
+    /// The shape as text: `[3, None, 2]`.
+    pub fn shape_text(&self) -> String {
+        let dims: Vec<String> =
+            self.shape().iter().map(|d| d.map_or_else(|| "None".into(), |d| d.to_string())).collect();
+        format!("[{}]", dims.join(", "))
+    }
+
+    /// The axis counted from the front.
+    ///
+    /// # Errors
+    /// `axis < -rank` or `axis >= rank`.
+    pub(crate) fn axis(&self, op: &'static str, axis: i64) -> Result<usize> {
+        let rank = self.rank() as i64;
+        if axis < -rank || axis >= rank {
+            return Err(Error::Axis { op, axis, rank: rank as usize });
+        }
+        Ok(axis.rem_euclid(rank) as usize)
+    }
+
+    /// Every node that the tensor is made of.
+    pub(crate) fn nodes(&self) -> Result<Vec<Node>> {
+        let mut out = self.values.nodes(&self.backend)?;
+        for p in &self.partitions {
+            if p.uniform_row_length().is_none() {
+                out.push(p.splits_node(&self.backend)?);
+            }
+            p.nvals_extent().nodes(&mut out);
+            p.nrows_extent().nodes(&mut out);
+        }
+        Ok(out)
+    }
+
+    /// Computes the tensor now, on its device, without waiting.
+    ///
+    /// # Errors
+    /// What the device refuses. Conditions on values are looked at by reads only.
+    pub fn eval(&self) -> Result<()> {
+        self.backend.evaluate(&self.nodes()?)
+    }
+
+    /// The flat position of the number that belongs to element `at`, number `d`.
+    pub(crate) fn flat(&self, at: Expr, d: Expr) -> Expr {
+        at.mul(Expr::u32(self.width())).add(d)
+    }
+}

@@ -1,0 +1,203 @@
+//! Flat values: numbers, or byte strings; and the one way to rearrange either.
+
+use std::sync::Arc;
+
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::scalar::Scalar;
+use crate::shape::RowPartition;
+
+/// The flat values of a tensor.
+#[derive(Debug, Clone)]
+pub(crate) enum Values {
+    /// An array of numbers.
+    Numbers(Node),
+    /// Byte strings, as Arrow lays them out: string `i` is `bytes[strings.start(i)..strings.start(i + 1)]`.
+    Strings {
+        /// The rows of bytes.
+        strings: RowPartition,
+        /// The bytes; u8.
+        bytes: Node,
+    },
+}
+
+/// A value that stands for what is not there.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fill {
+    /// A number.
+    Number(Scalar),
+    /// A byte string.
+    String(Arc<[u8]>),
+}
+
+impl Fill {
+    /// The dtype of the value.
+    pub fn dtype(&self) -> DType {
+        match self {
+            Self::Number(s) => s.dtype(),
+            Self::String(_) => DType::Str,
+        }
+    }
+
+    /// What stands for nothing unless said otherwise: 0, false, or the empty string.
+    pub fn zero(dtype: DType) -> Self {
+        match dtype {
+            DType::Str => Self::String(Arc::from([])),
+            d => Self::Number(Scalar::from_i64(d, 0)),
+        }
+    }
+}
+
+impl<S: Into<Scalar>> From<S> for Fill {
+    fn from(s: S) -> Self {
+        Self::Number(s.into())
+    }
+}
+impl From<&str> for Fill {
+    fn from(s: &str) -> Self {
+        Self::String(s.as_bytes().into())
+    }
+}
+
+/// Where an element of a rearrangement comes from, as a function of its position (`Index`).
+#[derive(Debug, Clone)]
+pub(crate) enum Pick<'a> {
+    /// Element at that position of those values.
+    From(&'a Values, Expr),
+    /// That value.
+    Fill(Fill),
+    /// One or the other.
+    If(Expr, Box<Pick<'a>>, Box<Pick<'a>>),
+}
+
+impl<'a> Pick<'a> {
+    /// `a` where the condition holds, else `b`.
+    pub(crate) fn either(condition: Expr, a: Self, b: Self) -> Self {
+        Self::If(condition, Box::new(a), Box::new(b))
+    }
+
+    /// The expression that the leaves give, chosen by the conditions, at position `at`.
+    fn expr(&self, at: &Expr, leaf: &mut dyn FnMut(&Leaf<'_>) -> Expr) -> Expr {
+        match self {
+            Self::From(values, i) => leaf(&Leaf::From(values, i.at(at))),
+            Self::Fill(fill) => leaf(&Leaf::Fill(fill)),
+            Self::If(c, a, b) => {
+                let (a, b) = (a.expr(at, leaf), b.expr(at, leaf));
+                c.at(at).select(a, b)
+            }
+        }
+    }
+}
+
+enum Leaf<'a> {
+    From(&'a Values, Expr),
+    Fill(&'a Fill),
+}
+
+/// How many bytes the strings of a rearrangement have together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum BytesBound {
+    /// At most this many: known from where they come.
+    AtMost(u64),
+    /// Known on the device only, and not bounded usefully: costs a wait, for strings only.
+    Unknown,
+}
+
+impl Values {
+    pub(crate) fn dtype(&self) -> DType {
+        match self {
+            Self::Numbers(n) => n.dtype(),
+            Self::Strings { .. } => DType::Str,
+        }
+    }
+
+    /// Bytes that all strings have together at most; 0 for numbers.
+    pub(crate) fn bytes_capacity(&self) -> u64 {
+        match self {
+            Self::Numbers(_) => 0,
+            Self::Strings { bytes, .. } => u64::from(bytes.extent().capacity()),
+        }
+    }
+
+    /// New values of that extent, each from where `pick` says. The dtypes of all sources agree.
+    ///
+    /// Numbers become one map. Strings become lengths, their sums, and a map over the bytes.
+    pub(crate) fn rearranged(
+        backend: &BackendRef,
+        op: &'static str,
+        extent: &Extent,
+        pick: &Pick<'_>,
+        bound: BytesBound,
+        asserts: &[Node],
+    ) -> Result<Self> {
+        let mut is_string = false;
+        let number = pick.expr(&Expr::index(), &mut |leaf| match leaf {
+            Leaf::From(Self::Numbers(n), i) => Expr::load(n, i.clone()),
+            Leaf::Fill(Fill::Number(s)) => Expr::scalar(*s),
+            Leaf::From(Self::Strings { .. }, _) | Leaf::Fill(Fill::String(_)) => {
+                is_string = true;
+                Expr::u32(0)
+            }
+        });
+        if !is_string {
+            return Ok(Self::Numbers(Node::map(backend, op, extent.clone(), number, asserts)));
+        }
+        let mut length = pick.expr(&Expr::index(), &mut |leaf| match leaf {
+            Leaf::From(Self::Strings { strings, .. }, i) => strings.length(i.clone()),
+            Leaf::Fill(Fill::String(s)) => Expr::u32(s.len() as u32),
+            _ => Expr::u32(0),
+        });
+        if !asserts.is_empty() {
+            // The conditions hang on the lengths, which everything else is made of.
+            length = Expr::load(&Node::map(backend, op, extent.clone(), length, asserts), Expr::index());
+        }
+        let mut capacity = match bound {
+            BytesBound::AtMost(n) => n,
+            BytesBound::Unknown => u64::from(u32::MAX) - 1,
+        };
+        if let Some(len) = length.as_u32() {
+            capacity = u64::from(len) * u64::from(extent.capacity());
+        }
+        let capacity = Extent::known_u64(op, capacity)?.capacity();
+        let mut strings = RowPartition::from_lengths(backend, op, extent, length, capacity)?;
+        if matches!(bound, BytesBound::Unknown) && strings.nvals().is_none() {
+            let total = Node::map(backend, op, Extent::known(1), strings.nvals_extent().expr(), &[]);
+            let read = backend.read(&[total])?;
+            strings = strings.with_nvals(Extent::known(bytemuck::pod_read_unaligned(&read[0])));
+        }
+        let at = Expr::index();
+        let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));
+        let mut failure = None;
+        let byte = pick.expr(&row, &mut |leaf| match leaf {
+            Leaf::From(Self::Strings { strings, bytes }, i) => {
+                Expr::load(bytes, strings.within(i.clone(), offset.clone()))
+            }
+            Leaf::Fill(Fill::String(s)) if s.len() <= 1 => Expr::scalar(s.first().copied().unwrap_or(0)),
+            Leaf::Fill(Fill::String(s)) => match backend.upload(DType::U8, s) {
+                Ok(data) => Expr::load(&Node::source(backend, DType::U8, s.len() as u32, data), offset.clone()),
+                Err(e) => {
+                    failure = Some(e);
+                    Expr::scalar(0u8)
+                }
+            },
+            _ => Expr::scalar(0u8),
+        });
+        if let Some(e) = failure {
+            return Err(e);
+        }
+        let bytes = Node::map(backend, op, strings.nvals_extent().clone(), byte, &[]);
+        Ok(Self::Strings { strings, bytes })
+    }
+
+    /// The nodes to read for the values: the numbers; or the splits of the strings and their bytes.
+    pub(crate) fn nodes(&self, backend: &BackendRef) -> Result<Vec<Node>> {
+        Ok(match self {
+            Self::Numbers(n) => vec![n.clone()],
+            Self::Strings { strings, bytes } => vec![strings.splits_node(backend)?, bytes.clone()],
+        })
+    }
+}
