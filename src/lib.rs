@@ -3,6 +3,7 @@
 mod backend;
 mod device;
 mod dtype;
+mod element;
 mod error;
 mod graph;
 mod math;
@@ -12,8 +13,9 @@ mod stats;
 mod tensor;
 pub use device::Device;
 pub use dtype::DType;
+pub use element::{Element, Number, Str};
 pub use error::{Error, Result};
 pub use graph::scalar::Scalar;
 pub use shape::RowPartition;
 pub use stats::Stats;
-pub use tensor::{Fill, HostTensor, HostValues, Tensor};
+pub use tensor::{Fill, HostTensor, HostValues, RaggedTensor, Tensor};

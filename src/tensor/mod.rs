@@ -1,9 +1,11 @@
 //! Tensors: flat values under row partitions.
 
 mod host;
+mod typed;
 mod values;
 
 pub use host::{HostTensor, HostValues};
+pub use typed::RaggedTensor;
 pub use values::Fill;
 pub(crate) use values::{BytesBound, Pick, Values};
 

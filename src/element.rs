@@ -1,0 +1,55 @@
+//! Element types at compile time.
+
+use crate::dtype::DType;
+use crate::tensor::HostValues;
+
+/// The element type of a tensor of byte strings: `RaggedTensor<Str>`. On the host an element is a `Vec<u8>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Str {}
+
+/// A type that tensors can hold.
+pub trait Element: sealed::Sealed + Send + Sync + 'static {
+    /// The run-time name of this type.
+    const DTYPE: DType;
+    /// One element on the host.
+    type Host: Clone + std::fmt::Debug + PartialEq + Send + Sync;
+    /// Host values of this type.
+    fn wrap(values: Vec<Self::Host>) -> HostValues;
+    /// The values, if they are of this type.
+    fn unwrap(values: HostValues) -> Option<Vec<Self::Host>>;
+}
+
+/// An element type of numbers, bools among them.
+pub trait Number: Element + Copy + Into<crate::graph::scalar::Scalar> {}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! element {
+    ($($t:ty, $host:ty => $v:ident),*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Element for $t {
+            const DTYPE: DType = DType::$v;
+            type Host = $host;
+            fn wrap(values: Vec<$host>) -> HostValues {
+                HostValues::$v(values)
+            }
+            fn unwrap(values: HostValues) -> Option<Vec<$host>> {
+                match values {
+                    HostValues::$v(v) => Some(v),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+element!(
+    bool, bool => Bool, u8, u8 => U8, i32, i32 => I32, u32, u32 => U32, i64, i64 => I64, u64, u64 => U64,
+    f32, f32 => F32, f64, f64 => F64, Str, Vec<u8> => Str
+);
+
+macro_rules! number {
+    ($($t:ty),*) => {$(impl Number for $t {})*};
+}
+number!(bool, u8, i32, u32, i64, u64, f32, f64);

@@ -1,0 +1,58 @@
+//! Tensors whose element type is known at compile time.
+
+use std::marker::PhantomData;
+
+use super::Tensor;
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::{Error, Result};
+
+/// A ragged tensor of elements of type `T`: flat values under row partitions, on a [`Device`]. Immutable and cheap to
+/// clone; operations record, reads compute.
+#[derive(Debug)]
+pub struct RaggedTensor<T: Element> {
+    erased: Tensor,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T: Element> Clone for RaggedTensor<T> {
+    fn clone(&self) -> Self {
+        Self { erased: self.erased.clone(), element: PhantomData }
+    }
+}
+
+impl<T: Element> TryFrom<Tensor> for RaggedTensor<T> {
+    type Error = Error;
+
+    /// # Errors
+    /// The tensor's dtype is not `T`'s.
+    fn try_from(erased: Tensor) -> Result<Self> {
+        if erased.dtype() != T::DTYPE {
+            return Err(Error::DTypes { op: "RaggedTensor::try_from", lhs: T::DTYPE, rhs: erased.dtype() });
+        }
+        Ok(Self { erased, element: PhantomData })
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// The tensor with its dtype known at run time.
+    pub fn erased(&self) -> &Tensor {
+        &self.erased
+    }
+    /// The tensor with its dtype known at run time.
+    pub fn into_erased(self) -> Tensor {
+        self.erased
+    }
+    /// The device that it lives on.
+    pub fn device(&self) -> Device {
+        self.erased.device()
+    }
+    /// Reads the flat values back, row-major.
+    ///
+    /// # Errors
+    /// As [`Tensor::to_host`].
+    pub fn to_vec(&self) -> Result<Vec<T::Host>> {
+        let host = self.erased.to_host()?;
+        Ok(T::unwrap(host.values).expect("bug: a tensor of another dtype than its type says"))
+    }
+}
