@@ -1,5 +1,6 @@
 //! Ragged tensors.
 #![forbid(unsafe_op_in_unsafe_fn)]
+mod backend;
 mod dtype;
 mod error;
 pub use dtype::DType;
