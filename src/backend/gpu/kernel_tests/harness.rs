@@ -72,10 +72,10 @@ pub fn source(template: &str, elem: &str, buffers: &[(&str, &str)], definitions:
 /// Parses and validates, with the capabilities that core WebGPU has plus 64-bit numbers.
 fn validate(text: &str) {
     use naga::valid::{Capabilities, ValidationFlags, Validator};
-    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)));
+    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
     Validator::new(ValidationFlags::all(), Capabilities::SHADER_INT64 | Capabilities::FLOAT64)
         .validate(&module)
-        .unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)));
+        .unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
 }
 
 impl Gpu {

@@ -6,4 +6,5 @@
 mod harness;
 mod rows;
 
+mod row_reduce;
 mod scan;
