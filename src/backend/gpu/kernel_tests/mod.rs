@@ -8,3 +8,4 @@ mod rows;
 
 mod row_reduce;
 mod scan;
+mod sort;
