@@ -118,7 +118,7 @@ impl CpuBackend {
                 let mut keys = Array::zeroed(DType::U32, live(count));
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
-                sort::order(keys.slice(), *bits, &mut out.slice_mut()[..n]);
+                out.slice_mut()[..n].copy_from_slice(&sort::sort_permutation(keys.slice(), *bits));
             }
             Recipe::Fingerprint { rows, nrows, byte } => {
                 fingerprint::fingerprint(inputs, rows, live(nrows), byte, &mut out);

@@ -1,0 +1,11 @@
+//! The shader templates, run as they are: hand-written definitions take the place of the generator's, results are
+//! compared with the CPU twins bit for bit and with naive oracles.
+//!
+//! Every scratch and output buffer starts as junk. Without an adapter the tests fail; none is skipped.
+
+mod harness;
+mod rows;
+
+mod row_reduce;
+mod scan;
+mod sort;
