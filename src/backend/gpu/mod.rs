@@ -1,0 +1,2 @@
+//! The GPU backend: WGSL over wgpu.
+pub(crate) mod runtime;

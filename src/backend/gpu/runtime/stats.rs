@@ -1,0 +1,121 @@
+//! Counters of what a device did.
+
+use std::{
+    ops::Sub,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+/// What a device has done since it was opened.
+///
+/// The difference of two snapshots says what happened between them: `device.stats() - before`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Kernels that were started.
+    pub dispatches: u64,
+    /// Command buffers given to the device, those that only flush uploads included.
+    pub submissions: u64,
+    /// Times that a caller was blocked until the device had finished something it wanted to read.
+    pub waits: u64,
+    /// Times that a submission was held back because too many were under way.
+    pub throttles: u64,
+    /// Bytes of data copied to the device (parameters of kernels not included).
+    pub bytes_uploaded: u64,
+    /// Bytes of data copied from the device.
+    pub bytes_read_back: u64,
+    /// Compute pipelines that were compiled.
+    pub pipelines_compiled: u64,
+    /// Bind groups that were made because none in the cache fitted.
+    pub bind_groups_created: u64,
+    /// Buffers that were taken from the pool.
+    pub pool_hits: u64,
+    /// Buffers that had to be allocated.
+    pub pool_misses: u64,
+    /// Steps that ran on the host because the device could not do them and the policy allowed it.
+    pub host_steps: u64,
+    /// Bytes of device buffers that are in use now, as asked for. A level, not a count: a difference keeps the later one.
+    pub buffer_bytes: u64,
+    /// The most that [`Self::buffer_bytes`] has been. A level too.
+    pub buffer_bytes_peak: u64,
+}
+
+impl Sub for Stats {
+    type Output = Self;
+
+    /// What was added to the counters since `earlier`; the levels are those of `self`.
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            dispatches: self.dispatches.saturating_sub(earlier.dispatches),
+            submissions: self.submissions.saturating_sub(earlier.submissions),
+            waits: self.waits.saturating_sub(earlier.waits),
+            throttles: self.throttles.saturating_sub(earlier.throttles),
+            bytes_uploaded: self.bytes_uploaded.saturating_sub(earlier.bytes_uploaded),
+            bytes_read_back: self.bytes_read_back.saturating_sub(earlier.bytes_read_back),
+            pipelines_compiled: self.pipelines_compiled.saturating_sub(earlier.pipelines_compiled),
+            bind_groups_created: self.bind_groups_created.saturating_sub(earlier.bind_groups_created),
+            pool_hits: self.pool_hits.saturating_sub(earlier.pool_hits),
+            pool_misses: self.pool_misses.saturating_sub(earlier.pool_misses),
+            host_steps: self.host_steps.saturating_sub(earlier.host_steps),
+            buffer_bytes: self.buffer_bytes,
+            buffer_bytes_peak: self.buffer_bytes_peak,
+        }
+    }
+}
+
+/// The live counters behind [`Stats`]. They order nothing, so that relaxed access is enough.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(super) dispatches: AtomicU64,
+    pub(super) submissions: AtomicU64,
+    pub(super) waits: AtomicU64,
+    pub(super) throttles: AtomicU64,
+    pub(super) bytes_uploaded: AtomicU64,
+    pub(super) bytes_read_back: AtomicU64,
+    pub(super) pipelines_compiled: AtomicU64,
+    pub(super) bind_groups_created: AtomicU64,
+    pub(super) pool_hits: AtomicU64,
+    pub(super) pool_misses: AtomicU64,
+    pub(super) host_steps: AtomicU64,
+    pub(super) buffer_bytes: AtomicU64,
+    pub(super) buffer_bytes_peak: AtomicU64,
+}
+
+impl Counters {
+    pub(super) fn add(counter: &AtomicU64, n: u64) {
+        counter.fetch_add(n, Relaxed);
+    }
+
+    /// Counts a buffer that a caller now holds.
+    pub(super) fn buffer_taken(&self, bytes: u64) {
+        let now = self.buffer_bytes.fetch_add(bytes, Relaxed).saturating_add(bytes);
+        self.buffer_bytes_peak.fetch_max(now, Relaxed);
+    }
+
+    /// Counts a buffer whose last handle is gone.
+    pub(super) fn buffer_given_back(&self, bytes: u64) {
+        self.buffer_bytes.fetch_sub(bytes, Relaxed);
+    }
+
+    /// Counts a step that the layers above ran on the host.
+    pub(crate) fn host_step(&self) {
+        Self::add(&self.host_steps, 1);
+    }
+
+    pub(super) fn snapshot(&self) -> Stats {
+        Stats {
+            dispatches: self.dispatches.load(Relaxed),
+            submissions: self.submissions.load(Relaxed),
+            waits: self.waits.load(Relaxed),
+            throttles: self.throttles.load(Relaxed),
+            bytes_uploaded: self.bytes_uploaded.load(Relaxed),
+            bytes_read_back: self.bytes_read_back.load(Relaxed),
+            pipelines_compiled: self.pipelines_compiled.load(Relaxed),
+            bind_groups_created: self.bind_groups_created.load(Relaxed),
+            pool_hits: self.pool_hits.load(Relaxed),
+            pool_misses: self.pool_misses.load(Relaxed),
+            host_steps: self.host_steps.load(Relaxed),
+            buffer_bytes: self.buffer_bytes.load(Relaxed),
+            buffer_bytes_peak: self.buffer_bytes_peak.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! What runs a graph: one module a backend.
+pub(crate) mod gpu;
