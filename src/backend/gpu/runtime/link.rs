@@ -109,6 +109,8 @@ impl Link {
             match self.poll(wgpu::PollType::Wait { submission_index, timeout: Some(PATIENCE) }) {
                 Err(wgpu::PollError::Timeout) => continue,
                 Err(error @ wgpu::PollError::WrongSubmissionIndex(..)) => {
+                    // On a lost device submissions do not happen. Who destroyed it hears of it from a poll.
+                    self.poll_once();
                     self.health.alive()?;
                     return Err(bug("a wait", error));
                 }
