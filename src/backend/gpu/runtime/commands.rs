@@ -71,6 +71,9 @@ pub(crate) struct ReadRequest {
 /// Parameters start at multiples of this: the largest alignment that a device may ask for.
 pub(super) const PARAMS_ALIGN: u64 = 256;
 
+/// The parameters of one submission lie in one buffer, which every WebGPU device can make this large: a million dispatches.
+const MAX_PARAMS: u64 = 256 << 20;
+
 /// A command, checked and laid out.
 #[derive(Debug)]
 pub(super) enum Step<'a> {
@@ -183,9 +186,8 @@ impl Runtime {
         })?;
         let grid = (x, y, depth);
         let at = plan.params.len() as u64;
-        let most = self.limits().max_buffer.min(1 << 31);
-        if at + params_bytes > most {
-            return Err(self.over_limit("one submission", at + params_bytes, "bytes of parameters", most));
+        if at + params_bytes > MAX_PARAMS {
+            return Err(self.over_limit("one submission", at + params_bytes, "bytes of parameters", MAX_PARAMS));
         }
         plan.params.extend_from_slice(bytemuck::cast_slice(params));
         plan.params.resize((at + params_bytes) as usize, 0);
@@ -213,8 +215,8 @@ impl Runtime {
             let what = format!("{bytes} bytes from {from_offset} of {source} to {to_offset} of {target}");
             return Err(bug(LABEL, what));
         }
-        let even_end = bytes % 4 == 0 || to_offset + bytes == to.bytes();
-        if from_offset % 4 != 0 || to_offset % 4 != 0 || !even_end {
+        let even_end = bytes.is_multiple_of(4) || to_offset + bytes == to.bytes();
+        if !from_offset.is_multiple_of(4) || !to_offset.is_multiple_of(4) || !even_end {
             return Err(bug(LABEL, format_args!("{bytes} bytes from {from_offset} to {to_offset}: not whole words")));
         }
         if bytes > 0 {

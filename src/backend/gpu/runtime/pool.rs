@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(size_class(u64::MAX), None);
         for bytes in (64..100_000).chain((1 << 32) - 1000..(1 << 32) + 1000) {
             let class = size_class(bytes).expect("small enough");
-            assert!(class >= bytes && class % 16 == 0 && class - bytes <= bytes / 4 + 1, "{bytes} -> {class}");
+            assert!(class >= bytes && class.is_multiple_of(16) && class - bytes <= bytes / 4 + 1, "{bytes} -> {class}");
             assert_eq!(size_class(class), Some(class), "a class is its own class");
         }
     }

@@ -332,7 +332,7 @@ impl Runtime {
             let bytes = end.next_multiple_of(4) - from;
             let room = most.min(PACK);
             // A piece may start at any multiple of eight in a mapped buffer.
-            if !stages.last().is_some_and(|stage| stage.bytes.next_multiple_of(8) + bytes <= room) {
+            if stages.last().is_none_or(|stage| stage.bytes.next_multiple_of(8) + bytes > room) {
                 stages.push(Stage::empty(self.pool()));
             }
             if let Some(stage) = stages.last_mut() {

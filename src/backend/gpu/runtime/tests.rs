@@ -312,6 +312,20 @@ fn sizes_over_the_limits_are_refused() {
     assert!(matches!(runtime.submit(&[Command::Dispatch(dispatch)]), Err(Error::Limit { .. })));
 }
 
+/// The options limit what callers hold, not what the runtime needs for itself.
+#[test]
+fn small_buffers_do_not_limit_submissions() {
+    let runtime = open_with(&DeviceOptions::default().max_buffer(Some(256)));
+    let (a, b) = (upload_words(&runtime, &[0; 64]), runtime.buffer(256).expect("allocates"));
+    let commands: Vec<_> =
+        (0..1000).flat_map(|_| [affine(&runtime, &a, &b, 64, 1), affine(&runtime, &b, &a, 64, 1)]).collect();
+    let requests: Vec<_> = (0..10).map(|_| whole(&a)).collect();
+    for result in runtime.submit_and_read(&commands, &requests).expect("runs") {
+        assert_eq!(words(&result), (0..64).map(|i| i * 2000).collect::<Vec<_>>());
+    }
+    assert_eq!(runtime.stats().submissions, 1);
+}
+
 #[test]
 fn running_out_of_memory_empties_the_pool_and_tries_again() {
     let runtime = open();
@@ -340,12 +354,12 @@ fn a_lost_device_is_an_error_everywhere() {
     let lost = |what: &str, result: Result<()>| {
         assert!(matches!(result, Err(Error::DeviceLost { .. })), "{what}: {result:?}");
     };
-    lost("submit", runtime.submit(&[command.clone()]));
+    lost("submit", runtime.submit(std::slice::from_ref(&command)));
     lost("submit", runtime.submit(&[dispatch]));
     lost("read", runtime.submit_and_read(&[], &[whole(&buffer)]).map(drop));
     lost(
         "async read",
-        pollster::block_on(runtime.submit_and_read_async(&[command.clone()], &[whole(&buffer)])).map(drop),
+        pollster::block_on(runtime.submit_and_read_async(std::slice::from_ref(&command), &[whole(&buffer)])).map(drop),
     );
     lost("timed", runtime.submit_timed(&[command]).map(drop));
     lost("buffer", runtime.buffer(16).map(drop));
