@@ -3,17 +3,29 @@
 use std::ops::Div;
 
 use super::super::{divide, f32_binary, f32_unary, f32_unary_slice, f64_binary, f64_unary, round};
-use super::values::{ERF, SIGMOID, SOFTPLUS};
+use super::values::{ACOSH, ASINH, ATANH, ERF, SIGMOID, SINH, SOFTPLUS, TAN, TANH};
 use super::{MathFn, edges_f32, pairs_f32, pairs_f64, singles_f64};
 
 /// Distance of a float from an exact value (as good as a double), in units of the float's last place.
 fn ulps_f32(found: f32, truth: f64) -> f64 {
     let rounded = truth as f32;
-    if found.is_nan() || rounded.is_nan() || rounded.is_infinite() || found.is_infinite() || rounded == 0.0 || found == 0.0 {
+    if found.is_nan()
+        || rounded.is_nan()
+        || rounded.is_infinite()
+        || found.is_infinite()
+        || rounded == 0.0
+        || found == 0.0
+    {
         let next_to_overflow = found.is_infinite() != rounded.is_infinite() && truth.abs() > 3.402_823e38;
         let equal = found.to_bits() == rounded.to_bits() || found.is_nan() && rounded.is_nan();
         let next_to_zero = (f64::from(found) - truth).abs() < 1.5e-45;
-        return if equal { 0.0 } else if next_to_overflow || next_to_zero { 1.0 } else { f64::INFINITY };
+        return if equal {
+            0.0
+        } else if next_to_overflow || next_to_zero {
+            1.0
+        } else {
+            f64::INFINITY
+        };
     }
     let exponent = (rounded.to_bits() >> 23 & 0xff).max(1) as i32;
     (f64::from(found) - truth).abs() / 2f64.powi(exponent - 127 - 23)
@@ -63,7 +75,7 @@ fn reference(f: MathFn) -> Option<(fn(f64) -> f64, f64, f64)> {
         MathFn::Log2 => (f64::log2, 1.0, 2.0),
         MathFn::Sin => (f64::sin, 1.0, 2.0),
         MathFn::Cos => (f64::cos, 1.0, 2.0),
-        MathFn::Tan => (f64::tan, 2.0, 3.0),
+        MathFn::Tan => (f64::tan, 1.5, 2.0),
         MathFn::Asin => (f64::asin, 1.5, 2.0),
         MathFn::Acos => (f64::acos, 1.5, 2.0),
         MathFn::Atan => (f64::atan, 1.0, 2.0),
@@ -72,7 +84,7 @@ fn reference(f: MathFn) -> Option<(fn(f64) -> f64, f64, f64)> {
         MathFn::Tanh => (f64::tanh, 1.0, 3.0),
         MathFn::Asinh => (f64::asinh, 1.5, 3.0),
         MathFn::Acosh => (f64::acosh, 2.0, 3.0),
-        MathFn::Atanh => (f64::atanh, 1.5, 3.0),
+        MathFn::Atanh => (|x| x.abs().atanh().copysign(x), 1.5, 3.0),
         MathFn::Sigmoid => (sigmoid, 1.0, 3.0),
         MathFn::LogSigmoid => (|x| -softplus(-x), 1.5, 3.0),
         MathFn::Softplus => (softplus, 1.5, 3.0),
@@ -111,7 +123,10 @@ fn f64_functions_agree_with_the_standard_library() {
         let Some((truth, _, bound)) = reference(f) else { continue };
         let own = f64_unary(f);
         // The references of asinh, acosh and atanh are themselves poor in places: by relative error there.
-        let loose = matches!(f, MathFn::Asinh | MathFn::Acosh | MathFn::Atanh | MathFn::Sigmoid | MathFn::Softplus | MathFn::LogSigmoid);
+        let loose = matches!(
+            f,
+            MathFn::Asinh | MathFn::Acosh | MathFn::Atanh | MathFn::Sigmoid | MathFn::Softplus | MathFn::LogSigmoid
+        );
         let (mut worst, mut at) = (0.0, 0.0);
         for x in singles_f64(300_000) {
             let (y, t) = (own(x), truth(x));
@@ -130,10 +145,23 @@ fn f64_functions_agree_with_the_standard_library() {
 
 #[test]
 fn f64_functions_agree_with_long_computations() {
-    for (f, values) in [(MathFn::Erf, &ERF[..]), (MathFn::Sigmoid, &SIGMOID), (MathFn::Softplus, &SOFTPLUS)] {
-        let worst = values.iter().map(|&(x, y)| ulps_f64(f64_unary(f)(x), y)).fold(0.0, f64::max);
-        println!("{}: {worst} ulp", f.name());
-        assert!(worst <= 1.0, "{} {worst}", f.name());
+    let functions: [(_, &[(f64, f64)]); 9] = [
+        (MathFn::Erf, &ERF),
+        (MathFn::Sigmoid, &SIGMOID),
+        (MathFn::Softplus, &SOFTPLUS),
+        (MathFn::Asinh, &ASINH),
+        (MathFn::Acosh, &ACOSH),
+        (MathFn::Atanh, &ATANH),
+        (MathFn::Sinh, &SINH),
+        (MathFn::Tanh, &TANH),
+        (MathFn::Tan, &TAN),
+    ];
+    for (f, values) in functions {
+        let worst = values.iter().map(|&(x, y)| (ulps_f64(f64_unary(f)(x), y), x));
+        let worst = worst.fold((0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a });
+        println!("{}: {worst:?} ulp", f.name());
+        // A value that was rounded is half a unit off itself: one unit is within 1.5, two within 2.5.
+        assert!(worst.0 <= if f == MathFn::Acosh { 2.0 } else { 1.0 }, "{} {worst:?}", f.name());
     }
 }
 
@@ -171,11 +199,15 @@ fn rounding_by_bits_is_that_of_the_standard_library() {
 
 #[test]
 fn powers_and_angles_are_within_their_bounds() {
-    let functions: [(_, fn(f64, f64) -> f64, _, _); 3] =
-        [(MathFn::Pow, f64::powf, 1.0, 1.0), (MathFn::Atan2, f64::atan2, 1.5, 2.0), (MathFn::Div, f64::div, 0.500_001, 0.0)];
+    let functions: [(_, fn(f64, f64) -> f64, _, _); 3] = [
+        (MathFn::Pow, f64::powf, 1.0, 1.0),
+        (MathFn::Atan2, f64::atan2, 1.5, 2.0),
+        (MathFn::Div, f64::div, 0.500_001, 0.0),
+    ];
     for (f, truth, bound, bound_f64) in functions {
         let own = f32_binary(f);
-        let worst = pairs_f32(1_000_000).into_iter().map(|(x, y)| (ulps_f32(own(x, y), truth(x.into(), y.into())), x, y));
+        let worst =
+            pairs_f32(1_000_000).into_iter().map(|(x, y)| (ulps_f32(own(x, y), truth(x.into(), y.into())), x, y));
         let worst = worst.fold((0.0, 0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a });
         println!("{} f32: {worst:?} {:e}", f.name(), own(worst.1, worst.2));
         assert!(worst.0 <= bound, "{} {worst:?}", f.name());

@@ -57,9 +57,16 @@ fn device() -> (wgpu::Device, wgpu::Queue) {
 
 /// The function of these bits, by the device.
 fn run(device: &wgpu::Device, queue: &wgpu::Queue, source: &str, count: usize, x: &[u8], y: &[u8]) -> Vec<u8> {
-    let buffer = |contents: &[u8], usage| device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage });
+    let buffer = |contents: &[u8], usage| {
+        device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage })
+    };
     let plain = |size: usize, usage| {
-        device.create_buffer(&wgpu::BufferDescriptor { label: None, size: size as u64, usage, mapped_at_creation: false })
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: size as u64,
+            usage,
+            mapped_at_creation: false,
+        })
     };
     let params = buffer(bytemuck::cast_slice(&[0u32, count as u32, 0, 0]), wgpu::BufferUsages::UNIFORM);
     let (x, y) = (buffer(x, wgpu::BufferUsages::STORAGE), buffer(y, wgpu::BufferUsages::STORAGE));
@@ -74,10 +81,17 @@ fn run(device: &wgpu::Device, queue: &wgpu::Queue, source: &str, count: usize, x
     let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
     let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: None,
-        entries: &[entry(0, wgpu::BufferBindingType::Uniform), entry(1, storage(true)), entry(2, storage(true)), entry(3, storage(false))],
+        entries: &[
+            entry(0, wgpu::BufferBindingType::Uniform),
+            entry(1, storage(true)),
+            entry(2, storage(true)),
+            entry(3, storage(false)),
+        ],
     });
-    let module = device
-        .create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(source.into()) });
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    });
     let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: None,
         bind_group_layouts: &[Some(&layout)],
@@ -92,9 +106,12 @@ fn run(device: &wgpu::Device, queue: &wgpu::Queue, source: &str, count: usize, x
         cache: None,
     });
     let buffers = [&params, &x, &y, &out];
-    let entries: Vec<_> =
-        (0..).zip(buffers).map(|(binding, b)| wgpu::BindGroupEntry { binding, resource: b.as_entire_binding() }).collect();
-    let group = device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries });
+    let entries: Vec<_> = (0..)
+        .zip(buffers)
+        .map(|(binding, b)| wgpu::BindGroupEntry { binding, resource: b.as_entire_binding() })
+        .collect();
+    let group =
+        device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries });
     let mut encoder = device.create_command_encoder(&Default::default());
     {
         let mut pass = encoder.begin_compute_pass(&Default::default());
@@ -114,6 +131,7 @@ fn run(device: &wgpu::Device, queue: &wgpu::Queue, source: &str, count: usize, x
 fn validate(dtype: DType) {
     for f in MathFn::ALL {
         let text = module(f, dtype);
+        println!("SIZE {} {dtype} {}", f.name(), wgsl_source(f, dtype).lines().count());
         let parsed = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
         let capabilities = if dtype == DType::F32 {
             naga::valid::Capabilities::empty()
@@ -144,7 +162,8 @@ fn f32_shaders_give_the_native_bits() {
         let found = found.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().expect("four bytes")));
         let mut wrong = found.zip(x.iter().zip(y)).filter_map(|(found, (&x, &y))| {
             let native = if f.is_binary() { f32_binary(f)(x, y) } else { f32_unary(f)(x) };
-            (found.to_bits() != native.to_bits() && !(found.is_nan() && native.is_nan())).then_some((x, y, found, native))
+            (found.to_bits() != native.to_bits() && !(found.is_nan() && native.is_nan()))
+                .then_some((x, y, found, native))
         });
         if let Some(first) = wrong.next() {
             bad.push((f, first, wrong.count() + 1));
@@ -156,7 +175,10 @@ fn f32_shaders_give_the_native_bits() {
 #[test]
 fn f64_shaders_give_the_native_bits() {
     let (device, queue) = device();
-    assert!(device.features().contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64), "this test needs doubles");
+    assert!(
+        device.features().contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64),
+        "this test needs doubles"
+    );
     let singles = singles_f64(1_000_000);
     let (xs, ys): (Vec<f64>, Vec<f64>) = pairs_f64(1_000_000).into_iter().unzip();
     let mut bad = Vec::new();
@@ -167,7 +189,8 @@ fn f64_shaders_give_the_native_bits() {
         let found = found.chunks_exact(8).map(|b| f64::from_ne_bytes(b.try_into().expect("eight bytes")));
         let mut wrong = found.zip(x.iter().zip(y)).filter_map(|(found, (&x, &y))| {
             let native = if f.is_binary() { f64_binary(f)(x, y) } else { f64_unary(f)(x) };
-            (found.to_bits() != native.to_bits() && !(found.is_nan() && native.is_nan())).then_some((x, y, found, native))
+            (found.to_bits() != native.to_bits() && !(found.is_nan() && native.is_nan()))
+                .then_some((x, y, found, native))
         });
         if let Some(first) = wrong.next() {
             bad.push((f, first, wrong.count() + 1));

@@ -9,8 +9,25 @@ use super::MathFn;
 /// Bit patterns of f32 at the edges of something.
 fn edges_f32() -> Vec<u32> {
     let mut bits = vec![0, 1, 2, 0x7f_ffff, 0x80_0000, 0x80_0001, 0x7f7f_ffff, 0x7f80_0000, 0x7f80_0001, 0x7fc0_0000];
-    let near = [0.17f32, 0.25, 0.2928, 0.4142, 0.4375, 0.5, 0.6875, 0.78, 1.0, 1.1875, 1.5, 1.75, 2.0, 2.4375, 2.5, 2.75, 3.0, 4.0, 6.0];
-    let far = [17.0f32, 24.0, 88.72284, 89.41599, 103.972, 104.5, 127.0, 128.0, 8388608.0, 16777216.0, 4294967296.0, 1.2e-7, 2.4e-4];
+    let near = [
+        0.17f32, 0.25, 0.2928, 0.4142, 0.4375, 0.5, 0.6875, 0.78, 1.0, 1.1875, 1.5, 1.75, 2.0, 2.4375, 2.5, 2.75, 3.0,
+        4.0, 6.0,
+    ];
+    let far = [
+        17.0f32,
+        24.0,
+        88.72284,
+        89.41599,
+        103.972,
+        104.5,
+        127.0,
+        128.0,
+        8388608.0,
+        16777216.0,
+        4294967296.0,
+        1.2e-7,
+        2.4e-4,
+    ];
     let angles = (1..40).map(|n| n as f32 * std::f32::consts::FRAC_PI_4);
     for x in near.into_iter().chain(far).chain(angles) {
         bits.extend([x.to_bits() - 1, x.to_bits(), x.to_bits() + 1]);
@@ -22,8 +39,28 @@ fn edges_f32() -> Vec<u32> {
 
 /// The same of f64: those of f32, and its own.
 fn edges_f64() -> Vec<u64> {
-    let mut bits = vec![0, 1, 2, (1 << 52) - 1, 1 << 52, (1 << 52) + 1, f64::MAX.to_bits(), f64::INFINITY.to_bits(), f64::NAN.to_bits()];
-    let far = [36.5, 37.5, 53.0, 709.782712893384, 710.4758600739439, 745.1332191019412, 746.0, 4503599627370496.0, 9007199254740992.0];
+    let mut bits = vec![
+        0,
+        1,
+        2,
+        (1 << 52) - 1,
+        1 << 52,
+        (1 << 52) + 1,
+        f64::MAX.to_bits(),
+        f64::INFINITY.to_bits(),
+        f64::NAN.to_bits(),
+    ];
+    let far = [
+        36.5,
+        37.5,
+        53.0,
+        709.782712893384,
+        710.4758600739439,
+        745.1332191019412,
+        746.0,
+        4503599627370496.0,
+        9007199254740992.0,
+    ];
     let angles = (1..40).map(|n| f64::from(n) * std::f64::consts::FRAC_PI_4);
     for x in far.into_iter().chain(angles).chain([1.2e-16, 1e-8]) {
         bits.extend([x.to_bits() - 1, x.to_bits(), x.to_bits() + 1]);
