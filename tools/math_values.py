@@ -10,7 +10,7 @@ def row(name, f, xs):
     for x in xs:
         print(f"    ({x!r}, {float(f(mpf(x)))!r}),")
     print("];\n")
-print("//! Values of functions that the standard library lacks, computed with mpmath.\n")
+print("//! Values of functions that the standard library lacks, computed with mpmath. Written by `tools/math_values.py`.\n#![allow(clippy::approx_constant)]\n")
 xs=[random.uniform(0,1) for _ in range(20)]+[random.uniform(1,6) for _ in range(40)]+[1e-300,1e-10,1.0,1.75,2.75,4.0,0.9999999,5.9]
 row("erf", erf, xs)
 xs=[random.uniform(-20,20) for _ in range(40)]+[random.uniform(-1,1) for _ in range(20)]+[-700.5,-740.2,-745.0,1e-20,36.5,-36.5]

@@ -65,8 +65,11 @@ fn sigmoid(x: f64) -> f64 {
     if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) + if x.is_nan() { x } else { 0.0 } }
 }
 
+type Unary = fn(f64) -> f64;
+type Binary = fn(f64, f64) -> f64;
+
 /// A function of doubles to compare with, its bound for f32 and its bound for f64.
-fn reference(f: MathFn) -> Option<(fn(f64) -> f64, f64, f64)> {
+fn reference(f: MathFn) -> Option<(Unary, f64, f64)> {
     Some(match f {
         MathFn::Exp => (f64::exp, 1.0, 2.0),
         MathFn::Expm1 => (f64::exp_m1, 1.5, 2.0),
@@ -199,7 +202,7 @@ fn rounding_by_bits_is_that_of_the_standard_library() {
 
 #[test]
 fn powers_and_angles_are_within_their_bounds() {
-    let functions: [(_, fn(f64, f64) -> f64, _, _); 3] = [
+    let functions: [(_, Binary, _, _); 3] = [
         (MathFn::Pow, f64::powf, 1.0, 1.0),
         (MathFn::Atan2, f64::atan2, 1.5, 2.0),
         (MathFn::Div, f64::div, 0.500_001, 0.0),

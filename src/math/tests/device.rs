@@ -123,15 +123,13 @@ fn run(device: &wgpu::Device, queue: &wgpu::Queue, source: &str, count: usize, x
     queue.submit([encoder.finish()]);
     staging.map_async(wgpu::MapMode::Read, .., |r| r.expect("the results are mapped"));
     device.poll(wgpu::PollType::wait_indefinitely()).expect("the device finishes");
-    let bytes = staging.get_mapped_range(..).expect("the results are mapped").to_vec();
-    bytes
+    staging.get_mapped_range(..).expect("the results are mapped").to_vec()
 }
 
 /// Validates the modules of a dtype without a device.
 fn validate(dtype: DType) {
     for f in MathFn::ALL {
         let text = module(f, dtype);
-        println!("SIZE {} {dtype} {}", f.name(), wgsl_source(f, dtype).lines().count());
         let parsed = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
         let capabilities = if dtype == DType::F32 {
             naga::valid::Capabilities::empty()

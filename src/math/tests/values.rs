@@ -1,4 +1,5 @@
-//! Values of functions that the standard library lacks, computed with mpmath.
+//! Values of functions that the standard library lacks, computed with mpmath. Written by `tools/math_values.py`.
+#![allow(clippy::approx_constant)]
 
 /// Arguments and values of erf, rounded from 400 digits.
 pub(super) const ERF: [(f64, f64); 68] = [
