@@ -6,45 +6,26 @@ use ragged::Device;
 /// The variable that says that this machine has no GPU adapter on purpose.
 const NO_GPU: &str = "RAGGED_EXPECT_NO_GPU";
 
-/// The CPU device, then every GPU adapter, software ones among them.
-pub fn devices() -> Vec<Device> {
-    let mut out = vec![Device::cpu()];
-    out.extend(gpus());
-    out
+/// The CPU device, then every GPU adapter, each with its name in the tests' output.
+///
+/// # Panics
+/// As [`gpus`].
+pub fn devices() -> Vec<(String, Device)> {
+    std::iter::once(("cpu".to_owned(), Device::cpu())).chain(gpus()).collect()
 }
 
-/// Every GPU adapter, software ones among them.
+/// Every GPU adapter, software ones among them: `gpu` is the first, `gpu1` the next.
 ///
 /// # Panics
 /// If there is none though the environment does not say that none is expected.
-pub fn gpus() -> Vec<Device> {
-    let found: Vec<Device> = all_gpus();
+pub fn gpus() -> Vec<(String, Device)> {
+    let mut found = Device::all().expect("every adapter opens");
+    found.retain(|device| !device.is_cpu());
     let none_expected = std::env::var(NO_GPU).is_ok_and(|v| v == "1");
     assert!(
-        !found.is_empty() || none_expected || !GPU_BACKEND,
-        "no GPU adapter found; tests/run installs a software one; set {NO_GPU}=1 where none is expected"
+        !found.is_empty() || none_expected,
+        "no GPU adapter found: tests/run installs a software one; set {NO_GPU}=1 where none is expected"
     );
-    found
-}
-
-/// Whether the crate has its GPU backend.
-const GPU_BACKEND: bool = false;
-
-fn all_gpus() -> Vec<Device> {
-    Vec::new()
-}
-
-/// What a device is called in the tests' output: `cpu`, `gpu` for the first adapter, `gpu1` for the next.
-pub fn labelled() -> Vec<(String, Device)> {
-    let mut gpus = 0;
-    devices()
-        .into_iter()
-        .map(|device| {
-            if device.is_cpu() {
-                return ("cpu".to_owned(), device);
-            }
-            gpus += 1;
-            (if gpus == 1 { "gpu".to_owned() } else { format!("gpu{}", gpus - 1) }, device)
-        })
-        .collect()
+    let label = |k: usize| if k == 0 { "gpu".to_owned() } else { format!("gpu{k}") };
+    found.into_iter().enumerate().map(|(k, device)| (label(k), device)).collect()
 }
