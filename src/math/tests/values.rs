@@ -1,4 +1,4 @@
-//! Values of functions that the standard library lacks, computed with mpmath. Written by `tools/math_values.py`.
+//! Values of functions that the standard library lacks, computed with mpmath. Written by `src/math/tests/values.py`.
 #![allow(clippy::approx_constant)]
 
 /// Arguments and values of erf, rounded from 400 digits.

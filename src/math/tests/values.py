@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/math/tests/values.rs. Usage: python3 tools/math_values.py | rustfmt --edition 2024 --config-path . > src/math/tests/values.rs    (needs mpmath)"""
+"""Writes src/math/tests/values.rs. Usage: python3 src/math/tests/values.py | rustfmt --edition 2024 --config-path . > src/math/tests/values.rs    (needs mpmath)"""
 from mpmath import mp, mpf, erf, exp, log, asinh, acosh, atanh, sinh, tanh, tan
 import random
 mp.dps=400
@@ -10,7 +10,7 @@ def row(name, f, xs):
     for x in xs:
         print(f"    ({x!r}, {float(f(mpf(x)))!r}),")
     print("];\n")
-print("//! Values of functions that the standard library lacks, computed with mpmath. Written by `tools/math_values.py`.\n#![allow(clippy::approx_constant)]\n")
+print("//! Values of functions that the standard library lacks, computed with mpmath. Written by `src/math/tests/values.py`.\n#![allow(clippy::approx_constant)]\n")
 xs=[random.uniform(0,1) for _ in range(20)]+[random.uniform(1,6) for _ in range(40)]+[1e-300,1e-10,1.0,1.75,2.75,4.0,0.9999999,5.9]
 row("erf", erf, xs)
 xs=[random.uniform(-20,20) for _ in range(40)]+[random.uniform(-1,1) for _ in range(20)]+[-700.5,-740.2,-745.0,1e-20,36.5,-36.5]
