@@ -22,7 +22,7 @@ pub const fn level2_lanes(inner: usize) -> usize {
 
 /// Reduces one whole row, `inner` columns a value, to `inner` results.
 pub fn reduce_row<T: Copy>(values: &[T], inner: usize, identity: T, combine: impl Fn(T, T) -> T + Copy, out: &mut [T]) {
-    let len = if inner == 0 { 0 } else { values.len() / inner };
+    let len = values.len().checked_div(inner).unwrap_or(0);
     debug_assert_eq!(len * inner, values.len(), "whole values");
     debug_assert_eq!(out.len(), inner, "a result a column");
     if inner == 1 && len <= SHORT {
@@ -177,8 +177,8 @@ mod tests {
             tree(&(0..lanes).map(fold).collect::<Vec<_>>())
         }
         match values.len() {
-            ..=16 => values.iter().fold(0.0, |a, b| a + b),
-            ..=256 => strided(values, 32),
+            0..=16 => values.iter().fold(0.0, |a, b| a + b),
+            17..=256 => strided(values, 32),
             _ => strided(&values.chunks(256).map(|block| strided(block, 32)).collect::<Vec<_>>(), 256),
         }
     }

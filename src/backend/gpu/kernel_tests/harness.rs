@@ -69,13 +69,21 @@ pub fn source(template: &str, elem: &str, buffers: &[(&str, &str)], definitions:
     text + definitions
 }
 
-/// Parses and validates, with the capabilities that core WebGPU has plus 64-bit numbers.
+/// Parses and validates, with the capabilities that core WebGPU has plus 64-bit numbers and within its limits.
 fn validate(text: &str) {
     use naga::valid::{Capabilities, ValidationFlags, Validator};
     let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
     Validator::new(ValidationFlags::all(), Capabilities::SHADER_INT64 | Capabilities::FLOAT64)
         .validate(&module)
         .unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
+    let mut layouter = naga::proc::Layouter::default();
+    layouter.update(module.to_ctx()).unwrap();
+    let globals = || module.global_variables.iter().map(|(_, global)| global);
+    let workgroup = globals().filter(|global| global.space == naga::AddressSpace::WorkGroup);
+    let bytes: u32 = workgroup.map(|global| layouter[global.ty].size).sum();
+    assert!(bytes <= 16_384, "{bytes} bytes of workgroup memory");
+    let storage = globals().filter(|global| matches!(global.space, naga::AddressSpace::Storage { .. }));
+    assert!(storage.count() <= 8, "storage buffers");
 }
 
 impl Gpu {

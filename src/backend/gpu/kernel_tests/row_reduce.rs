@@ -110,8 +110,23 @@ impl<V: Pod, E: Pod + PartialEq + Debug> Reduction<V, E> {
         )
     }
 
-    /// Runs on both backends and compares bits. Returns the results.
+    /// Runs on both backends and compares bits; the capacities exceed what is there by `spare` rows and values. Returns
+    /// the results.
     fn check(&self, mode: Mode, case: &str, lengths: &[u32], inner: usize, spare: (u32, u32), values: &[V]) -> Vec<E> {
+        self.check_with(mode, case, lengths, inner, spare, values, 4)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a test's parameters")]
+    fn check_with(
+        &self,
+        mode: Mode,
+        case: &str,
+        lengths: &[u32],
+        inner: usize,
+        spare: (u32, u32),
+        values: &[V],
+        alpha: u32,
+    ) -> Vec<E> {
         let label = format!("{}, {case}, inner {inner}, {mode:?}", self.name);
         let live = splits(lengths);
         let total = live[lengths.len()];
@@ -128,7 +143,9 @@ impl<V: Pod, E: Pod + PartialEq + Debug> Reduction<V, E> {
             return expected;
         }
         let gpu = gpu();
-        let grid = grid(total + spare.1, rows as u32, inner as u32).unwrap();
+        let mut grid = grid(total + spare.1, rows as u32, inner as u32).unwrap();
+        assert_eq!(grid.head[4], 4);
+        grid.head[4] = alpha; // the tiles for 4 are more than enough for less
         let mut padded = live;
         padded.resize(rows + 1, total);
         let (values, splits) = (gpu.upload(values), gpu.upload(&padded));
@@ -184,6 +201,33 @@ fn order_is_canonical_for_adversarial_rows() {
         ORDER.check(mode, &format!("seed {seed}"), &lengths, 1, spare, &values);
         if seed < 4 {
             ORDER.check(mode, &format!("seed {seed}"), &lengths, 2 + seed as usize % 2, spare, &values);
+        }
+    }
+}
+
+/// The cost of a row that is left where 4 would not fit 32 bits.
+#[test]
+fn order_is_canonical_whatever_a_row_costs() {
+    let values = integers(600_000);
+    for alpha in [0, 1] {
+        // as many blocks as a tile can hold, and many empty rows
+        let dense = [vec![17; 9000], vec![0; 50_000], vec![257; 40], vec![0, 5000, 0]].concat();
+        for (seed, lengths) in [dense, adversarial(99, 200_000)].into_iter().enumerate() {
+            for inner in [1, 3] {
+                let case = format!("alpha {alpha}, set {seed}");
+                ORDER.check_with(Mode::Checked, &case, &lengths, inner, (10, 0), &values, alpha);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_that_do_not_exist_are_empty() {
+    let values = integers(600);
+    for inner in [1, 2] {
+        for lengths in [&[][..], &[300], &[0, 300]] {
+            ORDER.check(Mode::Checked, "spare rows", lengths, inner, (3000, 0), &values);
+            ORDER.check(Mode::Checked, "spare values", lengths, inner, (1, 90_000), &values);
         }
     }
 }

@@ -67,9 +67,9 @@ fn check(mode: Mode, keys: &[u32], capacity: u32, key_bits: u32) {
 fn permutations_are_stable_and_sorted() {
     let mut random = Random(21);
     for mode in [Mode::Checked, Mode::Unchecked] {
-        for capacity in [1, 2, 255, 256, 2047, 2048, 2049, 10_000] {
+        for capacity in [1, 2, 256, 2047, 2048, 2049, 10_000] {
             for live in [0, capacity / 3, capacity] {
-                for key_bits in [1, 8, 9, 32] {
+                for key_bits in if mode == Mode::Checked { [9, 32] } else { [1, 8] } {
                     let keys: Vec<_> = (0..live).map(|_| random.next() as u32 >> (32 - key_bits)).collect();
                     check(mode, &keys, capacity, key_bits);
                 }
