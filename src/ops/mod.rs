@@ -3,4 +3,8 @@
 //! An operation checks its arguments on the host, works out the shape of its result, and records a few nodes; it never
 //! computes. One file a family.
 
+mod hash;
 mod rows;
+mod strings;
+
+pub use strings::Pieces;
