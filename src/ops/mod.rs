@@ -3,4 +3,9 @@
 //! An operation checks its arguments on the host, works out the shape of its result, and records a few nodes; it never
 //! computes. One file a family.
 
+mod index;
 mod rows;
+mod slice;
+mod span;
+
+pub use index::{Ellipsis, Index, NewAxis};
