@@ -1,3 +1,4 @@
 //! Who computes a graph.
 
 pub(crate) mod cpu;
+pub(crate) mod gpu;

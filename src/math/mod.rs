@@ -1,11 +1,46 @@
-//! placeholder until the math branch is merged
-use crate::dtype::DType;
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+//! Elementary functions, written once for every backend.
+//!
+//! Each is a program over the operations of [`machine`]: additions, multiplications, selections and bits. [`native`] computes it and
+//! [`wgsl`] writes it as a shader function, and both give the same bits (but for the payload of a NaN). Division, square root,
+//! remainder and rounding are exact on both sides, where the native one is the standard library's.
+//!
+//! | function | bound in ulps |
+//! |---|---|
+//! | division, square root, remainder, rounding | correctly rounded |
+//! | everything else | 2; most are below 1, as the files say |
+#![allow(dead_code)]
+
+mod activation;
+mod arc;
+mod coefficients;
+mod divide;
+mod exp;
+mod hyperbolic;
+mod log;
+mod machine;
+mod native;
+mod parts;
+mod power;
+mod round;
+#[cfg(test)]
+mod tests;
+mod trig;
+mod wgsl;
+
+use std::sync::OnceLock;
+
+use self::machine::Float;
+use self::wgsl::{FloatRegister, Source};
+use crate::DType;
+
+/// An elementary function of floats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum MathFn {
     Exp,
     Expm1,
     Log,
     Log1p,
+    Log2,
     Sin,
     Cos,
     Tan,
@@ -19,47 +54,259 @@ pub(crate) enum MathFn {
     Acosh,
     Atanh,
     Sigmoid,
+    /// The sigmoid's logarithm.
     LogSigmoid,
+    /// `log(1 + exp(x))`.
     Softplus,
+    /// The error function.
     Erf,
     Sqrt,
+    /// `1 / sqrt(x)`.
     Rsqrt,
     Floor,
     Ceil,
     Trunc,
+    /// To the nearest whole number, halves to even.
     Rint,
+    /// The quotient of two floats.
     Div,
+    /// C's `fmod`: the remainder, with the sign of the dividend.
     Rem,
     Pow,
+    /// The angle of the point `(y, x)`: the ordinate comes first.
     Atan2,
 }
 
-pub(crate) fn f32_unary(f: MathFn) -> fn(f32) -> f32 {
-    match f {
-        MathFn::Sqrt => f32::sqrt,
-        MathFn::Exp => f32::exp,
-        _ => f32::floor,
+impl MathFn {
+    /// Every function.
+    pub(crate) const ALL: [Self; 31] = [
+        Self::Exp,
+        Self::Expm1,
+        Self::Log,
+        Self::Log1p,
+        Self::Log2,
+        Self::Sin,
+        Self::Cos,
+        Self::Tan,
+        Self::Asin,
+        Self::Acos,
+        Self::Atan,
+        Self::Sinh,
+        Self::Cosh,
+        Self::Tanh,
+        Self::Asinh,
+        Self::Acosh,
+        Self::Atanh,
+        Self::Sigmoid,
+        Self::LogSigmoid,
+        Self::Softplus,
+        Self::Erf,
+        Self::Sqrt,
+        Self::Rsqrt,
+        Self::Floor,
+        Self::Ceil,
+        Self::Trunc,
+        Self::Rint,
+        Self::Div,
+        Self::Rem,
+        Self::Pow,
+        Self::Atan2,
+    ];
+
+    /// Whether it takes two arguments.
+    pub(crate) const fn is_binary(self) -> bool {
+        matches!(self, Self::Div | Self::Rem | Self::Pow | Self::Atan2)
+    }
+
+    /// The short name: `exp`, `log1p`, `atan2`, ...
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Exp => "exp",
+            Self::Expm1 => "expm1",
+            Self::Log => "log",
+            Self::Log1p => "log1p",
+            Self::Log2 => "log2",
+            Self::Sin => "sin",
+            Self::Cos => "cos",
+            Self::Tan => "tan",
+            Self::Asin => "asin",
+            Self::Acos => "acos",
+            Self::Atan => "atan",
+            Self::Sinh => "sinh",
+            Self::Cosh => "cosh",
+            Self::Tanh => "tanh",
+            Self::Asinh => "asinh",
+            Self::Acosh => "acosh",
+            Self::Atanh => "atanh",
+            Self::Sigmoid => "sigmoid",
+            Self::LogSigmoid => "log_sigmoid",
+            Self::Softplus => "softplus",
+            Self::Erf => "erf",
+            Self::Sqrt => "sqrt",
+            Self::Rsqrt => "rsqrt",
+            Self::Floor => "floor",
+            Self::Ceil => "ceil",
+            Self::Trunc => "trunc",
+            Self::Rint => "rint",
+            Self::Div => "div",
+            Self::Rem => "rem",
+            Self::Pow => "pow",
+            Self::Atan2 => "atan2",
+        }
     }
 }
-pub(crate) fn f64_unary(f: MathFn) -> fn(f64) -> f64 {
-    match f {
-        MathFn::Sqrt => f64::sqrt,
-        _ => f64::floor,
+
+/// Applies `$run` to the program of a function of one argument; `$own` lists the functions that each backend has in its own way.
+macro_rules! unary_program {
+    ($f:expr, $run:ident, $float:ty, {$($own:ident => $program:expr),*}) => {
+        match $f {
+            $(MathFn::$own => $run!($program),)*
+            MathFn::Exp => $run!(exp::exp::<$float>),
+            MathFn::Expm1 => $run!(exp::expm1::<$float>),
+            MathFn::Log => $run!(log::log::<$float>),
+            MathFn::Log1p => $run!(log::log1p::<$float>),
+            MathFn::Log2 => $run!(log::log2::<$float>),
+            MathFn::Sin => $run!(trig::sin::<$float>),
+            MathFn::Cos => $run!(trig::cos::<$float>),
+            MathFn::Tan => $run!(trig::tan::<$float>),
+            MathFn::Asin => $run!(arc::asin::<$float>),
+            MathFn::Acos => $run!(arc::acos::<$float>),
+            MathFn::Atan => $run!(arc::atan::<$float>),
+            MathFn::Sinh => $run!(hyperbolic::sinh::<$float>),
+            MathFn::Cosh => $run!(hyperbolic::cosh::<$float>),
+            MathFn::Tanh => $run!(hyperbolic::tanh::<$float>),
+            MathFn::Asinh => $run!(hyperbolic::asinh::<$float>),
+            MathFn::Acosh => $run!(hyperbolic::acosh::<$float>),
+            MathFn::Atanh => $run!(hyperbolic::atanh::<$float>),
+            MathFn::Sigmoid => $run!(activation::sigmoid::<$float>),
+            MathFn::LogSigmoid => $run!(activation::log_sigmoid::<$float>),
+            MathFn::Softplus => $run!(activation::softplus::<$float>),
+            MathFn::Erf => $run!(activation::erf::<$float>),
+            MathFn::Rsqrt => $run!(divide::reciprocal_root::<$float>),
+            MathFn::Div | MathFn::Rem | MathFn::Pow | MathFn::Atan2 => panic!("{} takes two arguments", $f.name()),
+        }
+    };
+}
+
+/// The same for two arguments.
+macro_rules! binary_program {
+    ($f:expr, $run:ident, $float:ty, {$($own:ident => $program:expr),*}) => {
+        match $f {
+            $(MathFn::$own => $run!($program),)*
+            MathFn::Pow => $run!(power::pow::<$float>),
+            MathFn::Atan2 => $run!(arc::atan2::<$float>),
+            _ => panic!("{} takes one argument", $f.name()),
+        }
+    };
+}
+
+/// The functions of one width: by value, and over slices, where the loop is compiled for each function.
+macro_rules! native_functions {
+    ($float:ident, $unary:ident, $binary:ident, $unary_slice:ident, $binary_slice:ident) => {
+        /// The function of one argument.
+        pub(crate) fn $unary(f: MathFn) -> fn($float) -> $float {
+            macro_rules! pointer {
+                ($program:expr) => {
+                    |x| $program(x)
+                };
+            }
+            unary_program!(f, pointer, $float, {
+                Sqrt => $float::sqrt, Floor => $float::floor, Ceil => $float::ceil, Trunc => $float::trunc,
+                Rint => $float::round_ties_even
+            })
+        }
+
+        /// The function of two arguments.
+        pub(crate) fn $binary(f: MathFn) -> fn($float, $float) -> $float {
+            macro_rules! pointer {
+                ($program:expr) => {
+                    |x, y| $program(x, y)
+                };
+            }
+            binary_program!(f, pointer, $float, { Div => std::ops::Div::div, Rem => std::ops::Rem::rem })
+        }
+
+        /// The function of one argument, of every element.
+        pub(crate) fn $unary_slice(f: MathFn, x: &[$float], out: &mut [$float]) {
+            macro_rules! each {
+                ($program:expr) => {
+                    out.iter_mut().zip(x).for_each(|(out, &x)| *out = $program(x))
+                };
+            }
+            assert_eq!(x.len(), out.len());
+            unary_program!(f, each, $float, {
+                Sqrt => $float::sqrt, Floor => $float::floor, Ceil => $float::ceil, Trunc => $float::trunc,
+                Rint => $float::round_ties_even
+            })
+        }
+
+        /// The function of two arguments, of every pair of elements.
+        pub(crate) fn $binary_slice(f: MathFn, x: &[$float], y: &[$float], out: &mut [$float]) {
+            macro_rules! each {
+                ($program:expr) => {
+                    out.iter_mut().zip(x.iter().zip(y)).for_each(|(out, (&x, &y))| *out = $program(x, y))
+                };
+            }
+            assert!(x.len() == out.len() && y.len() == out.len());
+            binary_program!(f, each, $float, { Div => std::ops::Div::div, Rem => std::ops::Rem::rem })
+        }
+    };
+}
+
+native_functions!(f32, f32_unary, f32_binary, f32_unary_slice, f32_binary_slice);
+native_functions!(f64, f64_unary, f64_binary, f64_unary_slice, f64_binary_slice);
+
+/// Writes a function down for one width.
+fn record<const BITS: u32>(f: MathFn) -> Source {
+    let name = wgsl::name(f, BITS);
+    macro_rules! write {
+        ($program:expr) => {
+            wgsl::record::<BITS>(&name, 1, |x| $program(x[0]))
+        };
+    }
+    macro_rules! write_two {
+        ($program:expr) => {
+            wgsl::record::<BITS>(&name, 2, |x| $program(x[0], x[1]))
+        };
+    }
+    type R<const BITS: u32> = FloatRegister<BITS>;
+    if f == MathFn::Rem {
+        let text = if BITS == 32 { divide::REM_F32 } else { divide::REM_F64 };
+        return Source { text: text.to_owned(), calls: Vec::new() };
+    }
+    if f.is_binary() {
+        binary_program!(f, write_two, R<BITS>, { Div => divide::divide })
+    } else {
+        unary_program!(f, write, R<BITS>, {
+            Sqrt => divide::square_root, Floor => round::floor, Ceil => round::ceil, Trunc => round::trunc, Rint => round::rint
+        })
     }
 }
-pub(crate) fn f32_binary(_: MathFn) -> fn(f32, f32) -> f32 {
-    f32::powf
-}
-pub(crate) fn f64_binary(_: MathFn) -> fn(f64, f64) -> f64 {
-    f64::powf
-}
-pub(crate) fn f32_unary_slice(f: MathFn, x: &[f32], out: &mut [f32]) {
-    for (o, &x) in out.iter_mut().zip(x) {
-        *o = f32_unary(f)(x);
+
+/// What is known of a function in WGSL, made on first use.
+fn source(f: MathFn, dtype: DType) -> &'static (String, Source) {
+    static SOURCES: [[OnceLock<(String, Source)>; 2]; MathFn::ALL.len()] =
+        [const { [const { OnceLock::new() }; 2] }; MathFn::ALL.len()];
+    let [single, double] = &SOURCES[f as usize];
+    match dtype {
+        DType::F32 => single.get_or_init(|| (wgsl::name(f, 32), record::<32>(f))),
+        DType::F64 => double.get_or_init(|| (wgsl::name(f, 64), record::<64>(f))),
+        other => panic!("{} of {other}", f.name()),
     }
 }
-pub(crate) fn f64_unary_slice(f: MathFn, x: &[f64], out: &mut [f64]) {
-    for (o, &x) in out.iter_mut().zip(x) {
-        *o = f64_unary(f)(x);
-    }
+
+/// The name of a function in a module, like `rg_exp_f32`. Panics for a dtype that is not a float, as do the other two.
+pub(crate) fn wgsl_name(f: MathFn, dtype: DType) -> &'static str {
+    &source(f, dtype).0
+}
+
+/// The text that defines a function. The module defines `fn rg_zero() -> u32`, a zero that its compiler does not know to be one, and
+/// the functions of [`wgsl_depends`].
+pub(crate) fn wgsl_source(f: MathFn, dtype: DType) -> &'static str {
+    &source(f, dtype).1.text
+}
+
+/// The functions of the same dtype that a function calls. They call none themselves.
+pub(crate) fn wgsl_depends(f: MathFn, dtype: DType) -> &'static [MathFn] {
+    &source(f, dtype).1.calls
 }

@@ -391,7 +391,7 @@ pub(crate) fn bitcast(to: DType, n: usize, a: &Lanes) -> Lanes {
     let narrow: Lanes;
     let wide: Lanes;
     match a.dtype().size() {
-        1 => a.clone(),
+        1 => cast(to, n, a),
         4 => {
             narrow = match a.dtype() {
                 DType::I32 => map1(n, a, |x: i32| x as u32),

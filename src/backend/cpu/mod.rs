@@ -14,6 +14,8 @@ mod runs;
 pub mod scan;
 pub mod sort;
 
+pub(crate) use reduce::identity as reduce_identity;
+
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -118,7 +120,7 @@ impl CpuBackend {
                 let mut keys = Array::zeroed(DType::U32, live(count));
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
-                sort::order(keys.slice(), *bits, &mut out.slice_mut()[..n]);
+                out.slice_mut()[..n].copy_from_slice(&sort::sort_permutation(keys.slice(), *bits));
             }
             Recipe::Fingerprint { rows, nrows, byte } => {
                 fingerprint::fingerprint(inputs, rows, live(nrows), byte, &mut out);

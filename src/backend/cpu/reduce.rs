@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs};
 use super::lanes::{Lane, Number};
-use super::row_reduce::{RowFold, reduce_row};
+use super::row_reduce::{RowFold, block_len, reduce_row};
 use super::runs::Starts;
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
@@ -73,20 +73,21 @@ fn rows_of<T: Lane + Stored>(
     runs.into_par_iter().for_each(|(first, out)| {
         let last = first + out.len() / inner;
         let (from, to) = (starts.at(first), starts.at(last));
-        if (to - from) * inner <= CHUNK {
+        if (to - from) * inner <= CHUNK || to - from <= block_len(inner) {
             let values = Block::run(inputs, (from * inner) as u32, (to - from) * inner).eval_as::<T>(e);
             for (row, out) in (first..last).zip(out.chunks_exact_mut(inner)) {
                 let values = &values[(starts.at(row) - from) * inner..(starts.at(row + 1) - from) * inner];
                 reduce_row(values, inner, identity, combine, out);
             }
         } else {
-            let mut fold = RowFold::new(to - from, inner, identity, combine);
-            let step = RowFold::<T, fn(T, T) -> T>::chunk_elements(inner, CHUNK);
+            // One long row, in pieces of whole blocks.
+            let mut fold = RowFold::new(to - from, inner, identity);
+            let step = (CHUNK / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
             for at in (from..to).step_by(step) {
                 let len = step.min(to - at);
-                fold.push(&Block::run(inputs, (at * inner) as u32, len * inner).eval_as::<T>(e));
+                fold.push(&Block::run(inputs, (at * inner) as u32, len * inner).eval_as::<T>(e), combine);
             }
-            fold.finish(out);
+            fold.finish(combine, out);
         }
     });
 }

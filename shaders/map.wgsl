@@ -1,0 +1,32 @@
+// Computes every element of an array from its position alone: out[i] = value(i).
+//
+// Idea     One invocation computes 4 elements: 256 apart, so that loads and stores coalesce; or, where elements are packed
+//          four to a word, the 4 of one word. The generated text says which (`place`).
+// Traffic  What value(i) loads, once, and the output, once.
+// Limits   n < 2^32 - 1024. No workgroup memory, no barriers.
+//
+// Generated  fn live() -> u32                 elements there are, at most the capacity; may read a buffer
+//            fn place(tile: u32, t: u32, k: u32) -> u32   the k-th element of invocation t
+//            fn value(i: u32, row: u32) -> Elem           `row` is not used here
+//            fn store(i: u32, row: u32, v: Elem)          for packed types called for the elements of a word in order
+// Head       head[0].x  capacity
+// Grid       capacity / 1024 workgroups, rounded up, folded
+
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let tile = wid.x + wid.y * grid.x;
+    let n = min(live(), p.head[0].x);
+    if (tile > n / 1024u) {
+        return;
+    }
+    for (var k = 0u; k < 4u; k++) {
+        let i = place(tile, t, k);
+        if (i < n) {
+            store(i, 0u, value(i, 0u));
+        }
+    }
+}

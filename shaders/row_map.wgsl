@@ -1,0 +1,59 @@
+// Computes every element of a ragged array from its position and its row: out[i] = value(i, row).
+//
+// Idea     A tile of 1024 elements finds the rows of its first and last element by two searches in the splits; each
+//          element then searches between these two only, mostly a handful of rows. Any number of empty rows or one giant
+//          row cost a few more steps of the search, nothing else.
+// Traffic  As map.wgsl, plus the splits of the tile's rows, from the cache after the first touch.
+// Limits   n < 2^32 - 1024. 2 words of workgroup memory, one barrier.
+//
+// Generated  fn live() -> u32, fn place, fn value, fn store        as in map.wgsl
+//            fn splits_at(i: u32) -> u32                  i <= rows, sorted
+// Head       head[0]  capacity, rows (capacity), numbers an element has (positions are divided by it to get to the splits)
+// Grid       capacity / 1024 workgroups, rounded up, folded
+
+var<workgroup> tile_rows: array<u32, 2>;
+
+/// The greatest row in low ..= high that starts at or before `at`; `low` if there is none.
+fn row_between(low: u32, high: u32, at: u32) -> u32 {
+    var a = low;
+    var b = high;
+    while (a < b) {
+        let mid = (a + b + 1u) >> 1u;
+        if (splits_at(mid) <= at) {
+            a = mid;
+        } else {
+            b = mid - 1u;
+        }
+    }
+    return a;
+}
+
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let tile = wid.x + wid.y * grid.x;
+    let n = min(live(), p.head[0].x);
+    if (tile > n / 1024u) {
+        return; // uniform: the tile and the live count are the same for the whole workgroup
+    }
+    let inner = max(p.head[0].z, 1u);
+    let last_row = max(p.head[0].y, 1u) - 1u;
+    if (t < 2u) {
+        let last = max(n, 1u) - 1u;
+        let edge = select(tile * 1024u, min(tile * 1024u + 1023u, last), t == 1u);
+        tile_rows[t] = row_between(0u, last_row, edge / inner);
+    }
+    workgroupBarrier(); // uniform: only whole workgroups returned above
+    let low = tile_rows[0];
+    let high = tile_rows[1];
+    for (var k = 0u; k < 4u; k++) {
+        let i = place(tile, t, k);
+        if (i < n) {
+            let row = row_between(low, high, i / inner);
+            store(i, row, value(i, row));
+        }
+    }
+}

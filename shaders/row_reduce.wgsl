@@ -1,0 +1,499 @@
+// Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner].
+//
+// Idea     Tiles of equal cost, by position. cost(i) = splits[i] + alpha * i grows with the row, so a tile finds its rows
+//          with one search, and giant rows, millions of empty rows and power laws all spread evenly. Rows are cut into
+//          blocks at fixed distances from their own start; the tile in which a block starts reduces it. A row of one
+//          block is done; the partials of longer rows go to `part`, whence `level2` reduces them. No float atomics, no
+//          workgroup waits for another, nothing to clear beforehand, no sizes read back.
+//
+// Order    The order of the operations in a row depends on its length L and on `inner` alone, so a row has the same bits
+//          wherever it lies, on every device, and on the CPU. With fold(x...) = combine(...combine(identity, x0)..., xn):
+//            inner = 1, L <= 16    fold, left to right
+//                       L <= 256   32 lanes, lane l folding elements l, l + 32, ...; then a halving tree over the lanes
+//                                  (lane l takes lane l + 16, then + 8, 4, 2, 1)
+//                       longer     blocks of 256 as above; 256 lanes fold the block partials l, l + 256, ...; then a
+//                                  halving tree (+ 128, ..., 1)
+//            inner > 1, L <= 64    a fold for each column
+//                       longer     blocks of 64, each a fold; 256 / min(16, inner rounded up to a power of two) lanes
+//                                  fold the block partials; then a halving tree
+//          combine(v, identity()) has to be v for every v that a fold from identity() can give; then missing lanes do
+//          not matter. (Float sums: the identity is 0.0, so no fold gives -0.0, and an empty row gives 0.0.)
+//
+// Traffic  Reads every value and the splits once and writes every result once; beyond that 2 * Elem / 256 bytes a value
+//          for the partials of long rows (inner > 1: / 64), and the searches, which stay in the caches.
+// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha = 4, or 1 or 0
+//          where 4 would not fit: right all the same, only less well balanced). Elem is at most 8 bytes.
+//          The partials of one row are reduced by one workgroup for each 16 columns.
+// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows.
+//
+// Generated  fn splits_at(i: u32) -> u32                  i <= rows; non-decreasing; rows beyond the live ones are empty
+//            fn load(i: u32, row: u32) -> Elem            the value at flat position i = position * inner + column
+//            fn identity() -> Elem
+//            fn combine(a: Elem, b: Elem) -> Elem
+//            fn store(i: u32, row: u32, v: Elem)          the result at i = row * inner + column
+// Buffers    part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1 (block = 256; inner > 1: 64)
+// Head       head[0]  rows (capacity), nvals (capacity), inner, tiles
+//            head[1]  alpha, cost of a tile (main: 2048; wide: a power of two from 64 to 8192),
+//                     log2 of the columns that a workgroup of level2 takes (0 to 4), reserved
+// Grid       main    tiles, folded                                              for inner = 1
+//            wide    tiles, folded; z = inner / 256, rounded up                  for inner > 1
+//            level2  bins / 256, rounded up, folded; z = inner / columns, rounded up; only if nvals > block
+
+const SHORT = 16u; // longest row that one invocation folds
+const BLOCK_BITS = 8u; // inner = 1
+const WIDE_BLOCK_BITS = 6u; // inner > 1
+const MAIN_TILE = 2048u;
+/// Blocks that a tile can hold. main: first blocks of rows longer than SHORT start at least SHORT + 1 apart, later ones
+/// a block apart: 121 + 8. wide: later ones only, 128.
+const MAX_BLOCKS = 132u;
+const NONE = 0xffffffffu;
+
+var<workgroup> found: array<u32, 2>;
+var<workgroup> block_count: atomic<u32>;
+var<workgroup> block_row: array<u32, MAX_BLOCKS>;
+var<workgroup> block_index: array<u32, MAX_BLOCKS>;
+/// 8 lanes for each of MAX_BLOCKS blocks; or 32 lanes for each of 16 blocks, then 8 lanes for each.
+var<workgroup> lanes: array<Elem, 1056>;
+
+fn rows() -> u32 {
+    return p.head[0].x;
+}
+
+fn nvals() -> u32 {
+    return p.head[0].y;
+}
+
+fn inner() -> u32 {
+    return p.head[0].z;
+}
+
+fn tiles() -> u32 {
+    return p.head[0].w;
+}
+
+fn alpha() -> u32 {
+    return p.head[1].x;
+}
+
+fn tile_cost() -> u32 {
+    return p.head[1].y;
+}
+
+fn column_bits() -> u32 {
+    return p.head[1].z;
+}
+
+/// The splits, clamped, so that no access can leave the buffers.
+fn split(i: u32) -> u32 {
+    return min(splits_at(i), nvals());
+}
+
+fn cost(i: u32) -> u32 {
+    return split(i) + alpha() * i;
+}
+
+/// Where in `part` the partial of a row's block j lies, for column 0; `bin` is the row's start in blocks. First blocks
+/// of long rows start in different bins, and so do later blocks, but one of each kind may share a bin.
+fn partial_at(bin: u32, j: u32) -> u32 {
+    return (2u * (bin + j) + select(0u, 1u, j == 0u)) * inner();
+}
+
+/// Sets found[0] and found[1] to the first rows whose costs are at least `low` and `high`: each half of the workgroup
+/// narrows one of the two down by 128 probes a round. Barriers: call it in uniform control flow.
+fn find_rows(t: u32, low: u32, high: u32) {
+    let side = t >> 7u;
+    let k = t & 127u;
+    let bound = select(low, high, side == 1u);
+    if (k == 0u) {
+        found[side] = 0u;
+    }
+    // the answer lies in first ..= first + span
+    var span = rows();
+    loop {
+        workgroupBarrier(); // uniform: `span` derives from a parameter alone
+        if (span == 0u) {
+            break;
+        }
+        let first = found[side];
+        let last = min(first + span, rows());
+        let stride = (span >> 7u) + 1u;
+        let probe = first + (k + 1u) * stride - 1u;
+        let next = probe + stride;
+        let is_below = probe < last && cost(min(probe, rows())) < bound;
+        let is_next_below = k < 127u && next < last && cost(min(next, rows())) < bound;
+        workgroupBarrier(); // uniform: as above
+        if (is_below && !is_next_below) {
+            found[side] = probe + 1u; // one invocation of each half at most
+        }
+        span = stride - 1u;
+    }
+}
+
+/// Appends a block to the tile's list. The order of the list varies from run to run and does not matter.
+fn push_block(row: u32, j: u32) {
+    let slot = atomicAdd(&block_count, 1u);
+    if (slot < MAX_BLOCKS) {
+        block_row[slot] = row;
+        block_index[slot] = j;
+    }
+}
+
+/// Appends the block, other than the first of its row, that starts at a cost in x .. x + block, if there is one: since
+/// later blocks lie a block apart, there is one at most. It belongs to the last row that starts before x.
+fn push_later_block(x: u32, bits: u32) {
+    var a = found[0];
+    var b = found[1];
+    while (a < b) {
+        let mid = (a + b) >> 1u;
+        if (cost(mid) < x) {
+            a = mid + 1u;
+        } else {
+            b = mid;
+        }
+    }
+    if (a == 0u) {
+        return;
+    }
+    let row = a - 1u;
+    let start = split(row);
+    let j = (x - (start + alpha() * row) + (1u << bits) - 1u) >> bits;
+    if ((j << bits) < split(row + 1u) - start) {
+        push_block(row, j);
+    }
+}
+
+/// Elements from, from + 32, ... before `to`, folded.
+fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
+    var acc = identity();
+    var k = lane_start;
+    for (; k + 96u < to; k += 128u) {
+        let x0 = load(k, row);
+        let x1 = load(k + 32u, row);
+        let x2 = load(k + 64u, row);
+        let x3 = load(k + 96u, row);
+        acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
+    }
+    for (; k < to; k += 32u) {
+        acc = combine(acc, load(k, row));
+    }
+    return acc;
+}
+
+/// Lanes lane, + 8, + 16 and + 24 of a block, and the first two steps of the tree over its 32 lanes.
+fn fold_four_lanes(row: u32, lane_start: u32, to: u32) -> Elem {
+    var acc0 = identity();
+    var acc1 = acc0;
+    var acc2 = acc0;
+    var acc3 = acc0;
+    var k = lane_start;
+    for (; k + 24u < to; k += 32u) {
+        let x0 = load(k, row);
+        let x1 = load(k + 8u, row);
+        let x2 = load(k + 16u, row);
+        let x3 = load(k + 24u, row);
+        acc0 = combine(acc0, x0);
+        acc1 = combine(acc1, x1);
+        acc2 = combine(acc2, x2);
+        acc3 = combine(acc3, x3);
+    }
+    if (k < to) {
+        acc0 = combine(acc0, load(k, row));
+    }
+    if (k + 8u < to) {
+        acc1 = combine(acc1, load(k + 8u, row));
+    }
+    if (k + 16u < to) {
+        acc2 = combine(acc2, load(k + 16u, row));
+    }
+    return combine(combine(acc0, acc2), combine(acc1, acc3));
+}
+
+/// Level 1 for one column.
+@compute @workgroup_size(256)
+fn main(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let tile = wid.x + wid.y * groups.x;
+    if (tile >= tiles()) {
+        return; // uniform: the workgroup's id and a parameter
+    }
+    let begin = tile * MAIN_TILE;
+    if (t == 0u) {
+        atomicStore(&block_count, 0u);
+    }
+    find_rows(t, begin, begin + MAIN_TILE);
+
+    // Short rows are folded at once, the first blocks of others listed.
+    for (var row = found[0] + t; row < found[1]; row += 256u) {
+        let start = split(row);
+        let end = split(row + 1u);
+        if (end - start <= SHORT) {
+            var acc = identity();
+            for (var k = start; k < end; k++) {
+                acc = combine(acc, load(k, row));
+            }
+            store(row, row, acc);
+        } else {
+            push_block(row, 0u);
+        }
+    }
+    if (t < (MAIN_TILE >> BLOCK_BITS)) {
+        push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS);
+    }
+    workgroupBarrier(); // uniform: top level, after returns that were uniform
+
+    // Few blocks (full ones, of long rows): 32 invocations for each, a lane each. Many: 8 for each, 4 lanes each.
+    let count = min(atomicLoad(&block_count), MAX_BLOCKS);
+    let is_few = count <= 16u;
+    let width_bits = select(3u, 5u, is_few);
+    let lane = t & ((1u << width_bits) - 1u);
+    for (var s = t >> width_bits; s < count; s += 256u >> width_bits) {
+        let row = block_row[s];
+        let start = split(row) + (block_index[s] << BLOCK_BITS);
+        let end = min(start + (1u << BLOCK_BITS), split(row + 1u));
+        if (is_few) {
+            lanes[s * 32u + lane] = fold_lane(row, start + lane, end);
+        } else {
+            lanes[s * 8u + lane] = fold_four_lanes(row, start + lane, end);
+        }
+    }
+    workgroupBarrier(); // uniform: top level
+    if (is_few && t < count * 8u) {
+        let at = (t >> 3u) * 32u + (t & 7u);
+        lanes[512u + t] = combine(combine(lanes[at], lanes[at + 16u]), combine(lanes[at + 8u], lanes[at + 24u]));
+    }
+    workgroupBarrier(); // uniform: top level
+
+    if (t < count) {
+        let at = t * 8u + select(0u, 512u, is_few);
+        let even = combine(combine(lanes[at], lanes[at + 4u]), combine(lanes[at + 2u], lanes[at + 6u]));
+        let odd = combine(combine(lanes[at + 1u], lanes[at + 5u]), combine(lanes[at + 3u], lanes[at + 7u]));
+        finish_block(block_row[t], block_index[t], 0u, BLOCK_BITS, combine(even, odd));
+    }
+}
+
+/// A block's result: the row's, or one of its partials.
+fn finish_block(row: u32, j: u32, column: u32, bits: u32, v: Elem) {
+    let start = split(row);
+    if (split(row + 1u) - start <= (1u << bits)) {
+        store(row * inner() + column, row, v);
+    } else {
+        part[partial_at(start >> bits, j) + column] = v;
+    }
+}
+
+/// Block j of a row, one column.
+fn fold_column(row: u32, j: u32, column: u32) {
+    let step = inner();
+    let start = split(row) + (j << WIDE_BLOCK_BITS);
+    var left = min(split(row + 1u) - start, 1u << WIDE_BLOCK_BITS);
+    var i = start * step + column;
+    var acc = identity();
+    for (; left >= 4u; left -= 4u) {
+        let x0 = load(i, row);
+        let x1 = load(i + step, row);
+        let x2 = load(i + 2u * step, row);
+        let x3 = load(i + 3u * step, row);
+        acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
+        i += 4u * step;
+    }
+    for (; left > 0u; left--) {
+        acc = combine(acc, load(i, row));
+        i += step;
+    }
+    finish_block(row, j, column, WIDE_BLOCK_BITS, acc);
+}
+
+/// Level 1 for several columns: an invocation folds one column of one block. Neighbours take neighbouring columns.
+@compute @workgroup_size(256)
+fn wide(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let tile = wid.x + wid.y * groups.x;
+    let first_column = wid.z << 8u;
+    if (tile >= tiles() || first_column >= inner()) {
+        return; // uniform: the workgroup's id and parameters
+    }
+    let begin = tile * tile_cost();
+    if (t == 0u) {
+        atomicStore(&block_count, 0u);
+    }
+    find_rows(t, begin, begin + tile_cost());
+    if (t < (tile_cost() >> WIDE_BLOCK_BITS)) {
+        push_later_block(begin + (t << WIDE_BLOCK_BITS), WIDE_BLOCK_BITS);
+    }
+    workgroupBarrier(); // uniform: top level, after returns that were uniform
+
+    let width = min(inner() - first_column, 256u);
+    let teams = 256u / width;
+    let team = t / width;
+    let column = first_column + t - team * width;
+    if (team < teams) {
+        for (var row = found[0] + team; row < found[1]; row += teams) {
+            fold_column(row, 0u, column);
+        }
+        let count = min(atomicLoad(&block_count), MAX_BLOCKS);
+        for (var s = team; s < count; s += teams) {
+            fold_column(block_row[s], block_index[s], column);
+        }
+    }
+}
+
+const FEW = 16u; // most blocks of a row whose partials one invocation reduces
+
+var<workgroup> long_rows: array<u32, 256>; // those of few blocks from the front, others from the back
+var<workgroup> few_count: atomic<u32>;
+var<workgroup> many_count: atomic<u32>;
+var<workgroup> many: u32;
+var<workgroup> tree: array<Elem, 256>;
+
+/// The row of several blocks that starts in a bin, or NONE. It also holds the first position of the next bin, so it is
+/// the last row that starts before that.
+fn long_row(bin: u32, bits: u32) -> u32 {
+    var a = 0u;
+    var b = rows();
+    while (a < b) {
+        let mid = (a + b) >> 1u;
+        if (split(mid) < ((bin + 1u) << bits)) {
+            a = mid + 1u;
+        } else {
+            b = mid;
+        }
+    }
+    if (a == 0u) {
+        return NONE;
+    }
+    let start = split(a - 1u);
+    let is_long = split(a) - start > (1u << bits);
+    return select(NONE, a - 1u, is_long && (start >> bits) == bin);
+}
+
+fn block_bits() -> u32 {
+    return select(WIDE_BLOCK_BITS, BLOCK_BITS, inner() == 1u);
+}
+
+fn blocks_of(row: u32, bits: u32) -> u32 {
+    return (split(row + 1u) - split(row) + (1u << bits) - 1u) >> bits;
+}
+
+/// The partials of a row of at most 16 blocks.
+fn reduce_few(row: u32, column: u32, bits: u32) {
+    let count = blocks_of(row, bits);
+    let bin = split(row) >> bits;
+    var x: array<Elem, 16>;
+    for (var j = 0u; j < 16u; j++) {
+        x[j] = identity();
+        if (j < count) {
+            x[j] = combine(x[j], part[partial_at(bin, j) + column]);
+        }
+    }
+    for (var j = 0u; j < 8u; j++) {
+        x[j] = combine(x[j], x[j + 8u]);
+    }
+    for (var j = 0u; j < 4u; j++) {
+        x[j] = combine(x[j], x[j + 4u]);
+    }
+    store(row * inner() + column, row, combine(combine(x[0], x[2]), combine(x[1], x[3])));
+}
+
+/// The partials lane, lane + stride, ... of a row, folded.
+fn fold_partials(row: u32, column: u32, bits: u32, lane: u32, stride: u32) -> Elem {
+    let count = blocks_of(row, bits);
+    var acc = identity();
+    if (lane >= count) {
+        return acc;
+    }
+    let bin = split(row) >> bits;
+    acc = combine(acc, part[partial_at(bin, lane) + column]);
+    // from here on, no block is the first
+    var j = lane + stride;
+    let step = 2u * stride * inner();
+    var i = partial_at(bin, j) + column;
+    for (; j + 7u * stride < count; j += 8u * stride) {
+        let x0 = part[i];
+        let x1 = part[i + step];
+        let x2 = part[i + 2u * step];
+        let x3 = part[i + 3u * step];
+        let x4 = part[i + 4u * step];
+        let x5 = part[i + 5u * step];
+        let x6 = part[i + 6u * step];
+        let x7 = part[i + 7u * step];
+        acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
+        acc = combine(combine(combine(combine(acc, x4), x5), x6), x7);
+        i += 8u * step;
+    }
+    for (; j < count; j += stride) {
+        acc = combine(acc, part[i]);
+        i += step;
+    }
+    return acc;
+}
+
+/// Level 2: the rows of several blocks that start in 256 bins, a slice of the columns.
+@compute @workgroup_size(256)
+fn level2(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let bits = block_bits();
+    let bins = (nvals() >> bits) + 1u;
+    let first_bin = (wid.x + wid.y * groups.x) << 8u;
+    if (first_bin >= bins) {
+        return; // uniform: the workgroup's id and a parameter
+    }
+    if (t == 0u) {
+        atomicStore(&few_count, 0u);
+        atomicStore(&many_count, 0u);
+    }
+    workgroupBarrier(); // uniform: top level, after a return that was uniform
+    if (first_bin + t < bins) {
+        let row = long_row(first_bin + t, bits);
+        if (row != NONE) {
+            if (blocks_of(row, bits) <= FEW) {
+                long_rows[atomicAdd(&few_count, 1u) & 255u] = row;
+            } else {
+                long_rows[255u - (atomicAdd(&many_count, 1u) & 255u)] = row;
+            }
+        }
+    }
+    workgroupBarrier(); // uniform: top level
+    if (t == 0u) {
+        many = atomicLoad(&many_count);
+    }
+
+    let columns = 1u << column_bits();
+    let stride = 256u >> column_bits();
+    let lane = t >> column_bits();
+    let column = (wid.z << column_bits()) + (t & (columns - 1u));
+    if (column < inner()) {
+        let few = atomicLoad(&few_count);
+        for (var k = lane; k < few; k += stride) {
+            reduce_few(long_rows[k & 255u], column, bits);
+        }
+    }
+
+    let count = workgroupUniformLoad(&many);
+    for (var k = 0u; k < count; k++) {
+        let row = long_rows[255u - (k & 255u)];
+        var acc = identity();
+        if (column < inner()) {
+            acc = fold_partials(row, column, bits, lane, stride);
+        }
+        tree[t] = acc;
+        workgroupBarrier(); // uniform: `count` is the same for all
+        for (var reach = stride >> 1u; reach > 0u; reach >>= 1u) {
+            if (lane < reach) {
+                tree[t] = combine(tree[t], tree[t + (reach << column_bits())]);
+            }
+            workgroupBarrier(); // uniform: `count` is the same for all, and `stride` a parameter
+        }
+        if (lane == 0u && column < inner()) {
+            store(row * inner() + column, row, tree[t]);
+        }
+    }
+}

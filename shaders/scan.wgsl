@@ -1,0 +1,185 @@
+// Exclusive prefix sums of u32: lengths to row splits, digit counts to offsets.
+//
+//   out[i] = load(0) + ... + load(i - 1)     for i <= live()
+//   out[i] = the total                       for live() < i <= capacity, so that rows which do not exist are empty
+//
+// Idea     Reduce, then scan, over tiles of 2048 elements. `upsweep` sums every tile, `spine` scans the tile sums in one
+//          workgroup, `downsweep` scans every tile again on top of its sum. No workgroup waits for another, so it needs
+//          no forward progress guarantee. Up to 2047 elements, `small` does it all in one dispatch.
+//          The capacity + 1 entries of `out` are scanned as so many elements, those from live() on being zero: the total
+//          and the entries that repeat it need no special case.
+// Traffic  2 reads and 1 write of 4 bytes an element; at sizes that fit the L2 cache the second read is free.
+// Limits   capacity < 2^32 - 2^12. Sums wrap; that the total does not fit 32 bits is noted (see `tiles`).
+// Source   Blelloch 1990; Merrill and Grimshaw 2009. The scan in a tile is thread-serial over 8 elements, which are
+//          transposed through workgroup memory so that loads and stores coalesce.
+//
+// Uses       lib/workgroup_scan.wgsl
+// Generated  fn live() -> u32           how many elements there are, at most the capacity; may read a buffer
+//            fn load(i: u32) -> u32     element i < live(), asked for twice; may read `out` (the scan works in place)
+// Buffers    out: array<u32>            capacity + 1 words
+//            tiles: array<u32>          2 * tile_count() + 1 words: the sums of the tiles (in the end: of all tiles
+//                                       before), whether a tile's sum overflowed, whether the total did (0 or 1)
+// Head       head[0].x  capacity
+// Grid       upsweep, downsweep: tile_count() workgroups, folded; spine, small: 1
+
+const TILE = 2048u;
+const ITEMS = 8u;
+
+/// A tile, with a gap every 32 words, so that strides of 8 hit all the banks.
+var<workgroup> stage: array<u32, 2112>;
+var<workgroup> overflow: atomic<u32>;
+
+fn capacity() -> u32 {
+    return p.head[0].x;
+}
+
+/// One more element than the capacity, in tiles: at least one.
+fn tile_count() -> u32 {
+    return capacity() / TILE + 1u;
+}
+
+fn place(i: u32) -> u32 {
+    return i + (i >> 5u);
+}
+
+fn element(i: u32, count: u32) -> u32 {
+    if (i < count) {
+        return load(i);
+    }
+    return 0u;
+}
+
+/// Scans the staged tile in place, starting from `base`. Returns whether a sum that this invocation made wrapped.
+/// Barriers: call it in uniform control flow. The stage may be written before and read after without another one.
+fn scan_stage(t: u32, base: u32) -> bool {
+    workgroupBarrier(); // uniform: as the caller
+    var sum = 0u;
+    var wrapped = false;
+    for (var k = 0u; k < ITEMS; k++) {
+        let x = stage[place(t * ITEMS + k)];
+        sum += x;
+        wrapped = wrapped || sum < x;
+    }
+    let before = wg_exclusive_scan(t, sum);
+    wrapped = wrapped || before + sum < sum;
+    var next = base + before;
+    for (var k = 0u; k < ITEMS; k++) {
+        let at = place(t * ITEMS + k);
+        let x = stage[at];
+        stage[at] = next;
+        next += x;
+    }
+    workgroupBarrier(); // uniform: as the caller
+    return wrapped;
+}
+
+/// Whether `flag` is set anywhere in the workgroup. Barriers: call it in uniform control flow.
+fn any_overflow(t: u32, flag: bool) -> bool {
+    if (t == 0u) {
+        atomicStore(&overflow, 0u);
+    }
+    workgroupBarrier(); // uniform: as the caller
+    if (flag) {
+        atomicOr(&overflow, 1u);
+    }
+    workgroupBarrier(); // uniform: as the caller
+    return atomicLoad(&overflow) != 0u;
+}
+
+/// Scans one tile of the input into `out`, starting from `base`. Barriers: call it in uniform control flow.
+fn scan_tile(t: u32, tile: u32, base: u32) -> bool {
+    let count = min(live(), capacity());
+    for (var k = 0u; k < ITEMS; k++) {
+        let i = k * 256u + t;
+        stage[place(i)] = element(tile * TILE + i, count);
+    }
+    let wrapped = scan_stage(t, base);
+    for (var k = 0u; k < ITEMS; k++) {
+        let i = k * 256u + t;
+        if (tile * TILE + i <= capacity()) {
+            out[tile * TILE + i] = stage[place(i)];
+        }
+    }
+    return wrapped;
+}
+
+@compute @workgroup_size(256)
+fn upsweep(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let tile = wid.x + wid.y * groups.x;
+    if (tile >= tile_count()) {
+        return; // uniform: the workgroup's id and a parameter
+    }
+    let count = min(live(), capacity());
+    var sum = 0u;
+    var wrapped = false;
+    for (var k = 0u; k < ITEMS; k++) {
+        let x = element(tile * TILE + k * 256u + t, count);
+        sum += x;
+        wrapped = wrapped || sum < x;
+    }
+    let before = wg_exclusive_scan(t, sum);
+    wrapped = any_overflow(t, wrapped || before + sum < sum);
+    if (t == 0u) {
+        tiles[tile] = wg_scan_total();
+        tiles[tile_count() + tile] = u32(wrapped);
+    }
+}
+
+@compute @workgroup_size(256)
+fn spine(@builtin(local_invocation_index) t: u32) {
+    let count = tile_count();
+    var carry = 0u;
+    var wrapped = false;
+    for (var first = 0u; first < count; first += TILE) {
+        for (var k = 0u; k < ITEMS; k++) {
+            let i = k * 256u + t;
+            var sum = 0u;
+            if (first + i < count) {
+                sum = tiles[first + i];
+                wrapped = wrapped || tiles[count + first + i] != 0u;
+            }
+            stage[place(i)] = sum;
+        }
+        wrapped = scan_stage(t, carry) || wrapped; // uniform: the loop's bounds are parameters
+        for (var k = 0u; k < ITEMS; k++) {
+            let i = k * 256u + t;
+            if (first + i < count) {
+                tiles[first + i] = stage[place(i)];
+            }
+        }
+        let total = wg_scan_total();
+        carry += total;
+        wrapped = wrapped || carry < total;
+        workgroupBarrier(); // uniform: the loop's bounds are parameters; the stage has been read
+    }
+    wrapped = any_overflow(t, wrapped);
+    if (t == 0u) {
+        tiles[2u * count] = u32(wrapped);
+    }
+}
+
+@compute @workgroup_size(256)
+fn downsweep(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let tile = wid.x + wid.y * groups.x;
+    if (tile >= tile_count()) {
+        return; // uniform: the workgroup's id and a parameter
+    }
+    scan_tile(t, tile, tiles[tile]);
+}
+
+/// All of it, for a capacity below 2048.
+@compute @workgroup_size(256)
+fn small(@builtin(local_invocation_index) t: u32) {
+    let wrapped = any_overflow(t, scan_tile(t, 0u, 0u));
+    if (t == 0u) {
+        tiles[2] = u32(wrapped);
+    }
+}

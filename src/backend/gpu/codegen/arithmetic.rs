@@ -1,0 +1,212 @@
+//! The opcodes in WGSL. Twin of `backend/cpu/lanes.rs`: the same results, bit for bit.
+//!
+//! Drivers may contract a product that feeds a sum, and simplify as if there were no NaN or rounding. Operands of float
+//! arithmetic therefore pass through `guard_*`, an exclusive or with a zero that no compiler can know.
+
+use super::{Module, value_type};
+use crate::dtype::DType;
+use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::math::MathFn;
+
+/// The unsigned type of a float's width, as text, with its exponent mask and sign bit.
+fn float_bits(dtype: DType) -> (&'static str, &'static str, &'static str) {
+    match dtype {
+        DType::F64 => ("u64", "0x7ff0000000000000lu", "0x8000000000000000lu"),
+        _ => ("u32", "0x7f800000u", "0x80000000u"),
+    }
+}
+
+/// The float with its bits unchanged, behind a zero that no compiler can know.
+fn guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
+    let ty = value_type(dtype);
+    let (bits, ..) = float_bits(dtype);
+    m.helper(format!(
+        "fn guard_{ty}(x: {ty}) -> {ty} {{\n    return bitcast<{ty}>(bitcast<{bits}>(x) ^ {bits}(rg_zero()));\n}}"
+    ));
+    format!("guard_{ty}({a})")
+}
+
+/// `op a`, but for functions of `math`.
+pub(crate) fn unary(m: &mut Module<'_>, op: UnaryOp, dtype: DType, a: &str) -> String {
+    let ty = value_type(dtype);
+    let (bits, exponent, sign) = float_bits(dtype);
+    match (op, dtype) {
+        (UnaryOp::Neg, DType::F32 | DType::F64) => format!("bitcast<{ty}>(bitcast<{bits}>({a}) ^ {sign})"),
+        (UnaryOp::Neg, DType::U8) => format!("(0u - {a}) & 0xffu"),
+        (UnaryOp::Neg, _) => format!("{ty}(0) - {a}"),
+        (UnaryOp::Abs, DType::F32 | DType::F64) => format!("bitcast<{ty}>(bitcast<{bits}>({a}) & ~{sign})"),
+        (UnaryOp::Abs, DType::I32 | DType::I64) => format!("select({a}, {ty}(0) - {a}, {a} < {ty}(0))"),
+        (UnaryOp::Abs, _) => a.into(),
+        (UnaryOp::Not, DType::Bool) => format!("!{a}"),
+        (UnaryOp::Not, DType::U8) => format!("~{a} & 0xffu"),
+        (UnaryOp::Not, _) => format!("~{a}"),
+        (UnaryOp::IsNan, _) => format!("(bitcast<{bits}>({a}) & ~{sign}) > {exponent}"),
+        (UnaryOp::IsInf, _) => format!("(bitcast<{bits}>({a}) & ~{sign}) == {exponent}"),
+        (UnaryOp::IsFinite, _) => format!("(bitcast<{bits}>({a}) & ~{sign}) < {exponent}"),
+        (UnaryOp::Math(f), _) => {
+            let name = m.math(f, dtype);
+            format!("{name}({a})")
+        }
+    }
+}
+
+/// `a op b`. `nonzero` says that `b` is a number other than 0.
+pub(crate) fn binary(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str, nonzero: bool) -> String {
+    let text = match dtype {
+        DType::Bool => return bools(op, a, b),
+        DType::F32 | DType::F64 => return floats(m, op, dtype, a, b),
+        DType::U32 if nonzero && op == BinaryOp::Div => return format!("{a} / {b}"),
+        DType::U32 if nonzero && op == BinaryOp::Rem => return format!("{a} % {b}"),
+        _ => integers(m, op, dtype, a, b),
+    };
+    let wraps = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl | BinaryOp::Pow);
+    if dtype == DType::U8 && wraps { format!("({text}) & 0xffu") } else { text }
+}
+
+fn bools(op: BinaryOp, a: &str, b: &str) -> String {
+    match op {
+        BinaryOp::And => format!("{a} && {b}"),
+        BinaryOp::Or => format!("{a} || {b}"),
+        BinaryOp::Eq => format!("{a} == {b}"),
+        BinaryOp::Lt => format!("!{a} && {b}"),
+        BinaryOp::Le => format!("!{a} || {b}"),
+        // Exclusive or; no other operation is recorded on bools.
+        _ => format!("{a} != {b}"),
+    }
+}
+
+fn floats(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
+    let ty = value_type(dtype);
+    let call = |m: &mut Module<'_>, f| {
+        let name = m.math(f, dtype);
+        format!("{name}({a}, {b})")
+    };
+    match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
+            let (x, y) = (guard(m, dtype, a), guard(m, dtype, b));
+            let sign = match op {
+                BinaryOp::Add => "+",
+                BinaryOp::Sub => "-",
+                _ => "*",
+            };
+            format!("{x} {sign} {y}")
+        }
+        BinaryOp::Div => call(m, MathFn::Div),
+        BinaryOp::Rem => call(m, MathFn::Rem),
+        BinaryOp::Pow => call(m, MathFn::Pow),
+        BinaryOp::Atan2 => call(m, MathFn::Atan2),
+        BinaryOp::Min | BinaryOp::Max => {
+            let name = extremum(m, op, dtype);
+            format!("{name}({a}, {b})")
+        }
+        // A comparison of a value with itself must not be folded.
+        BinaryOp::Eq => format!("{} == {}", a, guard(m, dtype, b)),
+        BinaryOp::Ne => format!("!({} == {})", a, guard(m, dtype, b)),
+        BinaryOp::Lt => format!("{} < {}", a, guard(m, dtype, b)),
+        BinaryOp::Le => format!("{} <= {}", a, guard(m, dtype, b)),
+        _ => format!("{ty}(0)"),
+    }
+}
+
+/// `a` and `b` combined, as an expression in `a` and `b`. A fused product comes in as `b`: it is guarded.
+pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String {
+    let float = dtype.is_float();
+    match op {
+        ReduceOp::Sum | ReduceOp::Prod => {
+            let sign = if op == ReduceOp::Sum { "+" } else { "*" };
+            let b = if float { guard(m, dtype, "b") } else { "b".into() };
+            format!("a {sign} {b}")
+        }
+        ReduceOp::Min | ReduceOp::Max => {
+            let op = if op == ReduceOp::Min { BinaryOp::Min } else { BinaryOp::Max };
+            binary(m, op, dtype, "a", "b", false)
+        }
+    }
+}
+
+/// Defines the smaller or larger of two floats by their order-preserving keys: NaN if either is, -0 below +0.
+pub(crate) fn extremum(m: &mut Module<'_>, op: BinaryOp, dtype: DType) -> String {
+    let ty = value_type(dtype);
+    let (bits, exponent, sign) = float_bits(dtype);
+    m.helper(format!(
+        "fn key_{ty}(u: {bits}) -> {bits} {{\n    return select(u | {sign}, ~u, (u & {sign}) != {bits}(0));\n}}"
+    ));
+    let (name, less) = if op == BinaryOp::Min { ("least", "<") } else { ("greatest", ">") };
+    m.helper(format!(
+        "fn {name}_{ty}(a: {ty}, b: {ty}) -> {ty} {{\n    let x = bitcast<{bits}>(a);\n    let y = bitcast<{bits}>(b);\n    \
+         if ((x & ~{sign}) > {exponent}) {{\n        return a;\n    }}\n    \
+         if ((y & ~{sign}) > {exponent}) {{\n        return b;\n    }}\n    \
+         return select(b, a, key_{ty}(x) {less} key_{ty}(y));\n}}"
+    ));
+    format!("{name}_{ty}")
+}
+
+fn integers(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
+    let ty = value_type(dtype);
+    let signed = matches!(dtype, DType::I32 | DType::I64);
+    let width = dtype.size() * 8;
+    match op {
+        BinaryOp::Add => format!("{a} + {b}"),
+        BinaryOp::Sub => format!("{a} - {b}"),
+        BinaryOp::Mul => format!("{a} * {b}"),
+        BinaryOp::Div | BinaryOp::Rem => {
+            // MIN / -1 is MIN and x / 0 is 0; neither is left to the hardware. The remainder follows from the quotient,
+            // since `%` on negative numbers was wrong on some drivers.
+            let minus_one = if signed {
+                format!("    if (b == {ty}(-1)) {{\n        return {ty}(0) - a;\n    }}\n")
+            } else {
+                String::new()
+            };
+            m.helper(format!(
+                "fn div_{ty}(a: {ty}, b: {ty}) -> {ty} {{\n    if (b == {ty}(0)) {{\n        return {ty}(0);\n    }}\n\
+                 {minus_one}    return a / b;\n}}"
+            ));
+            if op == BinaryOp::Div {
+                return format!("div_{ty}({a}, {b})");
+            }
+            m.helper(format!(
+                "fn rem_{ty}(a: {ty}, b: {ty}) -> {ty} {{\n    if (b == {ty}(0)) {{\n        return {ty}(0);\n    }}\n    \
+                 return a - div_{ty}(a, b) * b;\n}}"
+            ));
+            format!("rem_{ty}({a}, {b})")
+        }
+        BinaryOp::Min => format!("select({b}, {a}, {a} < {b})"),
+        BinaryOp::Max => format!("select({b}, {a}, {a} > {b})"),
+        BinaryOp::And => format!("{a} & {b}"),
+        BinaryOp::Or => format!("{a} | {b}"),
+        BinaryOp::Xor => format!("{a} ^ {b}"),
+        BinaryOp::Eq => format!("{a} == {b}"),
+        BinaryOp::Ne => format!("{a} != {b}"),
+        BinaryOp::Lt => format!("{a} < {b}"),
+        BinaryOp::Le => format!("{a} <= {b}"),
+        BinaryOp::Shl | BinaryOp::Shr => {
+            let left = op == BinaryOp::Shl;
+            let name = format!("{}_{}", if left { "shl" } else { "shr" }, dtype.name());
+            let sign = if left { "<<" } else { ">>" };
+            // Beyond the width nothing is left, or the sign.
+            let beyond = if signed && !left { format!("a >> {}u", width - 1) } else { format!("{ty}(0)") };
+            let negative = if signed { format!(" || b < {ty}(0)") } else { String::new() };
+            m.helper(format!(
+                "fn {name}(a: {ty}, b: {ty}) -> {ty} {{\n    if (b >= {ty}({width}){negative}) {{\n        \
+                 return {beyond};\n    }}\n    return a {sign} u32(b);\n}}"
+            ));
+            format!("{name}({a}, {b})")
+        }
+        BinaryOp::Pow => {
+            let name = format!("pow_{}", dtype.name());
+            let negative = if signed {
+                format!("    if (e < {ty}(0)) {{\n        return {ty}(0);\n    }}\n")
+            } else {
+                String::new()
+            };
+            m.helper(format!(
+                "fn {name}(a: {ty}, b: {ty}) -> {ty} {{\n    var base = a;\n    var e = b;\n    var result = {ty}(1);\n\
+                 {negative}    while (e != {ty}(0)) {{\n        if ((e & {ty}(1)) != {ty}(0)) {{\n            \
+                 result = result * base;\n        }}\n        base = base * base;\n        e = e >> 1u;\n    }}\n    \
+                 return result;\n}}"
+            ));
+            format!("{name}({a}, {b})")
+        }
+        BinaryOp::Atan2 => format!("{ty}(0)"),
+    }
+}

@@ -1,0 +1,194 @@
+//! Writes an expression as the body of a WGSL function, a line an operation.
+//!
+//! Values are named `t0`, `t1`, ... in order. A subexpression is written once a scope; what a branch of a lazy `select`
+//! needs is written inside that branch, so that only the branch taken loads anything.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::{Module, arithmetic, convert, value_type};
+use crate::dtype::DType;
+use crate::graph::digest::Digest;
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::opcode::UnaryOp;
+use crate::graph::plan::{as_own_row, for_each_expr};
+
+/// Branches up to this cost that read nothing are computed both, and one is selected.
+const SELECT_COST: u32 = 8;
+
+pub(crate) struct Emitter<'m, 'a> {
+    module: &'m mut Module<'a>,
+    lines: String,
+    indent: usize,
+    names: u32,
+    scopes: Vec<HashMap<Digest, String>>,
+}
+
+impl<'m, 'a> Emitter<'m, 'a> {
+    pub(crate) fn new(module: &'m mut Module<'a>) -> Self {
+        Self { module, lines: String::new(), indent: 1, names: 0, scopes: vec![HashMap::new()] }
+    }
+
+    /// The lines of the body, and the name of the result.
+    pub(crate) fn function(mut self, e: &Expr) -> (String, String) {
+        let result = self.value(e);
+        (self.lines, result)
+    }
+
+    fn line(&mut self, text: &str) {
+        for _ in 0..self.indent {
+            self.lines.push_str("    ");
+        }
+        self.lines.push_str(text);
+        self.lines.push('\n');
+    }
+
+    fn fresh(&mut self) -> String {
+        self.names += 1;
+        format!("t{}", self.names - 1)
+    }
+
+    fn known(&self, e: &Expr) -> Option<&String> {
+        self.scopes.iter().rev().find_map(|s| s.get(&e.digest()))
+    }
+
+    /// The text of a value: a name, written now if it was not before.
+    fn value(&mut self, e: &Expr) -> String {
+        match e.kind() {
+            ExprKind::Index => return "i".into(),
+            ExprKind::Scalar(s) => return self.module.number(*s),
+            _ => {}
+        }
+        if let Some(name) = self.known(e) {
+            return name.clone();
+        }
+        let text = match e.kind() {
+            ExprKind::Index | ExprKind::Scalar(_) => unreachable!("handled above"),
+            ExprKind::Load(node, at) => {
+                let at = self.value(at);
+                self.load(node, &at)
+            }
+            ExprKind::RowOf(splits, at) => {
+                let own = self.module.row_context.clone();
+                if own.is_some() && as_own_row(e).is_some_and(|(s, k)| own == Some((s.clone(), k))) {
+                    return "row".into();
+                }
+                let at = self.value(at);
+                self.search(splits, &at)
+            }
+            ExprKind::Within(splits, row, offset) => {
+                let start = Expr::load(splits, row.clone());
+                let (start, offset) = (self.value(&start), self.value(offset));
+                format!("{start} + {offset}")
+            }
+            ExprKind::Unary(UnaryOp::Math(f), a) => {
+                let name = self.module.math(*f, a.dtype());
+                let a = self.value(a);
+                format!("{name}({a})")
+            }
+            ExprKind::Unary(op, a) => {
+                let dtype = a.dtype();
+                let a = self.value(a);
+                arithmetic::unary(self.module, *op, dtype, &a)
+            }
+            ExprKind::Binary(op, a, b) => {
+                let (x, y) = (self.value(a), self.value(b));
+                let nonzero = matches!(b.kind(), ExprKind::Scalar(s) if s.bits() != 0);
+                arithmetic::binary(self.module, *op, a.dtype(), &x, &y, nonzero)
+            }
+            ExprKind::Cast(a) => {
+                let x = self.value(a);
+                convert::cast(self.module, a.dtype(), e.dtype(), &x)
+            }
+            ExprKind::Bitcast(a) => {
+                let x = self.value(a);
+                convert::bitcast(a.dtype(), e.dtype(), &x)
+            }
+            ExprKind::Select(c, a, b) => return self.select(e, c, a, b),
+            ExprKind::Checked(check, ok, v) => {
+                let ok = self.value(ok);
+                let slot = self.module.slot(check);
+                let slot = self.module.scalar(&[slot]);
+                let word = Module::word(slot);
+                self.line(&format!("if (!{ok}) {{"));
+                self.line(&format!("    atomicMin(&status[{word}], i);"));
+                self.line("}");
+                return self.value(v);
+            }
+        };
+        let name = self.fresh();
+        self.line(&format!("let {name} = {text};"));
+        self.scopes.last_mut().expect("a scope").insert(e.digest(), name.clone());
+        name
+    }
+
+    fn select(&mut self, e: &Expr, c: &Expr, a: &Expr, b: &Expr) -> String {
+        let c = self.value(c);
+        let (lazy_a, lazy_b) = (self.is_lazy(a), self.is_lazy(b));
+        let name = self.fresh();
+        if !lazy_a && !lazy_b {
+            let (a, b) = (self.value(a), self.value(b));
+            self.line(&format!("let {name} = select({b}, {a}, {c});"));
+        } else {
+            self.line(&format!("var {name}: {};", value_type(e.dtype())));
+            self.line(&format!("if ({c}) {{"));
+            self.branch(&name, a);
+            self.line("} else {");
+            self.branch(&name, b);
+            self.line("}");
+        }
+        self.scopes.last_mut().expect("a scope").insert(e.digest(), name.clone());
+        name
+    }
+
+    fn branch(&mut self, name: &str, e: &Expr) {
+        self.scopes.push(HashMap::new());
+        self.indent += 1;
+        let value = self.value(e);
+        self.line(&format!("{name} = {value};"));
+        self.indent -= 1;
+        self.scopes.pop();
+    }
+
+    /// Whether the branch should be computed only when taken.
+    fn is_lazy(&self, e: &Expr) -> bool {
+        if self.known(e).is_some() {
+            return false;
+        }
+        let mut reads = false;
+        for_each_expr(e, &mut |e| {
+            reads |= match e.kind() {
+                ExprKind::Load(..) | ExprKind::RowOf(..) | ExprKind::Within(..) => self.known(e).is_none(),
+                ExprKind::Checked(..) => true,
+                _ => false,
+            };
+        });
+        reads || e.cost() > SELECT_COST
+    }
+
+    fn load(&mut self, node: &crate::graph::node::Node, at: &str) -> String {
+        let k = self.module.array(node);
+        match node.dtype() {
+            DType::Bool => format!("((b{k}[{at} >> 2u] >> (({at} & 3u) * 8u)) & 0xffu) != 0u"),
+            DType::U8 => format!("(b{k}[{at} >> 2u] >> (({at} & 3u) * 8u)) & 0xffu"),
+            _ => format!("b{k}[{at}]"),
+        }
+    }
+
+    /// A search in sorted splits, for a position other than the element's own.
+    fn search(&mut self, splits: &crate::graph::node::Node, at: &str) -> String {
+        let k = self.module.array(splits);
+        let rows = self.module.scalar(&[splits.extent().capacity().max(1) - 1]);
+        let mut text = String::new();
+        write!(
+            text,
+            "/// The greatest row that starts at or before `at`.\n\
+             fn search_{k}(at: u32, rows: u32) -> u32 {{\n    var a = 0u;\n    var b = max(rows, 1u) - 1u;\n    \
+             while (a < b) {{\n        let mid = (a + b + 1u) >> 1u;\n        if (b{k}[mid] <= at) {{\n            \
+             a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    return a;\n}}"
+        )
+        .expect("a string takes text");
+        self.module.helper(text);
+        format!("search_{k}({at}, {})", Module::word(rows))
+    }
+}

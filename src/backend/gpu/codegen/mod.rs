@@ -1,0 +1,309 @@
+//! From steps to WGSL: a template of `shaders/`, completed by generated definitions.
+//!
+//! A [`Module`] collects what the functions of one kernel need (arrays, numbers, library functions) while they are
+//! generated, and writes the declarations last. Equal structure gives equal text: arrays and numbers are named in the
+//! order of first use, and every size and number is a parameter.
+
+mod arithmetic;
+mod convert;
+mod emit;
+mod types;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+pub(crate) use types::{elements_per_word, storage_type, value_type};
+
+use crate::dtype::DType;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::node::Node;
+use crate::graph::opcode::ReduceOp;
+use crate::graph::plan::Step;
+use crate::graph::scalar::Scalar;
+use crate::math::{self, MathFn};
+
+/// What a binding of the kernel is.
+#[derive(Debug, Clone)]
+pub(crate) enum Binding {
+    /// A stored array, read.
+    Read(Node),
+    /// The step's output.
+    Output,
+    /// A scratch buffer, by number.
+    Scratch(usize),
+    /// A scratch buffer that is only read, by number.
+    ScratchRead(usize),
+    /// The block of conditions.
+    Status,
+}
+
+/// Generated text and what it refers to.
+pub(crate) struct Module<'a> {
+    step: &'a Step,
+    /// Where the step's conditions report: its first slot.
+    first_slot: u32,
+    reads: Vec<Node>,
+    scalars: Vec<u32>,
+    math: BTreeSet<(&'static str, &'static str)>,
+    helpers: BTreeSet<String>,
+    functions: String,
+    uses_status: bool,
+    row_context: Option<(Node, u32)>,
+}
+
+impl<'a> Module<'a> {
+    /// A module for the step, whose conditions report from `first_slot` on.
+    pub(crate) fn new(step: &'a Step, first_slot: u32) -> Self {
+        let mut module = Self {
+            step,
+            first_slot,
+            reads: Vec::new(),
+            scalars: Vec::new(),
+            math: BTreeSet::new(),
+            helpers: BTreeSet::new(),
+            functions: String::new(),
+            uses_status: false,
+            row_context: step.row_context.clone(),
+        };
+        for n in &step.reads {
+            module.array(n);
+        }
+        module
+    }
+
+    /// A module that reads none of the step's arrays.
+    pub(crate) fn empty(step: &'a Step, first_slot: u32) -> Self {
+        let mut module = Self::new(step, first_slot).without_row_context();
+        module.reads.clear();
+        module
+    }
+
+    /// Does without the row of each element: every row is searched for.
+    pub(crate) fn without_row_context(mut self) -> Self {
+        self.row_context = None;
+        self
+    }
+
+    /// The partition whose row each element is given.
+    pub(crate) fn row_context(&self) -> Option<&(Node, u32)> {
+        self.row_context.as_ref()
+    }
+
+    /// The number of the array in the order of first use.
+    fn array(&mut self, node: &Node) -> usize {
+        match self.reads.iter().position(|n| n == node) {
+            Some(k) => k,
+            None => {
+                self.reads.push(node.clone());
+                self.reads.len() - 1
+            }
+        }
+    }
+
+    /// The number of the parameter word that holds the first of `words`.
+    fn scalar(&mut self, words: &[u32]) -> usize {
+        self.scalars.extend(words);
+        self.scalars.len() - words.len()
+    }
+
+    /// The parameter word `k` as text.
+    fn word(k: usize) -> String {
+        format!("p.scalars[{}].{}", k / 4, ["x", "y", "z", "w"][k % 4])
+    }
+
+    /// A number: a parameter, but for the positions 0 and 1, which say something about the kernel's structure.
+    pub(crate) fn number(&mut self, s: Scalar) -> String {
+        if let Scalar::U32(v @ (0 | 1)) = s {
+            return format!("{v}u");
+        }
+        let bits = s.bits();
+        let words = [bits as u32, (bits >> 32) as u32];
+        if s.dtype().size() == 8 {
+            let k = self.scalar(&words);
+            let (low, high) = (Self::word(k), Self::word(k + 1));
+            let bits = format!("(u64({low}) | (u64({high}) << 32u))");
+            return match s.dtype() {
+                DType::U64 => bits,
+                d => format!("bitcast<{}>({bits})", value_type(d)),
+            };
+        }
+        let word = Self::word(self.scalar(&words[..1]));
+        match s.dtype() {
+            DType::Bool => format!("({word} != 0u)"),
+            DType::I32 | DType::F32 => format!("bitcast<{}>({word})", value_type(s.dtype())),
+            _ => word,
+        }
+    }
+
+    /// Adds a library function or any other definition, once.
+    fn helper(&mut self, text: impl Into<String>) {
+        self.helpers.insert(text.into());
+    }
+
+    fn math(&mut self, f: MathFn, dtype: DType) -> &'static str {
+        if self.math.insert((math::wgsl_name(f, dtype), math::wgsl_source(f, dtype))) {
+            for &needed in math::wgsl_depends(f, dtype) {
+                self.math(needed, dtype);
+            }
+        }
+        math::wgsl_name(f, dtype)
+    }
+
+    /// Where the check reports.
+    fn slot(&mut self, check: &Check) -> u32 {
+        self.uses_status = true;
+        let k = self.step.checks.iter().position(|c| **c == *check).expect("bug: an unplanned check");
+        self.first_slot + k as u32
+    }
+
+    /// Adds `fn name(i, row) -> type` that gives the expression's value at position `i`, in row `row`.
+    pub(crate) fn value_function(&mut self, name: &str, e: &Expr) {
+        let (lines, result) = emit::Emitter::new(self).function(e);
+        let ty = value_type(e.dtype());
+        writeln!(self.functions, "fn {name}(i: u32, row: u32) -> {ty} {{\n{lines}    return {result};\n}}")
+            .expect("a string takes text");
+    }
+
+    /// Adds `fn name() -> u32` that gives a count.
+    pub(crate) fn count_function(&mut self, name: &str, e: &Expr) {
+        let (lines, result) = emit::Emitter::new(self).function(e);
+        writeln!(
+            self.functions,
+            "fn {name}() -> u32 {{\n    let i = 0u;\n    let row = 0u;\n{lines}    return {result};\n}}"
+        )
+        .expect("a string takes text");
+    }
+
+    /// Adds `combine` and `identity` of a reduction of that dtype.
+    pub(crate) fn monoid(&mut self, op: ReduceOp, dtype: DType, identity: Scalar) {
+        let ty = value_type(dtype);
+        let combine = arithmetic::combine(self, op, dtype);
+        let identity = self.number(identity);
+        self.push(&format!(
+            "fn identity() -> {ty} {{\n    return {identity};\n}}\n\
+             fn combine(a: {ty}, b: {ty}) -> {ty} {{\n    return {combine};\n}}"
+        ));
+    }
+
+    /// Adds any text.
+    pub(crate) fn push(&mut self, text: &str) {
+        self.functions.push_str(text);
+        if !text.ends_with('\n') {
+            self.functions.push('\n');
+        }
+    }
+
+    /// The definition of `splits_at` for rows of splits.
+    pub(crate) fn splits_function(&mut self, splits: &Node) {
+        let k = self.array(splits);
+        self.push(&format!("fn splits_at(i: u32) -> u32 {{\n    return b{k}[i];\n}}"));
+    }
+
+    /// The definition of `splits_at` for rows of one length, of which there are `live_rows()`.
+    pub(crate) fn uniform_splits_function(&mut self, len: u32) {
+        let k = self.scalar(&[len]);
+        let word = Self::word(k);
+        self.push(&format!("fn splits_at(i: u32) -> u32 {{\n    return min(i, live_rows()) * {word};\n}}"));
+    }
+
+    /// `place` and `store` of a map into `out`, of that dtype.
+    pub(crate) fn map_output(&mut self, dtype: DType) {
+        if elements_per_word(dtype) == 1 {
+            self.push(
+                "fn place(tile: u32, t: u32, k: u32) -> u32 {\n    return tile * 1024u + k * 256u + t;\n}\n\
+                 fn store(i: u32, row: u32, v: Elem) {\n    out[i] = v;\n}",
+            );
+            return;
+        }
+        let bits = if dtype == DType::Bool { "select(0u, 1u, v)" } else { "v" };
+        self.push(&format!(
+            "var<private> word: u32;\n\
+             fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    return tile * 1024u + t * 4u + k;\n}}\n\
+             /// The elements of a word come in order; the last one that there is writes the word.\n\
+             fn store(i: u32, row: u32, v: Elem) {{\n    let lane = i & 3u;\n    \
+             word = select(word, 0u, lane == 0u) | ({bits} << (lane * 8u));\n    \
+             if (lane == 3u || i + 1u == live()) {{\n        out[i >> 2u] = word;\n    }}\n}}",
+        ));
+    }
+
+    /// `place` and `store` of a condition: the first position at which it fails goes to the status block.
+    pub(crate) fn assert_output(&mut self, slot: u32) {
+        self.uses_status = true;
+        let k = self.scalar(&[slot]);
+        let word = Self::word(k);
+        self.push(&format!(
+            "fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    return tile * 1024u + k * 256u + t;\n}}\n\
+             fn store(i: u32, row: u32, v: Elem) {{\n    if (!v) {{\n        atomicMin(&status[{word}], i);\n    }}\n}}",
+        ));
+    }
+
+    /// The whole module: `templates`, then everything generated. `out` is the type of the output's elements in
+    /// storage, if it has one; `scratch` the names, types and bindings of the scratch buffers.
+    pub(crate) fn finish(
+        mut self,
+        templates: &[&str],
+        elem: &str,
+        out: Option<&str>,
+        scratch: &[(&str, &str, Binding)],
+    ) -> Generated {
+        let mut text = String::new();
+        for t in templates {
+            text.push_str(t);
+            text.push('\n');
+        }
+        // Uniform buffers hold at least one vector of numbers, so that every kernel has the same kind of block.
+        let vectors = self.scalars.len().div_ceil(4).max(1);
+        self.scalars.resize(vectors * 4, 0);
+        write!(
+            text,
+            "struct Params {{\n    head: array<vec4<u32>, 2>,\n    scalars: array<vec4<u32>, {vectors}>,\n}}\n\
+             @group(0) @binding(0) var<uniform> p: Params;\n\
+             /// Zero, though no compiler can know: what passes through it keeps its bits.\n\
+             fn rg_zero() -> u32 {{\n    return p.head[1].w;\n}}\n\
+             alias Elem = {elem};\n"
+        )
+        .expect("a string takes text");
+        let mut bindings = Vec::new();
+        let mut declare = |text: &mut String, access: &str, name: &str, ty: &str, binding| {
+            bindings.push(binding);
+            let n = bindings.len();
+            writeln!(text, "@group(0) @binding({n}) var<storage, {access}> {name}: {ty};")
+                .expect("a string takes text");
+        };
+        for (k, n) in self.reads.iter().enumerate() {
+            let ty = format!("array<{}>", storage_type(n.dtype()));
+            declare(&mut text, "read", &format!("b{k}"), &ty, Binding::Read(n.clone()));
+        }
+        if let Some(out) = out {
+            declare(&mut text, "read_write", "out", &format!("array<{out}>"), Binding::Output);
+        }
+        for (name, ty, binding) in scratch {
+            let access = if matches!(binding, Binding::ScratchRead(_)) { "read" } else { "read_write" };
+            declare(&mut text, access, name, ty, binding.clone());
+        }
+        if self.uses_status {
+            declare(&mut text, "read_write", "status", "array<atomic<u32>>", Binding::Status);
+        }
+        text.push_str(&self.functions);
+        for helper in &self.helpers {
+            text.push_str(helper);
+            text.push('\n');
+        }
+        for (_, source) in &self.math {
+            text.push_str(source);
+            text.push('\n');
+        }
+        Generated { text, bindings, scalars: self.scalars }
+    }
+}
+
+/// A complete module.
+#[derive(Debug)]
+pub(crate) struct Generated {
+    /// WGSL.
+    pub(crate) text: String,
+    /// What to bind, from binding 1 on.
+    pub(crate) bindings: Vec<Binding>,
+    /// The parameter words that follow the template's own eight.
+    pub(crate) scalars: Vec<u32>,
+}

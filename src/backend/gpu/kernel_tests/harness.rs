@@ -1,0 +1,199 @@
+//! The least amount of wgpu that runs a template.
+
+use std::sync::{Mutex, OnceLock, mpsc};
+
+use bytemuck::Pod;
+use wgpu::util::DeviceExt;
+
+/// What freshly made scratch and output buffers contain.
+const JUNK: u8 = 0xA5;
+
+pub struct Gpu {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+}
+
+/// How wgpu compiles a module: with or without the checks it injects. Kernels must be right either way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mode {
+    Checked,
+    Unchecked,
+}
+
+/// A template with its definitions, its buffers in the order of their bindings, and its parameter words.
+pub struct Kernel<'a> {
+    gpu: &'a Gpu,
+    module: wgpu::ShaderModule,
+    layout: wgpu::BindGroupLayout,
+    group: wgpu::BindGroup,
+}
+
+/// The device all tests share.
+pub fn gpu() -> &'static Gpu {
+    static GPU: OnceLock<Gpu> = OnceLock::new();
+    GPU.get_or_init(|| pollster::block_on(open()))
+}
+
+async fn open() -> Gpu {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let adapter = instance.request_adapter(&Default::default()).await.expect("these tests need an adapter");
+    let limits = adapter.limits();
+    eprintln!("{:?}, {} byte bindings", adapter.get_info(), limits.max_storage_buffer_binding_size);
+    let wanted = wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64;
+    let (device, queue) = adapter
+        .request_device(&wgpu::DeviceDescriptor {
+            required_features: adapter.features() & wanted,
+            // what the templates promise to need: the defaults of WebGPU, save for sizes
+            required_limits: wgpu::Limits {
+                max_buffer_size: limits.max_buffer_size,
+                max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
+                ..wgpu::Limits::default()
+            },
+            ..Default::default()
+        })
+        .await
+        .expect("the adapter gives a device");
+    Gpu { device, queue }
+}
+
+/// Concatenates what the generator would: parameters, element type, one binding a buffer `(name, type)`, the rest.
+pub fn source(template: &str, elem: &str, buffers: &[(&str, &str)], definitions: &str) -> String {
+    let mut text = format!(
+        "{template}\nstruct Params {{ head: array<vec4<u32>, 2>, scalars: array<vec4<u32>, 1> }}\n\
+         @group(0) @binding(0) var<uniform> p: Params;\nalias Elem = {elem};\n\
+         fn rg_zero() -> u32 {{ return p.head[1].w; }}\n"
+    );
+    for (k, (name, of)) in buffers.iter().enumerate() {
+        text += &format!("@group(0) @binding({}) var<storage, read_write> {name}: array<{of}>;\n", k + 1);
+    }
+    text + definitions
+}
+
+/// Parses and validates, with the capabilities that core WebGPU has plus 64-bit numbers and within its limits.
+fn validate(text: &str) {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
+    Validator::new(ValidationFlags::all(), Capabilities::SHADER_INT64 | Capabilities::FLOAT64)
+        .validate(&module)
+        .unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
+    let mut layouter = naga::proc::Layouter::default();
+    layouter.update(module.to_ctx()).unwrap();
+    let globals = || module.global_variables.iter().map(|(_, global)| global);
+    let workgroup = globals().filter(|global| global.space == naga::AddressSpace::WorkGroup);
+    let bytes: u32 = workgroup.map(|global| layouter[global.ty].size).sum();
+    assert!(bytes <= 16_384, "{bytes} bytes of workgroup memory");
+    let storage = globals().filter(|global| matches!(global.space, naga::AddressSpace::Storage { .. }));
+    assert!(storage.count() <= 8, "storage buffers");
+}
+
+impl Gpu {
+    pub fn upload<T: Pod>(&self, data: &[T]) -> wgpu::Buffer {
+        let mut bytes = bytemuck::cast_slice(data).to_vec();
+        bytes.resize(bytes.len().next_multiple_of(16).max(16), JUNK);
+        self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: None,
+            contents: &bytes,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+        })
+    }
+
+    /// A buffer of junk for that many elements.
+    pub fn junk<T: Pod>(&self, len: usize) -> wgpu::Buffer {
+        self.upload(&vec![JUNK; len * size_of::<T>()])
+    }
+
+    pub fn read<T: Pod>(&self, buffer: &wgpu::Buffer, len: usize) -> Vec<T> {
+        let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: buffer.size(),
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, None);
+        let (sender, receiver) = mpsc::channel();
+        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |done| sender.send(done).unwrap());
+        self.queue.submit([encoder.finish()]);
+        self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        receiver.recv().unwrap().unwrap();
+        let view = staging.get_mapped_range(..).unwrap();
+        bytemuck::pod_collect_to_vec::<u8, T>(&view[..len * size_of::<T>()])
+    }
+
+    pub fn kernel(&self, text: &str, mode: Mode, head: [u32; 8], buffers: &[&wgpu::Buffer]) -> Kernel<'_> {
+        validate(text);
+        let descriptor =
+            wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(text.to_string().into()) };
+        let module = match mode {
+            Mode::Checked => self.device.create_shader_module(descriptor),
+            // SAFETY: the templates bound every index and every loop themselves, which is what is under test here.
+            Mode::Unchecked => unsafe {
+                self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+            },
+        };
+        let mut words = head.to_vec();
+        words.extend([0; 4]);
+        let params = self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: None,
+            contents: bytemuck::cast_slice(&words),
+            usage: wgpu::BufferUsages::UNIFORM,
+        });
+        let entry = |binding, ty| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+            count: None,
+        };
+        let storage = wgpu::BufferBindingType::Storage { read_only: false };
+        let layout = self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: None,
+            entries: &(0..=buffers.len() as u32)
+                .map(|k| entry(k, if k == 0 { wgpu::BufferBindingType::Uniform } else { storage }))
+                .collect::<Vec<_>>(),
+        });
+        let bound: Vec<_> = std::iter::once(&params)
+            .chain(buffers.iter().copied())
+            .enumerate()
+            .map(|(k, b)| wgpu::BindGroupEntry { binding: k as u32, resource: b.as_entire_binding() })
+            .collect();
+        let group =
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &bound });
+        Kernel { gpu: self, module, layout, group }
+    }
+}
+
+impl Kernel<'_> {
+    /// Dispatches entry points one after the other.
+    pub fn run(&self, stages: &[(&str, (u32, u32, u32))]) {
+        // One at a time: lavapipe runs a dispatch on all cores anyhow, and memory stays bounded.
+        static ONE: Mutex<()> = Mutex::new(());
+        let _guard = ONE.lock().unwrap_or_else(|e| e.into_inner());
+        let device = &self.gpu.device;
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &[Some(&self.layout)],
+            immediate_size: 0,
+        });
+        let mut encoder = device.create_command_encoder(&Default::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            pass.set_bind_group(0, &self.group, &[]);
+            for &(entry, (x, y, z)) in stages {
+                pass.set_pipeline(&device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some(entry),
+                    layout: Some(&layout),
+                    module: &self.module,
+                    entry_point: Some(entry),
+                    compilation_options: wgpu::PipelineCompilationOptions {
+                        zero_initialize_workgroup_memory: false,
+                        ..Default::default()
+                    },
+                    cache: None,
+                }));
+                pass.dispatch_workgroups(x, y, z);
+            }
+        }
+        self.gpu.queue.submit([encoder.finish()]);
+        self.gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    }
+}

@@ -1,0 +1,305 @@
+//! `shaders/row_reduce.wgsl`.
+
+use std::fmt::Debug;
+
+use bytemuck::Pod;
+
+use super::harness::{Mode, gpu, source};
+use super::rows::{Random, adversarial, distributions, splits};
+use crate::backend::cpu::row_reduce::reduce_row;
+use crate::backend::gpu::row_reduce::grid;
+
+/// A reduction: what the generator would say of it in WGSL, and the same in Rust.
+struct Reduction<V, E> {
+    name: &'static str,
+    value: &'static str,
+    elem: &'static str,
+    load: &'static str,
+    identity: &'static str,
+    combine: &'static str,
+    load_cpu: fn(V) -> E,
+    identity_cpu: E,
+    combine_cpu: fn(E, E) -> E,
+}
+
+const SUM_U32: Reduction<u32, u32> = Reduction {
+    name: "u32 sum",
+    value: "u32",
+    elem: "u32",
+    load: "values[i]",
+    identity: "0u",
+    combine: "a + b",
+    load_cpu: |x| x,
+    identity_cpu: 0,
+    combine_cpu: u32::wrapping_add,
+};
+
+const SUM_U64: Reduction<u32, u64> = Reduction {
+    name: "u64 sum",
+    value: "u32",
+    elem: "u64",
+    load: "u64(values[i]) * 0x123456789lu",
+    identity: "0lu",
+    combine: "a + b",
+    load_cpu: |x| u64::from(x).wrapping_mul(0x1_2345_6789),
+    identity_cpu: 0,
+    combine_cpu: u64::wrapping_add,
+};
+
+const SUM_F32: Reduction<f32, f32> = Reduction {
+    name: "f32 sum",
+    value: "f32",
+    elem: "f32",
+    load: "values[i]",
+    identity: "0.0",
+    combine: "a + b",
+    load_cpu: |x| x,
+    identity_cpu: 0.0,
+    combine_cpu: |a, b| a + b,
+};
+
+const SUM_OF_SQUARES: Reduction<f32, f32> = Reduction {
+    name: "f32 sum of squares",
+    load: "bitcast<f32>(bitcast<u32>(values[i] * values[i]) ^ rg_zero())",
+    load_cpu: |x| x * x,
+    ..SUM_F32
+};
+
+const MAX_F32: Reduction<f32, u32> = Reduction {
+    name: "f32 max",
+    value: "f32",
+    elem: "u32",
+    load: "key(bitcast<u32>(values[i]))",
+    identity: "0x7fffffu", // the key of -inf
+    combine: "max(a, b)",
+    load_cpu: |x| if x.is_sign_negative() { !x.to_bits() } else { x.to_bits() | 0x8000_0000 },
+    identity_cpu: 0x7f_ffff,
+    combine_cpu: |a, b| a.max(b),
+};
+
+/// Not commutative, so that any change of the order shows: a hash of the tree of operations.
+const ORDER: Reduction<u32, u32> = Reduction {
+    name: "order",
+    combine: "select(select((a ^ (a >> 15u)) * 0x2c1b3c6du + (b ^ (b >> 13u)) * 0x297a2d39u + 1u, a, b == 0u), b, a == 0u)",
+    combine_cpu: |a, b| match (a, b) {
+        (a, 0) => a,
+        (0, b) => b,
+        _ => {
+            let (a, b) = (a ^ (a >> 15), b ^ (b >> 13));
+            a.wrapping_mul(0x2c1b_3c6d).wrapping_add(b.wrapping_mul(0x297a_2d39)).wrapping_add(1)
+        }
+    },
+    ..SUM_U32
+};
+
+impl<V: Pod, E: Pod + PartialEq + Debug> Reduction<V, E> {
+    fn text(&self) -> String {
+        source(
+            include_str!("../../../../shaders/row_reduce.wgsl"),
+            self.elem,
+            &[("values", self.value), ("splits", "u32"), ("out", "Elem"), ("part", "Elem")],
+            &format!(
+                "fn key(u: u32) -> u32 {{ return select(u | 0x80000000u, ~u, (u >> 31u) == 1u); }}
+                fn splits_at(i: u32) -> u32 {{ return splits[i]; }}
+                fn load(i: u32, row: u32) -> Elem {{ return {}; }}
+                fn identity() -> Elem {{ return {}; }}
+                fn combine(a: Elem, b: Elem) -> Elem {{ return {}; }}
+                fn store(i: u32, row: u32, v: Elem) {{ out[i] = v; }}",
+                self.load, self.identity, self.combine
+            ),
+        )
+    }
+
+    /// Runs on both backends and compares bits; the capacities exceed what is there by `spare` rows and values. Returns
+    /// the results.
+    fn check(&self, mode: Mode, case: &str, lengths: &[u32], inner: usize, spare: (u32, u32), values: &[V]) -> Vec<E> {
+        self.check_with(mode, case, lengths, inner, spare, values, 4)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a test's parameters")]
+    fn check_with(
+        &self,
+        mode: Mode,
+        case: &str,
+        lengths: &[u32],
+        inner: usize,
+        spare: (u32, u32),
+        values: &[V],
+        alpha: u32,
+    ) -> Vec<E> {
+        let label = format!("{}, {case}, inner {inner}, {mode:?}", self.name);
+        let live = splits(lengths);
+        let total = live[lengths.len()];
+        let values = &values[..total as usize * inner];
+        let rows = lengths.len() + spare.0 as usize;
+        let mut expected = vec![self.identity_cpu; rows * inner];
+        let loaded: Vec<E> = values.iter().map(|&x| (self.load_cpu)(x)).collect();
+        for (row, out) in expected.chunks_exact_mut(inner).enumerate().take(lengths.len()) {
+            let range = live[row] as usize * inner..live[row + 1] as usize * inner;
+            reduce_row(&loaded[range], inner, self.identity_cpu, self.combine_cpu, out);
+        }
+        if rows == 0 {
+            assert_eq!(grid(total, 0, inner as u32), None);
+            return expected;
+        }
+        let gpu = gpu();
+        let mut grid = grid(total + spare.1, rows as u32, inner as u32).unwrap();
+        assert_eq!(grid.head[4], 4);
+        grid.head[4] = alpha; // the tiles for 4 are more than enough for less
+        let mut padded = live;
+        padded.resize(rows + 1, total);
+        let (values, splits) = (gpu.upload(values), gpu.upload(&padded));
+        let (out, part) = (gpu.junk::<E>(rows * inner), gpu.junk::<E>(grid.part_len as usize));
+        let kernel = gpu.kernel(&self.text(), mode, grid.head, &[&values, &splits, &out, &part]);
+        let (x, y, z) = grid.level1;
+        let mut stages = vec![(grid.entry, (x, y + 1, z))];
+        stages.extend(grid.level2.map(|(x, y, z)| ("level2", (x, y + 1, z))));
+        kernel.run(&stages);
+        let results = gpu.read::<E>(&out, rows * inner);
+        let (bits, twins): (&[u8], &[u8]) = (bytemuck::cast_slice(&results), bytemuck::cast_slice(&expected));
+        if bits != twins {
+            let at = (0..results.len()).find(|&k| results[k] != expected[k]).unwrap_or(0);
+            let row = at / inner;
+            let (got, want) = (results[at], expected[at]);
+            panic!("{label}: row {row} of length {:?}, column {}: {got:?}, not {want:?}", lengths.get(row), at % inner);
+        }
+        results
+    }
+}
+
+fn integers(len: usize) -> Vec<u32> {
+    let mut random = Random(11);
+    (0..len).map(|_| random.next() as u32 | 1).collect()
+}
+
+fn floats(len: usize) -> Vec<f32> {
+    let mut random = Random(12);
+    let number = |bits: u64| {
+        let unit = (bits >> 40) as f32 / (1 << 24) as f32 - 0.4;
+        if bits & 63 == 0 { -0.0 } else { unit * ((bits & 7) as f32).exp2() }
+    };
+    (0..len).map(|_| number(random.next())).collect()
+}
+
+const SCALE: u32 = 1 << 21;
+
+#[test]
+fn order_is_canonical_for_every_distribution() {
+    let values = integers(SCALE as usize + 1);
+    for (case, lengths) in distributions(SCALE) {
+        ORDER.check(Mode::Unchecked, &case, &lengths, 1, (0, 0), &values);
+    }
+}
+
+#[test]
+fn order_is_canonical_for_adversarial_rows() {
+    let values = integers(300_000 * 3);
+    for seed in 0..12 {
+        let lengths = adversarial(seed, 300_000);
+        let mode = if seed % 2 == 0 { Mode::Checked } else { Mode::Unchecked };
+        let spare = [(0, 0), (1, 0), (5000, 0), (0, 77_777)][seed as usize % 4];
+        ORDER.check(mode, &format!("seed {seed}"), &lengths, 1, spare, &values);
+        if seed < 4 {
+            ORDER.check(mode, &format!("seed {seed}"), &lengths, 2 + seed as usize % 2, spare, &values);
+        }
+    }
+}
+
+/// The cost of a row that is left where 4 would not fit 32 bits.
+#[test]
+fn order_is_canonical_whatever_a_row_costs() {
+    let values = integers(600_000);
+    for alpha in [0, 1] {
+        // as many blocks as a tile can hold, and many empty rows
+        let dense = [vec![17; 9000], vec![0; 50_000], vec![257; 40], vec![0, 5000, 0]].concat();
+        for (seed, lengths) in [dense, adversarial(99, 200_000)].into_iter().enumerate() {
+            for inner in [1, 3] {
+                let case = format!("alpha {alpha}, set {seed}");
+                ORDER.check_with(Mode::Checked, &case, &lengths, inner, (10, 0), &values, alpha);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_that_do_not_exist_are_empty() {
+    let values = integers(600);
+    for inner in [1, 2] {
+        for lengths in [&[][..], &[300], &[0, 300]] {
+            ORDER.check(Mode::Checked, "spare rows", lengths, inner, (3000, 0), &values);
+            ORDER.check(Mode::Checked, "spare values", lengths, inner, (1, 90_000), &values);
+        }
+    }
+}
+
+#[test]
+fn order_is_canonical_with_columns() {
+    let values = integers(6_000_000);
+    for inner in [2, 3, 16, 33] {
+        let scale = if inner < 16 { 1 << 17 } else { 1 << 16 };
+        for (case, lengths) in distributions(scale) {
+            if lengths.iter().sum::<u32>() as usize * inner <= values.len() {
+                ORDER.check(Mode::Unchecked, &case, &lengths, inner, (3, 9), &values);
+            }
+        }
+    }
+    for inner in [5, 8, 9, 255, 256, 257, 700, 4096] {
+        let lengths = adversarial(inner as u64, 4_000_000 / inner as u32 / 4);
+        ORDER.check(Mode::Checked, "adversarial", &lengths, inner, (2, 0), &values);
+        ORDER.check(Mode::Unchecked, "wide", &[0, 3, 0, 70, 1, 64, 65, 200, 0], inner, (0, 0), &values);
+    }
+}
+
+#[test]
+fn float_sums_have_the_bits_of_the_twin_and_are_accurate() {
+    let values = floats(1 << 20);
+    for (case, lengths) in distributions(1 << 19) {
+        let sums = SUM_F32.check(Mode::Unchecked, &case, &lengths, 1, (0, 0), &values);
+        SUM_OF_SQUARES.check(Mode::Unchecked, &case, &lengths, 1, (0, 0), &values);
+        let ends = splits(&lengths);
+        for (row, &sum) in sums.iter().enumerate() {
+            let row = &values[ends[row] as usize..ends[row + 1] as usize];
+            let exact: f64 = row.iter().map(|&x| f64::from(x)).sum();
+            let size: f64 = row.iter().map(|&x| f64::from(x).abs()).sum();
+            assert!((f64::from(sum) - exact).abs() <= size * 2e-6, "{case}: {sum} for {exact}");
+            assert!(sum.to_bits() != 0x8000_0000, "{case}: a sum of -0.0");
+        }
+    }
+    for inner in [2, 3, 16, 33] {
+        for (seed, mode) in [(1, Mode::Checked), (2, Mode::Unchecked)] {
+            let lengths = adversarial(seed, (values.len() / inner / 2) as u32);
+            SUM_F32.check(mode, "adversarial", &lengths, inner, (10, 10), &values);
+            SUM_OF_SQUARES.check(mode, "adversarial", &lengths, inner, (0, 0), &values);
+        }
+    }
+}
+
+#[test]
+fn integer_sums_and_maxima_are_exact() {
+    let (numbers, values) = (integers(1 << 20), floats(1 << 20));
+    for inner in [1, 2, 3, 16, 33] {
+        let mut cases = distributions((1 << 18) / inner as u32);
+        cases.push(("adversarial".into(), adversarial(inner as u64, (1 << 19) / inner as u32)));
+        for (case, lengths) in cases {
+            let ends = splits(&lengths);
+            if ends[lengths.len()] as usize * inner > numbers.len() {
+                continue;
+            }
+            let sums = SUM_U32.check(Mode::Unchecked, &case, &lengths, inner, (0, 0), &numbers);
+            let wide = SUM_U64.check(Mode::Unchecked, &case, &lengths, inner, (0, 0), &numbers);
+            let maxima = MAX_F32.check(Mode::Unchecked, &case, &lengths, inner, (0, 0), &values);
+            for at in 0..lengths.len() * inner {
+                let (row, column) = (at / inner, at % inner);
+                let row = ends[row] as usize..ends[row + 1] as usize;
+                let column = row.map(|j| j * inner + column);
+                let sum: u64 = column.clone().map(|i| u64::from(numbers[i])).sum();
+                assert_eq!(sums[at], sum as u32, "{case}, inner {inner}");
+                assert_eq!(wide[at], sum.wrapping_mul(0x1_2345_6789), "{case}, inner {inner}");
+                let max = column.map(|i| values[i]).fold(f32::NEG_INFINITY, f32::max);
+                let key = maxima[at];
+                let found = f32::from_bits(if key >> 31 == 1 { key & 0x7fff_ffff } else { !key });
+                assert_eq!(found, max, "{case}, inner {inner}");
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The GPU backend: steps become WGSL kernels, which a runtime over wgpu runs.
+//!
+//! ```text
+//! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL) -> runtime (buffers, pipelines, queue)
+//! ```
+//!
+//! One file a primitive holds its grids and scratch sizes: `row_reduce`, `scan`, `sort`.
+
+mod backend;
+mod codegen;
+mod lower;
+pub(crate) mod runtime;
+
+pub(crate) use backend::GpuBackend;
+
+pub(crate) mod row_reduce;
+pub(crate) mod scan;
+pub(crate) mod sort;
+
+#[cfg(test)]
+mod kernel_tests;
+
+/// The most workgroups that a grid may have along one dimension.
+pub const MAX_GROUPS: u32 = 65_535;
+
+/// The grid of at least `count` workgroups that a shader unfolds with `wid.x + wid.y * num_workgroups.x`.
+pub fn fold_grid(count: u32) -> (u32, u32) {
+    if count <= MAX_GROUPS { (count, 1) } else { (MAX_GROUPS, count.div_ceil(MAX_GROUPS)) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn folded_grids_cover_and_stay_in_range() {
+        for count in [0, 1, 65_534, 65_535, 65_536, 131_070, 131_071, 1 << 30, 0xfffe_0001] {
+            let (x, y) = super::fold_grid(count);
+            assert!(u64::from(x) * u64::from(y) >= u64::from(count), "{count}");
+            assert!(x <= super::MAX_GROUPS && y <= super::MAX_GROUPS, "{count}: {x} x {y}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The host side of `shaders/row_reduce.wgsl`.
+
+use super::{MAX_GROUPS, fold_grid};
+use crate::backend::cpu::row_reduce::{block_len, level2_lanes};
+
+/// Cost of a tile of `main`.
+const MAIN_TILE: u32 = 2048;
+
+/// About how many elements a tile of `wide` covers.
+const WIDE_ELEMENTS: u32 = 16_384;
+
+/// The bins that a workgroup of `level2` looks through.
+const BINS_A_GROUP: u32 = 256;
+
+/// Costs and flat positions stay below 2^32 by this much, so that the shader's sums cannot wrap.
+const MARGIN: u64 = 1 << 14;
+
+/// The widest value: its columns have to fit the third dimension of the grid of `level2`, 16 a workgroup.
+const MAX_INNER: u32 = 16 * MAX_GROUPS;
+
+/// What a row reduction dispatches and needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// The entry point of level 1.
+    pub entry: &'static str,
+    /// The grid of level 1.
+    pub level1: (u32, u32, u32),
+    /// The grid of `level2`, unless no row can have more than one block.
+    pub level2: Option<(u32, u32, u32)>,
+    /// Elements in the scratch buffer `part`, which need not be cleared.
+    pub part_len: u32,
+    /// The template's parameter words.
+    pub head: [u32; 8],
+}
+
+/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
+/// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
+pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
+    let fits = |n: u64| n < (1 << 32) - MARGIN;
+    let (nvals64, rows64, inner64) = (u64::from(nvals), u64::from(rows), u64::from(inner));
+    if rows == 0 || inner == 0 || inner > MAX_INNER || !fits(nvals64 * inner64) || !fits(rows64 * inner64) {
+        return None;
+    }
+    let alpha = [4, 1, 0].into_iter().find(|alpha| fits(nvals64 + alpha * rows64))? as u32;
+    let tile = if inner == 1 { MAIN_TILE } else { wide_tile(inner) };
+    let tiles = (nvals + alpha * rows) / tile + 1;
+    let (x, y) = fold_grid(tiles);
+    let block = block_len(inner as usize) as u32;
+    let bins = nvals / block + 1;
+    let column_bits = (256 / level2_lanes(inner as usize) as u32).ilog2();
+    let has_long_rows = nvals > block;
+    let part_len = if has_long_rows { 2 * u64::from(bins) * inner64 } else { 1 };
+    let level2 = has_long_rows.then(|| {
+        let (x, y) = fold_grid(bins.div_ceil(BINS_A_GROUP));
+        (x, y, inner.div_ceil(1 << column_bits))
+    });
+    Some(Grid {
+        entry: if inner == 1 { "main" } else { "wide" },
+        level1: (x, y, inner.div_ceil(256)),
+        level2,
+        part_len: u32::try_from(part_len).ok().filter(|&n| fits(u64::from(n)))?,
+        head: [rows, nvals, inner, tiles, alpha, tile, column_bits, 0],
+    })
+}
+
+/// The cost of a tile of `wide`: a power of two, so that a tile covers about the same number of elements for any width.
+fn wide_tile(inner: u32) -> u32 {
+    WIDE_ELEMENTS.div_ceil(inner.min(256)).next_power_of_two().clamp(64, 8192)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_costs_have_a_tile() {
+        for (nvals, rows, inner) in [(0, 1, 1), (2048, 1, 1), (1 << 24, 1 << 20, 1), (1000, 3, 33), (64, 1, 4096)] {
+            let grid = grid(nvals, rows, inner).unwrap();
+            let [.., tiles, alpha, tile, _, _] = grid.head;
+            assert!(tiles * tile > nvals + alpha * (rows - 1));
+            assert!(grid.level1.0 * grid.level1.1 >= tiles);
+            assert!(grid.level1.2 * 256 >= inner);
+        }
+    }
+
+    #[test]
+    fn alpha_gives_way_before_costs_wrap() {
+        assert_eq!(grid(1 << 31, 1 << 28, 1).unwrap().head[4], 4);
+        assert_eq!(grid(1 << 31, 1 << 29, 1).unwrap().head[4], 1);
+        assert_eq!(grid(1 << 31, 1 << 31, 1).unwrap().head[4], 0);
+        assert_eq!(grid(u32::MAX, 1, 1), None);
+        assert_eq!(grid(1 << 20, 1 << 10, 1 << 12), None);
+        assert_eq!(grid(5, 0, 1), None);
+    }
+
+    #[test]
+    fn level2_runs_only_where_a_row_may_have_two_blocks() {
+        assert_eq!(grid(256, 1, 1).unwrap().level2, None);
+        assert_eq!(grid(257, 1, 1).unwrap().level2, Some((1, 1, 1)));
+        assert_eq!(grid(64, 9, 5).unwrap().level2, None);
+        assert_eq!(grid(65, 9, 40).unwrap().level2, Some((1, 1, 3)));
+        assert_eq!(grid(65, 9, 40).unwrap().part_len, 2 * 2 * 40);
+    }
+
+    #[test]
+    fn grids_stay_within_the_limits_of_a_dimension() {
+        for inner in [1, 2, 3, 5, 16, 17, 255, 256, 257, 4096, 1 << 19] {
+            let most = (u32::MAX - (1 << 15)) / inner;
+            for nvals in [0, 1, most / 100, most] {
+                let Some(grid) = grid(nvals, 1, inner) else { panic!("{nvals} x {inner}") };
+                for (x, y, z) in [Some(grid.level1), grid.level2].into_iter().flatten() {
+                    assert!(x.max(y).max(z) <= MAX_GROUPS, "{nvals} x {inner}: {grid:?}");
+                }
+                assert!(grid.head[5] / 64 <= 128);
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Numbers in two parts: the unevaluated sum of a float and a correction below its last place (Dekker, "A floating-point technique
+//! for extending the available precision", 1971). Without a fused multiply-add, which shaders do not promise.
+
+use super::machine::{Float, Word};
+
+/// A sum and its rounding error, exactly (Knuth).
+#[inline(always)]
+pub(super) fn sum<F: Float>(a: F, b: F) -> (F, F) {
+    let s = a + b;
+    let from_b = s - a;
+    (s, (a - (s - from_b)) + (b - from_b))
+}
+
+/// The same where `a` is zero or its magnitude is not below that of `b`.
+#[inline(always)]
+pub(super) fn quick_sum<F: Float>(a: F, b: F) -> (F, F) {
+    let s = a + b;
+    (s, b - (s - a))
+}
+
+/// A product and its rounding error: exact for f32, to 2^-106 for f64, unless something underflows.
+#[inline(always)]
+pub(super) fn product<F: Float>(a: F, b: F) -> (F, F) {
+    let p = a * b;
+    let ((ah, al), (bh, bl)) = (halves(a), halves(b));
+    (p, ((ah * bh - p) + ah * bl + al * bh) + al * bl)
+}
+
+/// The leading half of the digits, and the rest.
+#[inline(always)]
+pub(super) fn halves<F: Float>(a: F) -> (F, F) {
+    let low = F::Word::lit((1 << F::P.div_ceil(2)) - 1);
+    let high = F::from_bits(a.bits() & !low);
+    (high, a - high)
+}
+
+/// A quotient of numbers in parts, in parts.
+#[inline(always)]
+pub(super) fn quotient<F: Float>(a: (F, F), b: (F, F)) -> (F, F) {
+    let q = a.0.over(b.0);
+    let (p, e) = product(q, b.0);
+    let rest = ((a.0 - p) - e) + (a.1 - q * b.1);
+    quick_sum(q, rest.over(b.0))
+}

@@ -1,0 +1,267 @@
+//! The machine of registers: it writes a program down as a function in WGSL.
+//!
+//! Registers hold **bits**, words of 32 or 64; a float operation casts to and fro, which costs nothing. Every sum and product is then
+//! exclusively or-ed with a zero that only the run knows. So no compiler may contract a product into a sum, reassociate, cancel a
+//! rounding error, or fold a NaN: between any two float operations there is an integer one it cannot see through. Selections
+//! are made of words too, lest they turn into a `min`.
+//!
+//! Equal expressions share a register, and what the result does not need is left out.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Neg, Not, Sub};
+
+use super::MathFn;
+use super::machine::{Float, Mask, Word};
+
+/// An instruction: its text around the registers it takes.
+struct Instruction {
+    text: String,
+    takes: Vec<u32>,
+}
+
+/// A function being written.
+#[derive(Default)]
+struct Recorder {
+    instructions: Vec<Instruction>,
+    known: HashMap<String, u32>,
+    calls: Vec<MathFn>,
+}
+
+thread_local! {
+    // Operators have no place for the recorder they write to.
+    static RECORDER: RefCell<Recorder> = RefCell::default();
+}
+
+/// The register of an instruction; each `#` in the text stands for one that it takes.
+fn emit(text: &str, takes: &[u32]) -> u32 {
+    let mut names = takes.iter();
+    let mut full = String::new();
+    for c in text.chars() {
+        match c {
+            '#' => write!(full, "r{}", names.next().expect("a register for each mark")).expect("a string takes text"),
+            c => full.push(c),
+        }
+    }
+    RECORDER.with_borrow_mut(|recorder| {
+        if let Some(&register) = recorder.known.get(&full) {
+            return register;
+        }
+        let register = recorder.instructions.len() as u32;
+        recorder.known.insert(full.clone(), register);
+        recorder.instructions.push(Instruction { text: full, takes: takes.to_vec() });
+        register
+    })
+}
+
+/// The name of a function in a module.
+pub(super) fn name(f: MathFn, bits: u32) -> String {
+    format!("rg_{}_f{bits}", f.name())
+}
+
+/// A register with a truth value.
+#[derive(Clone, Copy)]
+pub(super) struct MaskRegister(u32);
+
+impl Mask for MaskRegister {}
+
+impl BitAnd for MaskRegister {
+    type Output = Self;
+    fn bitand(self, other: Self) -> Self {
+        Self(emit("# && #", &[self.0, other.0]))
+    }
+}
+
+impl BitOr for MaskRegister {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(emit("# || #", &[self.0, other.0]))
+    }
+}
+
+impl Not for MaskRegister {
+    type Output = Self;
+    fn not(self) -> Self {
+        Self(emit("!#", &[self.0]))
+    }
+}
+
+/// A register with a word.
+#[derive(Clone, Copy)]
+pub(super) struct WordRegister<const BITS: u32>(u32);
+
+/// A register with the bits of a float.
+#[derive(Clone, Copy)]
+pub(super) struct FloatRegister<const BITS: u32>(u32);
+
+macro_rules! word_operators {
+    ($($trait:ident $method:ident $text:literal),*) => {$(
+        impl<const BITS: u32> $trait for WordRegister<BITS> {
+            type Output = Self;
+            fn $method(self, other: Self) -> Self {
+                Self(emit($text, &[self.0, other.0]))
+            }
+        }
+    )*};
+}
+
+word_operators!(
+    Add add "# + #",
+    Sub sub "# - #",
+    Mul mul "# * #",
+    BitAnd bitand "# & #",
+    BitOr bitor "# | #",
+    BitXor bitxor "# ^ #"
+);
+
+impl<const BITS: u32> Not for WordRegister<BITS> {
+    type Output = Self;
+    fn not(self) -> Self {
+        Self(emit("~#", &[self.0]))
+    }
+}
+
+impl<const BITS: u32> Word for WordRegister<BITS> {
+    type Mask = MaskRegister;
+    const BITS: u32 = BITS;
+
+    fn lit(value: u64) -> Self {
+        Self(if BITS == 32 { emit(&format!("{:#x}u", value as u32), &[]) } else { emit(&format!("{value:#x}lu"), &[]) })
+    }
+
+    fn shl(self, by: Self) -> Self {
+        Self(emit(if BITS == 32 { "# << #" } else { "# << u32(#)" }, &[self.0, by.0]))
+    }
+
+    fn shr(self, by: Self) -> Self {
+        Self(emit(if BITS == 32 { "# >> #" } else { "# >> u32(#)" }, &[self.0, by.0]))
+    }
+
+    fn is(self, other: Self) -> MaskRegister {
+        MaskRegister(emit("# == #", &[self.0, other.0]))
+    }
+
+    fn below(self, other: Self) -> MaskRegister {
+        MaskRegister(emit("# < #", &[self.0, other.0]))
+    }
+
+    fn select(mask: MaskRegister, yes: Self, no: Self) -> Self {
+        Self(emit("select(#, #, #)", &[no.0, yes.0, mask.0]))
+    }
+}
+
+/// An expression of floats, cast from and to bits.
+fn float(bits: u32, text: &str, takes: &[u32]) -> u32 {
+    emit(&format!("bitcast<u{bits}>({})", text.replace('#', &format!("bitcast<f{bits}>(#)"))), takes)
+}
+
+macro_rules! float_operators {
+    ($($trait:ident $method:ident $text:literal),*) => {$(
+        impl<const BITS: u32> $trait for FloatRegister<BITS> {
+            type Output = Self;
+            fn $method(self, other: Self) -> Self {
+                let text = format!("bitcast<u{BITS}>(bitcast<f{BITS}>(#) {} bitcast<f{BITS}>(#)) ^ zero", $text);
+                Self(emit(&text, &[self.0, other.0]))
+            }
+        }
+    )*};
+}
+
+float_operators!(Add add "+", Sub sub "-", Mul mul "*");
+
+impl<const BITS: u32> Neg for FloatRegister<BITS> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self::from_bits(self.bits() ^ Self::sign_bit())
+    }
+}
+
+impl<const BITS: u32> FloatRegister<BITS> {
+    /// A call of another function of this module.
+    fn call(f: MathFn, takes: &[u32]) -> Self {
+        RECORDER.with_borrow_mut(|recorder| {
+            if !recorder.calls.contains(&f) {
+                recorder.calls.push(f);
+            }
+        });
+        let marks = vec!["#"; takes.len()].join(", ");
+        Self(float(BITS, &format!("{}({marks})", name(f, BITS)), takes))
+    }
+}
+
+impl<const BITS: u32> Float for FloatRegister<BITS> {
+    type Word = WordRegister<BITS>;
+    type Mask = MaskRegister;
+    const P: u32 = if BITS == 32 { 24 } else { 53 };
+
+    fn lit(value: f64) -> Self {
+        Self::from_bits(WordRegister::lit(if BITS == 32 {
+            u64::from((value as f32).to_bits())
+        } else {
+            value.to_bits()
+        }))
+    }
+
+    fn bits(self) -> WordRegister<BITS> {
+        WordRegister(self.0)
+    }
+
+    fn from_bits(bits: WordRegister<BITS>) -> Self {
+        Self(bits.0)
+    }
+
+    fn lt(self, other: Self) -> MaskRegister {
+        MaskRegister(emit(&format!("bitcast<f{BITS}>(#) < bitcast<f{BITS}>(#)"), &[self.0, other.0]))
+    }
+
+    fn select(mask: MaskRegister, yes: Self, no: Self) -> Self {
+        Self(emit("select(#, #, #)", &[no.0, yes.0, mask.0]))
+    }
+
+    fn over(self, other: Self) -> Self {
+        Self::call(MathFn::Div, &[self.0, other.0])
+    }
+
+    fn root(self) -> Self {
+        Self::call(MathFn::Sqrt, &[self.0])
+    }
+}
+
+/// A function in WGSL.
+pub(super) struct Source {
+    /// Its text.
+    pub text: String,
+    /// The functions it calls.
+    pub calls: Vec<MathFn>,
+}
+
+/// A function of some arguments, written down.
+pub(super) fn record<const BITS: u32>(
+    name: &str,
+    arguments: usize,
+    program: impl FnOnce(&[FloatRegister<BITS>]) -> FloatRegister<BITS>,
+) -> Source {
+    RECORDER.set(Recorder::default());
+    let names = ["x", "y"];
+    let registers: Vec<_> =
+        names[..arguments].iter().map(|x| FloatRegister(emit(&format!("bitcast<u{BITS}>({x})"), &[]))).collect();
+    let result = program(&registers).0;
+    let Recorder { instructions, calls, .. } = RECORDER.take();
+
+    let mut needed = vec![false; instructions.len()];
+    needed[result as usize] = true;
+    for (i, instruction) in instructions.iter().enumerate().rev() {
+        if needed[i] {
+            instruction.takes.iter().for_each(|&r| needed[r as usize] = true);
+        }
+    }
+    let parameters: Vec<_> = names[..arguments].iter().map(|x| format!("{x}: f{BITS}")).collect();
+    let mut text = format!("fn {name}({}) -> f{BITS} {{\n", parameters.join(", "));
+    text += if BITS == 32 { "    let zero = rg_zero();\n" } else { "    let zero = u64(rg_zero());\n" };
+    for (i, instruction) in instructions.iter().enumerate().filter(|(i, _)| needed[*i]) {
+        writeln!(text, "    let r{i} = {};", instruction.text).expect("a string takes text");
+    }
+    writeln!(text, "    return bitcast<f{BITS}>(r{result});\n}}").expect("a string takes text");
+    Source { text, calls }
+}
