@@ -27,8 +27,14 @@ enum Place {
 #[derive(Debug, Clone)]
 enum Key {
     At(Place),
-    Slice(Span),
+    /// A slice; none if its step is 0, which nothing but no rows at all can be sliced with.
+    Slice(Option<Span>),
     NewAxis,
+}
+
+impl Key {
+    /// All of a dimension.
+    const WHOLE: Self = Self::Slice(Some(Span::FULL));
 }
 
 impl Tensor {
@@ -81,12 +87,12 @@ impl Tensor {
                 Index::Ellipsis => {
                     let others = items[k + 1..].iter().filter(|i| !matches!(i, Index::NewAxis)).count();
                     let whole = left.saturating_sub(others);
-                    keys.extend((0..whole).map(|_| Key::Slice(Span::FULL)));
+                    keys.extend((0..whole).map(|_| Key::WHOLE));
                     left -= whole;
                     continue;
                 }
                 Index::At(i) => keys.push(Key::At(Place::Host(i))),
-                Index::Slice { start, stop, step } => keys.push(Key::Slice(Span::new(OP, start, stop, step)?)),
+                Index::Slice { start, stop, step } => keys.push(Key::Slice(Span::new(start, stop, step))),
             }
             left = left.checked_sub(1).ok_or_else(|| {
                 Error::argument(OP, format!("{} items for the {} dimensions of the tensor", items.len(), self.rank()))
@@ -132,16 +138,17 @@ impl Tensor {
     #[track_caller]
     fn take(&self, mut keys: Vec<Key>) -> Result<Self> {
         let for_dimension = |k: &Key| !matches!(k, Key::NewAxis);
-        let is_whole = |k: &Key| matches!(k, Key::Slice(span) if *span == Span::FULL);
+        let is_whole = |k: &Key| matches!(k, Key::Slice(Some(span)) if *span == Span::FULL);
         // Whole inner dimensions behind all other keys stay inner; what is in question gets a partition each.
-        while keys.iter().filter(|k| for_dimension(k)).count() > self.named_rank() && keys.last().is_some_and(is_whole) {
+        while keys.iter().filter(|k| for_dimension(k)).count() > self.named_rank() && keys.last().is_some_and(is_whole)
+        {
             keys.pop();
         }
         let named = keys.iter().filter(|k| for_dimension(k)).count();
-        keys.extend((named..self.named_rank()).map(|_| Key::Slice(Span::FULL)));
+        keys.extend((named..self.named_rank()).map(|_| Key::WHOLE));
         let mut dims = named.max(self.named_rank());
         if dims < self.rank() && keys.iter().all(|k| matches!(k, Key::At(_))) {
-            keys.push(Key::Slice(Span::FULL));
+            keys.push(Key::WHOLE);
             dims += 1;
         }
         let source = self.deepened(dims.saturating_sub(self.named_rank()))?;
@@ -162,7 +169,10 @@ impl Tensor {
                 Key::At(place) => walk.at(place)?,
                 Key::Slice(span) => {
                     let ragged_follows = walk.ragged_follows(&keys[k + 1..]);
-                    walk.slice(span, ragged_follows)?;
+                    let no_rows = walk.rowed && walk.count.as_known() == Some(0);
+                    let span = span.or(no_rows.then_some(Span::FULL));
+                    let span = span.ok_or_else(|| Error::argument(OP, "a slice's step must not be 0"))?;
+                    walk.slice(&span, ragged_follows)?;
                 }
             }
         }
@@ -287,12 +297,18 @@ impl Walk<'_> {
                 (negative.clone().select(n.add(at.clone()), at), negative.select(in_front, behind))
             }
         };
+        if size.as_known() == Some(0) {
+            return Err(Error::argument(OP, "an index into a dimension of size 0"));
+        }
         let what = match place {
             Place::Host(i) => format!("index {i} is out of range for its dimension"),
             Place::Device(_) => "the index is out of range for its dimension".into(),
         };
-        self.asserts.push(Node::assert(self.backend(), Extent::known(1), ok, Check::new(OP, what)));
-        Ok(offset)
+        let assert = Node::assert(self.backend(), Extent::known(1), ok.clone(), Check::new(OP, what));
+        self.asserts.push(assert.clone());
+        // An array of its own, since sizes depend on it; within the dimension come what may, since splits are read there.
+        let offset = ok.select(offset, Expr::u32(0));
+        Ok(Expr::load(&Node::map(self.backend(), OP, Extent::known(1), offset, &[assert]), Expr::u32(0)))
     }
 
     /// One element of the next dimension.
@@ -458,13 +474,7 @@ fn run_of_rows(backend: &BackendRef, p: &RowPartition, start: &Expr, count: &Ext
 }
 
 /// The values from `start` on; all of them are what they are.
-fn run_of_values(
-    backend: &BackendRef,
-    values: &Values,
-    start: &Expr,
-    count: &Extent,
-    all: &Extent,
-) -> Result<Values> {
+fn run_of_values(backend: &BackendRef, values: &Values, start: &Expr, count: &Extent, all: &Extent) -> Result<Values> {
     if start.as_u32() == Some(0) && count == all {
         return Ok(values.clone());
     }
