@@ -8,3 +8,8 @@ mod rows;
 mod strings;
 
 pub use strings::Pieces;
+mod index;
+mod slice;
+mod span;
+
+pub use index::{Ellipsis, Index, NewAxis};
