@@ -92,7 +92,8 @@ fn dtypes_are_not_mixed() {
 
 #[test]
 fn bits_widen_and_narrow() {
-    let words = HostTensor::dense(&[2], HostValues::U32(vec![0x0403_0201, 0x0807_0605])).to_device(&Device::cpu()).unwrap();
+    let words =
+        HostTensor::dense(&[2], HostValues::U32(vec![0x0403_0201, 0x0807_0605])).to_device(&Device::cpu()).unwrap();
     let bytes = words.bitcast(DType::U8).unwrap();
     assert_eq!(bytes.shape(), [Some(2), Some(4)]);
     assert_eq!(read(Ok(bytes.clone())), HostValues::U8((1..=8).collect()));
@@ -134,7 +135,8 @@ fn flat_values_keep_their_partitions() {
     let fewer = x.map_flat_values(|_| Ok(column.clone()));
     assert!(matches!(fewer, Err(Error::Shape { .. })), "{fewer:?}");
     assert!(x.map_flat_values(|_| HostTensor::dense(&[], HostValues::I32(vec![1])).to_device(&Device::cpu())).is_err());
-    let other = HostTensor { nested_row_splits: vec![vec![0, 1, 2, 3]], ..host.clone() }.to_device(&Device::cpu()).unwrap();
+    let other =
+        HostTensor { nested_row_splits: vec![vec![0, 1, 2, 3]], ..host.clone() }.to_device(&Device::cpu()).unwrap();
     assert!(Tensor::map_flat_values_of(&[&x, &other], |v| v[0].add(&v[1])).is_err());
     let typed = RaggedTensor::<i32>::try_from(x).unwrap();
     assert_eq!(typed.map_flat_values(|v| v.truediv(2)).unwrap().to_vec().unwrap(), [0.5, 1.0, 1.5]);

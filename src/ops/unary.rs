@@ -202,10 +202,7 @@ const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 fn sign(x: Expr) -> Expr {
     let dtype = x.dtype();
     let (zero, one) = (number(dtype, 0.0), number(dtype, 1.0));
-    let not_positive = if dtype.is_signed() {
-        x.clone().lt(zero.clone()).select(number(dtype, -1.0), x.clone())
-    } else {
-        x.clone()
-    };
+    let not_positive =
+        if dtype.is_signed() { x.clone().lt(zero.clone()).select(number(dtype, -1.0), x.clone()) } else { x.clone() };
     zero.lt(x).select(one, not_positive)
 }
