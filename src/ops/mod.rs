@@ -13,3 +13,13 @@ mod slice;
 mod span;
 
 pub use index::{Ellipsis, Index, NewAxis};
+mod binary;
+mod cast;
+mod elementwise;
+mod map_values;
+mod operand;
+mod parametric;
+mod string_pairs;
+mod unary;
+
+pub use operand::{Operand, OperandOf};
