@@ -16,6 +16,7 @@ pub use dtype::DType;
 pub use element::{Element, Number, Str};
 pub use error::{Error, Result};
 pub use graph::scalar::Scalar;
+pub use ops::{Averaged, Axes};
 pub use shape::RowPartition;
 pub use stats::Stats;
 pub use tensor::{Fill, HostTensor, HostValues, RaggedTensor, Tensor};
