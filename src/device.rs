@@ -3,9 +3,12 @@
 //! This is the only file that reads environment variables: `RAGGED_DEVICE` names the device of [`Device::best`].
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::backend::cpu::CpuBackend;
+use crate::backend::gpu::GpuBackend;
+use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::stats::Stats;
@@ -19,7 +22,114 @@ use crate::stats::Stats;
 #[derive(Clone)]
 pub struct Device(BackendRef);
 
+/// Identities of devices; the first two are the CPU's.
+static NEXT_ID: AtomicU64 = AtomicU64::new(2);
+
+/// What is done with a device that could not be opened: remembered, so that asking again is cheap.
+type Opened = Result<Device>;
+
+/// The devices that were opened with the options of the environment, by adapter.
+static OPENED: Mutex<Vec<(usize, Opened)>> = Mutex::new(Vec::new());
+
+fn open(adapter: &Adapter, options: &DeviceOptions, fuse: bool) -> Result<Device> {
+    let runtime = Runtime::open(adapter, options)?;
+    let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+    Ok(Device(Arc::new(GpuBackend::new(runtime, id, adapter.summary.name.clone(), fuse))))
+}
+
+/// The device of the `k`-th adapter, opened once a process.
+fn shared(k: usize, adapter: &Adapter) -> Result<Device> {
+    let mut opened = OPENED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some((_, found)) = opened.iter().find(|(at, _)| *at == k) {
+        return found.clone();
+    }
+    let options =
+        DeviceOptions { dump_wgsl: std::env::var_os("RAGGED_DUMP_WGSL").map(Into::into), ..Default::default() };
+    let device = open(adapter, &options, true);
+    opened.push((k, device.clone()));
+    device
+}
+
 impl Device {
+    /// The first GPU, software adapters included where there is no other; opened once a process.
+    ///
+    /// # Errors
+    /// There is no adapter, or the driver refuses.
+    pub fn gpu() -> Result<Self> {
+        match adapters().first() {
+            Some(adapter) => shared(0, adapter),
+            None => Err(no_device("gpu")),
+        }
+    }
+
+    /// A GPU opened with options of its own; not shared with other callers.
+    ///
+    /// # Errors
+    /// There is no adapter, or the driver refuses.
+    pub fn gpu_with(options: &DeviceOptions) -> Result<Self> {
+        match adapters().first() {
+            Some(adapter) => open(adapter, options, true),
+            None => Err(no_device("gpu")),
+        }
+    }
+
+    /// As [`Device::gpu_with`], storing every intermediate array: to test that fusing changes no bits.
+    #[doc(hidden)]
+    pub fn gpu_unfused(options: &DeviceOptions) -> Result<Self> {
+        match adapters().first() {
+            Some(adapter) => open(adapter, options, false),
+            None => Err(no_device("gpu")),
+        }
+    }
+
+    /// The device that `RAGGED_DEVICE` names if it is set and there, else the first real GPU, else the CPU backend.
+    /// A software adapter is slower than the CPU backend: it is taken only when named.
+    pub fn best() -> Self {
+        if let Some(named) = std::env::var("RAGGED_DEVICE").ok().and_then(|name| Self::named(&name).ok()) {
+            return named;
+        }
+        let real = adapters().into_iter().enumerate().find(|(_, a)| a.summary.kind != AdapterKind::Software);
+        real.and_then(|(k, a)| shared(k, &a).ok()).unwrap_or_else(Self::cpu)
+    }
+
+    /// The device of that name: `cpu`, `gpu` (the first adapter), `best`, or any part of an adapter's name in any case.
+    ///
+    /// # Errors
+    /// Nothing has that name; the message lists what there is.
+    pub fn named(name: &str) -> Result<Self> {
+        match name.to_ascii_lowercase().as_str() {
+            "cpu" => Ok(Self::cpu()),
+            "gpu" => Self::gpu().map_err(|e| if adapters().is_empty() { no_device(name) } else { e }),
+            "best" => Ok(Self::best()),
+            lower => {
+                let found = adapters()
+                    .into_iter()
+                    .enumerate()
+                    .find(|(_, a)| !lower.is_empty() && a.summary.name.to_ascii_lowercase().contains(lower));
+                found.map_or_else(|| Err(no_device(name)), |(k, a)| shared(k, &a))
+            }
+        }
+    }
+
+    /// Every device of this machine: the CPU backend, then each adapter, software ones too.
+    ///
+    /// # Errors
+    /// A driver refuses.
+    pub fn all() -> Result<Vec<Self>> {
+        let mut out = vec![Self::cpu()];
+        for (k, a) in adapters().iter().enumerate() {
+            out.push(shared(k, a)?);
+        }
+        Ok(out)
+    }
+
+    /// The names that [`Device::named`] takes on this machine.
+    pub fn names() -> Vec<String> {
+        let mut out = vec!["cpu".to_owned()];
+        out.extend(adapters().iter().map(|a| a.summary.name.clone()));
+        out
+    }
+
     /// The CPU backend. Always there.
     pub fn cpu() -> Self {
         static CPU: OnceLock<BackendRef> = OnceLock::new();
@@ -63,6 +173,10 @@ impl Device {
         }
         Err(Error::Devices { op, lhs: a.name().into(), rhs: b.name().into() })
     }
+}
+
+fn no_device(name: &str) -> Error {
+    Error::NoDevice { name: name.into(), available: Device::names().join(", ") }
 }
 
 impl PartialEq for Device {

@@ -11,6 +11,7 @@ mod ops;
 mod shape;
 mod stats;
 mod tensor;
+pub use backend::gpu::runtime::DeviceOptions;
 pub use device::Device;
 pub use dtype::DType;
 pub use element::{Element, Number, Str};

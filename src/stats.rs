@@ -1,25 +1,60 @@
 //! Counters of what a device did.
 
-/// What a device did since it was opened: every dispatch, wait and byte. Subtract two snapshots for what lies between.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+use std::ops::Sub;
+
+/// What a device has done since it was opened.
+///
+/// The difference of two snapshots says what happened between them: `device.stats() - before`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Kernels started (on the CPU backend: passes over an array).
+    /// Kernels that were started.
     pub dispatches: u64,
-    /// Command buffers handed to the GPU.
+    /// Command buffers given to the device, those that only flush uploads included.
     pub submissions: u64,
-    /// Times the host waited for the GPU.
+    /// Times that a caller was blocked until the device had finished something it wanted to read.
     pub waits: u64,
-    /// Bytes copied to the device.
+    /// Times that a submission was held back because too many were under way.
+    pub throttles: u64,
+    /// Bytes of data copied to the device (parameters of kernels not included).
     pub bytes_uploaded: u64,
-    /// Bytes copied back to the host.
+    /// Bytes of data copied from the device.
     pub bytes_read_back: u64,
-    /// Pipelines compiled.
+    /// Compute pipelines that were compiled.
     pub pipelines_compiled: u64,
-    /// Buffers served from the pool.
+    /// Bind groups that were made because none in the cache fitted.
+    pub bind_groups_created: u64,
+    /// Buffers that were taken from the pool.
     pub pool_hits: u64,
-    /// Buffers newly allocated.
+    /// Buffers that had to be allocated.
     pub pool_misses: u64,
-    /// Most bytes of device memory held at one time.
-    pub peak_bytes: u64,
+    /// Steps that ran on the host because the device could not do them and the policy allowed it.
+    pub host_steps: u64,
+    /// Bytes of device buffers that are in use now, as asked for. A level, not a count: a difference keeps the later one.
+    pub buffer_bytes: u64,
+    /// The most that [`Self::buffer_bytes`] has been. A level too.
+    pub buffer_bytes_peak: u64,
+}
+
+impl Sub for Stats {
+    type Output = Self;
+
+    /// What was added to the counters since `earlier`; the levels are those of `self`.
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            dispatches: self.dispatches.saturating_sub(earlier.dispatches),
+            submissions: self.submissions.saturating_sub(earlier.submissions),
+            waits: self.waits.saturating_sub(earlier.waits),
+            throttles: self.throttles.saturating_sub(earlier.throttles),
+            bytes_uploaded: self.bytes_uploaded.saturating_sub(earlier.bytes_uploaded),
+            bytes_read_back: self.bytes_read_back.saturating_sub(earlier.bytes_read_back),
+            pipelines_compiled: self.pipelines_compiled.saturating_sub(earlier.pipelines_compiled),
+            bind_groups_created: self.bind_groups_created.saturating_sub(earlier.bind_groups_created),
+            pool_hits: self.pool_hits.saturating_sub(earlier.pool_hits),
+            pool_misses: self.pool_misses.saturating_sub(earlier.pool_misses),
+            host_steps: self.host_steps.saturating_sub(earlier.host_steps),
+            buffer_bytes: self.buffer_bytes,
+            buffer_bytes_peak: self.buffer_bytes_peak,
+        }
+    }
 }

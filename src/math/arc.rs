@@ -67,7 +67,8 @@ struct Arc<F> {
 #[inline(always)]
 fn arc<F: Float>(a: F, small: F::Mask) -> Arc<F> {
     let z = F::select(small, a * a, (F::lit(1.0) - a) * F::lit(0.5));
-    let root = F::from_bits(F::Word::select(F::Word::less(z.bits(), F::Word::lit(0)), F::Word::lit(0), z.bits())).root();
+    let root =
+        F::from_bits(F::Word::select(F::Word::less(z.bits(), F::Word::lit(0)), F::Word::lit(0), z.bits())).root();
     let t = F::select(small, a, root);
     let (lead, _) = halves(root);
     let twice = F::select(root.magnitude().is_zero(), F::lit(1.0), root + lead);

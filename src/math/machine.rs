@@ -294,11 +294,8 @@ pub(super) trait Float:
     fn unpacked(self) -> (Self, Self::Word) {
         let tiny = self.within(Self::two_to(1 - Self::BIAS));
         let normal = Self::select(tiny, self * Self::two_to(Self::P.into()), self).magnitude();
-        let bias = Self::Word::select(
-            tiny,
-            Self::Word::int(Self::BIAS + i64::from(Self::P)),
-            Self::Word::int(Self::BIAS),
-        );
+        let bias =
+            Self::Word::select(tiny, Self::Word::int(Self::BIAS + i64::from(Self::P)), Self::Word::int(Self::BIAS));
         let fraction = Self::Word::lit(1).left(Self::P - 1) - Self::Word::lit(1);
         (Self::from_bits((normal & fraction) | Self::lit(1.0).bits()), normal.right(Self::P - 1) - bias)
     }

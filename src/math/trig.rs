@@ -26,7 +26,8 @@ fn reduce<F: Float>(x: F) -> (F, F, F::Word) {
         (i, _) => word(TWO_OVER_PI[i - 1]),
     });
     // How many words there are, and how many matter after the stage that skips a number of them.
-    let (mut count, stages, place): (usize, &[usize], u32) = if width == 32 { (8, &[4, 2, 1], 5) } else { (20, &[16, 8, 4, 2, 1], 6) };
+    let (mut count, stages, place): (usize, &[usize], u32) =
+        if width == 32 { (8, &[4, 2, 1], 5) } else { (20, &[16, 8, 4, 2, 1], 6) };
     for &skip in stages {
         let skips = offset.has(word(skip as u64).left(place));
         count = count.min(skip + 3);

@@ -127,11 +127,7 @@ impl<const BITS: u32> Word for WordRegister<BITS> {
     const BITS: u32 = BITS;
 
     fn lit(value: u64) -> Self {
-        Self(if BITS == 32 {
-            emit(&format!("{:#x}u", value as u32), &[])
-        } else {
-            emit(&format!("{value:#x}lu"), &[])
-        })
+        Self(if BITS == 32 { emit(&format!("{:#x}u", value as u32), &[]) } else { emit(&format!("{value:#x}lu"), &[]) })
     }
 
     fn shl(self, by: Self) -> Self {
@@ -200,7 +196,11 @@ impl<const BITS: u32> Float for FloatRegister<BITS> {
     const P: u32 = if BITS == 32 { 24 } else { 53 };
 
     fn lit(value: f64) -> Self {
-        Self::from_bits(WordRegister::lit(if BITS == 32 { u64::from((value as f32).to_bits()) } else { value.to_bits() }))
+        Self::from_bits(WordRegister::lit(if BITS == 32 {
+            u64::from((value as f32).to_bits())
+        } else {
+            value.to_bits()
+        }))
     }
 
     fn bits(self) -> WordRegister<BITS> {
@@ -244,7 +244,8 @@ pub(super) fn record<const BITS: u32>(
 ) -> Source {
     RECORDER.set(Recorder::default());
     let names = ["x", "y"];
-    let registers: Vec<_> = names[..arguments].iter().map(|x| FloatRegister(emit(&format!("bitcast<u{BITS}>({x})"), &[]))).collect();
+    let registers: Vec<_> =
+        names[..arguments].iter().map(|x| FloatRegister(emit(&format!("bitcast<u{BITS}>({x})"), &[]))).collect();
     let result = program(&registers).0;
     let Recorder { instructions, calls, .. } = RECORDER.take();
 

@@ -234,9 +234,7 @@ fn sort_launches(step: &Step, first_slot: u32, key: &Expr, count: &Extent, bits:
             scratch.push(("keys_in", "array<u32>", Binding::ScratchRead(keys_at[from])));
             scratch.push(("perm_in", "array<u32>", Binding::ScratchRead(perm_at[from])));
         }
-        m.push(
-            "fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}",
-        );
+        m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
         scratch.push(("keys_out", "array<u32>", Binding::Scratch(keys_at[to])));
         let perm_out = if is_last { Binding::Output } else { Binding::Scratch(perm_at[to]) };
         scratch.push(("perm_out", "array<u32>", perm_out));
@@ -246,10 +244,8 @@ fn sort_launches(step: &Step, first_slot: u32, key: &Expr, count: &Extent, bits:
         let mut m = Module::empty(step, first_slot);
         m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
         m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
-        let scan_scratch = [
-            ("out", "array<u32>", Binding::Scratch(digits_at)),
-            ("tiles", "array<u32>", Binding::Scratch(tiles_at)),
-        ];
+        let scan_scratch =
+            [("out", "array<u32>", Binding::Scratch(digits_at)), ("tiles", "array<u32>", Binding::Scratch(tiles_at))];
         let scan = m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scan_scratch);
         let (scans, words) = scan_launches(&scan, label, digits);
         launches.extend(scans);

@@ -1,8 +1,21 @@
-//! The host side of the shaders, one file a primitive: grids, sizes of scratch buffers, parameter words.
+//! The GPU backend: steps become WGSL kernels, which a runtime over wgpu runs.
+//!
+//! ```text
+//! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL) -> runtime (buffers, pipelines, queue)
+//! ```
+//!
+//! One file a primitive holds its grids and scratch sizes: `row_reduce`, `scan`, `sort`.
 
-pub mod row_reduce;
-pub mod scan;
-pub mod sort;
+mod backend;
+mod codegen;
+mod lower;
+pub(crate) mod runtime;
+
+pub(crate) use backend::GpuBackend;
+
+pub(crate) mod row_reduce;
+pub(crate) mod scan;
+pub(crate) mod sort;
 
 #[cfg(test)]
 mod kernel_tests;

@@ -167,8 +167,11 @@ impl<'a> Module<'a> {
     /// Adds `fn name() -> u32` that gives a count.
     pub(crate) fn count_function(&mut self, name: &str, e: &Expr) {
         let (lines, result) = emit::Emitter::new(self).function(e);
-        writeln!(self.functions, "fn {name}() -> u32 {{\n    let i = 0u;\n    let row = 0u;\n{lines}    return {result};\n}}")
-            .expect("a string takes text");
+        writeln!(
+            self.functions,
+            "fn {name}() -> u32 {{\n    let i = 0u;\n    let row = 0u;\n{lines}    return {result};\n}}"
+        )
+        .expect("a string takes text");
     }
 
     /// Adds `combine` and `identity` of a reduction of that dtype.
@@ -264,7 +267,8 @@ impl<'a> Module<'a> {
         let mut declare = |text: &mut String, access: &str, name: &str, ty: &str, binding| {
             bindings.push(binding);
             let n = bindings.len();
-            writeln!(text, "@group(0) @binding({n}) var<storage, {access}> {name}: {ty};").expect("a string takes text");
+            writeln!(text, "@group(0) @binding({n}) var<storage, {access}> {name}: {ty};")
+                .expect("a string takes text");
         };
         for (k, n) in self.reads.iter().enumerate() {
             let ty = format!("array<{}>", storage_type(n.dtype()));

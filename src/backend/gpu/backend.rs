@@ -1,0 +1,299 @@
+//! Runs plans on a device of the runtime.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::codegen::Binding;
+use super::lower::{Launch, lower};
+use super::runtime::{Access, Buffer, Command, Dispatch, ReadRequest, Runtime};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::backend::{Backend, Status};
+use crate::graph::digest::Digest;
+use crate::graph::expr::Check;
+use crate::graph::node::{Node, Recipe, Stored};
+use crate::graph::plan::{PlanLimits, plan};
+use crate::stats::Stats;
+
+/// Data-dependent results up to this many bytes are read at their capacity, so that one wait suffices; larger ones are
+/// read in two: the count, then what there is.
+const READ_AT_CAPACITY: u64 = 32 << 20;
+
+/// A GPU as an executor of graphs.
+#[derive(Debug)]
+pub(crate) struct GpuBackend {
+    runtime: Arc<Runtime>,
+    id: u64,
+    name: String,
+    fuse: bool,
+}
+
+/// Where conditions report. The outcome of a slot is the first offending position, or u32::MAX; that of a scan is
+/// whether its total did not fit.
+#[derive(Debug)]
+struct StatusBlock {
+    buffer: Buffer,
+    is_flag: bool,
+}
+
+impl StatusBlock {
+    fn first_offender(&self, word: u32) -> u32 {
+        match (self.is_flag, word) {
+            (true, 0) => u32::MAX,
+            (true, _) => 0,
+            (false, at) => at,
+        }
+    }
+}
+
+/// Commands of a plan, and the results that its nodes have once they are submitted.
+#[derive(Default)]
+struct Recorded {
+    commands: Vec<Command>,
+    results: HashMap<Digest, (Node, Stored)>,
+}
+
+impl Recorded {
+    fn stored(&self, node: &Node) -> Stored {
+        match node.stored() {
+            Some(stored) => stored.clone(),
+            None => self.results.get(&node.digest()).expect("bug: a step before its inputs").1.clone(),
+        }
+    }
+
+    fn buffer(&self, node: &Node) -> Buffer {
+        let data = self.stored(node).data.downcast::<Buffer>().expect("bug: an array of another backend");
+        Buffer::clone(&data)
+    }
+
+    /// Hands the results to their nodes: after submission, so that no other thread can submit a reader first.
+    fn publish(self) {
+        for (node, stored) in self.results.into_values() {
+            node.set_stored(stored);
+        }
+    }
+}
+
+impl GpuBackend {
+    pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool) -> Self {
+        Self { runtime, id, name, fuse }
+    }
+
+    pub(crate) fn runtime(&self) -> &Arc<Runtime> {
+        &self.runtime
+    }
+
+    fn record(&self, nodes: &[Node]) -> Result<Recorded> {
+        let plan = plan(nodes, self.plan_limits());
+        let mut out = Recorded::default();
+        let slots: u32 = plan
+            .steps
+            .iter()
+            .map(|s| s.checks.len() as u32 + u32::from(matches!(s.recipe, Recipe::Assert { .. })))
+            .sum();
+        let status = match slots {
+            0 => None,
+            n => {
+                let buffer = self.runtime.buffer(u64::from(n) * 4)?;
+                out.commands.push(Command::Fill { buffer: buffer.clone(), word: u32::MAX });
+                Some(Arc::new(StatusBlock { buffer, is_flag: false }))
+            }
+        };
+        let mut slot = 0;
+        for step in &plan.steps {
+            let lowered = lower(step, slot)?;
+            let output = self.runtime.buffer(packed_bytes(step.out.dtype(), step.out.extent().capacity()))?;
+            let scratch: Vec<Buffer> =
+                lowered.scratch.iter().map(|&bytes| self.runtime.buffer(bytes)).collect::<Result<_>>()?;
+            let mut outcomes: Vec<Status> = Vec::new();
+            for n in step.reads.iter().chain(&step.after) {
+                for s in out.stored(n).status.iter() {
+                    if !outcomes.contains(s) {
+                        outcomes.push(s.clone());
+                    }
+                }
+            }
+            let mut checks = step.checks.clone();
+            if let Recipe::Assert { check, .. } = &step.recipe {
+                checks.push(check.clone());
+            }
+            for check in checks {
+                let block: Arc<dyn Any + Send + Sync> = status.clone().expect("bug: slots were counted");
+                outcomes.push(Status { block, slot, check });
+                slot += 1;
+            }
+            if let Some((k, word)) = lowered.overflow {
+                let block = Arc::new(StatusBlock { buffer: scratch[k].clone(), is_flag: true });
+                outcomes.push(Status { block, slot: word, check: overflow_check(step.out.op()) });
+            }
+            for launch in &lowered.launches {
+                let buffers = launch.bindings.iter().map(|b| match b {
+                    Binding::Read(n) => out.buffer(n),
+                    Binding::Output => output.clone(),
+                    Binding::Scratch(k) | Binding::ScratchRead(k) => scratch[*k].clone(),
+                    Binding::Status => status.as_ref().expect("bug: slots were counted").buffer.clone(),
+                });
+                let buffers = buffers.collect();
+                out.commands.push(self.dispatch(launch, buffers)?);
+            }
+            let stored = Stored { data: Arc::new(output), status: outcomes.into() };
+            out.results.insert(step.out.digest(), (step.out.clone(), stored));
+        }
+        Ok(out)
+    }
+
+    fn dispatch(&self, launch: &Launch, buffers: Vec<Buffer>) -> Result<Command> {
+        let access: Vec<Access> = launch
+            .bindings
+            .iter()
+            .map(|b| match b {
+                Binding::Read(_) | Binding::ScratchRead(_) => Access::Read,
+                _ => Access::ReadWrite,
+            })
+            .collect();
+        let pipeline = self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access)?;
+        Ok(Command::Dispatch(Dispatch {
+            pipeline,
+            buffers,
+            params: launch.params.clone(),
+            workgroups: launch.workgroups,
+            depth: launch.depth,
+            label: launch.label.clone(),
+        }))
+    }
+}
+
+/// Bytes of an array in storage, in whole words.
+fn packed_bytes(dtype: DType, len: u32) -> u64 {
+    (u64::from(len) * dtype.size() as u64).next_multiple_of(4)
+}
+
+fn overflow_check(op: &'static str) -> Arc<Check> {
+    Check::new(op, "the sizes of the rows add up to 2^32 or more")
+}
+
+impl Backend for GpuBackend {
+    fn id(&self) -> u64 {
+        self.id
+    }
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn is_cpu(&self) -> bool {
+        false
+    }
+    fn supports(&self, dtype: DType) -> std::result::Result<(), String> {
+        let hint = |what: &str| {
+            Err(format!("{} has no {what}; use a CPU device for this tensor, or cast to a narrower type", self.name))
+        };
+        match dtype {
+            DType::F64 if !self.runtime.has_f64() || !self.runtime.has_int64() => hint("64-bit floats (SHADER_F64)"),
+            DType::I64 | DType::U64 if !self.runtime.has_int64() => hint("64-bit integers (SHADER_INT64)"),
+            _ => Ok(()),
+        }
+    }
+    fn max_bytes(&self) -> u64 {
+        let limits = self.runtime.limits();
+        limits.max_binding.min(limits.max_buffer)
+    }
+    fn plan_limits(&self) -> PlanLimits {
+        PlanLimits { storage_buffers: self.runtime.limits().storage_buffers.min(8), fuse: self.fuse }
+    }
+    fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
+        debug_assert!(bytes.len() % dtype.size().max(1) == 0, "bug: part of an element");
+        Ok(Arc::new(self.runtime.upload(bytes)?))
+    }
+    fn evaluate(&self, nodes: &[Node]) -> Result<()> {
+        let recorded = self.record(nodes)?;
+        if !recorded.commands.is_empty() {
+            self.runtime.submit(&recorded.commands)?;
+        }
+        recorded.publish();
+        Ok(())
+    }
+    fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
+        let mut wanted = nodes.to_vec();
+        for n in nodes {
+            n.extent().nodes(&mut wanted);
+        }
+        let recorded = self.record(&wanted)?;
+        let mut reads: Vec<ReadRequest> = Vec::new();
+        // Conditions, one read a block.
+        let mut outcomes: Vec<Status> = Vec::new();
+        for n in &wanted {
+            for s in recorded.stored(n).status.iter() {
+                if !outcomes.contains(s) {
+                    outcomes.push(s.clone());
+                }
+            }
+        }
+        let block_of =
+            |s: &Status| s.block.clone().downcast::<StatusBlock>().expect("bug: another backend's condition");
+        for s in &outcomes {
+            let buffer = block_of(s).buffer.clone();
+            reads.push(ReadRequest { buffer, offset: u64::from(s.slot) * 4, bytes: 4 });
+        }
+        // Counts.
+        let mut counts: Vec<(Digest, u32)> = Vec::new();
+        for n in nodes {
+            n.extent().evaluate(&mut |node, at| {
+                let key = (node.digest(), at);
+                if !counts.contains(&key) {
+                    counts.push(key);
+                    let buffer = recorded.buffer(node);
+                    reads.push(ReadRequest { buffer, offset: u64::from(at) * 4, bytes: 4 });
+                }
+                0
+            });
+        }
+        // Data: all of it where that is cheap, else what there is once the count is known.
+        let capacity = |n: &Node| u64::from(n.extent().capacity()) * n.dtype().size() as u64;
+        let at_once = |n: &Node| n.extent().as_known().is_some() || capacity(n) <= READ_AT_CAPACITY;
+        for n in nodes.iter().filter(|n| at_once(n)) {
+            reads.push(ReadRequest { buffer: recorded.buffer(n), offset: 0, bytes: capacity(n) });
+        }
+        let buffers: Vec<Buffer> = nodes.iter().map(|n| recorded.buffer(n)).collect();
+        let mut read = self.runtime.submit_and_read(&recorded.commands, &reads)?.into_iter();
+        recorded.publish();
+        let mut next = || read.next().ok_or_else(|| lost_read(&self.name));
+        for s in &outcomes {
+            let word: u32 = bytemuck::pod_read_unaligned(&next()?);
+            s.check.outcome(block_of(s).first_offender(word))?;
+        }
+        let mut known: HashMap<(Digest, u32), u32> = HashMap::new();
+        for key in counts {
+            known.insert(key, bytemuck::pod_read_unaligned(&next()?));
+        }
+        let live = |n: &Node| {
+            n.extent().evaluate(&mut |node, at| known.get(&(node.digest(), at)).copied().unwrap_or(0)) as usize
+        };
+        let mut data: Vec<Vec<u8>> = Vec::with_capacity(nodes.len());
+        let mut later: Vec<(usize, ReadRequest)> = Vec::new();
+        for (k, n) in nodes.iter().enumerate() {
+            let bytes = live(n) * n.dtype().size();
+            if at_once(n) {
+                let mut all = next()?;
+                all.truncate(bytes);
+                data.push(all);
+            } else {
+                later.push((k, ReadRequest { buffer: buffers[k].clone(), offset: 0, bytes: bytes as u64 }));
+                data.push(Vec::new());
+            }
+        }
+        if !later.is_empty() {
+            let requests: Vec<ReadRequest> = later.iter().map(|(_, r)| r.clone()).collect();
+            for ((k, _), bytes) in later.iter().zip(self.runtime.submit_and_read(&[], &requests)?) {
+                data[*k] = bytes;
+            }
+        }
+        Ok(data)
+    }
+    fn stats(&self) -> Stats {
+        self.runtime.stats()
+    }
+}
+
+fn lost_read(name: &str) -> Error {
+    Error::Gpu { label: name.into(), message: "bug: fewer results than reads".into() }
+}

@@ -1,0 +1,89 @@
+//! Bind groups, cached by layout and buffers.
+
+use std::collections::HashMap;
+
+use super::{link::Link, pipeline::Layout, stats::Counters};
+
+/// How many are kept.
+const CAPACITY: usize = 1024;
+
+/// The cache: least recently used first out, a quarter at a time, so that the search for the oldest is paid once in 256 misses.
+#[derive(Debug, Default)]
+pub(super) struct BindGroups {
+    cached: HashMap<Box<[u64]>, (wgpu::BindGroup, u64)>,
+    clock: u64,
+    /// The key being looked up; kept for its allocation.
+    key: Vec<u64>,
+}
+
+/// A buffer as a bind group sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bound<'a> {
+    pub(super) id: u64,
+    pub(super) buffer: &'a wgpu::Buffer,
+}
+
+impl BindGroups {
+    /// The bind group of `layout` with `params_bytes` of the parameter buffer at binding 0 and all of each storage buffer after it.
+    pub(super) fn get<'a>(
+        &mut self,
+        link: &Link,
+        layout: &Layout,
+        params: Bound<'a>,
+        params_bytes: u64,
+        storage: impl Iterator<Item = Bound<'a>> + Clone,
+    ) -> wgpu::BindGroup {
+        self.clock += 1;
+        self.key.clear();
+        self.key.extend([layout.id, params_bytes, params.id]);
+        self.key.extend(storage.clone().map(|bound| bound.id));
+        if let Some((group, used)) = self.cached.get_mut(self.key.as_slice()) {
+            *used = self.clock;
+            return group.clone();
+        }
+        let mut entries = vec![wgpu::BindGroupEntry {
+            binding: 0,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: params.buffer,
+                offset: 0,
+                size: wgpu::BufferSize::new(params_bytes),
+            }),
+        }];
+        entries.extend(
+            storage
+                .zip(1..)
+                .map(|(bound, binding)| wgpu::BindGroupEntry { binding, resource: bound.buffer.as_entire_binding() }),
+        );
+        let group = link.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &layout.bind_group,
+            entries: &entries,
+        });
+        Counters::add(&link.counters.bind_groups_created, 1);
+        if self.cached.len() >= CAPACITY {
+            self.drop_oldest();
+        }
+        self.cached.insert(self.key.as_slice().into(), (group.clone(), self.clock));
+        group
+    }
+
+    fn drop_oldest(&mut self) {
+        let mut times: Vec<u64> = self.cached.values().map(|(_, used)| *used).collect();
+        let (_, pivot, _) = times.select_nth_unstable(CAPACITY / 4);
+        let pivot = *pivot;
+        self.cached.retain(|_, (_, used)| *used > pivot);
+    }
+
+    /// Drops the groups that name one of these buffers, so that their memory is not held any longer.
+    pub(super) fn forget(&mut self, buffers: &[u64]) {
+        if !buffers.is_empty() {
+            // The first two of a key are not buffers, but ids are unique among layouts and buffers, and a wrong hit on the size
+            // only costs a new bind group.
+            self.cached.retain(|key, _| !key.iter().any(|id| buffers.contains(id)));
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.cached.len()
+    }
+}

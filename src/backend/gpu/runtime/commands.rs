@@ -1,0 +1,261 @@
+//! What a submission is made of, and the checks before it is encoded.
+
+use std::sync::Arc;
+
+use super::{
+    buffer::Buffer,
+    context::Runtime,
+    link::bug,
+    pipeline::{Access, Pipeline},
+};
+use crate::{Error, Result};
+
+/// One kernel over a grid.
+#[derive(Debug, Clone)]
+pub(crate) struct Dispatch {
+    /// The kernel.
+    pub(crate) pipeline: Pipeline,
+    /// Its storage buffers, in the order of its access list. A buffer that is written may be bound only once.
+    pub(crate) buffers: Vec<Buffer>,
+    /// Its parameters: the words of the uniform struct at binding 0.
+    pub(crate) params: Vec<u32>,
+    /// How many workgroups must run. The grid is folded to two dimensions and may be a little larger: a kernel computes its number as
+    /// `wid.x + wid.y * num_workgroups.x` and returns at once if that is not below the count it takes from its parameters.
+    /// Zero is nothing at all.
+    pub(crate) workgroups: u32,
+    /// The grid's third dimension, for kernels that have one; else 1.
+    pub(crate) depth: u32,
+    /// Named in errors.
+    pub(crate) label: Arc<str>,
+}
+
+/// One step of a submission. Steps run in order, each after what it depends on.
+#[derive(Debug, Clone)]
+pub(crate) enum Command {
+    /// Runs a kernel.
+    Dispatch(Dispatch),
+    /// Sets every word of a buffer.
+    Fill {
+        /// The buffer.
+        buffer: Buffer,
+        /// The word.
+        word: u32,
+    },
+    /// Copies bytes from one buffer to another. Offsets are multiples of four; so is the length, unless the copy ends at the end of
+    /// the destination.
+    Copy {
+        /// The source.
+        from: Buffer,
+        /// First byte in the source.
+        from_offset: u64,
+        /// The destination: not the source.
+        to: Buffer,
+        /// First byte in the destination.
+        to_offset: u64,
+        /// How many bytes.
+        bytes: u64,
+    },
+}
+
+/// Bytes that the host wants back; any offset, any length.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadRequest {
+    /// The buffer.
+    pub(crate) buffer: Buffer,
+    /// First byte.
+    pub(crate) offset: u64,
+    /// How many bytes.
+    pub(crate) bytes: u64,
+}
+
+/// Parameters start at multiples of this: the largest alignment that a device may ask for.
+pub(super) const PARAMS_ALIGN: u64 = 256;
+
+/// The parameters of one submission lie in one buffer, which every WebGPU device can make this large: a million dispatches.
+const MAX_PARAMS: u64 = 256 << 20;
+
+/// A command, checked and laid out.
+#[derive(Debug)]
+pub(super) enum Step<'a> {
+    Kernel { pipeline: Pipeline, buffers: &'a [Buffer], params_at: u32, params_bytes: u64, grid: (u32, u32, u32) },
+    Clear { buffer: &'a Buffer },
+    Copy { from: &'a Buffer, from_offset: u64, to: &'a Buffer, to_offset: u64, bytes: u64 },
+}
+
+/// All steps of a submission with the parameters of its kernels.
+#[derive(Debug, Default)]
+pub(super) struct Plan<'a> {
+    pub(super) steps: Vec<Step<'a>>,
+    pub(super) params: Vec<u8>,
+    pub(super) kernels: u64,
+}
+
+/// Sets the words of a buffer; the only kernel that the runtime has itself.
+const FILL: &str = "
+struct Params { word: u32, count: u32 }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> words: array<u32>;
+
+@compute @workgroup_size(256)
+fn fill(
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    // Four words each, a workgroup apart, so that neighbours write next to one another. The largest buffer has fewer than 2^30
+    // words, so that nothing here overflows.
+    let first = (wid.x + wid.y * grid.x) * 1024u + lane;
+    for (var k = 0u; k < 4u; k++) {
+        let i = first + k * 256u;
+        if (i < params.count) { words[i] = params.word; }
+    }
+}
+";
+const FILL_WORDS: u64 = 1024;
+
+impl Runtime {
+    /// Checks commands and lays out their parameters. Nothing is given to the device.
+    pub(super) fn plan<'a>(&self, commands: &'a [Command]) -> Result<Plan<'a>> {
+        let mut plan = Plan::default();
+        for command in commands {
+            match command {
+                Command::Dispatch(dispatch) => self.plan_dispatch(&mut plan, dispatch)?,
+                Command::Fill { buffer, word } => self.plan_fill(&mut plan, buffer, *word)?,
+                Command::Copy { from, from_offset, to, to_offset, bytes } => {
+                    self.plan_copy(&mut plan, (from, *from_offset), (to, *to_offset), *bytes)?;
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    fn plan_dispatch<'a>(&self, plan: &mut Plan<'a>, dispatch: &'a Dispatch) -> Result<()> {
+        let Dispatch { pipeline, buffers, params, workgroups, depth, label } = dispatch;
+        let access = pipeline.access();
+        if buffers.len() != access.len() {
+            return Err(bug(label, format_args!("{} buffers for {} bindings", buffers.len(), access.len())));
+        }
+        for (i, buffer) in buffers.iter().enumerate() {
+            self.check_owner(label, buffer)?;
+            // At most eight, as a rule: comparing all pairs is cheaper than any set.
+            let clash = (0..i).find(|&j| {
+                buffers[j].id() == buffer.id() && (access[i] == Access::ReadWrite || access[j] == Access::ReadWrite)
+            });
+            if let Some(j) = clash {
+                let (i, j) = (i + 1, j + 1);
+                return Err(bug(label, format_args!("bindings {j} and {i} are one buffer, which is written")));
+            }
+        }
+        self.add_kernel(plan, label, pipeline.clone(), buffers, params, (*workgroups, *depth))
+    }
+
+    fn plan_fill<'a>(&self, plan: &mut Plan<'a>, buffer: &'a Buffer, word: u32) -> Result<()> {
+        self.check_owner("a fill", buffer)?;
+        if word == 0 {
+            plan.steps.push(Step::Clear { buffer });
+            return Ok(());
+        }
+        let pipeline = self.pipeline("ragged fill", FILL, "fill", &[Access::ReadWrite])?;
+        let words = buffer.capacity() / 4;
+        let too_large = || bug("a fill", "more than 2^32 words");
+        let count = u32::try_from(words).map_err(|_| too_large())?;
+        let workgroups = u32::try_from(words.div_ceil(FILL_WORDS)).map_err(|_| too_large())?;
+        self.add_kernel(plan, "a fill", pipeline, std::slice::from_ref(buffer), &[word, count], (workgroups, 1))
+    }
+
+    fn add_kernel<'a>(
+        &self,
+        plan: &mut Plan<'a>,
+        label: &str,
+        pipeline: Pipeline,
+        buffers: &'a [Buffer],
+        params: &[u32],
+        (workgroups, depth): (u32, u32),
+    ) -> Result<()> {
+        if workgroups == 0 || depth == 0 {
+            // Metal's debug layer objects to empty grids.
+            return Ok(());
+        }
+        let params_bytes = (params.len() as u64 * 4).max(1).next_multiple_of(PARAMS_ALIGN);
+        if params_bytes > self.limits().max_params {
+            return Err(self.over_limit(label, params_bytes, "bytes of parameters", self.limits().max_params));
+        }
+        let max_side = self.limits().workgroups_per_dimension;
+        let (x, y) = fold(workgroups, max_side).filter(|_| depth <= max_side).ok_or_else(|| {
+            self.over_limit(label, workgroups.into(), "workgroups", u64::from(max_side) * u64::from(max_side))
+        })?;
+        let grid = (x, y, depth);
+        let at = plan.params.len() as u64;
+        if at + params_bytes > MAX_PARAMS {
+            return Err(self.over_limit("one submission", at + params_bytes, "bytes of parameters", MAX_PARAMS));
+        }
+        plan.params.extend_from_slice(bytemuck::cast_slice(params));
+        plan.params.resize((at + params_bytes) as usize, 0);
+        plan.steps.push(Step::Kernel { pipeline, buffers, params_at: at as u32, params_bytes, grid });
+        plan.kernels += 1;
+        Ok(())
+    }
+
+    fn plan_copy<'a>(
+        &self,
+        plan: &mut Plan<'a>,
+        (from, from_offset): (&'a Buffer, u64),
+        (to, to_offset): (&'a Buffer, u64),
+        bytes: u64,
+    ) -> Result<()> {
+        const LABEL: &str = "a copy";
+        self.check_owner(LABEL, from)?;
+        self.check_owner(LABEL, to)?;
+        if from.id() == to.id() {
+            return Err(bug(LABEL, "source and destination are one buffer"));
+        }
+        let inside = |buffer: &Buffer, offset: u64| offset.checked_add(bytes).is_some_and(|end| end <= buffer.bytes());
+        if !inside(from, from_offset) || !inside(to, to_offset) {
+            let (source, target) = (from.bytes(), to.bytes());
+            let what = format!("{bytes} bytes from {from_offset} of {source} to {to_offset} of {target}");
+            return Err(bug(LABEL, what));
+        }
+        let even_end = bytes.is_multiple_of(4) || to_offset + bytes == to.bytes();
+        if !from_offset.is_multiple_of(4) || !to_offset.is_multiple_of(4) || !even_end {
+            return Err(bug(LABEL, format_args!("{bytes} bytes from {from_offset} to {to_offset}: not whole words")));
+        }
+        if bytes > 0 {
+            // The allocations are multiples of 16, so that the last word is whole in both.
+            let bytes = bytes.next_multiple_of(4);
+            plan.steps.push(Step::Copy { from, from_offset, to, to_offset, bytes });
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_owner(&self, label: &str, buffer: &Buffer) -> Result<()> {
+        if buffer.belongs_to(self) { Ok(()) } else { Err(bug(label, "a buffer of another device")) }
+    }
+
+    fn over_limit(&self, what: &str, requested: u64, unit: &'static str, limit: u64) -> Error {
+        Error::Limit { what: what.to_owned(), requested, unit, limit, whose: self.info().name.clone() }
+    }
+}
+
+/// The smallest grid of at most `side` by `side` with at least `workgroups` workgroups and as few rows as possible.
+fn fold(workgroups: u32, side: u32) -> Option<(u32, u32)> {
+    let rows = workgroups.div_ceil(side.max(1));
+    (rows <= side).then(|| (workgroups.div_ceil(rows.max(1)), rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fold;
+
+    #[test]
+    fn grids_cover_with_little_waste() {
+        for n in [1, 2, 65_534, 65_535, 65_536, 65_537, 131_071, 1 << 20, (1 << 31) + 7, 65_535 * 65_535] {
+            let (x, y) = fold(n, 65_535).expect("fits");
+            assert!(x <= 65_535 && y <= 65_535, "{n}: {x} x {y}");
+            let waste = u64::from(x) * u64::from(y) - u64::from(n);
+            assert!(waste < u64::from(y), "{n}: {x} x {y}");
+        }
+        assert_eq!(fold(u32::MAX, 65_535), None);
+        assert_eq!(fold(5, 2), None);
+        assert_eq!(fold(4, 2), Some((2, 2)));
+    }
+}

@@ -1,0 +1,52 @@
+//! The device runtime: adapters, buffers, pipelines, submissions and their statistics.
+//!
+//! It knows nothing of tensors, graphs or shader templates. What lies above hands it complete WGSL modules and lists of
+//! [`Command`]s; it owns the wgpu device and everything that is worth keeping between submissions:
+//!
+//! ```text
+//!   Runtime ── Link ········ device, queue, health (loss, stray errors), counters; shared by all below
+//!     │  ├──── Pool ········ buffers by size class, for storage and for read-back
+//!     │  ├──── Pipelines ··· modules and pipelines by text, layouts by access list
+//!     │  └──── Submitter ··· behind one mutex: parameter buffer, bind groups
+//!     └─ Buffer, Pipeline ── cheap handles; a buffer goes back to the pool with its last handle
+//! ```
+//!
+//! # Order
+//! The queue is the only order there is. Commands run in the order of [`Runtime::submit`] calls; an upload runs after
+//! everything submitted before it and before everything submitted after it (see the `upload` module for why a pooled buffer
+//! cannot be overwritten under a command that still reads it).
+//!
+//! # Faults
+//! Nothing here panics. A lost device poisons the runtime: from then on every call is
+//! [`Error::DeviceLost`](crate::Error::DeviceLost). Errors that wgpu reports outside of any error scope are kept and come
+//! back from the next submission or read.
+#![allow(dead_code)]
+
+mod adapters;
+mod bind_groups;
+mod buffer;
+mod commands;
+mod context;
+mod link;
+mod options;
+mod pipeline;
+mod pool;
+mod readback;
+mod stats;
+mod submit;
+mod timing;
+mod upload;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::options::DeviceOptions;
+#[allow(unused_imports, reason = "the layers above use these")]
+pub(crate) use self::{
+    adapters::{Adapter, AdapterKind, AdapterSummary, adapters},
+    buffer::Buffer,
+    commands::{Command, Dispatch, ReadRequest},
+    context::{DeviceLimits, Runtime},
+    pipeline::{Access, Pipeline},
+    readback::ReadFuture,
+};

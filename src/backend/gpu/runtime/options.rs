@@ -1,0 +1,90 @@
+//! What a device is opened with.
+
+use std::path::PathBuf;
+
+/// How a GPU device is opened.
+///
+/// The default uses all that the adapter offers. The other settings exist for tests (a device that behaves like the
+/// smallest conforming one) and for measurements.
+///
+/// # Example
+/// ```
+/// let options = ragged::DeviceOptions::default().core_limits(true).no_int64(true);
+/// assert!(options.core_limits);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceOptions {
+    /// The most bytes that one binding may hold, if less than the adapter's limit. A small value makes small tensors cross
+    /// windows.
+    pub max_binding: Option<u64>,
+    /// The most bytes that one buffer may hold, if less than the adapter's limit.
+    pub max_buffer: Option<u64>,
+    /// The most bytes of unused buffers that are kept for reuse. By default, a quarter more than the largest working set
+    /// so far, and at least 1 GiB, counting buffers in use.
+    pub max_pooled: Option<u64>,
+    /// Forces the limits down to core WebGPU's: 8 storage buffers a stage, 256 invocations, 16 KiB of workgroup memory,
+    /// 128 MiB a binding, 256 MiB a buffer.
+    pub core_limits: bool,
+    /// Does without native 64-bit integers.
+    pub no_int64: bool,
+    /// Does without native 64-bit floats.
+    pub no_f64: bool,
+    /// Does without subgroup operations.
+    pub no_subgroups: bool,
+    /// Does without timestamps.
+    pub no_timestamps: bool,
+    /// Has wgpu add bounds checks and loop bounds to every kernel.
+    pub checked_shaders: bool,
+    /// A folder into which every WGSL module that is compiled is written, as `<label>-<hash>.wgsl`.
+    pub dump_wgsl: Option<PathBuf>,
+}
+
+impl Default for DeviceOptions {
+    fn default() -> Self {
+        Self {
+            max_binding: None,
+            max_buffer: None,
+            max_pooled: None,
+            core_limits: false,
+            no_int64: false,
+            no_f64: false,
+            no_subgroups: false,
+            no_timestamps: false,
+            checked_shaders: true,
+            dump_wgsl: None,
+        }
+    }
+}
+
+/// One chaining setter a field, so that code outside the crate can set single options.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $field:ident: $of:ty,)*) => {
+        impl DeviceOptions {
+            $($(#[$doc])* #[must_use] pub fn $field(mut self, $field: $of) -> Self { self.$field = $field; self })*
+        }
+    };
+}
+
+setters! {
+    /// Sets [`Self::max_binding`](#structfield.max_binding).
+    max_binding: Option<u64>,
+    /// Sets [`Self::max_buffer`](#structfield.max_buffer).
+    max_buffer: Option<u64>,
+    /// Sets [`Self::max_pooled`](#structfield.max_pooled).
+    max_pooled: Option<u64>,
+    /// Sets [`Self::core_limits`](#structfield.core_limits).
+    core_limits: bool,
+    /// Sets [`Self::no_int64`](#structfield.no_int64).
+    no_int64: bool,
+    /// Sets [`Self::no_f64`](#structfield.no_f64).
+    no_f64: bool,
+    /// Sets [`Self::no_subgroups`](#structfield.no_subgroups).
+    no_subgroups: bool,
+    /// Sets [`Self::no_timestamps`](#structfield.no_timestamps).
+    no_timestamps: bool,
+    /// Sets [`Self::checked_shaders`](#structfield.checked_shaders).
+    checked_shaders: bool,
+    /// Sets [`Self::dump_wgsl`](#structfield.dump_wgsl).
+    dump_wgsl: Option<PathBuf>,
+}

@@ -1,0 +1,244 @@
+//! Compute pipelines, cached by the text of their module.
+
+use std::{
+    collections::{
+        HashMap,
+        hash_map::{DefaultHasher, Entry},
+    },
+    fmt,
+    hash::{Hash, Hasher},
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use super::{
+    context::Runtime,
+    link::{bug, lock},
+    pool::fresh_id,
+    stats::Counters,
+};
+use crate::{Error, Result};
+
+/// How a kernel uses one of its buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Access {
+    /// `var<storage, read>`
+    Read,
+    /// `var<storage, read_write>`
+    ReadWrite,
+}
+
+/// A compiled kernel. Clones are handles.
+#[derive(Clone)]
+pub(crate) struct Pipeline {
+    inner: Arc<Compiled>,
+}
+
+struct Compiled {
+    wgpu: wgpu::ComputePipeline,
+    layout: Arc<Layout>,
+    label: Arc<str>,
+}
+
+impl fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pipeline").field("label", &self.inner.label).field("access", &self.inner.layout.access).finish()
+    }
+}
+
+impl Pipeline {
+    /// The name it was made under.
+    pub(crate) fn label(&self) -> &str {
+        &self.inner.label
+    }
+
+    /// How it uses the buffers at bindings 1, 2, ...
+    pub(crate) fn access(&self) -> &[Access] {
+        &self.inner.layout.access
+    }
+
+    pub(super) fn as_wgpu(&self) -> &wgpu::ComputePipeline {
+        &self.inner.wgpu
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        &self.inner.layout
+    }
+}
+
+/// Bind group 0 of all kernels with one access list: they can share bind groups.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) id: u64,
+    pub(super) access: Vec<Access>,
+    pub(super) bind_group: wgpu::BindGroupLayout,
+    pipeline: wgpu::PipelineLayout,
+}
+
+/// What has been compiled from one text.
+#[derive(Debug, Default)]
+struct Module {
+    wgpu: Option<wgpu::ShaderModule>,
+    pipelines: Vec<(&'static str, Pipeline)>,
+}
+
+/// The modules, pipelines and layouts of one device.
+#[derive(Debug, Default)]
+pub(super) struct Pipelines {
+    /// The text itself is the key: nothing rests on hashes not colliding. Each module has a lock of its own, so that different
+    /// modules are compiled at the same time and one module only once.
+    modules: Mutex<HashMap<Arc<str>, Arc<Mutex<Module>>>>,
+    layouts: Mutex<HashMap<Vec<Access>, Arc<Layout>>>,
+}
+
+impl Runtime {
+    /// The kernel `entry` of a module, compiled at the first call with this text, entry point and access list.
+    ///
+    /// Bind group 0 holds the parameters (a uniform buffer) at binding 0 and the storage buffers at bindings 1, 2, ...,
+    /// accessed as `access` says. Workgroup memory is not cleared.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if it binds more buffers than the device can; [`Error::Gpu`] with naga's or the driver's words if it does
+    /// not compile.
+    pub(crate) fn pipeline(&self, label: &str, wgsl: &str, entry: &'static str, access: &[Access]) -> Result<Pipeline> {
+        self.health().alive()?;
+        let limit = self.limits().storage_buffers as usize;
+        if access.len() > limit {
+            return Err(Error::Limit {
+                what: format!("kernel {label}"),
+                requested: access.len() as u64,
+                unit: "storage buffers",
+                limit: limit as u64,
+                whose: self.info().name.clone(),
+            });
+        }
+        let module = {
+            let mut modules = lock(&self.pipelines.modules);
+            match modules.get(wgsl) {
+                Some(module) => Arc::clone(module),
+                None => Arc::clone(modules.entry(Arc::from(wgsl)).or_default()),
+            }
+        };
+        let mut module = lock(&module);
+        let found = module.pipelines.iter().find(|(name, it)| *name == entry && it.access() == access);
+        if let Some((_, pipeline)) = found {
+            return Ok(pipeline.clone());
+        }
+        let shader = match &module.wgpu {
+            Some(shader) => shader.clone(),
+            None => {
+                let shader = self.compile_module(label, wgsl)?;
+                module.wgpu.insert(shader).clone()
+            }
+        };
+        let pipeline = self.compile(label, &shader, entry, self.layout(access)?)?;
+        module.pipelines.push((entry, pipeline.clone()));
+        Ok(pipeline)
+    }
+
+    fn compile_module(&self, label: &str, wgsl: &str) -> Result<wgpu::ShaderModule> {
+        if let Some(folder) = &self.dump_wgsl {
+            dump(folder, label, wgsl)?;
+        }
+        let source = wgpu::ShaderSource::Wgsl(wgsl.into());
+        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source };
+        let device = self.device();
+        let module = self.link().scoped(|| {
+            if self.checked_shaders {
+                device.create_shader_module(descriptor)
+            } else {
+                // Division keeps its guards: they give integer division by zero a value, which results depend on.
+                // SAFETY: only modules that this crate generates come here. Their loops end (each has a bound that falls or an
+                // index that rises), and they guard each index of a buffer or an array by its length themselves, as the
+                // dialect that the tests check demands.
+                unsafe {
+                    let mut checks = wgpu::ShaderRuntimeChecks::unchecked();
+                    checks.int_div_checks = true;
+                    device.create_shader_module_trusted(descriptor, checks)
+                }
+            }
+        });
+        module.map_err(|error| self.does_not_compile(label, &error))
+    }
+
+    fn compile(
+        &self,
+        label: &str,
+        module: &wgpu::ShaderModule,
+        entry: &'static str,
+        layout: Arc<Layout>,
+    ) -> Result<Pipeline> {
+        let descriptor = wgpu::ComputePipelineDescriptor {
+            label: Some(label),
+            layout: Some(&layout.pipeline),
+            module,
+            entry_point: Some(entry),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &[],
+                // On some devices clearing takes longer than the kernel, and all of ours write before they read.
+                zero_initialize_workgroup_memory: false,
+            },
+            cache: None,
+        };
+        let compiled = self.link().scoped(|| self.device().create_compute_pipeline(&descriptor));
+        let wgpu = compiled.map_err(|error| self.does_not_compile(label, &error))?;
+        // A driver that fails here takes the whole device with it, without an error.
+        self.health().alive()?;
+        Counters::add(&self.link().counters.pipelines_compiled, 1);
+        Ok(Pipeline { inner: Arc::new(Compiled { wgpu, layout, label: label.into() }) })
+    }
+
+    fn does_not_compile(&self, label: &str, error: &wgpu::Error) -> Error {
+        match self.health().alive() {
+            Err(lost) => lost,
+            Ok(()) => Error::Gpu { label: label.to_owned(), message: error.to_string() },
+        }
+    }
+
+    fn layout(&self, access: &[Access]) -> Result<Arc<Layout>> {
+        let mut layouts = lock(&self.pipelines.layouts);
+        let vacant = match layouts.entry(access.to_vec()) {
+            Entry::Occupied(layout) => return Ok(Arc::clone(layout.get())),
+            Entry::Vacant(vacant) => vacant,
+        };
+        let binding = |binding: usize, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
+            binding: binding as u32,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
+            count: None,
+        };
+        let storage = access.iter().enumerate().map(|(i, access)| {
+            binding(i + 1, wgpu::BufferBindingType::Storage { read_only: *access == Access::Read }, false)
+        });
+        let params = binding(0, wgpu::BufferBindingType::Uniform, true);
+        let entries: Vec<_> = std::iter::once(params).chain(storage).collect();
+        let device = self.device();
+        let made = self.link().scoped(|| {
+            let bind_group =
+                device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
+            let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[Some(&bind_group)],
+                immediate_size: 0,
+            });
+            (bind_group, pipeline)
+        });
+        let (bind_group, pipeline) = made.map_err(|error| bug("a bind group layout", error))?;
+        let layout = Layout { id: fresh_id(), access: access.to_vec(), bind_group, pipeline };
+        Ok(Arc::clone(vacant.insert(Arc::new(layout))))
+    }
+}
+
+/// Writes a module to the folder that the options name.
+fn dump(folder: &Path, label: &str, wgsl: &str) -> Result<()> {
+    let mut hasher = DefaultHasher::new();
+    wgsl.hash(&mut hasher);
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "_-.".contains(c) { c } else { '_' };
+    let stem: String = label.chars().take(100).map(plain).collect();
+    let path = folder.join(format!("{stem}-{:016x}.wgsl", hasher.finish()));
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, wgsl));
+    written.map_err(|error| Error::Gpu {
+        label: label.to_owned(),
+        message: format!("cannot write {}: {error}", path.display()),
+    })
+}

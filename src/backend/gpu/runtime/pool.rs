@@ -1,0 +1,291 @@
+//! Device buffers that outlive their users, by size class.
+//!
+//! A fresh buffer costs an allocation and, at its first use, a pass over it: wgpu fills with zeros whatever may be read before it
+//! is written, and cannot be told not to. A pooled buffer costs neither.
+//!
+//! # Why a buffer may be reused at once
+//! A slot comes back when its last handle is dropped. A command holds handles, and the lists of commands that a caller has
+//! recorded but not submitted hold them too; so nothing that is still to be *submitted* can name a slot that lies in the
+//! pool. What was submitted before runs, in queue order, before whatever the next owner submits or uploads.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use super::{
+    link::{Link, lock},
+    stats::Counters,
+};
+use crate::{Error, Result};
+
+/// What a buffer is for; buffers of different use are never exchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Use {
+    /// Read and written by kernels and copies.
+    Storage,
+    /// Copied into, then mapped by the host.
+    ReadBack,
+}
+
+impl Use {
+    fn flags(self) -> wgpu::BufferUsages {
+        use wgpu::BufferUsages as U;
+        match self {
+            Self::Storage => U::STORAGE | U::COPY_SRC | U::COPY_DST,
+            Self::ReadBack => U::MAP_READ | U::COPY_DST,
+        }
+    }
+}
+
+/// One wgpu buffer. It is given back with [`Pool::release`] or [`Pool::discard`]; merely dropped, its memory goes once no cached
+/// bind group holds it any more.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) buffer: wgpu::Buffer,
+    /// Never given to another slot of this process.
+    pub(super) id: u64,
+    /// The size of the wgpu buffer: a multiple of 16.
+    pub(super) capacity: u64,
+    usage: Use,
+}
+
+/// A number that no other buffer of this process has.
+pub(super) fn fresh_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Relaxed)
+}
+
+/// The least that is allocated. wgpu has no bindings of zero bytes, and loads of 16 bytes may read the tail of an array.
+const GRAIN: u64 = 16;
+
+/// Rounds a size up to its class: two bits below the leading one, so that at most a quarter is wasted. None above 2^63.
+pub(super) fn size_class(bytes: u64) -> Option<u64> {
+    let bytes = bytes.max(GRAIN);
+    let step = 1u64 << bytes.ilog2().saturating_sub(2);
+    bytes.checked_next_multiple_of(step)?.checked_next_multiple_of(GRAIN)
+}
+
+#[derive(Debug, Default)]
+struct Free {
+    /// Oldest first, with the time of their release.
+    slots: BTreeMap<(Use, u64), VecDeque<(u64, Slot)>>,
+    clock: u64,
+    pooled: u64,
+    in_use: u64,
+    in_use_peak: u64,
+}
+
+impl Free {
+    fn take(&mut self, usage: Use, capacity: u64) -> Option<Slot> {
+        // The newest: likeliest to be in a cache, and the oldest age towards eviction.
+        let (_, slot) = self.slots.get_mut(&(usage, capacity))?.pop_back()?;
+        self.pooled -= capacity;
+        Some(slot)
+    }
+
+    fn used(&mut self, capacity: u64) {
+        self.in_use += capacity;
+        self.in_use_peak = self.in_use_peak.max(self.in_use);
+    }
+
+    fn put(&mut self, slot: Slot) {
+        self.clock += 1;
+        self.pooled += slot.capacity;
+        self.slots.entry((slot.usage, slot.capacity)).or_default().push_back((self.clock, slot));
+    }
+
+    fn evict_oldest(&mut self) -> Option<Slot> {
+        let oldest = |(_, queue): &(_, &VecDeque<(u64, Slot)>)| queue.front().map_or(u64::MAX, |(time, _)| *time);
+        let (key, _) = self.slots.iter().filter(|(_, queue)| !queue.is_empty()).min_by_key(oldest)?;
+        let key = *key;
+        let (_, slot) = self.slots.get_mut(&key)?.pop_front()?;
+        self.pooled -= slot.capacity;
+        Some(slot)
+    }
+}
+
+/// The pool of one device.
+#[derive(Debug)]
+pub(super) struct Pool {
+    link: Arc<Link>,
+    free: Mutex<Free>,
+    max_pooled: Option<u64>,
+    /// Buffers that were destroyed since the bind groups were last swept.
+    destroyed: Mutex<Vec<u64>>,
+    faults: AtomicU32,
+}
+
+/// Below this total nothing is given back to the driver.
+const FLOOR: u64 = 1 << 30;
+
+impl Pool {
+    pub(super) fn new(link: Arc<Link>, max_pooled: Option<u64>) -> Self {
+        Self { link, free: Mutex::default(), max_pooled, destroyed: Mutex::default(), faults: AtomicU32::new(0) }
+    }
+
+    pub(super) fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
+    /// A buffer of at least `bytes` with unspecified contents. `most` is the largest capacity that is allowed; a class that
+    /// would pass it is cut down to it.
+    pub(super) fn acquire(&self, usage: Use, bytes: u64, most: u64) -> Result<Slot> {
+        self.link.health.alive()?;
+        let most = most & !(GRAIN - 1);
+        let capacity = size_class(bytes).map_or(most, |class| class.min(most));
+        if bytes > capacity {
+            let whose = "this device's buffers".into();
+            return Err(Error::Limit { what: "a buffer".into(), requested: bytes, unit: "bytes", limit: most, whose });
+        }
+        let counters = &self.link.counters;
+        let pooled = {
+            let mut free = lock(&self.free);
+            let pooled = free.take(usage, capacity);
+            if pooled.is_some() {
+                free.used(capacity);
+            }
+            pooled
+        };
+        if let Some(slot) = pooled {
+            Counters::add(&counters.pool_hits, 1);
+            return Ok(slot);
+        }
+        Counters::add(&counters.pool_misses, 1);
+        let slot = self.allocate(usage, capacity).or_else(|error| {
+            if !matches!(error, wgpu::Error::OutOfMemory { .. }) {
+                return Err(error);
+            }
+            // The pool may hold what is missing, in other sizes; the device lets go of it once it is idle.
+            self.trim();
+            self.link.wait_idle();
+            self.allocate(usage, capacity)
+        });
+        let slot = slot.map_err(|error| self.refused(bytes, &error))?;
+        // On a lost device wgpu hands out dead buffers without an error.
+        self.link.health.alive()?;
+        lock(&self.free).used(capacity);
+        Ok(slot)
+    }
+
+    fn refused(&self, bytes: u64, error: &wgpu::Error) -> Error {
+        if let Err(lost) = self.link.health.alive() {
+            return lost;
+        }
+        let label = format!("a buffer of {bytes} bytes");
+        let message = match error {
+            wgpu::Error::OutOfMemory { .. } => {
+                let in_use = lock(&self.free).in_use;
+                format!("out of device memory, with {in_use} bytes in use and none pooled")
+            }
+            other => other.to_string(),
+        };
+        Error::Gpu { label, message }
+    }
+
+    fn allocate(&self, usage: Use, capacity: u64) -> Result<Slot, wgpu::Error> {
+        let faulty = self.faults.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        if faulty.is_ok() {
+            return Err(wgpu::Error::OutOfMemory { source: "injected fault".into() });
+        }
+        let descriptor =
+            wgpu::BufferDescriptor { label: None, size: capacity, usage: usage.flags(), mapped_at_creation: false };
+        let buffer = self.link.scoped(|| self.link.device.create_buffer(&descriptor))?;
+        Ok(Slot { buffer, id: fresh_id(), capacity, usage })
+    }
+
+    /// Takes a slot back for reuse.
+    pub(super) fn release(&self, slot: Slot) {
+        let surplus = {
+            let mut free = lock(&self.free);
+            free.in_use -= slot.capacity;
+            free.put(slot);
+            let mut surplus = Vec::new();
+            while free.pooled > self.allowance(&free) {
+                match free.evict_oldest() {
+                    Some(slot) => surplus.push(slot),
+                    None => break,
+                }
+            }
+            surplus
+        };
+        // Outside of the lock: destroying calls into the driver.
+        surplus.into_iter().for_each(|slot| self.destroy(slot));
+    }
+
+    /// How much may lie unused. By default what is in use and what is pooled may together be a quarter more than the largest
+    /// working set so far, so that a loop which does the same again and again stops allocating after its first round.
+    fn allowance(&self, free: &Free) -> u64 {
+        self.max_pooled.unwrap_or_else(|| {
+            let total = free.in_use_peak.saturating_add(free.in_use_peak / 4).max(FLOOR);
+            total.saturating_sub(free.in_use)
+        })
+    }
+
+    /// Gives a slot that is in use back to the driver.
+    pub(super) fn discard(&self, slot: Slot) {
+        lock(&self.free).in_use -= slot.capacity;
+        self.destroy(slot);
+    }
+
+    fn destroy(&self, slot: Slot) {
+        // Explicitly, since cached bind groups hold the buffer. wgpu waits for submitted work, and no other names it.
+        slot.buffer.destroy();
+        self.forget(slot.id);
+    }
+
+    /// Has the bind groups that name a buffer dropped at the next submission.
+    pub(super) fn forget(&self, id: u64) {
+        lock(&self.destroyed).push(id);
+    }
+
+    /// The buffers that were destroyed since the last call.
+    pub(super) fn take_destroyed(&self) -> Vec<u64> {
+        std::mem::take(&mut *lock(&self.destroyed))
+    }
+
+    /// Gives all unused buffers back to the driver.
+    pub(super) fn trim(&self) {
+        let slots = {
+            let mut free = lock(&self.free);
+            free.pooled = 0;
+            std::mem::take(&mut free.slots)
+        };
+        slots.into_values().flatten().for_each(|(_, slot)| self.destroy(slot));
+    }
+
+    /// The bytes that lie unused.
+    pub(super) fn pooled_bytes(&self) -> u64 {
+        lock(&self.free).pooled
+    }
+
+    /// Makes the next `count` real allocations fail as if there were no memory left.
+    pub(super) fn inject_faults(&self, count: u32) {
+        self.faults.store(count, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size_class;
+
+    #[test]
+    fn classes_waste_at_most_a_quarter() {
+        assert_eq!(size_class(0), Some(16));
+        assert_eq!(size_class(16), Some(16));
+        assert_eq!(size_class(17), Some(32));
+        assert_eq!(size_class(65), Some(80));
+        assert_eq!(size_class(129), Some(160));
+        assert_eq!(size_class(1 << 20), Some(1 << 20));
+        assert_eq!(size_class((1 << 20) + 1), Some(5 << 18));
+        assert_eq!(size_class(u64::MAX), None);
+        for bytes in (64..100_000).chain((1 << 32) - 1000..(1 << 32) + 1000) {
+            let class = size_class(bytes).expect("small enough");
+            assert!(class >= bytes && class.is_multiple_of(16) && class - bytes <= bytes / 4 + 1, "{bytes} -> {class}");
+            assert_eq!(size_class(class), Some(class), "a class is its own class");
+        }
+    }
+}

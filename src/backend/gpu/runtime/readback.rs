@@ -1,0 +1,354 @@
+//! Bytes from device buffers to the host.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, mpsc},
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use super::{
+    buffer::Buffer,
+    commands::{Command, ReadRequest},
+    context::Runtime,
+    link::{Link, bug, lock},
+    pool::{Pool, Slot, Use},
+    stats::Counters,
+    submit::Submitted,
+};
+use crate::Result;
+
+/// Reads are packed into one mapped buffer up to this size; a larger one has a buffer of its own.
+const PACK: u64 = 64 << 20;
+
+/// What one request finds in a mapped buffer.
+#[derive(Debug)]
+struct Piece {
+    request: usize,
+    at: usize,
+    bytes: usize,
+}
+
+/// One buffer that the host will map.
+#[derive(Debug)]
+pub(super) struct Stage {
+    /// Taken out when it can be reused; given back to the driver if it never comes to that, since it may be mapped.
+    slot: Option<Slot>,
+    bytes: u64,
+    pieces: Vec<Piece>,
+    /// Source, first byte there, first byte here, length.
+    copies: Vec<(Buffer, u64, u64, u64)>,
+    pool: Arc<Pool>,
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            self.pool.discard(slot);
+        }
+    }
+}
+
+impl Stage {
+    fn empty(pool: &Arc<Pool>) -> Self {
+        Self { slot: None, bytes: 0, pieces: Vec::new(), copies: Vec::new(), pool: Arc::clone(pool) }
+    }
+
+    /// A stage for `bytes` bytes that the caller copies in.
+    pub(super) fn of(runtime: &Runtime, bytes: usize) -> Result<Self> {
+        let mut stage = Self::empty(runtime.pool());
+        stage.bytes = bytes as u64;
+        stage.pieces.push(Piece { request: 0, at: 0, bytes });
+        stage.allocate(runtime.limits().max_buffer)?;
+        Ok(stage)
+    }
+
+    fn allocate(&mut self, most: u64) -> Result<()> {
+        self.slot = Some(self.pool.acquire(Use::ReadBack, self.bytes, most)?);
+        Ok(())
+    }
+
+    pub(super) fn buffer(&self) -> Option<&wgpu::Buffer> {
+        self.slot.as_ref().map(|slot| &slot.buffer)
+    }
+
+    fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
+        let Some(target) = self.buffer() else { return };
+        for (source, from, to, bytes) in &self.copies {
+            encoder.copy_buffer_to_buffer(source.as_wgpu(), *from, target, *to, *bytes);
+        }
+    }
+
+    /// Copies the pieces out, unmaps the buffer and gives it back.
+    fn unload(mut self, into: &mut [Vec<u8>]) -> Result<()> {
+        let Some(slot) = self.slot.take() else { return Ok(()) };
+        let copied = {
+            let view = slot.buffer.get_mapped_range(..self.bytes);
+            view.map_err(|error| bug("a read", error)).map(|view| {
+                for piece in &self.pieces {
+                    if let Some(bytes) = view.get(piece.at..piece.at + piece.bytes) {
+                        into[piece.request] = bytes.to_vec();
+                    }
+                }
+            })
+        };
+        match copied {
+            Ok(()) => {
+                slot.buffer.unmap();
+                self.pool.release(slot);
+                Ok(())
+            }
+            Err(error) => {
+                self.pool.discard(slot);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// How far the mapping of a read's buffers has come.
+#[derive(Debug, Default)]
+struct Progress {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    left: usize,
+    failed: bool,
+    waker: Option<Waker>,
+}
+
+impl Progress {
+    fn step(&self, ok: bool) {
+        let waker = {
+            let mut state = lock(&self.state);
+            state.left = state.left.saturating_sub(1);
+            state.failed |= !ok;
+            if state.left == 0 || state.failed { state.waker.take() } else { None }
+        };
+        self.changed.notify_all();
+        // Outside of the lock: waking may poll at once.
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Whether it is over: all mapped, or never to be.
+    fn outcome(state: &State) -> Option<bool> {
+        if state.failed { Some(false) } else { (state.left == 0).then_some(true) }
+    }
+
+    /// Waits a little for the end. Callbacks run in whichever thread polls, and may be due in another one although the submission
+    /// has ended.
+    fn wait(&self) -> Option<bool> {
+        let state = lock(&self.state);
+        let pause = Duration::from_millis(20);
+        let waited = self.changed.wait_timeout_while(state, pause, |state| Self::outcome(state).is_none());
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        Self::outcome(&state)
+    }
+}
+
+/// Reports one mapping exactly once, even if wgpu drops the callback without calling it.
+struct Report {
+    progress: Arc<Progress>,
+    ok: bool,
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        self.progress.step(self.ok);
+    }
+}
+
+/// A read that was submitted.
+#[derive(Debug)]
+pub(super) struct Pending {
+    stages: Vec<Stage>,
+    requests: usize,
+    progress: Arc<Progress>,
+    /// None if there is nothing to wait for.
+    submitted: Option<Submitted>,
+    link: Arc<Link>,
+}
+
+impl Pending {
+    /// Asks for the stages of a submission to be mapped.
+    pub(super) fn new(link: &Arc<Link>, stages: Vec<Stage>, requests: usize, submitted: Option<Submitted>) -> Self {
+        let progress = Arc::new(Progress::default());
+        lock(&progress.state).left = stages.len();
+        for stage in &stages {
+            let mut report = Report { progress: Arc::clone(&progress), ok: false };
+            if let Some(buffer) = stage.buffer() {
+                buffer.slice(..stage.bytes).map_async(wgpu::MapMode::Read, move |mapped| {
+                    report.ok = mapped.is_ok();
+                    drop(report);
+                });
+            }
+        }
+        Self { stages, requests, progress, submitted, link: Arc::clone(link) }
+    }
+
+    /// Blocks until the bytes are there.
+    pub(super) fn wait(self, runtime: &Runtime) -> Result<Vec<Vec<u8>>> {
+        if let Some(submitted) = self.submitted.as_ref().filter(|_| !self.stages.is_empty()) {
+            Counters::add(&self.link.counters.waits, 1);
+            self.link.wait_for(&submitted.index)?;
+            runtime.in_flight.ended(submitted);
+            while self.progress.wait().is_none() {
+                self.link.wait_for(&submitted.index)?;
+            }
+        }
+        self.unload()
+    }
+
+    fn unload(self) -> Result<Vec<Vec<u8>>> {
+        let outcome = Progress::outcome(&lock(&self.progress.state));
+        if outcome != Some(true) {
+            // A loss is told to the callback of the device, which may be due only now.
+            self.link.poll_once();
+            self.link.health.check()?;
+            return Err(bug("a read", "the buffer could not be mapped"));
+        }
+        self.link.health.check()?;
+        let mut results = vec![Vec::new(); self.requests];
+        for stage in self.stages {
+            stage.unload(&mut results)?;
+        }
+        let bytes = results.iter().map(|bytes| bytes.len() as u64).sum();
+        Counters::add(&self.link.counters.bytes_read_back, bytes);
+        Ok(results)
+    }
+}
+
+/// The bytes of a read, once the device has made them. It needs no particular executor: see [`Runtime::submit_and_read_async`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless awaited"]
+pub(crate) struct ReadFuture(Option<Result<Pending>>);
+
+impl Future for ReadFuture {
+    type Output = Result<Vec<Vec<u8>>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(Ok(pending)) = &self.0 {
+            let mut state = lock(&pending.progress.state);
+            if Progress::outcome(&state).is_none() {
+                state.waker = Some(context.waker().clone());
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(match self.0.take() {
+            Some(Ok(pending)) => pending.unload(),
+            Some(Err(error)) => Err(error),
+            None => Err(bug("a read", "polled after it was ready")),
+        })
+    }
+}
+
+/// What the polling thread waits for, and whom to tell if it fails.
+type Job = (wgpu::SubmissionIndex, Arc<Progress>);
+
+/// A thread that waits for the device so that futures need not. It starts with the first asynchronous read and ends with the
+/// runtime.
+#[derive(Debug, Default)]
+pub(super) struct Poller(OnceLock<Option<mpsc::Sender<Job>>>);
+
+impl Poller {
+    fn start(link: &Arc<Link>) -> Option<mpsc::Sender<Job>> {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let link = Arc::clone(link);
+        let body = move || {
+            for (submission, progress) in queue {
+                if link.wait_for(&submission).is_err() {
+                    progress.step(false);
+                }
+            }
+        };
+        std::thread::Builder::new().name("ragged-poll".into()).spawn(body).ok().map(|_| jobs)
+    }
+
+    /// Has someone wait for a submission: the thread, or, if the system has no thread to spare, the caller.
+    fn watch(&self, link: &Arc<Link>, submitted: &Submitted, progress: &Arc<Progress>) {
+        let jobs = self.0.get_or_init(|| Self::start(link));
+        let job = (submitted.index.clone(), Arc::clone(progress));
+        let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
+        if !sent && link.wait_for(&submitted.index).is_err() {
+            progress.step(false);
+        }
+    }
+}
+
+impl Runtime {
+    /// Encodes the commands and the copies for the reads into one submission, waits for it once, and returns the bytes of each
+    /// request.
+    ///
+    /// # Errors
+    /// As [`Runtime::submit`]; [`Error::Gpu`] too for a request outside of its buffer (a fault of the layers above).
+    pub(crate) fn submit_and_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Vec<Vec<u8>>> {
+        self.start_read(commands, reads)?.wait(self)
+    }
+
+    /// As [`Runtime::submit_and_read`], but the wait is a future. The commands are submitted by this call, not by the first poll.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped. A thread of the runtime's own polls the device.
+    pub(crate) fn submit_and_read_async(&self, commands: &[Command], reads: &[ReadRequest]) -> ReadFuture {
+        let pending = self.start_read(commands, reads);
+        if let Ok(Pending { submitted: Some(submitted), progress, link, .. }) = &pending {
+            self.poller.watch(link, submitted, progress);
+        }
+        ReadFuture(Some(pending))
+    }
+
+    fn start_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Pending> {
+        self.health().check()?;
+        let plan = self.plan(commands)?;
+        let stages = self.stage_reads(reads)?;
+        let submitted = if plan.steps.is_empty() && stages.is_empty() {
+            None
+        } else {
+            Some(self.run(&plan, |_| (), |encoder| stages.iter().for_each(|stage| stage.encode(encoder)))?)
+        };
+        Ok(Pending::new(self.link(), stages, reads.len(), submitted))
+    }
+
+    /// Packs requests into as few buffers as possible.
+    fn stage_reads(&self, reads: &[ReadRequest]) -> Result<Vec<Stage>> {
+        let most = self.limits().max_buffer;
+        let mut stages: Vec<Stage> = Vec::new();
+        for (request, read) in reads.iter().enumerate() {
+            self.check_owner("a read", &read.buffer)?;
+            let end = read.offset.checked_add(read.bytes).filter(|end| *end <= read.buffer.bytes());
+            let Some(end) = end else {
+                let (from, bytes, size) = (read.offset, read.bytes, read.buffer.bytes());
+                return Err(bug("a read", format_args!("{bytes} bytes from {from} of {size}")));
+            };
+            if read.bytes == 0 {
+                continue;
+            }
+            // Copies are made of words. The allocation is a multiple of 16, so that rounding outwards stays inside.
+            let from = read.offset & !3;
+            let bytes = end.next_multiple_of(4) - from;
+            let room = most.min(PACK);
+            // A piece may start at any multiple of eight in a mapped buffer.
+            if stages.last().is_none_or(|stage| stage.bytes.next_multiple_of(8) + bytes > room) {
+                stages.push(Stage::empty(self.pool()));
+            }
+            if let Some(stage) = stages.last_mut() {
+                let at = stage.bytes.next_multiple_of(8);
+                stage.copies.push((read.buffer.clone(), from, at, bytes));
+                let skip = read.offset - from;
+                let too_large = |_| bug("a read", "more bytes than the host can address");
+                stage.pieces.push(Piece {
+                    request,
+                    at: usize::try_from(at + skip).map_err(too_large)?,
+                    bytes: usize::try_from(read.bytes).map_err(too_large)?,
+                });
+                stage.bytes = at + bytes;
+            }
+        }
+        stages.iter_mut().try_for_each(|stage| stage.allocate(most))?;
+        Ok(stages)
+    }
+}

@@ -1,0 +1,241 @@
+//! From checked commands to one command buffer on the queue.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, atomic::Ordering::Relaxed},
+};
+
+use super::{
+    bind_groups::{BindGroups, Bound},
+    commands::{Command, Plan, Step},
+    context::Runtime,
+    link::lock,
+    pool::fresh_id,
+    stats::Counters,
+};
+use crate::{Error, Result};
+
+/// What only the thread that submits touches.
+#[derive(Debug, Default)]
+pub(super) struct Submitter {
+    params: Option<ParamsBuffer>,
+    bind_groups: BindGroups,
+    last_flush: Option<Submitted>,
+    submitted: u64,
+}
+
+/// The uniform buffer that holds the parameters of all kernels of a submission.
+///
+/// One is enough, for ever: it is written at the start of a submission, after the submission before it has ended. Since it stays the
+/// same, bind groups that name it can be kept.
+#[derive(Debug)]
+struct ParamsBuffer {
+    buffer: wgpu::Buffer,
+    id: u64,
+    capacity: u64,
+}
+
+/// A submission that was made.
+#[derive(Debug, Clone)]
+pub(super) struct Submitted {
+    pub(super) index: wgpu::SubmissionIndex,
+    /// Counts up by one a submission.
+    number: u64,
+}
+
+/// The submissions that may still be running, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct InFlight(Mutex<VecDeque<Submitted>>);
+
+/// How many submissions may be under way. Each holds a command buffer and staging memory; a queue that is never waited for would
+/// grow without end.
+const MAX_IN_FLIGHT: usize = 64;
+
+impl InFlight {
+    fn push(&self, submitted: Submitted) {
+        lock(&self.0).push_back(submitted);
+    }
+
+    /// Takes out the oldest if there are too many.
+    fn overdue(&self) -> Option<Submitted> {
+        let mut queue = lock(&self.0);
+        if queue.len() < MAX_IN_FLIGHT { None } else { queue.pop_front() }
+    }
+
+    /// Takes out all up to one that is known to have ended.
+    pub(super) fn ended(&self, last: &Submitted) {
+        let mut queue = lock(&self.0);
+        while queue.front().is_some_and(|front| front.number <= last.number) {
+            queue.pop_front();
+        }
+    }
+}
+
+impl Runtime {
+    /// Encodes the commands and submits them. Nothing waits, unless 64 submissions are under way: then for the oldest.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a grid or parameters pass the device's limits; [`Error::Gpu`] for a command that breaks a rule (a fault
+    /// of the layers above) or an error reported since the last call; [`Error::DeviceLost`]. After an error none of the
+    /// commands runs.
+    pub(crate) fn submit(&self, commands: &[Command]) -> Result<()> {
+        self.health().check()?;
+        let plan = self.plan(commands)?;
+        if !plan.steps.is_empty() {
+            self.run(&plan, |_| (), |_| ())?;
+        }
+        Ok(())
+    }
+
+    /// Submits a plan as one command buffer, with what `head` encodes before it and `tail` after it.
+    pub(super) fn run(
+        &self,
+        plan: &Plan<'_>,
+        head: impl FnOnce(&mut wgpu::CommandEncoder),
+        tail: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) -> Result<Submitted> {
+        // Before the lock is taken: others may submit meanwhile.
+        self.throttle()?;
+        let link = self.link();
+        let mut submitter = lock(&self.submitter);
+        let submitter = &mut *submitter;
+        submitter.bind_groups.forget(&self.pool().take_destroyed());
+        self.reserve_params(submitter, plan.params.len() as u64)?;
+        let outcome = link.scoped(|| {
+            let descriptor = wgpu::CommandEncoderDescriptor { label: Some("ragged") };
+            let mut encoder = link.device.create_command_encoder(&descriptor);
+            head(&mut encoder);
+            self.encode(submitter, plan, &mut encoder);
+            tail(&mut encoder);
+            link.queue.submit([encoder.finish()])
+        });
+        let index = outcome.map_err(|error| {
+            // Bind groups that were made while things went wrong may be invalid, and would fail again.
+            submitter.bind_groups = BindGroups::default();
+            self.not_submitted(&error)
+        })?;
+        // On a lost device wgpu drops submissions without an error.
+        link.health.alive()?;
+        Counters::add(&link.counters.dispatches, plan.kernels);
+        Ok(self.submitted(submitter, index))
+    }
+
+    fn submitted(&self, submitter: &mut Submitter, index: wgpu::SubmissionIndex) -> Submitted {
+        Counters::add(&self.link().counters.submissions, 1);
+        self.upload_backlog.store(0, Relaxed);
+        submitter.submitted += 1;
+        let submitted = Submitted { index, number: submitter.submitted };
+        self.in_flight.push(submitted.clone());
+        submitted
+    }
+
+    fn not_submitted(&self, error: &wgpu::Error) -> Error {
+        if let Err(lost) = self.health().alive() {
+            return lost;
+        }
+        let message = match error {
+            wgpu::Error::OutOfMemory { .. } => "out of device memory".into(),
+            other => other.to_string(),
+        };
+        Error::Gpu { label: "a submission".into(), message }
+    }
+
+    fn throttle(&self) -> Result<()> {
+        if let Some(oldest) = self.in_flight.overdue() {
+            Counters::add(&self.link().counters.throttles, 1);
+            self.link().wait_for(&oldest.index)?;
+        }
+        Ok(())
+    }
+
+    /// Sends staged uploads on their way, so that their staging memory comes free; at most two such batches are under way.
+    pub(super) fn flush_uploads(&self) -> Result<()> {
+        let before = {
+            let mut submitter = lock(&self.submitter);
+            let outcome = self.link().scoped(|| self.link().queue.submit([]));
+            let index = outcome.map_err(|error| self.not_submitted(&error))?;
+            self.health().alive()?;
+            let submitted = self.submitted(&mut submitter, index);
+            submitter.last_flush.replace(submitted)
+        };
+        if let Some(before) = before {
+            Counters::add(&self.link().counters.throttles, 1);
+            self.link().wait_for(&before.index)?;
+            self.in_flight.ended(&before);
+        }
+        Ok(())
+    }
+
+    /// Makes room for parameters.
+    fn reserve_params(&self, submitter: &mut Submitter, bytes: u64) -> Result<()> {
+        if bytes == 0 || submitter.params.as_ref().is_some_and(|params| params.capacity >= bytes) {
+            return Ok(());
+        }
+        if let Some(old) = submitter.params.take() {
+            submitter.bind_groups.forget(&[old.id]);
+        }
+        let capacity = bytes.next_power_of_two().max(64 << 10);
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some("ragged parameters"),
+            size: capacity,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        };
+        let made = self.link().scoped(|| self.device().create_buffer(&descriptor));
+        let buffer = made.map_err(|error| self.not_submitted(&error))?;
+        submitter.params = Some(ParamsBuffer { buffer, id: fresh_id(), capacity });
+        Ok(())
+    }
+
+    fn encode(&self, submitter: &mut Submitter, plan: &Plan<'_>, encoder: &mut wgpu::CommandEncoder) {
+        let link = self.link();
+        if let Some(params) = submitter.params.as_ref().filter(|_| !plan.params.is_empty()) {
+            // Runs at the start of this very submission: the lock keeps others from submitting in between.
+            link.queue.write_buffer(&params.buffer, 0, &plan.params);
+        }
+        let mut steps = plan.steps.iter().peekable();
+        while let Some(step) = steps.next() {
+            match step {
+                Step::Clear { buffer } => encoder.clear_buffer(buffer.as_wgpu(), 0, None),
+                Step::Copy { from, from_offset, to, to_offset, bytes } => {
+                    encoder.copy_buffer_to_buffer(from.as_wgpu(), *from_offset, to.as_wgpu(), *to_offset, *bytes);
+                }
+                Step::Kernel { .. } => {
+                    // A pass costs five times what a dispatch in it costs.
+                    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                    let mut set = None;
+                    self.encode_kernel(submitter, step, &mut pass, &mut set);
+                    while let Some(next) = steps.next_if(|next| matches!(next, Step::Kernel { .. })) {
+                        self.encode_kernel(submitter, next, &mut pass, &mut set);
+                    }
+                }
+            }
+        }
+    }
+
+    fn encode_kernel<'a>(
+        &self,
+        submitter: &mut Submitter,
+        step: &'a Step<'_>,
+        pass: &mut wgpu::ComputePass<'_>,
+        set: &mut Option<&'a wgpu::ComputePipeline>,
+    ) {
+        let Step::Kernel { pipeline, buffers, params_at, params_bytes, grid } = step else { return };
+        let Some(params) = &submitter.params else { return };
+        let params = Bound { id: params.id, buffer: &params.buffer };
+        let storage = buffers.iter().map(|buffer| Bound { id: buffer.id(), buffer: buffer.as_wgpu() });
+        let group = submitter.bind_groups.get(self.link(), pipeline.layout(), params, *params_bytes, storage);
+        if *set != Some(pipeline.as_wgpu()) {
+            pass.set_pipeline(pipeline.as_wgpu());
+            *set = Some(pipeline.as_wgpu());
+        }
+        pass.set_bind_group(0, &group, &[*params_at]);
+        pass.dispatch_workgroups(grid.0, grid.1, grid.2);
+    }
+
+    /// How many bind groups are cached.
+    #[cfg(test)]
+    pub(super) fn cached_bind_groups(&self) -> usize {
+        lock(&self.submitter).bind_groups.len()
+    }
+}

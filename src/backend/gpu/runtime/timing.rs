@@ -1,0 +1,73 @@
+//! How long the device takes.
+
+use super::{
+    commands::Command,
+    context::Runtime,
+    link::bug,
+    readback::{Pending, Stage},
+};
+use crate::Result;
+
+/// Two timestamps of eight bytes.
+const BYTES: usize = 16;
+
+impl Runtime {
+    /// Submits the commands, waits for them, and returns the milliseconds that the device spent between the start of the first
+    /// and the end of the last; `None` if it has no timestamps.
+    ///
+    /// # Errors
+    /// As [`Runtime::submit`].
+    pub(crate) fn submit_timed(&self, commands: &[Command]) -> Result<Option<f64>> {
+        if !self.has_timestamps() {
+            self.submit(commands)?;
+            return Ok(None);
+        }
+        self.health().check()?;
+        let plan = self.plan(commands)?;
+        let (device, link) = (self.device(), self.link());
+        let made = link.scoped(|| {
+            let stamps = device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: None,
+                ty: wgpu::QueryType::Timestamp,
+                count: 2,
+            });
+            let resolved = device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: BYTES as u64,
+                usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            });
+            (stamps, resolved)
+        });
+        let (stamps, resolved) = made.map_err(|error| bug("timestamps", error))?;
+        let stage = Stage::of(self, BYTES)?;
+        // Empty passes at both ends, so that copies and fills are timed too, and only `TIMESTAMP_QUERY` is needed. A stamp is
+        // written when everything before it has ended.
+        let stamp = |encoder: &mut wgpu::CommandEncoder, start: Option<u32>, end: Option<u32>| {
+            let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
+                query_set: &stamps,
+                beginning_of_pass_write_index: start,
+                end_of_pass_write_index: end,
+            });
+            drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
+        };
+        let submitted = self.run(
+            &plan,
+            |encoder| stamp(encoder, Some(0), None),
+            |encoder| {
+                stamp(encoder, None, Some(1));
+                encoder.resolve_query_set(&stamps, 0..2, &resolved, 0);
+                if let Some(target) = stage.buffer() {
+                    encoder.copy_buffer_to_buffer(&resolved, 0, target, 0, BYTES as u64);
+                }
+            },
+        )?;
+        let bytes = Pending::new(link, vec![stage], 1, Some(submitted)).wait(self)?;
+        let ticks = bytes.first().and_then(|bytes| {
+            let (start, rest) = bytes.split_first_chunk()?;
+            let (end, _) = rest.split_first_chunk()?;
+            Some(u64::from_le_bytes(*end).saturating_sub(u64::from_le_bytes(*start)))
+        });
+        Ok(ticks.map(|ticks| ticks as f64 * f64::from(self.queue().get_timestamp_period()) / 1e6))
+    }
+}

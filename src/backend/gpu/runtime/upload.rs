@@ -1,0 +1,70 @@
+//! Data from the host into device buffers.
+//!
+//! # Order, and why a pooled buffer is safe to upload into
+//! `Queue::write_buffer` copies the data to staging memory at the call; the device copies it into the buffer at the start of the
+//! *next* submission, before that submission's commands. That is after everything submitted so far, and it would be wrong
+//! only if a command that is recorded but not yet submitted still read the buffer's old contents. No such command can
+//! exist: commands own handles of their buffers, a buffer is in the pool only when there is no handle left, and an upload goes
+//! only into a buffer that nobody else has seen yet. Two uploads into one slot between two submissions (the first owner
+//! dropped it unused) run in the order of the calls.
+//!
+//! # Why not `mapped_at_creation`
+//! For memory that the host cannot map it makes the same staging buffer, but fills it with zeros first: one more pass over the
+//! data, on the host.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::{buffer::Buffer, context::Runtime, link::bug, stats::Counters};
+use crate::{Error, Result};
+
+/// The most that one staging buffer holds.
+const CHUNK: usize = 32 << 20;
+
+/// How much may wait in staging buffers for the next submission before it is sent on its way.
+const BACKLOG: u64 = 128 << 20;
+
+impl Runtime {
+    /// A new buffer that holds `data`. It can be named in commands and reads at once; nothing waits.
+    ///
+    /// # Errors
+    /// As [`Runtime::buffer`].
+    pub(crate) fn upload(&self, data: &[u8]) -> Result<Buffer> {
+        self.health().check()?;
+        let buffer = self.buffer(data.len() as u64)?;
+        let mut offset = 0;
+        for chunk in data.chunks(CHUNK) {
+            self.stage(&buffer, offset, chunk)?;
+            offset += chunk.len() as u64;
+            let waiting = self.upload_backlog.fetch_add(chunk.len() as u64, Relaxed) + chunk.len() as u64;
+            if waiting > BACKLOG {
+                self.flush_uploads()?;
+            }
+        }
+        self.health().alive()?;
+        Counters::add(&self.link().counters.bytes_uploaded, data.len() as u64);
+        Ok(buffer)
+    }
+
+    /// Stages one chunk; its offset is a multiple of four, its length may be anything.
+    fn stage(&self, buffer: &Buffer, offset: u64, chunk: &[u8]) -> Result<()> {
+        let (words, tail) = chunk.split_at(chunk.len() & !3);
+        let queue = &self.link().queue;
+        let staged = self.link().scoped(|| {
+            if !words.is_empty() {
+                queue.write_buffer(buffer.as_wgpu(), offset, words);
+            }
+            if !tail.is_empty() {
+                // Copies are made of words; the allocation is longer than the data, and bytes behind the data are zero.
+                let mut word = [0; 4];
+                word[..tail.len()].copy_from_slice(tail);
+                queue.write_buffer(buffer.as_wgpu(), offset + words.len() as u64, &word);
+            }
+        });
+        staged.map_err(|error| match error {
+            wgpu::Error::OutOfMemory { .. } => {
+                Error::Gpu { label: format!("an upload of {} bytes", chunk.len()), message: "out of memory".into() }
+            }
+            other => bug("an upload", other),
+        })
+    }
+}
