@@ -5,8 +5,10 @@
 
 mod axes;
 mod by_key;
+mod concat;
 mod levels;
 mod reduce;
+mod reverse;
 mod rows;
 
 pub use axes::Axes;
