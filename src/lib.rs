@@ -17,7 +17,7 @@ pub use dtype::DType;
 pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement, Str};
 pub use error::{Error, Result};
 pub use graph::scalar::Scalar;
-pub use ops::{Ellipsis, Index, NewAxis, Operand, OperandOf, Pieces};
+pub use ops::{Averaged, Axes, Ellipsis, Index, NewAxis, Operand, OperandOf, Pieces};
 pub use shape::RowPartition;
 pub use stats::Stats;
 pub use tensor::{Fill, HostTensor, HostValues, RaggedTensor, Tensor};

@@ -23,3 +23,12 @@ mod string_pairs;
 mod unary;
 
 pub use operand::{Operand, OperandOf};
+mod axes;
+mod by_key;
+mod concat;
+mod levels;
+mod reduce;
+mod reverse;
+
+pub use axes::Axes;
+pub use reduce::Averaged;
