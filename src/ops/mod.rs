@@ -14,6 +14,7 @@ mod span;
 
 pub use index::{Ellipsis, Index, NewAxis};
 mod binary;
+mod broadcast_like;
 mod cast;
 mod elementwise;
 mod map_values;
