@@ -42,7 +42,7 @@ fn value(want: &Value, got: &Read, tol: Tol) -> Result<(), String> {
             equal("uniform", uniform, u)?;
             equal("inner_shape", inner_shape, i)
         }
-        (Value::RowPartition { splits, .. }, Read::RowPartition { splits: got, .. }) => equal("splits", splits, got),
+        (Value::RowPartition { splits }, Read::RowPartition { splits: got }) => equal("splits", splits, got),
         _ => Err(format!("wanted {}, got {}", short(want), short(got))),
     }
 }
@@ -164,10 +164,12 @@ fn json(want: &Json, got: &Json, tol: Tol) -> Result<(), String> {
         (Json::Array(w), Json::Array(g)) if w.len() == g.len() => {
             w.iter().zip(g).enumerate().try_for_each(|(i, (w, g))| json(w, g, tol).map_err(|e| format!("[{i}]: {e}")))
         }
-        (Json::Object(w), Json::Object(g)) if w.len() == g.len() => w.iter().try_for_each(|(key, w)| match g.get(key) {
-            Some(g) => json(w, g, tol).map_err(|e| format!("{key}: {e}")),
-            None => differ(),
-        }),
+        (Json::Object(w), Json::Object(g)) if w.len() == g.len() => {
+            w.iter().try_for_each(|(key, w)| match g.get(key) {
+                Some(g) => json(w, g, tol).map_err(|e| format!("{key}: {e}")),
+                None => differ(),
+            })
+        }
         (Json::Number(w), Json::Number(g)) if w == g => Ok(()),
         (Json::Number(_), Json::Number(_)) => match (f64_of(want), f64_of(got)) {
             (Ok(w), Ok(g)) if (want.is_f64() || got.is_f64()) && close(w, g, tol) => Ok(()),
