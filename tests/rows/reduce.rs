@@ -6,6 +6,9 @@ use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions}
 
 type Members = Nest<Vec<usize>>;
 
+/// A reduction over one axis.
+type Reduce = fn(&Tensor, i64, bool) -> ragged::Result<Tensor>;
+
 /// What a place without members looks like: full inner dimensions, empty ragged ones.
 fn nothing(dim: usize, ragged: usize, dims: &[usize]) -> Members {
     match dims.get(dim) {
@@ -161,9 +164,7 @@ fn bits(t: &Tensor) -> Vec<u32> {
 fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
     let lengths = [3, 0, 700, 1, 64, 257, 33, 0];
     let values = floats(lengths.iter().sum());
-    let all: [fn(&Tensor, i64, bool) -> ragged::Result<Tensor>; 3] =
-        [Tensor::reduce_sum, Tensor::reduce_mean, Tensor::reduce_variance];
-    for reduce in all {
+    for reduce in [Tensor::reduce_sum, Tensor::reduce_mean, Tensor::reduce_variance] as [Reduce; 3] {
         let [fused, unfused] = both_devices()
             .map(|d| bits(&reduce(&on(&rows(&lengths, values.clone()), &d), 1, false).expect("recorded")));
         assert_eq!(fused, unfused);
