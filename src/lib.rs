@@ -17,7 +17,7 @@ pub use dtype::DType;
 pub use element::{Element, Number, Str};
 pub use error::{Error, Result};
 pub use graph::scalar::Scalar;
-pub use ops::{Ellipsis, Index, NewAxis};
+pub use ops::{Combiner, Ellipsis, Index, NewAxis};
 pub use shape::RowPartition;
 pub use stats::Stats;
 pub use tensor::{Fill, HostTensor, HostValues, RaggedTensor, Tensor};

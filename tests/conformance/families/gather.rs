@@ -1,6 +1,6 @@
 //! The `gather` family.
 
-use ragged::{Device, Result};
+use ragged::{Combiner, Device, Result};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -8,6 +8,30 @@ use crate::got::Got;
 /// Whether every case must pass.
 pub const CLAIMED: bool = false;
 
-pub fn run(case: &Case, _device: &Device) -> Result<Got> {
-    Got::unsupported(&case.op)
+fn combiner(case: &Case) -> Combiner {
+    match case.attr_str("combiner") {
+        Some("sum") => Combiner::Sum,
+        None | Some("mean") => Combiner::Mean,
+        Some("sqrtn") => Combiner::SqrtN,
+        Some(other) => panic!("no combiner {other}"),
+    }
+}
+
+pub fn run(case: &Case, device: &Device) -> Result<Got> {
+    let inputs = case.tensors(device)?;
+    let (x, at) = (&inputs[0], &inputs[1]);
+    Ok(match case.op.as_str() {
+        "gather" => x.gather(at, case.attr_i64("axis"), case.attr_i64("batch_dims").unwrap_or(0))?.into(),
+        "batch_gather" => x.batch_gather(at)?.into(),
+        "gather_nd" if case.attr_i64("batch_dims").unwrap_or(0) != 0 => {
+            return crate::case::cannot_be_written("gather_nd", "there are no batch dimensions");
+        }
+        "gather_nd" => x.gather_nd(at)?.into(),
+        "embedding_lookup" => x.embedding_lookup(at)?.into(),
+        "embedding_lookup_sparse" => x.embedding_lookup_sparse(at, combiner(case))?.into(),
+        "safe_embedding_lookup_sparse" => {
+            x.safe_embedding_lookup_sparse(at, combiner(case), case.attr_i64("default_id"))?.into()
+        }
+        other => return Got::unsupported(other),
+    })
 }
