@@ -5,10 +5,33 @@
 
 mod embedding;
 mod gather;
-mod index;
+mod hash;
 mod rows;
+mod strings;
+
+pub use strings::Pieces;
+mod index;
 mod slice;
 mod span;
 
 pub use embedding::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
+mod binary;
+mod cast;
+mod elementwise;
+mod map_values;
+mod operand;
+mod parametric;
+mod string_pairs;
+mod unary;
+
+pub use operand::{Operand, OperandOf};
+mod axes;
+mod by_key;
+mod concat;
+mod levels;
+mod reduce;
+mod reverse;
+
+pub use axes::Axes;
+pub use reduce::Averaged;

@@ -5,6 +5,12 @@
 //! - *value_rowids*: for each value, its row. *row_lengths*: for each row, its number of values.
 //! - *ragged_rank*: how many partitions a tensor has.
 
+mod broadcast;
+mod layout;
 mod row_partition;
+mod taken;
 
+pub(crate) use broadcast::{Place, UniformRows, broadcast, same_layout};
+pub(crate) use layout::Layout;
 pub use row_partition::RowPartition;
+pub(crate) use taken::{Repeats, level_below};

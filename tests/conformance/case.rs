@@ -44,11 +44,11 @@ pub enum Value {
     RaggedShape {
         row_splits: Vec<Vec<u32>>,
         uniform: Vec<bool>,
-        inner_shape: Vec<u64>,
+        /// One case of the origin's has a negative size.
+        inner_shape: Vec<i64>,
     },
     RowPartition {
         splits: Vec<u32>,
-        uniform: Option<u64>,
     },
     /// A structured tensor: `struct` and `pyval` as they stand in the file.
     Struct(Json),
@@ -274,14 +274,11 @@ impl Value {
             return Ok(Self::RaggedShape {
                 row_splits: list(field(shape, "row_splits")?, |s| list(s, u32_of))?,
                 uniform: list(field(shape, "uniform")?, |u| Ok(u == true))?,
-                inner_shape: list(field(shape, "inner_shape")?, u64_of)?,
+                inner_shape: list(field(shape, "inner_shape")?, i64_of)?,
             });
         }
         if v.get("row_partition").is_some() {
-            return Ok(Self::RowPartition {
-                splits: list(field(v, "row_splits")?, u32_of)?,
-                uniform: v.get("uniform_row_length").and_then(Json::as_u64),
-            });
+            return Ok(Self::RowPartition { splits: list(field(v, "row_splits")?, u32_of)? });
         }
         if v.get("struct").is_some() {
             return Ok(Self::Struct(v.clone()));

@@ -42,7 +42,7 @@ fn value(want: &Value, got: &Read, tol: Tol) -> Result<(), String> {
             equal("uniform", uniform, u)?;
             equal("inner_shape", inner_shape, i)
         }
-        (Value::RowPartition { splits, .. }, Read::RowPartition { splits: got, .. }) => equal("splits", splits, got),
+        (Value::RowPartition { splits }, Read::RowPartition { splits: got }) => equal("splits", splits, got),
         _ => Err(format!("wanted {}, got {}", short(want), short(got))),
     }
 }

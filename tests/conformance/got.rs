@@ -1,6 +1,6 @@
 //! What a family gives back for a case.
 
-use ragged::{Device, HostTensor, Result, RowPartition, Tensor};
+use ragged::{Device, HostTensor, Result, Tensor};
 use serde_json::Value as Json;
 
 use crate::case::Sparse;
@@ -22,11 +22,10 @@ pub enum Got {
     RaggedShape {
         row_splits: Vec<Vec<u32>>,
         uniform: Vec<bool>,
-        inner_shape: Vec<u64>,
+        inner_shape: Vec<i64>,
     },
     RowPartition {
         splits: Vec<u32>,
-        uniform: Option<u64>,
     },
     Sparse {
         indices: Tensor,
@@ -50,8 +49,8 @@ pub enum Read {
     List(Vec<Read>),
     Json(Json),
     Shape(Vec<Option<u64>>),
-    RaggedShape { row_splits: Vec<Vec<u32>>, uniform: Vec<bool>, inner_shape: Vec<u64> },
-    RowPartition { splits: Vec<u32>, uniform: Option<u64> },
+    RaggedShape { row_splits: Vec<Vec<u32>>, uniform: Vec<bool>, inner_shape: Vec<i64> },
+    RowPartition { splits: Vec<u32> },
     Sparse(Sparse),
     Unsupported(String),
 }
@@ -60,12 +59,6 @@ impl Got {
     /// No such operation yet.
     pub fn unsupported(op: &str) -> Result<Self> {
         Ok(Self::Unsupported(format!("no {op}")))
-    }
-
-    /// The partition's answer, by its splits.
-    #[allow(dead_code, reason = "families use what they need")]
-    pub fn row_partition(splits: Vec<u32>, partition: &RowPartition) -> Self {
-        Self::RowPartition { splits, uniform: partition.uniform_row_length().map(u64::from) }
     }
 
     /// Whether every part of it lies on `device`.
@@ -91,7 +84,7 @@ impl Got {
             Self::RaggedShape { row_splits, uniform, inner_shape } => {
                 Read::RaggedShape { row_splits, uniform, inner_shape }
             }
-            Self::RowPartition { splits, uniform } => Read::RowPartition { splits, uniform },
+            Self::RowPartition { splits } => Read::RowPartition { splits },
             Self::Sparse { indices, values, dense_shape } => Read::Sparse(Sparse {
                 indices: crate::case::ints(&indices.to_host()?),
                 values: values.to_host()?.values,

@@ -1,12 +1,12 @@
 //! The `gather` family.
 
-use ragged::{Combiner, Device, Result};
+use ragged::{Combiner, Device, Result, Tensor, s};
 
 use crate::case::Case;
 use crate::got::Got;
 
 /// Whether every case must pass.
-pub const CLAIMED: bool = false;
+pub const CLAIMED: bool = true;
 
 fn combiner(case: &Case) -> Combiner {
     match case.attr_str("combiner") {
@@ -15,6 +15,15 @@ fn combiner(case: &Case) -> Combiner {
         Some("sqrtn") => Combiner::SqrtN,
         Some(other) => panic!("no combiner {other}"),
     }
+}
+
+/// The mean of the embeddings of each row's words and of its pairs of neighbours, markers at both ends.
+fn bigrams(words: &Tensor, table: &Tensor, buckets: i64) -> Result<Tensor> {
+    let embeddings = |x: &Tensor| table.embedding_lookup(&x.to_hash_bucket_fast(buckets)?);
+    let marker = words.fill_rows(1, "#")?;
+    let padded = Tensor::concat(&[&marker, words, &marker], 1)?;
+    let pairs = Tensor::string_join(&[&padded.slice(s![.., ..-1])?, &padded.slice(s![.., 1..])?], "+")?;
+    Tensor::concat(&[&embeddings(words)?, &embeddings(&pairs)?], 1)?.reduce_mean(1, false)
 }
 
 pub fn run(case: &Case, device: &Device) -> Result<Got> {
@@ -32,6 +41,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "safe_embedding_lookup_sparse" => {
             x.safe_embedding_lookup_sparse(at, combiner(case), case.attr_i64("default_id"))?.into()
         }
+        "seed_bigram_pipeline" => bigrams(x, at, case.attr_i64("num_buckets").expect("num_buckets"))?.into(),
         other => return Got::unsupported(other),
     })
 }
