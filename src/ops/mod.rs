@@ -17,6 +17,7 @@ mod span;
 pub use embedding::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
 mod binary;
+mod broadcast_like;
 mod cast;
 mod elementwise;
 mod map_values;
