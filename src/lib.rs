@@ -9,6 +9,7 @@ mod graph;
 mod math;
 mod ops;
 mod shape;
+mod sparse;
 mod stats;
 mod tensor;
 pub use backend::gpu::runtime::DeviceOptions;
@@ -17,6 +18,11 @@ pub use dtype::DType;
 pub use element::{Element, Number, Str};
 pub use error::{Error, Result};
 pub use graph::scalar::Scalar;
+pub use ops::Padding;
 pub use shape::RowPartition;
+pub use sparse::SparseTensor;
 pub use stats::Stats;
-pub use tensor::{Fill, HostTensor, HostValues, RaggedTensor, Tensor};
+pub use tensor::{
+    ConstantOptions, Fill, FromNested, HostTensor, HostValues, Integer, Integers, IntoNested, IntoValues, Nested,
+    RaggedTensor, Tensor,
+};

@@ -5,6 +5,8 @@
 //! - *value_rowids*: for each value, its row. *row_lengths*: for each row, its number of values.
 //! - *ragged_rank*: how many partitions a tensor has.
 
+mod encoding;
 mod row_partition;
 
+pub(crate) use encoding::{Encoding, splits_of_rowids, trusted_splits_of_rowids};
 pub use row_partition::RowPartition;
