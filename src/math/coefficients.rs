@@ -1,4 +1,4 @@
-//! Polynomial coefficients and split constants. Written by `tools/math_coefficients.py`; not to be edited by hand.
+//! Polynomial coefficients and split constants. Written by `src/math/coefficients.py`; not to be edited by hand.
 #![allow(clippy::excessive_precision, clippy::approx_constant, clippy::unreadable_literal)]
 
 use super::machine::Coefficients;

@@ -102,7 +102,7 @@ pub(super) fn square_root<F: Float>(x: F) -> F {
     F::select(x.magnitude().is_zero(), x, result)
 }
 
-/// `1 / sqrt(x)`: two roundings, 1 ulp.
+/// `1 / sqrt(x)`: two roundings, below 1.5 ulp.
 #[inline(always)]
 pub(super) fn reciprocal_root<F: Float>(x: F) -> F {
     F::lit(1.0).over(x.root())

@@ -25,7 +25,8 @@ impl<F: Float> Argument<F> {
         let m = F::select(large, m * F::lit(0.5), m);
         let k = k + F::Word::flag(large);
         // The correction does not matter where its scale is out of range.
-        let scale = F::power_of_two(F::Word::lit(0) - k.least(F::Word::int(F::BIAS - 1)));
+        let scale =
+            F::power_of_two(F::Word::lit(0) - k.least(F::Word::int(F::BIAS - 1)).most(F::Word::int(1 - F::BIAS)));
         Self { k, f: m - F::lit(1.0), rest: low * scale }
     }
 

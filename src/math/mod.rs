@@ -29,7 +29,6 @@ mod wgsl;
 
 use std::sync::OnceLock;
 
-use self::machine::Float;
 use self::wgsl::{FloatRegister, Source};
 use crate::DType;
 

@@ -39,7 +39,7 @@ macro_rules! word {
             #[inline(always)]
             fn wide_mul(self, other: Self) -> (Self, Self) {
                 let product = <$wide>::from(self.0) * <$wide>::from(other.0);
-                (Self((product >> Self::BITS) as $word), Self(product as $word))
+                (Self((product >> <$word>::BITS) as $word), Self(product as $word))
             }
         }
     };

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes src/math/coefficients.rs: polynomial coefficients for the functions of src/math.
 
-Usage: python3 tools/math_coefficients.py > src/math/coefficients.rs    (needs mpmath)
+Usage: python3 src/math/coefficients.py | rustfmt --edition 2024 --config-path . > src/math/coefficients.rs    (needs mpmath)
 
 Each polynomial interpolates its function in Chebyshev's points, which is within a small factor of the best polynomial of that
 degree; the degree is the smallest whose error, times the weight it has in the result, is below 2^-(p + 5) of the result.
@@ -73,7 +73,7 @@ def near(x, p):
     return mp.ldexp(mp.nint(m * 2**p), e - p)
 
 
-print("//! Polynomial coefficients and split constants. Written by `tools/math_coefficients.py`; not to be edited by hand.")
+print("//! Polynomial coefficients and split constants. Written by `src/math/coefficients.py`; not to be edited by hand.")
 print("#![allow(clippy::excessive_precision, clippy::approx_constant, clippy::unreadable_literal)]")
 print("\nuse super::machine::Coefficients;")
 for name, doc, f, lo, hi, weight in TABLE:

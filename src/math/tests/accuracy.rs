@@ -1,0 +1,224 @@
+//! How far from the truth the functions are, in units of the last place.
+
+use std::ops::Div;
+
+use super::super::{divide, f32_binary, f32_unary, f32_unary_slice, f64_binary, f64_unary, round};
+use super::values::{ACOSH, ASINH, ATANH, ERF, SIGMOID, SINH, SOFTPLUS, TAN, TANH};
+use super::{MathFn, edges_f32, pairs_f32, pairs_f64, singles_f64};
+
+/// Distance of a float from an exact value (as good as a double), in units of the float's last place.
+fn ulps_f32(found: f32, truth: f64) -> f64 {
+    let rounded = truth as f32;
+    if found.is_nan()
+        || rounded.is_nan()
+        || rounded.is_infinite()
+        || found.is_infinite()
+        || rounded == 0.0
+        || found == 0.0
+    {
+        let next_to_overflow = found.is_infinite() != rounded.is_infinite() && truth.abs() > 3.402_823e38;
+        let equal = found.to_bits() == rounded.to_bits() || found.is_nan() && rounded.is_nan();
+        let next_to_zero = (f64::from(found) - truth).abs() < 1.5e-45;
+        return if equal {
+            0.0
+        } else if next_to_overflow || next_to_zero {
+            1.0
+        } else {
+            f64::INFINITY
+        };
+    }
+    let exponent = (rounded.to_bits() >> 23 & 0xff).max(1) as i32;
+    (f64::from(found) - truth).abs() / 2f64.powi(exponent - 127 - 23)
+}
+
+/// Steps from one double to another.
+fn ulps_f64(found: f64, truth: f64) -> f64 {
+    if found.is_nan() || truth.is_nan() {
+        return if found.is_nan() && truth.is_nan() { 0.0 } else { f64::INFINITY };
+    }
+    if found.is_sign_negative() != truth.is_sign_negative() {
+        return f64::INFINITY;
+    }
+    found.to_bits().abs_diff(truth.to_bits()) as f64
+}
+
+fn erf(x: f64) -> f64 {
+    let a = x.abs();
+    if a > 6.0 {
+        return 1f64.copysign(x);
+    }
+    // A series of positive terms: exp(-x^2) sum 2^n x^(2n+1) / (2n+1)!!
+    let (mut term, mut sum) = (x, x);
+    for n in 1..200 {
+        term *= 2.0 * x * x / f64::from(2 * n + 1);
+        sum += term;
+    }
+    if x == 0.0 { x } else { sum * (-x * x).exp() * std::f64::consts::FRAC_2_SQRT_PI }
+}
+
+fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p() + if x.is_nan() { x } else { 0.0 }
+}
+
+fn sigmoid(x: f64) -> f64 {
+    let e = (-x.abs()).exp();
+    if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) + if x.is_nan() { x } else { 0.0 } }
+}
+
+type Unary = fn(f64) -> f64;
+type Binary = fn(f64, f64) -> f64;
+
+/// A function of doubles to compare with, its bound for f32 and its bound for f64.
+fn reference(f: MathFn) -> Option<(Unary, f64, f64)> {
+    Some(match f {
+        MathFn::Exp => (f64::exp, 1.0, 2.0),
+        MathFn::Expm1 => (f64::exp_m1, 1.5, 2.0),
+        MathFn::Log => (f64::ln, 1.0, 2.0),
+        MathFn::Log1p => (f64::ln_1p, 1.0, 2.0),
+        MathFn::Log2 => (f64::log2, 1.0, 2.0),
+        MathFn::Sin => (f64::sin, 1.0, 2.0),
+        MathFn::Cos => (f64::cos, 1.0, 2.0),
+        MathFn::Tan => (f64::tan, 1.5, 2.0),
+        MathFn::Asin => (f64::asin, 1.5, 2.0),
+        MathFn::Acos => (f64::acos, 1.5, 2.0),
+        MathFn::Atan => (f64::atan, 1.0, 2.0),
+        MathFn::Sinh => (f64::sinh, 2.0, 3.0),
+        MathFn::Cosh => (f64::cosh, 1.5, 2.0),
+        MathFn::Tanh => (f64::tanh, 1.0, 3.0),
+        MathFn::Asinh => (f64::asinh, 1.5, 3.0),
+        MathFn::Acosh => (f64::acosh, 2.0, 3.0),
+        MathFn::Atanh => (|x| x.abs().atanh().copysign(x), 1.5, 3.0),
+        MathFn::Sigmoid => (sigmoid, 1.0, 3.0),
+        MathFn::LogSigmoid => (|x| -softplus(-x), 1.5, 3.0),
+        MathFn::Softplus => (softplus, 1.5, 3.0),
+        MathFn::Erf => (erf, 1.5, f64::INFINITY),
+        MathFn::Rsqrt => (|x| x.sqrt().recip(), 1.5, 0.0),
+        _ => return None,
+    })
+}
+
+#[test]
+fn f32_functions_are_within_their_bounds() {
+    let mut x: Vec<f32> = (0..=u32::MAX).step_by(1009).chain(edges_f32()).map(f32::from_bits).collect();
+    x.extend((0..1_000_000).map(|i| (i as f32 - 500_000.0) * 4.0e-5));
+    let mut out = vec![0.0; x.len()];
+    let mut bad = Vec::new();
+    for f in MathFn::ALL {
+        let Some((truth, bound, _)) = reference(f) else { continue };
+        f32_unary_slice(f, &x, &mut out);
+        let (worst, at) = x
+            .iter()
+            .zip(&out)
+            .map(|(&x, &y)| (ulps_f32(y, truth(f64::from(x))), x))
+            .fold((0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a });
+        println!("{} f32: {worst:.3} ulp at {at:e}: {:e}", f.name(), f32_unary(f)(at));
+        if worst > bound {
+            bad.push((f, worst, at));
+        }
+    }
+    assert!(bad.is_empty(), "{bad:?}");
+}
+
+#[test]
+fn f64_functions_agree_with_the_standard_library() {
+    let mut bad = Vec::new();
+    for f in MathFn::ALL {
+        let Some((truth, _, bound)) = reference(f) else { continue };
+        let own = f64_unary(f);
+        // The references of asinh, acosh and atanh are themselves poor in places: by relative error there.
+        let loose = matches!(
+            f,
+            MathFn::Asinh | MathFn::Acosh | MathFn::Atanh | MathFn::Sigmoid | MathFn::Softplus | MathFn::LogSigmoid
+        );
+        let (mut worst, mut at) = (0.0, 0.0);
+        for x in singles_f64(300_000) {
+            let (y, t) = (own(x), truth(x));
+            let ulps = ulps_f64(y, t);
+            if ulps > worst && !(loose && ((y - t).abs() <= 1e-13 * t.abs() || x.abs() < 1e-3)) {
+                (worst, at) = (ulps, x);
+            }
+        }
+        println!("{} f64: {worst} ulp at {at:e}: {:e}, {:e}", f.name(), own(at), truth(at));
+        if worst > bound {
+            bad.push((f, worst, at));
+        }
+    }
+    assert!(bad.is_empty(), "{bad:?}");
+}
+
+#[test]
+fn f64_functions_agree_with_long_computations() {
+    let functions: [(_, &[(f64, f64)]); 9] = [
+        (MathFn::Erf, &ERF),
+        (MathFn::Sigmoid, &SIGMOID),
+        (MathFn::Softplus, &SOFTPLUS),
+        (MathFn::Asinh, &ASINH),
+        (MathFn::Acosh, &ACOSH),
+        (MathFn::Atanh, &ATANH),
+        (MathFn::Sinh, &SINH),
+        (MathFn::Tanh, &TANH),
+        (MathFn::Tan, &TAN),
+    ];
+    for (f, values) in functions {
+        let worst = values.iter().map(|&(x, y)| (ulps_f64(f64_unary(f)(x), y), x));
+        let worst = worst.fold((0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a });
+        println!("{}: {worst:?} ulp", f.name());
+        // A value that was rounded is half a unit off itself: one unit is within 1.5, two within 2.5.
+        assert!(worst.0 <= if f == MathFn::Acosh { 2.0 } else { 1.0 }, "{} {worst:?}", f.name());
+    }
+}
+
+#[test]
+fn division_and_root_by_integers_are_those_of_the_machine() {
+    let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+    for (x, y) in pairs_f32(2_000_000) {
+        assert!(same(divide::divide(x, y), x / y), "{x:e} / {y:e}: {:e}", divide::divide(x, y));
+        assert!(same(divide::square_root(x), x.sqrt()), "sqrt {x:e}: {:e}", divide::square_root(x));
+    }
+    let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+    for (x, y) in pairs_f64(2_000_000) {
+        assert!(same(divide::divide(x, y), x / y), "{x:e} / {y:e}: {:e}", divide::divide(x, y));
+        assert!(same(divide::square_root(x), x.sqrt()), "sqrt {x:e}: {:e}", divide::square_root(x));
+    }
+}
+
+#[test]
+fn rounding_by_bits_is_that_of_the_standard_library() {
+    let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+    for x in (0..=u32::MAX).step_by(4099).chain(edges_f32()).map(f32::from_bits) {
+        assert!(same(round::floor(x), x.floor()), "floor {x:e}");
+        assert!(same(round::ceil(x), x.ceil()), "ceil {x:e}");
+        assert!(same(round::trunc(x), x.trunc()), "trunc {x:e}");
+        assert!(same(round::rint(x), x.round_ties_even()), "rint {x:e}");
+    }
+    let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+    for x in singles_f64(1_000_000) {
+        assert!(same(round::floor(x), x.floor()), "floor {x:e}");
+        assert!(same(round::ceil(x), x.ceil()), "ceil {x:e}");
+        assert!(same(round::trunc(x), x.trunc()), "trunc {x:e}");
+        assert!(same(round::rint(x), x.round_ties_even()), "rint {x:e}");
+    }
+}
+
+#[test]
+fn powers_and_angles_are_within_their_bounds() {
+    let functions: [(_, Binary, _, _); 3] = [
+        (MathFn::Pow, f64::powf, 1.0, 1.0),
+        (MathFn::Atan2, f64::atan2, 1.5, 2.0),
+        (MathFn::Div, f64::div, 0.500_001, 0.0),
+    ];
+    for (f, truth, bound, bound_f64) in functions {
+        let own = f32_binary(f);
+        let worst =
+            pairs_f32(1_000_000).into_iter().map(|(x, y)| (ulps_f32(own(x, y), truth(x.into(), y.into())), x, y));
+        let worst = worst.fold((0.0, 0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a });
+        println!("{} f32: {worst:?} {:e}", f.name(), own(worst.1, worst.2));
+        assert!(worst.0 <= bound, "{} {worst:?}", f.name());
+
+        let own = f64_binary(f);
+        let worst = pairs_f64(1_000_000).into_iter().map(|(x, y)| (ulps_f64(own(x, y), truth(x, y)), x, y));
+        let worst = worst.fold((0.0, 0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a });
+        println!("{} f64: {worst:?} {:e}", f.name(), own(worst.1, worst.2));
+        assert!(worst.0 <= bound_f64, "{} {worst:?}", f.name());
+    }
+}

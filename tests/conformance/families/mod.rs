@@ -1,0 +1,29 @@
+//! One file a family: from a case's op to the public call.
+
+use ragged::{Device, Result};
+
+use crate::case::Case;
+use crate::got::Got;
+
+/// How a family's cases are run.
+pub struct Family {
+    pub run: fn(&Case, &Device) -> Result<Got>,
+    /// Whether every case must pass, save for what `main.rs` lists as later work.
+    pub claimed: bool,
+}
+
+macro_rules! families {
+    ($($name:ident),* $(,)?) => {
+        $(mod $name;)*
+
+        /// The family of that name; none while it is later work altogether.
+        pub fn family(name: &str) -> Option<Family> {
+            match name {
+                $(stringify!($name) => Some(Family { run: $name::run, claimed: $name::CLAIMED }),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+families!(accessors, binary, concat, construct, convert, gather, getitem, hash, reduce, unary);

@@ -1,0 +1,201 @@
+//! Runs the conformance cases on every backend.
+//!
+//! `RAGGED_CONFORMANCE_FAMILY` and `RAGGED_CONFORMANCE_ID` run the families and the cases whose name contains the
+//! text; `RAGGED_CONFORMANCE_DIR` is another folder of cases.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod case;
+mod compare;
+mod families;
+mod got;
+mod quirk;
+
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use case::{Case, Expected};
+use compare::{compare, short};
+use families::family;
+use got::{Got, Read};
+use ragged::{DType, Device, HostTensor, HostValues, Stats};
+
+/// Operations of claimed families that later work brings.
+const LATER_OPS: [&str; 11] = [
+    "digamma",
+    "lgamma",
+    "erf",
+    "erfc",
+    "erfinv",
+    "ndtri",
+    "bessel_i0",
+    "bessel_i0e",
+    "bessel_i1",
+    "bessel_i1e",
+    "embedding_lookup_sparse_weighted",
+];
+
+/// What became of a case.
+enum Outcome {
+    Passed { on_device: bool },
+    Failed(String),
+    Unsupported(String),
+}
+
+/// A line on the test's standard output that the harness does not swallow.
+fn say(line: &str) {
+    // The macros are captured, the stream is not.
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
+
+/// Whether the variable is unset or its text is in `name`.
+fn selected(variable: &str, name: &str) -> bool {
+    std::env::var(variable).map_or(true, |text| name.contains(&text))
+}
+
+/// The cases of each family, in the order of the names.
+fn all_cases() -> Vec<(String, Vec<Case>)> {
+    let dir = std::env::var_os("RAGGED_CONFORMANCE_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance"), PathBuf::from);
+    let entries = std::fs::read_dir(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+    let mut files: Vec<PathBuf> = entries.map(|e| e.expect("a folder entry").path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "jsonl"));
+    files.sort();
+    assert!(!files.is_empty(), "no cases in {}", dir.display());
+    let mut out = Vec::new();
+    for file in files {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if !selected("RAGGED_CONFORMANCE_FAMILY", &name) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let parse = |(i, line)| Case::parse(line).unwrap_or_else(|e| panic!("{}:{}: {e}", file.display(), i + 1));
+        let cases: Vec<Case> = text.lines().enumerate().filter(|(_, l)| !l.is_empty()).map(parse).collect();
+        out.push((name, cases.into_iter().filter(|c| selected("RAGGED_CONFORMANCE_ID", &c.id)).collect()));
+    }
+    out
+}
+
+/// Runs a case and judges what it gives.
+fn judge(case: &Case, run: fn(&Case, &Device) -> ragged::Result<Got>, device: &Device) -> Outcome {
+    let attempt = || -> ragged::Result<(Read, bool)> {
+        let got = run(case, device)?;
+        let on_device = got.is_on(device);
+        Ok((got.read()?, on_device))
+    };
+    let answer = match catch_unwind(AssertUnwindSafe(attempt)) {
+        Ok(answer) => answer,
+        Err(cause) => {
+            let text = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
+            return Outcome::Failed(format!("panicked: {}", text.unwrap_or("(no message)")));
+        }
+    };
+    match (&case.expected, answer) {
+        (_, Ok((Read::Unsupported(why), _))) => Outcome::Unsupported(why),
+        (Expected::Error(_), Err(_)) => Outcome::Passed { on_device: true },
+        (Expected::Error(_), Ok((_, on_device))) if case.limitation => Outcome::Passed { on_device },
+        (Expected::Error(want), Ok((got, _))) => {
+            Outcome::Failed(format!("wanted the error {}, got {}", short(want), short(&got)))
+        }
+        (Expected::Value(want), Err(e)) => Outcome::Failed(format!("wanted {}, got the error {e}", short(want))),
+        (Expected::Value(_), Ok((_, on_device))) if case.unspecified => Outcome::Passed { on_device },
+        (Expected::Value(want), Ok((got, on_device))) => match compare(case, want, &got) {
+            Ok(()) => Outcome::Passed { on_device },
+            Err(e) => Outcome::Failed(e),
+        },
+    }
+}
+
+/// Why a case cannot run on `device` at all: a dtype that this build or the adapter lacks.
+fn impossible(case: &Case, has_f64: bool) -> Option<String> {
+    if let Some(dtype) = case.missing_dtype() {
+        return Some(format!("no dtype {dtype}"));
+    }
+    (!has_f64 && case.uses(DType::F64)).then(|| "the adapter has no f64".into())
+}
+
+/// Runs every family on a device; the failures.
+fn run_all(label: &str, device: &Device) -> Vec<String> {
+    let has_f64 = HostTensor::dense(&[1], HostValues::F64(vec![0.0])).to_device(device).is_ok();
+    let mut failures = Vec::new();
+    for (name, cases) in all_cases() {
+        let family = family(&name);
+        let claimed = family.as_ref().is_some_and(|f| f.claimed);
+        let (mut passed, mut failed, mut unsupported, mut on) = (0, 0, 0, 0);
+        for case in &cases {
+            let impossible = impossible(case, has_f64);
+            let excused = impossible.is_some() || LATER_OPS.contains(&case.op.as_str());
+            let host_before = host_work(device);
+            let outcome = match (&family, impossible) {
+                (None, _) => Outcome::Unsupported("a later family".into()),
+                (Some(_), Some(why)) => Outcome::Unsupported(why),
+                (Some(family), None) => judge(case, family.run, device),
+            };
+            match outcome {
+                Outcome::Passed { on_device } => {
+                    passed += 1;
+                    on += usize::from(on_device && host_work(device) == host_before);
+                }
+                Outcome::Unsupported(_) if excused || !claimed => unsupported += 1,
+                Outcome::Unsupported(why) => {
+                    failed += 1;
+                    failures.push(format!("{label} {} ({}): unsupported: {why}", case.id, case.op));
+                }
+                Outcome::Failed(why) => {
+                    failed += 1;
+                    failures.push(format!("{label} {} ({}): {why}", case.id, case.op));
+                }
+            }
+        }
+        say(&format!(
+            "conformance {label} {name}: {passed} passed, {failed} failed, {unsupported} unsupported, {on} on device"
+        ));
+    }
+    say(&format!("conformance {label}: {} pipelines compiled", device.stats().pipelines_compiled));
+    failures
+}
+
+/// What the CPU backend did so far, seen from a GPU: a case on the GPU must add nothing to it.
+fn host_work(device: &Device) -> Option<Stats> {
+    (!device.is_cpu()).then(|| Device::cpu().stats())
+}
+
+/// Runs the cases on the devices of one kind. One kind at a time, so that work on the CPU backend can be told apart.
+fn conformance(devices: &[(String, Device)]) {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut failures = Vec::new();
+    for (label, device) in devices {
+        failures.extend(run_all(label, device));
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn cpu() {
+    conformance(&[("cpu".to_owned(), Device::cpu())]);
+}
+
+#[test]
+fn gpu() {
+    conformance(&common::gpus());
+}
+
+#[test]
+fn inputs_survive_a_round_trip() {
+    for (_, cases) in all_cases() {
+        for case in cases {
+            for input in &case.inputs {
+                let case::Value::Tensor(t) = input else { continue };
+                // A few cases hold splits that no tensor may have.
+                let Ok(on_device) = t.to_device(&Device::cpu()) else { continue };
+                let back = got::Read::Tensor { tensor: on_device.to_host().expect("a read"), index: false };
+                let exact = Case { tol: None, quirk: false, ..case.clone() };
+                compare(&exact, input, &back).unwrap_or_else(|e| panic!("{}: {e}", case.id));
+            }
+        }
+    }
+}

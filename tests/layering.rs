@@ -1,0 +1,162 @@
+//! Imports point downwards only.
+//!
+//! The order is the one below, lowest first. A module may import those before it, and itself. Unit tests are exempt:
+//! they may build what they test with anything.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The layers, lowest first. Modules in one group know nothing of each other.
+const LAYERS: [&[&str]; 11] = [
+    &["dtype"],
+    &["error", "stats"],
+    &["math"],
+    &["graph"],
+    &["backend"],
+    &["device"],
+    &["shape"],
+    &["element"],
+    &["tensor"],
+    &["ops"],
+    &["bin"],
+];
+
+/// Imports that point upwards or sideways, and why they stay: importer, imported, reason.
+const EXCEPTIONS: [(&str, &str, &str); 1] =
+    [("element", "tensor", "an element type names its host values, which are part of a host tensor")];
+
+/// A module's place among the layers.
+fn layer(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|group| group.contains(&module))
+}
+
+/// Every Rust file below `dir`.
+fn files(dir: &Path, out: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+    let mut entries: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() {
+            files(&entry, out);
+        } else if entry.extension().is_some_and(|e| e == "rs") {
+            out.push(entry);
+        }
+    }
+}
+
+/// The text without line comments and without unit tests, which stand at the end of a file.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let line = |l: &str| l.split("//").next().unwrap_or_default().to_owned();
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The identifier at the start of the text.
+fn identifier(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
+}
+
+/// What stands right behind each `crate::`: one name, or the first name of each item in braces.
+fn names_in_crate(code: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let rest = &code[at + "crate::".len()..];
+        let Some(list) = rest.strip_prefix('{') else {
+            out.push(identifier(rest).to_owned());
+            continue;
+        };
+        let mut depth = 0;
+        let mut item = true;
+        for (k, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => item = true,
+                c if item && depth == 0 && !c.is_whitespace() => {
+                    out.push(identifier(&list[k..]).to_owned());
+                    item = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    out
+}
+
+/// The module that a name re-exported by `lib.rs` comes from.
+fn reexports(lib: &str) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    for line in code(lib).split(';') {
+        let Some(path) = line.trim_start().split("pub use ").nth(1) else { continue };
+        let module = identifier(path).to_owned();
+        for name in path.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|n| !n.is_empty()) {
+            out.insert(name.to_owned(), module.clone());
+        }
+    }
+    out
+}
+
+#[test]
+fn imports_point_downwards() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let read = |file: &Path| std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let reexported = reexports(&read(&src.join("lib.rs")));
+    let mut all = Vec::new();
+    files(&src, &mut all);
+    let mut faults = Vec::new();
+    let mut used = Vec::new();
+    for file in all {
+        let inside = file.strip_prefix(&src).expect("a file of src");
+        let first = inside.components().next().expect("a path").as_os_str().to_string_lossy();
+        let importer = first.trim_end_matches(".rs").to_owned();
+        if importer == "lib" || inside.ends_with("tests.rs") || inside.components().any(|c| c.as_os_str() == "tests") {
+            continue;
+        }
+        let Some(above) = layer(&importer) else {
+            faults.push(format!("src/{importer} is in no layer: give it a place in LAYERS"));
+            continue;
+        };
+        for name in names_in_crate(&code(&read(&file))) {
+            let imported = reexported.get(&name).unwrap_or(&name);
+            if *imported == importer {
+                continue;
+            }
+            let Some(below) = layer(imported) else {
+                // A macro of the crate's root.
+                continue;
+            };
+            if below < above {
+                continue;
+            }
+            match EXCEPTIONS.iter().position(|(a, b, _)| *a == importer && b == imported) {
+                Some(k) => used.push(k),
+                None => faults.push(format!(
+                    "src/{} imports {imported}, which lies {} {importer}",
+                    inside.display(),
+                    if below == above { "beside" } else { "above" }
+                )),
+            }
+        }
+    }
+    for (k, (a, b, _)) in EXCEPTIONS.iter().enumerate() {
+        if !used.contains(&k) {
+            faults.push(format!("the exception for {a} importing {b} is no longer needed"));
+        }
+    }
+    faults.sort();
+    faults.dedup();
+    assert!(faults.is_empty(), "imports must point downwards:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn names_are_found_in_every_form() {
+    let text = code("use crate::a::B; // crate::no\nuse crate::{c::{D, E}, f, G};\nlet x = mycrate::h; $crate::i!();");
+    assert_eq!(names_in_crate(&text), ["a", "c", "f", "G", "i"]);
+    let lib = reexports("pub use a::b::{C, D};\npub use e::F;");
+    assert_eq!((lib["C"].as_str(), lib["F"].as_str()), ("a", "e"));
+}
