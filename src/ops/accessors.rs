@@ -1,14 +1,16 @@
 //! Parts and sizes of a tensor.
 
+use crate::device::Device;
 use crate::dtype::DType;
+use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
 use crate::shape::RowPartition;
 use crate::tensor::{Making, RaggedTensor, Tensor, Trust, Values, positions};
-use crate::{Element, graph::backend::BackendRef};
 
 /// How long the longest row of a partition is, as the host or the device knows it.
 enum Longest {
@@ -320,7 +322,7 @@ impl Tensor {
 
     #[track_caller]
     fn replaced(&self, op: &'static str, partitions: &[RowPartition], nvals: &Extent, values: &Self) -> Result<Self> {
-        crate::Device::check_same(op, self.backend(), values.backend())?;
+        Device::check_same(op, self.backend(), values.backend())?;
         if values.rank() == 0 {
             return Err(Error::argument(op, "values must have rank 1 or more, but are a scalar"));
         }

@@ -1,15 +1,16 @@
 //! From dense to ragged: rows cut to lengths, or at their trailing padding.
 
-use crate::Element;
+use crate::device::Device;
 use crate::dtype::DType;
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::scalar::Scalar;
-use crate::shape::RowPartition;
-use crate::tensor::{BytesBound, Integers, Pick, RaggedTensor, Source, Tensor, Values};
+use crate::shape::{Encoding, RowPartition};
+use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, RaggedTensor, Source, Tensor, Values};
 
 const OP: &str = "from_tensor";
 
@@ -142,12 +143,11 @@ impl Tensor {
             Source::Device(t) => t,
             Source::Host(all) => {
                 let clamped = all.iter().map(|&l| l.clamp(0, rows.width.into()) as u32).collect();
-                uploaded = crate::HostTensor::dense(&[all.len()], crate::HostValues::U32(clamped))
-                    .to_device(&dense.device())?;
+                uploaded = HostTensor::dense(&[all.len()], HostValues::U32(clamped)).to_device(&dense.device())?;
                 &uploaded
             }
         };
-        crate::Device::check_same(OP, dense.backend(), lengths.backend())?;
+        Device::check_same(OP, dense.backend(), lengths.backend())?;
         let misfit =
             |what: &str| Error::Shape { op: OP, lhs: dense.shape_text(), rhs: lengths.shape_text(), what: what.into() };
         let (1, 0, Some(count)) = (lengths.rank(), lengths.ragged_rank(), lengths.outer()) else {
@@ -214,7 +214,7 @@ impl Tensor {
         let mut kept: Vec<RowPartition> = Vec::with_capacity(levels);
         let mut place = Expr::index();
         for lengths in nested_lengths {
-            let splits = crate::shape::Encoding::Lengths.splits(OP, lengths, None)?;
+            let splits = Encoding::Lengths.splits(OP, lengths, None)?;
             kept.push(RowPartition::from_host_splits(backend, splits)?);
         }
         let count = kept.last().map_or_else(|| Extent::known(0), |p| p.nvals_extent().clone());
@@ -260,7 +260,7 @@ impl Tensor {
     /// ```
     pub fn from_tensor_with_padding(dense: &Self, padding: &Self, ragged_rank: usize) -> Result<Self> {
         let rows = DenseRows::of(dense, ragged_rank)?;
-        crate::Device::check_same(OP, dense.backend(), padding.backend())?;
+        Device::check_same(OP, dense.backend(), padding.backend())?;
         if padding.dtype() != dense.dtype() {
             return Err(Error::DTypes { op: OP, lhs: dense.dtype(), rhs: padding.dtype() });
         }

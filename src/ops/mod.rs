@@ -5,6 +5,7 @@
 
 mod accessors;
 mod from_tensor;
+mod ndarray;
 mod rows;
 mod segment_ids;
 mod sparse_ragged;

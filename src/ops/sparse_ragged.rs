@@ -1,7 +1,7 @@
 //! Between ragged and sparse.
 
-use crate::Element;
 use crate::dtype::DType;
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;

@@ -1,11 +1,12 @@
 //! From ragged to dense: padding and cropping.
 
-use crate::Element;
+use crate::device::Device;
 use crate::dtype::DType;
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor};
+use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 /// What stands where a row has no value: one value, or a tensor that broadcasts to the inner dimensions.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +58,7 @@ impl<'a> Padding<'a> {
             Self::Value(fill) => return Ok(Pick::Fill(fill.clone())),
             Self::Tensor(t) => *t,
         };
-        crate::Device::check_same(op, of.backend(), t.backend())?;
+        Device::check_same(op, of.backend(), t.backend())?;
         let inner = of.inner();
         let misfit = || Error::Shape {
             op,
@@ -177,7 +178,7 @@ impl Tensor {
         let pads = u64::from(numbers.capacity()).saturating_mul(padding.longest());
         let bytes = self.values_ref().bytes_capacity().saturating_add(pads);
         let bound = if bytes < u64::from(u32::MAX) { BytesBound::AtMost(bytes) } else { BytesBound::Unknown };
-        let values = crate::tensor::Values::rearranged(self.backend(), OP, &numbers, &pick, bound, &[])?;
+        let values = Values::rearranged(self.backend(), OP, &numbers, &pick, bound, &[])?;
         Self::new(self.backend(), Vec::new(), Some(rows), below, values)
     }
 

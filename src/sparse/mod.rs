@@ -1,5 +1,6 @@
 //! Sparse tensors: coordinates, a value for each, and a shape.
 
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -30,7 +31,7 @@ impl SparseTensor {
     /// ```
     pub fn new(indices: Tensor, values: Tensor, dense_shape: &[u64]) -> Result<Self> {
         const OP: &str = "SparseTensor";
-        crate::Device::check_same(OP, indices.backend(), values.backend())?;
+        Device::check_same(OP, indices.backend(), values.backend())?;
         if indices.dtype() != DType::I64 {
             return Err(Error::unsupported(OP, indices.dtype(), "indices must be i64"));
         }

@@ -9,7 +9,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::node::{Node, Rows};
 use crate::shape::{Encoding, RowPartition};
 
 impl Tensor {
@@ -500,7 +500,7 @@ impl Tensor {
         const OP: &str = "from_row_partitions";
         let m = Making::new(flat_values.backend(), OP, Trust::Check);
         partitions.iter().rev().try_fold(flat_values.clone(), |values, p| {
-            if let crate::graph::node::Rows::Splits(node) = p.rows() {
+            if let Rows::Splits(node) = p.rows() {
                 Device::check_same(OP, node.backend(), m.backend)?;
             }
             let asserts = m.same_count(p.nvals_extent(), &values.divisible(OP)?)?;

@@ -6,7 +6,6 @@ mod from_nested;
 mod host;
 mod integers;
 mod into_values;
-mod ndarray;
 mod nested;
 mod partition;
 mod typed;

@@ -2,11 +2,11 @@
 
 use ndarray::{ArrayD, IxDyn};
 
-use super::{HostTensor, RaggedTensor};
+use super::Padding;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::ops::Padding;
+use crate::tensor::{HostTensor, RaggedTensor};
 
 impl<T: Element> RaggedTensor<T> {
     /// The dense tensor with an array's values, in any memory order; see [`RaggedTensor::from_tensor`] to make it
