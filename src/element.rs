@@ -22,6 +22,24 @@ pub trait Element: sealed::Sealed + Send + Sync + 'static {
 /// An element type of numbers, bools among them.
 pub trait Number: Element + Copy + Into<crate::graph::scalar::Scalar> {}
 
+/// An element type that sums and products are defined for: integers and floats.
+pub trait Arithmetic: Number {
+    /// What their true quotient is: f32 for f32 and u8, f64 for the others.
+    type Quotient: FloatElement;
+}
+
+/// An integer element type.
+pub trait IntegerElement: Arithmetic {}
+
+/// A float element type.
+pub trait FloatElement: Arithmetic {}
+
+/// An element type with negative numbers.
+pub trait SignedElement: Arithmetic {}
+
+/// An element type made of bits: integers and bools.
+pub trait BitElement: Number {}
+
 mod sealed {
     pub trait Sealed {}
 }
@@ -53,3 +71,16 @@ macro_rules! number {
     ($($t:ty),*) => {$(impl Number for $t {})*};
 }
 number!(bool, u8, i32, u32, i64, u64, f32, f64);
+
+macro_rules! arithmetic {
+    ($($t:ty => $quotient:ty),*) => {$(impl Arithmetic for $t { type Quotient = $quotient; })*};
+}
+arithmetic!(u8 => f32, i32 => f64, u32 => f64, i64 => f64, u64 => f64, f32 => f32, f64 => f64);
+
+macro_rules! marked {
+    ($marker:ident: $($t:ty),*) => {$(impl $marker for $t {})*};
+}
+marked!(IntegerElement: u8, i32, u32, i64, u64);
+marked!(FloatElement: f32, f64);
+marked!(SignedElement: i32, i64, f32, f64);
+marked!(BitElement: bool, u8, i32, u32, i64, u64);

@@ -14,7 +14,7 @@ use super::backend::{Backend, BackendRef, Status};
 use super::digest::Digest;
 use super::expr::{Check, Expr};
 use super::extent::Extent;
-use super::opcode::ReduceOp;
+use super::opcode::{HashOp, ReduceOp};
 use crate::dtype::DType;
 use crate::error::Result;
 
@@ -79,8 +79,10 @@ pub(crate) enum Recipe {
         /// How many low bits of the keys count.
         bits: u32,
     },
-    /// FarmHash's Fingerprint64 of each row of bytes. u64.
-    Fingerprint {
+    /// The hash of each row of bytes. u64.
+    Hash {
+        /// The function.
+        op: HashOp,
         /// The rows.
         rows: Rows,
         /// How many rows.
@@ -120,7 +122,7 @@ impl Recipe {
                 out.push(key);
                 [Some(count), None]
             }
-            Self::Fingerprint { byte, nrows, .. } => {
+            Self::Hash { byte, nrows, .. } => {
                 out.push(byte);
                 [Some(nrows), None]
             }
@@ -136,7 +138,7 @@ impl Recipe {
     /// The splits it searches or walks, if any.
     pub(crate) fn rows(&self) -> Option<&Rows> {
         match self {
-            Self::Reduce { rows, .. } | Self::Fingerprint { rows, .. } => Some(rows),
+            Self::Reduce { rows, .. } | Self::Hash { rows, .. } => Some(rows),
             _ => None,
         }
     }
@@ -302,9 +304,16 @@ impl Node {
         Self::recorded(backend, op, DType::U32, count.clone(), &[], Recipe::Sort { key, count, bits })
     }
 
-    /// Fingerprint64 of each row; see [`Recipe::Fingerprint`].
-    pub(crate) fn fingerprint(backend: &BackendRef, op: &'static str, rows: Rows, nrows: Extent, byte: Expr) -> Self {
-        Self::recorded(backend, op, DType::U64, nrows.clone(), &[], Recipe::Fingerprint { rows, nrows, byte })
+    /// The hash of each row of bytes; see [`Recipe::Hash`].
+    pub(crate) fn hash(
+        backend: &BackendRef,
+        name: &'static str,
+        op: HashOp,
+        (rows, nrows): (Rows, Extent),
+        byte: Expr,
+    ) -> Self {
+        let extent = nrows.clone();
+        Self::recorded(backend, name, DType::U64, extent, &[], Recipe::Hash { op, rows, nrows, byte })
     }
 
     /// A condition over positions, to be handed to [`Node::map`]; see [`Recipe::Assert`].

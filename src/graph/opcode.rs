@@ -73,6 +73,23 @@ impl BinaryOp {
     }
 }
 
+/// How a row of bytes becomes one u64.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum HashOp {
+    /// FarmHash's Fingerprint64.
+    Fingerprint,
+    /// SipHash-2-4 with that key.
+    Sip {
+        /// The two halves of the key.
+        key: [u64; 2],
+    },
+    /// MurmurHash64A with that seed.
+    Murmur {
+        /// The seed.
+        seed: u64,
+    },
+}
+
 /// How a row becomes one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ReduceOp {

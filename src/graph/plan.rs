@@ -154,7 +154,7 @@ impl Planner {
         // Scratch and outputs of the row primitives, and the block of conditions.
         let own = match recipe {
             Recipe::Map { .. } | Recipe::Assert { .. } => 1,
-            Recipe::Fingerprint { .. } => 1,
+            Recipe::Hash { .. } => 1,
             Recipe::Scan { .. } | Recipe::Reduce { .. } => 3,
             Recipe::Sort { .. } => 2,
         };
@@ -177,7 +177,7 @@ impl Planner {
     fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &HashSet<Digest>) -> (Step, Vec<Node>) {
         let rows = match recipe {
             Recipe::Reduce { rows: Rows::Splits(s), inner, .. } => Some((s.clone(), *inner)),
-            Recipe::Fingerprint { rows: Rows::Splits(s), .. } => Some((s.clone(), 1)),
+            Recipe::Hash { rows: Rows::Splits(s), .. } => Some((s.clone(), 1)),
             _ => None,
         };
         let mut g =
@@ -201,9 +201,9 @@ impl Planner {
                 let n = count(self, n);
                 Recipe::Sort { key: self.resolve(key, &mut g), count: n, bits: *bits }
             }
-            Recipe::Fingerprint { rows, nrows, byte } => {
+            Recipe::Hash { op, rows, nrows, byte } => {
                 let nrows = count(self, nrows);
-                Recipe::Fingerprint { rows: rows.clone(), nrows, byte: self.resolve(byte, &mut g) }
+                Recipe::Hash { op: *op, rows: rows.clone(), nrows, byte: self.resolve(byte, &mut g) }
             }
             Recipe::Assert { ok, count: n, check } => {
                 let n = count(self, n);

@@ -4,11 +4,35 @@
 //! computes. One file a family.
 
 mod accessors;
+mod axes;
+mod binary;
+mod by_key;
+mod cast;
+mod concat;
+mod elementwise;
 mod from_tensor;
+mod hash;
+mod index;
+mod levels;
+mod map_values;
 mod ndarray;
+mod operand;
+mod parametric;
+mod reduce;
+mod reverse;
 mod rows;
 mod segment_ids;
+mod slice;
+mod span;
 mod sparse_ragged;
+mod string_pairs;
+mod strings;
 mod to_tensor;
+mod unary;
 
+pub use axes::Axes;
+pub use index::{Ellipsis, Index, NewAxis};
+pub use operand::{Operand, OperandOf};
+pub use reduce::Averaged;
+pub use strings::Pieces;
 pub use to_tensor::Padding;

@@ -1,26 +1,12 @@
 //! Taking rows: the rearrangement that slices, gathers, concatenations and tiles are made of.
 
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
+pub(crate) use crate::shape::{Repeats, level_below};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
-
-/// Whether a row may be taken more than once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Repeats {
-    /// Each row at most once: the result is no larger than its source.
-    Never,
-    /// Any number of times. Where nothing bounds the result usefully this costs a wait for its size.
-    Maybe,
-}
-
-/// Capacities up to this many elements are taken as they are, however few of them are used.
-const SMALL: u64 = 1 << 16;
-/// Larger capacities may be this many times the source's size before the exact size is asked for.
-const SLACK: u64 = 2;
 
 impl Tensor {
     /// The tensor of `count` rows whose row `k` is row `row` (an expression in `k`) of this one.
@@ -95,36 +81,4 @@ impl Tensor {
         let outer = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
         Self::new(self.backend(), partitions, Some(outer), self.inner().to_vec(), self.values_ref().clone())
     }
-}
-
-/// The partition of `count` rows with those lengths, each the length of some row of `source`.
-pub(crate) fn level_below(
-    backend: &BackendRef,
-    op: &'static str,
-    source: &RowPartition,
-    count: &Extent,
-    length: Expr,
-    repeats: Repeats,
-) -> Result<RowPartition> {
-    let nvals = u64::from(source.nvals_extent().capacity());
-    let longest = source.known_lengths().map(|(_, longest)| longest);
-    let at_most = longest.map(|l| u64::from(count.capacity()) * u64::from(l));
-    let capacity = match (repeats, at_most) {
-        (Repeats::Never, m) => Some(m.map_or(nvals, |m| m.min(nvals))),
-        (Repeats::Maybe, Some(m)) if m <= SMALL.max(SLACK * nvals) => Some(m),
-        (Repeats::Maybe, _) if nvals == 0 => Some(0),
-        _ => None,
-    };
-    if let Some(capacity) = capacity {
-        return Ok(RowPartition::from_lengths(backend, op, count, length, capacity as u32)?
-            .with_lengths(longest.map(|l| (0, l))));
-    }
-    let taken = RowPartition::from_lengths(backend, op, count, length, u32::MAX - 1)?;
-    if taken.nvals().is_some() {
-        return Ok(taken);
-    }
-    let total = Node::map(backend, op, Extent::known(1), taken.nvals_extent().expr(), &[]);
-    let read = backend.read(&[total])?;
-    let nvals = Extent::known(bytemuck::pod_read_unaligned(&read[0]));
-    Ok(taken.with_nvals(nvals).with_lengths(longest.map(|l| (0, l))))
 }

@@ -5,8 +5,14 @@
 //! - *value_rowids*: for each value, its row. *row_lengths*: for each row, its number of values.
 //! - *ragged_rank*: how many partitions a tensor has.
 
+mod broadcast;
 mod encoding;
+mod layout;
 mod row_partition;
+mod taken;
 
+pub(crate) use broadcast::{Place, UniformRows, broadcast, same_layout};
 pub(crate) use encoding::{Encoding, splits_of_rowids, trusted_splits_of_rowids};
+pub(crate) use layout::Layout;
 pub use row_partition::RowPartition;
+pub(crate) use taken::{Repeats, level_below};

@@ -7,6 +7,7 @@ mod host;
 mod integers;
 mod into_values;
 mod nested;
+mod operators;
 mod partition;
 mod typed;
 mod values;
@@ -29,7 +30,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::shape::RowPartition;
+use crate::shape::{Layout, RowPartition};
 
 /// Unevaluated nodes that may stand in a chain before the work so far is evaluated.
 const MAX_DEPTH: u32 = 64;
@@ -122,11 +123,11 @@ impl Tensor {
     }
     /// The number of rows of the outermost dimension.
     pub(crate) fn nrows_extent(&self) -> Extent {
-        match (self.partitions.first(), &self.outer) {
-            (Some(p), _) => p.nrows_extent().clone(),
-            (None, Some(outer)) => outer.clone(),
-            (None, None) => Extent::known(1),
-        }
+        self.layout().nrows()
+    }
+    /// Where the elements are, apart from what they are.
+    pub(crate) fn layout(&self) -> Layout<'_> {
+        Layout { partitions: &self.partitions, outer: self.outer.as_ref(), inner: &self.inner }
     }
 
     /// The numbers, for an operation that needs some.
@@ -154,20 +155,12 @@ impl Tensor {
     /// The shape as the host knows it: the size of each uniform dimension, none for a ragged one or one whose size is
     /// known on the device only.
     pub fn shape(&self) -> Vec<Option<u64>> {
-        if self.outer.is_none() {
-            return Vec::new();
-        }
-        let mut out = vec![self.nrows_extent().as_known().map(u64::from)];
-        out.extend(self.partitions.iter().map(|p| p.uniform_row_length().map(u64::from)));
-        out.extend(self.inner.iter().map(|&d| Some(u64::from(d))));
-        out
+        self.layout().shape()
     }
 
     /// The shape as text: `[3, None, 2]`.
     pub fn shape_text(&self) -> String {
-        let dims: Vec<String> =
-            self.shape().iter().map(|d| d.map_or_else(|| "None".into(), |d| d.to_string())).collect();
-        format!("[{}]", dims.join(", "))
+        self.layout().text()
     }
 
     /// The axis counted from the front.

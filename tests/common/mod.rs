@@ -1,7 +1,10 @@
 //! What the integration tests share.
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 
-use ragged::Device;
+pub mod naive;
+pub mod random;
+
+use ragged::{DType, Device, HostTensor, HostValues};
 
 /// The variable that says that this machine has no GPU adapter on purpose.
 const NO_GPU: &str = "RAGGED_EXPECT_NO_GPU";
@@ -28,4 +31,15 @@ pub fn gpus() -> Vec<(String, Device)> {
     );
     let label = |k: usize| if k == 0 { "gpu".to_owned() } else { format!("gpu{k}") };
     found.into_iter().enumerate().map(|(k, device)| (label(k), device)).collect()
+}
+
+/// Whether the device has the dtype: 64-bit numbers are not on every adapter.
+pub fn has(device: &Device, dtype: DType) -> bool {
+    let none = match dtype {
+        DType::I64 => HostValues::I64(Vec::new()),
+        DType::U64 => HostValues::U64(Vec::new()),
+        DType::F64 => HostValues::F64(Vec::new()),
+        _ => return true,
+    };
+    HostTensor::dense(&[0], none).to_device(device).is_ok()
 }

@@ -79,7 +79,12 @@ pub fn partitions(ragged_rank: usize) -> BoxedStrategy<(Vec<Vec<u32>>, usize)> {
 
 /// The splits of rows with those lengths.
 pub fn splits(lengths: &[u32]) -> Vec<u32> {
-    std::iter::once(0).chain(lengths.iter().scan(0, |at, len| { *at += len; Some(*at) })).collect()
+    std::iter::once(0)
+        .chain(lengths.iter().scan(0, |at, len| {
+            *at += len;
+            Some(*at)
+        }))
+        .collect()
 }
 
 /// `n` values of a dtype: small numbers, the ends of the range, and for floats every special value.
@@ -116,9 +121,9 @@ pub fn values(dtype: DType, n: usize) -> BoxedStrategy<HostValues> {
         DType::U64 => ints!(u64, U64),
         DType::F32 => floats!(f32, F32),
         DType::F64 => floats!(f64, F64),
-        DType::Str => {
-            vec(prop_oneof![8 => vec(any::<u8>(), 0..9), 1 => vec(any::<u8>(), 60..70)], n).prop_map(HostValues::Str).boxed()
-        }
+        DType::Str => vec(prop_oneof![8 => vec(any::<u8>(), 0..9), 1 => vec(any::<u8>(), 60..70)], n)
+            .prop_map(HostValues::Str)
+            .boxed(),
         other => panic!("no random values of {other}"),
     }
 }

@@ -21,7 +21,7 @@ use case::{Case, Expected};
 use compare::{compare, short};
 use families::family;
 use got::{Got, Read};
-use ragged::{DType, Device, HostTensor, HostValues, Stats};
+use ragged::{DType, Device, Stats};
 
 /// Operations of claimed families that later work brings.
 const LATER_OPS: [&str; 11] = [
@@ -109,24 +109,25 @@ fn judge(case: &Case, run: fn(&Case, &Device) -> ragged::Result<Got>, device: &D
     }
 }
 
-/// Why a case cannot run on `device` at all: a dtype that this build or the adapter lacks.
-fn impossible(case: &Case, has_f64: bool) -> Option<String> {
+/// Why a case cannot run at all: a dtype that this build lacks, or one of those that the adapter lacks.
+fn impossible(case: &Case, lacking: &[DType]) -> Option<String> {
     if let Some(dtype) = case.missing_dtype() {
         return Some(format!("no dtype {dtype}"));
     }
-    (!has_f64 && case.uses(DType::F64)).then(|| "the adapter has no f64".into())
+    let dtype = lacking.iter().find(|&&dtype| case.uses(dtype))?;
+    Some(format!("the adapter has no {dtype}"))
 }
 
 /// Runs every family on a device; the failures.
 fn run_all(label: &str, device: &Device) -> Vec<String> {
-    let has_f64 = HostTensor::dense(&[1], HostValues::F64(vec![0.0])).to_device(device).is_ok();
+    let lacking: Vec<DType> = DType::ALL.into_iter().filter(|&dtype| !common::has(device, dtype)).collect();
     let mut failures = Vec::new();
     for (name, cases) in all_cases() {
         let family = family(&name);
         let claimed = family.as_ref().is_some_and(|f| f.claimed);
         let (mut passed, mut failed, mut unsupported, mut on) = (0, 0, 0, 0);
         for case in &cases {
-            let impossible = impossible(case, has_f64);
+            let impossible = impossible(case, &lacking);
             let excused = impossible.is_some() || LATER_OPS.contains(&case.op.as_str());
             let host_before = host_work(device);
             let outcome = match (&family, impossible) {
@@ -158,9 +159,9 @@ fn run_all(label: &str, device: &Device) -> Vec<String> {
     failures
 }
 
-/// What the CPU backend did so far, seen from a GPU: a case on the GPU must add nothing to it.
-fn host_work(device: &Device) -> Option<Stats> {
-    (!device.is_cpu()).then(|| Device::cpu().stats())
+/// What was done for `device` on the host so far: its own host steps and, for a GPU, all that the CPU backend did.
+fn host_work(device: &Device) -> (u64, Option<Stats>) {
+    (device.stats().host_steps, (!device.is_cpu()).then(|| Device::cpu().stats()))
 }
 
 /// Runs the cases on the devices of one kind. One kind at a time, so that work on the CPU backend can be told apart.

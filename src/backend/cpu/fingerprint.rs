@@ -1,22 +1,14 @@
-//! FarmHash's Fingerprint64 of rows of bytes. Twin of `shaders/fingerprint.wgsl`.
+//! FarmHash's Fingerprint64. Twin of `shaders/hash/fingerprint.wgsl`.
 //!
 //! The algorithm is that of Google's FarmHash (farmhashna::Hash64), whose value is fixed for good: it hashes short
 //! strings by length classes (up to 16, 32, 64 bytes) and longer ones in blocks of 64 bytes with 56 bytes of state.
 //! Source: <https://github.com/google/farmhash>, MIT.
 
-use rayon::prelude::*;
-
-use super::array::Array;
-use super::eval::{Block, Inputs};
-use super::runs::Starts;
-use crate::graph::expr::Expr;
-use crate::graph::node::Rows;
-
 const K0: u64 = 0xc3a5_c85c_97cb_3127;
 const K1: u64 = 0xb492_b66f_be98_f273;
 const K2: u64 = 0x9ae1_6a3b_2f90_404f;
 
-fn fetch64(s: &[u8], at: usize) -> u64 {
+pub(super) fn fetch64(s: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(s[at..at + 8].try_into().expect("8 bytes"))
 }
 
@@ -149,20 +141,4 @@ pub(crate) fn fingerprint64(s: &[u8]) -> u64 {
         mix(v.1, w.1, mul).wrapping_add(x),
         mul,
     )
-}
-
-/// Bytes evaluated at a time.
-const CHUNK: usize = 4096;
-
-/// The fingerprints of the first `nrows` rows.
-pub(crate) fn fingerprint(inputs: &Inputs, rows: &Rows, nrows: usize, byte: &Expr, out: &mut Array) {
-    let starts = Starts::new(inputs, rows);
-    let runs = starts.runs(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
-    runs.into_par_iter().for_each(|(first, out)| {
-        let (from, to) = (starts.at(first), starts.at(first + out.len()));
-        let bytes = Block::run(inputs, from as u32, to - from).eval_as::<u8>(byte);
-        for (k, out) in out.iter_mut().enumerate() {
-            *out = fingerprint64(&bytes[starts.at(first + k) - from..starts.at(first + k + 1) - from]);
-        }
-    });
 }

@@ -9,6 +9,7 @@ mod fingerprint;
 mod lanes;
 mod map;
 mod reduce;
+mod row_hash;
 pub mod row_reduce;
 mod runs;
 pub mod scan;
@@ -122,8 +123,8 @@ impl CpuBackend {
                 map::map(inputs, key, n, &mut keys);
                 out.slice_mut()[..n].copy_from_slice(&sort::sort_permutation(keys.slice(), *bits));
             }
-            Recipe::Fingerprint { rows, nrows, byte } => {
-                fingerprint::fingerprint(inputs, rows, live(nrows), byte, &mut out);
+            Recipe::Hash { op, rows, nrows, byte } => {
+                row_hash::row_hash(inputs, *op, rows, live(nrows), byte, &mut out);
             }
         }
         Ok(out)

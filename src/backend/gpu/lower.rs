@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Recipe, Rows};
+use crate::graph::opcode::HashOp;
 use crate::graph::plan::Step;
 
 /// One kernel to start.
@@ -46,7 +47,10 @@ const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
 const SORT: &str = include_str!("../../../shaders/sort.wgsl");
-const FINGERPRINT: &str = include_str!("../../../shaders/fingerprint.wgsl");
+const ROW_HASH: &str = include_str!("../../../shaders/row_hash.wgsl");
+const FINGERPRINT: &str = include_str!("../../../shaders/hash/fingerprint.wgsl");
+const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
+const MURMUR: &str = include_str!("../../../shaders/hash/murmur.wgsl");
 const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
 
 /// Elements a workgroup of `map.wgsl` computes.
@@ -120,14 +124,26 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             Ok(Lowered { launches, scratch: vec![u64::from(words) * 4], overflow: Some((0, words - 1)) })
         }
         Recipe::Sort { key, count, bits } => Ok(sort_launches(step, first_slot, key, count, *bits, &label("sort"))),
-        Recipe::Fingerprint { rows, nrows, byte } => {
+        Recipe::Hash { op, rows, nrows, byte } => {
             let mut m = Module::new(step, first_slot);
             partition(&mut m, rows, nrows);
             m.value_function("load", byte);
             m.push("fn store(row: u32, v: u64) {\n    out[row] = v;\n}");
-            let g = m.finish(&[FINGERPRINT], "u64", Some("u64"), &[]);
-            let head = [nrows.capacity(), 0, 0, 0, 0, 0, 0, 0];
-            let launch = g.launch(&label("fingerprint"), "main", head, nrows.capacity().div_ceil(256), 1);
+            let words = |v: u64| [v as u32, (v >> 32) as u32];
+            let n = nrows.capacity();
+            let (piece, head) = match *op {
+                HashOp::Fingerprint => (FINGERPRINT, [n, 0, 0, 0, 0, 0, 0, 0]),
+                HashOp::Sip { key } => {
+                    let ([a, b], [c, d]) = (words(key[0]), words(key[1]));
+                    (SIP, [n, a, b, c, d, 0, 0, 0])
+                }
+                HashOp::Murmur { seed } => {
+                    let [a, b] = words(seed);
+                    (MURMUR, [n, a, b, 0, 0, 0, 0, 0])
+                }
+            };
+            let g = m.finish(&[ROW_HASH, piece], "u64", Some("u64"), &[]);
+            let launch = g.launch(&label("row_hash"), "main", head, n.div_ceil(256), 1);
             Ok(Lowered { launches: vec![launch], ..Lowered::default() })
         }
     }

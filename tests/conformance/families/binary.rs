@@ -1,13 +1,60 @@
 //! The `binary` family.
 
-use ragged::{Device, Result};
+use ragged::{Device, Operand, Result, Tensor};
 
 use crate::case::Case;
 use crate::got::Got;
 
 /// Whether every case must pass.
-pub const CLAIMED: bool = false;
+pub const CLAIMED: bool = true;
 
-pub fn run(case: &Case, _device: &Device) -> Result<Got> {
-    Got::unsupported(&case.op)
+/// Calls the method of the case's name.
+macro_rules! by_name {
+    ($op:expr, $x:expr, $y:expr; $($name:ident)+) => {
+        match $op {
+            $(stringify!($name) => $x.$name($y).map(Got::from),)+
+            other => Got::unsupported(other),
+        }
+    };
+}
+
+pub fn run(case: &Case, device: &Device) -> Result<Got> {
+    let all = case.tensors(device)?;
+    if case.op == "add_n" {
+        return Tensor::add_n(&all.iter().collect::<Vec<_>>()).map(Got::from);
+    }
+    let [x, y] = &all[..] else { panic!("{} inputs", all.len()) };
+    if case.op == "operator" {
+        return operator(case.attr_str("op").expect("an operator"), x, y);
+    }
+    by_name!(case.op.as_str(), x, y;
+        add subtract multiply truediv realdiv floordiv floormod truncatediv truncatemod pow maximum minimum
+        squared_difference divide_no_nan multiply_no_nan atan2 xlogy xlog1py xdivy
+        equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor
+        bitwise_and bitwise_or bitwise_xor left_shift right_shift
+    )
+}
+
+/// Python's operator, as it is written in Rust.
+fn operator(op: &str, x: &Tensor, y: &Tensor) -> Result<Got> {
+    let answer = match op {
+        "+" => x + y,
+        "-" => x - y,
+        "*" => x * y,
+        "/" => x / y,
+        "%" => x % y,
+        "&" => x & y,
+        "|" => x | y,
+        "^" => x ^ y,
+        "//" => x.floordiv(y),
+        "**" => x.pow(y),
+        "==" => Operand::from(x).equal(y.into()),
+        "!=" => x.not_equal(y),
+        "<" => x.less(y),
+        "<=" => x.less_equal(y),
+        ">" => x.greater(y),
+        ">=" => x.greater_equal(y),
+        other => return Got::unsupported(other),
+    };
+    answer.map(Got::from)
 }

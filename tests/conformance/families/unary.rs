@@ -1,6 +1,6 @@
 //! The `unary` family.
 
-use ragged::{Device, Result};
+use ragged::{DType, Device, Result, Scalar, Tensor};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -8,6 +8,38 @@ use crate::got::Got;
 /// Whether every case must pass.
 pub const CLAIMED: bool = false;
 
-pub fn run(case: &Case, _device: &Device) -> Result<Got> {
-    Got::unsupported(&case.op)
+/// Calls the method of the case's name.
+macro_rules! by_name {
+    ($op:expr, $x:expr; $($name:ident)+) => {
+        match $op {
+            $(stringify!($name) => $x.$name(),)+
+            other => return Got::unsupported(other),
+        }
+    };
+}
+
+pub fn run(case: &Case, device: &Device) -> Result<Got> {
+    let x = &case.tensor(0, device)?;
+    let answer = match case.op.as_str() {
+        "leaky_relu" => x.leaky_relu(case.attr_f64("alpha").expect("alpha")),
+        "gelu" => x.gelu(case.attr_bool("approximate")),
+        "clip_by_value" => x.clip_by_value(bound(case, "lo", x.dtype()), bound(case, "hi", x.dtype())),
+        "cast" => x.cast(case.attr_dtype("dtype").expect("dtype")),
+        "saturate_cast" => x.saturate_cast(case.attr_dtype("dtype").expect("dtype")),
+        "bitcast" => x.bitcast(case.attr_dtype("dtype").expect("dtype")),
+        "check_numerics" => x.check_numerics("the case"),
+        "map_flat_values.times_two_plus_one" => x.map_flat_values(|v| (v * 2)? + 1),
+        "map_fn.square" => x.map_flat_values(Tensor::square),
+        op => by_name!(op, x;
+            abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor is_finite is_inf is_nan log log1p
+            log_sigmoid negative reciprocal reciprocal_no_nan rint round rsqrt sigmoid sign sin sinh softplus softsign
+            sqrt square tan tanh elu relu relu6 selu silu ones_like zeros_like logical_not bitwise_invert
+        ),
+    };
+    answer.map(Got::from)
+}
+
+/// A bound of that dtype.
+fn bound(case: &Case, key: &str, dtype: DType) -> Scalar {
+    Scalar::from_f64(dtype, case.attr_f64(key).expect("a bound"))
 }

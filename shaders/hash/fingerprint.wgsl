@@ -1,37 +1,12 @@
-// FarmHash's Fingerprint64 of every row of bytes. Twin of backend/cpu/fingerprint.rs.
+// FarmHash's Fingerprint64. A piece of row_hash.wgsl; twin of backend/cpu/fingerprint.rs.
 //
-// Idea     One invocation hashes one string. The hash is a chain over the string's bytes by definition, so a long string
-//          takes one invocation as long as it takes; strings of a text are short.
-// Traffic  Reads every byte of a string up to 64 bytes about twice (the hash reads from both ends), longer ones once
-//          plus 64 bytes; writes 8 bytes a row.
-// Limits   64-bit integers.
+// Idea     By length: up to 16, up to 32, up to 64 bytes from both ends; longer strings in blocks of 64 bytes with 56
+//          bytes of state, and the last 64 bytes once more.
 // Source   Google's FarmHash, farmhashna::Hash64, whose values are fixed for good.
-//
-// Generated  fn splits_at(i: u32) -> u32          i <= rows; rows beyond the live ones are empty
-//            fn load(i: u32, row: u32) -> u32     the byte at position i
-//            fn store(row: u32, v: u64)
-// Head       head[0].x  rows (capacity)
-// Grid       rows / 256 workgroups, rounded up, folded
 
 const K0 = 0xc3a5c85c97cb3127lu;
 const K1 = 0xb492b66fbe98f273lu;
 const K2 = 0x9ae16a3b2f90404flu;
-
-/// Where the string at hand starts, and its row.
-var<private> start: u32;
-var<private> own_row: u32;
-
-fn byte(at: u32) -> u32 {
-    return load(start + at, own_row);
-}
-
-fn fetch32(at: u32) -> u32 {
-    return byte(at) | (byte(at + 1u) << 8u) | (byte(at + 2u) << 16u) | (byte(at + 3u) << 24u);
-}
-
-fn fetch64(at: u32) -> u64 {
-    return u64(fetch32(at)) | (u64(fetch32(at + 4u)) << 32u);
-}
 
 fn rotate(v: u64, by: u32) -> u64 {
     return (v >> by) | (v << (64u - by));
@@ -140,28 +115,15 @@ fn longer(len: u32) -> u64 {
     return mix(mix(v.x, w.x, mul) + shift_mix(y) * K0 + x, mix(v.y, w.y, mul) + z, mul);
 }
 
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) wid: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) t: u32,
-) {
-    let row = (wid.x + wid.y * grid.x) * 256u + t;
-    if (row >= p.head[0].x) {
-        return;
-    }
-    start = splits_at(row);
-    own_row = row;
-    let len = splits_at(row + 1u) - start;
-    var hash: u64;
+fn hash(len: u32) -> u64 {
     if (len <= 16u) {
-        hash = up_to_16(len);
-    } else if (len <= 32u) {
-        hash = up_to_32(len);
-    } else if (len <= 64u) {
-        hash = up_to_64(len);
-    } else {
-        hash = longer(len);
+        return up_to_16(len);
     }
-    store(row, hash);
+    if (len <= 32u) {
+        return up_to_32(len);
+    }
+    if (len <= 64u) {
+        return up_to_64(len);
+    }
+    return longer(len);
 }

@@ -1,0 +1,79 @@
+//! The axis argument of operations that take one, several or all axes.
+
+use crate::error::{Error, Result};
+use crate::tensor::Tensor;
+
+/// The axes of a reduction: all of them, or a list; negative ones count from the back.
+///
+/// What all reductions share:
+/// - *Shapes.* A reduced axis disappears, or stays with one row (`keepdims`). Reducing the innermost ragged axis gives
+///   one result a row. Reducing an axis with ragged ones below aligns rows: the k-th result is made of the k-th values of
+///   the rows that have so many, and a row of the result is as long as the longest row that it is made of. No axes at
+///   all: the tensor itself. The result is dense where no ragged dimension is left.
+/// - *Order.* Adjacent axes are reduced as one sequence in flat order, in the fixed order of row reductions: a row's
+///   result has the same bits on every backend and in every batch. Axes that are not adjacent are reduced run by run,
+///   the innermost first.
+/// - *Cost.* One pass over the values. An axis with ragged ones below costs a sort of positions besides, one more for
+///   each further ragged level; `keepdims` on axis 0 of one ragged dimension waits where only the device knows the
+///   longest row.
+///
+/// ```
+/// use ragged::Axes;
+/// assert_eq!(Axes::from(1), Axes::List(vec![1]));
+/// assert_eq!(Axes::from([0, -1]), Axes::List(vec![0, -1]));
+/// assert_eq!(Axes::from(None), Axes::All);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Axes {
+    /// Every axis: TensorFlow's `axis=None`.
+    All,
+    /// These axes, in any order.
+    List(Vec<i64>),
+}
+
+impl From<i64> for Axes {
+    fn from(axis: i64) -> Self {
+        Self::List(vec![axis])
+    }
+}
+impl From<Option<i64>> for Axes {
+    fn from(axis: Option<i64>) -> Self {
+        axis.map_or(Self::All, Self::from)
+    }
+}
+impl From<&[i64]> for Axes {
+    fn from(axes: &[i64]) -> Self {
+        Self::List(axes.to_vec())
+    }
+}
+impl From<Vec<i64>> for Axes {
+    fn from(axes: Vec<i64>) -> Self {
+        Self::List(axes)
+    }
+}
+impl<const N: usize> From<[i64; N]> for Axes {
+    fn from(axes: [i64; N]) -> Self {
+        Self::List(axes.to_vec())
+    }
+}
+impl<const N: usize> From<&[i64; N]> for Axes {
+    fn from(axes: &[i64; N]) -> Self {
+        Self::List(axes.to_vec())
+    }
+}
+
+impl Axes {
+    /// The axes of that tensor, counted from the front, ascending.
+    ///
+    /// # Errors
+    /// An axis out of range; an axis that is named twice.
+    pub(crate) fn resolve(&self, op: &'static str, x: &Tensor) -> Result<Vec<usize>> {
+        let Self::List(axes) = self else { return Ok((0..x.rank()).collect()) };
+        let mut out = axes.iter().map(|&a| x.axis(op, a)).collect::<Result<Vec<_>>>()?;
+        out.sort_unstable();
+        if let Some(w) = out.windows(2).find(|w| w[0] == w[1]) {
+            return Err(Error::argument(op, format!("axis {} is named twice in {axes:?}", w[0])));
+        }
+        Ok(out)
+    }
+}

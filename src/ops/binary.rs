@@ -1,0 +1,379 @@
+//! Operations of two operands, element by element.
+
+use super::elementwise::{Site, Takes, map_together, math, number};
+use super::operand::{Operand, OperandOf};
+use super::string_pairs;
+use crate::dtype::DType;
+use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Str};
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::math::MathFn;
+use crate::shape::same_layout;
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+/// What an operation computes of two numbers.
+type Pair = fn(&Site, Expr, Expr) -> Expr;
+/// What it computes of two strings.
+type Strings = fn(&'static str, Operand<'_>, Operand<'_>) -> Result<Tensor>;
+
+#[track_caller]
+fn binary(
+    op: &'static str,
+    takes: Takes,
+    operands: [Operand<'_>; 2],
+    strings: Option<Strings>,
+    pair: Pair,
+) -> Result<Tensor> {
+    let site = Site::new(op);
+    let [a, b] = operands;
+    if a.dtype() != b.dtype() {
+        return Err(Error::DTypes { op, lhs: a.dtype(), rhs: b.dtype() });
+    }
+    if let (DType::Str, Some(strings)) = (a.dtype(), strings) {
+        return strings(op, a, b);
+    }
+    takes.check(op, a.dtype())?;
+    map_together(op, &[a, b], |mut numbers| {
+        let b = numbers.remove(1);
+        pair(&site, numbers.remove(0), b)
+    })
+}
+
+/// Declares operations on [`Tensor`], and on [`RaggedTensor`] of the element types that they are defined for.
+macro_rules! binary_ops {
+    ($takes:ident, $dtypes:literal, [$($generics:tt)*] $elem:ty => $out:ty; $(
+        $(#[doc = $summary:literal])+
+        $name:ident $tf:literal $in:ident $a:tt $b:tt => $res:ident $c:tt $(or $strings:path)?, $pair:expr;
+    )+) => {
+        impl Tensor {$(
+            $(#[doc = $summary])+
+            ///
+            /// Shapes broadcast: dimensions of size 1 are put in front of the operand of lower rank; a uniform dimension
+            /// of size 1 repeats, also over rows of different lengths; ragged rows meet rows of equal lengths only. A
+            /// value meets every element. Empty rows stay empty. The result keeps the partitions of an operand that
+            /// does not repeat.
+            ///
+            /// # Errors
+            #[doc = concat!("Operands of different dtypes or on different devices; a dtype other than ", $dtypes, ";")]
+            /// shapes that do not broadcast. Rows whose lengths differ are an error of the call where the host has the
+            /// splits, of the read where it does not.
+            ///
+            /// # Cost
+            /// One map over the result, fused with what is around it. Nothing is read back.
+            ///
+            /// ```
+            /// # use ragged::{Device, HostTensor, HostValues};
+            /// # fn main() -> ragged::Result<()> {
+            /// let cpu = Device::cpu();
+            #[doc = concat!(
+                "let x = HostTensor::dense(&[2], HostValues::", stringify!($in), "(vec!", stringify!($a),
+                ")).to_device(&cpu)?;"
+            )]
+            #[doc = concat!(
+                "let y = HostTensor::dense(&[2], HostValues::", stringify!($in), "(vec!", stringify!($b),
+                ")).to_device(&cpu)?;"
+            )]
+            #[doc = concat!(
+                "assert_eq!(x.", stringify!($name), "(&y)?.to_host()?.values, HostValues::", stringify!($res), "(vec!",
+                stringify!($c), "));"
+            )]
+            /// # Ok(())
+            /// # }
+            /// ```
+            ///
+            #[doc = concat!("TensorFlow: `", $tf, "`.")]
+            #[track_caller]
+            pub fn $name<'a>(&'a self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
+                Operand::from(self).$name(other.into())
+            }
+        )+}
+
+        impl Operand<'_> {$(
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`], where a value may stand on the left.")]
+            ///
+            /// # Errors
+            /// As there; two values.
+            #[track_caller]
+            pub fn $name(self, other: Operand<'_>) -> Result<Tensor> {
+                let strings: &[Strings] = &[$($strings)?];
+                binary(stringify!($name), Takes::$takes, [self, other], strings.first().copied(), $pair)
+            }
+        )+}
+
+        impl<$($generics)*> RaggedTensor<$elem> {$(
+            $(#[doc = $summary])+
+            ///
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`], which says more.")]
+            ///
+            /// # Errors
+            /// Operands on different devices; shapes that do not broadcast.
+            #[track_caller]
+            pub fn $name<'a>(&'a self, other: impl Into<OperandOf<'a, $elem>>) -> Result<RaggedTensor<$out>> {
+                RaggedTensor::try_from(self.erased().$name(other.into().erased)?)
+            }
+        )+}
+    };
+}
+
+binary_ops! {
+    Numbers, "numbers", [T: Arithmetic] T => T;
+    /// The difference; integers wrap.
+    subtract "tf.math.subtract" F32 [5.0, 2.0] [1.0, 3.0] => F32 [4.0, -1.0], |_, a, b| a.sub(b);
+    /// The product; integers wrap.
+    multiply "tf.math.multiply" F32 [5.0, 2.0] [1.0, 3.0] => F32 [5.0, 6.0], |_, a, b| a.mul(b);
+    /// The quotient rounded down, as Python's `//`; an integer divisor of 0 is an error of the read.
+    floordiv "tf.math.floordiv" I32 [7, -7] [2, 2] => I32 [3, -4], floordiv;
+    /// The remainder with the divisor's sign, as Python's `%`; an integer divisor of 0 is an error of the read.
+    floormod "tf.math.floormod" I32 [7, -7] [3, 3] => I32 [1, 2], floormod;
+    /// The quotient rounded towards zero; an integer divisor of 0 is an error of the read.
+    truncatediv "tf.truncatediv" I32 [7, -7] [2, 2] => I32 [3, -3], truncatediv;
+    /// The remainder with the dividend's sign; an integer divisor of 0 is an error of the read.
+    truncatemod "tf.truncatemod" I32 [7, -7] [3, 3] => I32 [1, -1],
+        |site, a, b| by_nonzero(site, b.clone(), a.rem(b));
+    /// The power; integers wrap, and a negative integer exponent is an error of the read.
+    pow "tf.math.pow" I32 [2, -3] [10, 3] => I32 [1024, -27], pow;
+    /// The greater one; NaN if either is NaN.
+    maximum "tf.math.maximum" I32 [2, -3] [1, 3] => I32 [2, 3], |_, a, b| a.max(b);
+    /// The smaller one; NaN if either is NaN.
+    minimum "tf.math.minimum" I32 [2, -3] [1, 3] => I32 [1, -3], |_, a, b| a.min(b);
+    /// The square of the difference; integers wrap.
+    squared_difference "tf.math.squared_difference" F32 [5.0, 2.0] [1.0, 3.0] => F32 [16.0, 1.0], |_, a, b| {
+        let d = a.sub(b);
+        d.clone().mul(d)
+    };
+}
+
+binary_ops! {
+    Numbers, "numbers and byte strings", [T: Arithmetic] T => T;
+    /// The sum; integers wrap, and byte strings are joined end to end.
+    add "tf.math.add" F32 [5.0, 2.0] [1.0, 3.0] => F32 [6.0, 5.0] or string_pairs::join, |_, a, b| a.add(b);
+}
+
+impl RaggedTensor<Str> {
+    /// Each string followed by the other operand's. As [`Tensor::add`], which says more.
+    ///
+    /// # Errors
+    /// Operands on different devices; shapes that do not broadcast; more than 2^32 - 2 bytes.
+    #[track_caller]
+    pub fn add<'a>(&'a self, other: impl Into<OperandOf<'a, Str>>) -> Result<Self> {
+        Self::try_from(self.erased().add(other.into().erased)?)
+    }
+}
+
+binary_ops! {
+    Numbers, "numbers", [T: Arithmetic] T => T::Quotient;
+    /// The quotient: f32 for f32 and u8, f64 for f64 and the wider integers. Division by zero gives an infinity or NaN.
+    truediv "tf.math.truediv" I32 [1, -3] [2, 2] => F64 [0.5, -1.5], |_, a, b| {
+        let to = quotient_dtype(a.dtype());
+        a.cast(to).div(b.cast(to))
+    };
+}
+
+binary_ops! {
+    Floats, "floats", [T: FloatElement] T => T;
+    /// The quotient of floats.
+    realdiv "tf.realdiv" F32 [1.0, -3.0] [2.0, 2.0] => F32 [0.5, -1.5], |_, a, b| a.div(b);
+    /// The quotient, but 0 where the divisor is 0.
+    divide_no_nan "tf.math.divide_no_nan" F32 [1.0, -3.0] [0.0, 2.0] => F32 [0.0, -1.5],
+        |_, a, b| unless_zero(b.clone(), a.div(b));
+    /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
+    multiply_no_nan "tf.math.multiply_no_nan" F32 [f32::NAN, 3.0] [0.0, 2.0] => F32 [0.0, 6.0],
+        |_, a, b| unless_zero(b.clone(), a.mul(b));
+    /// The angle of the point (other, self): the ordinate comes first.
+    atan2 "tf.math.atan2" F32 [0.0, 0.0] [1.0, 2.0] => F32 [0.0, 0.0], |_, a, b| a.binary(BinaryOp::Atan2, b);
+    /// `x * log(y)`, but 0 where x is 0.
+    xlogy "tf.math.xlogy" F32 [0.0, 2.0] [0.0, 1.0] => F32 [0.0, 0.0],
+        |_, a, b| unless_zero(a.clone(), a.mul(math(MathFn::Log, b)));
+    /// `x * log(1 + y)`, but 0 where x is 0.
+    xlog1py "tf.math.xlog1py" F32 [0.0, 2.0] [-1.0, 0.0] => F32 [0.0, 0.0],
+        |_, a, b| unless_zero(a.clone(), a.mul(math(MathFn::Log1p, b)));
+    /// `x / y`, but 0 where x is 0.
+    xdivy "tf.math.xdivy" F32 [0.0, 3.0] [0.0, 2.0] => F32 [0.0, 1.5], |_, a, b| unless_zero(a.clone(), a.div(b));
+    /// The cross entropy of these logits `x` with the other operand's labels `z`, in a form that does not overflow:
+    /// `max(x, 0) - x * z + log(1 + exp(-|x|))`.
+    sigmoid_cross_entropy_with_logits "tf.nn.sigmoid_cross_entropy_with_logits"
+        F32 [1000.0, -1000.0] [1.0, 0.0] => F32 [0.0, 0.0], |_, x, z| {
+        let above = x.clone().max(number(x.dtype(), 0.0)).sub(x.clone().mul(z));
+        above.add(math(MathFn::Softplus, x.unary(UnaryOp::Abs).unary(UnaryOp::Neg)))
+    };
+}
+
+binary_ops! {
+    NumbersAndBools, "numbers, bools and byte strings", [T: Element] T => bool;
+    /// Whether the elements are equal; NaN equals nothing. Shapes that do not broadcast are an error, not `false`.
+    equal "tf.math.equal" I32 [2, -3] [2, 3] => Bool [true, false] or string_pairs::equal, |_, a, b| a.eq(b);
+    /// Whether the elements differ; NaN differs from everything. Shapes that do not broadcast are an error, not `true`.
+    not_equal "tf.math.not_equal" I32 [2, -3] [2, 3] => Bool [false, true] or string_pairs::not_equal,
+        |_, a, b| a.ne(b);
+}
+
+binary_ops! {
+    Numbers, "numbers", [T: Arithmetic] T => bool;
+    /// Whether it is less; false if either is NaN.
+    less "tf.math.less" I32 [2, -3] [2, 3] => Bool [false, true], |_, a, b| a.lt(b);
+    /// Whether it is less or equal; false if either is NaN.
+    less_equal "tf.math.less_equal" I32 [2, 4] [2, 3] => Bool [true, false], |_, a, b| a.le(b);
+    /// Whether it is greater; false if either is NaN.
+    greater "tf.math.greater" I32 [2, 4] [2, 3] => Bool [false, true], |_, a, b| b.lt(a);
+    /// Whether it is greater or equal; false if either is NaN.
+    greater_equal "tf.math.greater_equal" I32 [2, -3] [2, 3] => Bool [true, false], |_, a, b| b.le(a);
+}
+
+binary_ops! {
+    Bools, "bool", [] bool => bool;
+    /// Whether both are true.
+    logical_and "tf.math.logical_and" Bool [true, true] [true, false] => Bool [true, false], |_, a, b| a.and(b);
+    /// Whether either is true.
+    logical_or "tf.math.logical_or" Bool [false, true] [false, false] => Bool [false, true], |_, a, b| a.or(b);
+    /// Whether one of them is true.
+    logical_xor "tf.math.logical_xor" Bool [true, true] [true, false] => Bool [false, true],
+        |_, a, b| a.binary(BinaryOp::Xor, b);
+}
+
+binary_ops! {
+    Integers, "integers", [T: IntegerElement] T => T;
+    /// The bits set in both.
+    bitwise_and "tf.bitwise.bitwise_and" I32 [6, 5] [3, 4] => I32 [2, 4], |_, a, b| a.and(b);
+    /// The bits set in either.
+    bitwise_or "tf.bitwise.bitwise_or" I32 [6, 5] [3, 8] => I32 [7, 13], |_, a, b| a.or(b);
+    /// The bits set in one of them.
+    bitwise_xor "tf.bitwise.bitwise_xor" I32 [6, 5] [3, 4] => I32 [5, 1], |_, a, b| a.binary(BinaryOp::Xor, b);
+    /// The bits moved up; 0 once the other operand, taken as unsigned, reaches the width.
+    left_shift "tf.bitwise.left_shift" I32 [1, 5] [3, 1] => I32 [8, 10], |_, a, b| a.binary(BinaryOp::Shl, b);
+    /// The bits moved down, filled with the sign; 0 or -1 once the other operand, taken as unsigned, reaches the width.
+    right_shift "tf.bitwise.right_shift" I32 [8, -5] [3, 1] => I32 [1, -3], |_, a, b| a.binary(BinaryOp::Shr, b);
+}
+
+/// What `truediv` gives for that dtype.
+const fn quotient_dtype(dtype: DType) -> DType {
+    match dtype {
+        DType::U8 | DType::F32 => DType::F32,
+        _ => DType::F64,
+    }
+}
+
+/// `value`, but 0 where `x` is 0.
+fn unless_zero(x: Expr, value: Expr) -> Expr {
+    let zero = number(x.dtype(), 0.0);
+    x.eq(zero.clone()).select(zero, value)
+}
+
+/// `value`, which an integer divisor of 0 makes meaningless.
+fn by_nonzero(site: &Site, divisor: Expr, value: Expr) -> Expr {
+    if divisor.dtype().is_float() {
+        return value;
+    }
+    let zero = number(divisor.dtype(), 0.0);
+    site.checked("integer division by zero", divisor.ne(zero), value)
+}
+
+/// Whether the remainder is not 0 and its sign is not the divisor's: rounding down and towards zero differ there.
+fn crosses_zero(remainder: &Expr, divisor: &Expr) -> Expr {
+    let zero = number(remainder.dtype(), 0.0);
+    let signs = remainder.clone().lt(zero.clone()).ne(divisor.clone().lt(zero.clone()));
+    remainder.clone().ne(zero).and(signs)
+}
+
+fn floordiv(site: &Site, a: Expr, b: Expr) -> Expr {
+    let dtype = a.dtype();
+    let quotient = a.clone().div(b.clone());
+    if dtype.is_float() {
+        return math(MathFn::Floor, quotient);
+    }
+    if !dtype.is_signed() {
+        return by_nonzero(site, b, quotient);
+    }
+    let below = crosses_zero(&a.rem(b.clone()), &b);
+    let one_less = quotient.clone().sub(number(dtype, 1.0));
+    by_nonzero(site, b, below.select(one_less, quotient))
+}
+
+fn floormod(site: &Site, a: Expr, b: Expr) -> Expr {
+    let remainder = a.rem(b.clone());
+    if !b.dtype().is_signed() {
+        return by_nonzero(site, b, remainder);
+    }
+    let moved = remainder.clone().add(b.clone());
+    let value = crosses_zero(&remainder, &b).select(moved, remainder);
+    by_nonzero(site, b, value)
+}
+
+fn truncatediv(site: &Site, a: Expr, b: Expr) -> Expr {
+    let quotient = a.div(b.clone());
+    if b.dtype().is_float() { math(MathFn::Trunc, quotient) } else { by_nonzero(site, b, quotient) }
+}
+
+fn pow(site: &Site, a: Expr, b: Expr) -> Expr {
+    let power = a.binary(BinaryOp::Pow, b.clone());
+    if b.dtype().is_float() || !b.dtype().is_signed() {
+        return power;
+    }
+    let zero = number(b.dtype(), 0.0);
+    site.checked("an integer to a negative integer power", zero.le(b), power)
+}
+
+impl Tensor {
+    /// The sum of tensors of one shape, added from the first to the last; integers wrap. Nothing broadcasts.
+    ///
+    /// # Errors
+    /// No tensors; different dtypes, devices or shapes, or a dtype that is no number. Rows whose lengths differ are an
+    /// error of the call where the host has the splits, of the read where it does not.
+    ///
+    /// # Cost
+    /// One map. Nothing is read back.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// # fn main() -> ragged::Result<()> {
+    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&Device::cpu())?;
+    /// assert_eq!(Tensor::add_n(&[&x, &x, &x])?.to_host()?.values, HostValues::I32(vec![3, 6]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// TensorFlow: `tf.math.add_n`.
+    #[track_caller]
+    pub fn add_n(tensors: &[&Self]) -> Result<Self> {
+        const OP: &str = "add_n";
+        let Some((first, others)) = tensors.split_first() else {
+            return Err(Error::argument(OP, "it needs at least one tensor"));
+        };
+        Takes::Numbers.check(OP, first.dtype())?;
+        let mut sum = Expr::load(first.numbers(OP)?, Expr::index());
+        let mut asserts = Vec::new();
+        for other in others {
+            if other.dtype() != first.dtype() {
+                return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype() });
+            }
+            crate::Device::check_same(OP, first.backend(), other.backend())?;
+            asserts.extend(same_layout(first.backend(), OP, first.layout(), other.layout())?);
+            sum = sum.add(Expr::load(other.numbers(OP)?, Expr::index()));
+        }
+        let node = Node::map(first.backend(), OP, first.count()?, sum, &asserts);
+        let (partitions, outer) = (first.partitions().to_vec(), first.outer().cloned());
+        Self::new(first.backend(), partitions, outer, first.inner().to_vec(), Values::Numbers(node))
+    }
+}
+
+impl<T: Arithmetic> RaggedTensor<T> {
+    /// The sum of tensors of one shape. As [`Tensor::add_n`], which says more.
+    ///
+    /// # Errors
+    /// No tensors; different devices or shapes.
+    #[track_caller]
+    pub fn add_n(tensors: &[&Self]) -> Result<Self> {
+        let erased: Vec<&Tensor> = tensors.iter().map(|t| t.erased()).collect();
+        Self::try_from(Tensor::add_n(&erased)?)
+    }
+
+    /// Every element times one number. TensorFlow: `tf.math.scalar_mul`.
+    ///
+    /// # Errors
+    /// As [`Tensor::multiply`].
+    #[track_caller]
+    pub fn scalar_mul(&self, factor: T) -> Result<Self> {
+        self.multiply(factor)
+    }
+}

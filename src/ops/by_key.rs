@@ -1,0 +1,107 @@
+//! Reductions of elements that share a key, wherever they stand: a stable sort brings them together, a row reduction
+//! folds them in the order in which they stood.
+
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::ReduceOp;
+use crate::graph::scalar::Scalar;
+
+/// Elements in the order of their keys.
+///
+/// Costs one map (the keys), one sort of the keys' bits, and one search a key.
+#[derive(Debug, Clone)]
+pub(crate) struct ByKey {
+    key: Node,
+    order: Node,
+    rows: Rows,
+    nkeys: Extent,
+    nvals: Extent,
+}
+
+impl ByKey {
+    /// The `count` elements whose keys are `key` (an expression in the element); elements whose key is not below
+    /// `nkeys` are left out.
+    pub(crate) fn new(
+        backend: &BackendRef,
+        op: &'static str,
+        count: &Extent,
+        key: Expr,
+        nkeys: &Extent,
+    ) -> Result<Self> {
+        let key = Node::map(backend, op, count.clone(), key.min(nkeys.expr()), &[]);
+        if count.capacity() == 0 || nkeys.capacity() == 0 {
+            let none = Extent::known(0);
+            return Ok(Self { order: key.clone(), key, rows: Rows::Uniform(0), nkeys: nkeys.clone(), nvals: none });
+        }
+        let bits = u32::BITS - nkeys.capacity().leading_zeros();
+        let order = Node::sort(backend, op, count.clone(), Expr::load(&key, Expr::index()), bits);
+        // A search gives the last entry that is not above a key: over 0 and the sorted keys plus 1, that is the number
+        // of keys below it. All entries of the capacity are filled, so that they are sorted throughout.
+        let at = Expr::index();
+        let sorted = Expr::load(&key, Expr::load(&order, at.clone().sub(Expr::u32(1))));
+        let bound = at.clone().le(count.expr()).select(sorted.add(Expr::u32(1)), Expr::u32(u32::MAX));
+        let bound = at.eq(Expr::u32(0)).select(Expr::u32(0), bound);
+        let bounds = Node::map(backend, op, Extent::known(count.capacity()).plus(op, &Extent::known(2))?, bound, &[]);
+        let start = Expr::row_of(&bounds, Expr::index().min(nkeys.expr()));
+        let splits = Node::map(backend, op, Extent::known(nkeys.capacity()).plus(op, &Extent::known(1))?, start, &[]);
+        let total = Expr::load(&splits, Expr::u32(nkeys.capacity()));
+        let nvals = Extent::bounded(count.capacity(), total);
+        Ok(Self { key, order, rows: Rows::Splits(splits), nkeys: nkeys.clone(), nvals })
+    }
+
+    /// For each key the reduction of `value` (an expression in the number `element * inner + d`), `inner` numbers an
+    /// element, over its elements in the order in which they stand. No element: the identity of the operation.
+    pub(crate) fn reduce(
+        &self,
+        backend: &BackendRef,
+        name: &'static str,
+        op: ReduceOp,
+        inner: u32,
+        value: &Expr,
+    ) -> Result<Node> {
+        let width = Expr::u32(inner.max(1));
+        let element = Expr::load(&self.order, Expr::index().div(width.clone()));
+        let number = element.mul(width.clone()).add(Expr::index().rem(width));
+        reduce_rows(backend, name, op, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&number))
+    }
+
+    /// How many elements have that key.
+    pub(crate) fn count(&self, key: Expr) -> Expr {
+        length(&self.rows, key)
+    }
+
+    /// The key of an element.
+    pub(crate) fn key(&self, element: Expr) -> Expr {
+        Expr::load(&self.key, element)
+    }
+}
+
+/// [`Node::reduce`], or the array of no numbers where there are none.
+pub(crate) fn reduce_rows(
+    backend: &BackendRef,
+    name: &'static str,
+    op: ReduceOp,
+    (rows, nrows): (&Rows, &Extent),
+    nvals: &Extent,
+    inner: u32,
+    value: Expr,
+) -> Result<Node> {
+    if inner == 0 || nrows.capacity() == 0 {
+        let nothing = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
+        return Ok(Node::map(backend, name, Extent::known(0), nothing, &[]));
+    }
+    debug_assert!(!matches!(value.dtype(), DType::Bool | DType::U8), "bug: a reduction over packed numbers");
+    Node::reduce(backend, name, op, (rows.clone(), nrows.clone()), nvals.clone(), inner, value)
+}
+
+/// The number of elements of a row.
+pub(crate) fn length(rows: &Rows, row: Expr) -> Expr {
+    match rows {
+        Rows::Uniform(len) => Expr::u32(*len),
+        Rows::Splits(_) => rows.start(row.clone().add(Expr::u32(1))).sub(rows.start(row)),
+    }
+}

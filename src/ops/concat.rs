@@ -1,0 +1,450 @@
+//! Concatenation and stacking.
+//!
+//! Two tensors are joined at a time, in a balanced tree, since a kernel binds few arrays; what is joined is the same in
+//! any grouping. Elements of the result are numbered by where they come from: those of the left operand by their
+//! position, those of the right one by their position plus the left one's capacity.
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::shape::RowPartition;
+use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+
+/// The elements of a level of the result.
+struct Joined {
+    count: Extent,
+    /// Where each comes from, as an expression in its position.
+    from: Expr,
+    /// The number of the right operand's first element.
+    base: u32,
+}
+
+impl Joined {
+    /// The pieces of a source: whether it is the left operand's, and the position in either.
+    fn split(&self, from: &Expr) -> (Expr, Expr, Expr) {
+        let base = Expr::u32(self.base);
+        (from.clone().lt(base.clone()), from.clone(), from.clone().sub(base))
+    }
+}
+
+/// The two operands with all dimensions as partitions.
+struct Pair<'a> {
+    backend: &'a BackendRef,
+    op: &'static str,
+    x: &'a Tensor,
+    y: &'a Tensor,
+    left: Vec<RowPartition>,
+    right: Vec<RowPartition>,
+    asserts: Vec<Node>,
+}
+
+impl<'a> Pair<'a> {
+    fn new(op: &'static str, x: &'a Tensor, y: &'a Tensor) -> Result<Self> {
+        let parts = |t: &Tensor| Ok(t.deepened(t.inner().len())?.partitions().to_vec());
+        let (left, right) = (parts(x)?, parts(y)?);
+        Ok(Self { backend: x.backend(), op, x, y, left, right, asserts: Vec::new() })
+    }
+
+    fn misfit(&self, what: impl Into<String>) -> Error {
+        Error::Shape { op: self.op, lhs: self.x.shape_text(), rhs: self.y.shape_text(), what: what.into() }
+    }
+
+    /// Fails unless both have equally many rows and, down to `axis`, rows of equal lengths; what only the device can
+    /// see becomes a condition.
+    #[track_caller]
+    fn check_outer(&mut self, axis: usize) -> Result<()> {
+        let (nx, ny) = (self.x.nrows_extent(), self.y.nrows_extent());
+        match (nx.as_known(), ny.as_known()) {
+            (Some(a), Some(b)) if a != b => return Err(self.misfit(format!("{a} rows cannot be joined with {b}"))),
+            (Some(_), Some(_)) => {}
+            _ if nx == ny => {}
+            _ => {
+                let check = Check::new(self.op, "the tensors have different numbers of rows");
+                let ok = nx.expr().eq(ny.expr());
+                self.asserts.push(Node::assert(self.backend, Extent::known(1), ok, check));
+            }
+        }
+        for dim in 0..axis.saturating_sub(1) {
+            let (p, q) = (&self.left[dim], &self.right[dim]);
+            match (p.uniform_row_length(), q.uniform_row_length()) {
+                (Some(a), Some(b)) if a == b => continue,
+                (Some(a), Some(b)) if dim >= self.x.ragged_rank() => {
+                    return Err(self.misfit(format!("dimension {} is {a} and {b}", dim + 1)));
+                }
+                _ => {}
+            }
+            match p.first_difference(q) {
+                Ok(None) => {}
+                Ok(Some(row)) => {
+                    return Err(self.misfit(format!("row {row} of dimension {dim} has different lengths")));
+                }
+                Err(()) => {
+                    let what = format!("rows of dimension {dim} have different lengths");
+                    let ok = p.length(Expr::index()).eq(q.length(Expr::index()));
+                    let check = Check::new(self.op, what);
+                    self.asserts.push(Node::assert(self.backend, p.nrows_extent().clone(), ok, check));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if an inner dimension other than `axis` differs.
+    fn check_inner(&self, axis: usize) -> Result<()> {
+        for dim in self.x.ragged_rank()..self.left.len() {
+            let (a, b) = (self.left[dim].uniform_row_length(), self.right[dim].uniform_row_length());
+            if a != b && dim + 1 != axis {
+                let (a, b) = (a.unwrap_or(0), b.unwrap_or(0));
+                return Err(self.misfit(format!("dimension {} is {a} and {b}", dim + 1)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The shortest and longest row that either operand may have.
+    fn bounds(p: &RowPartition, q: &RowPartition) -> Option<(u32, u32)> {
+        let (p, q) = (p.known_lengths()?, q.known_lengths()?);
+        Some((p.0.min(q.0), p.1.max(q.1)))
+    }
+
+    /// The partition whose row `r` starts at `start` and has `length` values, both expressions in the row.
+    fn partition(
+        &self,
+        count: &Extent,
+        (start, length): (Expr, Expr),
+        nvals: Extent,
+        lengths: Option<(u32, u32)>,
+    ) -> Result<RowPartition> {
+        let part = if count.as_known().is_some() {
+            let entries = count.plus(self.op, &Extent::known(1))?;
+            let splits = Node::map(self.backend, self.op, entries, start, &self.asserts);
+            RowPartition::from_splits_node(splits, count.clone(), nvals.capacity())
+        } else {
+            // The entries beyond the live rows must repeat the total, which a scan sees to.
+            let length = Node::map(self.backend, self.op, count.clone(), length, &self.asserts);
+            let length = Expr::load(&length, Expr::index());
+            RowPartition::from_lengths(self.backend, self.op, count, length, nvals.capacity())?
+        };
+        Ok(part.with_nvals(nvals).with_lengths(lengths))
+    }
+
+    /// The rows of both, one after another.
+    fn append(&self) -> Result<Joined> {
+        let (nx, ny) = (self.x.nrows_extent(), self.y.nrows_extent());
+        Ok(Joined { count: nx.plus(self.op, &ny)?, from: appended(&nx), base: nx.capacity() })
+    }
+
+    /// The next level below appended rows: everything stays in order.
+    fn append_below(&self, level: usize, above: &Joined) -> Result<(RowPartition, Joined)> {
+        let (p, q) = (&self.left[level], &self.right[level]);
+        let nvals = p.nvals_extent().plus(self.op, q.nvals_extent())?;
+        let below =
+            Joined { count: nvals.clone(), from: appended(p.nvals_extent()), base: p.nvals_extent().capacity() };
+        if let Some(part) = uniform(p, q, &above.count)? {
+            return Ok((part, below));
+        }
+        let rows = p.nrows_extent().expr();
+        let (row, in_x) = (Expr::index(), Expr::index().lt(rows.clone()));
+        let in_y = row.clone().sub(rows);
+        let after = p.nvals_extent().expr().add(q.start(in_y.clone()));
+        let start = in_x.clone().select(p.start(row.clone()), after);
+        let length = in_x.select(p.length(row), q.length(in_y));
+        Ok((self.partition(&above.count, (start, length), nvals, Self::bounds(p, q))?, below))
+    }
+
+    /// The rows of the dimension that is joined: those of both, side by side.
+    fn side_by_side(&self, level: usize) -> Result<(RowPartition, Joined)> {
+        let (p, q) = (&self.left[level], &self.right[level]);
+        let nvals = p.nvals_extent().plus(self.op, q.nvals_extent())?;
+        let part = match (p.uniform_row_length(), q.uniform_row_length()) {
+            (Some(a), Some(b)) => {
+                let len = Extent::known(a).plus(self.op, &Extent::known(b))?.capacity();
+                RowPartition::uniform(len, p.nrows_extent().clone())?
+            }
+            _ => {
+                let row = Expr::index();
+                let start = p.start(row.clone()).add(q.start(row.clone()));
+                let length = p.length(row.clone()).add(q.length(row));
+                let lengths = p.known_lengths().zip(q.known_lengths());
+                let lengths = lengths.map(|(p, q)| (p.0.saturating_add(q.0), p.1.saturating_add(q.1)));
+                self.partition(p.nrows_extent(), (start, length), nvals, lengths)?
+            }
+        };
+        let base = p.nvals_extent().capacity();
+        let (row, at) = (part.row_of(Expr::index()), part.offset_of(Expr::index()));
+        let own = p.length(row.clone());
+        let in_y = Expr::u32(base).add(q.within(row.clone(), at.clone().sub(own.clone())));
+        let from = at.clone().lt(own).select(p.within(row, at), in_y);
+        let joined = Joined { count: part.nvals_extent().clone(), from, base };
+        Ok((part, joined))
+    }
+
+    /// The next level below: rows as long as where they come from.
+    fn below(&self, level: usize, above: &Joined) -> Result<(RowPartition, Joined)> {
+        let (p, q) = (&self.left[level], &self.right[level]);
+        let nvals = p.nvals_extent().plus(self.op, q.nvals_extent())?;
+        let rows = Node::map(self.backend, self.op, above.count.clone(), above.from.clone(), &self.asserts);
+        let part = match uniform(p, q, &above.count)? {
+            Some(part) => part,
+            None => {
+                let (in_x, x, y) = above.split(&Expr::load(&rows, Expr::index()));
+                let length = in_x.select(p.length(x), q.length(y));
+                RowPartition::from_lengths(self.backend, self.op, &above.count, length, nvals.capacity())?
+                    .with_nvals(nvals)
+                    .with_lengths(Self::bounds(p, q))
+            }
+        };
+        let base = p.nvals_extent().capacity();
+        let (row, at) = (part.row_of(Expr::index()), part.offset_of(Expr::index()));
+        let (in_x, x, y) = above.split(&Expr::load(&rows, row));
+        let from = in_x.select(p.within(x, at.clone()), Expr::u32(base).add(q.within(y, at)));
+        let joined = Joined { count: part.nvals_extent().clone(), from, base };
+        Ok((part, joined))
+    }
+
+    /// The two joined along `axis`.
+    #[track_caller]
+    fn join(mut self, axis: usize) -> Result<Tensor> {
+        self.check_inner(axis)?;
+        let (mut parts, mut joined) = match axis.checked_sub(1) {
+            None => (Vec::new(), self.append()?),
+            Some(above) => {
+                self.check_outer(axis)?;
+                let (part, joined) = self.side_by_side(above)?;
+                let mut parts = self.left[..above].to_vec();
+                parts.push(part);
+                (parts, joined)
+            }
+        };
+        let equal = |level: usize| {
+            let (p, q) = (self.left[level].uniform_row_length(), self.right[level].uniform_row_length());
+            p.is_some() && p == q
+        };
+        let deepest = self.left.len();
+        let tail = (axis..deepest).rev().take_while(|&level| equal(level)).last().unwrap_or(deepest);
+        for level in axis..tail {
+            let (part, below) =
+                if axis == 0 { self.append_below(level, &joined)? } else { self.below(level, &joined)? };
+            parts.push(part);
+            joined = below;
+        }
+        let mut count = joined.count.clone();
+        let mut width = 1u64;
+        for level in tail..deepest {
+            let len = self.left[level].uniform_row_length().unwrap_or(0);
+            let part = RowPartition::uniform(len, count)?;
+            count = part.nvals_extent().clone();
+            width = width.saturating_mul(u64::from(len));
+            parts.push(part);
+        }
+        let width = Extent::known_u64(self.op, width)?.capacity();
+        let step = Expr::u32(width.max(1));
+        let from = Node::map(self.backend, self.op, joined.count.clone(), joined.from.clone(), &self.asserts);
+        let (in_x, x, y) = joined.split(&Expr::load(&from, Expr::index().div(step.clone())));
+        let number = Expr::index().rem(step.clone());
+        let number = |element: Expr| element.mul(step.clone()).add(number.clone());
+        let (xs, ys) = (self.x.values_ref(), self.y.values_ref());
+        let pick = Pick::either(in_x, Pick::From(xs, number(x)), Pick::From(ys, number(y)));
+        let bound = BytesBound::AtMost(xs.bytes_capacity() + ys.bytes_capacity());
+        let values = Values::rearranged(self.backend, self.op, &count, &pick, bound, &self.asserts)?;
+        let ragged = self.x.ragged_rank();
+        let outer = match ragged.checked_sub(1) {
+            Some(last) => parts[last].nvals_extent().clone(),
+            None if axis == 0 => self.append()?.count,
+            None => self.x.nrows_extent(),
+        };
+        let inner = parts[ragged..].iter().map(|p| p.uniform_row_length().unwrap_or(0)).collect();
+        parts.truncate(ragged);
+        Tensor::new(self.backend, parts, Some(outer), inner, values)
+    }
+}
+
+/// Where appended elements come from, the first `n` from the left operand.
+fn appended(n: &Extent) -> Expr {
+    let at = Expr::index();
+    let right = Expr::u32(n.capacity()).add(at.clone().sub(n.expr()));
+    if n.as_known().is_some() { at } else { at.clone().lt(n.expr()).select(at, right) }
+}
+
+/// The uniform partition of `count` rows, if both are and their rows are equally long.
+fn uniform(p: &RowPartition, q: &RowPartition, count: &Extent) -> Result<Option<RowPartition>> {
+    match (p.rows(), q.rows()) {
+        (Rows::Uniform(a), Rows::Uniform(b)) if a == b => RowPartition::uniform(*a, count.clone()).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// All of them joined along `axis`, which all have; all have one dtype and one number of row partitions.
+#[track_caller]
+fn join_all(op: &'static str, all: &[Tensor], axis: usize) -> Result<Tensor> {
+    match all {
+        [one] => Ok(one.clone()),
+        _ => {
+            let (left, right) = all.split_at(all.len() / 2);
+            let (left, right) = (join_all(op, left, axis)?, join_all(op, right, axis)?);
+            Pair::new(op, &left, &right)?.join(axis)
+        }
+    }
+}
+
+/// Fails unless there is at least one tensor, and all have the first one's rank, dtype and device.
+fn check_alike<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<&'a Tensor> {
+    let Some((first, others)) = all.split_first() else {
+        return Err(Error::argument(op, "there must be at least one tensor"));
+    };
+    for other in others {
+        Device::check_same(op, first.backend(), other.backend())?;
+        if other.dtype() != first.dtype() {
+            return Err(Error::DTypes { op, lhs: first.dtype(), rhs: other.dtype() });
+        }
+        if other.rank() != first.rank() {
+            let (lhs, rhs) = (first.shape_text(), other.shape_text());
+            let what = format!("ranks {} and {} differ", first.rank(), other.rank());
+            return Err(Error::Shape { op, lhs, rhs, what });
+        }
+    }
+    Ok(first)
+}
+
+/// How many row partitions the operands of a join get that have at most `ragged`. As in TensorFlow, what is joined
+/// becomes ragged, except along the innermost dimension `last`.
+fn common_ragged_rank(ragged: usize, axis: usize, last: usize) -> usize {
+    if ragged > 0 && axis > ragged && axis < last { axis } else { ragged }
+}
+
+/// The most row partitions any of them has.
+fn most_ragged(all: &[&Tensor]) -> usize {
+    all.iter().map(|t| t.ragged_rank()).max().unwrap_or(0)
+}
+
+impl Tensor {
+    /// The tensors one after another along `axis` (`tf.concat`).
+    ///
+    /// Along axis 0 their rows are appended; along another, the k-th rows are joined. All have one dtype and one rank;
+    /// dense ones become ragged if any is. Dimensions before `axis` must be equal, ragged ones below may differ. Equal
+    /// uniform dimensions stay uniform. Dense tensors give a dense one.
+    ///
+    /// Costs a map over the values for each halving of the list, one over the rows for the splits, and a scan for each
+    /// ragged dimension below `axis` (none along axis 0). Never waits.
+    ///
+    /// # Errors
+    /// No tensors; `axis` out of range; ranks, dtypes or devices that differ; numbers of rows, inner dimensions or row
+    /// lengths before `axis` that differ, at the read where only the device knows them.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![2],
+    ///     values: HostValues::I32(vec![1, 2]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// let joined = Tensor::concat(&[&x, &x], 1)?.to_host()?;
+    /// assert_eq!(joined.nested_row_splits, [[0, 4, 4]]);
+    /// assert_eq!(joined.values, HostValues::I32(vec![1, 2, 1, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn concat(all: &[&Self], axis: i64) -> Result<Self> {
+        const OP: &str = "concat";
+        let first = check_alike(OP, all)?;
+        let axis = first.axis(OP, axis)?;
+        let ragged = common_ragged_rank(most_ragged(all), axis, first.rank() - 1);
+        let deep = all.iter().map(|t| t.deepened(ragged - t.ragged_rank())).collect::<Result<Vec<_>>>()?;
+        join_all(OP, &deep, axis)
+    }
+
+    /// The tensors along a new dimension `axis` (`tf.ragged.stack`).
+    ///
+    /// `axis` is 0 to the rank, or negative. Along axis 0 each tensor becomes a row, so that they may have different
+    /// shapes, and the result is ragged; scalars give a dense vector. Along another axis the dimensions before it must be
+    /// equal. Dense tensors along their last two axes give a dense tensor. Costs as [`concat`](Self::concat).
+    ///
+    /// # Errors
+    /// As [`concat`](Self::concat).
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&Device::cpu())?;
+    /// let y = HostTensor::dense(&[1], HostValues::I32(vec![3])).to_device(&Device::cpu())?;
+    /// let stacked = Tensor::stack(&[&x, &y], 0)?.to_host()?;
+    /// assert_eq!(stacked.nested_row_splits, [[0, 2, 3]]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn stack(all: &[&Self], axis: i64) -> Result<Self> {
+        const OP: &str = "stack";
+        let first = check_alike(OP, all)?;
+        let rank = first.rank();
+        if axis < -(rank as i64) - 1 || axis > rank as i64 {
+            return Err(Error::Axis { op: OP, axis, rank: rank + 1 });
+        }
+        let axis = axis.rem_euclid(rank as i64 + 1) as usize;
+        let ragged = match (most_ragged(all), rank) {
+            // What stays dense, but for vectors along axis 0, which need no partition of their own yet.
+            (0, 0 | 1) => 0,
+            (0, _) if axis + 1 >= rank => 0,
+            (ragged, _) => common_ragged_rank(ragged.max(1), axis, rank - 1),
+        };
+        let deep = all.iter().map(|t| {
+            let t = if rank == 0 { (*t).clone() } else { t.deepened(ragged - t.ragged_rank())? };
+            t.with_new_axis(OP, axis)
+        });
+        join_all(OP, &deep.collect::<Result<Vec<_>>>()?, axis)
+    }
+
+    /// The same values under a dimension of size 1 in front of axis `axis`; outermost, it is a row partition.
+    fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
+        let backend = self.backend();
+        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
+        let Some(outer) = self.outer() else {
+            return Self::new(backend, parts, Some(Extent::known(1)), inner, self.values_ref().clone());
+        };
+        if axis == 0 {
+            let rows = self.nrows_extent();
+            let one = Extent::known(1);
+            let row = match rows.as_known() {
+                Some(n) => RowPartition::uniform(n, one)?,
+                None => RowPartition::from_lengths(backend, op, &one, rows.expr(), rows.capacity())?.with_nvals(rows),
+            };
+            return self.under(row);
+        }
+        if axis > parts.len() {
+            inner.insert(axis - 1 - parts.len(), 1);
+        } else {
+            let rows = parts[axis - 1].nrows_extent().clone();
+            parts.insert(axis - 1, RowPartition::uniform(1, rows)?);
+        }
+        Self::new(backend, parts, Some(outer.clone()), inner, self.values_ref().clone())
+    }
+}
+
+impl<T: crate::element::Element> RaggedTensor<T> {
+    /// [`Tensor::concat`] of typed tensors.
+    ///
+    /// # Errors
+    /// As [`Tensor::concat`].
+    #[track_caller]
+    pub fn concat(all: &[&Self], axis: i64) -> Result<Self> {
+        let all: Vec<&Tensor> = all.iter().map(|t| t.erased()).collect();
+        Tensor::concat(&all, axis)?.try_into()
+    }
+
+    /// [`Tensor::stack`] of typed tensors.
+    ///
+    /// # Errors
+    /// As [`Tensor::stack`].
+    #[track_caller]
+    pub fn stack(all: &[&Self], axis: i64) -> Result<Self> {
+        let all: Vec<&Tensor> = all.iter().map(|t| t.erased()).collect();
+        Tensor::stack(&all, axis)?.try_into()
+    }
+}

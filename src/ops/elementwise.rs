@@ -1,0 +1,160 @@
+//! Maps over the elements of one or several tensors: what the unary and the binary operations share.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::operand::Operand;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::opcode::UnaryOp;
+use crate::graph::scalar::Scalar;
+use crate::math::MathFn;
+use crate::shape::{Layout, Place, UniformRows, broadcast};
+use crate::tensor::{Fill, Tensor, Values};
+
+/// The operation, and where the user called it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Site {
+    pub(crate) op: &'static str,
+    location: &'static Location<'static>,
+}
+
+impl Site {
+    #[track_caller]
+    pub(crate) fn new(op: &'static str) -> Self {
+        Self { op, location: Location::caller() }
+    }
+
+    /// `value`, which means something only where `ok` holds.
+    pub(crate) fn checked(&self, what: &str, ok: Expr, value: Expr) -> Expr {
+        value.checked(Arc::new(Check { op: self.op, what: what.into(), location: self.location }), ok)
+    }
+}
+
+/// The dtypes that an operation is defined for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Integers and floats.
+    Numbers,
+    Floats,
+    Integers,
+    Bools,
+    /// Everything but strings.
+    NumbersAndBools,
+}
+
+impl Takes {
+    /// # Errors
+    /// The dtype is none of these.
+    pub(crate) fn check(self, op: &'static str, dtype: DType) -> Result<()> {
+        let (ok, hint) = match self {
+            Self::Numbers => (dtype.is_float() || dtype.is_integer(), "it needs numbers"),
+            Self::Floats => (dtype.is_float(), "it needs floats, cast first"),
+            Self::Integers => (dtype.is_integer(), "it needs integers"),
+            Self::Bools => (dtype == DType::Bool, "it needs bools"),
+            Self::NumbersAndBools => (dtype != DType::Str, "it needs numbers or bools"),
+        };
+        if ok { Ok(()) } else { Err(Error::unsupported(op, dtype, hint)) }
+    }
+}
+
+/// The number `v` of that dtype.
+pub(crate) fn number(dtype: DType, v: f64) -> Expr {
+    Expr::scalar(Scalar::from_f64(dtype, v))
+}
+
+/// A function of `crate::math`.
+pub(crate) fn math(f: MathFn, x: Expr) -> Expr {
+    x.unary(UnaryOp::Math(f))
+}
+
+/// Operands under one layout.
+pub(crate) struct Together<'a> {
+    pub(crate) backend: &'a BackendRef,
+    partitions: Vec<crate::shape::RowPartition>,
+    outer: Option<Extent>,
+    inner: Vec<u32>,
+    /// How many numbers (or strings) the result has.
+    pub(crate) count: Extent,
+    /// For each operand where its number (or string) is.
+    pub(crate) places: Vec<Place>,
+    pub(crate) asserts: Vec<Node>,
+}
+
+impl<'a> Together<'a> {
+    /// Broadcasts the operands, one of which is a tensor.
+    ///
+    /// # Errors
+    /// Different dtypes or devices; shapes that do not fit.
+    #[track_caller]
+    pub(crate) fn new(op: &'static str, operands: &[Operand<'a>]) -> Result<Self> {
+        let tensors: Vec<&'a Tensor> = operands.iter().filter_map(Operand::tensor).collect();
+        let Some(first) = tensors.first() else {
+            return Err(Error::argument(op, "it needs a tensor"));
+        };
+        for other in operands {
+            if other.dtype() != operands[0].dtype() {
+                return Err(Error::DTypes { op, lhs: operands[0].dtype(), rhs: other.dtype() });
+            }
+        }
+        for t in &tensors {
+            Device::check_same(op, first.backend(), t.backend())?;
+        }
+        let layouts: Vec<Layout<'_>> = tensors.iter().map(|t| t.layout()).collect();
+        let shared = broadcast(first.backend(), op, &layouts, UniformRows::Once)?;
+        let width: u64 = shared.inner.iter().map(|&d| u64::from(d)).product();
+        let count = match &shared.outer {
+            None => Extent::known(1),
+            Some(outer) => outer.times(op, width)?,
+        };
+        let mut found = shared.places.into_iter();
+        let places = operands.iter().map(|o| o.tensor().and_then(|_| found.next()).unwrap_or(Place::First));
+        Ok(Self {
+            backend: first.backend(),
+            places: places.collect(),
+            partitions: shared.partitions,
+            outer: shared.outer,
+            inner: shared.inner,
+            count,
+            asserts: shared.asserts,
+        })
+    }
+
+    /// The tensor of that layout with these values.
+    pub(crate) fn with(self, values: Values) -> Result<Tensor> {
+        Tensor::new(self.backend, self.partitions, self.outer, self.inner, values)
+    }
+}
+
+/// The tensor whose numbers are `value` of the operands' numbers.
+#[track_caller]
+pub(crate) fn map_together(
+    op: &'static str,
+    operands: &[Operand<'_>],
+    value: impl FnOnce(Vec<Expr>) -> Expr,
+) -> Result<Tensor> {
+    let together = Together::new(op, operands)?;
+    let mut numbers = Vec::with_capacity(operands.len());
+    for (operand, place) in operands.iter().zip(&together.places) {
+        numbers.push(match operand {
+            Operand::Tensor(t) => Expr::load(t.numbers(op)?, place.expr()),
+            Operand::Value(Fill::Number(s)) => Expr::scalar(*s),
+            Operand::Value(Fill::String(_)) => return Err(Error::unsupported(op, DType::Str, "")),
+        });
+    }
+    let node = Node::map(together.backend, op, together.count.clone(), value(numbers), &together.asserts);
+    together.with(Values::Numbers(node))
+}
+
+impl Tensor {
+    /// The tensor of this layout whose numbers are `value` of this one's.
+    pub(crate) fn map_numbers(&self, op: &'static str, value: impl FnOnce(Expr) -> Expr) -> Result<Self> {
+        let number = Expr::load(self.numbers(op)?, Expr::index());
+        self.with_value_node(Node::map(self.backend(), op, self.count()?, value(number), &[]))
+    }
+}

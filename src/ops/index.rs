@@ -1,0 +1,167 @@
+//! How a slice is written: [`Index`] and [`s!`](crate::s).
+
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+/// What is taken along one dimension, or what is put in between; made by [`s!`](crate::s).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Index {
+    /// One element; negative ones count from the end. The dimension disappears.
+    At(i64),
+    /// Python's `start:stop:step`.
+    Slice {
+        /// Where to start; negative counts from the end, none is the first (or last, stepping backwards).
+        start: Option<i64>,
+        /// Where to stop, exclusive; none is behind the last (or before the first).
+        stop: Option<i64>,
+        /// From one to the next; not 0.
+        step: i64,
+    },
+    /// A new dimension of size 1.
+    NewAxis,
+    /// All dimensions that no other item stands for.
+    Ellipsis,
+}
+
+/// In [`s!`](crate::s), a new dimension of size 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewAxis;
+
+/// In [`s!`](crate::s), all dimensions that no other item stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ellipsis;
+
+impl Index {
+    /// The whole of a dimension.
+    pub const ALL: Self = Self::Slice { start: None, stop: None, step: 1 };
+
+    /// The same slice with that step; what is no slice stays what it is.
+    #[must_use]
+    pub const fn step_by(self, step: i64) -> Self {
+        match self {
+            Self::Slice { start, stop, .. } => Self::Slice { start, stop, step },
+            other => other,
+        }
+    }
+
+    /// The items of [`s!`](crate::s), typed even where there are none.
+    #[doc(hidden)]
+    pub const fn list<const N: usize>(items: [Self; N]) -> [Self; N] {
+        items
+    }
+
+    const fn span(start: Option<i64>, stop: Option<i64>) -> Self {
+        Self::Slice { start, stop, step: 1 }
+    }
+
+    /// Behind element `last`; behind the last element of all there is nothing to stop at.
+    fn behind(last: i64) -> Option<i64> {
+        last.checked_add(1).filter(|&stop| stop != 0)
+    }
+}
+
+impl From<NewAxis> for Index {
+    fn from(_: NewAxis) -> Self {
+        Self::NewAxis
+    }
+}
+impl From<Ellipsis> for Index {
+    fn from(_: Ellipsis) -> Self {
+        Self::Ellipsis
+    }
+}
+impl From<RangeFull> for Index {
+    fn from(_: RangeFull) -> Self {
+        Self::ALL
+    }
+}
+
+/// An index as wide as it gets; what is beyond is beyond every dimension.
+trait Wide {
+    fn wide(self) -> i64;
+}
+impl Wide for i32 {
+    fn wide(self) -> i64 {
+        self.into()
+    }
+}
+impl Wide for i64 {
+    fn wide(self) -> i64 {
+        self
+    }
+}
+impl Wide for usize {
+    fn wide(self) -> i64 {
+        i64::try_from(self).unwrap_or(i64::MAX)
+    }
+}
+
+macro_rules! from_integers {
+    ($($t:ty),*) => {$(
+        impl From<$t> for Index {
+            fn from(i: $t) -> Self {
+                Self::At(i.wide())
+            }
+        }
+        impl From<Range<$t>> for Index {
+            fn from(r: Range<$t>) -> Self {
+                Self::span(Some(r.start.wide()), Some(r.end.wide()))
+            }
+        }
+        impl From<RangeFrom<$t>> for Index {
+            fn from(r: RangeFrom<$t>) -> Self {
+                Self::span(Some(r.start.wide()), None)
+            }
+        }
+        impl From<RangeTo<$t>> for Index {
+            fn from(r: RangeTo<$t>) -> Self {
+                Self::span(None, Some(r.end.wide()))
+            }
+        }
+        impl From<RangeInclusive<$t>> for Index {
+            fn from(r: RangeInclusive<$t>) -> Self {
+                Self::span(Some(r.start().wide()), Self::behind(r.end().wide()))
+            }
+        }
+        impl From<RangeToInclusive<$t>> for Index {
+            fn from(r: RangeToInclusive<$t>) -> Self {
+                Self::span(None, Self::behind(r.end.wide()))
+            }
+        }
+    )*};
+}
+from_integers!(i32, i64, usize);
+
+/// Writes what [`Tensor::slice`](crate::Tensor::slice) takes along each dimension.
+///
+/// Items are integers, ranges (`a..b`, `a..`, `..b`, `..`, also inclusive) with an optional `;step`, [`NewAxis`] and
+/// [`Ellipsis`](struct@Ellipsis). Bounds and integers may be negative: they count from the end.
+///
+/// ```
+/// use ragged::{Ellipsis, Index, NewAxis, s};
+/// let index = s![-1, 1..3, ..;-1, NewAxis, Ellipsis];
+/// assert_eq!(index[0], Index::At(-1));
+/// assert_eq!(index[1], Index::Slice { start: Some(1), stop: Some(3), step: 1 });
+/// assert_eq!(index[2], Index::Slice { start: None, stop: None, step: -1 });
+/// assert_eq!(index[3..], [Index::NewAxis, Index::Ellipsis]);
+/// ```
+#[macro_export]
+macro_rules! s {
+    (@items [$($done:expr,)*]) => {
+        $crate::Index::list([$($done,)*])
+    };
+    (@items [$($done:expr,)*] $item:expr; $step:expr) => {
+        $crate::s![@items [$($done,)* $crate::Index::from($item).step_by($step),]]
+    };
+    (@items [$($done:expr,)*] $item:expr; $step:expr, $($rest:tt)*) => {
+        $crate::s![@items [$($done,)* $crate::Index::from($item).step_by($step),] $($rest)*]
+    };
+    (@items [$($done:expr,)*] $item:expr) => {
+        $crate::s![@items [$($done,)* $crate::Index::from($item),]]
+    };
+    (@items [$($done:expr,)*] $item:expr, $($rest:tt)*) => {
+        $crate::s![@items [$($done,)* $crate::Index::from($item),] $($rest)*]
+    };
+    ($($items:tt)*) => {
+        $crate::s![@items [] $($items)*]
+    };
+}

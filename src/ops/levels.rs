@@ -1,0 +1,408 @@
+//! A tensor's dimensions as one chain of partitions, inner dimensions included, and reductions as steps along it.
+//!
+//! Level 0 is the outermost dimension, level `k` the elements of the `k`-th partition. A run of adjacent axes is reduced
+//! by one [`Stage`]:
+//! - with inner dimensions only below it, its members lie together: rows are the composed splits, and everything is one
+//!   sequence in flat order;
+//! - with ragged dimensions below it, rows are aligned: the members of a result are the elements at the same place in
+//!   their rows, and a row of the result is as long as the longest row that it is made of. Those members are brought
+//!   together by key, in flat order again.
+//!
+//! Axes that are not adjacent are separate runs, reduced one after the other, the innermost first.
+
+use super::by_key::{ByKey, length, reduce_rows};
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::ReduceOp;
+use crate::shape::RowPartition;
+use crate::tensor::{Tensor, Values};
+
+/// The dimensions of a tensor.
+#[derive(Debug, Clone)]
+pub(crate) struct Levels {
+    /// How many elements level 0 has; none for a scalar.
+    outer: Option<Extent>,
+    /// The partition between each level and the next.
+    parts: Vec<RowPartition>,
+    /// How many of them are row partitions; the others are inner dimensions, uniform.
+    ragged: usize,
+}
+
+/// Which numbers of an array become one number of a smaller one.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    members: Members,
+    /// Numbers an element has: the product of the dimensions below that stay.
+    inner: u32,
+    /// How many numbers there are before.
+    numbers: Extent,
+}
+
+#[derive(Debug)]
+enum Members {
+    /// A row of adjacent elements.
+    Rows { rows: Rows, nrows: Extent, nvals: Extent },
+    /// Elements with the same key.
+    Keys(ByKey),
+}
+
+impl Stage {
+    /// Reduces `value`, an expression in the number before.
+    pub(crate) fn reduce(&self, backend: &BackendRef, name: &'static str, op: ReduceOp, value: Expr) -> Result<Node> {
+        match &self.members {
+            Members::Rows { rows, nrows, nvals } => {
+                reduce_rows(backend, name, op, (rows, nrows), nvals, self.inner, value)
+            }
+            Members::Keys(keys) => keys.reduce(backend, name, op, self.inner, &value),
+        }
+    }
+
+    /// How many numbers become number `Index`.
+    pub(crate) fn count(&self) -> Expr {
+        let element = Expr::index().div(Expr::u32(self.inner.max(1)));
+        match &self.members {
+            Members::Rows { rows, .. } => length(rows, element),
+            Members::Keys(keys) => keys.count(element),
+        }
+    }
+
+    /// Which number the number `Index` becomes.
+    pub(crate) fn target(&self) -> Expr {
+        let width = Expr::u32(self.inner.max(1));
+        let element = Expr::index().div(width.clone());
+        let row = match &self.members {
+            Members::Rows { rows: Rows::Uniform(len), .. } => element.div(Expr::u32((*len).max(1))),
+            Members::Rows { rows: Rows::Splits(splits), .. } => Expr::row_of(splits, element),
+            Members::Keys(keys) => keys.key(element),
+        };
+        row.mul(width.clone()).add(Expr::index().rem(width))
+    }
+
+    /// How many numbers there are before.
+    pub(crate) fn numbers(&self) -> &Extent {
+        &self.numbers
+    }
+}
+
+impl Levels {
+    /// The dimensions of that tensor.
+    pub(crate) fn of(x: &Tensor) -> Result<Self> {
+        let deep = x.deepened(x.inner().len())?;
+        let outer = x.outer().map(|_| x.nrows_extent());
+        Ok(Self { outer, parts: deep.partitions().to_vec(), ragged: x.ragged_rank() })
+    }
+
+    /// The tensor of these dimensions with those values.
+    pub(crate) fn tensor(&self, backend: &BackendRef, values: Node) -> Result<Tensor> {
+        let inner = self.parts[self.ragged..].iter().map(|p| p.uniform_row_length().unwrap_or(0)).collect();
+        let outer = self.outer.as_ref().map(|_| self.count(self.ragged));
+        Tensor::new(backend, self.parts[..self.ragged].to_vec(), outer, inner, Values::Numbers(values))
+    }
+
+    /// The same with `n` more dimensions of one row, innermost.
+    pub(crate) fn with_ones(mut self, n: usize) -> Result<Self> {
+        for _ in 0..n {
+            self.parts.push(RowPartition::uniform(1, self.numbers())?);
+        }
+        Ok(self)
+    }
+
+    /// How many elements a level has.
+    fn count(&self, level: usize) -> Extent {
+        match level.checked_sub(1) {
+            Some(above) => self.parts[above].nvals_extent().clone(),
+            None => self.outer.clone().unwrap_or_else(|| Extent::known(1)),
+        }
+    }
+
+    /// The number of rows of the outermost dimension.
+    pub(crate) fn nrows(&self) -> Extent {
+        self.count(0)
+    }
+
+    /// How many numbers there are.
+    pub(crate) fn numbers(&self) -> Extent {
+        self.count(self.parts.len())
+    }
+
+    /// Reduces axes `first..=last`; with `keep` they stay, with one row.
+    pub(crate) fn reduce(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        (first, last): (usize, usize),
+        keep: bool,
+    ) -> Result<(Stage, Self)> {
+        let numbers = self.numbers();
+        if last >= self.ragged || self.is_solid(first, last) {
+            let inner = product(op, &self.parts[last.min(self.parts.len())..])?;
+            let (rows, nrows) = self.composed(backend, op, first, last)?;
+            let members = Members::Rows { rows, nrows, nvals: self.count(last) };
+            return Ok((Stage { members, inner, numbers }, self.without(first, last, keep)?));
+        }
+        let inner = product(op, &self.parts[self.ragged..])?;
+        let (keys, levels) = self.aligned(backend, op, first, last, keep)?;
+        Ok((Stage { members: Members::Keys(keys), inner, numbers }, levels))
+    }
+
+    /// Whether all dimensions below `last` are uniform and every result has members, so that nothing need be aligned.
+    fn is_solid(&self, first: usize, last: usize) -> bool {
+        let length = |p: &RowPartition| p.uniform_row_length();
+        let members = match first.checked_sub(1) {
+            Some(above) => self.parts[above..last].iter().all(|p| length(p).is_some_and(|len| len > 0)),
+            None => self.count(last).as_known().is_some_and(|n| n > 0),
+        };
+        members && self.parts[last..].iter().all(|p| length(p).is_some())
+    }
+
+    /// The rows of level `last` that each element of the level above `first` has; the only row of all, for axis 0.
+    fn composed(&self, backend: &BackendRef, op: &'static str, first: usize, last: usize) -> Result<(Rows, Extent)> {
+        let Some(above) = first.checked_sub(1) else {
+            let total = self.count(last);
+            let one = Extent::known(1);
+            if let Some(n) = total.as_known() {
+                return Ok((Rows::Uniform(n), one));
+            }
+            let start = Expr::index().eq(Expr::u32(0)).select(Expr::u32(0), total.expr());
+            return Ok((Rows::Splits(Node::map(backend, op, Extent::known(2), start, &[])), one));
+        };
+        let parts = &self.parts[above..last];
+        let nrows = self.count(above);
+        if let [one] = parts {
+            return Ok((one.rows().clone(), nrows));
+        }
+        if parts.iter().all(|p| p.uniform_row_length().is_some()) {
+            return Ok((Rows::Uniform(product(op, parts)?), nrows));
+        }
+        // The whole capacity is filled: entries beyond the live rows repeat the total.
+        let row = Expr::index().min(nrows.expr());
+        let start = parts.iter().fold(row, |at, p| p.start(at));
+        let count = Extent::known(nrows.capacity()).plus(op, &Extent::known(1))?;
+        Ok((Rows::Splits(Node::map(backend, op, count, start, &[])), nrows))
+    }
+
+    /// What is left where nothing is aligned: all dimensions below `last` are uniform, and stay as they are.
+    fn without(&self, first: usize, last: usize, keep: bool) -> Result<Self> {
+        let below: Vec<u32> = self.parts[last..].iter().filter_map(RowPartition::uniform_row_length).collect();
+        let ragged_below = self.ragged.saturating_sub(last);
+        let ones = if keep { last - first + 1 } else { 0 };
+        let lengths = std::iter::repeat_n(1, ones).chain(below);
+        let (outer, mut parts, lengths, ragged) = match first.checked_sub(1) {
+            Some(above) => {
+                let ragged = if ragged_below == 0 { above.min(self.ragged) } else { above + ones + ragged_below };
+                (self.outer.clone(), self.parts[..above].to_vec(), lengths.collect::<Vec<_>>(), ragged)
+            }
+            None => {
+                let mut lengths = lengths;
+                let outer = lengths.next().map(Extent::known);
+                // The rows of the outermost partition are the outermost dimension; as TensorFlow has it, keeping a
+                // reduced one makes a dense tensor of the rows of a single partition.
+                let ragged = match (ragged_below, ones) {
+                    (0, _) | (1, 0 | 1) => 0,
+                    (n, 0) => n - 1,
+                    (n, ones) => ones - 1 + n,
+                };
+                (outer, Vec::new(), lengths.collect(), ragged)
+            }
+        };
+        let mut count = parts.last().map(|p| p.nvals_extent().clone()).or_else(|| outer.clone());
+        for len in lengths {
+            let p = RowPartition::uniform(len, count.take().unwrap_or_else(|| Extent::known(1)))?;
+            count = Some(p.nvals_extent().clone());
+            parts.push(p);
+        }
+        debug_assert!(ragged <= parts.len(), "bug: more ragged dimensions than dimensions");
+        Ok(Self { outer, parts, ragged })
+    }
+}
+
+/// Aligned rows on their way from the outermost level to the elements.
+struct Alignment {
+    /// For each element of the current level, as an expression in it, where it goes.
+    key: Expr,
+    /// How many places there are.
+    nkeys: Extent,
+    /// The partitions of the places so far.
+    parts: Vec<RowPartition>,
+}
+
+impl Levels {
+    /// Reduces axes with ragged dimensions below: keys of the elements of the innermost ragged level, and what is left.
+    fn aligned(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        first: usize,
+        last: usize,
+        keep: bool,
+    ) -> Result<(ByKey, Self)> {
+        let below = &self.parts[last];
+        let capacity = |level: usize| self.parts[level].nvals_extent().capacity();
+        let mut a = match first.checked_sub(1) {
+            // Results side by side: those of the longest row.
+            None => Alignment {
+                key: below.offset_of(Expr::index()),
+                nkeys: longest(backend, op, below)?,
+                parts: Vec::new(),
+            },
+            // The row that a result has below it is as long as the longest one of its members.
+            Some(_) => {
+                let (rows, nrows) = self.composed(backend, op, first, last)?;
+                let lengths = below.length(Expr::index());
+                let most = reduce_rows(backend, op, ReduceOp::Max, (&rows, &nrows), &self.count(last), 1, lengths)?;
+                let length = Expr::load(&most, Expr::index());
+                let part = RowPartition::from_lengths(backend, op, &nrows, length, capacity(last))?;
+                let above = below.row_of(Expr::index());
+                let row = match &rows {
+                    Rows::Uniform(len) => above.div(Expr::u32((*len).max(1))),
+                    Rows::Splits(splits) => Expr::row_of(splits, above),
+                };
+                let key = part.within(row, below.offset_of(Expr::index()));
+                Alignment { key, nkeys: part.nvals_extent().clone(), parts: vec![part] }
+            }
+        };
+        for level in last + 1..self.ragged {
+            let below = &self.parts[level];
+            let keys = ByKey::new(backend, op, &self.count(level), a.key.clone(), &a.nkeys)?;
+            let most = keys.reduce(backend, op, ReduceOp::Max, 1, &below.length(Expr::index()))?;
+            let length = Expr::load(&most, Expr::index());
+            let part = RowPartition::from_lengths(backend, op, &a.nkeys, length, capacity(level))?;
+            a.key = part.within(keys.key(below.row_of(Expr::index())), below.offset_of(Expr::index()));
+            a.nkeys = part.nvals_extent().clone();
+            a.parts.push(part);
+        }
+        let keys = ByKey::new(backend, op, &self.count(self.ragged), a.key.clone(), &a.nkeys)?;
+        let (outer, mut parts, mut ragged) = match first {
+            0 => self.aligned_columns(backend, op, last, keep, a)?,
+            _ => self.aligned_rows(backend, op, (first, last), keep, a.parts)?,
+        };
+        let mut count = parts.last().map_or_else(|| outer.clone(), |p| p.nvals_extent().clone());
+        for p in &self.parts[self.ragged..] {
+            let p = RowPartition::uniform(p.uniform_row_length().unwrap_or(0), count)?;
+            count = p.nvals_extent().clone();
+            parts.push(p);
+        }
+        ragged = ragged.min(parts.len());
+        Ok((keys, Self { outer: Some(outer), parts, ragged }))
+    }
+
+    /// The outermost dimension and the partitions, once axes `0..=last` are reduced.
+    fn aligned_columns(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        last: usize,
+        keep: bool,
+        a: Alignment,
+    ) -> Result<(Extent, Vec<RowPartition>, usize)> {
+        let columns = longest(backend, op, &self.parts[last])?;
+        if !keep {
+            let ragged = a.parts.len();
+            return Ok((columns, a.parts, ragged));
+        }
+        let one = Extent::known(1);
+        let (mut parts, _) = self.kept(backend, op, (0, last), &one)?;
+        let rows = parts.last().map_or(one.clone(), |p| p.nvals_extent().clone());
+        let dense = parts.is_empty() && a.parts.is_empty();
+        parts.push(match columns.as_known() {
+            Some(n) if parts.is_empty() => RowPartition::uniform(n, rows)?,
+            None if dense => {
+                // A dimension of a dense tensor that only the device knows: the wait.
+                let read = backend.read(&[Node::map(backend, op, one.clone(), columns.expr(), &[])])?;
+                RowPartition::uniform(bytemuck::pod_read_unaligned(&read[0]), rows)?
+            }
+            _ => {
+                RowPartition::from_lengths(backend, op, &rows, columns.expr(), columns.capacity())?.with_nvals(columns)
+            }
+        });
+        parts.extend(a.parts);
+        let ragged = if dense { 0 } else { parts.len() };
+        Ok((one, parts, ragged))
+    }
+
+    /// The outermost dimension and the partitions, once axes `first..=last` are reduced, `first` not the outermost.
+    fn aligned_rows(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        (first, last): (usize, usize),
+        keep: bool,
+        below: Vec<RowPartition>,
+    ) -> Result<(Extent, Vec<RowPartition>, usize)> {
+        let above = first - 1;
+        let mut parts = self.parts[..above].to_vec();
+        let mut below = below;
+        if keep {
+            let nrows = self.count(above);
+            parts.push(RowPartition::uniform(1, nrows.clone())?);
+            let (kept, from) = self.kept(backend, op, (first, last), &nrows)?;
+            if let Some(innermost) = kept.last() {
+                // Results without members have no row to be in any more; their rows were empty.
+                let aligned = &below[0];
+                let length = aligned.length(from);
+                let capacity = aligned.nvals_extent().capacity();
+                below[0] = RowPartition::from_lengths(backend, op, innermost.nvals_extent(), length, capacity)?;
+            }
+            parts.extend(kept);
+        }
+        parts.extend(below);
+        let ragged = parts.len();
+        Ok((self.nrows(), parts, ragged))
+    }
+
+    /// The kept dimensions of several reduced axes with ragged ones below, but for the outermost of them, which has one
+    /// row a result: the next has one if the result has any member so far, and so on. TensorFlow reduces axis by axis,
+    /// which aligns the rows of the kept dimensions as well.
+    ///
+    /// Also, for each row of the last of them, which of the `results` it belongs to.
+    fn kept(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        (first, last): (usize, usize),
+        results: &Extent,
+    ) -> Result<(Vec<RowPartition>, Expr)> {
+        let mut parts: Vec<RowPartition> = Vec::new();
+        let mut result = Expr::index();
+        for level in first..last {
+            let nrows = parts.last().map_or(results.clone(), |p| p.nvals_extent().clone());
+            let (rows, _) = self.composed(backend, op, first, level)?;
+            let any = Expr::u32(0).lt(length(&rows, result.clone())).select(Expr::u32(1), Expr::u32(0));
+            let part = RowPartition::from_lengths(backend, op, &nrows, any, nrows.capacity())?;
+            let above =
+                Node::map(backend, op, part.nvals_extent().clone(), result.at(&part.row_of(Expr::index())), &[]);
+            result = Expr::load(&above, Expr::index());
+            parts.push(part);
+        }
+        Ok((parts, result))
+    }
+}
+
+/// The length of the longest row.
+fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) -> Result<Extent> {
+    let nrows = p.nrows_extent();
+    if let Some(len) = p.uniform_row_length() {
+        let any = Expr::u32(0).lt(nrows.expr());
+        return Ok(Extent::bounded(len, any.select(Expr::u32(len), Expr::u32(0))));
+    }
+    // Without the splits the known lengths may be no more than bounds.
+    let bound = p.known_lengths().map(|(_, longest)| longest);
+    if let (Some(longest), Some(_)) = (bound, p.host_splits()) {
+        return Ok(Extent::known(longest));
+    }
+    let capacity = p.nvals_extent().capacity();
+    let capacity = bound.map_or(capacity, |b| b.min(capacity));
+    let value = p.length(Expr::index());
+    let rows = Levels { outer: Some(nrows.clone()), parts: Vec::new(), ragged: 0 }.composed(backend, op, 0, 0)?.0;
+    let most = reduce_rows(backend, op, ReduceOp::Max, (&rows, &Extent::known(1)), nrows, 1, value)?;
+    Ok(Extent::bounded(capacity, Expr::load(&most, Expr::u32(0))))
+}
+
+/// The numbers that an element has under these uniform dimensions.
+fn product(op: &'static str, parts: &[RowPartition]) -> Result<u32> {
+    let lengths = parts.iter().map(|p| u64::from(p.uniform_row_length().unwrap_or(0)));
+    Ok(Extent::known_u64(op, lengths.fold(1, u64::saturating_mul))?.capacity())
+}

@@ -1,0 +1,134 @@
+//! A function of the flat values, under the same partitions.
+
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::{Layout, same_layout};
+use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+
+impl Tensor {
+    /// What `function` gives for the flat values, a dense tensor, under the partitions of this one.
+    ///
+    /// The result of `function` must have as many elements along its outermost dimension; its other dimensions and its
+    /// dtype are its own.
+    ///
+    /// # Errors
+    /// What `function` returns; a result with another number of elements, at the call where the host knows it, else at
+    /// the read.
+    ///
+    /// # Cost
+    /// That of `function`.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues};
+    /// # fn main() -> ragged::Result<()> {
+    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![3, 1])).to_device(&Device::cpu())?;
+    /// let y = x.map_flat_values(|v| v.multiply(2)?.add(1))?;
+    /// assert_eq!(y.to_host()?.values, HostValues::I32(vec![7, 3]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// TensorFlow: `tf.ragged.map_flat_values`, of one tensor.
+    #[track_caller]
+    pub fn map_flat_values(&self, function: impl FnOnce(&Self) -> Result<Self>) -> Result<Self> {
+        let mapped = function(&self.flattened()?)?;
+        self.over(mapped)
+    }
+
+    /// What `function` gives for the flat values of several tensors of the same partitions, under these. Dense tensors
+    /// are handed to it as they are.
+    ///
+    /// # Errors
+    /// No ragged tensor; partitions that differ; then as [`Tensor::map_flat_values`]. What the host cannot compare is an
+    /// error of the read.
+    ///
+    /// # Cost
+    /// That of `function`.
+    ///
+    /// TensorFlow: `tf.ragged.map_flat_values`.
+    #[track_caller]
+    pub fn map_flat_values_of(tensors: &[&Self], function: impl FnOnce(&[Self]) -> Result<Self>) -> Result<Self> {
+        let Some(first) = tensors.iter().find(|t| t.ragged_rank() > 0) else {
+            return Err(Error::argument(OP, "it needs a ragged tensor"));
+        };
+        let (mut asserts, mut flat) = (Vec::new(), Vec::with_capacity(tensors.len()));
+        for t in tensors {
+            crate::Device::check_same(OP, first.backend(), t.backend())?;
+            if t.ragged_rank() == 0 {
+                flat.push((*t).clone());
+                continue;
+            }
+            let a = Layout { inner: &[], ..first.layout() };
+            let b = Layout { inner: &[], ..t.layout() };
+            asserts.extend(same_layout(first.backend(), OP, a, b)?);
+            flat.push(t.flattened()?);
+        }
+        first.over(function(&flat)?.under_conditions(&asserts)?)
+    }
+
+    /// The flat values.
+    fn flattened(&self) -> Result<Self> {
+        let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
+        Self::new(self.backend(), Vec::new(), outer, inner, self.values_ref().clone())
+    }
+
+    /// `mapped`, whose rows are as many as these flat values, under these partitions.
+    #[track_caller]
+    fn over(&self, mapped: Self) -> Result<Self> {
+        let own = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
+        let rows = mapped.nrows_extent();
+        let differ = |n: u32| {
+            let what = format!("the function gives {n} elements for {}", own.capacity());
+            Error::Shape { op: OP, lhs: self.shape_text(), rhs: mapped.shape_text(), what }
+        };
+        if mapped.rank() == 0 && self.rank() > 0 {
+            return Err(differ(1));
+        }
+        let mut asserts = Vec::new();
+        match (own.as_known(), rows.as_known()) {
+            _ if own.expr() == rows.expr() => {}
+            (Some(_), Some(n)) => return Err(differ(n)),
+            _ => {
+                let check = Check::new(OP, "the function gives another number of elements");
+                asserts.push(Node::assert(self.backend(), Extent::known(1), own.expr().eq(rows.expr()), check));
+            }
+        }
+        let mapped = mapped.under_conditions(&asserts)?;
+        let mut partitions = self.partitions().to_vec();
+        partitions.extend(mapped.partitions().iter().cloned());
+        let (outer, inner) = (mapped.outer().cloned(), mapped.inner().to_vec());
+        Self::new(self.backend(), partitions, outer, inner, mapped.values_ref().clone())
+    }
+
+    /// The same tensor, whose values may be read only where the conditions hold.
+    fn under_conditions(&self, asserts: &[Node]) -> Result<Self> {
+        if asserts.is_empty() {
+            return Ok(self.clone());
+        }
+        let pick = Pick::From(self.values_ref(), Expr::index());
+        let bound = BytesBound::AtMost(self.values_ref().bytes_capacity());
+        let values = Values::rearranged(self.backend(), OP, &self.count()?, &pick, bound, asserts)?;
+        let (partitions, outer) = (self.partitions().to_vec(), self.outer().cloned());
+        Self::new(self.backend(), partitions, outer, self.inner().to_vec(), values)
+    }
+}
+
+const OP: &str = "map_flat_values";
+
+impl<T: Element> RaggedTensor<T> {
+    /// What `function` gives for the flat values, under the same partitions. As [`Tensor::map_flat_values`].
+    ///
+    /// # Errors
+    /// As [`Tensor::map_flat_values`].
+    #[track_caller]
+    pub fn map_flat_values<U: Element>(
+        &self,
+        function: impl FnOnce(&Self) -> Result<RaggedTensor<U>>,
+    ) -> Result<RaggedTensor<U>> {
+        let flat = Self::try_from(self.erased().flattened()?)?;
+        RaggedTensor::try_from(self.erased().over(function(&flat)?.into_erased())?)
+    }
+}

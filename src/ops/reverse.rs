@@ -1,0 +1,81 @@
+//! Reversal of dimensions.
+
+use super::axes::Axes;
+use super::rows::Repeats;
+use crate::element::Element;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+
+impl Tensor {
+    /// The same values in reverse order along the axes; a ragged axis is reversed row by row (`tf.reverse`).
+    ///
+    /// Same dtype; rows keep their place and length unless an axis before them is reversed. An index function: a map over
+    /// the values for each axis where nothing absorbs it, and a scan for each ragged dimension below.
+    ///
+    /// # Errors
+    /// An axis out of range or named twice.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 5]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![5],
+    ///     values: HostValues::I32(vec![1, 2, 3, 4, 5]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.reverse(1)?.to_host()?.values, HostValues::I32(vec![2, 1, 5, 4, 3]));
+    /// assert_eq!(x.reverse(0)?.to_host()?.nested_row_splits, [[0, 3, 5]]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn reverse(&self, axes: impl Into<Axes>) -> Result<Self> {
+        const OP: &str = "reverse";
+        let axes = axes.into().resolve(OP, self)?;
+        axes.into_iter().try_fold(self.clone(), |x, axis| x.reverse_axis(OP, axis))
+    }
+
+    fn reverse_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
+        let one = Expr::u32(1);
+        let Some(above) = axis.checked_sub(1) else {
+            let rows = self.nrows_extent();
+            let from = rows.expr().sub(one).sub(Expr::index());
+            return self.take_rows(op, rows, from, Repeats::Never, &[]);
+        };
+        if above >= self.ragged_rank() {
+            let (len, below) = (self.inner()[above - self.ragged_rank()], &self.inner()[axis - self.ragged_rank()..]);
+            let width = Expr::u32(below.iter().product::<u32>().max(1));
+            let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width.clone()));
+            let place = element.clone().rem(Expr::u32(len.max(1)));
+            let mirrored = element.sub(place.clone()).add(Expr::u32(len.saturating_sub(1)).sub(place));
+            let pick = Pick::From(self.values_ref(), mirrored.mul(width).add(number));
+            let bound = BytesBound::AtMost(self.values_ref().bytes_capacity());
+            let values = Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, &[])?;
+            let (parts, outer) = (self.partitions().to_vec(), self.outer().cloned());
+            return Self::new(self.backend(), parts, outer, self.inner().to_vec(), values);
+        }
+        let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
+        let (kept, below) = self.partitions().split_at(axis);
+        let rows = Self::new(self.backend(), below.to_vec(), outer, inner, self.values_ref().clone())?;
+        let part = &self.partitions()[above];
+        let (row, place) = (part.row_of(Expr::index()), part.offset_of(Expr::index()));
+        let from = part.within(row.clone(), part.length(row).sub(one).sub(place));
+        let rows = rows.take_rows(op, part.nvals_extent().clone(), from, Repeats::Never, &[])?;
+        let parts = kept.iter().chain(rows.partitions()).cloned().collect();
+        Self::new(self.backend(), parts, rows.outer().cloned(), rows.inner().to_vec(), rows.values_ref().clone())
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::reverse`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::reverse`].
+    #[track_caller]
+    pub fn reverse(&self, axes: impl Into<Axes>) -> Result<Self> {
+        self.erased().reverse(axes)?.try_into()
+    }
+}

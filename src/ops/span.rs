@@ -1,0 +1,214 @@
+//! Python's slice arithmetic, as expressions in the length of what is sliced.
+
+use crate::graph::expr::Expr;
+
+/// One end of a slice in a row of `n`: a place between elements, clamped to the row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// `min(a, n)`: counted from the front.
+    Front(u32),
+    /// `max(n - b, 0)`: counted from the back.
+    Back(u32),
+}
+
+/// `start:stop:step`, for rows of any length.
+///
+/// Both directions take every `step`-th element between two places `lo <= hi`, forwards from `lo` or backwards from
+/// `hi`. How many depends on the row's length alone, and slices that always keep equally many have one and the same
+/// expression: `[:-1]` and `[1:]` are both `max(n, 1) - 1`, so the partitions made from them are identical.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    lo: Bound,
+    hi: Bound,
+    step: u32,
+    backwards: bool,
+}
+
+/// `max(n - k, 0)`.
+fn less(n: Expr, k: u32) -> Expr {
+    if k == 0 { n } else { n.max(Expr::u32(k)).sub(Expr::u32(k)) }
+}
+
+/// A number of elements, cut off where no row is longer.
+fn clamp(v: u64) -> u32 {
+    u32::try_from(v).unwrap_or(u32::MAX)
+}
+
+impl Bound {
+    fn at(self, n: Expr) -> Expr {
+        match self {
+            Self::Front(0) => Expr::u32(0),
+            Self::Front(a) => n.min(Expr::u32(a)),
+            Self::Back(b) => less(n, b),
+        }
+    }
+}
+
+impl Span {
+    /// Everything, in order.
+    pub(crate) const FULL: Self = Self { lo: Bound::Front(0), hi: Bound::Back(0), step: 1, backwards: false };
+
+    /// The span of `start:stop:step`; none if the step is 0.
+    pub(crate) fn new(start: Option<i64>, stop: Option<i64>, step: i64) -> Option<Self> {
+        if step == 0 {
+            return None;
+        }
+        let backwards = step < 0;
+        // Backwards, the ends lie behind the elements they name instead of before them.
+        let shift = u64::from(backwards);
+        let bound = |i: i64| {
+            if i >= 0 {
+                Bound::Front(clamp(i.unsigned_abs() + shift))
+            } else {
+                Bound::Back(clamp(i.unsigned_abs() - shift))
+            }
+        };
+        let (first, last) = if backwards { (stop, start) } else { (start, stop) };
+        Some(Self {
+            lo: first.map_or(Bound::Front(0), bound),
+            hi: last.map_or(Bound::Back(0), bound),
+            step: clamp(step.unsigned_abs()),
+            backwards,
+        })
+    }
+
+    /// How many elements a row of `n` has between both ends.
+    fn between(&self, n: Expr) -> Expr {
+        match (self.lo, self.hi) {
+            (Bound::Front(a), Bound::Back(b)) => less(n, a.saturating_add(b)),
+            (Bound::Front(a), Bound::Front(b)) if a < b => less(n, a).min(Expr::u32(b - a)),
+            (Bound::Back(a), Bound::Back(b)) if a > b => less(n, b).min(Expr::u32(a - b)),
+            (Bound::Back(a), Bound::Front(b)) if a > 0 && b > 0 => {
+                let lo = self.lo.at(n.clone());
+                self.hi.at(n).max(lo.clone()).sub(lo)
+            }
+            _ => Expr::u32(0),
+        }
+    }
+
+    /// How many elements of a row of `n` are taken.
+    pub(crate) fn length(&self, n: Expr) -> Expr {
+        let span = self.between(n);
+        if self.step == 1 {
+            return span;
+        }
+        // ceil(span / step), without overflow.
+        span.clone().min(Expr::u32(1)).add(less(span, 1).div(Expr::u32(self.step)))
+    }
+
+    /// Where the `k`-th taken element stands in a row of `n`, which has that many.
+    pub(crate) fn offset(&self, n: Expr, k: Expr) -> Expr {
+        let away = k.mul(Expr::u32(self.step));
+        if self.backwards {
+            let hi = match self.hi {
+                Bound::Back(b) => n.sub(Expr::u32(b)),
+                front => front.at(n),
+            };
+            hi.sub(Expr::u32(1)).sub(away)
+        } else {
+            let lo = match self.lo {
+                Bound::Front(a) => Expr::u32(a),
+                back => back.at(n),
+            };
+            lo.add(away)
+        }
+    }
+
+    /// Where the taken elements start in a row of `n`, if they stand side by side in order; anywhere within the row
+    /// if there are none.
+    pub(crate) fn run_start(&self, n: Expr) -> Option<Expr> {
+        (self.step == 1 && !self.backwards).then(|| self.lo.at(n))
+    }
+
+    /// How many elements are taken of the shortest and of the longest row, given rows of `shortest..=longest`; none if
+    /// longer rows may give less.
+    pub(crate) fn lengths(&self, (shortest, longest): (u32, u32)) -> Option<(u32, u32)> {
+        let number = |n| self.length(Expr::u32(n)).as_u32();
+        match (self.lo, self.hi) {
+            (Bound::Back(_), Bound::Front(_)) => None,
+            _ => number(shortest).zip(number(longest)),
+        }
+    }
+
+    /// How many elements every row of at least `shortest` loses, if each loses as many.
+    pub(crate) fn loss(&self, shortest: u32) -> Option<u32> {
+        match (self.lo, self.hi) {
+            (Bound::Front(a), Bound::Back(b)) if self.step == 1 => a.checked_add(b).filter(|&lost| lost <= shortest),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Python's own definition, element by element.
+    fn python(n: i64, start: Option<i64>, stop: Option<i64>, step: i64) -> Vec<u32> {
+        let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+        let place = |i: i64| (if i < 0 { i + n } else { i }).clamp(low, high);
+        let mut i = start.map_or(if step > 0 { low } else { high }, place);
+        let stop = stop.map_or(if step > 0 { high } else { low }, place);
+        let mut out = Vec::new();
+        while if step > 0 { i < stop } else { i > stop } {
+            out.push(i as u32);
+            i += step;
+        }
+        out
+    }
+
+    #[test]
+    fn spans_are_pythons() {
+        let ends: Vec<Option<i64>> = [None].into_iter().chain((-7..=7).map(Some)).collect();
+        for n in 0..6u32 {
+            for &start in &ends {
+                for &stop in &ends {
+                    for step in (-4..=4).filter(|&s| s != 0) {
+                        let span = Span::new(start, stop, step).unwrap();
+                        let len = span.length(Expr::u32(n)).as_u32().unwrap();
+                        let got: Vec<u32> =
+                            (0..len).map(|k| span.offset(Expr::u32(n), Expr::u32(k)).as_u32().unwrap()).collect();
+                        let want = python(i64::from(n), start, stop, step);
+                        assert_eq!(got, want, "n {n} start {start:?} stop {stop:?} step {step}");
+                        if let (Some(at), Some(&first)) = (span.run_start(Expr::u32(n)), want.first()) {
+                            assert_eq!(at.as_u32(), Some(first));
+                        }
+                        if let Some((least, most)) = span.lengths((n, n + 2)) {
+                            let longer = python(i64::from(n) + 1, start, stop, step).len() as u32;
+                            assert!(least <= longer && longer <= most);
+                        }
+                        if let Some(lost) = span.loss(n) {
+                            assert_eq!(want.len() as u32, n - lost);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        for start in [Some(i64::MIN), Some(i64::MAX), None] {
+            for stop in [Some(i64::MIN), Some(i64::MAX), None] {
+                for step in [i64::MIN, -1, 1, i64::MAX] {
+                    let span = Span::new(start, stop, step).unwrap();
+                    let want =
+                        python(5, start.map(|s| s.clamp(-9, 9)), stop.map(|s| s.clamp(-9, 9)), step.clamp(-9, 9));
+                    assert_eq!(span.length(Expr::u32(5)).as_u32(), Some(want.len() as u32));
+                }
+            }
+        }
+        assert_eq!(Span::new(None, None, 0), None);
+    }
+
+    #[test]
+    fn equal_lengths_have_one_expression() {
+        let n = Expr::index();
+        let length = |start, stop| Span::new(start, stop, 1).unwrap().length(n.clone());
+        assert_eq!(length(None, Some(-1)), length(Some(1), None));
+        assert_eq!(length(None, Some(2)), length(Some(-2), None));
+        assert_eq!(length(Some(1), Some(-1)), length(Some(2), None));
+        assert_eq!(Span::FULL.length(n.clone()), n);
+        assert_eq!(Span::new(None, None, -1).unwrap().length(n.clone()), n);
+    }
+}

@@ -1,0 +1,269 @@
+//! Byte strings: splitting, joining, filling.
+
+use crate::dtype::DType;
+use crate::element::Str;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+
+/// What becomes of the pieces between two separators that follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pieces {
+    /// Runs of separators count as one, and none stands at an end: words.
+    NonEmpty,
+    /// Every separator ends a piece; a string without one is one piece: fields, lines.
+    All,
+}
+
+impl Tensor {
+    /// Splits each string at the bytes of `separators`.
+    ///
+    /// `[..]` of strings gives `[.., (pieces)]`: one more ragged dimension. The separators go. An empty string has no
+    /// non-empty piece, and one piece with [`Pieces::All`].
+    ///
+    /// # Errors
+    /// The tensor holds no strings; `separators` is empty; the tensor is a scalar (give it a dimension).
+    ///
+    /// # Cost
+    /// Two prefix sums over the bytes and three maps; the numbers of pieces and bytes stay on the device. No wait.
+    ///
+    /// # Source
+    /// `tf.strings.split`, with a set of one-byte separators.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues, Pieces};
+    /// let text = HostTensor::dense(&[2], HostValues::Str(vec![b"to be  or".to_vec(), b" ".to_vec()]));
+    /// let words = text.to_device(&Device::cpu())?.string_split(b" ", Pieces::NonEmpty)?.to_host()?;
+    /// assert_eq!(words.nested_row_splits, [[0, 3, 3]]);
+    /// assert_eq!(words.values, HostValues::Str(vec![b"to".to_vec(), b"be".to_vec(), b"or".to_vec()]));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn string_split(&self, separators: &[u8], pieces: Pieces) -> Result<Self> {
+        const OP: &str = "string_split";
+        let (strings, bytes) = self.strings(OP)?;
+        if separators.is_empty() {
+            return Err(Error::argument(OP, "there must be at least one separator"));
+        }
+        if self.rank() == 0 {
+            return Err(Error::argument(OP, "a scalar has no rows to split; give it a dimension first"));
+        }
+        let backend = self.backend();
+        let byte_count = strings.nvals_extent();
+        let is_separator = |at: Expr| {
+            let byte = Expr::load(bytes, at);
+            let hits = separators.iter().map(|&s| byte.clone().eq(Expr::scalar(s)));
+            hits.reduce(Expr::or).expect("not empty")
+        };
+        let count = |flag: Expr| Node::scan(backend, OP, byte_count.clone(), flag.cast(DType::U32));
+        let at = Expr::index();
+        // How many bytes are kept before each; how many separators, or starts of pieces, come before each.
+        let kept = count(is_separator(at.clone()).not())?;
+        let total = Expr::u32(byte_count.capacity());
+        let one = Expr::u32(1);
+        let marks = match pieces {
+            Pieces::All => count(is_separator(at.clone()))?,
+            Pieces::NonEmpty => {
+                let is_first = strings.start(strings.row_of(at.clone())).eq(at.clone());
+                // The byte before: of another string, or none, where this is the first; then it is not looked at.
+                let after = is_first.select(Expr::scalar(true), is_separator(at.clone().sub(one.clone())));
+                count(is_separator(at.clone()).not().and(after))?
+            }
+        };
+        let nrows = strings.nrows_extent();
+        // Pieces before row r: its starts of pieces; or its separators and a piece for each string.
+        let before = Expr::load(&marks, strings.start(at.clone()));
+        let before = match pieces {
+            Pieces::NonEmpty => before,
+            Pieces::All => before.add(at.clone().min(nrows.expr())),
+        };
+        let splits = Node::map(backend, OP, nrows.plus(OP, &Extent::known(1))?, before, &[]);
+        let capacity = match pieces {
+            // Every piece but the last of a string has a byte and a separator.
+            Pieces::NonEmpty => byte_count.capacity().min((byte_count.capacity() / 2).saturating_add(nrows.capacity())),
+            Pieces::All => byte_count.plus(OP, nrows)?.capacity(),
+        };
+        let partition = RowPartition::from_splits_node(splits, nrows.clone(), capacity);
+        // Where piece k starts among the bytes. The position of mark number q is the last that has q marks before it.
+        let start = match pieces {
+            Pieces::NonEmpty => Expr::row_of(&marks, at.clone()),
+            Pieces::All => {
+                let row = partition.row_of(at.clone());
+                let nth = partition.offset_of(at.clone());
+                let first = strings.start(row);
+                let mark = Expr::load(&marks, first.clone()).add(nth.clone()).sub(one.clone());
+                nth.eq(Expr::u32(0)).select(first, Expr::row_of(&marks, mark).add(one))
+            }
+        };
+        let piece_count = partition.nvals_extent();
+        let kept_total = Expr::load(&kept, total);
+        let piece_splits = at.clone().lt(piece_count.expr()).select(Expr::load(&kept, start), kept_total.clone());
+        let piece_splits = Node::map(backend, OP, piece_count.plus(OP, &Extent::known(1))?, piece_splits, &[]);
+        let piece_bytes = Extent::bounded(byte_count.capacity(), kept_total);
+        let byte = Expr::load(bytes, Expr::row_of(&kept, at));
+        let bytes = Node::map(backend, OP, piece_bytes.clone(), byte, &[]);
+        let strings = RowPartition::from_splits_node(piece_splits, piece_count.clone(), byte_count.capacity())
+            .with_nvals(piece_bytes);
+        let mut partitions = self.deepened(self.inner().len())?.partitions().to_vec();
+        let outer = piece_count.clone();
+        partitions.push(partition);
+        Self::new(backend, partitions, Some(outer), Vec::new(), Values::Strings { strings, bytes })
+    }
+
+    /// Joins strings that stand at the same place of each tensor.
+    ///
+    /// All tensors have one layout, which stays; scalars join every string. `separator` stands between two.
+    ///
+    /// # Errors
+    /// No tensor; one that holds no strings; layouts that differ; different devices.
+    ///
+    /// # Cost
+    /// A prefix sum over the strings and a map over the bytes for two inputs, as much again for each further one. Fused
+    /// into what reads the bytes, a hash say, the joined bytes are never stored. No wait.
+    ///
+    /// # Source
+    /// `tf.strings.join`.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let x = HostTensor::dense(&[2], HostValues::Str(vec![b"a".to_vec(), b"b".to_vec()])).to_device(&Device::cpu())?;
+    /// let pairs = Tensor::string_join(&[&x, &x], "+")?.to_host()?;
+    /// assert_eq!(pairs.values, HostValues::Str(vec![b"a+a".to_vec(), b"b+b".to_vec()]));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn string_join(tensors: &[&Self], separator: &str) -> Result<Self> {
+        const OP: &str = "string_join";
+        let Some((first, rest)) = tensors.split_first() else {
+            return Err(Error::argument(OP, "there must be at least one tensor"));
+        };
+        first.strings(OP)?;
+        let mut out = (*first).clone();
+        for next in rest {
+            out = out.joined(OP, next, separator.as_bytes())?;
+        }
+        Ok(out)
+    }
+
+    /// The strings of both, one after the other with the separator between.
+    fn joined(&self, op: &'static str, other: &Self, separator: &[u8]) -> Result<Self> {
+        crate::device::Device::check_same(op, self.backend(), other.backend())?;
+        let ((a, a_bytes), (b, b_bytes)) = (self.strings(op)?, other.strings(op)?);
+        if self.rank() == 0 && other.rank() != 0 {
+            return self.like_rows_of(op, other)?.joined(op, other, separator);
+        }
+        if other.rank() == 0 && self.rank() != 0 {
+            return self.joined(op, &other.like_rows_of(op, self)?, separator);
+        }
+        let differ =
+            |what: &str| Error::Shape { op, lhs: self.shape_text(), rhs: other.shape_text(), what: what.into() };
+        if self.rank() != other.rank() || self.inner() != other.inner() || self.ragged_rank() != other.ragged_rank() {
+            return Err(differ("the layouts must be equal"));
+        }
+        let backend = self.backend();
+        let mut asserts = Vec::new();
+        for (p, q) in self.partitions().iter().zip(other.partitions()) {
+            match p.first_difference(q) {
+                Ok(None) => {}
+                Ok(Some(row)) => return Err(differ(&format!("row {row} differs in length"))),
+                Err(()) => {
+                    let ok = p.length(Expr::index()).eq(q.length(Expr::index()));
+                    let check = crate::graph::expr::Check::new(op, "the rows must have equal lengths");
+                    asserts.push(Node::assert(backend, p.nrows_extent().clone(), ok, check));
+                }
+            }
+        }
+        if let (Some(m), Some(n)) = (self.outer().and_then(Extent::as_known), other.outer().and_then(Extent::as_known))
+        {
+            if m != n {
+                return Err(differ("the number of strings differs"));
+            }
+        }
+        let extent = self.count()?;
+        let between = separator.len() as u32;
+        let at = Expr::index();
+        let length = a.length(at.clone()).add(Expr::u32(between)).add(b.length(at.clone()));
+        let length = Expr::load(&Node::map(backend, op, extent.clone(), length, &asserts), at.clone());
+        let capacity = u64::from(a_bytes.extent().capacity())
+            + u64::from(b_bytes.extent().capacity())
+            + u64::from(between) * u64::from(extent.capacity());
+        let capacity = Extent::known_u64(op, capacity)?.capacity();
+        let strings = RowPartition::from_lengths(backend, op, &extent, length, capacity)?;
+        let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));
+        let first_len = a.length(row.clone());
+        let second_at = first_len.clone().add(Expr::u32(between));
+        let from_a = Expr::load(a_bytes, a.within(row.clone(), offset.clone()));
+        let from_b = Expr::load(b_bytes, b.within(row, offset.clone().sub(second_at.clone())));
+        let middle = match separator {
+            [] => from_b.clone(),
+            [one] => Expr::scalar(*one),
+            many => {
+                let data = backend.upload(DType::U8, many)?;
+                let node = Node::source(backend, DType::U8, between, data);
+                Expr::load(&node, offset.clone().sub(first_len.clone()))
+            }
+        };
+        let byte = offset.clone().lt(first_len).select(from_a, offset.lt(second_at).select(middle, from_b));
+        let bytes = Node::map(backend, op, strings.nvals_extent().clone(), byte, &[]);
+        let values = Values::Strings { strings, bytes };
+        Self::new(backend, self.partitions().to_vec(), self.outer().cloned(), self.inner().to_vec(), values)
+    }
+
+    /// This scalar at every place of `layout`.
+    fn like_rows_of(&self, op: &'static str, layout: &Self) -> Result<Self> {
+        let pick = Pick::From(self.values_ref(), Expr::u32(0));
+        let values = Values::rearranged(self.backend(), op, &layout.count()?, &pick, BytesBound::Unknown, &[])?;
+        Self::new(
+            self.backend(),
+            layout.partitions().to_vec(),
+            layout.outer().cloned(),
+            layout.inner().to_vec(),
+            values,
+        )
+    }
+
+    /// A dense tensor with as many rows as this one has, each of `width` times `value`: `[nrows, width]`.
+    ///
+    /// It works where the number of rows is known on the device only. The dtype is the value's.
+    ///
+    /// # Errors
+    /// `nrows * width` is 2^32 or more; the tensor is a scalar.
+    ///
+    /// # Cost
+    /// Nothing by itself: the value is computed where it is read. No wait.
+    ///
+    /// # Source
+    /// `tf.fill([x.nrows(), width], value)`.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![7, 8])).to_device(&Device::cpu())?;
+    /// assert_eq!(x.fill_rows(1, "#")?.to_host()?.values, HostValues::Str(vec![b"#".to_vec(); 2]));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn fill_rows(&self, width: u32, value: impl Into<Fill>) -> Result<Self> {
+        const OP: &str = "fill_rows";
+        if self.rank() == 0 {
+            return Err(Error::argument(OP, "a scalar has no rows"));
+        }
+        let rows = self.nrows_extent();
+        let extent = rows.times(OP, u64::from(width))?;
+        let pick = Pick::Fill(value.into());
+        let values = Values::rearranged(self.backend(), OP, &extent, &pick, BytesBound::Unknown, &[])?;
+        Self::new(self.backend(), Vec::new(), Some(rows), vec![width], values)
+    }
+}
+
+impl RaggedTensor<Str> {
+    /// As [`Tensor::string_split`].
+    pub fn string_split(&self, separators: &[u8], pieces: Pieces) -> Result<Self> {
+        self.erased().string_split(separators, pieces)?.try_into()
+    }
+
+    /// As [`Tensor::string_join`].
+    pub fn string_join(tensors: &[&Self], separator: &str) -> Result<Self> {
+        let erased: Vec<&Tensor> = tensors.iter().map(|t| t.erased()).collect();
+        Tensor::string_join(&erased, separator)?.try_into()
+    }
+}

@@ -1,0 +1,145 @@
+//! Elementwise operations where the cases do not reach: operators, strings, edges of integers, conditions.
+
+use ragged::{DType, Device, Error, HostTensor, HostValues, Operand, RaggedTensor, Scalar, Tensor};
+
+fn dense(values: HostValues) -> Tensor {
+    HostTensor::dense(&[values.len()], values).to_device(&Device::cpu()).unwrap()
+}
+fn read(t: ragged::Result<Tensor>) -> HostValues {
+    t.unwrap().to_host().unwrap().values
+}
+
+#[test]
+fn operators_chain() {
+    let x = RaggedTensor::<i32>::try_from(dense(HostValues::I32(vec![1, -2, 3]))).unwrap();
+    let y = RaggedTensor::<i32>::try_from(dense(HostValues::I32(vec![10, 20, 30]))).unwrap();
+    assert_eq!(((&x + 3).unwrap() * &y).unwrap().to_vec().unwrap(), [40, 20, 180]);
+    assert_eq!((1 - &x).unwrap().to_vec().unwrap(), [0, 3, -2]);
+    assert_eq!((-&x).unwrap().to_vec().unwrap(), [-1, 2, -3]);
+    assert_eq!((&x % 2).unwrap().to_vec().unwrap(), [1, 0, 1]);
+    assert_eq!((7 % &x).unwrap().to_vec().unwrap(), [0, -1, 1]);
+    assert_eq!(((&x << 2).unwrap() >> 1).unwrap().to_vec().unwrap(), [2, -4, 6]);
+    assert_eq!((!&x).unwrap().to_vec().unwrap(), [-2, 1, -4]);
+    assert_eq!(((&x & 3).unwrap() | 8).unwrap().to_vec().unwrap(), [9, 10, 11]);
+    assert_eq!(x.truediv(&y).unwrap().to_vec().unwrap(), [0.1, -0.1, 0.1]);
+}
+
+#[test]
+fn bools_take_logical_operators() {
+    let x = RaggedTensor::<bool>::try_from(dense(HostValues::Bool(vec![true, false]))).unwrap();
+    assert_eq!((&x & true).unwrap().to_vec().unwrap(), [true, false]);
+    assert_eq!((&x ^ true).unwrap().to_vec().unwrap(), [false, true]);
+    assert_eq!((!x).unwrap().to_vec().unwrap(), [false, true]);
+    assert!(matches!(dense(HostValues::Bool(vec![true])) + true, Err(Error::Unsupported { .. })));
+}
+
+#[test]
+fn strings_join_and_compare() {
+    let of = |v: &[&str]| HostValues::Str(v.iter().map(|s| s.as_bytes().to_vec()).collect());
+    let x = dense(of(&["", "ab", "abc", "x"]));
+    let y = dense(of(&["", "ab", "abd", "xy"]));
+    assert_eq!(read(x.add(&y)), of(&["", "abab", "abcabd", "xxy"]));
+    assert_eq!(read(x.add("!")), of(&["!", "ab!", "abc!", "x!"]));
+    assert_eq!(read(Operand::from("-").add((&x).into())), of(&["-", "-ab", "-abc", "-x"]));
+    assert_eq!(read(x.equal(&y)), HostValues::Bool(vec![true, true, false, false]));
+    assert_eq!(read(x.not_equal("ab")), HostValues::Bool(vec![true, false, true, true]));
+    assert_eq!(read(Operand::from("x").equal((&x).into())), HostValues::Bool(vec![false, false, false, true]));
+    assert!(matches!(x.less(&y), Err(Error::Unsupported { .. })));
+    let column = HostTensor::dense(&[2, 1], of(&["a", "bb"])).to_device(&Device::cpu()).unwrap();
+    let row = HostTensor::dense(&[1, 3], of(&["1", "", "bb"])).to_device(&Device::cpu()).unwrap();
+    assert_eq!(read(column.add(&row)), of(&["a1", "a", "abb", "bb1", "bb", "bbbb"]));
+    assert_eq!(read(column.equal(&row)), HostValues::Bool(vec![false, false, false, false, false, true]));
+}
+
+#[test]
+fn integers_at_their_ends() {
+    let x = dense(HostValues::I32(vec![i32::MIN, i32::MAX, -7]));
+    assert_eq!(read(x.floordiv(-1)), HostValues::I32(vec![i32::MIN, -i32::MAX, 7]));
+    assert_eq!(read(x.floormod(-4)), HostValues::I32(vec![0, -1, -3]));
+    assert_eq!(read(x.abs()), HostValues::I32(vec![i32::MIN, i32::MAX, 7]));
+    assert_eq!(read(x.right_shift(40)), HostValues::I32(vec![-1, 0, -1]));
+    let y = dense(HostValues::U32(vec![7, 0]));
+    assert_eq!(read(y.floordiv(2u32)), HostValues::U32(vec![3, 0]));
+    assert_eq!(read(y.subtract(8u32)), HostValues::U32(vec![u32::MAX, u32::MAX - 7]));
+}
+
+#[test]
+fn conditions_name_the_first_offender() {
+    let x = dense(HostValues::I64(vec![1, 2, 3]));
+    let y = dense(HostValues::I64(vec![1, 0, 0]));
+    let quotient = x.floordiv(&y).unwrap();
+    let Err(Error::Check { op, at, location, .. }) = quotient.to_host() else { panic!("no error") };
+    assert_eq!((op, at), ("floordiv", 1));
+    assert!(location.contains("elementwise.rs"), "{location}");
+    let remainder = (&x % &y).unwrap();
+    let Err(Error::Check { location, .. }) = remainder.to_host() else { panic!("no error") };
+    assert!(location.contains("elementwise.rs"), "{location}");
+    assert!(x.pow(-1i64).unwrap().to_host().is_err());
+    // A condition is that of what depends on it alone.
+    assert_eq!(read(x.add(&y)), HostValues::I64(vec![2, 2, 3]));
+}
+
+#[test]
+fn dtypes_are_not_mixed() {
+    let x = dense(HostValues::I64(vec![1]));
+    assert!(matches!(x.add(1), Err(Error::DTypes { lhs: DType::I64, rhs: DType::I32, .. })));
+    assert!(matches!(x.sqrt(), Err(Error::Unsupported { .. })));
+    assert!(matches!(x.clip_by_value(0, 1), Err(Error::DTypes { .. })));
+    let other = HostTensor::dense(&[1], HostValues::I64(vec![1])).to_device(&Device::cpu_unfused()).unwrap();
+    assert!(matches!(x.add(&other), Err(Error::Devices { .. })));
+    assert!(Operand::from(1).add(Operand::from(2)).is_err());
+}
+
+#[test]
+fn bits_widen_and_narrow() {
+    let words =
+        HostTensor::dense(&[2], HostValues::U32(vec![0x0403_0201, 0x0807_0605])).to_device(&Device::cpu()).unwrap();
+    let bytes = words.bitcast(DType::U8).unwrap();
+    assert_eq!(bytes.shape(), [Some(2), Some(4)]);
+    assert_eq!(read(Ok(bytes.clone())), HostValues::U8((1..=8).collect()));
+    assert_eq!(read(bytes.bitcast(DType::U32)), HostValues::U32(vec![0x0403_0201, 0x0807_0605]));
+    let long = words.bitcast(DType::U64).unwrap();
+    assert_eq!(long.shape(), []);
+    assert_eq!(read(Ok(long.clone())), HostValues::U64(vec![0x0807_0605_0403_0201]));
+    assert_eq!(read(long.bitcast(DType::I32)), HostValues::I32(vec![0x0403_0201, 0x0807_0605]));
+    assert!(bytes.bitcast(DType::U64).is_err());
+}
+
+#[test]
+fn saturation_depends_on_both_ranges() {
+    let x = dense(HostValues::I64(vec![i64::MIN, -1, 5, i64::MAX]));
+    assert_eq!(read(x.saturate_cast(DType::U32)), HostValues::U32(vec![0, 0, 5, u32::MAX]));
+    assert_eq!(read(x.saturate_cast(DType::I32)), HostValues::I32(vec![i32::MIN, -1, 5, i32::MAX]));
+    assert_eq!(read(x.saturate_cast(DType::U64)), HostValues::U64(vec![0, 0, 5, i64::MAX as u64]));
+    let y = dense(HostValues::U64(vec![u64::MAX, 5]));
+    assert_eq!(read(y.saturate_cast(DType::I64)), HostValues::I64(vec![i64::MAX, 5]));
+    let z = dense(HostValues::F64(vec![1e300, f64::NAN, f64::NEG_INFINITY]));
+    let HostValues::F32(z32) = read(z.saturate_cast(DType::F32)) else { panic!("not f32") };
+    assert_eq!((z32[0], z32[2]), (f32::MAX, f32::MIN));
+    assert!(z32[1].is_nan());
+    assert_eq!(read(z.saturate_cast(DType::U8)), HostValues::U8(vec![255, 0, 0]));
+}
+
+#[test]
+fn flat_values_keep_their_partitions() {
+    let host = HostTensor {
+        nested_row_splits: vec![vec![0, 2, 2, 3]],
+        uniform_row_lengths: vec![None],
+        inner_shape: vec![3],
+        values: HostValues::I32(vec![1, 2, 3]),
+    };
+    let x = host.to_device(&Device::cpu()).unwrap();
+    let column = HostTensor::dense(&[1, 2], HostValues::I32(vec![1, 10])).to_device(&Device::cpu()).unwrap();
+    let tripled = Tensor::map_flat_values_of(&[&x, &column], |v| v[0].multiply(3));
+    assert_eq!(read(tripled), HostValues::I32(vec![3, 6, 9]));
+    let fewer = x.map_flat_values(|_| Ok(column.clone()));
+    assert!(matches!(fewer, Err(Error::Shape { .. })), "{fewer:?}");
+    assert!(x.map_flat_values(|_| HostTensor::dense(&[], HostValues::I32(vec![1])).to_device(&Device::cpu())).is_err());
+    let other =
+        HostTensor { nested_row_splits: vec![vec![0, 1, 2, 3]], ..host.clone() }.to_device(&Device::cpu()).unwrap();
+    assert!(Tensor::map_flat_values_of(&[&x, &other], |v| v[0].add(&v[1])).is_err());
+    let typed = RaggedTensor::<i32>::try_from(x).unwrap();
+    assert_eq!(typed.map_flat_values(|v| v.truediv(2)).unwrap().to_vec().unwrap(), [0.5, 1.0, 1.5]);
+    assert_eq!(typed.clip_by_value(2, 2).unwrap().cast::<f32>().unwrap().to_vec().unwrap(), [2.0, 2.0, 2.0]);
+    assert_eq!(read(typed.erased().multiply(Scalar::I32(0))), HostValues::I32(vec![0, 0, 0]));
+}

@@ -1,0 +1,5 @@
+//! Operations on rows against naive loops over nested lists.
+
+mod concat;
+mod nest;
+mod reduce;
