@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 12] = [
     &["error", "stats"],
     &["math"],
     &["graph"],
-    &["backend"],
+    &["backend", "explain"],
     &["device"],
     &["shape"],
     &["element"],

@@ -6,6 +6,7 @@
 mod accessors;
 mod axes;
 mod binary;
+mod broadcast_like;
 mod by_key;
 mod cast;
 mod concat;

@@ -72,10 +72,13 @@ impl RowPartition {
     /// Ragged in type, though all rows have the same length.
     fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: u32) -> Result<Self> {
         let nvals = nrows.times(op, u64::from(len))?;
-        let count = nrows.plus(op, &Extent::known(1))?;
-        // Entries beyond the live rows repeat the total.
-        let start = Expr::index().min(nrows.expr()).mul(Expr::u32(len));
-        let splits = Node::map(backend, op, count, start, &[]);
+        let splits = if nrows.as_known().is_some() {
+            let count = nrows.plus(op, &Extent::known(1))?;
+            Node::map(backend, op, count, Expr::index().mul(Expr::u32(len)), &[])
+        } else {
+            // Entries beyond the live rows must repeat the total: a map leaves them out, a scan fills them.
+            Node::scan(backend, op, nrows.clone(), Expr::u32(len))?
+        };
         Ok(Self { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals, host: None, lengths: Some((len, len)) })
     }
 
@@ -236,5 +239,24 @@ impl RowPartition {
         Extent::known_u64(op, last as u64)?;
         Extent::known_u64(op, splits.len() as u64)?;
         Ok(splits.iter().map(|&s| s as u32).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Device;
+
+    #[test]
+    fn rows_of_one_length_are_found_where_only_the_device_knows_how_many() {
+        let device = Device::cpu();
+        let backend = device.backend();
+        let data = backend.upload(DType::U32, bytemuck::bytes_of(&8u32)).expect("uploaded");
+        let live = Expr::load(&Node::source(backend, DType::U32, 1, data), Expr::u32(0));
+        let rows = Extent::bounded(50, live);
+        let p = RowPartition::from_lengths(backend, "test", &rows, Expr::u32(3), 150).expect("recorded");
+        let found = Node::map(backend, "test", Extent::known(3), p.row_of(Expr::index().mul(Expr::u32(10))), &[]);
+        let read = backend.read(&[found]).expect("read");
+        assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&read[0]), [0, 3, 6]);
     }
 }

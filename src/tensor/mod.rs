@@ -26,6 +26,7 @@ pub(crate) use values::{BytesBound, Pick, Values};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::explain::Explain;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -194,6 +195,14 @@ impl Tensor {
     /// What the device refuses. Conditions on values are looked at by reads only.
     pub fn eval(&self) -> Result<()> {
         self.backend.evaluate(&self.nodes()?)
+    }
+
+    /// The kernels that reading the tensor would run, with the bytes they move; runs nothing.
+    ///
+    /// # Errors
+    /// A step that the device cannot run at all.
+    pub fn explain(&self) -> Result<Explain> {
+        Explain::new(&self.backend, &self.nodes()?)
     }
 
     /// The flat position of the number that belongs to element `at`, number `d`.

@@ -27,7 +27,6 @@ use ragged::{DType, Device, Stats};
 const LATER_OPS: [&str; 11] = [
     "digamma",
     "lgamma",
-    "erf",
     "erfc",
     "erfinv",
     "ndtri",
@@ -36,6 +35,7 @@ const LATER_OPS: [&str; 11] = [
     "bessel_i1",
     "bessel_i1e",
     "embedding_lookup_sparse_weighted",
+    "map_fn.range",
 ];
 
 /// What became of a case.
