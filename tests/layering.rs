@@ -7,16 +7,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The layers, lowest first. Modules in one group know nothing of each other.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
     &["dtype"],
     &["error", "stats"],
     &["math"],
     &["graph"],
-    &["backend"],
+    &["backend", "explain"],
     &["device"],
     &["shape"],
     &["element"],
     &["tensor"],
+    &["sparse"],
     &["ops"],
     &["bin"],
 ];

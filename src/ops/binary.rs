@@ -96,9 +96,9 @@ macro_rules! binary_ops {
             /// # Errors
             /// As there; two values.
             #[track_caller]
-            pub fn $name(self, other: Operand<'_>) -> Result<Tensor> {
+            pub fn $name(&self, other: Operand<'_>) -> Result<Tensor> {
                 let strings: &[Strings] = &[$($strings)?];
-                binary(stringify!($name), Takes::$takes, [self, other], strings.first().copied(), $pair)
+                binary(stringify!($name), Takes::$takes, [self.clone(), other], strings.first().copied(), $pair)
             }
         )+}
 

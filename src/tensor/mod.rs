@@ -1,11 +1,24 @@
 //! Tensors: flat values under row partitions.
 
+mod construct;
+mod display;
+mod from_nested;
 mod host;
+mod integers;
+mod into_values;
+mod nested;
 mod operators;
+mod partition;
 mod typed;
 mod values;
 
+pub use from_nested::{FromNested, IntoNested};
 pub use host::{HostTensor, HostValues};
+pub(crate) use integers::Source;
+pub use integers::{Integer, Integers};
+pub use into_values::IntoValues;
+pub use nested::{ConstantOptions, Nested};
+pub(crate) use partition::{Making, Trust, counts_below, encoded, positions, read_u32};
 pub use typed::RaggedTensor;
 pub use values::Fill;
 pub(crate) use values::{BytesBound, Pick, Values};
@@ -13,6 +26,7 @@ pub(crate) use values::{BytesBound, Pick, Values};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::explain::Explain;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -27,7 +41,7 @@ const MAX_DEPTH: u32 = 64;
 /// Dimension 0 is the rows of the outermost partition (or of the flat values where there is none), dimensions 1 to
 /// `ragged_rank` lie under the partitions, the others are the inner dimensions of the flat values. Immutable, cheap to
 /// clone. Operations record; what they compute is computed when it is read.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Tensor {
     backend: BackendRef,
     partitions: Vec<RowPartition>,
@@ -181,6 +195,14 @@ impl Tensor {
     /// What the device refuses. Conditions on values are looked at by reads only.
     pub fn eval(&self) -> Result<()> {
         self.backend.evaluate(&self.nodes()?)
+    }
+
+    /// The kernels that reading the tensor would run, with the bytes they move; runs nothing.
+    ///
+    /// # Errors
+    /// A step that the device cannot run at all.
+    pub fn explain(&self) -> Result<Explain> {
+        Explain::new(&self.backend, &self.nodes()?)
     }
 
     /// The flat position of the number that belongs to element `at`, number `d`.

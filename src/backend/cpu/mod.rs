@@ -27,7 +27,7 @@ use eval::Inputs;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{Backend, Status};
+use crate::graph::backend::{Backend, Status, StepCost};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{PlanLimits, Step, plan};
@@ -98,7 +98,7 @@ impl CpuBackend {
         };
         let mut out = Array::zeroed(step.out.dtype(), capacity);
         match &step.recipe {
-            Recipe::Map { value } => map::map(inputs, value, n, &mut out),
+            Recipe::Map { value, whole } => map::map(inputs, value, if *whole { capacity } else { n }, &mut out),
             Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
             Recipe::Reduce { op, rows, nrows, inner, value, .. } => {
                 reduce::reduce(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
@@ -152,6 +152,9 @@ impl Backend for CpuBackend {
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         Ok(Arc::new(Array::from_bytes(dtype, bytes)))
+    }
+    fn cost(&self, _: &Step) -> Result<StepCost> {
+        Ok(StepCost { dispatches: 1, scratch_bytes: 0 })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
         for step in plan(nodes, self.plan_limits()).steps {

@@ -9,11 +9,11 @@ use super::lower::{Launch, lower};
 use super::runtime::{Access, Buffer, Command, Dispatch, ReadRequest, Runtime};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{Backend, Status};
+use crate::graph::backend::{Backend, Status, StepCost};
 use crate::graph::digest::Digest;
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Recipe, Stored};
-use crate::graph::plan::{PlanLimits, plan};
+use crate::graph::plan::{PlanLimits, Step, plan};
 use crate::stats::Stats;
 
 /// Data-dependent results up to this many bytes are read at their capacity, so that one wait suffices; larger ones are
@@ -203,6 +203,11 @@ impl Backend for GpuBackend {
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         debug_assert!(bytes.len() % dtype.size().max(1) == 0, "bug: part of an element");
         Ok(Arc::new(self.runtime.upload(bytes)?))
+    }
+    fn cost(&self, step: &Step) -> Result<StepCost> {
+        let lowered = lower(step, 0)?;
+        let dispatches = lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0).count() as u64;
+        Ok(StepCost { dispatches, scratch_bytes: lowered.scratch.iter().sum() })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
         let recorded = self.record(nodes)?;
