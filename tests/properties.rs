@@ -5,7 +5,7 @@ mod common;
 use std::sync::OnceLock;
 
 use common::naive::{self, Rows};
-use common::random;
+use common::random::{self, Sample};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use ragged::{DType, Device, DeviceOptions, Element, HostTensor, HostValues, Result, Str, Tensor, s};
@@ -75,7 +75,7 @@ fn everywhere(
 const NUMBERS: [DType; 6] = [DType::I32, DType::U32, DType::I64, DType::U64, DType::F32, DType::F64];
 
 /// Numbers with one partition.
-fn rows_of_numbers() -> impl Strategy<Value = HostTensor> {
+fn rows_of_numbers() -> impl Strategy<Value = Sample> {
     proptest::sample::select(NUMBERS.to_vec()).prop_flat_map(|dtype| random::tensor_of(dtype, 1, &[]))
 }
 
@@ -93,7 +93,8 @@ fn alike(want: &HostValues, got: &HostValues) -> std::result::Result<(), TestCas
         (HostValues::F64(w), HostValues::F64(g)) => w.iter().zip(g).all(|(w, g)| w == g || (w.is_nan() && g.is_nan())),
         _ => w == g,
     };
-    prop_assert!(equal && want.len() == got.len(), "wanted {want:?}, got {got:?}");
+    let cut = |v: &HostValues| format!("{v:?}").chars().take(300).collect::<String>();
+    prop_assert!(equal && want.len() == got.len(), "wanted {}, got {}", cut(want), cut(got));
     Ok(())
 }
 
@@ -232,6 +233,27 @@ proptest! {
             })?;
             same("concat", &naive::host::<Str>(&want), &got)?;
         }
+    }
+
+    #[test]
+    fn gathering_takes_rows(x in random::tensor_of(DType::Str, 1, &[]), at in proptest::collection::vec(0..300usize, 0..40)) {
+        let rows = naive::rows::<Str>(&x);
+        let at: Vec<usize> = at.into_iter().filter(|_| !rows.is_empty()).map(|r| r % rows.len()).collect();
+        let indices = HostTensor::dense(&[at.len()], HostValues::I64(at.iter().map(|&r| r as i64).collect()));
+        let got = everywhere(DType::I64, |device| {
+            x.to_device(device)?.gather(&indices.to_device(device)?, None, 0)?.to_host()
+        })?;
+        same("the rows", &naive::host::<Str>(&naive::gather(&rows, &at)), &got)?;
+    }
+
+    #[test]
+    fn padding_fills_rows(x in random::tensor_of(DType::I32, 1, &[]), width in proptest::option::of(0..300usize)) {
+        let shape = [None, width.map(|w| w as u64)];
+        let got = everywhere(DType::I32, |device| x.to_device(device)?.to_tensor(-1, Some(&shape))?.to_host())?;
+        let rows = naive::pad(&naive::rows::<i32>(&x), width, &-1);
+        let longest = rows.first().map_or_else(|| width.unwrap_or(0), Vec::len);
+        let want = HostTensor::dense(&[rows.len(), longest], HostValues::I32(rows.concat()));
+        same("the padded rows", &want, &got)?;
     }
 
     #[test]
