@@ -374,14 +374,7 @@ impl Walk<'_> {
                 From::Each(Node::map(self.backend(), OP, count.clone(), position, &[]))
             }
         };
-        let one = Extent::known(1);
-        match count.as_known() {
-            Some(size) => RowPartition::uniform(size, one),
-            None => {
-                let rows = RowPartition::from_lengths(self.backend(), OP, &one, count.expr(), count.capacity())?;
-                Ok(rows.with_nvals(count))
-            }
-        }
+        single_row(self.backend(), OP, count)
     }
 
     /// A slice of each of many rows.
@@ -440,6 +433,18 @@ impl Walk<'_> {
     }
 }
 
+/// One row of that many.
+pub(crate) fn single_row(backend: &BackendRef, op: &'static str, count: Extent) -> Result<RowPartition> {
+    let one = Extent::known(1);
+    match count.as_known() {
+        Some(size) => RowPartition::uniform(size, one),
+        None => {
+            let rows = RowPartition::from_lengths(backend, op, &one, count.expr(), count.capacity())?;
+            Ok(rows.with_nvals(count))
+        }
+    }
+}
+
 /// The longest that a row can be.
 fn longest(p: &RowPartition) -> u32 {
     let nvals = p.nvals_extent().capacity();
@@ -465,11 +470,8 @@ fn run_of_rows(backend: &BackendRef, p: &RowPartition, start: &Expr, count: &Ext
     let most = u64::from(longest(p)) * u64::from(count.capacity());
     let capacity = most.min(p.nvals_extent().capacity().into()) as u32;
     let nvals = Extent::bounded(capacity, last.sub(first.clone()));
-    let entries = count.plus(OP, &Extent::known(1))?;
-    // Entries beyond the live rows repeat the total.
-    let row = if count.as_known().is_some() { Expr::index() } else { Expr::index().min(count.expr()) };
-    let splits = Node::map(backend, OP, entries, p.start(row.add(start.clone())).sub(first.clone()), &[]);
-    let taken = RowPartition::from_splits_node(splits, count.clone(), capacity).with_nvals(nvals);
+    let from = p.start(Expr::index().add(start.clone())).sub(first.clone());
+    let taken = RowPartition::from_starts(backend, OP, count, &from, capacity, &[])?.with_nvals(nvals);
     Ok((taken.with_lengths(p.known_lengths()), first))
 }
 
