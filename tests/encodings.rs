@@ -230,7 +230,7 @@ fn sizes_that_only_the_device_knows() {
         let values = rows.slice(s![1..]).and_then(|t| t.slice(s![.., 1..])).expect("a slice");
         assert_eq!(ints(&values.values().expect("values")), [2, 3], "{label}");
         // Rows of rows: the outer rows hold a number of rows that the device knows.
-        let x = Tensor::from_row_lengths(&vector(&[1, 2, 3, 4, 5], &device), &[2, 0, 3]).expect("rows");
+        let x = Tensor::from_row_lengths(&vector(&[1, 2, 3, 4, 5], &device), [2, 0, 3]).expect("rows");
         let x = Tensor::from_row_lengths(&x, [3, 0]).expect("rows").slice(s![.., 1..]).expect("a slice");
         let x = x.values().expect("one partition");
         assert_eq!(x.shape(), [None, None], "{label}");
@@ -296,16 +296,16 @@ fn rebuilt(x: &Tensor) -> Result<Vec<(&'static str, Tensor)>> {
     let (splits, lengths) = (x.row_splits()?, x.row_lengths(1)?);
     let (starts, limits, ids) = (x.row_starts()?, x.row_limits()?, x.value_rowids()?);
     let mut out = vec![
-        ("row_splits", Tensor::from_row_splits(&values, &ints(&splits))?),
-        ("row_lengths", Tensor::from_row_lengths(&values, &ints(&lengths))?),
-        ("value_rowids", Tensor::from_value_rowids(&values, &ints(&ids), Some(nrows))?),
+        ("row_splits", Tensor::from_row_splits(&values, ints(&splits))?),
+        ("row_lengths", Tensor::from_row_lengths(&values, ints(&lengths))?),
+        ("value_rowids", Tensor::from_value_rowids(&values, ints(&ids), Some(nrows))?),
         ("row_splits on the device", Tensor::from_row_splits(&values, &splits)?),
         ("row_lengths on the device", Tensor::from_row_lengths(&values, &lengths)?),
         ("value_rowids on the device", Tensor::from_value_rowids(&values, &ids, Some(nrows))?),
     ];
     if nrows > 0 {
-        out.push(("row_starts", Tensor::from_row_starts(&values, &ints(&starts))?));
-        out.push(("row_limits", Tensor::from_row_limits(&values, &ints(&limits))?));
+        out.push(("row_starts", Tensor::from_row_starts(&values, ints(&starts))?));
+        out.push(("row_limits", Tensor::from_row_limits(&values, ints(&limits))?));
         out.push(("row_starts on the device", Tensor::from_row_starts(&values, &starts)?));
         out.push(("row_limits on the device", Tensor::from_row_limits(&values, &limits)?));
     }
@@ -323,8 +323,8 @@ proptest! {
         }
         let nested = |t: Vec<Tensor>| t.iter().map(ints).collect::<Vec<_>>();
         let flat = x.flat_values()?;
-        prop_assert_eq!(&Tensor::from_nested_row_splits(&flat, &nested(x.nested_row_splits()?))?.to_host()?, &host);
-        prop_assert_eq!(&Tensor::from_nested_row_lengths(&flat, &nested(x.nested_row_lengths()?))?.to_host()?, &host);
+        prop_assert_eq!(&Tensor::from_nested_row_splits(&flat, nested(x.nested_row_splits()?))?.to_host()?, &host);
+        prop_assert_eq!(&Tensor::from_nested_row_lengths(&flat, nested(x.nested_row_lengths()?))?.to_host()?, &host);
         let nrows: Vec<i64> = host.nested_row_splits.iter().map(|s| s.len() as i64 - 1).collect();
         let ids = nested(x.nested_value_rowids()?);
         prop_assert_eq!(&Tensor::from_nested_value_rowids(&flat, &ids, Some(&nrows))?.to_host()?, &host);
