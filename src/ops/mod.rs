@@ -16,23 +16,29 @@ mod span;
 
 pub use embedding::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
+mod accessors;
+mod axes;
 mod binary;
 mod broadcast_like;
+mod by_key;
 mod cast;
+mod concat;
 mod elementwise;
+mod from_tensor;
+mod levels;
 mod map_values;
+mod ndarray;
 mod operand;
 mod parametric;
-mod string_pairs;
-mod unary;
-
-pub use operand::{Operand, OperandOf};
-mod axes;
-mod by_key;
-mod concat;
-mod levels;
 mod reduce;
 mod reverse;
+mod segment_ids;
+mod sparse_ragged;
+mod string_pairs;
+mod to_tensor;
+mod unary;
 
 pub use axes::Axes;
+pub use operand::{Operand, OperandOf};
 pub use reduce::Averaged;
+pub use to_tensor::Padding;
