@@ -258,7 +258,11 @@ impl Planner {
                 own_rows.extend(as_own_row(e).map(|(s, inner)| (s.clone(), inner)));
             });
         }
-        let row_context = g.rows.clone().or_else(|| own_rows.into_iter().next());
+        // A map is told the row of each element in any one partition; a reduction only in the one that it walks.
+        let row_context = match resolved {
+            Recipe::Map { .. } | Recipe::Assert { .. } => own_rows.into_iter().next(),
+            _ => g.rows.clone(),
+        };
         let mut fused = vec![node.op()];
         fused.extend(g.taken.iter().map(Node::op));
         let taken = g.taken;
