@@ -28,3 +28,8 @@ pub use tensor::{
     ConstantOptions, Fill, FromNested, HostTensor, HostValues, Integer, Integers, IntoNested, IntoValues, Nested,
     RaggedTensor, Tensor,
 };
+
+/// Runs the README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
