@@ -44,6 +44,7 @@ fn affine(runtime: &Runtime, input: &Buffer, output: &Buffer, count: u32, factor
         buffers: vec![input.clone(), output.clone()],
         params: vec![count, factor],
         workgroups: count.div_ceil(64),
+        depth: 1,
         label: "affine".into(),
     })
 }
