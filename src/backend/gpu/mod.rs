@@ -19,6 +19,8 @@ pub(crate) mod sort;
 
 #[cfg(test)]
 mod kernel_tests;
+#[cfg(test)]
+mod shader_tests;
 
 /// The most workgroups that a grid may have along one dimension.
 pub const MAX_GROUPS: u32 = 65_535;
