@@ -9,6 +9,7 @@
 mod backend;
 mod codegen;
 mod lower;
+mod probe;
 pub(crate) mod runtime;
 
 pub(crate) use backend::GpuBackend;
