@@ -171,6 +171,7 @@ impl Planner {
             Recipe::Map { .. } | Recipe::Assert { .. } => 1,
             Recipe::Hash { .. } => 1,
             Recipe::Scan { .. } | Recipe::Reduce { .. } => 2,
+            // Digits, keys, and the permutation, which is the output in the last pass.
             Recipe::Sort { .. } => 3,
         };
         let mut stored = HashSet::new();
