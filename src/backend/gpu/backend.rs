@@ -88,10 +88,6 @@ impl GpuBackend {
         Self { runtime, id, name, fuse, numerics: OnceLock::new() }
     }
 
-    pub(crate) fn runtime(&self) -> &Arc<Runtime> {
-        &self.runtime
-    }
-
     fn record(&self, nodes: &[Node]) -> Result<Recorded> {
         let plan = plan(nodes, self.plan_limits());
         let mut out = Recorded::default();
@@ -209,7 +205,7 @@ impl Backend for GpuBackend {
         PlanLimits { storage_buffers: self.runtime.limits().storage_buffers.min(MOST_BUFFERS), fuse: self.fuse }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
-        debug_assert!(bytes.len() % dtype.size().max(1) == 0, "bug: part of an element");
+        debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");
         Ok(Arc::new(self.runtime.upload(bytes)?))
     }
     fn cost(&self, step: &Step) -> Result<StepCost> {
