@@ -23,7 +23,7 @@ pub use explain::{Explain, ExplainedKernel};
 pub use graph::scalar::Scalar;
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, Operand, OperandOf, Padding, Pieces};
-pub use shape::RowPartition;
+pub use shape::{RaggedShape, RowPartition};
 pub use sparse::SparseTensor;
 pub use stats::Stats;
 pub use tensor::{
