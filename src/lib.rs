@@ -19,7 +19,7 @@ pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement,
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedKernel};
 pub use graph::scalar::Scalar;
-pub use ops::{Averaged, Axes, Ellipsis, Index, NewAxis, Operand, OperandOf, Pieces};
+pub use ops::{Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, Operand, OperandOf, Pieces};
 pub use shape::RowPartition;
 pub use stats::Stats;
 pub use tensor::{Fill, HostTensor, HostValues, RaggedTensor, Tensor};

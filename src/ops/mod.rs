@@ -3,6 +3,8 @@
 //! An operation checks its arguments on the host, works out the shape of its result, and records a few nodes; it never
 //! computes. One file a family.
 
+mod embedding;
+mod gather;
 mod hash;
 mod rows;
 mod strings;
@@ -12,6 +14,7 @@ mod index;
 mod slice;
 mod span;
 
+pub use embedding::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
 mod binary;
 mod broadcast_like;

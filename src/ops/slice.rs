@@ -374,14 +374,7 @@ impl Walk<'_> {
                 From::Each(Node::map(self.backend(), OP, count.clone(), position, &[]))
             }
         };
-        let one = Extent::known(1);
-        match count.as_known() {
-            Some(size) => RowPartition::uniform(size, one),
-            None => {
-                let rows = RowPartition::from_lengths(self.backend(), OP, &one, count.expr(), count.capacity())?;
-                Ok(rows.with_nvals(count))
-            }
-        }
+        single_row(self.backend(), OP, count)
     }
 
     /// A slice of each of many rows.
@@ -437,6 +430,18 @@ impl Walk<'_> {
         let outer = dims.next().map(|_| self.count);
         let out = Tensor::new(backend, dims.collect(), outer, inner.to_vec(), taken)?;
         out.shallowed(OP, self.ragged)
+    }
+}
+
+/// One row of that many.
+pub(crate) fn single_row(backend: &BackendRef, op: &'static str, count: Extent) -> Result<RowPartition> {
+    let one = Extent::known(1);
+    match count.as_known() {
+        Some(size) => RowPartition::uniform(size, one),
+        None => {
+            let rows = RowPartition::from_lengths(backend, op, &one, count.expr(), count.capacity())?;
+            Ok(rows.with_nvals(count))
+        }
     }
 }
 
