@@ -10,6 +10,7 @@ mod graph;
 mod math;
 mod ops;
 mod shape;
+mod sparse;
 mod stats;
 mod tensor;
 pub use backend::gpu::runtime::DeviceOptions;
@@ -19,7 +20,12 @@ pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement,
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedKernel};
 pub use graph::scalar::Scalar;
+pub use ops::Padding;
 pub use ops::{Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, Operand, OperandOf, Pieces};
 pub use shape::RowPartition;
+pub use sparse::SparseTensor;
 pub use stats::Stats;
-pub use tensor::{Fill, HostTensor, HostValues, RaggedTensor, Tensor};
+pub use tensor::{
+    ConstantOptions, Fill, FromNested, HostTensor, HostValues, Integer, Integers, IntoNested, IntoValues, Nested,
+    RaggedTensor, Tensor,
+};

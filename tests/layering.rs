@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The layers, lowest first. Modules in one group know nothing of each other.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
     &["dtype"],
     &["error", "stats"],
     &["math"],
@@ -17,6 +17,7 @@ const LAYERS: [&[&str]; 11] = [
     &["shape"],
     &["element"],
     &["tensor"],
+    &["sparse"],
     &["ops"],
     &["bin"],
 ];

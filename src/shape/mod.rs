@@ -6,11 +6,13 @@
 //! - *ragged_rank*: how many partitions a tensor has.
 
 mod broadcast;
+mod encoding;
 mod layout;
 mod row_partition;
 mod taken;
 
 pub(crate) use broadcast::{Place, UniformRows, broadcast, same_layout};
+pub(crate) use encoding::{Encoding, splits_of_rowids, trusted_splits_of_rowids};
 pub(crate) use layout::Layout;
 pub use row_partition::RowPartition;
 pub(crate) use taken::{Repeats, level_below};

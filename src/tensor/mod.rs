@@ -1,11 +1,24 @@
 //! Tensors: flat values under row partitions.
 
+mod construct;
+mod display;
+mod from_nested;
 mod host;
+mod integers;
+mod into_values;
+mod nested;
 mod operators;
+mod partition;
 mod typed;
 mod values;
 
+pub use from_nested::{FromNested, IntoNested};
 pub use host::{HostTensor, HostValues};
+pub(crate) use integers::Source;
+pub use integers::{Integer, Integers};
+pub use into_values::IntoValues;
+pub use nested::{ConstantOptions, Nested};
+pub(crate) use partition::{Making, Trust, counts_below, encoded, positions, read_u32};
 pub use typed::RaggedTensor;
 pub use values::Fill;
 pub(crate) use values::{BytesBound, Pick, Values};
@@ -28,7 +41,7 @@ const MAX_DEPTH: u32 = 64;
 /// Dimension 0 is the rows of the outermost partition (or of the flat values where there is none), dimensions 1 to
 /// `ragged_rank` lie under the partitions, the others are the inner dimensions of the flat values. Immutable, cheap to
 /// clone. Operations record; what they compute is computed when it is read.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Tensor {
     backend: BackendRef,
     partitions: Vec<RowPartition>,
