@@ -158,6 +158,15 @@ impl Device {
         self.0.stats()
     }
 
+    /// Blocks until everything that was evaluated has been computed: to measure, or before the process does something
+    /// else with the GPU. Reads wait by themselves.
+    ///
+    /// # Errors
+    /// A fault since the last read; a lost device.
+    pub fn wait(&self) -> Result<()> {
+        self.0.wait()
+    }
+
     pub(crate) fn backend(&self) -> &BackendRef {
         &self.0
     }

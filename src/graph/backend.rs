@@ -60,6 +60,10 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn cost(&self, step: &Step) -> Result<StepCost>;
     /// Computes and stores the nodes. Does not look at conditions and does not wait.
     fn evaluate(&self, nodes: &[Node]) -> Result<()>;
+    /// As [`Backend::evaluate`], then waits, and says how many milliseconds the device itself took if it can tell.
+    fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;
+    /// Waits until everything that was evaluated has been computed.
+    fn wait(&self) -> Result<()>;
     /// Evaluates the nodes, reads their live elements, and fails with the first condition that does not hold.
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>>;
     /// What did run so far.

@@ -162,6 +162,14 @@ impl Backend for CpuBackend {
         }
         Ok(())
     }
+    fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
+        self.evaluate(nodes)?;
+        Ok(None)
+    }
+    fn wait(&self) -> Result<()> {
+        // Evaluation returns when it is done.
+        Ok(())
+    }
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
         let mut wanted = nodes.to_vec();
         for n in nodes {

@@ -217,6 +217,16 @@ impl Backend for GpuBackend {
         recorded.publish();
         Ok(())
     }
+    fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
+        let recorded = self.record(nodes)?;
+        let ms = self.runtime.submit_timed(&recorded.commands)?;
+        recorded.publish();
+        self.runtime.wait()?;
+        Ok(ms)
+    }
+    fn wait(&self) -> Result<()> {
+        self.runtime.wait()
+    }
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
         let mut wanted = nodes.to_vec();
         for n in nodes {
