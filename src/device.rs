@@ -153,6 +153,11 @@ impl Device {
         self.0.is_cpu()
     }
 
+    /// Whether the host's processor does its work: the CPU backend, and adapters that are software (lavapipe, WARP).
+    pub fn is_software(&self) -> bool {
+        self.0.is_software()
+    }
+
     /// Counts of what it did so far, over all tensors.
     pub fn stats(&self) -> Stats {
         self.0.stats()

@@ -48,6 +48,8 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn name(&self) -> &str;
     /// Whether it computes on the host's processor, by this crate's own loops.
     fn is_cpu(&self) -> bool;
+    /// Whether the host's processor does the work: this crate's loops, or a software driver's.
+    fn is_software(&self) -> bool;
     /// Whether arrays of this dtype can be stored and computed with; the hint of the error if not.
     fn supports(&self, dtype: DType) -> std::result::Result<(), String>;
     /// The most bytes one array may take.

@@ -141,6 +141,9 @@ impl Backend for CpuBackend {
     fn is_cpu(&self) -> bool {
         true
     }
+    fn is_software(&self) -> bool {
+        true
+    }
     fn supports(&self, _: DType) -> std::result::Result<(), String> {
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::codegen::Binding;
 use super::lower::{Launch, lower};
-use super::runtime::{Access, Buffer, Command, Dispatch, ReadRequest, Runtime};
+use super::runtime::{Access, AdapterKind, Buffer, Command, Dispatch, ReadRequest, Runtime};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::backend::{Backend, Status, StepCost};
@@ -182,6 +182,9 @@ impl Backend for GpuBackend {
     }
     fn is_cpu(&self) -> bool {
         false
+    }
+    fn is_software(&self) -> bool {
+        self.runtime.info().kind == AdapterKind::Software
     }
     fn supports(&self, dtype: DType) -> std::result::Result<(), String> {
         let hint = |what: &str| {
