@@ -187,7 +187,7 @@ impl Planner {
             Some(live) => super::extent::Extent::bounded(e.capacity(), this.resolve(live, &mut g)),
         };
         let resolved = match recipe {
-            Recipe::Map { value } => Recipe::Map { value: self.resolve(value, &mut g) },
+            Recipe::Map { value, whole } => Recipe::Map { value: self.resolve(value, &mut g), whole: *whole },
             Recipe::Reduce { op, rows, nrows, nvals, inner, value } => {
                 let (nrows, nvals) = (count(self, nrows), count(self, nvals));
                 let value = self.resolve(value, &mut g);
@@ -267,7 +267,7 @@ impl Planner {
     /// The map's expression at `at`, if reading the map there is better computed than stored.
     fn take(&self, n: &Node, at: &Expr, g: &mut Growing<'_>) -> Option<Expr> {
         let recipe = n.recipe()?;
-        let Recipe::Map { value } = &*recipe else { return None };
+        let Recipe::Map { value, .. } = &*recipe else { return None };
         if g.stored.contains(&n.digest()) || self.roots.contains(&n.digest()) || !self.limits.fuse {
             return None;
         }
@@ -301,7 +301,7 @@ impl Planner {
 /// How many arrays a map reads itself.
 fn width(n: &Node) -> usize {
     let mut nodes = HashSet::new();
-    if let Some(Recipe::Map { value }) = n.recipe().as_deref() {
+    if let Some(Recipe::Map { value, .. }) = n.recipe().as_deref() {
         for_each_node(value, &mut |n| {
             nodes.insert(n.digest());
         });

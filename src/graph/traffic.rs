@@ -25,7 +25,7 @@ pub(crate) struct Traffic {
 /// The main expression of the recipe with how many positions it is evaluated at, and the rows it walks.
 fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
     match &step.recipe {
-        Recipe::Map { value } => (value, u64::from(step.out.extent().capacity()), None),
+        Recipe::Map { value, .. } => (value, u64::from(step.out.extent().capacity()), None),
         Recipe::Assert { ok, count, .. } => (ok, u64::from(count.capacity()), None),
         Recipe::Reduce { rows, nvals, inner, value, .. } => {
             (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))

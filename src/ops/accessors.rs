@@ -1,42 +1,15 @@
 //! Parts and sizes of a tensor.
 
+use super::levels::longest;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
-use crate::graph::opcode::ReduceOp;
+use crate::graph::node::Node;
 use crate::shape::RowPartition;
 use crate::tensor::{Making, RaggedTensor, Tensor, Trust, Values, positions};
-
-/// How long the longest row of a partition is, as the host or the device knows it.
-enum Longest {
-    Known(u32),
-    Node(Node),
-}
-
-fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) -> Result<Longest> {
-    let rows = p.nrows_extent();
-    // Lengths that came with splits from the host are exact; others bound the rows unless all rows are alike.
-    let exact = match (p.uniform_row_length(), p.known_lengths()) {
-        (Some(len), _) => Some(len),
-        _ if rows.capacity() == 0 => Some(0),
-        (_, Some((_, longest))) if p.host_splits().is_some() => Some(longest),
-        (_, Some((a, b))) if a == b && rows.as_known().is_some() => Some(a),
-        _ => None,
-    };
-    if let Some(len) = exact {
-        return Ok(Longest::Known(len));
-    }
-    // Rows beyond the live ones are empty: they change no maximum of counts.
-    let all = Extent::known(rows.capacity());
-    let one_row = (Rows::Uniform(rows.capacity()), Extent::known(1));
-    let length = p.length(Expr::index());
-    Ok(Longest::Node(Node::reduce(backend, op, ReduceOp::Max, one_row, all, 1, length)?))
-}
 
 impl Tensor {
     /// The outermost partition.
@@ -47,26 +20,23 @@ impl Tensor {
         self.partitions().first().ok_or_else(|| Error::argument(op, "a dense tensor has no row partition"))
     }
 
-    /// How long the longest row of each partition is. Waits once, and only if the host does not know them all.
+    /// How long the longest row of each partition is. Waits once, and only if the host does not know them all. A
+    /// uniform partition counts with its length where the host does not know whether it has rows.
     pub(crate) fn longest_rows(&self, op: &'static str) -> Result<Vec<u32>> {
-        let all: Vec<Longest> =
-            self.partitions().iter().map(|p| longest(self.backend(), op, p)).collect::<Result<_>>()?;
-        let unknown: Vec<Node> = all
+        let backend = self.backend();
+        let size = |p: &RowPartition| match (p.uniform_row_length(), p.nrows()) {
+            (Some(len), None) => Ok(Extent::known(len)),
+            _ => longest(backend, op, p),
+        };
+        let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>()?;
+        let read: Vec<Node> = sizes
             .iter()
-            .filter_map(|l| match l {
-                Longest::Node(n) => Some(n.clone()),
-                Longest::Known(_) => None,
-            })
+            .filter_map(Extent::live)
+            .map(|size| Node::map(backend, op, Extent::known(1), size.clone(), &[]))
             .collect();
-        let mut read = if unknown.is_empty() { Vec::new() } else { self.backend().read(&unknown)? }.into_iter();
-        let next = |bytes: Option<Vec<u8>>| bytes.map_or(0, |b| bytemuck::pod_read_unaligned(&b));
-        Ok(all
-            .into_iter()
-            .map(|l| match l {
-                Longest::Known(len) => len,
-                Longest::Node(_) => next(read.next()),
-            })
-            .collect())
+        let mut read = if read.is_empty() { Vec::new() } else { backend.read(&read)? }.into_iter();
+        let mut next = || read.next().map_or(0, |bytes| bytemuck::pod_read_unaligned(&bytes));
+        Ok(sizes.iter().map(|size| size.as_known().unwrap_or_else(&mut next)).collect())
     }
 
     /// The size of each dimension that the tensor needs to be dense, as expressions.
@@ -76,10 +46,7 @@ impl Tensor {
         }
         let mut sizes = vec![self.nrows_extent().expr()];
         for p in self.partitions() {
-            sizes.push(match longest(self.backend(), op, p)? {
-                Longest::Known(len) => Expr::u32(len),
-                Longest::Node(n) => Expr::load(&n, Expr::u32(0)),
-            });
+            sizes.push(longest(self.backend(), op, p)?.expr());
         }
         sizes.extend(self.inner().iter().map(|&d| Expr::u32(d)));
         Ok(sizes)
@@ -243,7 +210,7 @@ impl Tensor {
     /// The size of each dimension that a dense tensor needs to hold all values: an i64 vector of `rank` entries.
     /// `tf.RaggedTensor.bounding_shape`.
     ///
-    /// A ragged dimension is as large as its longest row, 0 without rows; a uniform one as its row length. One row
+    /// A ragged or uniform dimension is as large as its longest row, 0 without rows. One row
     /// reduction for each ragged dimension whose longest row the host does not know; no wait.
     ///
     /// # Errors

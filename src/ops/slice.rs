@@ -470,11 +470,8 @@ fn run_of_rows(backend: &BackendRef, p: &RowPartition, start: &Expr, count: &Ext
     let most = u64::from(longest(p)) * u64::from(count.capacity());
     let capacity = most.min(p.nvals_extent().capacity().into()) as u32;
     let nvals = Extent::bounded(capacity, last.sub(first.clone()));
-    let entries = count.plus(OP, &Extent::known(1))?;
-    // Entries beyond the live rows repeat the total.
-    let row = if count.as_known().is_some() { Expr::index() } else { Expr::index().min(count.expr()) };
-    let splits = Node::map(backend, OP, entries, p.start(row.add(start.clone())).sub(first.clone()), &[]);
-    let taken = RowPartition::from_splits_node(splits, count.clone(), capacity).with_nvals(nvals);
+    let from = p.start(Expr::index().add(start.clone())).sub(first.clone());
+    let taken = RowPartition::from_starts(backend, OP, count, &from, capacity, &[])?.with_nvals(nvals);
     Ok((taken.with_lengths(p.known_lengths()), first))
 }
 

@@ -77,15 +77,14 @@ impl Tensor {
         let before = Expr::load(&marks, strings.start(at.clone()));
         let before = match pieces {
             Pieces::NonEmpty => before,
-            Pieces::All => before.add(at.clone().min(nrows.expr())),
+            Pieces::All => before.add(at.clone()),
         };
-        let splits = Node::map(backend, OP, nrows.plus(OP, &Extent::known(1))?, before, &[]);
         let capacity = match pieces {
             // Every piece but the last of a string has a byte and a separator.
             Pieces::NonEmpty => byte_count.capacity().min((byte_count.capacity() / 2).saturating_add(nrows.capacity())),
             Pieces::All => byte_count.plus(OP, nrows)?.capacity(),
         };
-        let partition = RowPartition::from_splits_node(splits, nrows.clone(), capacity);
+        let partition = RowPartition::from_starts(backend, OP, nrows, &before, capacity, &[])?;
         // Where piece k starts among the bytes. The position of mark number q is the last that has q marks before it.
         let start = match pieces {
             Pieces::NonEmpty => Expr::row_of(&marks, at.clone()),
@@ -100,11 +99,10 @@ impl Tensor {
         let piece_count = partition.nvals_extent();
         let kept_total = Expr::load(&kept, total);
         let piece_splits = at.clone().lt(piece_count.expr()).select(Expr::load(&kept, start), kept_total.clone());
-        let piece_splits = Node::map(backend, OP, piece_count.plus(OP, &Extent::known(1))?, piece_splits, &[]);
         let piece_bytes = Extent::bounded(byte_count.capacity(), kept_total);
         let byte = Expr::load(bytes, Expr::row_of(&kept, at));
         let bytes = Node::map(backend, OP, piece_bytes.clone(), byte, &[]);
-        let strings = RowPartition::from_splits_node(piece_splits, piece_count.clone(), byte_count.capacity())
+        let strings = RowPartition::from_starts(backend, OP, piece_count, &piece_splits, byte_count.capacity(), &[])?
             .with_nvals(piece_bytes);
         let mut partitions = self.deepened(self.inner().len())?.partitions().to_vec();
         let outer = piece_count.clone();

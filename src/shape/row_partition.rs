@@ -72,17 +72,25 @@ impl RowPartition {
     /// Ragged in type, though all rows have the same length.
     fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: u32) -> Result<Self> {
         let nvals = nrows.times(op, u64::from(len))?;
-        let splits = if nrows.as_known().is_some() {
-            let count = nrows.plus(op, &Extent::known(1))?;
-            Node::map(backend, op, count, Expr::index().mul(Expr::u32(len)), &[])
-        } else {
-            // Entries beyond the live rows must repeat the total: a map leaves them out, a scan fills them.
-            Node::scan(backend, op, nrows.clone(), Expr::u32(len))?
-        };
+        let splits = Node::splits(backend, op, nrows, &Expr::index().mul(Expr::u32(len)), &[])?;
         Ok(Self { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals, host: None, lengths: Some((len, len)) })
     }
 
-    /// The partition of a node of valid splits.
+    /// The partition whose row `r` starts at `start`, an expression in the row that also gives, at the number of rows,
+    /// how many values all have: `capacity` at most.
+    pub(crate) fn from_starts(
+        backend: &BackendRef,
+        op: &'static str,
+        nrows: &Extent,
+        start: &Expr,
+        capacity: u32,
+        asserts: &[Node],
+    ) -> Result<Self> {
+        let splits = Node::splits(backend, op, nrows, start, asserts)?;
+        Ok(Self::from_splits_node(splits, nrows.clone(), capacity))
+    }
+
+    /// The partition of a node of valid splits, whose entries beyond the live rows repeat the last.
     pub(crate) fn from_splits_node(splits: Node, nrows: Extent, capacity: u32) -> Self {
         let total = Expr::load(&splits, Expr::u32(nrows.capacity()));
         let nvals = if nrows.capacity() == 0 { Extent::known(0) } else { Extent::bounded(capacity, total) };
@@ -206,9 +214,8 @@ impl RowPartition {
         match &self.rows {
             Rows::Splits(node) => Ok(node.clone()),
             Rows::Uniform(len) => {
-                let count = self.nrows.plus("row_splits", &Extent::known(1))?;
-                let start = Expr::index().min(self.nrows.expr()).mul(Expr::u32(*len));
-                Ok(Node::map(backend, "row_splits", count, start, &[]))
+                let start = Expr::index().mul(Expr::u32(*len));
+                Node::splits(backend, "row_splits", &self.nrows, &start, &[])
             }
         }
     }

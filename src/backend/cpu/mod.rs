@@ -98,7 +98,7 @@ impl CpuBackend {
         };
         let mut out = Array::zeroed(step.out.dtype(), capacity);
         match &step.recipe {
-            Recipe::Map { value } => map::map(inputs, value, n, &mut out),
+            Recipe::Map { value, whole } => map::map(inputs, value, if *whole { capacity } else { n }, &mut out),
             Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
             Recipe::Reduce { op, rows, nrows, inner, value, .. } => {
                 reduce::reduce(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);

@@ -73,10 +73,11 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
     let capacity = step.out.extent().capacity();
     let label = |stem: &str| -> Arc<str> { format!("{stem}({})", step.fused.join(" ")).into() };
     match &step.recipe {
-        Recipe::Map { value } => {
+        Recipe::Map { value, whole } => {
             let mut m = Module::new(step, first_slot);
             m.map_output(value.dtype());
-            Ok(map(m, step, value, step.live.as_ref(), capacity, &label))
+            let live = step.live.as_ref().filter(|_| !whole);
+            Ok(map(m, step, value, live, capacity, &label))
         }
         Recipe::Assert { ok, count, .. } => {
             let mut m = Module::new(step, first_slot);
