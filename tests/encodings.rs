@@ -26,7 +26,7 @@ fn ints(t: &Tensor) -> Vec<i64> {
 /// `n` values behind a size that only the device knows.
 fn unknown(n: i64, device: &Device) -> Tensor {
     let all: Vec<i64> = (-1..n).collect();
-    let rows = Tensor::from_row_lengths(&vector(&all, device), &[n + 1, 0]).expect("two rows");
+    let rows = Tensor::from_row_lengths(&vector(&all, device), [n + 1, 0]).expect("two rows");
     let out = rows.slice(s![.., 1..]).expect("a slice").values().expect("one partition");
     assert_eq!(out.shape(), [None], "the host must not know the size");
     out
@@ -170,9 +170,9 @@ fn scalars_and_floats_make_no_rows() {
     assert!(Tensor::from_uniform_row_length(&scalar, 1, None).is_err());
     assert!(Tensor::from_uniform_row_length(&values, -1, None).is_err());
     assert!(Tensor::from_uniform_row_length(&values, 1, Some(-2)).is_err());
-    assert!(Tensor::from_value_rowids(&values, &[0, 1], Some(1)).is_err());
-    assert!(Tensor::from_value_rowids(&values, &[0, 1], Some(-1)).is_err());
-    assert!(Tensor::from_value_rowids(&values, &[0, i64::MAX], None).is_err());
+    assert!(Tensor::from_value_rowids(&values, [0, 1], Some(1)).is_err());
+    assert!(Tensor::from_value_rowids(&values, [0, 1], Some(-1)).is_err());
+    assert!(Tensor::from_value_rowids(&values, [0, i64::MAX], None).is_err());
 }
 
 #[test]
@@ -180,9 +180,9 @@ fn levels_are_checked_against_each_other() {
     let values = vector(&[1, 2, 3], &Device::cpu());
     let e = Tensor::from_nested_row_splits(&values, [[0, 3].as_slice(), &[0, 2, 3]]).expect_err("three rows of two");
     assert!(e.to_string().contains("at level 0") && e.to_string().contains("there are 2 values"), "{e}");
-    let rows = RowPartition::from_row_lengths(&[1, 1], &Device::cpu()).expect("rows");
+    let rows = RowPartition::from_row_lengths([1, 1], &Device::cpu()).expect("rows");
     assert!(Tensor::from_row_partitions(&values, &[rows]).is_err());
-    let rows = RowPartition::from_row_lengths(&[1, 2], &Device::cpu()).expect("rows");
+    let rows = RowPartition::from_row_lengths([1, 2], &Device::cpu()).expect("rows");
     let outer = RowPartition::from_uniform_row_length(2, 2, None, &Device::cpu()).expect("rows");
     let x = Tensor::from_row_partitions(&values, &[outer, rows]).expect("fits");
     assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], [2, 3]]]>");
@@ -199,7 +199,7 @@ fn values_of_every_kind() {
     assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1.0, 0.1], [nan]]>");
     let x = RaggedTensor::from_nested([[true], [false]], &device).expect("bools");
     assert_eq!(x.to_string(), "<ragged.RaggedTensor [[True], [False]]>");
-    let long = RaggedTensor::from_row_lengths((0..2000).collect::<Vec<i32>>(), &[1, 1999], &device).expect("long");
+    let long = RaggedTensor::from_row_lengths((0..2000).collect::<Vec<i32>>(), [1, 1999], &device).expect("long");
     assert_eq!(long.to_string(), "<ragged.RaggedTensor [[0], [1, 2, 3, ..., 1997, 1998, 1999]]>");
     let rows: Vec<Vec<Vec<u8>>> = ragged![["x"], []].expect("a literal").to_nested_vec().expect("a read");
     assert_eq!(rows, [vec![b"x".to_vec()], vec![]]);
@@ -226,12 +226,12 @@ fn constants_that_are_refused() {
 #[test]
 fn sizes_that_only_the_device_knows() {
     for (label, device) in common::devices().into_iter().filter(|(_, d)| common::has(d, DType::I64)) {
-        let rows = Tensor::from_row_lengths(&unknown(4, &device), &[1, 0, 3]).expect("recorded");
+        let rows = Tensor::from_row_lengths(&unknown(4, &device), [1, 0, 3]).expect("recorded");
         let values = rows.slice(s![1..]).and_then(|t| t.slice(s![.., 1..])).expect("a slice");
         assert_eq!(ints(&values.values().expect("values")), [2, 3], "{label}");
         // Rows of rows: the outer rows hold a number of rows that the device knows.
-        let x = Tensor::from_row_lengths(&vector(&[1, 2, 3, 4, 5], &device), &[2, 0, 3]).expect("rows");
-        let x = Tensor::from_row_lengths(&x, &[3]).expect("rows").slice(s![.., 1..]).expect("a slice");
+        let x = Tensor::from_row_lengths(&vector(&[1, 2, 3, 4, 5], &device), [2, 0, 3]).expect("rows");
+        let x = Tensor::from_row_lengths(&x, [3, 0]).expect("rows").slice(s![.., 1..]).expect("a slice");
         let x = x.values().expect("one partition");
         assert_eq!(x.shape(), [None, None], "{label}");
         assert_eq!(ints(&x.nrows().expect("nrows")), [2], "{label}");
@@ -296,16 +296,16 @@ fn rebuilt(x: &Tensor) -> Result<Vec<(&'static str, Tensor)>> {
     let (splits, lengths) = (x.row_splits()?, x.row_lengths(1)?);
     let (starts, limits, ids) = (x.row_starts()?, x.row_limits()?, x.value_rowids()?);
     let mut out = vec![
-        ("row_splits", Tensor::from_row_splits(&values, &ints(&splits))?),
-        ("row_lengths", Tensor::from_row_lengths(&values, &ints(&lengths))?),
-        ("value_rowids", Tensor::from_value_rowids(&values, &ints(&ids), Some(nrows))?),
+        ("row_splits", Tensor::from_row_splits(&values, ints(&splits))?),
+        ("row_lengths", Tensor::from_row_lengths(&values, ints(&lengths))?),
+        ("value_rowids", Tensor::from_value_rowids(&values, ints(&ids), Some(nrows))?),
         ("row_splits on the device", Tensor::from_row_splits(&values, &splits)?),
         ("row_lengths on the device", Tensor::from_row_lengths(&values, &lengths)?),
         ("value_rowids on the device", Tensor::from_value_rowids(&values, &ids, Some(nrows))?),
     ];
     if nrows > 0 {
-        out.push(("row_starts", Tensor::from_row_starts(&values, &ints(&starts))?));
-        out.push(("row_limits", Tensor::from_row_limits(&values, &ints(&limits))?));
+        out.push(("row_starts", Tensor::from_row_starts(&values, ints(&starts))?));
+        out.push(("row_limits", Tensor::from_row_limits(&values, ints(&limits))?));
         out.push(("row_starts on the device", Tensor::from_row_starts(&values, &starts)?));
         out.push(("row_limits on the device", Tensor::from_row_limits(&values, &limits)?));
     }
@@ -323,8 +323,8 @@ proptest! {
         }
         let nested = |t: Vec<Tensor>| t.iter().map(ints).collect::<Vec<_>>();
         let flat = x.flat_values()?;
-        prop_assert_eq!(&Tensor::from_nested_row_splits(&flat, &nested(x.nested_row_splits()?))?.to_host()?, &host);
-        prop_assert_eq!(&Tensor::from_nested_row_lengths(&flat, &nested(x.nested_row_lengths()?))?.to_host()?, &host);
+        prop_assert_eq!(&Tensor::from_nested_row_splits(&flat, nested(x.nested_row_splits()?))?.to_host()?, &host);
+        prop_assert_eq!(&Tensor::from_nested_row_lengths(&flat, nested(x.nested_row_lengths()?))?.to_host()?, &host);
         let nrows: Vec<i64> = host.nested_row_splits.iter().map(|s| s.len() as i64 - 1).collect();
         let ids = nested(x.nested_value_rowids()?);
         prop_assert_eq!(&Tensor::from_nested_value_rowids(&flat, &ids, Some(&nrows))?.to_host()?, &host);

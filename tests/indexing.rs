@@ -89,7 +89,7 @@ fn everywhere(dtype: DType, compute: impl Fn(&Device) -> Result<HostTensor>) -> 
 
 fn example(strings: bool) -> HostTensor {
     let values = if strings {
-        HostValues::Str((0..17).map(|i| "abcdefgh"[..i % 5].as_bytes().to_vec()).collect())
+        HostValues::Str((0..17).map(|i| b"abcdefgh"[..i % 5].to_vec()).collect())
     } else {
         HostValues::I32((0..17).collect())
     };

@@ -425,3 +425,29 @@ impl<T: Element> RaggedTensor<T> {
         self.erased().gather_nd(indices)?.try_into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::device::Device;
+    use crate::graph::plan::{PlanLimits, plan};
+    use crate::tensor::{HostTensor, HostValues};
+
+    #[test]
+    fn a_row_mean_reads_the_table_itself() {
+        let device = Device::cpu();
+        let table = HostTensor::dense(&[4, 2], HostValues::F32((0..8u8).map(f32::from).collect()));
+        let ids = HostTensor {
+            nested_row_splits: vec![vec![0, 2, 2, 3]],
+            uniform_row_lengths: vec![None],
+            inner_shape: vec![3],
+            values: HostValues::I64(vec![3, 0, 1]),
+        };
+        let (table, ids) = (table.to_device(&device).unwrap(), ids.to_device(&device).unwrap());
+        let rows = table.gather(&ids, None, 0).unwrap();
+        let limits = PlanLimits { storage_buffers: 8, fuse: true };
+        assert_eq!(plan(&rows.nodes().unwrap(), limits).steps.len(), 1);
+        let mean = rows.reduce_mean(1, false).unwrap();
+        let steps = plan(&mean.nodes().unwrap(), limits).steps;
+        assert!(steps.iter().all(|s| s.out.op() != "gather"), "{steps:?}");
+    }
+}

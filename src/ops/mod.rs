@@ -29,6 +29,7 @@ mod levels;
 mod map_values;
 mod ndarray;
 mod operand;
+mod operators;
 mod parametric;
 mod reduce;
 mod reverse;

@@ -57,7 +57,10 @@ impl Tensor {
             let hits = separators.iter().map(|&s| byte.clone().eq(Expr::scalar(s)));
             hits.reduce(Expr::or).expect("not empty")
         };
-        let count = |flag: Expr| Node::scan(backend, OP, byte_count.clone(), flag.cast(DType::U32));
+        let count = |flag: Expr| {
+            let flags = Node::map(backend, OP, byte_count.clone(), flag, &[]);
+            Node::scan(backend, OP, byte_count.clone(), Expr::load(&flags, Expr::index()).cast(DType::U32))
+        };
         let at = Expr::index();
         // How many bytes are kept before each; how many separators, or starts of pieces, come before each.
         let kept = count(is_separator(at.clone()).not())?;

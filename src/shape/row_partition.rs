@@ -65,7 +65,9 @@ impl RowPartition {
         if let Some(len) = length.as_u32() {
             return Self::uniform_but_ragged(backend, op, nrows, len);
         }
-        let splits = Node::scan(backend, op, nrows.clone(), length)?;
+        // As a node of its own, a length that is costly to work out is stored, not worked out twice.
+        let lengths = Node::map(backend, op, nrows.clone(), length, &[]);
+        let splits = Node::scan(backend, op, nrows.clone(), Expr::load(&lengths, Expr::index()))?;
         Ok(Self::from_splits_node(splits, nrows.clone(), capacity))
     }
 

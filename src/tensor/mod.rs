@@ -7,7 +7,6 @@ mod host;
 mod integers;
 mod into_values;
 mod nested;
-mod operators;
 mod partition;
 mod typed;
 mod values;
@@ -183,8 +182,6 @@ impl Tensor {
             if p.uniform_row_length().is_none() {
                 out.push(p.splits_node(&self.backend)?);
             }
-            p.nvals_extent().nodes(&mut out);
-            p.nrows_extent().nodes(&mut out);
         }
         Ok(out)
     }

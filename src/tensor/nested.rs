@@ -222,15 +222,24 @@ fn typed(scalars: &[&Nested], dtype: DType) -> Result<HostValues> {
     })
 }
 
-/// What depth and options make of a nested value: splits of the ragged dimensions, and the shape of the flat values.
-fn layout<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<(Vec<Vec<u64>>, Vec<usize>, Vec<&'a Nested>)> {
+/// What depth and options make of a nested value.
+#[derive(Default)]
+struct Parts<'a> {
+    /// The splits of the ragged dimensions, outermost first.
+    nested_row_splits: Vec<Vec<u64>>,
+    /// The shape of the flat values.
+    shape: Vec<usize>,
+    scalars: Vec<&'a Nested>,
+}
+
+fn parts<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<Parts<'a>> {
     let (scalar_depth, max_depth) = value.depths()?;
     let inner = options.inner_shape.as_deref();
     if value.list().is_none() {
         if options.ragged_rank.is_some_and(|r| r > 0) || inner.is_some_and(|s| !s.is_empty()) {
             return Err(uneven("a scalar has neither ragged nor inner dimensions"));
         }
-        return Ok((Vec::new(), Vec::new(), vec![value]));
+        return Ok(Parts { scalars: vec![value], ..Parts::default() });
     }
     if let Some(scalars) = scalar_depth {
         if max_depth > scalars {
@@ -262,14 +271,14 @@ fn layout<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<(Vec<Vec<u
         }
         let mut scalars = Vec::new();
         value.flatten_as(&shape, &mut scalars)?;
-        return Ok((Vec::new(), shape, scalars));
+        return Ok(Parts { nested_row_splits: Vec::new(), shape, scalars });
     }
     let ragged_rank = options.ragged_rank.unwrap_or_else(|| match scalar_depth {
         None => max_depth.saturating_sub(1).max(1),
         Some(d) => d.saturating_sub(1 + inner_rank).max(1),
     });
     let mut rows: Vec<&Nested> = value.list().unwrap_or_default().iter().collect();
-    let mut nested = Vec::with_capacity(ragged_rank);
+    let mut nested_row_splits = Vec::new();
     for level in 0..ragged_rank {
         let (mut splits, mut below) = (vec![0u64], Vec::new());
         for row in rows {
@@ -279,7 +288,7 @@ fn layout<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<(Vec<Vec<u
             below.extend(row);
             splits.push(below.len() as u64);
         }
-        nested.push(splits);
+        nested_row_splits.push(splits);
         rows = below;
     }
     let inner = match inner {
@@ -293,7 +302,7 @@ fn layout<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<(Vec<Vec<u
     }
     let mut shape = vec![rows.len()];
     shape.extend(inner);
-    Ok((nested, shape, scalars))
+    Ok(Parts { nested_row_splits, shape, scalars })
 }
 
 impl Tensor {
@@ -316,12 +325,12 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn constant(value: &Nested, options: &ConstantOptions, device: &Device) -> Result<Self> {
-        let (nested, shape, scalars) = layout(value, options)?;
+        let Parts { nested_row_splits, shape, scalars } = parts(value, options)?;
         let dtype = match options.dtype {
             Some(d) => d,
             None => inferred(&scalars)?,
         };
-        of_parts(OP, nested, &shape, &typed(&scalars, dtype)?, device)
+        of_parts(OP, nested_row_splits, &shape, &typed(&scalars, dtype)?, device)
     }
 
     /// Reads the tensor as nested lists. `tf.RaggedTensor.to_list`. Waits once.

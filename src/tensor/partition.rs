@@ -307,10 +307,10 @@ fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option
     // Ids stay below u32::MAX - 1, so that one more than an id is no fence.
     let ints = DeviceInts::new(m, name, t, u32::MAX - 3)?;
     let (i, one, len) = (Expr::index(), Expr::u32(1), ints.count.expr());
-    if let (Some(Some(n)), Some(given)) = (nvals.map(Extent::as_known), ints.count.as_known()) {
-        if n != given {
-            return Err(Error::partition(m.op, format!("{name} has {given} entries, but there are {n} values")));
-        }
+    if let (Some(Some(n)), Some(given)) = (nvals.map(Extent::as_known), ints.count.as_known())
+        && n != given
+    {
+        return Err(Error::partition(m.op, format!("{name} has {given} entries, but there are {n} values")));
     }
     let nrows = match nrows {
         Some(n) => n,
@@ -333,11 +333,9 @@ fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option
         asserts.push(all(&ints.count, ints.in_range(i.clone()), "must not be negative"));
         asserts.push(all(&pairs, ascends, "must ascend"));
         asserts.push(all(&ints.count, ints.clamped(i).lt(nrows.expr()), "must be below nrows"));
-        if let Some(n) = nvals {
-            if n != &ints.count {
-                let same = n.expr().eq(len);
-                asserts.push(all(&Extent::known(1), same, "must have one entry for each value"));
-            }
+        if let Some(n) = nvals.filter(|&n| n != &ints.count) {
+            let same = n.expr().eq(len);
+            asserts.push(all(&Extent::known(1), same, "must have one entry for each value"));
         }
     }
     // A row's values are counted among sorted ids; the sums ascend even if the ids do not.

@@ -155,15 +155,17 @@ impl Values {
             // The conditions hang on the lengths, which everything else is made of.
             length = Expr::load(&Node::map(backend, op, extent.clone(), length, asserts), Expr::index());
         }
-        let equal_lengths = length.as_u32().map(|len| u64::from(len) * u64::from(extent.capacity()));
-        let known = match bound {
-            BytesBound::AtMost(n) => Some(equal_lengths.map_or(n, |m| m.min(n))),
-            BytesBound::Unknown => equal_lengths,
+        let mut capacity = match bound {
+            BytesBound::AtMost(n) => n,
+            BytesBound::Unknown => u64::from(u32::MAX) - 1,
         };
-        let capacity = known.unwrap_or(u64::from(u32::MAX) - 1);
+        if let Some(len) = length.as_u32() {
+            capacity = u64::from(len) * u64::from(extent.capacity());
+        }
         let capacity = Extent::known_u64(op, capacity)?.capacity();
+        let is_measured = length.as_u32().is_none() && extent.capacity() > 0;
         let mut strings = RowPartition::from_lengths(backend, op, extent, length, capacity)?;
-        if known.is_none() && strings.nvals().is_none() {
+        if matches!(bound, BytesBound::Unknown) && is_measured {
             let total = Node::map(backend, op, Extent::known(1), strings.nvals_extent().expr(), &[]);
             let read = backend.read(&[total])?;
             strings = strings.with_nvals(Extent::known(bytemuck::pod_read_unaligned(&read[0])));

@@ -66,7 +66,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     if !on_device.dtype().is_integer() {
         return from_list(case, &values, &on_device, nrows).map(Got::from);
     }
-    let host = from_list(case, &values, &case.ints(1), nrows);
+    let host = from_list(case, &values, case.ints(1), nrows);
     let device = from_list(case, &values, &on_device, nrows).and_then(|t| t.to_host());
     match (&host, &device) {
         (Ok(host), Ok(device)) => assert_eq!(host.to_host().as_ref(), Ok(device), "host and device lists differ"),
