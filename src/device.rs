@@ -11,6 +11,7 @@ use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
+use crate::numerics::Numerics;
 use crate::stats::Stats;
 
 /// Where tensors live and who computes them: a GPU, or this machine's processor. Cheap to clone.
@@ -170,6 +171,28 @@ impl Device {
     /// A fault since the last read; a lost device.
     pub fn wait(&self) -> Result<()> {
         self.0.wait()
+    }
+
+    /// What its float arithmetic does where specifications leave it open. Asked of the device once, with a wait; the CPU
+    /// backend is what IEEE 754 says.
+    ///
+    /// # Errors
+    /// The device refuses, or is lost.
+    pub fn numerics(&self) -> Result<Numerics> {
+        self.0.numerics()
+    }
+
+    /// For fault tests: makes the next `count` allocations on the device fail as if there were no memory left, after what is pooled
+    /// has been given back. Does nothing on the CPU.
+    #[doc(hidden)]
+    pub fn fail_allocations(&self, count: u32) {
+        self.0.fail_allocations(count);
+    }
+
+    /// For fault tests: loses the device, as a driver's reset does. Does nothing on the CPU.
+    #[doc(hidden)]
+    pub fn lose(&self) {
+        self.0.lose();
     }
 
     pub(crate) fn backend(&self) -> &BackendRef {

@@ -8,6 +8,7 @@ mod error;
 mod explain;
 mod graph;
 mod math;
+mod numerics;
 mod ops;
 mod shape;
 mod sparse;
@@ -20,6 +21,7 @@ pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement,
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedKernel};
 pub use graph::scalar::Scalar;
+pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, Operand, OperandOf, Padding, Pieces};
 pub use shape::RowPartition;
 pub use sparse::SparseTensor;

@@ -319,39 +319,39 @@ proptest! {
     fn encodings_there_and_back(host in random::tensor_of(DType::I32, 2, &[])) {
         let x = host.to_device(&Device::cpu())?;
         for (name, again) in rebuilt(&x)? {
-            prop_assert_eq!(&again.to_host()?, &host, "{}", name);
+            prop_assert_eq!(&again.to_host()?, &*host, "{}", name);
         }
         let nested = |t: Vec<Tensor>| t.iter().map(ints).collect::<Vec<_>>();
         let flat = x.flat_values()?;
-        prop_assert_eq!(&Tensor::from_nested_row_splits(&flat, nested(x.nested_row_splits()?))?.to_host()?, &host);
-        prop_assert_eq!(&Tensor::from_nested_row_lengths(&flat, nested(x.nested_row_lengths()?))?.to_host()?, &host);
+        prop_assert_eq!(&Tensor::from_nested_row_splits(&flat, nested(x.nested_row_splits()?))?.to_host()?, &*host);
+        prop_assert_eq!(&Tensor::from_nested_row_lengths(&flat, nested(x.nested_row_lengths()?))?.to_host()?, &*host);
         let nrows: Vec<i64> = host.nested_row_splits.iter().map(|s| s.len() as i64 - 1).collect();
         let ids = nested(x.nested_value_rowids()?);
-        prop_assert_eq!(&Tensor::from_nested_value_rowids(&flat, &ids, Some(&nrows))?.to_host()?, &host);
-        prop_assert_eq!(&Tensor::from_row_partitions(&flat, x.partitions())?.to_host()?, &host);
+        prop_assert_eq!(&Tensor::from_nested_value_rowids(&flat, &ids, Some(&nrows))?.to_host()?, &*host);
+        prop_assert_eq!(&Tensor::from_row_partitions(&flat, x.partitions())?.to_host()?, &*host);
     }
 
     #[test]
     fn nested_lists_there_and_back(host in random::tensor_of(DType::I64, 2, &[])) {
         let x = RaggedTensor::<i64>::try_from(host.to_device(&Device::cpu())?)?;
         let rows: Vec<Vec<Vec<i64>>> = x.to_nested_vec()?;
-        prop_assert_eq!(&RaggedTensor::from_nested(rows, &Device::cpu())?.erased().to_host()?, &host);
+        prop_assert_eq!(&RaggedTensor::from_nested(rows, &Device::cpu())?.erased().to_host()?, &*host);
         let options = ConstantOptions { dtype: Some(DType::I64), ragged_rank: Some(2), inner_shape: None };
         let again = Tensor::constant(&x.erased().to_nested()?, &options, &Device::cpu());
-        prop_assert_eq!(&again?.to_host()?, &host);
+        prop_assert_eq!(&again?.to_host()?, &*host);
     }
 
     #[test]
     fn dense_and_sparse_there_and_back(host in random::tensor_of(DType::Str, 1, &[])) {
         let x = host.to_device(&Device::cpu())?;
-        prop_assert_eq!(&Tensor::from_sparse(&x.to_sparse()?)?.to_host()?, &host);
+        prop_assert_eq!(&Tensor::from_sparse(&x.to_sparse()?)?.to_host()?, &*host);
         let dense = x.to_tensor("", None)?;
         let again = Tensor::from_tensor_with_lengths(&dense, &x.row_lengths(1)?, 1)?;
-        prop_assert_eq!(&again.to_host()?, &host);
+        prop_assert_eq!(&again.to_host()?, &*host);
         // A pad that is as long as no value comes off again.
         let pad = HostTensor::dense(&[], HostValues::Str(vec![vec![b'*'; 10]])).to_device(&Device::cpu())?;
         let again = Tensor::from_tensor_with_padding(&x.to_tensor(&pad, None)?, &pad, 1)?;
-        prop_assert_eq!(&again.to_host()?, &host);
+        prop_assert_eq!(&again.to_host()?, &*host);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::node::Node;
 use super::plan::{PlanLimits, Step};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::numerics::Numerics;
 use crate::stats::Stats;
 
 /// A backend, shared by its nodes.
@@ -70,4 +71,10 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>>;
     /// What did run so far.
     fn stats(&self) -> Stats;
+    /// What its float arithmetic does, found out once.
+    fn numerics(&self) -> Result<Numerics>;
+    /// For fault tests: the next `count` allocations on the device fail.
+    fn fail_allocations(&self, _count: u32) {}
+    /// For fault tests: loses the device.
+    fn lose(&self) {}
 }

@@ -199,10 +199,10 @@ impl Expr {
     }
     /// The row that holds position `index`, in sorted `splits`.
     pub(crate) fn row_of(splits: &Node, index: Self) -> Self {
-        if let ExprKind::Within(s, row, _) = index.kind() {
-            if s == splits {
-                return row.clone();
-            }
+        if let ExprKind::Within(s, row, _) = index.kind()
+            && s == splits
+        {
+            return row.clone();
         }
         Self::new(ExprKind::RowOf(splits.clone(), index), DType::U32)
     }
@@ -413,15 +413,16 @@ fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
             _ => return None,
         });
     }
-    if let (BinaryOp::Div | BinaryOp::Rem, Some(k)) = (op, y) {
-        if let Some((q, m)) = quotient_and_rest(a, k) {
-            return Some(if op == BinaryOp::Div { q } else { m });
-        }
+    if let (BinaryOp::Div | BinaryOp::Rem, Some(k)) = (op, y)
+        && let Some((q, m)) = quotient_and_rest(a, k)
+    {
+        return Some(if op == BinaryOp::Div { q } else { m });
     }
-    if let (BinaryOp::Sub, ExprKind::Within(s, row, offset), ExprKind::Load(t, r)) = (op, a.kind(), b.kind()) {
-        if s == t && row == r {
-            return Some(offset.clone());
-        }
+    if let (BinaryOp::Sub, ExprKind::Within(s, row, offset), ExprKind::Load(t, r)) = (op, a.kind(), b.kind())
+        && s == t
+        && row == r
+    {
+        return Some(offset.clone());
     }
     match (op, x, y) {
         (BinaryOp::Add | BinaryOp::Sub, _, Some(0)) | (BinaryOp::Mul | BinaryOp::Div, _, Some(1)) => Some(a.clone()),

@@ -1,7 +1,6 @@
 //! Sizes: known on the host, or a bound on the host with a count on the device.
 
 use super::backend::BackendRef;
-use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
 use super::node::Node;
 use crate::error::{Error, Result};
@@ -117,9 +116,5 @@ impl Extent {
                 _ => Count::At(Node::map(backend, "count", Self::known(1), live.clone(), &[]), 0, self.capacity),
             },
         }
-    }
-
-    pub(crate) fn digest(&self) -> Digest {
-        Digest::of("extent", self)
     }
 }

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
 
-use super::backend::{Backend, BackendRef, Status};
+use super::backend::{BackendRef, Status};
 use super::digest::Digest;
 use super::expr::{Check, Expr};
 use super::extent::Extent;
@@ -272,10 +272,12 @@ impl Node {
     /// Element `i` is `value` at `i`.
     pub(crate) fn map(backend: &BackendRef, op: &'static str, extent: Extent, value: Expr, asserts: &[Self]) -> Self {
         // `x[i]` at `i`, all of it, is x.
-        if let super::expr::ExprKind::Load(n, i) = value.kind() {
-            if i.is_index() && n.extent() == &extent && asserts.is_empty() {
-                return n.clone();
-            }
+        if let super::expr::ExprKind::Load(n, i) = value.kind()
+            && i.is_index()
+            && n.extent() == &extent
+            && asserts.is_empty()
+        {
+            return n.clone();
         }
         Self::recorded(backend, op, value.dtype(), extent, asserts, Recipe::Map { value, whole: false })
     }
@@ -400,9 +402,4 @@ pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
         }
         stack.extend(e.operands());
     }
-}
-
-/// Whether two devices are one and the same.
-pub(crate) fn same_backend(a: &dyn Backend, b: &dyn Backend) -> bool {
-    a.id() == b.id()
 }

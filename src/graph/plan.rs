@@ -55,11 +55,6 @@ const TWICE: u32 = 20;
 /// A step's expression is not grown beyond this cost.
 const STEP_COST: u32 = 2_000;
 
-/// The position of the element (of `inner` numbers) that `Index` belongs to.
-pub(crate) fn element_position(inner: u32) -> Expr {
-    Expr::index().div(Expr::u32(inner))
-}
-
 /// The partition and inner width for which this is the row of the current element, if it is of that form.
 pub(crate) fn as_own_row(e: &Expr) -> Option<(&Node, u32)> {
     let ExprKind::RowOf(splits, at) = e.kind() else { return None };
@@ -171,6 +166,7 @@ impl Planner {
             Recipe::Map { .. } | Recipe::Assert { .. } => 1,
             Recipe::Hash { .. } => 1,
             Recipe::Scan { .. } | Recipe::Reduce { .. } => 2,
+            // Digits, keys, and the permutation, which is the output in the last pass.
             Recipe::Sort { .. } => 3,
         };
         let mut stored = HashSet::new();
@@ -245,15 +241,15 @@ impl Planner {
         }
         for e in resolved.exprs().into_iter().chain(&live) {
             for_each_expr(e, &mut |e| {
-                if let ExprKind::Checked(check, _, _) = e.kind() {
-                    if !checks.contains(check) {
-                        checks.push(check.clone());
-                    }
+                if let ExprKind::Checked(check, _, _) = e.kind()
+                    && !checks.contains(check)
+                {
+                    checks.push(check.clone());
                 }
-                if let Some(n) = e.node() {
-                    if !reads.contains(n) {
-                        reads.push(n.clone());
-                    }
+                if let Some(n) = e.node()
+                    && !reads.contains(n)
+                {
+                    reads.push(n.clone());
                 }
                 own_rows.extend(as_own_row(e).map(|(s, inner)| (s.clone(), inner)));
             });

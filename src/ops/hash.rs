@@ -9,7 +9,7 @@ use crate::graph::opcode::HashOp;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// The seed that TensorFlow's `to_hash_bucket` hashes with.
-const TF_SEED: u64 = 0xDECA_FCAF_FE;
+const TF_SEED: u64 = 0xDE_CAFC_AFFE;
 
 impl Tensor {
     /// FarmHash's Fingerprint64 of each string.

@@ -176,10 +176,9 @@ impl Tensor {
             }
         }
         if let (Some(m), Some(n)) = (self.outer().and_then(Extent::as_known), other.outer().and_then(Extent::as_known))
+            && m != n
         {
-            if m != n {
-                return Err(differ("the number of strings differs"));
-            }
+            return Err(differ("the number of strings differs"));
         }
         let extent = self.count()?;
         let between = separator.len() as u32;

@@ -240,10 +240,10 @@ impl RowPartition {
                 format!("row_splits must not decrease, but row_splits[{}] = {b} is below row_splits[{r}] = {a}", r + 1),
             ));
         }
-        if let Some(nvals) = nvals {
-            if last as u64 != nvals {
-                return Err(Error::partition(op, format!("row_splits ends at {last}, but there are {nvals} values")));
-            }
+        if let Some(nvals) = nvals
+            && last as u64 != nvals
+        {
+            return Err(Error::partition(op, format!("row_splits ends at {last}, but there are {nvals} values")));
         }
         Extent::known_u64(op, last as u64)?;
         Extent::known_u64(op, splits.len() as u64)?;

@@ -65,7 +65,19 @@ impl Tensor {
             return Err(Error::unsupported("a tensor", values.dtype(), hint));
         }
         let out = Self { backend: backend.clone(), partitions, outer, inner, values };
-        if out.nodes()?.iter().any(|n| n.depth() > MAX_DEPTH) {
+        let nodes = out.nodes()?;
+        // Before anything is recorded that could not be computed. A capacity may be more than there will be, but it is what would
+        // be allocated.
+        if let Some(n) = nodes.iter().find(|n| n.bytes() > backend.max_bytes()) {
+            return Err(Error::Limit {
+                what: n.op().into(),
+                requested: n.bytes(),
+                unit: "bytes",
+                limit: backend.max_bytes(),
+                whose: backend.name().into(),
+            });
+        }
+        if nodes.iter().any(|n| n.depth() > MAX_DEPTH) {
             out.eval()?;
         }
         Ok(out)

@@ -31,6 +31,7 @@ use crate::graph::backend::{Backend, Status, StepCost};
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{PlanLimits, Step, plan};
+use crate::numerics::Numerics;
 use crate::stats::Stats;
 
 /// The backend that computes on the host's processor.
@@ -205,5 +206,8 @@ impl Backend for CpuBackend {
     }
     fn stats(&self) -> Stats {
         Stats { dispatches: self.passes.load(Ordering::Relaxed), ..Stats::default() }
+    }
+    fn numerics(&self) -> Result<Numerics> {
+        Ok(Numerics::IDEAL)
     }
 }

@@ -2,10 +2,11 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::codegen::Binding;
 use super::lower::{Launch, lower};
+use super::probe;
 use super::runtime::{Access, AdapterKind, Buffer, Command, Dispatch, ReadRequest, Runtime};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -15,6 +16,7 @@ use crate::graph::expr::Check;
 use crate::graph::extent::Count;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{PlanLimits, Step, plan};
+use crate::numerics::Numerics;
 use crate::stats::Stats;
 
 /// Data-dependent results up to this many bytes are read at their capacity, so that one wait suffices; larger ones are
@@ -32,6 +34,7 @@ pub(crate) struct GpuBackend {
     id: u64,
     name: String,
     fuse: bool,
+    numerics: OnceLock<Numerics>,
 }
 
 /// Where conditions report. The outcome of a slot is the first offending position, or u32::MAX; that of a scan is
@@ -82,11 +85,7 @@ impl Recorded {
 
 impl GpuBackend {
     pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool) -> Self {
-        Self { runtime, id, name, fuse }
-    }
-
-    pub(crate) fn runtime(&self) -> &Arc<Runtime> {
-        &self.runtime
+        Self { runtime, id, name, fuse, numerics: OnceLock::new() }
     }
 
     fn record(&self, nodes: &[Node]) -> Result<Recorded> {
@@ -209,7 +208,7 @@ impl Backend for GpuBackend {
         PlanLimits { storage_buffers: self.runtime.limits().storage_buffers.min(MOST_BUFFERS), fuse: self.fuse }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
-        debug_assert!(bytes.len() % dtype.size().max(1) == 0, "bug: part of an element");
+        debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");
         Ok(Arc::new(self.runtime.upload(bytes)?))
     }
     fn cost(&self, step: &Step) -> Result<StepCost> {
@@ -313,6 +312,21 @@ impl Backend for GpuBackend {
     }
     fn stats(&self) -> Stats {
         self.runtime.stats()
+    }
+    fn numerics(&self) -> Result<Numerics> {
+        if let Some(known) = self.numerics.get() {
+            return Ok(*known);
+        }
+        // Two threads may both ask: they hear the same.
+        let found = probe::numerics(&self.runtime)?;
+        Ok(*self.numerics.get_or_init(|| found))
+    }
+    fn fail_allocations(&self, count: u32) {
+        self.runtime.trim();
+        self.runtime.fail_allocations(count);
+    }
+    fn lose(&self) {
+        self.runtime.lose();
     }
 }
 

@@ -9,6 +9,7 @@
 mod backend;
 mod codegen;
 mod lower;
+mod probe;
 pub(crate) mod runtime;
 
 pub(crate) use backend::GpuBackend;
@@ -19,6 +20,8 @@ pub(crate) mod sort;
 
 #[cfg(test)]
 mod kernel_tests;
+#[cfg(test)]
+mod shader_tests;
 
 /// The most workgroups that a grid may have along one dimension.
 pub const MAX_GROUPS: u32 = 65_535;

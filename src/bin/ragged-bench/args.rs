@@ -37,7 +37,8 @@ pub struct Args {
     /// Operations [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = PossibleValuesParser::new(workloads::names()))]
     pub op: Vec<String>,
-    /// Timed runs of each workload and of the text, after one to warm up; the median counts
+    /// Timed runs of each workload and of the text (there fewer once they took 5 s), after one to warm up; the median
+    /// counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
     /// Writes the measurements of the workloads as a list of objects

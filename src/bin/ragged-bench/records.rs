@@ -63,7 +63,7 @@ impl Record {
 
 /// The columns of the table.
 const HEADER: [&str; 12] = [
-    "rows are",
+    "lengths",
     "operation",
     "rows",
     "ms",

@@ -38,6 +38,9 @@ fn embed(text: &[u8], table: &Tensor) -> ragged::Result<Embedded> {
     Ok(Embedded { words, means })
 }
 
+/// Timed runs over the text end early once they took this long together.
+const ENOUGH_MS: f64 = 5_000.0;
+
 /// What a device made of the text, and what that took.
 struct Run {
     means: Vec<f32>,
@@ -54,6 +57,9 @@ fn run_on(device: &Device, text: &Text, args: &Args) -> Result<Run> {
     let (mut first_ms, mut times) = (0.0, Vec::new());
     let (mut means, mut words, mut work) = (Vec::new(), Vec::new(), Stats::default());
     for k in 0..=args.repeat {
+        if times.iter().sum::<f64>() > ENOUGH_MS {
+            break;
+        }
         let (start, before) = (Instant::now(), device.stats());
         let embedded = embed(&text.bytes, &table)?;
         let read = embedded.means.to_host()?;

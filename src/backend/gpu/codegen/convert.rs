@@ -30,12 +30,83 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Strin
         // Widening goes by the sign of the source; naga 30 goes by that of the target.
         (DType::U8 | DType::U32, DType::I64) => format!("bitcast<i64>(u64({a}))"),
         (DType::I32, DType::U64) => format!("bitcast<u64>(i64({a}))"),
+        _ if to.is_float() && rounds(from, to) => format!("{}({a})", rounding(m, from, to)),
         _ => format!("{target}({a})"),
     }
 }
 
 fn unsigned(from: DType, a: &str) -> String {
     if from == DType::I64 { format!("bitcast<u64>({a})") } else { a.into() }
+}
+
+/// Whether some values of `from` lie between two of `to`.
+fn rounds(from: DType, to: DType) -> bool {
+    match from {
+        DType::I32 | DType::U32 => to == DType::F32,
+        DType::I64 | DType::U64 => true,
+        DType::F64 => to == DType::F32,
+        _ => false,
+    }
+}
+
+/// Defines a conversion to a float that rounds to the nearest, ties to even; its name. Vulkan lets a driver's own
+/// conversion round either way, and drivers that lack 64-bit ones round twice.
+///
+/// Integers come in two halves, which convert exactly: their sum is all that rounds.
+fn rounding(m: &mut Module<'_>, from: DType, to: DType) -> String {
+    let name = format!("{}_of_{}", value_type(to), value_type(from));
+    let text = match (from, to) {
+        (DType::U32 | DType::I32, _) => {
+            let ty = value_type(from);
+            format!("fn {name}(x: {ty}) -> f32 {{\n    return f32(x >> 16u) * 65536.0f + f32(x & {ty}(0xffff));\n}}")
+        }
+        (DType::U64, DType::F64) => format!(
+            "fn {name}(x: u64) -> f64 {{\n    \
+             return f64(u32(x >> 32u)) * 4294967296.0lf + f64(u32(x & 0xfffffffflu));\n}}"
+        ),
+        (DType::I64, DType::F64) => format!(
+            "fn {name}(x: i64) -> f64 {{\n    let u = bitcast<u64>(x);\n    \
+             return f64(bitcast<i32>(u32(u >> 32u))) * 4294967296.0lf + f64(u32(u & 0xfffffffflu));\n}}"
+        ),
+        (DType::U64, _) => {
+            let half = rounding(m, DType::U32, DType::F32);
+            // The leading 32 bits, the last of which also says whether any other was set.
+            format!(
+                "fn {name}(x: u64) -> f32 {{\n    let high = u32(x >> 32u);\n    if (high == 0u) {{\n        \
+                 return {half}(u32(x & 0xfffffffflu));\n    }}\n    let drop = 32u - countLeadingZeros(high);\n    \
+                 let kept = u32((x >> drop) & 0xfffffffflu);\n    \
+                 let rest = x & ((1lu << drop) - 1lu);\n    \
+                 return {half}(kept | select(0u, 1u, rest != 0lu)) * bitcast<f32>((127u + drop) << 23u);\n}}"
+            )
+        }
+        (DType::I64, _) => {
+            let magnitude = rounding(m, DType::U64, DType::F32);
+            format!(
+                "fn {name}(x: i64) -> f32 {{\n    let u = bitcast<u64>(x);\n    \
+                 let size = bitcast<u32>({magnitude}(select(u, 0lu - u, x < 0li)));\n    \
+                 return bitcast<f32>(size | (u32(u >> 32u) & 0x80000000u));\n}}"
+            )
+        }
+        // F64 to F32, by the bits: subnormal results are not left to the driver either.
+        _ => format!(
+            "fn {name}(x: f64) -> f32 {{\n    let u = bitcast<u64>(x);\n    \
+             let sign = u32(u >> 32u) & 0x80000000u;\n    let a = u & 0x7ffffffffffffffflu;\n    \
+             if (a > 0x7ff0000000000000lu) {{\n        return bitcast<f32>(0x7fc00000u ^ rg_zero());\n    }}\n    \
+             let exponent = u32(a >> 52u);\n    if (exponent >= 1151u) {{\n        \
+             return bitcast<f32>(sign | 0x7f800000u);\n    }}\n    if (exponent < 872u) {{\n        \
+             return bitcast<f32>(sign);\n    }}\n    let digits = (a & 0xffffffffffffflu) | 0x10000000000000lu;\n    \
+             // Below the normal numbers of f32 fewer digits are kept.\n    \
+             let drop = 29u + select(0u, 897u - exponent, exponent < 897u);\n    \
+             let kept = u32(digits >> drop);\n    let rest = digits & ((1lu << drop) - 1lu);\n    \
+             let half = 1lu << (drop - 1u);\n    \
+             let up = rest > half || (rest == half && (kept & 1u) != 0u);\n    \
+             // The leading digit adds one to the exponent, and so may the carry.\n    \
+             let base = select(0u, (exponent - 897u) << 23u, exponent >= 897u);\n    \
+             return bitcast<f32>(sign | (base + kept + select(0u, 1u, up)));\n}}"
+        ),
+    };
+    m.helper(text);
+    name
 }
 
 /// Defines a float to integer conversion that saturates. The bounds are powers of two, exact in the float's type.

@@ -1,0 +1,176 @@
+//! What shaders must not contain, though it is valid WGSL: drivers differ on it. The rules are in `shaders/README.md`.
+
+use std::path::{Path, PathBuf};
+
+use naga::valid::{FunctionInfo, ModuleInfo};
+
+/// Built-in functions of floats: their precision is the driver's, and what they do with NaN.
+const IMPRECISE: [&str; 31] = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "ceil",
+    "cos",
+    "cosh",
+    "exp",
+    "exp2",
+    "floor",
+    "fma",
+    "fract",
+    "inverseSqrt",
+    "ldexp",
+    "length",
+    "log",
+    "log2",
+    "mix",
+    "pow",
+    "round",
+    "sign",
+    "sin",
+    "sinh",
+    "smoothstep",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+];
+
+/// The lines without comments.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(|line| line.split("//").next().unwrap_or_default())
+}
+
+/// The words of a line, and what stands between them.
+fn tokens(line: &str) -> Vec<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let mut out = Vec::new();
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| is_word(c) != is_word(first)).unwrap_or(rest.len());
+        let (token, after) = rest.split_at(end);
+        if !token.trim().is_empty() {
+            out.push(token.trim());
+        }
+        rest = after;
+    }
+    out
+}
+
+/// The rules that need only the text.
+pub(super) fn lint_text(name: &str, text: &str) {
+    for line in code(text) {
+        let words = tokens(line);
+        let first = words.first().copied().unwrap_or_default();
+        assert!(!["enable", "requires", "diagnostic"].contains(&first), "{name}: a directive: {line}");
+        assert!(!line.contains("ptr<storage"), "{name}: a pointer into storage: {line}");
+        for w in words.windows(2) {
+            let called = IMPRECISE.contains(&w[0]) && w[1].starts_with('(');
+            let own = called && text.contains(&format!("fn {}(", w[0]));
+            assert!(!called || own, "{name}: a built-in function of floats: {line}");
+        }
+    }
+    for line in text.lines().filter(|line| line.contains("Barrier(")) {
+        assert!(
+            line.contains("Barrier(); // uniform: "),
+            "{name}: a barrier that does not say why it is uniform: {line}"
+        );
+    }
+}
+
+/// The rules that need types: what is computed of floats.
+pub(super) fn lint_floats(name: &str, module: &naga::Module, info: &ModuleInfo) {
+    for (_, ty) in module.types.iter() {
+        let float_atomic = matches!(ty.inner, naga::TypeInner::Atomic(s) if s.kind == naga::ScalarKind::Float);
+        assert!(!float_atomic, "{name}: an atomic float");
+    }
+    for (handle, function) in module.functions.iter() {
+        lint_function(name, module, function, &info[handle]);
+    }
+    for (k, entry) in module.entry_points.iter().enumerate() {
+        lint_function(name, module, &entry.function, info.get_entry_point(k));
+    }
+}
+
+fn lint_function(name: &str, module: &naga::Module, function: &naga::Function, info: &FunctionInfo) {
+    use naga::{BinaryOperator as Op, Expression};
+    let is_float = |e: naga::Handle<Expression>| {
+        info[e].ty.inner_with(&module.types).scalar().is_some_and(|s| s.kind == naga::ScalarKind::Float)
+    };
+    let place = function.name.as_deref().unwrap_or("the entry point");
+    for (_, e) in function.expressions.iter() {
+        match *e {
+            Expression::Math { fun, arg, .. } => {
+                assert!(!is_float(arg), "{name}: {fun:?} of floats in {place}");
+            }
+            Expression::Relational { fun, argument } => {
+                assert!(!is_float(argument), "{name}: {fun:?} of floats in {place}");
+            }
+            // Both are imprecise, and `!=` is lowered to an ordered comparison.
+            Expression::Binary { op: op @ (Op::Divide | Op::Modulo | Op::NotEqual), left, .. } => {
+                assert!(!is_float(left), "{name}: {op:?} of floats in {place}");
+            }
+            // A way to ask for NaN that compilers fold.
+            Expression::Binary { op: Op::Equal | Op::Less | Op::LessEqual, left, right } if left == right => {
+                assert!(!is_float(left), "{name}: a float compared with itself in {place}");
+            }
+            // The sign of a zero, or a NaN's, is anyone's guess.
+            Expression::Unary { op, expr } => {
+                assert!(!is_float(expr), "{name}: {op:?} of floats in {place}");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Every file of `shaders/`.
+fn templates(dir: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).expect("a folder of the crate") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            templates(&path, out);
+        } else if path.extension().is_some_and(|e| e == "wgsl") {
+            out.push(path);
+        }
+    }
+}
+
+#[test]
+fn templates_keep_to_the_dialect() {
+    let mut files = Vec::new();
+    templates(&Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders"), &mut files);
+    assert!(files.len() >= 10, "{files:?}");
+    let mut barriers = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("readable");
+        lint_text(&file.display().to_string(), &text);
+        barriers += text.matches("Barrier()").count();
+    }
+    assert!(barriers > 20, "{barriers} barriers: is something wrong with the search?");
+}
+
+#[test]
+fn the_lint_finds_what_it_is_for() {
+    let faulty = [
+        "enable f16;",
+        "let y = exp(x);",
+        "let y = a + sqrt (x);",
+        "    workgroupBarrier();",
+        "fn f(p: ptr<storage, u32>) {",
+    ];
+    for text in faulty {
+        let found = std::panic::catch_unwind(|| lint_text("a text", text));
+        assert!(found.is_err(), "{text}");
+    }
+    lint_text("a text", "let y = rg_exp_f32(x); // exp(x)\nlet exponent = 1u;");
+    let body = "@group(0) @binding(0) var<storage, read_write> a: array<f32>;\n\
+                @compute @workgroup_size(1) fn main() { let x = a[0]; let y = a[1]; a[2] = #; }";
+    for faulty in ["min(x, y)", "x / y", "abs(x)", "-x", "select(x, y, x != y)", "select(x, y, x == x)"] {
+        let text = body.replace('#', faulty);
+        let (module, info) = super::validity::validate("a text", &text, naga::valid::Capabilities::empty());
+        assert!(std::panic::catch_unwind(move || lint_floats("a text", &module, &info)).is_err(), "{faulty}");
+    }
+}

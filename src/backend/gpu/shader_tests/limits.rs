@@ -1,0 +1,62 @@
+//! However much an expression reads, its kernels stay within what the device can bind.
+
+use super::twins::{array, same_everywhere};
+use crate::dtype::DType;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::ReduceOp;
+
+const N: u32 = 3000;
+
+/// The sum of `width` arrays, as one expression that reads all, or as a chain of maps.
+fn sum(backend: &BackendRef, width: u32, chain: bool) -> Expr {
+    let source = |k: u32| {
+        let values: Vec<u32> = (0..N).map(|i| i.wrapping_mul(k * 2 + 1) % 97).collect();
+        Expr::load(&array(backend, DType::U32, bytemuck::cast_slice(&values)), Expr::index())
+    };
+    (1..width).fold(source(0), |sum, k| {
+        let next = sum.add(source(k));
+        if !chain {
+            return next;
+        }
+        Expr::load(&Node::map(backend, "sum", Extent::known(N), next, &[]), Expr::index())
+    })
+}
+
+#[test]
+fn wide_expressions_of_every_primitive() {
+    for (chain, widths) in [(true, [5, 7, 9, 20].as_slice()), (false, &[3])] {
+        for &width in widths {
+            same_everywhere(&format!("{width} arrays, chain {chain}"), &[], |backend| {
+                let value = sum(backend, width, chain);
+                let splits: Vec<u32> = (0..=100).map(|r| r * r * 3 / 10).collect();
+                let s = array(backend, DType::U32, bytemuck::cast_slice(&splits));
+                let (rows, nrows) = (Rows::Splits(s), Extent::known(100));
+                let reduce = |value: &Expr| {
+                    let (rows, nvals) = ((rows.clone(), nrows.clone()), Extent::known(N));
+                    Node::reduce(backend, "reduce", ReduceOp::Sum, rows, nvals, 1, value.clone()).expect("small")
+                };
+                let checked = value.clone().checked(Check::new("check", "never"), value.clone().lt(Expr::u32(1 << 30)));
+                let assert = Node::assert(
+                    backend,
+                    Extent::known(N),
+                    value.clone().lt(Expr::u32(1 << 30)),
+                    Check::new("assert", "never"),
+                );
+                let counts = array(backend, DType::U32, bytemuck::bytes_of(&N));
+                let counted = Extent::bounded(N, Expr::load(&counts, Expr::u32(0)));
+                vec![
+                    ("map".into(), Node::map(backend, "map", Extent::known(N), value.clone().add(Expr::u32(5)), &[])),
+                    ("checked map".into(), Node::map(backend, "map", counted.clone(), checked.clone(), &[])),
+                    ("asserted".into(), Node::map(backend, "map", Extent::known(9), Expr::index(), &[assert])),
+                    ("reduce".into(), reduce(&value)),
+                    ("checked reduce".into(), reduce(&checked)),
+                    ("scan".into(), Node::scan(backend, "scan", counted.clone(), checked.clone()).expect("small")),
+                    ("sort".into(), Node::sort(backend, "sort", counted, checked, 16)),
+                ]
+            });
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Every operation of every dtype on every adapter, on values that break operations, against the CPU: bit for bit, but for the
+//! payload of a NaN.
+//!
+//! A kernel takes milliseconds to compile, so the results of many operations lie in one array, one after another.
+
+use super::ops;
+use super::twins::{array, canonical, cpu, gpus};
+use crate::dtype::DType;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::scalar::Scalar;
+
+/// An operation's name and its result at a position.
+type Results = Vec<(String, Expr)>;
+
+/// A result as a word, with nothing lost.
+fn word(e: &Expr) -> Expr {
+    match e.dtype() {
+        DType::Bool | DType::U8 => e.clone().cast(DType::U32),
+        d if d.size() == 8 => e.clone().bitcast(DType::U64),
+        _ => e.clone().bitcast(DType::U32),
+    }
+}
+
+/// The array that holds `n` positions of each result, as words.
+fn together(backend: &BackendRef, n: u32, results: &[&(String, Expr)]) -> Node {
+    let part = Expr::index().div(Expr::u32(n));
+    let at = Expr::index().rem(Expr::u32(n));
+    let mut parts = results.iter().rev().map(|(_, e)| word(&e.at(&at)));
+    let last = parts.next().expect("an operation");
+    let count = results.len() as u32;
+    let value =
+        parts.enumerate().fold(last, |rest, (k, e)| part.clone().eq(Expr::u32(count - 2 - k as u32)).select(e, rest));
+    Node::map(backend, "operations", Extent::known(n * count), value, &[])
+}
+
+/// Compares all results at `n` positions; `needs` are the dtypes that an adapter must have.
+fn compare(n: u32, needs: &[DType], build: impl Fn(&BackendRef) -> Results) {
+    let run = |backend: &BackendRef| -> Vec<(String, DType, Vec<u64>)> {
+        let results = build(backend);
+        let mut out = Vec::new();
+        for wide in [false, true] {
+            let of_width: Vec<_> = results.iter().filter(|(_, e)| (e.dtype().size() == 8) == wide).collect();
+            // Beyond that compiling takes more than it saves.
+            for group in of_width.chunks(16) {
+                let node = together(backend, n, group);
+                let size = node.dtype().size();
+                let read = backend.read(&[node]).unwrap_or_else(|e| panic!("{}: {e}", backend.name()));
+                for (words, (name, e)) in read[0].chunks_exact(size * n as usize).zip(group) {
+                    let bits = words.chunks_exact(size).map(|w| {
+                        let mut bytes = [0; 8];
+                        bytes[..size].copy_from_slice(w);
+                        canonical(e.dtype(), u64::from_le_bytes(bytes))
+                    });
+                    out.push((name.clone(), e.dtype(), bits.collect()));
+                }
+            }
+        }
+        out
+    };
+    let want = run(cpu());
+    let mut faults = Vec::new();
+    for (gpu, backend) in gpus().iter().filter(|(_, g)| needs.iter().all(|&d| g.supports(d).is_ok())) {
+        for ((name, dtype, want), (_, _, got)) in want.iter().zip(run(backend)) {
+            let wrong: Vec<usize> = (0..n as usize).filter(|&at| want[at] != got[at]).collect();
+            if let Some(&at) = wrong.first() {
+                faults.push(format!(
+                    "{name} -> {dtype} on {gpu}: {} wrong; at {at} {:#x}, not {:#x}",
+                    wrong.len(),
+                    got[at],
+                    want[at]
+                ));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// All edges of the dtype.
+fn edges(backend: &BackendRef, dtype: DType) -> (Node, u32) {
+    let bits = ops::edges(dtype);
+    let n = bits.len() as u32;
+    (array(backend, dtype, &ops::bytes(dtype, bits)), n)
+}
+
+fn singles(dtype: DType) {
+    let n = ops::edges(dtype).len() as u32;
+    compare(n, &[dtype], |backend| {
+        let (x, _) = edges(backend, dtype);
+        let x = Expr::load(&x, Expr::index());
+        ops::plain_unary(dtype).into_iter().map(|op| (format!("{op:?} {dtype}"), x.clone().unary(op))).collect()
+    });
+}
+
+fn pairs(dtype: DType) {
+    let n = ops::edges(dtype).len() as u32;
+    compare(n * n, &[dtype], |backend| {
+        let (x, _) = edges(backend, dtype);
+        let a = Expr::load(&x, Expr::index().div(Expr::u32(n)));
+        let b = Expr::load(&x, Expr::index().rem(Expr::u32(n)));
+        let pair = |op| (format!("{op:?} {dtype}"), a.clone().binary(op, b.clone()));
+        let mut out: Results = ops::binary(dtype).into_iter().map(pair).collect();
+        // Where an operand is a number of the kernel's parameters, other code may be generated.
+        for op in ops::binary(dtype) {
+            let number = Expr::scalar(Scalar::from_i64(dtype, 7));
+            out.push((format!("{op:?} {dtype} with 7"), a.clone().binary(op, number.clone())));
+            out.push((format!("7 with {op:?} {dtype}"), number.binary(op, a.clone())));
+        }
+        out
+    });
+}
+
+/// One test a dtype, so that they run at the same time.
+macro_rules! each_dtype {
+    ($($name:ident $dtype:ident),*) => {$(
+        #[test]
+        fn $name() {
+            singles(DType::$dtype);
+            pairs(DType::$dtype);
+        }
+    )*};
+}
+each_dtype!(
+    bools Bool, bytes U8, signed_words I32, words U32, signed_longs I64, longs U64, singles_of_floats F32,
+    doubles_of_floats F64
+);
+
+#[test]
+fn conversions() {
+    for from in ops::DTYPES {
+        for wide in [false, true] {
+            let targets = move || {
+                let is_wide = |d: &DType| matches!(d, DType::I64 | DType::U64 | DType::F64);
+                ops::DTYPES.into_iter().filter(move |to| *to != from && is_wide(to) == wide)
+            };
+            for to in targets() {
+                let bits = conversion_values(from, to);
+                compare(bits.len() as u32, &[from, to], |backend| {
+                    let x = array(backend, from, &ops::bytes(from, bits.iter().copied()));
+                    let x = Expr::load(&x, Expr::index());
+                    let mut out = vec![(format!("cast of {from}"), x.clone().cast(to))];
+                    if from.size() == to.size() {
+                        out.push((format!("bits of {from}"), x.bitcast(to)));
+                    }
+                    out
+                });
+            }
+        }
+    }
+}
+
+/// The edges, and where an integer becomes a float of fewer digits, random integers of every length with ties.
+fn conversion_values(from: DType, to: DType) -> Vec<u64> {
+    let mut out = ops::edges(from);
+    let narrows = to.is_float() && from.is_integer() && from.size() >= 4 || (from, to) == (DType::F64, DType::F32);
+    if !narrows {
+        return out;
+    }
+    let digits = if to == DType::F32 { 24 } else { 53 };
+    let width = from.size() as u32 * 8;
+    let mut random = crate::backend::gpu::kernel_tests::Random(11);
+    for _ in 0..2000 {
+        let bits = random.next();
+        if from == DType::F64 {
+            // Exponents around those of f32, and significands that end in a tie, or near one.
+            let exponent = 1023 - 152 + u64::from(random.below(284));
+            let significand =
+                bits & ((1 << 52) - 1) & !0x3fff_ffff | [1 << 28, 0, 1 << 29, (1 << 28) + 1][bits as usize & 3];
+            out.push(significand | exponent << 52 | (bits & 1 << 63));
+            continue;
+        }
+        let len = 1 + random.below(width);
+        let value = bits >> (64 - len) | 1 << (len - 1);
+        out.push(value);
+        if len > digits {
+            let tie = 1 << (len - digits - 1);
+            let even = value & !(2 * tie - 1);
+            out.extend([even | tie, even | (tie - 1), (even | tie).wrapping_add(1), (even | tie).wrapping_neg()]);
+        }
+    }
+    if width < 64 && from != DType::F64 {
+        out.iter_mut().for_each(|v| *v &= (1 << width) - 1);
+    }
+    out
+}
+
+#[test]
+fn functions_of_floats() {
+    for dtype in [DType::F32, DType::F64] {
+        let n = ops::edges(dtype).len() as u32;
+        compare(n, &[dtype], |backend| {
+            let (x, _) = edges(backend, dtype);
+            let x = Expr::load(&x, Expr::index());
+            ops::functions().into_iter().map(|op| (format!("{op:?} {dtype}"), x.clone().unary(op))).collect()
+        });
+    }
+}

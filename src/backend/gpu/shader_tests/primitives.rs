@@ -1,0 +1,210 @@
+//! The primitives on every adapter against the CPU, with generated loads: packed stores, counts that the device alone knows, rows of
+//! all lengths, keys of all widths.
+
+use super::ops;
+use super::twins::{array, same_everywhere};
+use crate::backend::gpu::kernel_tests::{Random, adversarial, splits};
+use crate::dtype::DType;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::BinaryOp;
+use crate::graph::scalar::Scalar;
+
+/// Random small numbers among all the edges, as bytes.
+fn values(dtype: DType, n: u32, seed: u64) -> Vec<u8> {
+    let edges = ops::edges(dtype);
+    let mut random = Random(seed);
+    let bits = (0..n).map(|_| match random.below(20) {
+        0 => edges[random.below(edges.len() as u32) as usize],
+        _ => {
+            let v = random.below(2000);
+            match dtype {
+                DType::Bool => u64::from(v & 1),
+                DType::F32 => u64::from(((v as f32 - 1000.0) / 64.0).to_bits()),
+                DType::F64 => ((f64::from(v) - 1000.0) / 64.0).to_bits(),
+                _ => u64::from(v),
+            }
+        }
+    });
+    ops::bytes(dtype, bits.collect::<Vec<_>>())
+}
+
+/// A count that the device alone knows.
+fn counted(backend: &BackendRef, capacity: u32, live: u32) -> Extent {
+    let at = array(backend, DType::U32, bytemuck::bytes_of(&[7, live]));
+    Extent::bounded(capacity, Expr::load(&at, Expr::u32(1)))
+}
+
+fn words(backend: &BackendRef, of: &[u32]) -> Node {
+    array(backend, DType::U32, bytemuck::cast_slice(of))
+}
+
+#[test]
+fn maps_of_every_length_and_packing() {
+    for dtype in ops::DTYPES {
+        same_everywhere(&format!("maps of {dtype}"), &[dtype], |backend| {
+            let mut out = Vec::new();
+            for n in [0, 1, 2, 3, 4, 5, 7, 8, 1023, 1024, 1025, 1027, 5000] {
+                let x = array(backend, dtype, &values(dtype, n.max(1), u64::from(n)));
+                let reversed = Expr::load(&x, Expr::u32(n.max(1) - 1).sub(Expr::index()));
+                let node = Node::map(backend, "reverse", Extent::known(n), reversed.clone(), &[]);
+                out.push((format!("{n}"), node));
+                for live in [0, 1, n / 3, n.saturating_sub(1), n] {
+                    let node = Node::map(backend, "some", counted(backend, n, live), reversed.clone(), &[]);
+                    out.push((format!("{live} of {n}"), node));
+                }
+            }
+            out
+        });
+    }
+}
+
+#[test]
+fn rows_of_elements() {
+    for dtype in [DType::Bool, DType::U8, DType::I32, DType::F64] {
+        same_everywhere(&format!("rows of {dtype}"), &[dtype], |backend| {
+            let mut out = Vec::new();
+            for seed in 0..4 {
+                let mut lengths = adversarial(seed, 9000);
+                lengths.splice(0..0, [0, 0, 0]);
+                lengths.extend([0, 0]);
+                let all = splits(&lengths);
+                let n = all[lengths.len()];
+                let s = words(backend, &all);
+                let per_row = array(backend, dtype, &values(dtype, lengths.len() as u32, seed));
+                let own = Expr::row_of(&s, Expr::index());
+                let wide = Expr::row_of(&s, Expr::index().div(Expr::u32(3)));
+                let far = Expr::row_of(&s, Expr::index().mul(Expr::u32(7)).rem(Expr::u32(n)));
+                for (name, count, row) in [("own", n, own), ("wide", 3 * n, wide), ("far", n, far)] {
+                    let value = Expr::load(&per_row, row.clone());
+                    for live in [count, count / 2 + 1] {
+                        let extent = counted(backend, count, live);
+                        out.push((
+                            format!("{name} row {seed} {live}"),
+                            Node::map(backend, "row", extent.clone(), row.clone(), &[]),
+                        ));
+                        out.push((
+                            format!("{name} {seed} {live}"),
+                            Node::map(backend, "of row", extent, value.clone(), &[]),
+                        ));
+                    }
+                }
+            }
+            out
+        });
+    }
+}
+
+/// Reductions of one dtype: lengths around the edges of tiles and blocks, products taken in, device-known counts.
+fn reductions(dtype: DType) {
+    for inner in [1u32, 3, 16] {
+        same_everywhere(&format!("reductions of {dtype}, inner {inner}"), &[dtype], |backend| {
+            let mut out = Vec::new();
+            let scale = if inner == 1 { 20_000 } else { 3000 };
+            let lengths = adversarial(u64::from(inner), scale);
+            let all = splits(&lengths);
+            let (nrows, nvals) = (lengths.len() as u32, all[lengths.len()]);
+            let s = words(backend, &all);
+            let x = array(backend, dtype, &values(dtype, nvals * inner, 5));
+            let y = array(backend, dtype, &values(dtype, nrows, 6));
+            let plain = Expr::load(&x, Expr::index());
+            let row = Expr::row_of(&s, Expr::index().div(Expr::u32(inner)));
+            // A product and a number of the row: where contraction would show.
+            let fused = plain.clone().binary(BinaryOp::Mul, Expr::load(&y, row));
+            for op in ops::REDUCTIONS {
+                let mut add = |name: String, rows: Rows, nrows: Extent, nvals: Extent, value: &Expr| {
+                    let node = Node::reduce(backend, "reduce", op, (rows, nrows), nvals, inner, value.clone());
+                    out.push((format!("{op:?} {name}"), node.expect("small")));
+                };
+                let rows = Rows::Splits(s.clone());
+                let (r, v) = (Extent::known(nrows), Extent::known(nvals));
+                add("plain".into(), rows.clone(), r.clone(), v.clone(), &plain);
+                add("fused".into(), rows.clone(), r, v.clone(), &fused);
+                add("counted".into(), rows, counted(backend, nrows, nrows - 2), v, &plain);
+                for len in [1, 17, 300] {
+                    let whole = nvals / len;
+                    let rows = Rows::Uniform(len);
+                    add(format!("rows of {len}"), rows, Extent::known(whole), Extent::known(whole * len), &plain);
+                }
+            }
+            out
+        });
+    }
+}
+
+macro_rules! each_reduced {
+    ($($name:ident $dtype:ident),*) => {$(
+        #[test]
+        fn $name() {
+            reductions(DType::$dtype);
+        }
+    )*};
+}
+each_reduced!(
+    reductions_of_i32 I32, reductions_of_u32 U32, reductions_of_i64 I64, reductions_of_u64 U64, reductions_of_f32 F32,
+    reductions_of_f64 F64
+);
+
+#[test]
+fn scans_and_what_lies_beyond() {
+    same_everywhere("scans", &[], |backend| {
+        let mut out = Vec::new();
+        for n in [0u32, 1, 255, 256, 2047, 2048, 2049, 10_000] {
+            let x = array(backend, DType::U32, &values(DType::U8, 4 * n.max(1), 3));
+            let value = Expr::load(&x, Expr::index()).rem(Expr::u32(1000));
+            for live in [0, n / 2, n] {
+                let count = counted(backend, n, live);
+                let scan = Node::scan(backend, "scan", count, value.clone()).expect("small");
+                // Entries beyond the live ones repeat the total: read them through a map of the whole capacity.
+                let all = Node::map(backend, "all", Extent::known(n + 1), Expr::load(&scan, Expr::index()), &[]);
+                out.push((format!("{live} of {n}"), scan));
+                out.push((format!("all with {live} of {n}"), all));
+            }
+        }
+        out
+    });
+}
+
+#[test]
+fn sorts_by_any_number_of_bits() {
+    same_everywhere("sorts", &[], |backend| {
+        let mut out = Vec::new();
+        let mut random = Random(9);
+        for n in [0u32, 1, 2, 255, 2048, 2049, 9000] {
+            for bits in [1, 7, 8, 9, 16, 20, 24, 31, 32] {
+                let keys: Vec<u32> = (0..n.max(1)).map(|_| random.next() as u32 & (u32::MAX >> (32 - bits))).collect();
+                let key = Expr::load(&words(backend, &keys), Expr::index());
+                let all = Node::sort(backend, "sort", Extent::known(n), key.clone(), bits);
+                out.push((format!("{n} by {bits} bits"), all));
+                let some = Node::sort(backend, "sort", counted(backend, n, n / 2), key, bits);
+                out.push((format!("half of {n} by {bits} bits"), some));
+            }
+        }
+        out
+    });
+}
+
+#[test]
+fn hashes_of_every_length() {
+    let lengths: Vec<u32> = (0..140).chain([255, 256, 257, 1000]).collect();
+    let all = splits(&lengths);
+    let n = all[lengths.len()];
+    for op in ops::HASHES {
+        same_everywhere(&format!("{op:?}"), &[DType::U64], |backend| {
+            let x = array(backend, DType::U8, &values(DType::U8, n, 1));
+            let byte = Expr::load(&x, Expr::index()).binary(BinaryOp::Xor, Expr::scalar(Scalar::U8(90)));
+            let nrows = lengths.len() as u32;
+            let rows = [
+                ("splits", Rows::Splits(words(backend, &all)), Extent::known(nrows)),
+                ("uniform", Rows::Uniform(67), Extent::known(n / 67)),
+                ("counted", Rows::Uniform(9), counted(backend, n / 9, 77)),
+            ];
+            rows.map(|(name, rows, nrows)| {
+                (name.to_owned(), Node::hash(backend, "hash", op, (rows, nrows), byte.clone()))
+            })
+            .into()
+        });
+    }
+}

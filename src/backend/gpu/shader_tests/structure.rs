@@ -1,0 +1,69 @@
+//! Equal structure gives equal text, so that one pipeline serves all sizes and numbers; another structure, another text.
+
+use std::collections::HashMap;
+
+use super::cases::{Cases, Sizes};
+use super::twins::unevaluated;
+use super::validity::LIMITS;
+use crate::backend::gpu::lower::lower;
+use crate::graph::node::Node;
+use crate::graph::plan::plan;
+
+/// Entry points and texts of what computes the node, in order.
+fn texts(node: &Node) -> Vec<(&'static str, String)> {
+    let steps = plan(std::slice::from_ref(node), LIMITS).steps;
+    let launches = steps.iter().flat_map(|step| lower(step, 7).expect("small").launches);
+    launches.map(|l| (l.entry, l.text.to_string())).collect()
+}
+
+#[test]
+fn sizes_and_numbers_are_no_text() {
+    let backend = unevaluated();
+    let small = Cases::all(&backend, Sizes { values: 50_000, rows: 3000, number: 42 });
+    // Other sources, so other digests: nothing may be ordered by them.
+    let large = Cases::all(&backend, Sizes { values: 1_000_000, rows: 70_000, number: 77 });
+    assert_eq!(small.len(), large.len());
+    for ((name, a), (other, b)) in small.iter().zip(&large) {
+        assert_eq!(name, other);
+        let (a, b) = (texts(a), texts(b));
+        assert_eq!(a.len(), b.len(), "{name}: launches");
+        for ((entry, a), (other, b)) in a.iter().zip(&b) {
+            assert_eq!(entry, other, "{name}");
+            let differing = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+            assert!(a == b, "{name}, {entry}: {differing:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_again_is_the_same_text() {
+    let backend = unevaluated();
+    let sizes = Sizes { values: 4096, rows: 256, number: -5 };
+    let first: Vec<_> = Cases::all(&backend, sizes).iter().map(|(_, n)| texts(n)).collect();
+    for _ in 0..3 {
+        let again: Vec<_> = Cases::all(&backend, sizes).iter().map(|(_, n)| texts(n)).collect();
+        assert!(first == again);
+    }
+}
+
+#[test]
+fn another_structure_is_another_text() {
+    let backend = unevaluated();
+    let cases = Cases::all(&backend, Sizes { values: 50_000, rows: 3000, number: 42 });
+    let mut seen: HashMap<Vec<(&'static str, String)>, Vec<&str>> = HashMap::new();
+    for (name, node) in &cases {
+        seen.entry(texts(node)).or_default().push(name);
+    }
+    // What is one and the same in WGSL: exclusive or and inequality of truth values, and whatever shares a type there or
+    // differs in a parameter only.
+    let same = |names: &[&str]| {
+        let stems: Vec<String> =
+            names.iter().map(|n| n.replace("Ne bool", "Xor bool").replace(" of 4 numbers", "")).collect();
+        stems.windows(2).all(|w| w[0] == w[1])
+            || names.iter().all(|n| n.contains("bits"))
+            || names.iter().all(|n| n.contains("cast"))
+    };
+    let mut clashes: Vec<_> = seen.into_values().filter(|names| names.len() > 1 && !same(names)).collect();
+    clashes.sort();
+    assert!(clashes.is_empty(), "{clashes:#?}");
+}

@@ -1,0 +1,99 @@
+//! Backends to run one graph on, and the comparison of what they give.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::backend::cpu::CpuBackend;
+use crate::backend::gpu::GpuBackend;
+use crate::backend::gpu::runtime::{DeviceOptions, Runtime, adapters};
+use crate::dtype::DType;
+use crate::graph::backend::BackendRef;
+use crate::graph::node::Node;
+
+/// Identities that no device has.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 40);
+
+fn fresh_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A backend for graphs that are planned only.
+pub(super) fn unevaluated() -> BackendRef {
+    Arc::new(CpuBackend::new(fresh_id(), true))
+}
+
+/// The reference.
+pub(super) fn cpu() -> &'static BackendRef {
+    static CPU: OnceLock<BackendRef> = OnceLock::new();
+    CPU.get_or_init(unevaluated)
+}
+
+/// Every adapter as it is; the first one also as the smallest that WebGPU allows, with kernels as wgpu would have them
+/// without our own guards.
+///
+/// # Panics
+/// Without an adapter, unless the environment says that none is expected.
+pub(super) fn gpus() -> &'static [(String, BackendRef)] {
+    static GPUS: OnceLock<Vec<(String, BackendRef)>> = OnceLock::new();
+    GPUS.get_or_init(|| {
+        let found = adapters();
+        let none_expected = std::env::var("RAGGED_EXPECT_NO_GPU").is_ok_and(|v| v == "1");
+        assert!(!found.is_empty() || none_expected, "these tests need an adapter, if only a software one");
+        let open = |adapter, options: &DeviceOptions, name: String| -> (String, BackendRef) {
+            let runtime = Runtime::open(adapter, options).expect("opens");
+            (name.clone(), Arc::new(GpuBackend::new(runtime, fresh_id(), name, true)))
+        };
+        let mut out: Vec<_> =
+            found.iter().map(|a| open(a, &DeviceOptions::default(), a.summary.name.clone())).collect();
+        if let Some(first) = found.first() {
+            let core = DeviceOptions::default().core_limits(true).no_subgroups(true);
+            out.push(open(first, &core, "core limits".into()));
+        }
+        out
+    })
+}
+
+/// An array with those bytes.
+pub(super) fn array(backend: &BackendRef, dtype: DType, bytes: &[u8]) -> Node {
+    let len = (bytes.len() / dtype.size()) as u32;
+    Node::source(backend, dtype, len, backend.upload(dtype, bytes).expect("uploads"))
+}
+
+/// The elements of an array, each as its bits; NaNs are all one.
+pub(super) fn elements(dtype: DType, bytes: &[u8]) -> Vec<u64> {
+    let element = |chunk: &[u8]| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        canonical(dtype, u64::from_le_bytes(word))
+    };
+    bytes.chunks_exact(dtype.size()).map(element).collect()
+}
+
+/// The bits of a value; the same for all NaNs.
+pub(super) fn canonical(dtype: DType, bits: u64) -> u64 {
+    match dtype {
+        DType::F32 if f32::from_bits(bits as u32).is_nan() => u64::from(f32::NAN.to_bits()),
+        DType::F64 if f64::from_bits(bits).is_nan() => f64::NAN.to_bits(),
+        _ => bits,
+    }
+}
+
+/// Builds the named graphs on every backend that has `needs`, reads each graph in one go, and fails where an adapter gives other bits
+/// than the CPU.
+pub(super) fn same_everywhere(what: &str, needs: &[DType], build: impl Fn(&BackendRef) -> Vec<(String, Node)>) {
+    let run = |backend: &BackendRef| -> Vec<(String, Vec<u64>)> {
+        let (names, nodes): (Vec<String>, Vec<Node>) = build(backend).into_iter().unzip();
+        let read = backend.read(&nodes).unwrap_or_else(|e| panic!("{what} on {}: {e}", backend.name()));
+        let values = nodes.iter().zip(read).map(|(n, bytes)| elements(n.dtype(), &bytes));
+        names.into_iter().zip(values).collect()
+    };
+    let want = run(cpu());
+    for (name, gpu) in gpus().iter().filter(|(_, g)| needs.iter().all(|&d| g.supports(d).is_ok())) {
+        for ((graph, want), (_, got)) in want.iter().zip(run(gpu)) {
+            assert_eq!(want.len(), got.len(), "{what}, {graph} on {name}: elements");
+            if let Some(at) = (0..got.len()).find(|&at| want[at] != got[at]) {
+                panic!("{what}, {graph} on {name}: element {at} is {:#x}, not {:#x}", got[at], want[at]);
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Each module by itself: valid within the limits of core WebGPU, and bound as the host binds it.
+
+use std::collections::HashSet;
+
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+
+use super::cases::{Cases, Sizes};
+use super::dialect::{lint_floats, lint_text};
+use super::twins::unevaluated;
+use crate::backend::gpu::codegen::{Binding, storage_type};
+use crate::backend::gpu::lower::{Launch, Lowered, lower};
+use crate::dtype::DType;
+use crate::graph::node::Recipe;
+use crate::graph::plan::{PlanLimits, Step, for_each_expr, plan};
+
+/// What core WebGPU promises: storage buffers a stage, invocations and bytes of memory a workgroup, bytes of parameters.
+const STORAGE_BUFFERS: usize = 8;
+const INVOCATIONS: u32 = 256;
+const WORKGROUP_BYTES: u32 = 16 << 10;
+const UNIFORM_BYTES: usize = 64 << 10;
+
+/// As the GPU backend plans on the smallest device.
+pub(super) const LIMITS: PlanLimits = PlanLimits { storage_buffers: STORAGE_BUFFERS as u32, fuse: true };
+
+/// Parses and validates a module.
+pub(super) fn validate(name: &str, text: &str, capabilities: Capabilities) -> (naga::Module, ModuleInfo) {
+    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(text)));
+    let info = Validator::new(ValidationFlags::all(), capabilities)
+        .validate(&module)
+        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(text)));
+    (module, info)
+}
+
+/// The 64-bit types that the step cannot do without.
+fn needed(step: &Step) -> Capabilities {
+    let mut out = Capabilities::empty();
+    let mut add = |dtype: DType| match dtype {
+        DType::I64 | DType::U64 => out |= Capabilities::SHADER_INT64,
+        // Its arithmetic is by the bits.
+        DType::F64 => out |= Capabilities::SHADER_INT64 | Capabilities::FLOAT64,
+        _ => {}
+    };
+    add(step.out.dtype());
+    step.reads.iter().for_each(|n| add(n.dtype()));
+    step.recipe.exprs().into_iter().for_each(|e| for_each_expr(e, &mut |e| add(e.dtype())));
+    out
+}
+
+/// Compares what the module declares with what the host binds.
+fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, module: &naga::Module) {
+    let mut layouter = naga::proc::Layouter::default();
+    layouter.update(module.to_ctx()).expect("types have layouts");
+    let mut bound: Vec<&naga::GlobalVariable> =
+        module.global_variables.iter().map(|(_, g)| g).filter(|g| g.binding.is_some()).collect();
+    bound.sort_by_key(|g| g.binding.map(|b| b.binding));
+    for (k, g) in bound.iter().enumerate() {
+        let place = g.binding.expect("filtered");
+        assert_eq!((place.group, place.binding), (0, k as u32), "{name}: {:?}", g.name);
+    }
+    let (params, storage) = bound.split_first().expect("parameters");
+    assert_eq!(params.space, naga::AddressSpace::Uniform, "{name}");
+    assert_eq!(layouter[params.ty].size as usize, launch.params.len() * 4, "{name}: parameters");
+    assert!(launch.params.len() * 4 <= UNIFORM_BYTES, "{name}: parameters");
+    assert_eq!(storage.len(), launch.bindings.len(), "{name}: bindings");
+    assert!(storage.len() <= STORAGE_BUFFERS, "{name}: {} storage buffers", storage.len());
+    for (g, binding) in storage.iter().zip(&launch.bindings) {
+        let naga::AddressSpace::Storage { access } = g.space else { panic!("{name}: {:?} is no storage", g.name) };
+        let reads = matches!(binding, Binding::Read(_) | Binding::ScratchRead(_));
+        let want =
+            if reads { naga::StorageAccess::LOAD } else { naga::StorageAccess::LOAD | naga::StorageAccess::STORE };
+        assert_eq!(access, want, "{name}: access of {:?}", g.name);
+        let naga::TypeInner::Array { base, size: naga::ArraySize::Dynamic, stride } = module.types[g.ty].inner else {
+            panic!("{name}: {:?} is no array", g.name);
+        };
+        let element = match module.types[base].inner {
+            naga::TypeInner::Scalar(s) => s.to_wgsl_text(),
+            naga::TypeInner::Atomic(s) => format!("atomic {}", s.to_wgsl_text()),
+            ref other => panic!("{name}: an array of {other:?}"),
+        };
+        let dtype = match binding {
+            Binding::Read(n) => Some(n.dtype()),
+            Binding::Output => Some(step.out.dtype()),
+            _ => None,
+        };
+        match (binding, dtype) {
+            (_, Some(dtype)) => {
+                assert_eq!(element, storage_type(dtype), "{name}: {:?}", g.name);
+                // Bools and bytes are packed into words.
+                assert_eq!(stride as usize, dtype.size().max(4), "{name}: {:?}", g.name);
+            }
+            (Binding::Status, _) => assert_eq!(element, "atomic u32", "{name}"),
+            (Binding::Scratch(k) | Binding::ScratchRead(k), _) => {
+                assert!(lowered.scratch[*k] > 0 && lowered.scratch[*k].is_multiple_of(4), "{name}: scratch {k}");
+            }
+            _ => {}
+        }
+    }
+}
+
+trait WgslText {
+    fn to_wgsl_text(self) -> String;
+}
+impl WgslText for naga::Scalar {
+    fn to_wgsl_text(self) -> String {
+        let kind = match self.kind {
+            naga::ScalarKind::Sint => "i",
+            naga::ScalarKind::Uint => "u",
+            naga::ScalarKind::Float => "f",
+            _ => "?",
+        };
+        format!("{kind}{}", u32::from(self.width) * 8)
+    }
+}
+
+fn check_memory(name: &str, launch: &Launch, module: &naga::Module) {
+    let mut layouter = naga::proc::Layouter::default();
+    layouter.update(module.to_ctx()).expect("types have layouts");
+    let workgroup = module.global_variables.iter().filter(|(_, g)| g.space == naga::AddressSpace::WorkGroup);
+    let bytes: u32 = workgroup.map(|(_, g)| layouter[g.ty].size).sum();
+    assert!(bytes <= WORKGROUP_BYTES, "{name}: {bytes} bytes of workgroup memory");
+    let entry = module.entry_points.iter().find(|e| e.name == launch.entry);
+    let entry = entry.unwrap_or_else(|| panic!("{name}: no entry point {}", launch.entry));
+    assert_eq!(entry.stage, naga::ShaderStage::Compute, "{name}");
+    assert_eq!(entry.workgroup_size, [INVOCATIONS, 1, 1], "{name}");
+}
+
+#[test]
+fn every_operation_of_every_recipe_gives_valid_shaders() {
+    let backend = unevaluated();
+    let cases = Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 });
+    let (mut modules, mut launches) = (HashSet::new(), 0);
+    for (name, node) in &cases {
+        let steps = plan(std::slice::from_ref(node), LIMITS).steps;
+        assert!(!steps.is_empty(), "{name}");
+        for step in &steps {
+            let lowered = lower(step, 3).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert!(!lowered.launches.is_empty(), "{name}");
+            let is_empty = matches!(step.recipe, Recipe::Assert { .. });
+            for launch in &lowered.launches {
+                launches += 1;
+                let (module, info) = validate(name, &launch.text, needed(step));
+                check_bindings(name, launch, &lowered, step, &module);
+                check_memory(name, launch, &module);
+                let writes = launch.bindings.iter().any(|b| !matches!(b, Binding::Read(_) | Binding::ScratchRead(_)));
+                assert!(writes || is_empty, "{name}: {} writes nothing", launch.entry);
+                if modules.insert(launch.text.clone()) {
+                    lint_text(name, &launch.text);
+                    lint_floats(name, &module, &info);
+                    let generated = launch.text.split("struct Params").nth(1).expect("parameters follow the template");
+                    assert!(!generated.contains("Barrier("), "{name}: a generated barrier");
+                }
+            }
+        }
+    }
+    println!("{} graphs, {launches} launches, {} modules", cases.len(), modules.len());
+    assert!(modules.len() > 500);
+}

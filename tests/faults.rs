@@ -1,0 +1,223 @@
+//! What goes wrong is an error, of the call or the read that it concerns and of no other, and leaves the rest usable.
+
+mod common;
+
+use ragged::{Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor};
+
+/// A device of our own, which others do not see break; none where none is expected.
+fn own(options: &DeviceOptions) -> Option<Device> {
+    (!common::gpus().is_empty()).then(|| Device::gpu_with(options).expect("the adapter opens twice"))
+}
+
+fn ints(values: Vec<i32>) -> HostTensor {
+    HostTensor::dense(&[values.len()], HostValues::I32(values))
+}
+
+/// Rows of ragged lengths, with values that depend on `seed`.
+fn rows(nrows: u32, seed: i32) -> HostTensor {
+    let mut splits = vec![0];
+    for r in 0..nrows {
+        splits.push(splits[r as usize] + (r * 7 + seed as u32) % 5);
+    }
+    let n = splits[nrows as usize] as usize;
+    HostTensor {
+        nested_row_splits: vec![splits],
+        uniform_row_lengths: vec![None],
+        inner_shape: vec![n],
+        values: HostValues::I32((0..n as i32).map(|i| i.wrapping_mul(seed) % 1000).collect()),
+    }
+}
+
+fn no_memory<T: std::fmt::Debug>(outcome: Result<T>) {
+    let message = outcome.expect_err("there is no memory").to_string();
+    assert!(message.contains("memory"), "{message}");
+}
+
+#[test]
+fn running_out_of_memory_is_an_error_once() {
+    let Some(device) = own(&DeviceOptions::default()) else { return };
+    let host = rows(1000, 3);
+    // The first failure empties the pool and tries again.
+    device.fail_allocations(1);
+    let x = host.to_device(&device).expect("the second attempt");
+    device.fail_allocations(2);
+    no_memory(host.to_device(&device));
+    let y = x.multiply(&x).and_then(|y| y.reduce_sum(1, false)).expect("recorded");
+    for _ in 0..3 {
+        device.fail_allocations(2);
+        no_memory(y.eval());
+        device.fail_allocations(2);
+        no_memory(y.to_host());
+    }
+    // The operands and what failed are as good as ever.
+    let cpu = host.to_device(&Device::cpu()).expect("uploads");
+    let want = cpu.multiply(&cpu).and_then(|y| y.reduce_sum(1, false)).and_then(|y| y.to_host()).expect("reads");
+    device.fail_allocations(0);
+    assert_eq!(y.to_host().expect("there is memory again"), want);
+    assert_eq!(x.to_host().expect("reads"), host);
+}
+
+#[test]
+fn failures_part_way_leave_no_half_results() {
+    let Some(device) = own(&DeviceOptions::default()) else { return };
+    let host = rows(5000, 7);
+    let chain = |x: &Tensor| -> Result<Tensor> {
+        let sums = x.reduce_sum(1, true)?;
+        let scaled = x.subtract(&sums)?;
+        Tensor::concat(&[&scaled, x], 1)?.reduce_max(1, false)
+    };
+    let want = chain(&host.to_device(&Device::cpu()).expect("uploads")).and_then(|y| y.to_host()).expect("reads");
+    let x = host.to_device(&device).expect("uploads");
+    for count in [2, 2, 2, 1, 0] {
+        let y = chain(&x).expect("recorded");
+        device.fail_allocations(count);
+        if count == 2 {
+            no_memory(y.to_host());
+        }
+        device.fail_allocations(0);
+        assert_eq!(y.to_host().expect("there is memory again"), want);
+    }
+}
+
+#[test]
+fn a_lost_device_is_an_error_of_everything_on_it() {
+    let Some(device) = own(&DeviceOptions::default()) else { return };
+    let host = rows(100, 5);
+    let x = host.to_device(&device).expect("uploads");
+    let y = x.add(&x).expect("recorded");
+    y.eval().expect("computes");
+    device.lose();
+    let lost = |outcome: Result<()>| assert!(matches!(outcome, Err(Error::DeviceLost { .. })), "{outcome:?}");
+    lost(x.to_host().map(drop));
+    lost(y.to_host().map(drop));
+    lost(y.multiply(&y).and_then(|z| z.to_host()).map(drop));
+    lost(x.multiply(&y).and_then(|z| z.eval()));
+    lost(host.to_device(&device).map(drop));
+    lost(x.to_device(&Device::cpu()).map(drop));
+    lost(device.numerics().map(drop));
+    let _ = device.stats();
+    // Another device of the same adapter goes on.
+    let other = own(&DeviceOptions::default()).expect("opens again");
+    assert_eq!(host.to_device(&other).and_then(|x| x.to_host()).expect("reads"), host);
+}
+
+#[test]
+fn what_a_device_cannot_hold_is_refused_before_anything_is_allocated() {
+    let Some(device) = own(&DeviceOptions::default().max_binding(Some(64 << 10))) else { return };
+    let limit = |outcome: Result<Tensor>| match outcome {
+        Err(Error::Limit { requested, limit, unit: "bytes", .. }) => assert!(requested > limit && limit == 64 << 10),
+        other => panic!("{other:?}"),
+    };
+    let fits = ints((0..10_000).collect()).to_device(&device).expect("40 kB");
+    let before = device.stats();
+    limit(ints(vec![1; 20_000]).to_device(&device));
+    // Intermediate results too, when they are recorded.
+    limit(Tensor::concat(&[&fits, &fits], 0));
+    limit(Tensor::stack(&[&fits, &fits], 0));
+    limit(fits.cast(ragged::DType::F64).and_then(|x| x.add(&x)));
+    let column = HostTensor::dense(&[300, 1], HostValues::I32(vec![1; 300])).to_device(&device).expect("small");
+    let row = HostTensor::dense(&[1, 300], HostValues::I32(vec![1; 300])).to_device(&device).expect("small");
+    limit(column.add(&row));
+    let spent = device.stats() - before;
+    assert_eq!(spent.dispatches, 0, "{spent:?}");
+    // What fits still does.
+    let sum = fits.add(&fits).and_then(|x| x.reduce_sum(0, false)).and_then(|x| x.to_host()).expect("reads");
+    assert_eq!(sum.values, HostValues::I32(vec![99_990_000]));
+}
+
+#[test]
+fn sizes_that_no_index_holds_are_refused() {
+    for (name, device) in common::devices() {
+        let dense = |shape: &[usize]| {
+            let n = shape.iter().product();
+            HostTensor::dense(shape, HostValues::U8(vec![1; n])).to_device(&device).expect("small")
+        };
+        let (column, row) = (dense(&[70_000, 1]), dense(&[1, 70_000]));
+        let outcome = column.maximum(&row);
+        assert!(matches!(outcome, Err(Error::Limit { .. })), "{name}: {outcome:?}");
+        let cube = dense(&[2000, 1, 1]).maximum(&dense(&[1, 2000, 1])).and_then(|x| x.maximum(&dense(&[1, 1, 2000])));
+        assert!(matches!(cube, Err(Error::Limit { .. })), "{name}: {cube:?}");
+        assert_eq!(column.reduce_max(None, false).and_then(|x| x.to_host()).expect("reads").values.len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_condition_is_reported_by_the_reads_that_depend_on_it() {
+    for (name, device) in common::devices() {
+        let x = ints((0..3000).collect()).to_device(&device).expect("uploads");
+        let mut divisors = vec![1; 3000];
+        (divisors[1234], divisors[2345]) = (0, 0);
+        let y = ints(divisors).to_device(&device).expect("uploads");
+        let line = line!() + 1;
+        let bad = x.truncatediv(&y).expect("only the device can see it");
+        let fine = x.add(&y).expect("recorded");
+        let below = bad.add(&fine).and_then(|z| z.reduce_sum(0, false)).expect("recorded");
+        // Computed together, told apart.
+        bad.eval().expect("does not look");
+        below.eval().expect("does not look");
+        assert_eq!(fine.to_host().expect("nothing is wrong here").values.len(), 3000, "{name}");
+        for tensor in [&bad, &below, &bad] {
+            match tensor.to_host() {
+                Err(Error::Check { op, at, location, .. }) => {
+                    assert_eq!((op, at), ("truncatediv", 1234), "{name}");
+                    assert!(location.ends_with(&format!("faults.rs:{line}")), "{name}: {location}");
+                }
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        assert_eq!(x.to_host().expect("as before").values, HostValues::I32((0..3000).collect()), "{name}");
+        assert!(fine.add(&x).and_then(|z| z.to_host()).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn two_conditions_are_told_apart() {
+    for (name, device) in common::devices() {
+        let x = ints(vec![5, 6, 7, 8]).to_device(&device).expect("uploads");
+        let zero = |at: usize| {
+            let mut v = vec![1; 4];
+            v[at] = 0;
+            ints(v).to_device(&device).expect("uploads")
+        };
+        let (a, b) = (x.truncatediv(&zero(2)).expect("recorded"), x.floormod(&zero(3)).expect("recorded"));
+        let found = |t: &Tensor| match t.to_host() {
+            Err(Error::Check { op, at, .. }) => (op, at),
+            other => panic!("{name}: {other:?}"),
+        };
+        assert_eq!(found(&a), ("truncatediv", 2), "{name}");
+        assert_eq!(found(&b), ("floormod", 3), "{name}");
+        let both = Tensor::stack(&[&a, &b], 0).expect("recorded");
+        assert!(["truncatediv", "floormod"].contains(&found(&both).0), "{name}");
+    }
+}
+
+#[test]
+fn threads_record_and_read_at_once() {
+    let cpu = Device::cpu();
+    let compute = |x: &Tensor, k: i32| -> Result<HostTensor> {
+        let y = x.multiply(k)?.subtract(&x.reduce_sum(1, true)?)?;
+        Tensor::concat(&[&y, x], 1)?.reduce_max(1, false)?.to_host()
+    };
+    for (name, device) in common::gpus() {
+        let host = rows(2000, 9);
+        let shared = host.to_device(&device).expect("uploads");
+        // Not computed yet: all threads want it.
+        let pending = shared.add(&shared).expect("recorded");
+        let reference = host.to_device(&cpu).expect("uploads");
+        let doubled = reference.add(&reference).expect("recorded");
+        std::thread::scope(|scope| {
+            for k in 0..8 {
+                let (shared, pending, reference, doubled, name) = (&shared, &pending, &reference, &doubled, &name);
+                scope.spawn(move || {
+                    for round in 0..6 {
+                        let factor = 1 + (k + round) % 5;
+                        let got = compute(shared, factor).expect("reads");
+                        assert_eq!(got, compute(reference, factor).expect("reads"), "{name}");
+                        let got = compute(pending, factor).expect("reads");
+                        assert_eq!(got, compute(doubled, factor).expect("reads"), "{name}");
+                    }
+                });
+            }
+        });
+    }
+}
