@@ -58,9 +58,7 @@ fn rounding(m: &mut Module<'_>, from: DType, to: DType) -> String {
     let text = match (from, to) {
         (DType::U32 | DType::I32, _) => {
             let ty = value_type(from);
-            format!(
-                "fn {name}(x: {ty}) -> f32 {{\n    return f32(x >> 16u) * 65536.0f + f32(x & {ty}(0xffff));\n}}"
-            )
+            format!("fn {name}(x: {ty}) -> f32 {{\n    return f32(x >> 16u) * 65536.0f + f32(x & {ty}(0xffff));\n}}")
         }
         (DType::U64, DType::F64) => format!(
             "fn {name}(x: u64) -> f64 {{\n    \
