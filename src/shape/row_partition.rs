@@ -69,13 +69,20 @@ impl RowPartition {
         Ok(Self::from_splits_node(splits, nrows.clone(), capacity))
     }
 
+    /// The splits of rows of one length. A map where the host knows how many there are: it can be taken into its readers.
+    /// Else a scan, since kernels that compute maps stop at the live count, but entries beyond must repeat the total.
+    fn even_splits(backend: &BackendRef, op: &'static str, nrows: &Extent, len: u32) -> Result<Node> {
+        if nrows.as_known().is_none() {
+            return Node::scan(backend, op, nrows.clone(), Expr::u32(len));
+        }
+        let count = nrows.plus(op, &Extent::known(1))?;
+        Ok(Node::map(backend, op, count, Expr::index().mul(Expr::u32(len)), &[]))
+    }
+
     /// Ragged in type, though all rows have the same length.
     fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: u32) -> Result<Self> {
         let nvals = nrows.times(op, u64::from(len))?;
-        let count = nrows.plus(op, &Extent::known(1))?;
-        // Entries beyond the live rows repeat the total.
-        let start = Expr::index().min(nrows.expr()).mul(Expr::u32(len));
-        let splits = Node::map(backend, op, count, start, &[]);
+        let splits = Self::even_splits(backend, op, nrows, len)?;
         Ok(Self { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals, host: None, lengths: Some((len, len)) })
     }
 
@@ -202,11 +209,7 @@ impl RowPartition {
     pub(crate) fn splits_node(&self, backend: &BackendRef) -> Result<Node> {
         match &self.rows {
             Rows::Splits(node) => Ok(node.clone()),
-            Rows::Uniform(len) => {
-                let count = self.nrows.plus("row_splits", &Extent::known(1))?;
-                let start = Expr::index().min(self.nrows.expr()).mul(Expr::u32(*len));
-                Ok(Node::map(backend, "row_splits", count, start, &[]))
-            }
+            Rows::Uniform(len) => Self::even_splits(backend, "row_splits", &self.nrows, *len),
         }
     }
 
