@@ -233,7 +233,11 @@ impl Planner {
                 own_rows.extend(as_own_row(e).map(|(s, inner)| (s.clone(), inner)));
             });
         }
-        let row_context = g.rows.clone().or_else(|| own_rows.into_iter().next());
+        // A kernel that walks rows is told those rows, and no others.
+        let row_context = match resolved.rows() {
+            Some(_) => g.rows.clone(),
+            None => own_rows.into_iter().next(),
+        };
         let mut fused = vec![node.op()];
         fused.extend(g.taken.iter().map(Node::op));
         let taken = g.taken;
