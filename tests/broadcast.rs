@@ -71,14 +71,14 @@ fn pair(random: &mut Random) -> (Nested, Nested) {
 }
 
 /// The definition.
-fn naive(a: &Tree, b: &Tree, rank: usize, f: &impl Fn(i64, i64) -> i64) -> Tree {
+fn naive(a: &Tree, b: &Tree) -> Tree {
     match (a, b) {
-        (Tree::Leaf(a), Tree::Leaf(b)) => Tree::Leaf(f(*a, *b)),
+        (Tree::Leaf(a), Tree::Leaf(b)) => Tree::Leaf(1000 * a + b),
         _ => {
             let (x, y) = (a.rows(), b.rows());
             let len = if x.len() == 1 { y.len() } else { x.len() };
             let at = |rows: &[Tree], i: usize| rows[if rows.len() == 1 { 0 } else { i }].clone();
-            Tree::Rows((0..len).map(|i| naive(&at(x, i), &at(y, i), rank - 1, f)).collect())
+            Tree::Rows((0..len).map(|i| naive(&at(x, i), &at(y, i))).collect())
         }
     }
 }
@@ -122,7 +122,7 @@ fn check(a: &Nested, b: &Nested) {
     let rank = a.dims.len().max(b.dims.len());
     let (x, y) = (deepened(a, rank), deepened(b, rank));
     let dims = x.dims.iter().zip(&y.dims).map(|(x, y)| if *x == Some(1) { *y } else { *x }).collect();
-    let result = Nested { root: naive(&x.root, &y.root, rank, &|a, b| 1000 * a + b), dims };
+    let result = Nested { root: naive(&x.root, &y.root), dims };
     let want = host(&result, 0);
     for device in [Device::cpu(), Device::cpu_unfused()] {
         let on = |t: &Nested| host(t, 0).to_device(&device).expect("an upload");
@@ -204,4 +204,28 @@ fn equal_partitions_stay_one() {
     let column = HostTensor::dense(&[2, 1], HostValues::I64(vec![1, 2])).to_device(&cpu).unwrap();
     let y = (&column * &x).unwrap();
     assert_eq!((&y - &x).unwrap().to_host().unwrap().values, HostValues::I64(vec![0, 0, 3]));
+}
+
+#[test]
+fn to_the_shape_of_another() {
+    let cpu = Device::cpu();
+    let dense = |shape: &[usize], values: &[i64]| HostTensor::dense(shape, HostValues::I64(values.to_vec()));
+    let like = |x: &HostTensor, y: &HostTensor| {
+        let (x, y) = (x.to_device(&cpu).unwrap(), y.to_device(&cpu).unwrap());
+        x.broadcast_like(&y).and_then(|t| t.to_host())
+    };
+    let rows = ragged(&[&[0, 2, 3]], &[0; 3]);
+    let pairs = ragged(&[&[0, 2, 4]], &[0; 4]);
+    assert_eq!(like(&dense(&[2, 1], &[1, 2]), &rows).unwrap(), ragged(&[&[0, 2, 3]], &[1, 1, 2]));
+    assert_eq!(like(&dense(&[2], &[1, 2]), &pairs).unwrap(), ragged(&[&[0, 2, 4]], &[1, 2, 1, 2]));
+    assert_eq!(like(&dense(&[], &[5]), &rows).unwrap(), ragged(&[&[0, 2, 3]], &[5, 5, 5]));
+    assert_eq!(like(&pairs, &dense(&[2, 2], &[0; 4])).unwrap(), dense(&[2, 2], &[0; 4]));
+    assert!(like(&rows, &dense(&[2, 1, 1], &[0; 2])).is_err());
+    assert!(like(&rows, &pairs).is_err());
+    assert!(like(&rows, &dense(&[2, 2], &[0; 4])).is_err());
+    assert!(like(&dense(&[3], &[0; 3]), &dense(&[1], &[0])).is_err());
+    assert!(like(&dense(&[1, 1], &[0]), &dense(&[1], &[0])).is_err());
+    let words = HostTensor::dense(&[2, 1], HostValues::Str(vec![b"ab".to_vec(), b"c".to_vec()]));
+    let repeated = HostValues::Str(vec![b"ab".to_vec(), b"ab".to_vec(), b"c".to_vec()]);
+    assert_eq!(like(&words, &rows).unwrap().values, repeated);
 }

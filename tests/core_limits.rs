@@ -15,6 +15,7 @@ mod families;
 #[allow(dead_code, reason = "the suite itself uses the rest")]
 mod got;
 #[path = "conformance/quirk.rs"]
+#[allow(dead_code, reason = "one binary uses all of it")]
 mod quirk;
 
 use std::path::Path;

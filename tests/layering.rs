@@ -7,23 +7,26 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The layers, lowest first. Modules in one group know nothing of each other.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
     &["dtype"],
     &["error", "numerics", "stats"],
     &["math"],
     &["graph"],
-    &["backend"],
+    &["backend", "explain"],
     &["device"],
     &["shape"],
     &["element"],
     &["tensor"],
+    &["sparse"],
     &["ops"],
     &["bin"],
 ];
 
-/// Imports that point upwards or sideways, and why they stay: importer, imported, reason.
-const EXCEPTIONS: [(&str, &str, &str); 1] =
-    [("element", "tensor", "an element type names its host values, which are part of a host tensor")];
+/// Imports that point upwards or sideways, and why they stay: file of the importer, imported module, reason.
+const EXCEPTIONS: [(&str, &str, &str); 2] = [
+    ("element.rs", "tensor", "an element type names its host values, which are part of a host tensor"),
+    ("tensor/operators.rs", "ops", "operators are written with the operations that they stand for"),
+];
 
 /// A module's place among the layers.
 fn layer(module: &str) -> Option<usize> {
@@ -133,7 +136,7 @@ fn imports_point_downwards() {
             if below < above {
                 continue;
             }
-            match EXCEPTIONS.iter().position(|(a, b, _)| *a == importer && b == imported) {
+            match EXCEPTIONS.iter().position(|(a, b, _)| inside == Path::new(a) && b == imported) {
                 Some(k) => used.push(k),
                 None => faults.push(format!(
                     "src/{} imports {imported}, which lies {} {importer}",
@@ -145,7 +148,7 @@ fn imports_point_downwards() {
     }
     for (k, (a, b, _)) in EXCEPTIONS.iter().enumerate() {
         if !used.contains(&k) {
-            faults.push(format!("the exception for {a} importing {b} is no longer needed"));
+            faults.push(format!("the exception for src/{a} importing {b} is no longer needed"));
         }
     }
     faults.sort();

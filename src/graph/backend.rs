@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::expr::Check;
 use super::node::Node;
-use super::plan::PlanLimits;
+use super::plan::{PlanLimits, Step};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::numerics::Numerics;
@@ -32,6 +32,15 @@ impl PartialEq for Status {
     }
 }
 
+/// What a step costs on a backend.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepCost {
+    /// Kernels started.
+    pub(crate) dispatches: u64,
+    /// Bytes of intermediate results between its kernels.
+    pub(crate) scratch_bytes: u64,
+}
+
 /// An executor of graphs.
 pub(crate) trait Backend: Debug + Send + Sync {
     /// Distinguishes devices within the process.
@@ -48,6 +57,8 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn plan_limits(&self) -> PlanLimits;
     /// Takes `bytes` (whole elements of `dtype`, little endian) into storage.
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>>;
+    /// What the step would cost.
+    fn cost(&self, step: &Step) -> Result<StepCost>;
     /// Computes and stores the nodes. Does not look at conditions and does not wait.
     fn evaluate(&self, nodes: &[Node]) -> Result<()>;
     /// Evaluates the nodes, reads their live elements, and fails with the first condition that does not hold.

@@ -107,47 +107,54 @@ const SEARCH_COST: u32 = 24;
 /// Cost of a function of `crate::math`, in operations.
 const MATH_COST: u32 = 24;
 
+fn operands(kind: &ExprKind) -> impl Iterator<Item = &Expr> {
+    use ExprKind as K;
+    let (a, b, c) = match kind {
+        K::Index | K::Scalar(_) => (None, None, None),
+        K::Load(_, a) | K::RowOf(_, a) | K::Unary(_, a) | K::Cast(a) | K::Bitcast(a) => (Some(a), None, None),
+        K::Binary(_, a, b) | K::Checked(_, a, b) | K::Within(_, a, b) => (Some(a), Some(b), None),
+        K::Select(a, b, c) => (Some(a), Some(b), Some(c)),
+    };
+    [a, b, c].into_iter().flatten()
+}
+
+fn own_cost(kind: &ExprKind) -> u32 {
+    use ExprKind as K;
+    match kind {
+        K::Index | K::Scalar(_) | K::Bitcast(_) => 0,
+        K::RowOf(..) => SEARCH_COST,
+        K::Within(..) => 2,
+        K::Unary(UnaryOp::Math(_), _) => MATH_COST,
+        K::Binary(BinaryOp::Pow | BinaryOp::Atan2, ..) => MATH_COST,
+        K::Binary(BinaryOp::Div | BinaryOp::Rem, a, _) if a.dtype() != DType::U32 => MATH_COST,
+        _ => 1,
+    }
+}
+
 impl Expr {
     fn new(kind: ExprKind, dtype: DType) -> Self {
         use ExprKind as K;
-        let (digest, has_index, cost) = match &kind {
-            K::Index => (Digest::of("index", ()), true, 0),
-            K::Scalar(s) => (Digest::of("scalar", (s.dtype(), s.bits())), false, 0),
-            K::Load(n, i) => (Digest::of("load", (n.digest(), i)), i.has_index(), i.cost().saturating_add(1)),
-            K::RowOf(n, i) => (Digest::of("row", (n.digest(), i)), i.has_index(), i.cost() + SEARCH_COST),
-            K::Within(n, r, o) => (
-                Digest::of("within", (n.digest(), r, o)),
-                r.has_index() || o.has_index(),
-                r.cost().saturating_add(o.cost()).saturating_add(2),
-            ),
-            K::Unary(op, a) => {
-                let own = if matches!(op, UnaryOp::Math(_)) { MATH_COST } else { 1 };
-                (Digest::of("unary", (op, a)), a.has_index(), a.cost().saturating_add(own))
-            }
-            K::Binary(op, a, b) => {
-                let heavy = match op {
-                    BinaryOp::Pow | BinaryOp::Atan2 => true,
-                    BinaryOp::Div | BinaryOp::Rem => a.dtype() != DType::U32,
-                    _ => false,
-                };
-                let own = if heavy { MATH_COST } else { 1 };
-                let cost = a.cost().saturating_add(b.cost()).saturating_add(own);
-                (Digest::of("binary", (op, a, b)), a.has_index() || b.has_index(), cost)
-            }
-            K::Select(c, a, b) => (
-                Digest::of("select", (c, a, b)),
-                c.has_index() || a.has_index() || b.has_index(),
-                c.cost().saturating_add(a.cost()).saturating_add(b.cost()).saturating_add(1),
-            ),
-            K::Cast(a) => (Digest::of("cast", (dtype, a)), a.has_index(), a.cost().saturating_add(1)),
-            K::Bitcast(a) => (Digest::of("bitcast", (dtype, a)), a.has_index(), a.cost()),
-            K::Checked(check, ok, v) => (
-                Digest::of("checked", (check, ok, v)),
-                ok.has_index() || v.has_index(),
-                ok.cost().saturating_add(v.cost()).saturating_add(1),
-            ),
+        let digest = match &kind {
+            K::Index => Digest::of("index", ()),
+            K::Scalar(s) => Digest::of("scalar", (s.dtype(), s.bits())),
+            K::Load(n, i) => Digest::of("load", (n.digest(), i)),
+            K::RowOf(n, i) => Digest::of("row", (n.digest(), i)),
+            K::Within(n, r, o) => Digest::of("within", (n.digest(), r, o)),
+            K::Unary(op, a) => Digest::of("unary", (op, a)),
+            K::Binary(op, a, b) => Digest::of("binary", (op, a, b)),
+            K::Select(c, a, b) => Digest::of("select", (c, a, b)),
+            K::Cast(a) => Digest::of("cast", (dtype, a)),
+            K::Bitcast(a) => Digest::of("bitcast", (dtype, a)),
+            K::Checked(check, ok, v) => Digest::of("checked", (check, ok, v)),
         };
-        Self(Arc::new(Inner { digest, dtype, has_index, cost, kind }))
+        let mut out = Inner { digest, dtype, has_index: matches!(kind, K::Index), cost: 0, kind };
+        let (mut has_index, mut cost) = (out.has_index, own_cost(&out.kind));
+        for e in operands(&out.kind) {
+            has_index |= e.has_index();
+            cost = cost.saturating_add(e.cost());
+        }
+        (out.has_index, out.cost) = (has_index, cost);
+        Self(Arc::new(out))
     }
 
     /// The kind, to match on.
@@ -192,10 +199,10 @@ impl Expr {
     }
     /// The row that holds position `index`, in sorted `splits`.
     pub(crate) fn row_of(splits: &Node, index: Self) -> Self {
-        if let ExprKind::Within(s, row, _) = index.kind() {
-            if s == splits {
-                return row.clone();
-            }
+        if let ExprKind::Within(s, row, _) = index.kind()
+            && s == splits
+        {
+            return row.clone();
         }
         Self::new(ExprKind::RowOf(splits.clone(), index), DType::U32)
     }
@@ -294,14 +301,11 @@ impl Expr {
 
     /// The operands that are expressions over the same position, in order.
     pub(crate) fn operands(&self) -> impl Iterator<Item = &Self> {
-        use ExprKind as K;
-        let (a, b, c) = match self.kind() {
-            K::Index | K::Scalar(_) => (None, None, None),
-            K::Load(_, a) | K::RowOf(_, a) | K::Unary(_, a) | K::Cast(a) | K::Bitcast(a) => (Some(a), None, None),
-            K::Binary(_, a, b) | K::Checked(_, a, b) | K::Within(_, a, b) => (Some(a), Some(b), None),
-            K::Select(a, b, c) => (Some(a), Some(b), Some(c)),
-        };
-        [a, b, c].into_iter().flatten()
+        operands(self.kind())
+    }
+    /// What this operation costs by itself, its operands given.
+    pub(crate) fn own_cost(&self) -> u32 {
+        own_cost(self.kind())
     }
 
     /// The node read directly here, if any.
@@ -339,35 +343,6 @@ impl Expr {
                 let (c, a, b) = (next(), next(), next());
                 c.select(a, b)
             }
-        }
-    }
-
-    /// The value of a u32 expression of counts (no `Index`; sums, products and comparisons of array elements), given
-    /// what arrays hold at fixed positions.
-    pub(crate) fn evaluate_u32(&self, read: &mut dyn FnMut(&Node, u32) -> u32) -> u32 {
-        use ExprKind as K;
-        match self.kind() {
-            K::Scalar(s) => s.bits() as u32,
-            K::Load(n, at) => {
-                let at = at.evaluate_u32(read);
-                read(n, at)
-            }
-            K::Binary(op, a, b) => {
-                let (a, b) = (a.evaluate_u32(read), b.evaluate_u32(read));
-                fold_u32(*op, &Self::u32(a), &Self::u32(b)).map_or(0, |e| match e.kind() {
-                    K::Scalar(s) => s.bits() as u32,
-                    _ => 0,
-                })
-            }
-            K::Select(c, a, b) => {
-                if c.evaluate_u32(read) != 0 {
-                    a.evaluate_u32(read)
-                } else {
-                    b.evaluate_u32(read)
-                }
-            }
-            K::Cast(a) | K::Bitcast(a) | K::Checked(_, _, a) => a.evaluate_u32(read),
-            other => unreachable!("bug: a count is computed by {other:?}"),
         }
     }
 
@@ -438,15 +413,16 @@ fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
             _ => return None,
         });
     }
-    if let (BinaryOp::Div | BinaryOp::Rem, Some(k)) = (op, y) {
-        if let Some((q, m)) = quotient_and_rest(a, k) {
-            return Some(if op == BinaryOp::Div { q } else { m });
-        }
+    if let (BinaryOp::Div | BinaryOp::Rem, Some(k)) = (op, y)
+        && let Some((q, m)) = quotient_and_rest(a, k)
+    {
+        return Some(if op == BinaryOp::Div { q } else { m });
     }
-    if let (BinaryOp::Sub, ExprKind::Within(s, row, offset), ExprKind::Load(t, r)) = (op, a.kind(), b.kind()) {
-        if s == t && row == r {
-            return Some(offset.clone());
-        }
+    if let (BinaryOp::Sub, ExprKind::Within(s, row, offset), ExprKind::Load(t, r)) = (op, a.kind(), b.kind())
+        && s == t
+        && row == r
+    {
+        return Some(offset.clone());
     }
     match (op, x, y) {
         (BinaryOp::Add | BinaryOp::Sub, _, Some(0)) | (BinaryOp::Mul | BinaryOp::Div, _, Some(1)) => Some(a.clone()),

@@ -1,9 +1,28 @@
 //! Sizes: known on the host, or a bound on the host with a count on the device.
 
-use super::digest::Digest;
-use super::expr::Expr;
-use super::node::{Node, for_each_node};
+use super::backend::BackendRef;
+use super::expr::{Expr, ExprKind};
+use super::node::Node;
 use crate::error::{Error, Result};
+
+/// Where a count is to be had.
+#[derive(Debug, Clone)]
+pub(crate) enum Count {
+    /// On the host.
+    Known(u32),
+    /// On the device: that element of that array, but no more than the capacity.
+    At(Node, u32, u32),
+}
+
+impl Count {
+    /// The array to evaluate for it.
+    pub(crate) fn node(&self) -> Option<&Node> {
+        match self {
+            Self::Known(_) => None,
+            Self::At(node, ..) => Some(node),
+        }
+    }
+}
 
 /// How many elements an array has.
 ///
@@ -85,22 +104,17 @@ impl Extent {
         })
     }
 
-    /// Adds the arrays that the count is computed from.
-    pub(crate) fn nodes(&self, to: &mut Vec<Node>) {
-        if let Some(live) = &self.live {
-            for_each_node(live, &mut |n| to.push(n.clone()));
-        }
-    }
-
-    /// The count, given what arrays hold at fixed positions.
-    pub(crate) fn evaluate(&self, read: &mut dyn FnMut(&Node, u32) -> u32) -> u32 {
+    /// Where the count can be read.
+    pub(crate) fn count(&self, backend: &BackendRef) -> Count {
         match &self.live {
-            None => self.capacity,
-            Some(live) => live.evaluate_u32(read).min(self.capacity),
+            None => Count::Known(self.capacity),
+            Some(live) => match live.kind() {
+                ExprKind::Load(node, at) if at.as_u32().is_some() => {
+                    Count::At(node.clone(), at.as_u32().unwrap_or(0), self.capacity)
+                }
+                // Anything else is worked out on the device: a kernel of one element.
+                _ => Count::At(Node::map(backend, "count", Self::known(1), live.clone(), &[]), 0, self.capacity),
+            },
         }
-    }
-
-    pub(crate) fn digest(&self) -> Digest {
-        Digest::of("extent", self)
     }
 }

@@ -8,3 +8,4 @@ pub(crate) mod node;
 pub(crate) mod opcode;
 pub(crate) mod plan;
 pub(crate) mod scalar;
+pub(crate) mod traffic;

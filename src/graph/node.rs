@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
 
-use super::backend::{Backend, BackendRef, Status};
+use super::backend::{BackendRef, Status};
 use super::digest::Digest;
 use super::expr::{Check, Expr};
 use super::extent::Extent;
@@ -45,6 +45,8 @@ pub(crate) enum Recipe {
     Map {
         /// The value of an element.
         value: Expr,
+        /// Whether elements beyond the live ones are computed too, up to the capacity: splits are searched whole.
+        whole: bool,
     },
     /// `out[row * inner + d]` is the reduction of `value` over the elements `(j, d)` of the row, `j` ascending.
     /// `value` is an expression in the flat position `j * inner + d`.
@@ -106,7 +108,7 @@ impl Recipe {
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         let mut out = Vec::with_capacity(3);
         let extents: [Option<&Extent>; 2] = match self {
-            Self::Map { value } => {
+            Self::Map { value, .. } => {
                 out.push(value);
                 [None, None]
             }
@@ -270,12 +272,32 @@ impl Node {
     /// Element `i` is `value` at `i`.
     pub(crate) fn map(backend: &BackendRef, op: &'static str, extent: Extent, value: Expr, asserts: &[Self]) -> Self {
         // `x[i]` at `i`, all of it, is x.
-        if let super::expr::ExprKind::Load(n, i) = value.kind() {
-            if i.is_index() && n.extent() == &extent && asserts.is_empty() {
-                return n.clone();
-            }
+        if let super::expr::ExprKind::Load(n, i) = value.kind()
+            && i.is_index()
+            && n.extent() == &extent
+            && asserts.is_empty()
+        {
+            return n.clone();
         }
-        Self::recorded(backend, op, value.dtype(), extent, asserts, Recipe::Map { value })
+        Self::recorded(backend, op, value.dtype(), extent, asserts, Recipe::Map { value, whole: false })
+    }
+
+    /// Splits of `nrows` rows: entry `i` is `start` at `i`, and every entry beyond the live rows repeats the last, however
+    /// many rows there are. `start` at the number of rows must be the number of values.
+    pub(crate) fn splits(
+        backend: &BackendRef,
+        op: &'static str,
+        nrows: &Extent,
+        start: &Expr,
+        asserts: &[Self],
+    ) -> Result<Self> {
+        let entries = nrows.plus(op, &Extent::known(1))?;
+        if nrows.as_known().is_some() {
+            return Ok(Self::map(backend, op, entries, start.clone(), asserts));
+        }
+        let value = start.at(&Expr::index().min(nrows.expr()));
+        let recipe = Recipe::Map { value, whole: true };
+        Ok(Self::recorded(backend, op, DType::U32, entries, asserts, recipe))
     }
 
     /// The reduction of each row; see [`Recipe::Reduce`].
@@ -380,9 +402,4 @@ pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
         }
         stack.extend(e.operands());
     }
-}
-
-/// Whether two devices are one and the same.
-pub(crate) fn same_backend(a: &dyn Backend, b: &dyn Backend) -> bool {
-    a.id() == b.id()
 }

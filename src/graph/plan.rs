@@ -49,14 +49,11 @@ pub(crate) struct Plan {
 }
 
 /// Expressions above this cost are not taken into a second consumer.
-const CHEAP: u32 = 96;
+const CHEAP: u32 = 80;
+/// Expressions above this cost are stored rather than evaluated by both passes of a scan. Below a search's cost.
+const TWICE: u32 = 20;
 /// A step's expression is not grown beyond this cost.
-const STEP_COST: u32 = 6_000;
-
-/// The position of the element (of `inner` numbers) that `Index` belongs to.
-pub(crate) fn element_position(inner: u32) -> Expr {
-    Expr::index().div(Expr::u32(inner))
-}
+const STEP_COST: u32 = 2_000;
 
 /// The partition and inner width for which this is the row of the current element, if it is of that form.
 pub(crate) fn as_own_row(e: &Expr) -> Option<(&Node, u32)> {
@@ -93,12 +90,25 @@ struct Planner {
     steps: Vec<Step>,
 }
 
+/// How a template uses the expression it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Evaluation {
+    /// Once a position, with its row at hand.
+    Once,
+    /// Twice a position, without its row: by both passes of a scan.
+    Twice,
+    /// From a hundred places of the text, as a hash reads bytes: what is not a mere load would be compiled as often.
+    Everywhere,
+}
+
 /// What is gathered while one step's expressions are resolved.
 struct Growing<'a> {
     /// Maps that must be stored for this step to fit.
     stored: &'a HashSet<Digest>,
     /// The rows that the step walks, if it does.
     rows: Option<(Node, u32)>,
+    /// How often the step's template evaluates its expression at one position, or spells it out.
+    evaluation: Evaluation,
     memo: HashMap<Digest, Expr>,
     taken: Vec<Node>,
     after: Vec<Node>,
@@ -155,7 +165,7 @@ impl Planner {
         let own = match recipe {
             Recipe::Map { .. } | Recipe::Assert { .. } => 1,
             Recipe::Hash { .. } => 1,
-            Recipe::Scan { .. } | Recipe::Reduce { .. } => 3,
+            Recipe::Scan { .. } | Recipe::Reduce { .. } => 2,
             // Digits, keys, and the permutation, which is the output in the last pass.
             Recipe::Sort { .. } => 3,
         };
@@ -181,14 +191,25 @@ impl Planner {
             Recipe::Hash { rows: Rows::Splits(s), .. } => Some((s.clone(), 1)),
             _ => None,
         };
-        let mut g =
-            Growing { stored, rows, memo: HashMap::new(), taken: Vec::new(), after: node.asserts().to_vec(), cost: 0 };
+        let mut g = Growing {
+            stored,
+            rows,
+            evaluation: match recipe {
+                Recipe::Scan { .. } | Recipe::Sort { .. } => Evaluation::Twice,
+                Recipe::Hash { .. } => Evaluation::Everywhere,
+                _ => Evaluation::Once,
+            },
+            memo: HashMap::new(),
+            taken: Vec::new(),
+            after: node.asserts().to_vec(),
+            cost: 0,
+        };
         let mut count = |this: &Self, e: &super::extent::Extent| match e.live() {
             None => e.clone(),
             Some(live) => super::extent::Extent::bounded(e.capacity(), this.resolve(live, &mut g)),
         };
         let resolved = match recipe {
-            Recipe::Map { value } => Recipe::Map { value: self.resolve(value, &mut g) },
+            Recipe::Map { value, whole } => Recipe::Map { value: self.resolve(value, &mut g), whole: *whole },
             Recipe::Reduce { op, rows, nrows, nvals, inner, value } => {
                 let (nrows, nvals) = (count(self, nrows), count(self, nvals));
                 let value = self.resolve(value, &mut g);
@@ -220,23 +241,23 @@ impl Planner {
         }
         for e in resolved.exprs().into_iter().chain(&live) {
             for_each_expr(e, &mut |e| {
-                if let ExprKind::Checked(check, _, _) = e.kind() {
-                    if !checks.contains(check) {
-                        checks.push(check.clone());
-                    }
+                if let ExprKind::Checked(check, _, _) = e.kind()
+                    && !checks.contains(check)
+                {
+                    checks.push(check.clone());
                 }
-                if let Some(n) = e.node() {
-                    if !reads.contains(n) {
-                        reads.push(n.clone());
-                    }
+                if let Some(n) = e.node()
+                    && !reads.contains(n)
+                {
+                    reads.push(n.clone());
                 }
                 own_rows.extend(as_own_row(e).map(|(s, inner)| (s.clone(), inner)));
             });
         }
-        // A kernel that walks rows is told those rows, and no others.
-        let row_context = match resolved.rows() {
-            Some(_) => g.rows.clone(),
-            None => own_rows.into_iter().next(),
+        // A map is told the row of each element in any one partition; a reduction only in the one that it walks.
+        let row_context = match resolved {
+            Recipe::Map { .. } | Recipe::Assert { .. } => own_rows.into_iter().next(),
+            _ => g.rows.clone(),
         };
         let mut fused = vec![node.op()];
         fused.extend(g.taken.iter().map(Node::op));
@@ -272,12 +293,18 @@ impl Planner {
     /// The map's expression at `at`, if reading the map there is better computed than stored.
     fn take(&self, n: &Node, at: &Expr, g: &mut Growing<'_>) -> Option<Expr> {
         let recipe = n.recipe()?;
-        let Recipe::Map { value } = &*recipe else { return None };
+        let Recipe::Map { value, .. } = &*recipe else { return None };
         if g.stored.contains(&n.digest()) || self.roots.contains(&n.digest()) || !self.limits.fuse {
             return None;
         }
         let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
         let body = value.at(at);
+        let cost = work(&body, g.rows.as_ref());
+        match g.evaluation {
+            Evaluation::Everywhere if cost > 2 => return None,
+            Evaluation::Twice if cost > TWICE => return None,
+            _ => {}
+        }
         if !at.is_index() {
             // Away from its own position, a search that stays one would be made for every element read.
             let mut searches = false;
@@ -291,22 +318,32 @@ impl Planner {
         }
         // Twice read, or read again and again through a computed index: only if storing it costs more.
         let repeated = uses > 1 || !at.is_index();
-        if repeated && (value.cost() > CHEAP || (uses > 8 && value.cost() > 8)) {
+        if repeated && (cost > CHEAP || (uses > 8 && cost > 8)) {
             return None;
         }
-        let cost = g.cost.saturating_add(body.cost());
-        if cost > STEP_COST {
+        if g.cost + cost > STEP_COST {
             return None;
         }
-        g.cost = cost;
+        g.cost += cost;
         Some(body)
     }
+}
+
+/// What evaluating the expression once costs, in operations: each distinct subexpression once, and nothing for the row
+/// of the element where the step has it at hand.
+fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
+    let mut sum = 0u32;
+    for_each_expr(e, &mut |e| {
+        let at_hand = as_own_row(e).is_some_and(|(s, inner)| rows.is_some_and(|r| (&r.0, r.1) == (s, inner)));
+        sum = sum.saturating_add(if at_hand { 0 } else { e.own_cost() });
+    });
+    sum
 }
 
 /// How many arrays a map reads itself.
 fn width(n: &Node) -> usize {
     let mut nodes = HashSet::new();
-    if let Some(Recipe::Map { value }) = n.recipe().as_deref() {
+    if let Some(Recipe::Map { value, .. }) = n.recipe().as_deref() {
         for_each_node(value, &mut |n| {
             nodes.insert(n.digest());
         });

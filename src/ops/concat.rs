@@ -110,24 +110,15 @@ impl<'a> Pair<'a> {
         Some((p.0.min(q.0), p.1.max(q.1)))
     }
 
-    /// The partition whose row `r` starts at `start` and has `length` values, both expressions in the row.
+    /// The partition whose row `r` starts at `start`, an expression in the row.
     fn partition(
         &self,
         count: &Extent,
-        (start, length): (Expr, Expr),
+        start: &Expr,
         nvals: Extent,
         lengths: Option<(u32, u32)>,
     ) -> Result<RowPartition> {
-        let part = if count.as_known().is_some() {
-            let entries = count.plus(self.op, &Extent::known(1))?;
-            let splits = Node::map(self.backend, self.op, entries, start, &self.asserts);
-            RowPartition::from_splits_node(splits, count.clone(), nvals.capacity())
-        } else {
-            // The entries beyond the live rows must repeat the total, which a scan sees to.
-            let length = Node::map(self.backend, self.op, count.clone(), length, &self.asserts);
-            let length = Expr::load(&length, Expr::index());
-            RowPartition::from_lengths(self.backend, self.op, count, length, nvals.capacity())?
-        };
+        let part = RowPartition::from_starts(self.backend, self.op, count, start, nvals.capacity(), &self.asserts)?;
         Ok(part.with_nvals(nvals).with_lengths(lengths))
     }
 
@@ -150,9 +141,8 @@ impl<'a> Pair<'a> {
         let (row, in_x) = (Expr::index(), Expr::index().lt(rows.clone()));
         let in_y = row.clone().sub(rows);
         let after = p.nvals_extent().expr().add(q.start(in_y.clone()));
-        let start = in_x.clone().select(p.start(row.clone()), after);
-        let length = in_x.select(p.length(row), q.length(in_y));
-        Ok((self.partition(&above.count, (start, length), nvals, Self::bounds(p, q))?, below))
+        let start = in_x.select(p.start(row), after);
+        Ok((self.partition(&above.count, &start, nvals, Self::bounds(p, q))?, below))
     }
 
     /// The rows of the dimension that is joined: those of both, side by side.
@@ -166,11 +156,10 @@ impl<'a> Pair<'a> {
             }
             _ => {
                 let row = Expr::index();
-                let start = p.start(row.clone()).add(q.start(row.clone()));
-                let length = p.length(row.clone()).add(q.length(row));
+                let start = p.start(row.clone()).add(q.start(row));
                 let lengths = p.known_lengths().zip(q.known_lengths());
                 let lengths = lengths.map(|(p, q)| (p.0.saturating_add(q.0), p.1.saturating_add(q.1)));
-                self.partition(p.nrows_extent(), (start, length), nvals, lengths)?
+                self.partition(p.nrows_extent(), &start, nvals, lengths)?
             }
         };
         let base = p.nvals_extent().capacity();

@@ -381,8 +381,8 @@ impl Levels {
     }
 }
 
-/// The length of the longest row.
-fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) -> Result<Extent> {
+/// The length of the longest row; 0 without rows.
+pub(super) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) -> Result<Extent> {
     let nrows = p.nrows_extent();
     if let Some(len) = p.uniform_row_length() {
         let any = Expr::u32(0).lt(nrows.expr());

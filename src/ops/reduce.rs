@@ -516,3 +516,43 @@ macro_rules! forward {
 forward!(Averaged: reduce_sum -> T, reduce_prod -> T, reduce_min -> T, reduce_max -> T);
 forward!(Averaged: reduce_mean -> T::Mean, reduce_variance -> T::Mean, reduce_std -> T::Mean);
 forward!(Number: reduce_all -> bool, reduce_any -> bool);
+
+#[cfg(test)]
+mod tests {
+    use crate::graph::node::Recipe;
+    use crate::graph::plan::plan;
+    use crate::{Axes, Device, HostTensor, HostValues, Result, Tensor};
+
+    /// The kinds of steps that the reduction over axis 1 of a tensor of rows takes.
+    fn steps(reduce: fn(&Tensor, Axes, bool) -> Result<Tensor>) -> Vec<&'static str> {
+        let x = HostTensor {
+            nested_row_splits: vec![vec![0, 2, 2, 3]],
+            uniform_row_lengths: vec![None],
+            inner_shape: vec![3],
+            values: HostValues::F32(vec![1.0, 2.0, 3.0]),
+        };
+        let x = x.to_device(&Device::cpu()).expect("a valid tensor");
+        let nodes = reduce(&x, Axes::from(1), false).and_then(|r| r.nodes()).expect("recorded");
+        let steps = plan(&nodes, Device::cpu().backend().plan_limits()).steps;
+        let kind = |r: &Recipe| match r {
+            Recipe::Map { .. } => "map",
+            Recipe::Reduce { .. } => "reduce",
+            _ => "other",
+        };
+        steps.iter().map(|s| kind(&s.recipe)).collect()
+    }
+
+    #[test]
+    fn rows_take_one_pass_and_a_map_of_the_size_of_the_result() {
+        assert_eq!(steps(Tensor::reduce_sum), ["reduce"]);
+        assert_eq!(steps(Tensor::reduce_mean), ["reduce", "map"]);
+        assert_eq!(steps(Tensor::reduce_max), ["reduce", "map"]);
+    }
+
+    #[test]
+    fn a_variance_takes_two_passes() {
+        let steps = steps(Tensor::reduce_variance);
+        assert_eq!(steps.iter().filter(|s| **s == "reduce").count(), 2, "{steps:?}");
+        assert!(steps.len() <= 4, "{steps:?}");
+    }
+}

@@ -48,7 +48,8 @@ impl Tensor {
             Repeats::Maybe => BytesBound::Unknown,
         };
         let numbers = count.times(op, u64::from(width))?;
-        let values = Values::rearranged(backend, op, &numbers, &Pick::From(self.values_ref(), at), bound, &[])?;
+        // On the values too: rows without any read no index.
+        let values = Values::rearranged(backend, op, &numbers, &Pick::From(self.values_ref(), at), bound, asserts)?;
         Self::new(backend, partitions, Some(count), self.inner().to_vec(), values)
     }
 

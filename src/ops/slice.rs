@@ -6,9 +6,10 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::plan::for_each_expr;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
@@ -265,7 +266,7 @@ impl Walk<'_> {
         if let Some((start, end)) = ends {
             return (Expr::u32(start), Extent::known(end - start));
         }
-        (p.start(row.clone()), Extent::bounded(longest(p), p.length(row)))
+        (p.start(row.clone()), Extent::bounded(longest(p), settled(self.backend(), p.length(row))))
     }
 
     /// The offset of a place in a row of that many, if it can be there.
@@ -374,14 +375,7 @@ impl Walk<'_> {
                 From::Each(Node::map(self.backend(), OP, count.clone(), position, &[]))
             }
         };
-        let one = Extent::known(1);
-        match count.as_known() {
-            Some(size) => RowPartition::uniform(size, one),
-            None => {
-                let rows = RowPartition::from_lengths(self.backend(), OP, &one, count.expr(), count.capacity())?;
-                Ok(rows.with_nvals(count))
-            }
-        }
+        single_row(self.backend(), OP, count)
     }
 
     /// A slice of each of many rows.
@@ -440,6 +434,31 @@ impl Walk<'_> {
     }
 }
 
+/// One row of that many.
+pub(crate) fn single_row(backend: &BackendRef, op: &'static str, count: Extent) -> Result<RowPartition> {
+    let one = Extent::known(1);
+    match count.as_known() {
+        Some(size) => RowPartition::uniform(size, one),
+        None => {
+            let rows = RowPartition::from_lengths(backend, op, &one, count.expr(), count.capacity())?;
+            Ok(rows.with_nvals(count))
+        }
+    }
+}
+
+/// A count that reads arrays at fixed positions only, as the count of an extent must: where it does not, it becomes
+/// an array itself.
+fn settled(backend: &BackendRef, count: Expr) -> Expr {
+    let mut fixed = true;
+    for_each_expr(&count, &mut |e| {
+        fixed &= !matches!(e.kind(), ExprKind::Load(_, at) if at.as_u32().is_none());
+    });
+    if fixed {
+        return count;
+    }
+    Expr::load(&Node::map(backend, OP, Extent::known(1), count, &[]), Expr::u32(0))
+}
+
 /// The longest that a row can be.
 fn longest(p: &RowPartition) -> u32 {
     let nvals = p.nvals_extent().capacity();
@@ -464,12 +483,9 @@ fn run_of_rows(backend: &BackendRef, p: &RowPartition, start: &Expr, count: &Ext
     let last = known(&end).map_or_else(|| p.start(end), Expr::u32);
     let most = u64::from(longest(p)) * u64::from(count.capacity());
     let capacity = most.min(p.nvals_extent().capacity().into()) as u32;
-    let nvals = Extent::bounded(capacity, last.sub(first.clone()));
-    let entries = count.plus(OP, &Extent::known(1))?;
-    // Entries beyond the live rows repeat the total.
-    let row = if count.as_known().is_some() { Expr::index() } else { Expr::index().min(count.expr()) };
-    let splits = Node::map(backend, OP, entries, p.start(row.add(start.clone())).sub(first.clone()), &[]);
-    let taken = RowPartition::from_splits_node(splits, count.clone(), capacity).with_nvals(nvals);
+    let nvals = Extent::bounded(capacity, settled(backend, last.sub(first.clone())));
+    let from = p.start(Expr::index().add(start.clone())).sub(first.clone());
+    let taken = RowPartition::from_starts(backend, OP, count, &from, capacity, &[])?.with_nvals(nvals);
     Ok((taken.with_lengths(p.known_lengths()), first))
 }
 
@@ -508,5 +524,49 @@ impl<T: Element> RaggedTensor<T> {
     #[track_caller]
     pub fn row_at(&self, index: &Tensor) -> Result<Self> {
         self.erased().row_at(index)?.try_into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::device::Device;
+    use crate::graph::plan::{PlanLimits, plan};
+    use crate::s;
+    use crate::tensor::{HostTensor, HostValues, Tensor};
+
+    fn example() -> Tensor {
+        let host = HostTensor {
+            nested_row_splits: vec![vec![0, 3, 3, 4, 8]],
+            uniform_row_lengths: vec![None],
+            inner_shape: vec![8],
+            values: HostValues::I32((0..8).collect()),
+        };
+        host.to_device(&Device::cpu()).unwrap()
+    }
+
+    #[test]
+    fn slices_that_keep_as_many_share_their_partition() {
+        let x = example();
+        let same = |a: &Tensor, b: &Tensor| a.partitions()[0].same(&b.partitions()[0]);
+        let (front, back) = (x.slice(s![.., ..-1]).unwrap(), x.slice(s![.., 1..]).unwrap());
+        assert!(same(&front, &back));
+        assert!(same(&x.slice(s![.., ..;-1]).unwrap(), &x.slice(s![.., ..;-1]).unwrap()));
+        assert!(same(&x, &x.slice(s![..]).unwrap()));
+        assert!(!same(&x, &back));
+    }
+
+    #[test]
+    fn what_stands_side_by_side_needs_no_scan_and_has_known_sizes() {
+        let x = example();
+        let part = x.slice(s![1..3]).unwrap();
+        assert_eq!((part.partitions()[0].nrows(), part.partitions()[0].nvals()), (Some(2), Some(1)));
+        let row = x.slice(s![-1]).unwrap();
+        assert_eq!(row.shape(), [Some(4)]);
+        let limits = PlanLimits { storage_buffers: 8, fuse: true };
+        // The values alone; and for rows the splits.
+        assert_eq!(plan(&row.nodes().unwrap(), limits).steps.len(), 1);
+        assert_eq!(plan(&part.nodes().unwrap(), limits).steps.len(), 2);
+        // All of it is what it was.
+        assert!(plan(&x.slice(s![.., ..]).unwrap().nodes().unwrap(), limits).steps.is_empty());
     }
 }

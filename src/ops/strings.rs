@@ -57,7 +57,10 @@ impl Tensor {
             let hits = separators.iter().map(|&s| byte.clone().eq(Expr::scalar(s)));
             hits.reduce(Expr::or).expect("not empty")
         };
-        let count = |flag: Expr| Node::scan(backend, OP, byte_count.clone(), flag.cast(DType::U32));
+        let count = |flag: Expr| {
+            let flags = Node::map(backend, OP, byte_count.clone(), flag, &[]);
+            Node::scan(backend, OP, byte_count.clone(), Expr::load(&flags, Expr::index()).cast(DType::U32))
+        };
         let at = Expr::index();
         // How many bytes are kept before each; how many separators, or starts of pieces, come before each.
         let kept = count(is_separator(at.clone()).not())?;
@@ -77,15 +80,14 @@ impl Tensor {
         let before = Expr::load(&marks, strings.start(at.clone()));
         let before = match pieces {
             Pieces::NonEmpty => before,
-            Pieces::All => before.add(at.clone().min(nrows.expr())),
+            Pieces::All => before.add(at.clone()),
         };
-        let splits = Node::map(backend, OP, nrows.plus(OP, &Extent::known(1))?, before, &[]);
         let capacity = match pieces {
             // Every piece but the last of a string has a byte and a separator.
             Pieces::NonEmpty => byte_count.capacity().min((byte_count.capacity() / 2).saturating_add(nrows.capacity())),
             Pieces::All => byte_count.plus(OP, nrows)?.capacity(),
         };
-        let partition = RowPartition::from_splits_node(splits, nrows.clone(), capacity);
+        let partition = RowPartition::from_starts(backend, OP, nrows, &before, capacity, &[])?;
         // Where piece k starts among the bytes. The position of mark number q is the last that has q marks before it.
         let start = match pieces {
             Pieces::NonEmpty => Expr::row_of(&marks, at.clone()),
@@ -100,11 +102,10 @@ impl Tensor {
         let piece_count = partition.nvals_extent();
         let kept_total = Expr::load(&kept, total);
         let piece_splits = at.clone().lt(piece_count.expr()).select(Expr::load(&kept, start), kept_total.clone());
-        let piece_splits = Node::map(backend, OP, piece_count.plus(OP, &Extent::known(1))?, piece_splits, &[]);
         let piece_bytes = Extent::bounded(byte_count.capacity(), kept_total);
         let byte = Expr::load(bytes, Expr::row_of(&kept, at));
         let bytes = Node::map(backend, OP, piece_bytes.clone(), byte, &[]);
-        let strings = RowPartition::from_splits_node(piece_splits, piece_count.clone(), byte_count.capacity())
+        let strings = RowPartition::from_starts(backend, OP, piece_count, &piece_splits, byte_count.capacity(), &[])?
             .with_nvals(piece_bytes);
         let mut partitions = self.deepened(self.inner().len())?.partitions().to_vec();
         let outer = piece_count.clone();
@@ -175,10 +176,9 @@ impl Tensor {
             }
         }
         if let (Some(m), Some(n)) = (self.outer().and_then(Extent::as_known), other.outer().and_then(Extent::as_known))
+            && m != n
         {
-            if m != n {
-                return Err(differ("the number of strings differs"));
-            }
+            return Err(differ("the number of strings differs"));
         }
         let extent = self.count()?;
         let between = separator.len() as u32;

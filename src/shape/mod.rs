@@ -6,11 +6,13 @@
 //! - *ragged_rank*: how many partitions a tensor has.
 
 mod broadcast;
-mod layout;
+mod encoding;
+mod ragged_shape;
 mod row_partition;
 mod taken;
 
 pub(crate) use broadcast::{Place, UniformRows, broadcast, same_layout};
-pub(crate) use layout::Layout;
+pub(crate) use encoding::{Encoding, splits_of_rowids, trusted_splits_of_rowids};
+pub use ragged_shape::RaggedShape;
 pub use row_partition::RowPartition;
 pub(crate) use taken::{Repeats, level_below};

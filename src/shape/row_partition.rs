@@ -65,28 +65,34 @@ impl RowPartition {
         if let Some(len) = length.as_u32() {
             return Self::uniform_but_ragged(backend, op, nrows, len);
         }
-        let splits = Node::scan(backend, op, nrows.clone(), length)?;
+        // As a node of its own, a length that is costly to work out is stored, not worked out twice.
+        let lengths = Node::map(backend, op, nrows.clone(), length, &[]);
+        let splits = Node::scan(backend, op, nrows.clone(), Expr::load(&lengths, Expr::index()))?;
         Ok(Self::from_splits_node(splits, nrows.clone(), capacity))
-    }
-
-    /// The splits of rows of one length. A map where the host knows how many there are: it can be taken into its readers.
-    /// Else a scan, since kernels that compute maps stop at the live count, but entries beyond must repeat the total.
-    fn even_splits(backend: &BackendRef, op: &'static str, nrows: &Extent, len: u32) -> Result<Node> {
-        if nrows.as_known().is_none() {
-            return Node::scan(backend, op, nrows.clone(), Expr::u32(len));
-        }
-        let count = nrows.plus(op, &Extent::known(1))?;
-        Ok(Node::map(backend, op, count, Expr::index().mul(Expr::u32(len)), &[]))
     }
 
     /// Ragged in type, though all rows have the same length.
     fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: u32) -> Result<Self> {
         let nvals = nrows.times(op, u64::from(len))?;
-        let splits = Self::even_splits(backend, op, nrows, len)?;
+        let splits = Node::splits(backend, op, nrows, &Expr::index().mul(Expr::u32(len)), &[])?;
         Ok(Self { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals, host: None, lengths: Some((len, len)) })
     }
 
-    /// The partition of a node of valid splits.
+    /// The partition whose row `r` starts at `start`, an expression in the row that also gives, at the number of rows,
+    /// how many values all have: `capacity` at most.
+    pub(crate) fn from_starts(
+        backend: &BackendRef,
+        op: &'static str,
+        nrows: &Extent,
+        start: &Expr,
+        capacity: u32,
+        asserts: &[Node],
+    ) -> Result<Self> {
+        let splits = Node::splits(backend, op, nrows, start, asserts)?;
+        Ok(Self::from_splits_node(splits, nrows.clone(), capacity))
+    }
+
+    /// The partition of a node of valid splits, whose entries beyond the live rows repeat the last.
     pub(crate) fn from_splits_node(splits: Node, nrows: Extent, capacity: u32) -> Self {
         let total = Expr::load(&splits, Expr::u32(nrows.capacity()));
         let nvals = if nrows.capacity() == 0 { Extent::known(0) } else { Extent::bounded(capacity, total) };
@@ -209,7 +215,10 @@ impl RowPartition {
     pub(crate) fn splits_node(&self, backend: &BackendRef) -> Result<Node> {
         match &self.rows {
             Rows::Splits(node) => Ok(node.clone()),
-            Rows::Uniform(len) => Self::even_splits(backend, "row_splits", &self.nrows, *len),
+            Rows::Uniform(len) => {
+                let start = Expr::index().mul(Expr::u32(*len));
+                Node::splits(backend, "row_splits", &self.nrows, &start, &[])
+            }
         }
     }
 
@@ -231,13 +240,32 @@ impl RowPartition {
                 format!("row_splits must not decrease, but row_splits[{}] = {b} is below row_splits[{r}] = {a}", r + 1),
             ));
         }
-        if let Some(nvals) = nvals {
-            if last as u64 != nvals {
-                return Err(Error::partition(op, format!("row_splits ends at {last}, but there are {nvals} values")));
-            }
+        if let Some(nvals) = nvals
+            && last as u64 != nvals
+        {
+            return Err(Error::partition(op, format!("row_splits ends at {last}, but there are {nvals} values")));
         }
         Extent::known_u64(op, last as u64)?;
         Extent::known_u64(op, splits.len() as u64)?;
         Ok(splits.iter().map(|&s| s as u32).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Device;
+
+    #[test]
+    fn rows_of_one_length_are_found_where_only_the_device_knows_how_many() {
+        let device = Device::cpu();
+        let backend = device.backend();
+        let data = backend.upload(DType::U32, bytemuck::bytes_of(&8u32)).expect("uploaded");
+        let live = Expr::load(&Node::source(backend, DType::U32, 1, data), Expr::u32(0));
+        let rows = Extent::bounded(50, live);
+        let p = RowPartition::from_lengths(backend, "test", &rows, Expr::u32(3), 150).expect("recorded");
+        let found = Node::map(backend, "test", Extent::known(3), p.row_of(Expr::index().mul(Expr::u32(10))), &[]);
+        let read = backend.read(&[found]).expect("read");
+        assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&read[0]), [0, 3, 6]);
     }
 }

@@ -1,7 +1,5 @@
 //! Tensors in host memory: what a read gives, and what is uploaded.
 
-use std::sync::Arc;
-
 use super::{Tensor, Values};
 use crate::device::Device;
 use crate::dtype::DType;
@@ -250,10 +248,5 @@ impl Tensor {
             return Ok(self.clone());
         }
         self.to_host()?.to_device(device)
-    }
-
-    /// A rank-1 tensor of strings on a device.
-    pub(crate) fn text(s: &str) -> Arc<[u8]> {
-        s.as_bytes().into()
     }
 }

@@ -1,11 +1,23 @@
 //! Tensors: flat values under row partitions.
 
+mod construct;
+mod display;
+mod from_nested;
 mod host;
-mod operators;
+mod integers;
+mod into_values;
+mod nested;
+mod partition;
 mod typed;
 mod values;
 
+pub use from_nested::{FromNested, IntoNested};
 pub use host::{HostTensor, HostValues};
+pub(crate) use integers::Source;
+pub use integers::{Integer, Integers};
+pub use into_values::IntoValues;
+pub use nested::{ConstantOptions, Nested};
+pub(crate) use partition::{Making, Trust, counts_below, encoded, positions, read_u32};
 pub use typed::RaggedTensor;
 pub use values::Fill;
 pub(crate) use values::{BytesBound, Pick, Values};
@@ -13,11 +25,12 @@ pub(crate) use values::{BytesBound, Pick, Values};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::explain::Explain;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::shape::{Layout, RowPartition};
+use crate::shape::{RaggedShape, RowPartition};
 
 /// Unevaluated nodes that may stand in a chain before the work so far is evaluated.
 const MAX_DEPTH: u32 = 64;
@@ -27,14 +40,10 @@ const MAX_DEPTH: u32 = 64;
 /// Dimension 0 is the rows of the outermost partition (or of the flat values where there is none), dimensions 1 to
 /// `ragged_rank` lie under the partitions, the others are the inner dimensions of the flat values. Immutable, cheap to
 /// clone. Operations record; what they compute is computed when it is read.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Tensor {
     backend: BackendRef,
-    partitions: Vec<RowPartition>,
-    /// How many elements the flat values have along their outermost dimension; none for a scalar.
-    outer: Option<Extent>,
-    /// The flat values' other dimensions.
-    inner: Vec<u32>,
+    shape: RaggedShape,
     values: Values,
 }
 
@@ -51,7 +60,7 @@ impl Tensor {
         if let Err(hint) = backend.supports(values.dtype()) {
             return Err(Error::unsupported("a tensor", values.dtype(), hint));
         }
-        let out = Self { backend: backend.clone(), partitions, outer, inner, values };
+        let out = Self { backend: backend.clone(), shape: RaggedShape { partitions, outer, inner }, values };
         let nodes = out.nodes()?;
         // Before anything is recorded that could not be computed. A capacity may be more than there will be, but it is what would
         // be allocated.
@@ -72,7 +81,13 @@ impl Tensor {
 
     /// The same layout with other values.
     pub(crate) fn with_value_node(&self, node: Node) -> Result<Self> {
-        Self::new(&self.backend, self.partitions.clone(), self.outer.clone(), self.inner.clone(), Values::Numbers(node))
+        Self::new(
+            &self.backend,
+            self.shape.partitions.clone(),
+            self.shape.outer.clone(),
+            self.shape.inner.clone(),
+            Values::Numbers(node),
+        )
     }
 
     pub(crate) fn backend(&self) -> &BackendRef {
@@ -88,45 +103,45 @@ impl Tensor {
     }
     /// The row partitions, outermost first.
     pub fn partitions(&self) -> &[RowPartition] {
-        &self.partitions
+        &self.shape.partitions
     }
     /// How many row partitions it has; 0 for a dense tensor.
     pub fn ragged_rank(&self) -> usize {
-        self.partitions.len()
+        self.shape.partitions.len()
     }
     /// How many dimensions it has.
     pub fn rank(&self) -> usize {
-        if self.outer.is_none() { 0 } else { 1 + self.partitions.len() + self.inner.len() }
+        self.shape.rank()
     }
     /// The flat values' outermost dimension; none for a scalar.
     pub(crate) fn outer(&self) -> Option<&Extent> {
-        self.outer.as_ref()
+        self.shape.outer.as_ref()
     }
     /// The flat values' dimensions after the outermost.
     pub(crate) fn inner(&self) -> &[u32] {
-        &self.inner
+        &self.shape.inner
     }
     /// Numbers (or strings) that one element of the flat values has.
     pub(crate) fn width(&self) -> u32 {
-        self.inner.iter().product()
+        self.shape.inner.iter().product()
     }
     pub(crate) fn values_ref(&self) -> &Values {
         &self.values
     }
     /// How many numbers (or strings) the flat values have.
     pub(crate) fn count(&self) -> Result<Extent> {
-        match &self.outer {
+        match &self.shape.outer {
             None => Ok(Extent::known(1)),
             Some(outer) => outer.times("a tensor", u64::from(self.width())),
         }
     }
     /// The number of rows of the outermost dimension.
     pub(crate) fn nrows_extent(&self) -> Extent {
-        self.layout().nrows()
+        self.shape.nrows_extent()
     }
-    /// Where the elements are, apart from what they are.
-    pub(crate) fn layout(&self) -> Layout<'_> {
-        Layout { partitions: &self.partitions, outer: self.outer.as_ref(), inner: &self.inner }
+    /// Where the elements are, apart from what they are: partitions and inner dimensions.
+    pub fn ragged_shape(&self) -> &RaggedShape {
+        &self.shape
     }
 
     /// The numbers, for an operation that needs some.
@@ -154,12 +169,12 @@ impl Tensor {
     /// The shape as the host knows it: the size of each uniform dimension, none for a ragged one or one whose size is
     /// known on the device only.
     pub fn shape(&self) -> Vec<Option<u64>> {
-        self.layout().shape()
+        self.shape.sizes()
     }
 
     /// The shape as text: `[3, None, 2]`.
     pub fn shape_text(&self) -> String {
-        self.layout().text()
+        self.shape.to_string()
     }
 
     /// The axis counted from the front.
@@ -177,12 +192,10 @@ impl Tensor {
     /// Every node that the tensor is made of.
     pub(crate) fn nodes(&self) -> Result<Vec<Node>> {
         let mut out = self.values.nodes(&self.backend)?;
-        for p in &self.partitions {
+        for p in &self.shape.partitions {
             if p.uniform_row_length().is_none() {
                 out.push(p.splits_node(&self.backend)?);
             }
-            p.nvals_extent().nodes(&mut out);
-            p.nrows_extent().nodes(&mut out);
         }
         Ok(out)
     }
@@ -193,6 +206,14 @@ impl Tensor {
     /// What the device refuses. Conditions on values are looked at by reads only.
     pub fn eval(&self) -> Result<()> {
         self.backend.evaluate(&self.nodes()?)
+    }
+
+    /// The kernels that reading the tensor would run, with the bytes they move; runs nothing.
+    ///
+    /// # Errors
+    /// A step that the device cannot run at all.
+    pub fn explain(&self) -> Result<Explain> {
+        Explain::new(&self.backend, &self.nodes()?)
     }
 
     /// The flat position of the number that belongs to element `at`, number `d`.

@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 
 /// A ragged tensor of elements of type `T`: flat values under row partitions, on a [`Device`]. Immutable and cheap to
 /// clone; operations record, reads compute.
-#[derive(Debug)]
 pub struct RaggedTensor<T: Element> {
     erased: Tensor,
     element: PhantomData<fn() -> T>,

@@ -163,8 +163,9 @@ impl Values {
             capacity = u64::from(len) * u64::from(extent.capacity());
         }
         let capacity = Extent::known_u64(op, capacity)?.capacity();
+        let is_measured = length.as_u32().is_none() && extent.capacity() > 0;
         let mut strings = RowPartition::from_lengths(backend, op, extent, length, capacity)?;
-        if matches!(bound, BytesBound::Unknown) && strings.nvals().is_none() {
+        if matches!(bound, BytesBound::Unknown) && is_measured {
             let total = Node::map(backend, op, Extent::known(1), strings.nvals_extent().expr(), &[]);
             let read = backend.read(&[total])?;
             strings = strings.with_nvals(Extent::known(bytemuck::pod_read_unaligned(&read[0])));

@@ -1,8 +1,35 @@
 //! Random ragged tensors, with the row lengths at which kernels change their ways.
 
+use std::fmt;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use ragged::{DType, HostTensor, HostValues};
+
+/// A random tensor. Its debug text is short, whatever its size is: what a failing law prints.
+#[derive(Clone)]
+pub struct Sample(pub HostTensor);
+
+impl std::ops::Deref for Sample {
+    type Target = HostTensor;
+    fn deref(&self) -> &HostTensor {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Sample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 300;
+        let lengths: Vec<Vec<u32>> =
+            self.nested_row_splits.iter().map(|s| s.windows(2).map(|w| w[1] - w[0]).collect()).collect();
+        write!(f, "{} {:?}", self.values.dtype(), self.inner_shape)?;
+        for text in [format!("{lengths:?}"), format!("{:?}", self.values)] {
+            let cut: String = text.chars().take(MOST).collect();
+            write!(f, " {cut}{}", if cut.len() < text.len() { "…" } else { "" })?;
+        }
+        Ok(())
+    }
+}
 
 /// Row lengths around the sizes of subgroups, workgroups and tiles.
 const EDGES: [u32; 17] = [0, 1, 2, 15, 16, 17, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 3, 5];
@@ -129,7 +156,7 @@ pub fn values(dtype: DType, n: usize) -> BoxedStrategy<HostValues> {
 }
 
 /// A tensor of that dtype, ragged rank and inner shape (the dimensions after the values' own).
-pub fn tensor_of(dtype: DType, ragged_rank: usize, inner: &[usize]) -> BoxedStrategy<HostTensor> {
+pub fn tensor_of(dtype: DType, ragged_rank: usize, inner: &[usize]) -> BoxedStrategy<Sample> {
     let inner = inner.to_vec();
     partitions(ragged_rank)
         .prop_flat_map(move |(nested_row_splits, outer)| {
@@ -138,17 +165,15 @@ pub fn tensor_of(dtype: DType, ragged_rank: usize, inner: &[usize]) -> BoxedStra
             let n = inner_shape.iter().product();
             (Just(nested_row_splits), Just(inner_shape), values(dtype, n))
         })
-        .prop_map(|(nested_row_splits, inner_shape, values)| HostTensor {
-            uniform_row_lengths: vec![None; nested_row_splits.len()],
-            nested_row_splits,
-            inner_shape,
-            values,
+        .prop_map(|(nested_row_splits, inner_shape, values)| {
+            let uniform_row_lengths = vec![None; nested_row_splits.len()];
+            Sample(HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values })
         })
         .boxed()
 }
 
 /// A tensor of any of those dtypes, of ragged rank 0 to 3 and inner rank 0 to 2.
-pub fn tensor(dtypes: &[DType]) -> BoxedStrategy<HostTensor> {
+pub fn tensor(dtypes: &[DType]) -> BoxedStrategy<Sample> {
     let inner = prop_oneof![
         4 => Just(Vec::new()),
         2 => (0..4usize).prop_map(|d| vec![d]),

@@ -108,7 +108,7 @@ pub fn device_sized(random: &mut Random, ragged: usize, inner: usize, device: &D
     let x = on(&random.tensor(ragged + 1, inner), device);
     // Reversed rows have splits made on the device; columns are as many as its longest row.
     let x = x.reverse([0, 1]).and_then(|x| x.reduce_sum(0, false)).expect("recorded");
-    assert_eq!(x.shape()[0], None);
+    // Unless it was uniform or empty to begin with.
     let host = x.to_host().expect("a read");
     (x, host)
 }

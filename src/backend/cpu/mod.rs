@@ -27,8 +27,8 @@ use eval::Inputs;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{Backend, Status};
-use crate::graph::extent::Extent;
+use crate::graph::backend::{Backend, Status, StepCost};
+use crate::graph::extent::{Count, Extent};
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{PlanLimits, Step, plan};
 use crate::numerics::Numerics;
@@ -99,7 +99,7 @@ impl CpuBackend {
         };
         let mut out = Array::zeroed(step.out.dtype(), capacity);
         match &step.recipe {
-            Recipe::Map { value } => map::map(inputs, value, n, &mut out),
+            Recipe::Map { value, whole } => map::map(inputs, value, if *whole { capacity } else { n }, &mut out),
             Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
             Recipe::Reduce { op, rows, nrows, inner, value, .. } => {
                 reduce::reduce(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
@@ -149,10 +149,13 @@ impl Backend for CpuBackend {
         isize::MAX as u64
     }
     fn plan_limits(&self) -> PlanLimits {
-        PlanLimits { storage_buffers: 8, fuse: !self.unfused }
+        PlanLimits { storage_buffers: 12, fuse: !self.unfused }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         Ok(Arc::new(Array::from_bytes(dtype, bytes)))
+    }
+    fn cost(&self, _: &Step) -> Result<StepCost> {
+        Ok(StepCost { dispatches: 1, scratch_bytes: 0 })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
         for step in plan(nodes, self.plan_limits()).steps {
@@ -161,10 +164,9 @@ impl Backend for CpuBackend {
         Ok(())
     }
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
+        let counts: Vec<Count> = nodes.iter().map(|n| n.extent().count(n.backend())).collect();
         let mut wanted = nodes.to_vec();
-        for n in nodes {
-            n.extent().nodes(&mut wanted);
-        }
+        wanted.extend(counts.iter().filter_map(Count::node).cloned());
         self.evaluate(&wanted)?;
         for n in &wanted {
             let stored = n.stored().expect("bug: evaluation left a node without a result");
@@ -179,8 +181,14 @@ impl Backend for CpuBackend {
         };
         Ok(nodes
             .iter()
-            .map(|n| {
-                let live = n.extent().evaluate(&mut |node, at| array(node).slice::<u32>()[at as usize]);
+            .zip(&counts)
+            .map(|(n, count)| {
+                let live = match count {
+                    Count::Known(n) => *n,
+                    Count::At(node, at, most) => {
+                        array(node).slice::<u32>().get(*at as usize).copied().unwrap_or(0).min(*most)
+                    }
+                };
                 array(n).bytes()[..live as usize * n.dtype().size()].to_vec()
             })
             .collect())

@@ -10,17 +10,22 @@ use super::probe;
 use super::runtime::{Access, Buffer, Command, Dispatch, ReadRequest, Runtime};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{Backend, Status};
+use crate::graph::backend::{Backend, Status, StepCost};
 use crate::graph::digest::Digest;
 use crate::graph::expr::Check;
+use crate::graph::extent::Count;
 use crate::graph::node::{Node, Recipe, Stored};
-use crate::graph::plan::{PlanLimits, plan};
+use crate::graph::plan::{PlanLimits, Step, plan};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 
 /// Data-dependent results up to this many bytes are read at their capacity, so that one wait suffices; larger ones are
 /// read in two: the count, then what there is.
 const READ_AT_CAPACITY: u64 = 32 << 20;
+
+/// Storage buffers that a kernel binds at most, where the adapter allows as many: core WebGPU's 8 are few for a fused
+/// look-up and concatenation, and every one more costs the driver's tracking.
+const MOST_BUFFERS: u32 = 12;
 
 /// A GPU as an executor of graphs.
 #[derive(Debug)]
@@ -81,10 +86,6 @@ impl Recorded {
 impl GpuBackend {
     pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool) -> Self {
         Self { runtime, id, name, fuse, numerics: OnceLock::new() }
-    }
-
-    pub(crate) fn runtime(&self) -> &Arc<Runtime> {
-        &self.runtime
     }
 
     fn record(&self, nodes: &[Node]) -> Result<Recorded> {
@@ -201,11 +202,16 @@ impl Backend for GpuBackend {
         limits.max_binding.min(limits.max_buffer)
     }
     fn plan_limits(&self) -> PlanLimits {
-        PlanLimits { storage_buffers: self.runtime.limits().storage_buffers.min(8), fuse: self.fuse }
+        PlanLimits { storage_buffers: self.runtime.limits().storage_buffers.min(MOST_BUFFERS), fuse: self.fuse }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
-        debug_assert!(bytes.len() % dtype.size().max(1) == 0, "bug: part of an element");
+        debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");
         Ok(Arc::new(self.runtime.upload(bytes)?))
+    }
+    fn cost(&self, step: &Step) -> Result<StepCost> {
+        let lowered = lower(step, 0)?;
+        let dispatches = lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0).count() as u64;
+        Ok(StepCost { dispatches, scratch_bytes: lowered.scratch.iter().sum() })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
         let recorded = self.record(nodes)?;
@@ -216,10 +222,9 @@ impl Backend for GpuBackend {
         Ok(())
     }
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
+        let counts: Vec<Count> = nodes.iter().map(|n| n.extent().count(n.backend())).collect();
         let mut wanted = nodes.to_vec();
-        for n in nodes {
-            n.extent().nodes(&mut wanted);
-        }
+        wanted.extend(counts.iter().filter_map(Count::node).cloned());
         let recorded = self.record(&wanted)?;
         let mut reads: Vec<ReadRequest> = Vec::new();
         // Conditions, one read a block.
@@ -238,17 +243,16 @@ impl Backend for GpuBackend {
             reads.push(ReadRequest { buffer, offset: u64::from(s.slot) * 4, bytes: 4 });
         }
         // Counts.
-        let mut counts: Vec<(Digest, u32)> = Vec::new();
-        for n in nodes {
-            n.extent().evaluate(&mut |node, at| {
-                let key = (node.digest(), at);
-                if !counts.contains(&key) {
-                    counts.push(key);
+        let mut asked: Vec<(Digest, u32)> = Vec::new();
+        for count in &counts {
+            if let Count::At(node, at, _) = count {
+                let key = (node.digest(), *at);
+                if !asked.contains(&key) {
+                    asked.push(key);
                     let buffer = recorded.buffer(node);
-                    reads.push(ReadRequest { buffer, offset: u64::from(at) * 4, bytes: 4 });
+                    reads.push(ReadRequest { buffer, offset: u64::from(*at) * 4, bytes: 4 });
                 }
-                0
-            });
+            }
         }
         // Data: all of it where that is cheap, else what there is once the count is known.
         let capacity = |n: &Node| u64::from(n.extent().capacity()) * n.dtype().size() as u64;
@@ -265,16 +269,17 @@ impl Backend for GpuBackend {
             s.check.outcome(block_of(s).first_offender(word))?;
         }
         let mut known: HashMap<(Digest, u32), u32> = HashMap::new();
-        for key in counts {
+        for key in asked {
             known.insert(key, bytemuck::pod_read_unaligned(&next()?));
         }
-        let live = |n: &Node| {
-            n.extent().evaluate(&mut |node, at| known.get(&(node.digest(), at)).copied().unwrap_or(0)) as usize
+        let live = |count: &Count| match count {
+            Count::Known(n) => *n as usize,
+            Count::At(node, at, most) => known.get(&(node.digest(), *at)).map_or(0, |&n| n.min(*most)) as usize,
         };
         let mut data: Vec<Vec<u8>> = Vec::with_capacity(nodes.len());
         let mut later: Vec<(usize, ReadRequest)> = Vec::new();
-        for (k, n) in nodes.iter().enumerate() {
-            let bytes = live(n) * n.dtype().size();
+        for (k, (n, count)) in nodes.iter().zip(&counts).enumerate() {
+            let bytes = live(count) * n.dtype().size();
             if at_once(n) {
                 let mut all = next()?;
                 all.truncate(bytes);

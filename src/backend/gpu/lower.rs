@@ -73,10 +73,11 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
     let capacity = step.out.extent().capacity();
     let label = |stem: &str| -> Arc<str> { format!("{stem}({})", step.fused.join(" ")).into() };
     match &step.recipe {
-        Recipe::Map { value } => {
+        Recipe::Map { value, whole } => {
             let mut m = Module::new(step, first_slot);
             m.map_output(value.dtype());
-            Ok(map(m, step, value, step.live.as_ref(), capacity, &label))
+            let live = step.live.as_ref().filter(|_| !whole);
+            Ok(map(m, step, value, live, capacity, &label))
         }
         Recipe::Assert { ok, count, .. } => {
             let mut m = Module::new(step, first_slot);
@@ -120,10 +121,15 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
             let tiles = ("tiles", "array<u32>", Binding::Scratch(0));
             let g = m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some("u32"), &[tiles]);
-            let (launches, words) = scan_launches(&g, &label("scan"), count.capacity());
+            within(step, count.capacity(), scan::MAX_CAPACITY, "a scan")?;
+            let launches = scan_launches(&g, &label("scan"), count.capacity());
+            let words = scan::scratch_len(count.capacity());
             Ok(Lowered { launches, scratch: vec![u64::from(words) * 4], overflow: Some((0, words - 1)) })
         }
-        Recipe::Sort { key, count, bits } => Ok(sort_launches(step, first_slot, key, count, *bits, &label("sort"))),
+        Recipe::Sort { key, count, bits } => {
+            within(step, count.capacity(), sort::MAX_CAPACITY, "a sort")?;
+            Ok(sort_launches(step, first_slot, key, count, *bits, &label("sort")))
+        }
         Recipe::Hash { op, rows, nrows, byte } => {
             let mut m = Module::new(step, first_slot);
             partition(&mut m, rows, nrows);
@@ -197,16 +203,30 @@ fn map(
         }
         None => (m.finish(&[MAP], ty, out, &[]), [capacity, 0, 0, 0, 0, 0, 0, 0], "map"),
     };
-    debug_assert!(MAP_TILE % elements_per_word(DType::U8) == 0, "a tile has whole words");
+    debug_assert!(MAP_TILE.is_multiple_of(elements_per_word(DType::U8)), "a tile has whole words");
     let launch = g.launch(&label(stem), "main", head, capacity.div_ceil(MAP_TILE), 1);
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
 
-/// The launches of a scan of up to `capacity` elements, and the words of its scratch buffer.
-fn scan_launches(g: &Generated, label: &Arc<str>, capacity: u32) -> (Vec<Launch>, u32) {
-    let tiles = capacity / scan::TILE + 1;
+/// Fails if the step has more elements than the template's indices allow.
+fn within(step: &Step, elements: u32, limit: u32, whose: &str) -> Result<()> {
+    if elements <= limit {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what: step.out.op().into(),
+        requested: u64::from(elements),
+        unit: "elements",
+        limit: u64::from(limit),
+        whose: whose.into(),
+    })
+}
+
+/// The launches of a scan of up to `capacity` elements.
+fn scan_launches(g: &Generated, label: &Arc<str>, capacity: u32) -> Vec<Launch> {
+    let tiles = scan::tiles(capacity);
     let head = [capacity, 0, 0, 0, 0, 0, 0, 0];
-    let launches = if tiles == 1 {
+    if scan::is_small(capacity) {
         vec![g.launch(label, "small", head, 1, 1)]
     } else {
         vec![
@@ -214,8 +234,7 @@ fn scan_launches(g: &Generated, label: &Arc<str>, capacity: u32) -> (Vec<Launch>
             g.launch(label, "spine", head, 1, 1),
             g.launch(label, "downsweep", head, tiles, 1),
         ]
-    };
-    (launches, 2 * tiles + 1)
+    }
 }
 
 /// One pass a byte of the keys; keys and permutation alternate between two pairs of scratch buffers.
@@ -224,13 +243,12 @@ fn sort_launches(step: &Step, first_slot: u32, key: &Expr, count: &Extent, bits:
     if n == 0 {
         return Lowered::default();
     }
-    let passes = bits.div_ceil(8).max(1);
-    let tiles = n.div_ceil(sort::TILE);
-    let digits = 256 * tiles;
+    let passes = sort::passes(bits).max(1);
+    let tiles = sort::tiles(n);
+    let digits = sort::counts_len(n);
     // Scratch: digits, the sums' tiles, then keys and permutation, two of each.
     let (digits_at, tiles_at, keys_at, perm_at) = (0, 1, [2, 3], [4, 5]);
     let mut launches = Vec::new();
-    let mut sums = 0;
     for pass in 0..passes {
         let is_first = pass == 0;
         let is_last = pass + 1 == passes;
@@ -255,7 +273,7 @@ fn sort_launches(step: &Step, first_slot: u32, key: &Expr, count: &Extent, bits:
         let perm_out = if is_last { Binding::Output } else { Binding::Scratch(perm_at[to]) };
         scratch.push(("perm_out", "array<u32>", perm_out));
         let g = m.finish(&[SORT, WORKGROUP_SCAN], "u32", None, &scratch);
-        let head = [n, 8 * pass, 0, 0, 0, 0, 0, 0];
+        let head = sort::head(n, pass);
         launches.push(g.launch(label, "count", head, tiles, 1));
         let mut m = Module::empty(step, first_slot);
         m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
@@ -263,13 +281,11 @@ fn sort_launches(step: &Step, first_slot: u32, key: &Expr, count: &Extent, bits:
         let scan_scratch =
             [("out", "array<u32>", Binding::Scratch(digits_at)), ("tiles", "array<u32>", Binding::Scratch(tiles_at))];
         let scan = m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scan_scratch);
-        let (scans, words) = scan_launches(&scan, label, digits);
-        launches.extend(scans);
-        sums = words;
+        launches.extend(scan_launches(&scan, label, digits));
         launches.push(g.launch(label, "scatter", head, tiles, 1));
     }
     let array = u64::from(n) * 4;
     let spare = if passes > 1 { array } else { 4 };
-    let scratch = vec![u64::from(digits + 1) * 4, u64::from(sums) * 4, array, spare, array, spare];
+    let scratch = vec![u64::from(digits + 1) * 4, u64::from(scan::scratch_len(digits)) * 4, array, spare, array, spare];
     Lowered { launches, scratch, overflow: None }
 }

@@ -1,12 +1,12 @@
 //! The `unary` family.
 
-use ragged::{DType, Device, Result, Scalar, Tensor};
+use ragged::{Axes, DType, Device, Result, Scalar, Tensor};
 
 use crate::case::Case;
 use crate::got::Got;
 
 /// Whether every case must pass.
-pub const CLAIMED: bool = false;
+pub const CLAIMED: bool = true;
 
 /// Calls the method of the case's name.
 macro_rules! by_name {
@@ -29,6 +29,9 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "bitcast" => x.bitcast(case.attr_dtype("dtype").expect("dtype")),
         "check_numerics" => x.check_numerics("the case"),
         "map_flat_values.times_two_plus_one" => x.map_flat_values(|v| (v * 2)? + 1),
+        "map_flat_values.normalize" => x.map_flat_values(|v| v / v.reduce_sum(Axes::All, false)?),
+        "map_fn.normalize" => x / x.reduce_sum(1, true)?,
+        "map_fn.reduce_sum" => x.reduce_sum(1, false),
         "map_fn.square" => x.map_flat_values(Tensor::square),
         op => by_name!(op, x;
             abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor is_finite is_inf is_nan log log1p

@@ -27,9 +27,9 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Strin
         }
         (DType::I64 | DType::U64, DType::U8) => format!("u32({} & 0xfflu)", unsigned(from, a)),
         (_, DType::U8) => format!("u32({a}) & 0xffu"),
-        // In two steps: naga 30 extends by the sign of the target's type, not of the source's.
+        // Widening goes by the sign of the source; naga 30 goes by that of the target.
+        (DType::U8 | DType::U32, DType::I64) => format!("bitcast<i64>(u64({a}))"),
         (DType::I32, DType::U64) => format!("bitcast<u64>(i64({a}))"),
-        (DType::U32, DType::I64) => format!("bitcast<i64>(u64({a}))"),
         _ if to.is_float() && rounds(from, to) => format!("{}({a})", rounding(m, from, to)),
         _ => format!("{target}({a})"),
     }

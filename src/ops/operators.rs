@@ -29,11 +29,11 @@
 use std::borrow::Borrow;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
-use super::{RaggedTensor, Tensor};
+use super::Operand;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, BitElement, FloatElement, IntegerElement, Number, SignedElement};
 use crate::error::Result;
-use crate::ops::Operand;
+use crate::tensor::{RaggedTensor, Tensor};
 
 /// One operator, of every pair of owned tensors, references to them and, on the right, numbers.
 macro_rules! operator {

@@ -1,0 +1,121 @@
+//! How many bytes a step reads and writes, and how many it would take at the least.
+//!
+//! Counts are made at capacities, the sizes that the host knows. Each distinct load of an expression counts: an array
+//! read at positions counts its elements as often as they are read there, but at most the array once, since positions
+//! in rows hit each element once; an array read at indices that are data counts every access, unless it is a table of up
+//! to 4 MiB, which the caches hold. Splits count once.
+
+use std::collections::HashSet;
+
+use super::digest::Digest;
+use super::expr::{Expr, ExprKind};
+use super::node::{Node, Recipe, Rows};
+use super::plan::{Plan, Step, for_each_expr};
+
+/// Tables up to this size count once, however often they are read.
+const CACHED_TABLE: u64 = 4 << 20;
+
+/// Bytes that one step moves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Traffic {
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+}
+
+/// The main expression of the recipe with how many positions it is evaluated at, and the rows it walks.
+fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
+    match &step.recipe {
+        Recipe::Map { value, .. } => (value, u64::from(step.out.extent().capacity()), None),
+        Recipe::Assert { ok, count, .. } => (ok, u64::from(count.capacity()), None),
+        Recipe::Reduce { rows, nvals, inner, value, .. } => {
+            (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))
+        }
+        Recipe::Scan { value, count } => (value, u64::from(count.capacity()), None),
+        Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity()), None),
+        Recipe::Hash { rows, byte, .. } => {
+            let mut bytes = 0;
+            for_each_expr(byte, &mut |e| {
+                if let ExprKind::Load(n, _) = e.kind() {
+                    bytes = bytes.max(n.bytes());
+                }
+            });
+            (byte, bytes, Some(rows))
+        }
+    }
+}
+
+/// Bytes that one load moves when it is evaluated at `positions` positions.
+fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
+    if !at.has_index() {
+        return node.dtype().size() as u64;
+    }
+    let accesses = positions * node.dtype().size() as u64;
+    let mut is_data = false;
+    for_each_expr(at, &mut |e| is_data |= matches!(e.kind(), ExprKind::Cast(_) | ExprKind::Checked(..)));
+    if is_data && node.bytes() > CACHED_TABLE { accesses } else { accesses.min(node.bytes()) }
+}
+
+/// Calls `f` with each array that the step reads and the bytes of it, by distinct load; splits once.
+fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
+    let (value, positions, rows) = domain(step);
+    let mut splits = HashSet::new();
+    let mut searched = |n: &Node, f: &mut dyn FnMut(&Node, Option<&Expr>, u64)| {
+        if splits.insert(n.digest()) {
+            f(n, None, n.bytes());
+        }
+    };
+    if let Some(Rows::Splits(n)) = rows {
+        searched(n, f);
+    }
+    for_each_expr(value, &mut |e| match e.kind() {
+        ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, f),
+        _ => {}
+    });
+    for_each_expr(value, &mut |e| {
+        if let ExprKind::Load(n, at) = e.kind() {
+            // Splits are met as partitions above, and are not read a second time for their ends.
+            if !splits.contains(&n.digest()) {
+                f(n, Some(at), load_bytes(n, at, positions));
+            }
+        }
+    });
+}
+
+/// What the step moves. A scan or a sort evaluates its expression twice.
+pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
+    let mut read = 0;
+    loads(step, &mut |_, _, bytes| read += bytes);
+    let written = step.out.bytes();
+    match &step.recipe {
+        Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
+        Recipe::Reduce { .. } => Traffic { read: read + scratch_bytes, written: written + scratch_bytes },
+        Recipe::Sort { count, bits, .. } => {
+            let (n, passes) = (u64::from(count.capacity()), u64::from(bits.div_ceil(8).max(1)));
+            // A pass reads a key twice and an index once, and writes both.
+            Traffic { read: 2 * read + n * 12 * passes, written: n * 8 * passes }
+        }
+        _ => Traffic { read, written },
+    }
+}
+
+/// The bytes that any way of computing the plan's roots moves: what the plan reads from before, each array as often as
+/// it is named, and the roots.
+pub(crate) fn least(plan: &Plan, roots: &[Node]) -> u64 {
+    let made: HashSet<Digest> = plan.steps.iter().map(|s| s.out.digest()).collect();
+    let mut seen = HashSet::new();
+    let mut bytes = 0;
+    for step in &plan.steps {
+        loads(step, &mut |n, at, b| {
+            if !made.contains(&n.digest()) && seen.insert((n.digest(), at.map(Expr::digest))) {
+                bytes += b;
+            }
+        });
+    }
+    let mut counted = HashSet::new();
+    bytes
+        + roots
+            .iter()
+            .filter(|n| counted.insert(n.digest()) && made.contains(&n.digest()))
+            .map(Node::bytes)
+            .sum::<u64>()
+}

@@ -1,0 +1,387 @@
+//! Parts and sizes of a tensor.
+
+use super::levels::longest;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+use crate::tensor::{Making, RaggedTensor, Tensor, Trust, Values, positions};
+
+impl Tensor {
+    /// The outermost partition.
+    ///
+    /// # Errors
+    /// A dense tensor has none.
+    fn outermost(&self, op: &'static str) -> Result<&RowPartition> {
+        self.partitions().first().ok_or_else(|| Error::argument(op, "a dense tensor has no row partition"))
+    }
+
+    /// How long the longest row of each partition is. Waits once, and only if the host does not know them all. A
+    /// uniform partition counts with its length where the host does not know whether it has rows.
+    pub(crate) fn longest_rows(&self, op: &'static str) -> Result<Vec<u32>> {
+        let backend = self.backend();
+        let size = |p: &RowPartition| match (p.uniform_row_length(), p.nrows()) {
+            (Some(len), None) => Ok(Extent::known(len)),
+            _ => longest(backend, op, p),
+        };
+        let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>()?;
+        let read: Vec<Node> = sizes
+            .iter()
+            .filter_map(Extent::live)
+            .map(|size| Node::map(backend, op, Extent::known(1), size.clone(), &[]))
+            .collect();
+        let mut read = if read.is_empty() { Vec::new() } else { backend.read(&read)? }.into_iter();
+        let mut next = || read.next().map_or(0, |bytes| bytemuck::pod_read_unaligned(&bytes));
+        Ok(sizes.iter().map(|size| size.as_known().unwrap_or_else(&mut next)).collect())
+    }
+
+    /// The size of each dimension that the tensor needs to be dense, as expressions.
+    fn bounding_exprs(&self, op: &'static str) -> Result<Vec<Expr>> {
+        if self.rank() == 0 {
+            return Ok(Vec::new());
+        }
+        let mut sizes = vec![self.nrows_extent().expr()];
+        for p in self.partitions() {
+            sizes.push(longest(self.backend(), op, p)?.expr());
+        }
+        sizes.extend(self.inner().iter().map(|&d| Expr::u32(d)));
+        Ok(sizes)
+    }
+
+    /// The values in the rows of the outermost dimension: the tensor without its outermost partition.
+    /// `tf.RaggedTensor.values`. No pass, no wait.
+    ///
+    /// # Errors
+    /// A dense tensor.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.values()?.to_vec()?, [1, 2, 3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn values(&self) -> Result<Self> {
+        self.outermost("values")?;
+        self.values_below()
+    }
+
+    /// The values under all partitions, a dense tensor. `tf.RaggedTensor.flat_values`. No pass, no wait.
+    ///
+    /// # Errors
+    /// None that a tensor that exists can give.
+    pub fn flat_values(&self) -> Result<Self> {
+        let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
+        Self::new(self.backend(), Vec::new(), outer, inner, self.values_ref().clone())
+    }
+
+    /// Where the rows of the outermost dimension begin, and where the last one ends: i64, `nrows + 1` entries.
+    /// `tf.RaggedTensor.row_splits`. One map, no wait.
+    ///
+    /// # Errors
+    /// A dense tensor.
+    pub fn row_splits(&self) -> Result<Self> {
+        self.outermost("row_splits")?.row_splits_on(self.backend())
+    }
+
+    /// Where each row of the outermost dimension begins; i64. `tf.RaggedTensor.row_starts`. One map, no wait.
+    ///
+    /// # Errors
+    /// A dense tensor.
+    pub fn row_starts(&self) -> Result<Self> {
+        self.outermost("row_starts")?.row_starts_on(self.backend())
+    }
+
+    /// Where each row of the outermost dimension ends; i64. `tf.RaggedTensor.row_limits`. One map, no wait.
+    ///
+    /// # Errors
+    /// A dense tensor.
+    pub fn row_limits(&self) -> Result<Self> {
+        self.outermost("row_limits")?.row_limits_on(self.backend())
+    }
+
+    /// The row of each of the outermost dimension's values; i64. `tf.RaggedTensor.value_rowids`. One map (a search
+    /// in the splits for each value), no wait.
+    ///
+    /// # Errors
+    /// A dense tensor.
+    pub fn value_rowids(&self) -> Result<Self> {
+        self.outermost("value_rowids")?.value_rowids_on(self.backend())
+    }
+
+    /// How many elements each row of dimension `axis` has: i64. `tf.RaggedTensor.row_lengths`.
+    ///
+    /// A scalar for axis 0 (the number of rows), a dense vector for axis 1, below that a tensor with the partitions
+    /// above the axis. One map, no wait.
+    ///
+    /// # Errors
+    /// An axis that the tensor does not have; a dense tensor.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![vec![1, 2], vec![]], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.row_lengths(0)?.to_vec()?, [2]);
+    /// assert_eq!(x.row_lengths(1)?.to_vec()?, [2, 0]);
+    /// assert_eq!(x.row_lengths(-1)?.to_string(), "<ragged.RaggedTensor [[2, 0], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn row_lengths(&self, axis: i64) -> Result<Self> {
+        const OP: &str = "row_lengths";
+        self.outermost(OP)?;
+        let axis = self.axis(OP, axis)?;
+        if axis == 0 {
+            return self.nrows();
+        }
+        if let Some(p) = self.partitions().get(axis - 1) {
+            let lengths = p.row_lengths_on(self.backend())?;
+            let outer = Some(p.nrows_extent().clone());
+            let above = self.partitions()[..axis - 1].to_vec();
+            return Self::new(self.backend(), above, outer, Vec::new(), lengths.values_ref().clone());
+        }
+        // A dimension of the flat values: all its rows are alike.
+        let above = axis - self.ragged_rank();
+        let len = Expr::scalar(i64::from(self.inner()[above - 1]));
+        let inner = self.inner()[..above - 1].to_vec();
+        let count = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
+        let numbers = count.times(OP, inner.iter().map(|&d| u64::from(d)).product())?;
+        let node = Node::map(self.backend(), OP, numbers, len, &[]);
+        Self::new(self.backend(), self.partitions().to_vec(), Some(count), inner, Values::Numbers(node))
+    }
+
+    /// How many rows the outermost dimension has: an i64 scalar. `tf.RaggedTensor.nrows`. One map, no wait; see
+    /// [`Tensor::shape`] for what the host knows.
+    ///
+    /// # Errors
+    /// A scalar.
+    pub fn nrows(&self) -> Result<Self> {
+        if self.rank() == 0 {
+            return Err(Error::argument("nrows", "a scalar has no rows"));
+        }
+        self.scalar("nrows", self.nrows_extent().expr())
+    }
+
+    /// How many values the tensor holds, inner dimensions counted: an i64 scalar. `tf.size`. One map, no wait.
+    ///
+    /// # Errors
+    /// More than 2^32 - 2 values.
+    pub fn size(&self) -> Result<Self> {
+        self.scalar("size", self.count()?.expr())
+    }
+
+    /// A count as an i64 scalar.
+    fn scalar(&self, op: &'static str, e: Expr) -> Result<Self> {
+        let node = Node::map(self.backend(), op, Extent::known(1), e.cast(DType::I64), &[]);
+        Self::new(self.backend(), Vec::new(), None, Vec::new(), Values::Numbers(node))
+    }
+
+    /// [`Tensor::row_splits`] of every partition, outermost first. `tf.RaggedTensor.nested_row_splits`.
+    ///
+    /// # Errors
+    /// A device without i64.
+    pub fn nested_row_splits(&self) -> Result<Vec<Self>> {
+        self.partitions().iter().map(|p| p.row_splits_on(self.backend())).collect()
+    }
+
+    /// The row lengths of every partition, outermost first, as dense vectors. `tf.RaggedTensor.nested_row_lengths`.
+    ///
+    /// # Errors
+    /// A device without i64.
+    pub fn nested_row_lengths(&self) -> Result<Vec<Self>> {
+        self.partitions().iter().map(|p| p.row_lengths_on(self.backend())).collect()
+    }
+
+    /// [`Tensor::value_rowids`] of every partition, outermost first. `tf.RaggedTensor.nested_value_rowids`.
+    ///
+    /// # Errors
+    /// A device without i64.
+    pub fn nested_value_rowids(&self) -> Result<Vec<Self>> {
+        self.partitions().iter().map(|p| p.value_rowids_on(self.backend())).collect()
+    }
+
+    /// The length of every row of the outermost dimension, if they are uniform by type.
+    /// `tf.RaggedTensor.uniform_row_length`.
+    pub fn uniform_row_length(&self) -> Option<u32> {
+        self.partitions().first().and_then(RowPartition::uniform_row_length)
+    }
+
+    /// The size of each dimension that a dense tensor needs to hold all values: an i64 vector of `rank` entries.
+    /// `tf.RaggedTensor.bounding_shape`.
+    ///
+    /// A ragged or uniform dimension is as large as its longest row, 0 without rows. One row
+    /// reduction for each ragged dimension whose longest row the host does not know; no wait.
+    ///
+    /// # Errors
+    /// A device without i64.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.bounding_shape()?.to_vec()?, [3, 2]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn bounding_shape(&self) -> Result<Self> {
+        let axes: Vec<i64> = (0..self.rank() as i64).collect();
+        self.bounding_shape_of(&axes)
+    }
+
+    /// The entries of [`Tensor::bounding_shape`] for these axes, in their order.
+    ///
+    /// # Errors
+    /// An axis that the tensor does not have.
+    pub fn bounding_shape_of(&self, axes: &[i64]) -> Result<Self> {
+        const OP: &str = "bounding_shape";
+        let sizes = self.bounding_exprs(OP)?;
+        let mut e = Expr::u32(0);
+        for (place, &axis) in axes.iter().enumerate() {
+            let size = sizes[self.axis(OP, axis)?].clone();
+            e = Expr::index().eq(Expr::u32(place as u32)).select(size, e);
+        }
+        positions(self.backend(), OP, Extent::known_u64(OP, axes.len() as u64)?, e)
+    }
+
+    /// The entry of [`Tensor::bounding_shape`] for one axis, a scalar.
+    ///
+    /// # Errors
+    /// An axis that the tensor does not have.
+    pub fn bounding_size(&self, axis: i64) -> Result<Self> {
+        const OP: &str = "bounding_shape";
+        let axis = self.axis(OP, axis)?;
+        self.scalar(OP, self.bounding_exprs(OP)?.swap_remove(axis))
+    }
+
+    /// These rows with other values: the outermost partition over `values`. `tf.RaggedTensor.with_values`. Any dtype,
+    /// partitions and inner dimensions; no pass, no wait.
+    ///
+    /// # Errors
+    /// A dense tensor; a scalar as values; another device; another number of values, at the read where only the device
+    /// knows it.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device)?;
+    /// let values = RaggedTensor::from_nested([0.5, 1.5, 2.5], &device)?;
+    /// assert_eq!(x.with_values(&values)?.to_string(), "<ragged.RaggedTensor [[0.5, 1.5], [2.5]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn with_values(&self, values: &Self) -> Result<Self> {
+        let p = self.outermost("with_values")?;
+        self.replaced("with_values", std::slice::from_ref(p), p.nvals_extent(), values)
+    }
+
+    /// This layout with other flat values: all partitions over `flat_values`. `tf.RaggedTensor.with_flat_values`. Any
+    /// dtype and inner dimensions; no pass, no wait.
+    ///
+    /// # Errors
+    /// A scalar as values; another device; another number of values, at the read where only the device knows it.
+    #[track_caller]
+    pub fn with_flat_values(&self, flat_values: &Self) -> Result<Self> {
+        const OP: &str = "with_flat_values";
+        match self.partitions().last() {
+            Some(p) => self.replaced(OP, self.partitions(), p.nvals_extent(), flat_values),
+            None => Ok(flat_values.clone()),
+        }
+    }
+
+    #[track_caller]
+    fn replaced(&self, op: &'static str, partitions: &[RowPartition], nvals: &Extent, values: &Self) -> Result<Self> {
+        Device::check_same(op, self.backend(), values.backend())?;
+        if values.rank() == 0 {
+            return Err(Error::argument(op, "values must have rank 1 or more, but are a scalar"));
+        }
+        let asserts = Making::new(self.backend(), op, Trust::Check).same_count(nvals, &values.nrows_extent())?;
+        partitions.iter().rev().try_fold(values.on_condition(op, &asserts)?, |below, p| below.under(p.clone()))
+    }
+}
+
+/// The accessors of a typed tensor that give a typed tensor.
+macro_rules! forward {
+    ($($name:ident -> $out:ty),* $(,)?) => {
+        impl<T: Element> RaggedTensor<T> {
+            $(
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                pub fn $name(&self) -> Result<RaggedTensor<$out>> {
+                    self.erased().$name()?.try_into()
+                }
+            )*
+        }
+    };
+}
+forward!(
+    values -> T, flat_values -> T, row_splits -> i64, row_starts -> i64, row_limits -> i64, value_rowids -> i64,
+    nrows -> i64, size -> i64, bounding_shape -> i64,
+);
+
+/// The accessors of a typed tensor that give one tensor for each partition.
+macro_rules! forward_nested {
+    ($($name:ident),* $(,)?) => {
+        impl<T: Element> RaggedTensor<T> {
+            $(
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                pub fn $name(&self) -> Result<Vec<RaggedTensor<i64>>> {
+                    self.erased().$name()?.into_iter().map(TryInto::try_into).collect()
+                }
+            )*
+        }
+    };
+}
+forward_nested!(nested_row_splits, nested_row_lengths, nested_value_rowids);
+
+impl<T: Element> RaggedTensor<T> {
+    /// How many dimensions it has.
+    pub fn rank(&self) -> usize {
+        self.erased().rank()
+    }
+    /// How many row partitions it has; 0 for a dense tensor.
+    pub fn ragged_rank(&self) -> usize {
+        self.erased().ragged_rank()
+    }
+    /// As [`Tensor::shape`].
+    pub fn shape(&self) -> Vec<Option<u64>> {
+        self.erased().shape()
+    }
+    /// As [`Tensor::uniform_row_length`].
+    pub fn uniform_row_length(&self) -> Option<u32> {
+        self.erased().uniform_row_length()
+    }
+    /// As [`Tensor::row_lengths`].
+    ///
+    /// # Errors
+    /// As [`Tensor::row_lengths`].
+    pub fn row_lengths(&self, axis: i64) -> Result<RaggedTensor<i64>> {
+        self.erased().row_lengths(axis)?.try_into()
+    }
+    /// As [`Tensor::with_values`].
+    ///
+    /// # Errors
+    /// As [`Tensor::with_values`].
+    #[track_caller]
+    pub fn with_values<U: Element>(&self, values: &RaggedTensor<U>) -> Result<RaggedTensor<U>> {
+        self.erased().with_values(values.erased())?.try_into()
+    }
+    /// As [`Tensor::with_flat_values`].
+    ///
+    /// # Errors
+    /// As [`Tensor::with_flat_values`].
+    #[track_caller]
+    pub fn with_flat_values<U: Element>(&self, flat_values: &RaggedTensor<U>) -> Result<RaggedTensor<U>> {
+        self.erased().with_flat_values(flat_values.erased())?.try_into()
+    }
+    /// Computes the tensor now, on its device, without waiting; see [`Tensor::eval`].
+    ///
+    /// # Errors
+    /// As [`Tensor::eval`].
+    pub fn eval(&self) -> Result<()> {
+        self.erased().eval()
+    }
+}

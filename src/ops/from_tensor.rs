@@ -1,0 +1,326 @@
+//! From dense to ragged: rows cut to lengths, or at their trailing padding.
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::{BinaryOp, ReduceOp};
+use crate::graph::scalar::Scalar;
+use crate::shape::{Encoding, RowPartition};
+use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, RaggedTensor, Source, Tensor, Values};
+
+const OP: &str = "from_tensor";
+
+/// A dense tensor as rows: the uniform partitions above them, how many there are, and how long they are.
+struct DenseRows {
+    above: Vec<RowPartition>,
+    rows: Extent,
+    width: u32,
+    /// The dimensions of one element of a row.
+    inner: Vec<u32>,
+}
+
+impl DenseRows {
+    /// The rows of dimension `ragged_rank`.
+    fn of(t: &Tensor, ragged_rank: usize) -> Result<Self> {
+        if t.ragged_rank() > 0 {
+            return Err(Error::argument(OP, format!("needs a dense tensor, but the shape is {}", t.shape_text())));
+        }
+        let Some(outer) = t.outer().filter(|_| t.rank() >= 2) else {
+            let what = format!("needs a tensor of rank 2 or more, but the shape is {}", t.shape_text());
+            return Err(Error::argument(OP, what));
+        };
+        if ragged_rank < 1 || ragged_rank >= t.rank() {
+            let what = format!("ragged_rank must be from 1 to {} here, but is {ragged_rank}", t.rank() - 1);
+            return Err(Error::argument(OP, what));
+        }
+        let (mut above, mut rows) = (Vec::new(), outer.clone());
+        for &dim in &t.inner()[..ragged_rank - 1] {
+            let p = RowPartition::uniform(dim, rows)?;
+            rows = p.nvals_extent().clone();
+            above.push(p);
+        }
+        Ok(Self { above, rows, width: t.inner()[ragged_rank - 1], inner: t.inner()[ragged_rank..].to_vec() })
+    }
+
+    /// Numbers of one element of a row.
+    fn number_width(&self) -> u32 {
+        self.inner.iter().product()
+    }
+
+    /// The tensor that keeps the first `length` (an expression in the row) elements of each row.
+    fn cut(self, t: &Tensor, length: Expr) -> Result<Tensor> {
+        let backend = t.backend();
+        let capacity = self.rows.times(OP, self.width.into())?.capacity();
+        let p = RowPartition::from_lengths(backend, OP, &self.rows, length, capacity)?;
+        let width = self.number_width();
+        let outer = p.nvals_extent().clone();
+        let element = Expr::index().div(Expr::u32(width.max(1)));
+        let number = Expr::index().rem(Expr::u32(width.max(1)));
+        let (row, offset) = (p.row_of(element.clone()), p.offset_of(element));
+        let from = row.mul(Expr::u32(self.width)).add(offset).mul(Expr::u32(width)).add(number);
+        let pick = Pick::From(t.values_ref(), from);
+        let bound = BytesBound::AtMost(t.values_ref().bytes_capacity());
+        let numbers = outer.times(OP, width.into())?;
+        let values = Values::rearranged(backend, OP, &numbers, &pick, bound, &[])?;
+        let mut partitions = self.above;
+        partitions.push(p);
+        Tensor::new(backend, partitions, Some(outer), self.inner, values)
+    }
+}
+
+/// Whether number (or string) `Index` of `values` differs from number `at` of `other`. Equality is that of numbers:
+/// NaN differs from everything.
+fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
+    let backend = t.backend();
+    match (t.values_ref(), other) {
+        (Values::Numbers(a), Values::Numbers(b)) => {
+            Ok(Expr::load(a, Expr::index()).binary(BinaryOp::Ne, Expr::load(b, at)))
+        }
+        (Values::Strings { strings, bytes }, Values::Strings { strings: pads, bytes: pad_bytes }) => {
+            // The greatest of the bytes' differences, where the lengths agree.
+            let (string, offset) = (strings.row_of(Expr::index()), strings.offset_of(Expr::index()));
+            let pad = at.at(&string);
+            let inside = offset.clone().lt(pads.length(pad.clone()));
+            let byte = Expr::load(pad_bytes, pads.within(pad, offset));
+            let unequal = Expr::load(bytes, Expr::index()).ne(byte).cast(DType::U32);
+            let value = inside.select(unequal, Expr::u32(1));
+            let rows = (strings.rows().clone(), strings.nrows_extent().clone());
+            let all = strings.nvals_extent().clone();
+            let unequal = Node::reduce(backend, OP, ReduceOp::Max, rows, all, 1, value)?;
+            let lengths = strings.length(Expr::index()).ne(pads.length(at));
+            Ok(lengths.or(Expr::load(&unequal, Expr::index()).ne(Expr::u32(0))))
+        }
+        _ => Err(Error::DTypes { op: OP, lhs: t.dtype(), rhs: other.dtype() }),
+    }
+}
+
+impl Tensor {
+    /// The ragged tensor with all of a dense tensor's values, its first `ragged_rank` dimensions after the outermost
+    /// as uniform partitions. `tf.RaggedTensor.from_tensor`. No pass, no wait.
+    ///
+    /// # Errors
+    /// A ragged tensor, a scalar or a vector; a `ragged_rank` of 0 or not below the rank.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let dense = HostTensor::dense(&[2, 2], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
+    /// let x = Tensor::from_tensor(&dense, 1)?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn from_tensor(dense: &Self, ragged_rank: usize) -> Result<Self> {
+        DenseRows::of(dense, ragged_rank)?;
+        dense.deepened(ragged_rank)
+    }
+
+    /// The ragged tensor with the first `lengths[r]` elements of each row `r` of dimension `ragged_rank`.
+    /// `tf.RaggedTensor.from_tensor` with `lengths`.
+    ///
+    /// Lengths below 0 count as 0, those above the rows' as theirs. A scan and a map, no wait.
+    ///
+    /// # Errors
+    /// As [`Tensor::from_tensor`]; another number of lengths than of rows, at once also where the device knows it.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let dense = HostTensor::dense(&[2, 2], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
+    /// let x = Tensor::from_tensor_with_lengths(&dense, &[2, 1], 1)?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn from_tensor_with_lengths<'a>(
+        dense: &Self,
+        lengths: impl Into<Integers<'a>>,
+        ragged_rank: usize,
+    ) -> Result<Self> {
+        let rows = DenseRows::of(dense, ragged_rank)?;
+        let uploaded;
+        let lengths = match lengths.into().0 {
+            Source::Device(t) => t,
+            Source::Host(all) => {
+                let clamped = all.iter().map(|&l| l.clamp(0, rows.width.into()) as u32).collect();
+                uploaded = HostTensor::dense(&[all.len()], HostValues::U32(clamped)).to_device(&dense.device())?;
+                &uploaded
+            }
+        };
+        Device::check_same(OP, dense.backend(), lengths.backend())?;
+        let misfit =
+            |what: &str| Error::Shape { op: OP, lhs: dense.shape_text(), rhs: lengths.shape_text(), what: what.into() };
+        let (1, 0, Some(count)) = (lengths.rank(), lengths.ragged_rank(), lengths.outer()) else {
+            return Err(misfit("lengths must be a vector"));
+        };
+        if count != &rows.rows {
+            return Err(misfit("there must be one length for each row"));
+        }
+        let (given, width) = (Expr::load(lengths.numbers(OP)?, Expr::index()), Expr::u32(rows.width));
+        let length = match lengths.dtype() {
+            DType::I64 => {
+                let most = Expr::scalar(i64::from(rows.width));
+                given.max(Expr::scalar(0i64)).min(most).cast(DType::U32)
+            }
+            DType::I32 => given.max(Expr::scalar(0i32)).cast(DType::U32).min(width),
+            DType::U32 => given.min(width),
+            other => return Err(Error::unsupported(OP, other, "lengths must be i32, u32 or i64")),
+        };
+        rows.cut(dense, length)
+    }
+
+    /// The ragged tensor with the rows of several dimensions cut: `nested_lengths[0]` are the lengths of the outermost
+    /// rows, the next ones those of the rows kept by it, and so on. `tf.RaggedTensor.from_tensor` with nested
+    /// `lengths`.
+    ///
+    /// The longest row of each level must be as long as the dimension, as TensorFlow has it. Uploads and a map.
+    ///
+    /// # Errors
+    /// No levels, or too many for the rank; a level with another number of lengths than the level above keeps rows; a
+    /// negative length; a longest length that is not the dimension's.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let dense = HostTensor::dense(&[2, 2, 1], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
+    /// let x = Tensor::from_tensor_with_nested_lengths(&dense, &[&[2, 1], &[1, 0, 1]])?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], []], [[3]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn from_tensor_with_nested_lengths(dense: &Self, nested_lengths: &[&[i64]]) -> Result<Self> {
+        let levels = nested_lengths.len();
+        DenseRows::of(dense, levels)?;
+        let mut rows = dense.nrows_extent().as_known().map(u64::from);
+        let mut out = dense.deepened(levels)?;
+        for (level, lengths) in nested_lengths.iter().enumerate() {
+            let dim = i64::from(dense.inner()[level]);
+            if let Some(r) = lengths.iter().position(|&l| l < 0) {
+                let what = format!("lengths must not be negative, but length {r} of level {level} is {}", lengths[r]);
+                return Err(Error::partition(OP, what));
+            }
+            let longest = lengths.iter().copied().max().unwrap_or(0);
+            if rows != Some(lengths.len() as u64) || longest != dim {
+                let rows = rows.map_or_else(|| "an unknown number of".into(), |n| n.to_string());
+                return Err(Error::Shape {
+                    op: OP,
+                    lhs: dense.shape_text(),
+                    rhs: format!("[{}, {longest}]", lengths.len()),
+                    what: format!("level {level} must have lengths for {rows} rows, the longest of {dim}"),
+                });
+            }
+            rows = Some(lengths.iter().map(|&l| l as u64).sum());
+        }
+        // From the innermost level outwards: the values that all levels keep, then the rows above them.
+        let backend = dense.backend();
+        let mut kept: Vec<RowPartition> = Vec::with_capacity(levels);
+        let mut place = Expr::index();
+        for lengths in nested_lengths {
+            let splits = Encoding::Lengths.splits(OP, lengths, None)?;
+            kept.push(RowPartition::from_host_splits(backend, splits)?);
+        }
+        let count = kept.last().map_or_else(|| Extent::known(0), |p| p.nvals_extent().clone());
+        let width = dense.inner()[levels..].iter().product::<u32>();
+        let mut offsets = Vec::with_capacity(levels);
+        let mut element = Node::map(backend, OP, count.clone(), Expr::index(), &[]);
+        for p in kept.iter().rev() {
+            let at = Expr::load(&element, Expr::index());
+            offsets.push(Node::map(backend, OP, count.clone(), p.offset_of(at.clone()), &[]));
+            element = Node::map(backend, OP, count.clone(), p.row_of(at), &[]);
+        }
+        let element_of = place.clone().div(Expr::u32(width.max(1)));
+        let mut from = Expr::load(&element, element_of.clone());
+        for (offset, &dim) in offsets.iter().rev().zip(dense.inner()) {
+            from = from.mul(Expr::u32(dim)).add(Expr::load(offset, element_of.clone()));
+        }
+        place = place.rem(Expr::u32(width.max(1)));
+        let pick = Pick::From(dense.values_ref(), from.mul(Expr::u32(width)).add(place));
+        let bound = BytesBound::AtMost(dense.values_ref().bytes_capacity());
+        let values = Values::rearranged(backend, OP, &count.times(OP, width.into())?, &pick, bound, &[])?;
+        out = Self::new(backend, kept, Some(count), out.inner().to_vec(), values)?;
+        Ok(out)
+    }
+
+    /// The ragged tensor with the rows of dimension `ragged_rank` cut where nothing but padding follows: padding
+    /// between other values stays. `tf.RaggedTensor.from_tensor` with `padding`.
+    ///
+    /// An element is padding if all its numbers equal those of `padding`; NaN equals nothing. A row reduction, a scan
+    /// and a map; for strings a reduction over the bytes besides. No wait.
+    ///
+    /// # Errors
+    /// As [`Tensor::from_tensor`]; a padding of another dtype or device, or whose shape is not that of an element of a
+    /// row.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let device = Device::cpu();
+    /// let dense = HostTensor::dense(&[2, 3], HostValues::I32(vec![1, 0, 2, 3, 0, 0])).to_device(&device)?;
+    /// let padding = HostTensor::dense(&[], HostValues::I32(vec![0])).to_device(&device)?;
+    /// let x = Tensor::from_tensor_with_padding(&dense, &padding, 1)?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn from_tensor_with_padding(dense: &Self, padding: &Self, ragged_rank: usize) -> Result<Self> {
+        let rows = DenseRows::of(dense, ragged_rank)?;
+        Device::check_same(OP, dense.backend(), padding.backend())?;
+        if padding.dtype() != dense.dtype() {
+            return Err(Error::DTypes { op: OP, lhs: dense.dtype(), rhs: padding.dtype() });
+        }
+        let shape: Vec<Option<u64>> = rows.inner.iter().map(|&d| Some(u64::from(d))).collect();
+        if padding.ragged_rank() > 0 || padding.shape() != shape {
+            return Err(Error::Shape {
+                op: OP,
+                lhs: dense.shape_text(),
+                rhs: padding.shape_text(),
+                what: format!("the padding must have the shape of an element, {:?}", rows.inner),
+            });
+        }
+        let (width, numbers) = (rows.width, rows.number_width());
+        let per_row = u64::from(width) * u64::from(numbers);
+        let per_row = Extent::known_u64(OP, per_row)?.capacity();
+        if per_row == 0 {
+            // Elements without numbers equal any padding.
+            return rows.cut(dense, Expr::u32(0));
+        }
+        let at = Expr::index().rem(Expr::u32(numbers));
+        let differs = differs(dense, padding.values_ref(), at)?;
+        let end = Expr::index().rem(Expr::u32(per_row)).div(Expr::u32(numbers)).add(Expr::u32(1));
+        let value = differs.select(end, Expr::scalar(Scalar::U32(0)));
+        let shape = (Rows::Uniform(per_row), rows.rows.clone());
+        let kept = Node::reduce(dense.backend(), OP, ReduceOp::Max, shape, dense.count()?, 1, value)?;
+        rows.cut(dense, Expr::load(&kept, Expr::index()))
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// As [`Tensor::from_tensor`].
+    ///
+    /// # Errors
+    /// As [`Tensor::from_tensor`].
+    pub fn from_tensor(dense: &Self, ragged_rank: usize) -> Result<Self> {
+        Tensor::from_tensor(dense.erased(), ragged_rank)?.try_into()
+    }
+    /// As [`Tensor::from_tensor_with_lengths`].
+    ///
+    /// # Errors
+    /// As [`Tensor::from_tensor_with_lengths`].
+    pub fn from_tensor_with_lengths<'a>(
+        dense: &Self,
+        lengths: impl Into<Integers<'a>>,
+        ragged_rank: usize,
+    ) -> Result<Self> {
+        Tensor::from_tensor_with_lengths(dense.erased(), lengths, ragged_rank)?.try_into()
+    }
+    /// As [`Tensor::from_tensor_with_nested_lengths`].
+    ///
+    /// # Errors
+    /// As [`Tensor::from_tensor_with_nested_lengths`].
+    pub fn from_tensor_with_nested_lengths(dense: &Self, nested_lengths: &[&[i64]]) -> Result<Self> {
+        Tensor::from_tensor_with_nested_lengths(dense.erased(), nested_lengths)?.try_into()
+    }
+    /// As [`Tensor::from_tensor_with_padding`].
+    ///
+    /// # Errors
+    /// As [`Tensor::from_tensor_with_padding`].
+    pub fn from_tensor_with_padding(dense: &Self, padding: &Self, ragged_rank: usize) -> Result<Self> {
+        Tensor::from_tensor_with_padding(dense.erased(), padding.erased(), ragged_rank)?.try_into()
+    }
+}

@@ -1,0 +1,95 @@
+//! Splits and segment ids: the two encodings as tensors of their own.
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::Encoding;
+use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded, read_u32};
+
+impl Tensor {
+    /// The segment of each value, for splits in this tensor: an i64 vector of `splits[last]` entries.
+    /// `tf.ragged.row_splits_to_segment_ids`. One scan, one map, and one wait for the number of values.
+    ///
+    /// # Errors
+    /// Not a dense i32, u32 or i64 tensor of rank 1; no splits; at once, since it waits: splits that do not start at 0
+    /// or that decrease.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let splits = HostTensor::dense(&[4], HostValues::I64(vec![0, 2, 2, 3])).to_device(&Device::cpu())?;
+    /// assert_eq!(splits.row_splits_to_segment_ids()?.to_string(), "tensor([0, 0, 2], shape=(3,), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn row_splits_to_segment_ids(&self) -> Result<Self> {
+        let m = Making::new(self.backend(), "row_splits_to_segment_ids", Trust::Check);
+        encoded(m, Encoding::Splits, self.into(), None)?.value_rowids_on(self.backend())
+    }
+
+    /// The splits of segments, for the ids of values in this tensor: an i64 vector of `num_segments + 1` entries.
+    /// `tf.ragged.segment_ids_to_row_splits`.
+    ///
+    /// Ids need not ascend: they are counted as if sorted, `[2, 0, 1, 0]` gives `[0, 2, 3, 4]`. Ids from
+    /// `num_segments` on do not count. A stable sort and a map; without `num_segments` (the greatest id and one more)
+    /// also a wait.
+    ///
+    /// # Errors
+    /// Not a dense i32, u32 or i64 tensor of rank 1; a negative `num_segments`; at the read, a negative id.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let ids = HostTensor::dense(&[3], HostValues::I64(vec![0, 0, 2])).to_device(&Device::cpu())?;
+    /// let splits = ids.segment_ids_to_row_splits(None)?;
+    /// assert_eq!(splits.to_string(), "tensor([0, 2, 2, 3], shape=(4,), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn segment_ids_to_row_splits(&self, num_segments: Option<i64>) -> Result<Self> {
+        const OP: &str = "segment_ids_to_row_splits";
+        /// Greater ids count as this one: beyond every segment, but no fence of the search.
+        const MOST: u32 = u32::MAX - 3;
+        let (1, 0, Some(count)) = (self.rank(), self.ragged_rank(), self.outer()) else {
+            let what = format!("ids must be dense of rank 1, but their shape is {}", self.shape_text());
+            return Err(Error::argument(OP, what));
+        };
+        let ids = self.numbers(OP)?;
+        let backend = self.backend();
+        let id = |at: Expr| Expr::load(ids, at);
+        let (key, not_negative) = match self.dtype() {
+            DType::I64 => {
+                let most = Expr::scalar(i64::from(MOST));
+                let key = id(Expr::index()).max(Expr::scalar(0i64)).min(most).cast(DType::U32);
+                (key, Expr::scalar(0i64).le(id(Expr::index())))
+            }
+            DType::I32 => {
+                let key = id(Expr::index()).max(Expr::scalar(0i32)).cast(DType::U32);
+                (key, Expr::scalar(0i32).le(id(Expr::index())))
+            }
+            DType::U32 => (id(Expr::index()).min(Expr::u32(MOST)), Expr::scalar(true)),
+            other => return Err(Error::unsupported(OP, other, "ids must be i32, u32 or i64")),
+        };
+        let check = Check::new(OP, "segment ids must not be negative");
+        let asserts = [Node::assert(backend, count.clone(), not_negative, check)];
+        let order = Node::sort(backend, OP, count.clone(), key.clone(), u32::BITS);
+        let sorted = |at: Expr| key.at(&Expr::load(&order, at));
+        let segments = match num_segments {
+            Some(n) if n < 0 => {
+                return Err(Error::argument(OP, format!("num_segments must not be negative, but is {n}")));
+            }
+            Some(n) => Extent::known_u64(OP, n as u64)?,
+            None if count.capacity() == 0 => Extent::known(0),
+            None => {
+                let greatest = sorted(count.expr().sub(Expr::u32(1))).add(Expr::u32(1));
+                let none = count.expr().eq(Expr::u32(0));
+                Extent::known(read_u32(backend, OP, none.select(Expr::u32(0), greatest))?)
+            }
+        };
+        let below = counts_below(backend, OP, count, sorted)?;
+        let entries = segments.plus(OP, &Extent::known(1))?;
+        let splits =
+            Node::map(backend, OP, entries.clone(), Expr::row_of(&below, Expr::index()).cast(DType::I64), &asserts);
+        Self::new(backend, Vec::new(), Some(entries), Vec::new(), Values::Numbers(splits))
+    }
+}

@@ -1,0 +1,200 @@
+//! From ragged to dense: padding and cropping.
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+
+/// What stands where a row has no value: one value, or a tensor that broadcasts to the inner dimensions.
+#[derive(Debug, Clone, Default)]
+pub enum Padding<'a> {
+    /// 0, false, or the empty string.
+    #[default]
+    Zero,
+    /// One value.
+    Value(Fill),
+    /// A dense tensor whose shape broadcasts to that of one element of the flat values.
+    Tensor(&'a Tensor),
+}
+
+impl<F: Into<Fill>> From<F> for Padding<'_> {
+    fn from(value: F) -> Self {
+        Self::Value(value.into())
+    }
+}
+impl<'a> From<&'a Tensor> for Padding<'a> {
+    fn from(t: &'a Tensor) -> Self {
+        Self::Tensor(t)
+    }
+}
+impl<'a, T: Element> From<&'a RaggedTensor<T>> for Padding<'a> {
+    fn from(t: &'a RaggedTensor<T>) -> Self {
+        Self::Tensor(t.erased())
+    }
+}
+
+impl<'a> Padding<'a> {
+    /// Fails unless the padding is of that dtype.
+    pub(crate) fn check_dtype(&self, op: &'static str, dtype: DType) -> Result<()> {
+        let own = match self {
+            Self::Zero => return Ok(()),
+            Self::Value(fill) => fill.dtype(),
+            Self::Tensor(t) => t.dtype(),
+        };
+        if own == dtype { Ok(()) } else { Err(Error::DTypes { op, lhs: dtype, rhs: own }) }
+    }
+
+    /// The padding of number `d` of an element of shape `inner`.
+    ///
+    /// # Errors
+    /// Another dtype, another device, or a shape that does not broadcast to `inner`.
+    fn pick(&self, op: &'static str, of: &Tensor, d: Expr) -> Result<Pick<'a>> {
+        self.check_dtype(op, of.dtype())?;
+        let t = match self {
+            Self::Zero => return Ok(Pick::Fill(Fill::zero(of.dtype()))),
+            Self::Value(fill) => return Ok(Pick::Fill(fill.clone())),
+            Self::Tensor(t) => *t,
+        };
+        Device::check_same(op, of.backend(), t.backend())?;
+        let inner = of.inner();
+        let misfit = || Error::Shape {
+            op,
+            lhs: of.shape_text(),
+            rhs: t.shape_text(),
+            what: format!("the padding must broadcast to the inner dimensions {inner:?}"),
+        };
+        let dims: Vec<u32> = match t.outer().map(Extent::as_known) {
+            None => Vec::new(),
+            Some(Some(outer)) if t.ragged_rank() == 0 => {
+                std::iter::once(outer).chain(t.inner().iter().copied()).collect()
+            }
+            Some(_) => return Err(misfit()),
+        };
+        if dims.len() > inner.len() {
+            return Err(misfit());
+        }
+        // From the innermost dimension outwards: the coordinate there, and how far a step moves in the padding.
+        let (mut at, mut rest, mut stride) = (Expr::u32(0), d, 1u32);
+        for (k, &size) in inner.iter().rev().enumerate() {
+            let Some(&own) = dims.len().checked_sub(k + 1).and_then(|place| dims.get(place)) else { break };
+            if own != size && own != 1 {
+                return Err(misfit());
+            }
+            let coordinate = rest.clone().rem(Expr::u32(size.max(1)));
+            rest = rest.div(Expr::u32(size.max(1)));
+            if own > 1 {
+                at = at.add(coordinate.mul(Expr::u32(stride)));
+            }
+            stride = stride.saturating_mul(own);
+        }
+        Ok(Pick::From(t.values_ref(), at))
+    }
+
+    /// Bytes that one padding string has at most.
+    fn longest(&self) -> u64 {
+        match self {
+            Self::Value(Fill::String(s)) => s.len() as u64,
+            Self::Tensor(t) => t.values_ref().bytes_capacity(),
+            _ => 0,
+        }
+    }
+}
+
+impl Tensor {
+    /// The dense tensor with every row padded, or cropped, to one length. `tf.RaggedTensor.to_tensor`.
+    ///
+    /// `shape` gives the size of each dimension, none for what the longest row needs; without a shape every dimension
+    /// is as large as it needs to be ([`Tensor::bounding_shape`]). The outermost dimension is padded and cropped too.
+    /// The dtype is the tensor's. One map over the result; a wait only for a size that is not given and that the host
+    /// does not know. (With no rows at all, uniform dimensions become 0 too, as TensorFlow has it, but only where the
+    /// host knows that there are none.)
+    ///
+    /// # Errors
+    /// A padding of another dtype or that does not broadcast to the inner dimensions; a shape of another rank or with
+    /// other inner dimensions; more than 2^32 - 2 values.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
+    /// let y = x.to_tensor(0, Some(&[None, Some(2)]))?;
+    /// assert_eq!(y.to_string(), "tensor([[1, 2], [0, 0], [4, 0]], shape=(3, 2), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn to_tensor<'a>(&self, padding: impl Into<Padding<'a>>, shape: Option<&[Option<u64>]>) -> Result<Self> {
+        const OP: &str = "to_tensor";
+        let padding = padding.into();
+        if let Some(shape) = shape.filter(|s| s.len() != self.rank()) {
+            return Err(self.misfit(shape, format!("ranks are {} and {}", self.rank(), shape.len())));
+        }
+        let asked = |dim: usize| shape.and_then(|s| s[dim]);
+        let first_inner = 1 + self.ragged_rank();
+        for (k, &size) in self.inner().iter().enumerate() {
+            if let (Some(s), Some(other)) = (shape, asked(first_inner + k).filter(|&d| d != u64::from(size))) {
+                return Err(self.misfit(s, format!("dimension {} is uniform, {size} and not {other}", first_inner + k)));
+            }
+        }
+        let count = self.nrows_extent();
+        if self.rank() == 0 {
+            padding.pick(OP, self, Expr::u32(0))?;
+            return Ok(self.clone());
+        }
+        let rows = match asked(0) {
+            Some(n) => Extent::known_u64(OP, n)?,
+            None => count.clone(),
+        };
+        let given: Vec<Option<u64>> = (1..first_inner).map(asked).collect();
+        let longest = if given.iter().any(Option::is_none) { self.longest_rows(OP)? } else { Vec::new() };
+        let mut sizes = Vec::with_capacity(given.len());
+        for (k, given) in given.iter().enumerate() {
+            sizes.push(match given {
+                Some(n) => Extent::known_u64(OP, *n)?.capacity(),
+                None => longest[k],
+            });
+        }
+        let mut below = sizes.clone();
+        below.extend(self.inner());
+        let per_row = below.iter().try_fold(1u64, |n, &d| n.checked_mul(d.into())).unwrap_or(u64::MAX);
+        let numbers = rows.times(OP, per_row)?;
+
+        // Coordinates of a number, outermost last, and the place of the value that stands there.
+        let divide = |e: Expr, by: u32| (e.clone().div(Expr::u32(by.max(1))), e.rem(Expr::u32(by.max(1))));
+        let (mut rest, d) = divide(Expr::index(), self.width());
+        let mut offsets = Vec::with_capacity(sizes.len());
+        for &size in sizes.iter().rev() {
+            let (above, offset) = divide(rest, size);
+            offsets.push(offset);
+            rest = above;
+        }
+        let mut there = rest.clone().lt(count.expr());
+        let mut at = rest;
+        for (p, offset) in self.partitions().iter().zip(offsets.into_iter().rev()) {
+            there = there.and(offset.clone().lt(p.length(at.clone())));
+            at = p.within(at, offset);
+        }
+        let value = Pick::From(self.values_ref(), self.flat(at, d.clone()));
+        let pick = Pick::either(there, value, padding.pick(OP, self, d)?);
+        let pads = u64::from(numbers.capacity()).saturating_mul(padding.longest());
+        let bytes = self.values_ref().bytes_capacity().saturating_add(pads);
+        let bound = if bytes < u64::from(u32::MAX) { BytesBound::AtMost(bytes) } else { BytesBound::Unknown };
+        let values = Values::rearranged(self.backend(), OP, &numbers, &pick, bound, &[])?;
+        Self::new(self.backend(), Vec::new(), Some(rows), below, values)
+    }
+
+    fn misfit(&self, shape: &[Option<u64>], what: String) -> Error {
+        let dims: Vec<String> = shape.iter().map(|d| d.map_or_else(|| "None".into(), |d| d.to_string())).collect();
+        Error::Shape { op: "to_tensor", lhs: self.shape_text(), rhs: format!("[{}]", dims.join(", ")), what }
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// As [`Tensor::to_tensor`].
+    ///
+    /// # Errors
+    /// As [`Tensor::to_tensor`].
+    pub fn to_tensor<'a>(&self, padding: impl Into<Padding<'a>>, shape: Option<&[Option<u64>]>) -> Result<Self> {
+        self.erased().to_tensor(padding, shape)?.try_into()
+    }
+}

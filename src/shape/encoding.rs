@@ -1,0 +1,153 @@
+//! The encodings of rows, as the host sees them: checked, or taken at the caller's word.
+
+use super::RowPartition;
+use crate::error::{Error, Result};
+use crate::graph::extent::Extent;
+
+/// How a list of integers describes rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Where rows begin, and where the last one ends.
+    Splits,
+    /// How many values rows have.
+    Lengths,
+    /// Where rows begin.
+    Starts,
+    /// Where rows end.
+    Limits,
+}
+
+impl Encoding {
+    /// TensorFlow's name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Splits => "row_splits",
+            Self::Lengths => "row_lengths",
+            Self::Starts => "row_starts",
+            Self::Limits => "row_limits",
+        }
+    }
+
+    /// The splits that the integers stand for, for `nvals` values where that is known.
+    ///
+    /// # Errors
+    /// The first entry that breaks a rule of the encoding; more than 2^32 - 2 rows or values.
+    pub(crate) fn splits(self, op: &'static str, given: &[i64], nvals: Option<u64>) -> Result<Vec<u32>> {
+        let name = self.name();
+        let broken = |what: String| Err(Error::partition(op, format!("{name} {what}")));
+        if self == Self::Splits {
+            return RowPartition::validate_splits(op, given, nvals);
+        }
+        Extent::known_u64(op, given.len() as u64 + 1)?;
+        if given.is_empty() && self != Self::Lengths && nvals.is_some_and(|n| n > 0) {
+            return broken(format!("is empty, but there are {} values", nvals.unwrap_or(0)));
+        }
+        if self == Self::Lengths {
+            if let Some(r) = given.iter().position(|&l| l < 0) {
+                return broken(format!("must not be negative, but {name}[{r}] is {}", given[r]));
+            }
+        } else {
+            if let Some(r) = given.windows(2).position(|w| w[1] < w[0]) {
+                let (a, b) = (given[r], given[r + 1]);
+                return broken(format!("must not decrease, but {name}[{}] = {b} is below {name}[{r}] = {a}", r + 1));
+            }
+            match (self, given.first()) {
+                (Self::Starts, Some(&first)) if first != 0 => {
+                    return broken(format!("must start at 0, but {name}[0] is {first}"));
+                }
+                (Self::Limits, Some(&first)) if first < 0 => {
+                    return broken(format!("must not be negative, but {name}[0] is {first}"));
+                }
+                _ => {}
+            }
+        }
+        let total = match self {
+            Self::Lengths => given.iter().fold(0u64, |sum, &l| sum.saturating_add(l as u64)),
+            _ => given.last().map_or(0, |&last| last as u64),
+        };
+        Extent::known_u64(op, total)?;
+        match (self, nvals) {
+            (Self::Lengths, Some(n)) if total != n => {
+                return broken(format!("add up to {total}, but there are {n} values"));
+            }
+            (Self::Starts, Some(n)) if total > n => {
+                let (r, last) = (given.len() - 1, total);
+                return broken(format!("must not pass the {n} values, but {name}[{r}] is {last}"));
+            }
+            (Self::Limits, Some(n)) if total != n => {
+                return broken(format!("must end at the {n} values, but {name}[{}] is {total}", given.len() - 1));
+            }
+            _ => {}
+        }
+        Ok(self.trusted_splits(given, nvals.unwrap_or(total)))
+    }
+
+    /// The splits that the integers stand for, whatever they are: what breaks a rule is moved to the nearest place
+    /// that keeps it, so that the result is some partition of `nvals` values.
+    pub(crate) fn trusted_splits(self, given: &[i64], nvals: u64) -> Vec<u32> {
+        let last = nvals.min(u64::from(u32::MAX) - 1) as i64;
+        let rows = if self == Self::Splits { given.len().saturating_sub(1) } else { given.len() };
+        let mut splits = Vec::with_capacity(rows + 1);
+        let mut end = 0i64;
+        splits.push(0);
+        for r in 0..rows {
+            let next = match self {
+                Self::Splits => given[r + 1],
+                Self::Lengths => end.saturating_add(given[r].max(0)),
+                Self::Starts => given.get(r + 1).copied().unwrap_or(last),
+                Self::Limits => given[r],
+            };
+            end = if r + 1 == rows { last } else { next.clamp(end, last) };
+            splits.push(end as u32);
+        }
+        splits
+    }
+}
+
+/// The splits of rows given by the row of each value.
+///
+/// # Errors
+/// The first id that is negative, below the one before, or not below `nrows`; more rows than a tensor can have.
+pub(crate) fn splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>) -> Result<Vec<u32>> {
+    let nrows = match nrows {
+        Some(n) if n < 0 => return Err(Error::partition(op, format!("nrows must not be negative, but is {n}"))),
+        Some(n) => n,
+        None => ids.last().map_or(0, |&last| last.max(-1).saturating_add(1)),
+    };
+    if let Some(i) = ids.iter().position(|&id| id < 0) {
+        let what = format!("value_rowids must not be negative, but value_rowids[{i}] is {}", ids[i]);
+        return Err(Error::partition(op, what));
+    }
+    if let Some(i) = ids.windows(2).position(|w| w[1] < w[0]) {
+        let (a, b) = (ids[i], ids[i + 1]);
+        let what = format!("value_rowids must ascend, but value_rowids[{}] = {b} is below {a}", i + 1);
+        return Err(Error::partition(op, what));
+    }
+    if let Some(i) = ids.iter().position(|&id| id >= nrows) {
+        let what = format!("value_rowids[{i}] is {}, but there are {nrows} rows", ids[i]);
+        return Err(Error::partition(op, what));
+    }
+    trusted_splits_of_rowids(op, ids, Some(nrows))
+}
+
+/// The same for ids that the caller vouches for: an id outside the rows counts for the nearest row.
+///
+/// # Errors
+/// More rows than a tensor can have; values but no row.
+pub(crate) fn trusted_splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>) -> Result<Vec<u32>> {
+    let nrows = nrows.unwrap_or_else(|| ids.last().map_or(0, |&last| last.saturating_add(1))).max(0) as u64;
+    let rows = Extent::known_u64(op, nrows)?.capacity() as usize;
+    Extent::known_u64(op, nrows + 1)?;
+    Extent::known_u64(op, ids.len() as u64)?;
+    if rows == 0 && !ids.is_empty() {
+        return Err(Error::partition(op, format!("there are {} values, but no rows", ids.len())));
+    }
+    let mut splits = vec![0u32; rows + 1];
+    for &id in ids {
+        splits[id.clamp(0, rows as i64 - 1) as usize + 1] += 1;
+    }
+    for r in 0..rows {
+        splits[r + 1] += splits[r];
+    }
+    Ok(splits)
+}

@@ -1,0 +1,72 @@
+//! Sparse tensors: coordinates, a value for each, and a shape.
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::tensor::Tensor;
+
+/// A sparse tensor of any dtype: value `i` stands at coordinates `indices[i]`; elsewhere there is nothing.
+#[derive(Debug, Clone)]
+pub struct SparseTensor {
+    indices: Tensor,
+    values: Tensor,
+    dense_shape: Vec<u64>,
+}
+
+impl SparseTensor {
+    /// The sparse tensor of these parts: `indices` i64 of shape `[n, rank]`, `values` of shape `[n]`.
+    /// `tf.sparse.SparseTensor`. Coordinates are neither sorted nor checked.
+    ///
+    /// # Errors
+    /// Other shapes or dtypes than those; parts on different devices.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, SparseTensor};
+    /// let device = Device::cpu();
+    /// let indices = HostTensor::dense(&[2, 2], HostValues::I64(vec![0, 0, 1, 2])).to_device(&device)?;
+    /// let values = HostTensor::dense(&[2], HostValues::F32(vec![1.0, 2.0])).to_device(&device)?;
+    /// let x = SparseTensor::new(indices, values, &[2, 3])?;
+    /// assert_eq!(x.dense_shape(), [2, 3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn new(indices: Tensor, values: Tensor, dense_shape: &[u64]) -> Result<Self> {
+        const OP: &str = "SparseTensor";
+        Device::check_same(OP, indices.backend(), values.backend())?;
+        if indices.dtype() != DType::I64 {
+            return Err(Error::unsupported(OP, indices.dtype(), "indices must be i64"));
+        }
+        let rank = dense_shape.len() as u64;
+        let fits = indices.ragged_rank() == 0
+            && values.ragged_rank() == 0
+            && indices.rank() == 2
+            && values.rank() == 1
+            && indices.shape()[1] == Some(rank);
+        let counts = (indices.nrows_extent(), values.nrows_extent());
+        let same = match (counts.0.as_known(), counts.1.as_known()) {
+            (Some(a), Some(b)) => a == b,
+            _ => counts.0 == counts.1,
+        };
+        if !fits || !same {
+            return Err(Error::Shape {
+                op: OP,
+                lhs: indices.shape_text(),
+                rhs: values.shape_text(),
+                what: format!("indices must be [n, {rank}] and values [n] for {rank} dimensions"),
+            });
+        }
+        Ok(Self { indices, values, dense_shape: dense_shape.to_vec() })
+    }
+
+    /// The coordinates of the values: i64, `[n, rank]`.
+    pub fn indices(&self) -> &Tensor {
+        &self.indices
+    }
+    /// The values: `[n]`.
+    pub fn values(&self) -> &Tensor {
+        &self.values
+    }
+    /// The shape of the dense tensor that this one stands for.
+    pub fn dense_shape(&self) -> &[u64] {
+        &self.dense_shape
+    }
+}

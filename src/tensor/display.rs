@@ -1,0 +1,207 @@
+//! Printing, as TensorFlow prints.
+
+use std::fmt::{self, Write as _};
+
+use super::{HostTensor, HostValues, Nested, RaggedTensor, Tensor};
+use crate::element::Element;
+
+/// Tensors of more values than this are printed in part.
+const THRESHOLD: usize = 1000;
+/// How many elements a shortened list shows at either end.
+const EDGE: usize = 3;
+
+/// Digits of a float as Python writes them: the fewest that read back as the same float.
+fn float(f: &mut impl fmt::Write, value: f64, shortest: &str) -> fmt::Result {
+    if value.is_nan() {
+        return f.write_str("nan");
+    }
+    if value.is_infinite() {
+        return f.write_str(if value > 0.0 { "inf" } else { "-inf" });
+    }
+    // `shortest` is `-d.ddde-x`.
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((shortest, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |m| ("-", m));
+    let digits: String = mantissa.chars().filter(|&c| c != '.').collect();
+    f.write_str(sign)?;
+    if (-4..16).contains(&exponent) {
+        if exponent < 0 {
+            return write!(f, "0.{}{digits}", "0".repeat((-exponent - 1) as usize));
+        }
+        let whole = exponent as usize + 1;
+        if digits.len() <= whole {
+            return write!(f, "{digits}{}.0", "0".repeat(whole - digits.len()));
+        }
+        return write!(f, "{}.{}", &digits[..whole], &digits[whole..]);
+    }
+    let point = if digits.len() > 1 { "." } else { "" };
+    let direction = if exponent < 0 { '-' } else { '+' };
+    write!(f, "{}{point}{}e{direction}{:02}", &digits[..1], &digits[1..], exponent.abs())
+}
+
+/// Bytes as Python writes them: `b'..'`.
+fn bytes(f: &mut impl fmt::Write, s: &[u8]) -> fmt::Result {
+    let quote = if s.contains(&b'\'') && !s.contains(&b'"') { '"' } else { '\'' };
+    write!(f, "b{quote}")?;
+    for &b in s {
+        match b {
+            b'\\' => f.write_str("\\\\")?,
+            b'\n' => f.write_str("\\n")?,
+            b'\r' => f.write_str("\\r")?,
+            b'\t' => f.write_str("\\t")?,
+            b if char::from(b) == quote => write!(f, "\\{quote}")?,
+            b' '..=b'~' => f.write_char(b.into())?,
+            b => write!(f, "\\x{b:02x}")?,
+        }
+    }
+    f.write_char(quote)
+}
+
+fn truth(value: bool) -> &'static str {
+    if value { "True" } else { "False" }
+}
+
+fn value(f: &mut impl fmt::Write, values: &HostValues, i: usize) -> fmt::Result {
+    match values {
+        HostValues::Bool(v) => f.write_str(truth(v[i])),
+        HostValues::U8(v) => write!(f, "{}", v[i]),
+        HostValues::I32(v) => write!(f, "{}", v[i]),
+        HostValues::U32(v) => write!(f, "{}", v[i]),
+        HostValues::I64(v) => write!(f, "{}", v[i]),
+        HostValues::U64(v) => write!(f, "{}", v[i]),
+        HostValues::F32(v) => float(f, v[i].into(), &format!("{:e}", v[i])),
+        HostValues::F64(v) => float(f, v[i], &format!("{:e}", v[i])),
+        HostValues::Str(v) => bytes(f, &v[i]),
+    }
+}
+
+/// What stands at position `at` of dimension `dim - 1`.
+fn lists(f: &mut impl fmt::Write, t: &HostTensor, dim: usize, at: usize, shorten: bool) -> fmt::Result {
+    if dim == t.rank() {
+        return value(f, &t.values, at);
+    }
+    let all = t.children(dim, at);
+    let hidden = if shorten && all.len() > 2 * EDGE { all.start + EDGE..all.end - EDGE } else { all.end..all.end };
+    f.write_char('[')?;
+    for child in all.start..hidden.start {
+        if child > all.start {
+            f.write_str(", ")?;
+        }
+        lists(f, t, dim + 1, child, shorten)?;
+    }
+    if !hidden.is_empty() {
+        f.write_str(", ...")?;
+        for child in hidden.end..all.end {
+            f.write_str(", ")?;
+            lists(f, t, dim + 1, child, shorten)?;
+        }
+    }
+    f.write_char(']')
+}
+
+impl fmt::Display for HostTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        lists(f, self, 0, 0, self.values.len() > THRESHOLD)
+    }
+}
+
+impl fmt::Display for Tensor {
+    /// Reads the tensor: evaluates what is pending and waits. A read that fails prints its error.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = match self.to_host() {
+            Ok(host) => host,
+            Err(e) => return write!(f, "<ragged.RaggedTensor: {e}>"),
+        };
+        if self.ragged_rank() > 0 {
+            return write!(f, "<ragged.RaggedTensor {host}>");
+        }
+        let comma = if host.inner_shape.len() == 1 { "," } else { "" };
+        let dims: Vec<String> = host.inner_shape.iter().map(ToString::to_string).collect();
+        write!(f, "tensor({host}, shape=({}{comma}), dtype={})", dims.join(", "), self.dtype())
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<T: Element> fmt::Display for RaggedTensor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.erased(), f)
+    }
+}
+
+impl<T: Element> fmt::Debug for RaggedTensor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.erased(), f)
+    }
+}
+
+impl fmt::Display for Nested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(v) => f.write_str(truth(*v)),
+            Self::Int(v) => write!(f, "{v}"),
+            Self::Float32(v) => float(f, f64::from(*v), &format!("{v:e}")),
+            Self::Float(v) => float(f, *v, &format!("{v:e}")),
+            Self::Str(v) => bytes(f, v),
+            Self::List(all) => {
+                f.write_char('[')?;
+                for (i, v) in all.iter().enumerate() {
+                    f.write_str(if i > 0 { ", " } else { "" })?;
+                    write!(f, "{v}")?;
+                }
+                f.write_char(']')
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn python(v: f64) -> String {
+        let mut out = String::new();
+        float(&mut out, v, &format!("{v:e}")).expect("a string takes everything");
+        out
+    }
+
+    #[test]
+    fn floats_as_python_writes_them() {
+        let cases = [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
+            (0.1, "0.1"),
+            (-12.75, "-12.75"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e+16"),
+            (1.25e100, "1.25e+100"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (5e-324, "5e-324"),
+            (f64::NAN, "nan"),
+            (f64::NEG_INFINITY, "-inf"),
+        ];
+        for (v, want) in cases {
+            assert_eq!(python(v), want);
+        }
+    }
+
+    #[test]
+    fn bytes_as_python_writes_them() {
+        for (s, want) in [
+            (b"it".as_slice(), "b'it'"),
+            (b"it's", "b\"it's\""),
+            (b"'\"", "b'\\'\"'"),
+            (b"\\\n\x00\xff", "b'\\\\\\n\\x00\\xff'"),
+        ] {
+            let mut out = String::new();
+            bytes(&mut out, s).expect("a string takes everything");
+            assert_eq!(out, want);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Nested lists whose depth and type the compiler knows: `Vec<Vec<T>>` in and out.
+
+use super::nested::of_parts;
+use super::{HostTensor, RaggedTensor};
+use crate::device::Device;
+use crate::element::{Element, Number, Str};
+use crate::error::{Error, Result};
+
+/// A value, or lists of values nested to one depth: `T`, `Vec<T>`, `&[[T; 2]]`, ...; `&str` and `String` for byte
+/// strings.
+pub trait IntoNested<T: Element> {
+    /// How many lists stand around a value.
+    const DEPTH: usize;
+    /// Adds the values, and where rows end: `splits[k]` for the lists `k + 1` lists down.
+    fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>);
+    /// How many elements the list has; 1 for a value.
+    fn size(&self) -> usize;
+}
+
+impl<T: Number + Element<Host = T>> IntoNested<T> for T {
+    const DEPTH: usize = 0;
+    fn flatten(&self, _: &mut [Vec<u64>], values: &mut Vec<T>) {
+        values.push(*self);
+    }
+    fn size(&self) -> usize {
+        1
+    }
+}
+
+macro_rules! string {
+    ($($t:ty),*) => {$(
+        impl IntoNested<Str> for $t {
+            const DEPTH: usize = 0;
+            fn flatten(&self, _: &mut [Vec<u64>], values: &mut Vec<Vec<u8>>) {
+                values.push(self.as_bytes().to_vec());
+            }
+            fn size(&self) -> usize {
+                1
+            }
+        }
+    )*};
+}
+string!(&str, String);
+
+/// Adds the elements of a list.
+fn flatten_list<T: Element, N: IntoNested<T>>(list: &[N], splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
+    let (own, below) = splits.split_first_mut().map_or((None, [].as_mut_slice()), |(own, below)| (Some(own), below));
+    let mut ends = Vec::new();
+    for element in list {
+        if own.is_some() {
+            ends.push(element.size() as u64);
+        }
+        element.flatten(below, values);
+    }
+    if let Some(own) = own {
+        for size in ends {
+            own.push(own.last().copied().unwrap_or(0) + size);
+        }
+    }
+}
+
+impl<T: Element, N: IntoNested<T>> IntoNested<T> for &[N] {
+    const DEPTH: usize = N::DEPTH + 1;
+    fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
+        flatten_list(self, splits, values);
+    }
+    fn size(&self) -> usize {
+        self.len()
+    }
+}
+impl<T: Element, N: IntoNested<T>> IntoNested<T> for Vec<N> {
+    const DEPTH: usize = N::DEPTH + 1;
+    fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
+        flatten_list(self, splits, values);
+    }
+    fn size(&self) -> usize {
+        self.len()
+    }
+}
+impl<T: Element, N: IntoNested<T>, const M: usize> IntoNested<T> for [N; M] {
+    const DEPTH: usize = N::DEPTH + 1;
+    fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
+        flatten_list(self, splits, values);
+    }
+    fn size(&self) -> usize {
+        M
+    }
+}
+
+/// What nested lists of one depth can be read into: `T::Host`, `Vec<T::Host>`, `Vec<Vec<T::Host>>`, ...
+pub trait FromNested<T: Element>: Sized {
+    /// How many lists stand around a value.
+    const DEPTH: usize;
+    /// What stands at position `at` of dimension `dim - 1`.
+    #[doc(hidden)]
+    fn build(t: &HostTensor, values: &[T::Host], dim: usize, at: usize) -> Self;
+}
+
+impl<T: Number + Element<Host = T>> FromNested<T> for T {
+    const DEPTH: usize = 0;
+    fn build(_: &HostTensor, values: &[T], _: usize, at: usize) -> Self {
+        values[at]
+    }
+}
+impl FromNested<Str> for Vec<u8> {
+    const DEPTH: usize = 0;
+    fn build(_: &HostTensor, values: &[Self], _: usize, at: usize) -> Self {
+        values[at].clone()
+    }
+}
+impl<T: Element, N: FromNested<T>> FromNested<T> for Vec<N> {
+    const DEPTH: usize = N::DEPTH + 1;
+    fn build(t: &HostTensor, values: &[T::Host], dim: usize, at: usize) -> Self {
+        t.children(dim, at).map(|child| N::build(t, values, dim + 1, child)).collect()
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// The tensor of nested lists: one ragged dimension for each list within a list. See also
+    /// [`ragged!`](crate::ragged). The typed twin of `tf.ragged.constant`.
+    ///
+    /// # Errors
+    /// More than the device can hold.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn from_nested<N: IntoNested<T>>(rows: N, device: &Device) -> Result<Self> {
+        let mut splits = vec![vec![0]; N::DEPTH.saturating_sub(1)];
+        let mut values = Vec::new();
+        rows.flatten(&mut splits, &mut values);
+        let shape = if N::DEPTH == 0 { Vec::new() } else { vec![values.len()] };
+        of_parts("from_nested", splits, &shape, &T::wrap(values), device)?.try_into()
+    }
+
+    /// Reads the tensor as vectors nested as deep as its rank. Waits once.
+    ///
+    /// # Errors
+    /// Another depth than the rank; as [`Tensor::to_host`](crate::Tensor::to_host).
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![]], &Device::cpu())?;
+    /// let rows: Vec<Vec<i32>> = x.to_nested_vec()?;
+    /// assert_eq!(rows, [vec![1, 2], vec![]]);
+    /// assert!(x.to_nested_vec::<Vec<i32>>().is_err());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn to_nested_vec<N: FromNested<T>>(&self) -> Result<N> {
+        let rank = self.erased().rank();
+        if N::DEPTH != rank {
+            let what = format!("a tensor of rank {rank} does not fit vectors nested {} deep", N::DEPTH);
+            return Err(Error::Nesting { op: "to_nested_vec", what });
+        }
+        let host = self.erased().to_host()?;
+        let values = T::unwrap(host.values.clone()).expect("bug: a tensor of another dtype than its type says");
+        Ok(N::build(&host, &values, 0, 0))
+    }
+}
+
+/// The ragged tensor of a literal, on [`Device::best`](crate::Device::best): `ragged![[1, 2], [], [3]]`, nested to any
+/// depth. Uneven depth does not compile.
+///
+/// ```
+/// use ragged::ragged;
+/// let x = ragged![[1, 2], [], [3]]?;
+/// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+/// let words = ragged![[["a", "b"], []], [["c"]]]?;
+/// assert_eq!(words.erased().ragged_rank(), 2);
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// ```compile_fail
+/// let uneven = ragged::ragged![[1], 2];
+/// ```
+#[macro_export]
+macro_rules! ragged {
+    ($($rows:tt)*) => {
+        $crate::RaggedTensor::from_nested($crate::__nested!($($rows)*), &$crate::Device::best())
+    };
+}
+
+/// Nested vectors of a literal.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __nested {
+    ($([$($row:tt)*]),* $(,)?) => {
+        ::std::vec![$($crate::__nested!($($row)*)),*]
+    };
+    ($($value:expr),* $(,)?) => {
+        ::std::vec![$($value),*]
+    };
+}

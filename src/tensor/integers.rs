@@ -1,0 +1,86 @@
+//! Lists of integers as arguments: splits, lengths, indices of rows; from the host in any integer type, or on a device.
+
+use std::borrow::Cow;
+
+use super::Tensor;
+use crate::element::Element;
+use crate::tensor::RaggedTensor;
+
+/// A list of integers that describes rows: a slice, an array or a vector of `i32`, `u32`, `i64`, `u64` or `usize`, or
+/// a tensor of rank 1 and dtype i32, u32 or i64 that lives on the device.
+///
+/// ```
+/// use ragged::Integers;
+/// let from_array: Integers<'_> = (&[0, 2, 3]).into();
+/// let from_vec: Integers<'_> = vec![0usize, 2, 3].into();
+/// # let _ = (from_array, from_vec);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Integers<'a>(pub(crate) Source<'a>);
+
+/// Where the integers are.
+#[derive(Debug, Clone)]
+pub(crate) enum Source<'a> {
+    /// In host memory; what an i64 cannot hold stands as its greatest value, which no factory accepts.
+    Host(Cow<'a, [i64]>),
+    /// On a device.
+    Device(&'a Tensor),
+}
+
+/// An integer type of the host.
+pub trait Integer: sealed::Sealed + Copy {
+    /// The value as an i64, or the greatest i64 where it is larger.
+    fn saturating_i64(self) -> i64;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! integer {
+    ($($t:ty),*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Integer for $t {
+            fn saturating_i64(self) -> i64 {
+                i64::try_from(self).unwrap_or(i64::MAX)
+            }
+        }
+    )*};
+}
+integer!(i32, u32, i64, u64, usize);
+
+impl<'a, I: Integer> From<&'a [I]> for Integers<'a> {
+    fn from(all: &'a [I]) -> Self {
+        Self(Source::Host(all.iter().map(|v| v.saturating_i64()).collect()))
+    }
+}
+impl<'a, I: Integer, const N: usize> From<&'a [I; N]> for Integers<'a> {
+    fn from(all: &'a [I; N]) -> Self {
+        all.as_slice().into()
+    }
+}
+impl<'a, I: Integer> From<&'a Vec<I>> for Integers<'a> {
+    fn from(all: &'a Vec<I>) -> Self {
+        all.as_slice().into()
+    }
+}
+impl<I: Integer> From<Vec<I>> for Integers<'_> {
+    fn from(all: Vec<I>) -> Self {
+        Self(Source::Host(all.into_iter().map(Integer::saturating_i64).collect()))
+    }
+}
+impl<I: Integer, const N: usize> From<[I; N]> for Integers<'_> {
+    fn from(all: [I; N]) -> Self {
+        Self(Source::Host(all.into_iter().map(Integer::saturating_i64).collect()))
+    }
+}
+impl<'a> From<&'a Tensor> for Integers<'a> {
+    fn from(t: &'a Tensor) -> Self {
+        Self(Source::Device(t))
+    }
+}
+impl<'a, T: Element> From<&'a RaggedTensor<T>> for Integers<'a> {
+    fn from(t: &'a RaggedTensor<T>) -> Self {
+        Self(Source::Device(t.erased()))
+    }
+}

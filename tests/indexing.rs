@@ -1,0 +1,305 @@
+//! Slices and gathers against lists in lists, on every backend.
+
+mod common;
+
+use common::{naive, random};
+use proptest::prelude::*;
+use ragged::{DType, Device, HostTensor, HostValues, Index, NewAxis, Result, Tensor, s};
+
+/// A tensor as nested lists.
+#[derive(Debug, Clone, PartialEq)]
+enum Nested {
+    /// The bits of a value.
+    Leaf(Vec<u8>),
+    List(Vec<Nested>),
+}
+
+impl Nested {
+    fn list(&self) -> &[Self] {
+        match self {
+            Self::List(all) => all,
+            Self::Leaf(_) => panic!("a value where a list belongs"),
+        }
+    }
+
+    /// What the items name, below dimension 0.
+    fn slice(&self, items: &[Index]) -> Self {
+        let Some((first, rest)) = items.split_first() else { return self.clone() };
+        let below = |at: usize| self.list()[at].slice(rest);
+        match *first {
+            Index::NewAxis => Self::List(vec![self.slice(rest)]),
+            Index::At(i) => below(if i < 0 { (self.list().len() as i64 + i) as usize } else { i as usize }),
+            Index::Slice { start, stop, step } => {
+                Self::List(naive::positions(self.list().len(), start, stop, step).into_iter().map(below).collect())
+            }
+            Index::Ellipsis => panic!("the naive twin knows no ellipsis"),
+        }
+    }
+
+    /// Itself with each leaf of `indices` replaced by the element that it names.
+    fn gather(&self, indices: &Self) -> Self {
+        match indices {
+            Self::Leaf(at) => self.list()[u32::from_le_bytes(at[..4].try_into().expect("an index")) as usize].clone(),
+            Self::List(all) => Self::List(all.iter().map(|i| self.gather(i)).collect()),
+        }
+    }
+}
+
+fn leaves(values: &HostValues) -> Vec<Nested> {
+    let leaf = |bytes: &[u8]| Nested::Leaf(bytes.to_vec());
+    match values {
+        HostValues::Bool(v) => v.iter().map(|&b| leaf(&[b.into()])).collect(),
+        HostValues::U8(v) => v.iter().map(|&n| leaf(&[n])).collect(),
+        HostValues::I32(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
+        HostValues::U32(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
+        HostValues::I64(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
+        HostValues::U64(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
+        HostValues::F32(v) => v.iter().map(|n| leaf(&n.to_bits().to_le_bytes())).collect(),
+        HostValues::F64(v) => v.iter().map(|n| leaf(&n.to_bits().to_le_bytes())).collect(),
+        HostValues::Str(v) => v.iter().map(|s| leaf(s)).collect(),
+    }
+}
+
+fn nested(t: &HostTensor) -> Nested {
+    let mut all = leaves(&t.values);
+    if t.inner_shape.is_empty() {
+        return all.remove(0);
+    }
+    for (d, &size) in t.inner_shape.iter().enumerate().skip(1).rev() {
+        let rows: usize = t.inner_shape[..d].iter().product();
+        all = (0..rows).map(|r| Nested::List(all[r * size..(r + 1) * size].to_vec())).collect();
+    }
+    for splits in t.nested_row_splits.iter().rev() {
+        all = splits.windows(2).map(|w| Nested::List(all[w[0] as usize..w[1] as usize].to_vec())).collect();
+    }
+    Nested::List(all)
+}
+
+/// What `compute` gives on the CPU, after it gave the same on every other backend that has the dtype.
+fn everywhere(dtype: DType, compute: impl Fn(&Device) -> Result<HostTensor>) -> HostTensor {
+    let want = compute(&Device::cpu()).expect("the CPU computes it");
+    let unfused = ("cpu unfused".to_owned(), Device::cpu_unfused());
+    for (name, device) in common::gpus().into_iter().chain([unfused]).filter(|(_, d)| common::has(d, dtype)) {
+        let got = compute(&device).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(got.nested_row_splits, want.nested_row_splits, "splits on {name}");
+        assert_eq!(nested(&got), nested(&want), "values on {name}");
+    }
+    want
+}
+
+fn example(strings: bool) -> HostTensor {
+    let values = if strings {
+        HostValues::Str((0..17).map(|i| b"abcdefgh"[..i % 5].to_vec()).collect())
+    } else {
+        HostValues::I32((0..17).collect())
+    };
+    HostTensor {
+        nested_row_splits: vec![vec![0, 3, 3, 7, 8], vec![0, 4, 4, 9, 10, 10, 15, 16, 17]],
+        uniform_row_lengths: vec![None, None],
+        inner_shape: vec![17],
+        values,
+    }
+}
+
+#[test]
+fn slices_along_each_dimension_are_pythons() {
+    let ends: Vec<Option<i64>> = [None].into_iter().chain((-6..=6).map(Some)).collect();
+    for device in [Device::cpu(), Device::cpu_unfused()] {
+        for strings in [false, true] {
+            let host = example(strings);
+            let (x, want) = (host.to_device(&device).unwrap(), nested(&host));
+            for (k, &start) in ends.iter().enumerate() {
+                for &stop in &ends {
+                    for step in (-6..=6i64).filter(|&s| s != 0) {
+                        // Every combination on one dimension, each dimension in turn.
+                        let dim = (k + step.unsigned_abs() as usize + stop.unwrap_or(0).unsigned_abs() as usize) % 3;
+                        let mut key = vec![Index::ALL; dim];
+                        key.push(Index::Slice { start, stop, step });
+                        let got = x.slice(&key).unwrap().to_host().unwrap();
+                        assert_eq!(nested(&got), want.slice(&key), "{key:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_slice_of_a_row() {
+    let host = naive::host::<i32>(&[vec![1, 2, 3, 4, 5], vec![], vec![6], vec![7, 8]]);
+    let x = host.to_device(&Device::cpu()).unwrap();
+    let ends: Vec<Option<i64>> = [None].into_iter().chain((-6..=6).map(Some)).collect();
+    for &start in &ends {
+        for &stop in &ends {
+            for step in (-6..=6i64).filter(|&s| s != 0) {
+                let key = [Index::ALL, Index::Slice { start, stop, step }];
+                let got = naive::rows::<i32>(&x.slice(key).unwrap().to_host().unwrap());
+                let rows = naive::rows::<i32>(&host);
+                let want: Vec<_> = rows.iter().map(|row| naive::slice(row, start, stop, step)).collect();
+                assert_eq!(got, want, "{key:?}");
+            }
+        }
+    }
+}
+
+/// Key items for a tensor of that rank, integers only in front.
+fn key(rank: usize) -> impl Strategy<Value = (Vec<u64>, Vec<Option<Index>>)> {
+    let end = proptest::option::of(-7..7i64);
+    let step = prop_oneof![3 => Just(1i64), 1 => Just(-1), 1 => 1..4i64, 1 => -3..0i64];
+    let slice = (end.clone(), end, step).prop_map(|(start, stop, step)| Index::Slice { start, stop, step });
+    // None is a new axis.
+    let item = prop_oneof![3 => slice.prop_map(Some), 1 => Just(Some(Index::ALL)), 1 => Just(None)];
+    (proptest::collection::vec(any::<u64>(), 0..=rank), proptest::collection::vec(item, 0..=rank))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Keys of every kind give what nested lists give; so do they on a row that only the device knows.
+    #[test]
+    fn keys_are_those_of_nested_lists((host, (ints, items)) in random::tensor(&DType::ALL).prop_flat_map(|t| {
+        let rank = t.nested_row_splits.len() + t.inner_shape.len();
+        (Just(t), key(rank))
+    })) {
+        let want = nested(&host);
+        let rank = host.nested_row_splits.len() + host.inner_shape.len();
+        // Integers that are there.
+        let mut at = &want;
+        let mut index = Vec::new();
+        for pick in ints {
+            let Nested::List(all) = at else { break };
+            if all.is_empty() {
+                break;
+            }
+            let place = (pick % all.len() as u64) as usize;
+            index.push(Index::At(if pick % 3 == 0 { place as i64 - all.len() as i64 } else { place as i64 }));
+            at = &all[place];
+        }
+        let integers = index.len();
+        let room = rank - integers;
+        let mut used = 0;
+        for item in items {
+            match item {
+                None => index.push(NewAxis.into()),
+                Some(slice) if used < room => {
+                    index.push(slice);
+                    used += 1;
+                }
+                Some(_) => {}
+            }
+        }
+        let got = everywhere(host.values.dtype(), |device| host.to_device(device)?.slice(&index)?.to_host());
+        prop_assert_eq!(nested(&got), want.slice(&index));
+        if let (Some(&Index::At(row)), true) = (index.first(), host.values.dtype() != DType::Str) {
+            let row = HostTensor::dense(&[], HostValues::I32(vec![row as i32]));
+            let on_device = everywhere(host.values.dtype(), |device| {
+                host.to_device(device)?.row_at(&row.to_device(device)?)?.slice(&index[1..])?.to_host()
+            });
+            prop_assert_eq!(on_device.nested_row_splits.len(), got.nested_row_splits.len());
+            prop_assert_eq!(nested(&on_device), nested(&got));
+        }
+    }
+
+    /// Rows by index, under the dimensions of the indices.
+    #[test]
+    fn gathered_rows_are_those_of_nested_lists(
+        host in random::tensor(&DType::ALL),
+        (splits, picks) in random::partitions(1).prop_flat_map(|(splits, n)| {
+            (Just(splits), proptest::collection::vec(any::<u32>(), n.min(40)))
+        }),
+        layout in 0..3,
+    ) {
+        let want = nested(&host);
+        let rows = want.list().len() as u32;
+        prop_assume!(rows > 0 && host.values.len() < 3000);
+        let values: Vec<i32> = picks.iter().map(|p| (p % rows) as i32).collect();
+        let n = values.len();
+        let indices = match layout {
+            0 => HostTensor::dense(&[n], HostValues::I32(values)),
+            1 => HostTensor::dense(&[n / 2, 2], HostValues::I32(values[..n / 2 * 2].to_vec())),
+            _ => HostTensor {
+                nested_row_splits: vec![splits[0].iter().map(|&s| s.min(n as u32)).collect()],
+                uniform_row_lengths: vec![None],
+                inner_shape: vec![n],
+                values: HostValues::I32(values),
+            },
+        };
+        let got = everywhere(host.values.dtype(), |device| {
+            host.to_device(device)?.gather(&indices.to_device(device)?, None, 0)?.to_host()
+        });
+        prop_assert_eq!(nested(&got), want.gather(&nested(&indices)));
+    }
+
+    /// Elements of each row by its own indices, and the same through vectors of indices.
+    #[test]
+    fn gathered_batches_are_rows_gathered_alone(
+        host in (proptest::sample::select(DType::ALL.to_vec()), 1..=3usize)
+            .prop_flat_map(|(dtype, rank)| random::tensor_of(dtype, rank, &[])),
+        picks in proptest::collection::vec((any::<u16>(), any::<u32>()), 0..30),
+    ) {
+        let want = nested(&host);
+        prop_assume!(!want.list().is_empty() && host.values.len() < 3000);
+        let mut own: Vec<Vec<i32>> = vec![Vec::new(); want.list().len()];
+        let mut pairs = Vec::new();
+        for (row, pick) in picks {
+            let row = usize::from(row) % own.len();
+            let len = want.list()[row].list().len() as u32;
+            if len > 0 {
+                own[row].push((pick % len) as i32);
+                pairs.extend([row as i32, (pick % len) as i32]);
+            }
+        }
+        let indices = naive::host::<i32>(&own);
+        let got = everywhere(host.values.dtype(), |device| {
+            host.to_device(device)?.batch_gather(&indices.to_device(device)?)?.to_host()
+        });
+        let alone = want.list().iter().zip(nested(&indices).list()).map(|(row, at)| row.gather(at)).collect();
+        prop_assert_eq!(nested(&got), Nested::List(alone));
+
+        let vectors = HostTensor::dense(&[pairs.len() / 2, 2], HostValues::I32(pairs.clone()));
+        let got = everywhere(host.values.dtype(), |device| {
+            host.to_device(device)?.gather_nd(&vectors.to_device(device)?)?.to_host()
+        });
+        let element = |at: &[i32]| want.list()[at[0] as usize].list()[at[1] as usize].clone();
+        prop_assert_eq!(nested(&got), Nested::List(pairs.chunks(2).map(element).collect()));
+    }
+}
+
+fn small(device: &Device) -> Tensor {
+    naive::host::<i32>(&[vec![1, 2, 3], vec![], vec![4, 5]]).to_device(device).unwrap()
+}
+
+#[test]
+fn what_is_not_there_is_an_error() {
+    let device = Device::cpu();
+    let x = small(&device);
+    assert!(x.slice(s![3]).is_err());
+    assert!(x.slice(s![-4]).is_err());
+    assert!(x.slice(s![.., 0]).is_err());
+    assert!(x.slice(s![0, 3]).is_err());
+    assert!(x.slice(s![.., .., ..]).is_err());
+    assert!(x.slice(s![..;0]).is_err());
+    assert!(x.slice(s![i64::MIN]).is_err());
+    let index = |i: i64| HostTensor::dense(&[], HostValues::I64(vec![i])).to_device(&device).unwrap();
+    assert_eq!(x.row_at(&index(-3)).unwrap().to_host().unwrap().values, HostValues::I32(vec![1, 2, 3]));
+    for beyond in [3, -4, 1 << 32, i64::MIN, i64::MAX] {
+        assert!(x.row_at(&index(beyond)).unwrap().to_host().is_err(), "{beyond}");
+        assert!(x.gather(&index(beyond), None, 0).and_then(|t| t.to_host()).is_err(), "{beyond}");
+    }
+    assert!(x.gather(&x, Some(1), 2).is_err());
+    assert!(x.gather(&x, Some(0), 1).is_err());
+    let floats = HostTensor::dense(&[1], HostValues::F32(vec![0.0])).to_device(&device).unwrap();
+    assert!(x.gather(&floats, None, 0).is_err());
+    // What was wrong leaves the tensor as it was.
+    assert_eq!(x.slice(s![2]).unwrap().to_host().unwrap().values, HostValues::I32(vec![4, 5]));
+}
+
+#[test]
+fn extremes_of_an_index_are_out_of_range() {
+    let device = Device::cpu();
+    let table = HostTensor::dense(&[3, 0], HostValues::F32(Vec::new())).to_device(&device).unwrap();
+    for beyond in [3, -1, i32::MIN] {
+        let at = HostTensor::dense(&[1], HostValues::I32(vec![beyond])).to_device(&device).unwrap();
+        assert!(table.gather(&at, None, 0).and_then(|t| t.to_host()).is_err(), "{beyond}, though rows hold nothing");
+    }
+}

@@ -1,0 +1,94 @@
+//! Splitting and joining byte strings, on every device.
+
+mod common;
+
+use ragged::{Device, HostTensor, HostValues, Pieces, Tensor};
+
+fn strings(s: &[&str]) -> HostValues {
+    HostValues::Str(s.iter().map(|s| s.as_bytes().to_vec()).collect())
+}
+
+fn tensor(device: &Device, s: &[&str]) -> Tensor {
+    HostTensor::dense(&[s.len()], strings(s)).to_device(device).unwrap()
+}
+
+const TEXTS: [&[&str]; 6] = [
+    &[],
+    &[""],
+    &["a"],
+    &["to be  or", "", "  ", " not to\tbe ", "x"],
+    &[" ", " ", ""],
+    &["one", "two  three", " four", "five ", "\tsix\t\tseven "],
+];
+
+#[test]
+fn words_are_what_the_standard_library_splits() {
+    for (name, device) in common::devices() {
+        for text in TEXTS {
+            let got = tensor(&device, text).string_split(b" \t", Pieces::NonEmpty).unwrap().to_host().unwrap();
+            let words: Vec<Vec<&str>> =
+                text.iter().map(|s| s.split([' ', '\t']).filter(|w| !w.is_empty()).collect()).collect();
+            let mut splits = vec![0];
+            splits.extend(words.iter().scan(0, |n, w| {
+                *n += w.len() as u32;
+                Some(*n)
+            }));
+            assert_eq!(got.nested_row_splits, [splits], "{name}: {text:?}");
+            assert_eq!(got.values, strings(&words.concat()), "{name}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn fields_are_what_the_standard_library_splits() {
+    for (name, device) in common::devices() {
+        for text in TEXTS {
+            let got = tensor(&device, text).string_split(b" ", Pieces::All).unwrap().to_host().unwrap();
+            let fields: Vec<Vec<&str>> = text.iter().map(|s| s.split(' ').collect()).collect();
+            let mut splits = vec![0];
+            splits.extend(fields.iter().scan(0, |n, w| {
+                *n += w.len() as u32;
+                Some(*n)
+            }));
+            assert_eq!(got.nested_row_splits, [splits], "{name}: {text:?}");
+            assert_eq!(got.values, strings(&fields.concat()), "{name}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_split_of_a_split_knows_its_rows_on_the_device_only() {
+    let text = "the cat\n\nsat on  the mat\n \nend";
+    for (name, device) in common::devices() {
+        let lines = tensor(&device, &[text]).string_split(b"\n", Pieces::All).unwrap();
+        let words = lines.string_split(b" ", Pieces::NonEmpty).unwrap().to_host().unwrap();
+        assert_eq!(words.nested_row_splits, [vec![0, 5], vec![0, 2, 2, 6, 6, 7]], "{name}");
+        assert_eq!(words.values, strings(&["the", "cat", "sat", "on", "the", "mat", "end"]), "{name}");
+    }
+}
+
+#[test]
+fn joined_strings_hash_like_their_concatenation() {
+    for (name, device) in common::devices() {
+        let (a, b) = (["a", "", "long enough to pass sixteen bytes", "x"], ["", "", "tail", "yy"]);
+        let joined = Tensor::string_join(&[&tensor(&device, &a), &tensor(&device, &b)], "+-").unwrap();
+        let plain: Vec<String> = a.iter().zip(b).map(|(a, b)| format!("{a}+-{b}")).collect();
+        let plain: Vec<&str> = plain.iter().map(String::as_str).collect();
+        assert_eq!(joined.to_host().unwrap().values, strings(&plain), "{name}");
+        let want = tensor(&device, &plain).fingerprint64().unwrap().to_host().unwrap();
+        assert_eq!(joined.fingerprint64().unwrap().to_host().unwrap(), want, "{name}");
+    }
+}
+
+#[test]
+fn misuse_is_an_error() {
+    let device = Device::cpu();
+    let x = tensor(&device, &["a b"]);
+    assert!(x.string_split(b"", Pieces::All).is_err());
+    assert!(Tensor::string_join(&[], "").is_err());
+    assert!(Tensor::string_join(&[&x, &tensor(&device, &["a", "b"])], "").is_err());
+    assert!(x.to_hash_bucket_fast(0).is_err());
+    let numbers = HostTensor::dense(&[1], HostValues::I32(vec![1])).to_device(&device).unwrap();
+    assert!(numbers.fingerprint64().is_err());
+    assert!(numbers.string_split(b" ", Pieces::All).is_err());
+}
