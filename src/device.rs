@@ -159,9 +159,23 @@ impl Device {
         self.0.is_cpu()
     }
 
+    /// Whether the host's processor does its work: the CPU backend, and adapters that are software (lavapipe, WARP).
+    pub fn is_software(&self) -> bool {
+        self.0.is_software()
+    }
+
     /// Counts of what it did so far, over all tensors.
     pub fn stats(&self) -> Stats {
         self.0.stats()
+    }
+
+    /// Blocks until everything that was evaluated has been computed: to measure, or before the process does something
+    /// else with the GPU. Reads wait by themselves.
+    ///
+    /// # Errors
+    /// A fault since the last read; a lost device.
+    pub fn wait(&self) -> Result<()> {
+        self.0.wait()
     }
 
     /// What its float arithmetic does where specifications leave it open. Asked of the device once, with a wait; the CPU

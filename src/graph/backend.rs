@@ -49,6 +49,8 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn name(&self) -> &str;
     /// Whether it computes on the host's processor, by this crate's own loops.
     fn is_cpu(&self) -> bool;
+    /// Whether the host's processor does the work: this crate's loops, or a software driver's.
+    fn is_software(&self) -> bool;
     /// Whether arrays of this dtype can be stored and computed with; the hint of the error if not.
     fn supports(&self, dtype: DType) -> std::result::Result<(), String>;
     /// The most bytes one array may take.
@@ -61,6 +63,10 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn cost(&self, step: &Step) -> Result<StepCost>;
     /// Computes and stores the nodes. Does not look at conditions and does not wait.
     fn evaluate(&self, nodes: &[Node]) -> Result<()>;
+    /// As [`Backend::evaluate`], then waits, and says how many milliseconds the device itself took if it can tell.
+    fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;
+    /// Waits until everything that was evaluated has been computed.
+    fn wait(&self) -> Result<()>;
     /// Evaluates the nodes, reads their live elements, and fails with the first condition that does not hold.
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>>;
     /// What did run so far.

@@ -208,6 +208,15 @@ impl Tensor {
         self.backend.evaluate(&self.nodes()?)
     }
 
+    /// Computes the tensor now, waits for it, and returns the milliseconds between the start of its first kernel and the
+    /// end of its last by the device's own clock; none where it has no timestamps (the CPU backend, some adapters).
+    ///
+    /// # Errors
+    /// As [`Tensor::eval`]; a lost device.
+    pub fn eval_timed(&self) -> Result<Option<f64>> {
+        self.backend.evaluate_timed(&self.nodes()?)
+    }
+
     /// The kernels that reading the tensor would run, with the bytes they move; runs nothing.
     ///
     /// # Errors

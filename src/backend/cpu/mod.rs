@@ -142,6 +142,9 @@ impl Backend for CpuBackend {
     fn is_cpu(&self) -> bool {
         true
     }
+    fn is_software(&self) -> bool {
+        true
+    }
     fn supports(&self, _: DType) -> std::result::Result<(), String> {
         Ok(())
     }
@@ -161,6 +164,14 @@ impl Backend for CpuBackend {
         for step in plan(nodes, self.plan_limits()).steps {
             self.run(&step)?;
         }
+        Ok(())
+    }
+    fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
+        self.evaluate(nodes)?;
+        Ok(None)
+    }
+    fn wait(&self) -> Result<()> {
+        // Evaluation returns when it is done.
         Ok(())
     }
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::codegen::Binding;
 use super::lower::{Launch, lower};
 use super::probe;
-use super::runtime::{Access, Buffer, Command, Dispatch, ReadRequest, Runtime};
+use super::runtime::{Access, AdapterKind, Buffer, Command, Dispatch, ReadRequest, Runtime};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::backend::{Backend, Status, StepCost};
@@ -187,6 +187,9 @@ impl Backend for GpuBackend {
     fn is_cpu(&self) -> bool {
         false
     }
+    fn is_software(&self) -> bool {
+        self.runtime.info().kind == AdapterKind::Software
+    }
     fn supports(&self, dtype: DType) -> std::result::Result<(), String> {
         let hint = |what: &str| {
             Err(format!("{} has no {what}; use a CPU device for this tensor, or cast to a narrower type", self.name))
@@ -220,6 +223,16 @@ impl Backend for GpuBackend {
         }
         recorded.publish();
         Ok(())
+    }
+    fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
+        let recorded = self.record(nodes)?;
+        let ms = self.runtime.submit_timed(&recorded.commands)?;
+        recorded.publish();
+        self.runtime.wait()?;
+        Ok(ms)
+    }
+    fn wait(&self) -> Result<()> {
+        self.runtime.wait()
     }
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
         let counts: Vec<Count> = nodes.iter().map(|n| n.extent().count(n.backend())).collect();

@@ -62,6 +62,11 @@ impl InFlight {
         if queue.len() < MAX_IN_FLIGHT { None } else { queue.pop_front() }
     }
 
+    /// The latest.
+    fn last(&self) -> Option<Submitted> {
+        lock(&self.0).back().cloned()
+    }
+
     /// Takes out all up to one that is known to have ended.
     pub(super) fn ended(&self, last: &Submitted) {
         let mut queue = lock(&self.0);
@@ -85,6 +90,19 @@ impl Runtime {
             self.run(&plan, |_| (), |_| ())?;
         }
         Ok(())
+    }
+
+    /// Blocks until everything that was submitted has finished; counted as a wait unless nothing is under way.
+    ///
+    /// # Errors
+    /// A fault of an earlier submission; [`Error::DeviceLost`].
+    pub(crate) fn wait(&self) -> Result<()> {
+        if let Some(last) = self.in_flight.last() {
+            Counters::add(&self.link().counters.waits, 1);
+            self.link().wait_for(&last.index)?;
+            self.in_flight.ended(&last);
+        }
+        self.health().check()
     }
 
     /// Submits a plan as one command buffer, with what `head` encodes before it and `tail` after it.

@@ -1,0 +1,149 @@
+//! Times the workloads.
+
+use std::io::Write;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use ragged::{Device, Stats};
+
+use crate::args::Args;
+use crate::records::{self, Record};
+use crate::rows::Distribution;
+use crate::table::grouped;
+use crate::workloads::{ABSENT, ALL, Inputs, Workload};
+
+/// Values of a workload where nothing else is asked for: on the host's processor, and on a GPU.
+const VALUES: [u32; 2] = [1 << 16, 1 << 22];
+
+/// The middle of some numbers.
+pub fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    let n = all.len();
+    if n == 0 { f64::NAN } else { (all[(n - 1) / 2] + all[n / 2]) / 2.0 }
+}
+
+/// A bar on standard error while it is a terminal.
+pub fn progress(steps: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+    let bar = ProgressBar::new(steps);
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Measures what the arguments ask for, and prints a table for each device.
+///
+/// # Errors
+/// What a device refuses.
+pub fn run(args: &Args, devices: &[Device], out: &mut impl Write) -> Result<Vec<Record>> {
+    let asked = |name: &str| args.op.is_empty() || args.op.iter().any(|op| op == name);
+    let workloads: Vec<Workload> = ALL.into_iter().filter(|w| asked(w.name)).collect();
+    let bar = progress((devices.len() * args.dist.len() * workloads.len()) as u64);
+    let mut all = Vec::new();
+    for device in devices {
+        let values = args.values.unwrap_or(VALUES[usize::from(!device.is_software())]);
+        let mut of_device = Vec::new();
+        for &dist in &args.dist {
+            let context = || format!("{values} values in {} rows on {}", dist.name(), device.name());
+            let (inputs, rows) = Inputs::new(device, dist, values).with_context(context)?;
+            for workload in &workloads {
+                bar.set_message(format!("{} {} {}", device.name(), dist.name(), workload.name));
+                let record = measure(device, &inputs, workload, args.repeat)
+                    .map(|m| m.record(device, dist, workload, values, rows));
+                of_device.push(record.with_context(context).with_context(|| workload.name)?);
+                bar.inc(1);
+            }
+        }
+        let runs = if args.repeat == 1 { "one run".to_owned() } else { format!("medians of {} runs", args.repeat) };
+        let table = records::show(&of_device);
+        bar.suspend(|| -> Result<()> {
+            writeln!(out, "{}: {} values a workload, {runs}\n", device.name(), grouped(values.into()))?;
+            Ok(writeln!(out, "{table}\n")?)
+        })?;
+        all.extend(of_device);
+    }
+    bar.finish_and_clear();
+    let absent: Vec<&str> = ABSENT.into_iter().filter(|name| asked(name)).collect();
+    if !absent.is_empty() {
+        writeln!(out, "Not there yet: {}.", absent.join(", "))?;
+    }
+    if args.values.is_none() {
+        writeln!(out, "--values sets the size, --repeat the runs; see --help.")?;
+    }
+    Ok(all)
+}
+
+/// What one workload took.
+struct Measured {
+    ms: f64,
+    gpu_ms: Option<f64>,
+    work: Stats,
+    bytes: Option<(u64, u64)>,
+}
+
+impl Measured {
+    fn record(self, device: &Device, dist: Distribution, workload: &Workload, values: u32, rows: usize) -> Record {
+        Record {
+            peer: if device.is_cpu() { "ragged-cpu" } else { "ragged-gpu" },
+            device: device.name().to_owned(),
+            dist: dist.name(),
+            op: workload.name,
+            values,
+            rows,
+            ms: self.ms,
+            gpu_ms: self.gpu_ms,
+            dispatches: self.work.dispatches,
+            submissions: self.work.submissions,
+            waits: self.work.waits,
+            bytes: self.bytes.map(|(bytes, _)| bytes),
+            least_bytes: self.bytes.map(|(_, least)| least),
+        }
+    }
+}
+
+fn measure(device: &Device, inputs: &Inputs, workload: &Workload, repeat: u32) -> Result<Measured> {
+    // Warms up: compiles the kernels, fills the pool. Says too what will run, unless recording itself computes.
+    let before = device.stats();
+    let first = (workload.record)(inputs)?;
+    let is_lazy = (device.stats() - before).dispatches == 0;
+    let explained = if is_lazy { Some(first.explain()?) } else { None };
+    first.eval()?;
+    device.wait()?;
+    drop(first);
+    let mut times = Vec::new();
+    let mut work = Stats::default();
+    for _ in 0..repeat {
+        let (start, before) = (Instant::now(), device.stats());
+        let result = (workload.record)(inputs)?;
+        result.eval()?;
+        device.wait()?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+        work = device.stats() - before;
+    }
+    let mut gpu_times = Vec::new();
+    if is_lazy && !device.is_cpu() {
+        for _ in 0..repeat {
+            gpu_times.extend((workload.record)(inputs)?.eval_timed()?);
+        }
+    }
+    Ok(Measured {
+        ms: median(times),
+        gpu_ms: (!gpu_times.is_empty()).then(|| median(gpu_times)),
+        work,
+        bytes: explained.map(|e| (e.bytes(), e.least_bytes)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(Vec::new()).is_nan());
+    }
+}

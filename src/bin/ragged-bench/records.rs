@@ -1,0 +1,104 @@
+//! What a measurement says, for people and for programs.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::table::{self, count, grouped, number};
+
+/// One workload on one device. The first keys are those of the scripts for other libraries.
+#[derive(Debug, Clone, Serialize)]
+pub struct Record {
+    /// `ragged-cpu` or `ragged-gpu`.
+    pub peer: &'static str,
+    /// The device's name.
+    pub device: String,
+    /// The distribution of row lengths.
+    pub dist: &'static str,
+    /// The operation.
+    pub op: &'static str,
+    /// Values of the rows together.
+    pub values: u32,
+    /// Rows.
+    pub rows: usize,
+    /// The median time from the recording to the end of the last kernel.
+    pub ms: f64,
+    /// The median time by the device's clock, where it has one and nothing was computed while recording.
+    pub gpu_ms: Option<f64>,
+    /// Kernels started.
+    pub dispatches: u64,
+    /// Command buffers submitted.
+    pub submissions: u64,
+    /// Waits, the one for the end included.
+    pub waits: u64,
+    /// Bytes that the kernels move, where nothing was computed while recording.
+    pub bytes: Option<u64>,
+    /// Bytes that any implementation has to move.
+    pub least_bytes: Option<u64>,
+}
+
+impl Record {
+    /// The row of the table that [`HEADER`] stands above.
+    fn row(&self, shows_dist: bool) -> Vec<String> {
+        let per_ms = |n: f64| n / self.ms / 1e6;
+        vec![
+            if shows_dist { self.dist.to_owned() } else { String::new() },
+            self.op.to_owned(),
+            if shows_dist { grouped(self.rows as u64) } else { String::new() },
+            number(Some(self.ms), 3),
+            number(self.gpu_ms, 3),
+            number(Some(per_ms(f64::from(self.values))), 3),
+            number(self.least_bytes.map(|b| per_ms(b as f64)), 2),
+            count(self.bytes),
+            count(self.least_bytes),
+            grouped(self.dispatches),
+            grouped(self.submissions),
+            grouped(self.waits),
+        ]
+    }
+}
+
+/// The columns of the table.
+const HEADER: [&str; 12] = [
+    "lengths",
+    "operation",
+    "rows",
+    "ms",
+    "gpu ms",
+    "Gvalues/s",
+    "GB/s",
+    "bytes",
+    "least",
+    "dispatches",
+    "submissions",
+    "waits",
+];
+
+/// The records of one device as a table.
+pub fn show(records: &[Record]) -> String {
+    let mut before = "";
+    let rows = records.iter().map(|r| {
+        let is_new = r.dist != before;
+        before = r.dist;
+        r.row(is_new)
+    });
+    table::table(&HEADER, 2, rows)
+}
+
+/// Writes the records as a list of objects, one a line.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write(path: &Path, records: &[Record]) -> Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    writeln!(file, "[")?;
+    for (k, record) in records.iter().enumerate() {
+        let comma = if k + 1 == records.len() { "" } else { "," };
+        writeln!(file, "{}{comma}", serde_json::to_string(record)?)?;
+    }
+    writeln!(file, "]")?;
+    Ok(file.flush()?)
+}

@@ -1,0 +1,163 @@
+//! The text that the use case runs over.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// All files one after the other.
+#[derive(Debug)]
+pub struct Text {
+    /// The bytes: UTF-8, without the newline at the very end.
+    pub bytes: Vec<u8>,
+    /// How many files they come from.
+    pub files: usize,
+    /// How many files of the folders were left out, since they are no text.
+    pub skipped: usize,
+}
+
+impl Text {
+    /// The lines, as the host sees them.
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.split(|&b| b == b'\n')
+    }
+
+    fn append(&mut self, text: &[u8]) {
+        if !self.bytes.is_empty() && self.bytes.last() != Some(&b'\n') {
+            self.bytes.push(b'\n');
+        }
+        self.bytes.extend_from_slice(text);
+        self.files += 1;
+    }
+}
+
+/// Below the repository's root, what is text: a folder or file, and the endings that count.
+const OWN: [(&str, &[&str]); 8] = [
+    ("README.md", &["md"]),
+    ("CHANGELOG.md", &["md"]),
+    ("docs", &["md"]),
+    ("src", &["rs"]),
+    ("shaders", &["wgsl", "md"]),
+    ("tests", &["rs", "md"]),
+    ("examples", &["rs"]),
+    ("benches", &["rs"]),
+];
+
+/// Reads the inputs; without any, the repository's own text.
+///
+/// # Errors
+/// A file that does not exist or is no UTF-8 text; a folder without any text.
+pub fn read(inputs: &[PathBuf]) -> Result<Text> {
+    let mut text = Text { bytes: Vec::new(), files: 0, skipped: 0 };
+    if inputs.is_empty() {
+        let root = repository().context("there is no repository of text here; name a file or a folder with --input")?;
+        for (name, endings) in OWN {
+            let path = root.join(name);
+            if path.exists() {
+                read_path(&path, Some(endings), &mut text)?;
+            }
+        }
+    }
+    for path in inputs {
+        let name = || format!("--input {}", path.display());
+        let before = text.files;
+        read_path(path, None, &mut text).with_context(name)?;
+        if text.files == before {
+            bail!("{}: the folder holds no UTF-8 text", name());
+        }
+    }
+    if text.bytes.last() == Some(&b'\n') {
+        text.bytes.pop();
+    }
+    Ok(text)
+}
+
+/// The root of this repository: the current folder or one above it, or where cargo says that the package is.
+fn repository() -> Option<PathBuf> {
+    let is_root = |p: &Path| p.join("shaders").is_dir() && p.join("src/bin/ragged-bench").is_dir();
+    let here = std::env::current_dir().ok();
+    let above = here.as_deref().into_iter().flat_map(Path::ancestors).map(Path::to_path_buf);
+    above.chain(std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from)).find(|p| is_root(p))
+}
+
+/// Appends the file; or the text files below the folder that have one of the endings, in the order of their names.
+fn read_path(path: &Path, endings: Option<&[&str]>, text: &mut Text) -> Result<()> {
+    if !fs::metadata(path).context("cannot be read")?.is_dir() {
+        let bytes = fs::read(path).context("cannot be read")?;
+        check_text(&bytes)?;
+        text.append(&bytes);
+        return Ok(());
+    }
+    let mut folders = vec![path.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let named = || folder.display().to_string();
+        let entries = fs::read_dir(&folder).with_context(named)?;
+        let mut entries = entries.collect::<Result<Vec<_>, _>>().with_context(named)?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let (path, kind) = (entry.path(), entry.file_type().with_context(named)?);
+            let name = entry.file_name();
+            // Links are not followed: they may lead in circles.
+            if name.as_encoded_bytes().starts_with(b".") || kind.is_symlink() {
+                continue;
+            }
+            if kind.is_dir() {
+                // What cargo builds.
+                if !path.join("CACHEDIR.TAG").exists() {
+                    folders.push(path);
+                }
+                continue;
+            }
+            let ending = path.extension().and_then(|e| e.to_str());
+            if endings.is_some_and(|all| !ending.is_some_and(|e| all.contains(&e))) {
+                continue;
+            }
+            let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+            match check_text(&bytes) {
+                Ok(()) => text.append(&bytes),
+                Err(_) => text.skipped += 1,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Errors
+/// Bytes that are no UTF-8, or that no text has.
+fn check_text(bytes: &[u8]) -> Result<()> {
+    if let Some(at) = bytes.iter().position(|&b| b == 0) {
+        bail!("no text: byte {at} is zero");
+    }
+    if let Err(e) = std::str::from_utf8(bytes) {
+        bail!("no text: byte {} is no UTF-8", e.valid_up_to());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_text_is_refused() {
+        assert!(check_text("déjà\n".as_bytes()).is_ok());
+        assert_eq!(check_text(b"ab\0").unwrap_err().to_string(), "no text: byte 2 is zero");
+        assert_eq!(check_text(b"a\xff").unwrap_err().to_string(), "no text: byte 1 is no UTF-8");
+    }
+
+    #[test]
+    fn files_end_their_last_lines() {
+        let mut text = Text { bytes: Vec::new(), files: 0, skipped: 0 };
+        text.append(b"a b");
+        text.append(b"c\n");
+        text.append(b"d");
+        assert_eq!(text.bytes, b"a b\nc\nd");
+        assert_eq!(text.lines().count(), 3);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let error = read(&[PathBuf::from("no/such/file")]).unwrap_err();
+        assert!(format!("{error:#}").starts_with("--input no/such/file: cannot be read"), "{error:#}");
+    }
+}
