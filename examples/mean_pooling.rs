@@ -8,7 +8,7 @@ use ragged::{Combiner, Device, HostTensor, HostValues, RaggedTensor};
 const TABLE: [usize; 2] = [6, 3];
 
 fn main() -> ragged::Result<()> {
-    let device = Device::best();
+    let device = Device::best()?;
     let numbers = (0..TABLE[0] * TABLE[1]).map(|k| k as f32 / 2.0).collect();
     let table = HostTensor::dense(&TABLE, HostValues::F32(numbers)).to_device(&device)?;
     // Token numbers; the second sentence has none.

@@ -5,7 +5,7 @@
 use ragged::{Device, RaggedTensor, s};
 
 fn main() -> ragged::Result<()> {
-    let device = Device::best();
+    let device = Device::best()?;
     // Three rows; the second is empty.
     let x = RaggedTensor::from_nested([vec![3.0f32, 1.0, 4.0], vec![], vec![1.0, 5.0]], &device)?;
 

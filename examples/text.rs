@@ -11,7 +11,7 @@ thanks for all the fish
 so  sad that it should come to this";
 
 fn main() -> ragged::Result<()> {
-    let device = Device::best();
+    let device = Device::best()?;
     let text = HostTensor::dense(&[1], HostValues::Str(vec![TEXT.into()])).to_device(&device)?;
     // One text of some lines: below it, the lines. How many there are only the device knows so far.
     let lines = text.string_split(b"\n", Pieces::All)?.values()?;

@@ -83,14 +83,19 @@ impl Device {
         }
     }
 
-    /// The device that `RAGGED_DEVICE` names if it is set and there, else the first real GPU, else the CPU backend.
+    /// The device that the variable `RAGGED_DEVICE` names if it is set, else the first real GPU, else the CPU backend.
     /// A software adapter is slower than the CPU backend: it is taken only when named.
-    pub fn best() -> Self {
-        if let Some(named) = std::env::var("RAGGED_DEVICE").ok().and_then(|name| Self::named(&name).ok()) {
-            return named;
+    ///
+    /// # Errors
+    /// `RAGGED_DEVICE` names nothing that is there: nothing else is taken in its place. The only real GPU's driver
+    /// refuses.
+    pub fn best() -> Result<Self> {
+        match std::env::var("RAGGED_DEVICE") {
+            Ok(name) if !name.is_empty() && name != "best" => return Self::named(&name),
+            _ => {}
         }
         let real = adapters().into_iter().enumerate().find(|(_, a)| a.summary.kind != AdapterKind::Software);
-        real.and_then(|(k, a)| shared(k, &a).ok()).unwrap_or_else(Self::cpu)
+        real.map_or_else(|| Ok(Self::cpu()), |(k, a)| shared(k, &a))
     }
 
     /// The device of that name: `cpu`, `gpu` (the first adapter), `best`, or any part of an adapter's name in any case.
@@ -101,7 +106,7 @@ impl Device {
         match name.to_ascii_lowercase().as_str() {
             "cpu" => Ok(Self::cpu()),
             "gpu" => Self::gpu().map_err(|e| if adapters().is_empty() { no_device(name) } else { e }),
-            "best" => Ok(Self::best()),
+            "best" => Self::best(),
             lower => {
                 let found = adapters()
                     .into_iter()

@@ -1,5 +1,57 @@
-//! Ragged tensors.
+//! A tensor engine for variable-length data: rows of different lengths, nested to any depth, beside uniform dimensions,
+//! on any GPU that [wgpu](https://docs.rs/wgpu) reaches and on the CPU, with the same bits.
+//!
+//! # The model
+//!
+//! ```text
+//! [[3, 1, 4], [], [1, 5]]       flat values   3  1  4  1  5          one array on the device
+//!                               row splits    0        3  3     5    where rows begin
+//! ```
+//!
+//! A [`RaggedTensor<T>`] is an array of flat values under row partitions, one for each ragged level; without any it is a
+//! dense tensor, of the same type. Under it lies a [`Tensor`], whose dtype is known at run time; both have the same
+//! methods. A tensor lives on a [`Device`] and is immutable; cloning it is cheap.
+//!
+//! ```
+//! use ragged::{Device, RaggedTensor, s};
+//!
+//! let device = Device::cpu();
+//! let digits = RaggedTensor::from_nested([vec![3, 1, 4, 1], vec![], vec![5, 9, 2]], &device)?;
+//!
+//! assert_eq!((&digits + 3)?.to_string(), "<ragged.RaggedTensor [[6, 4, 7, 4], [], [8, 12, 5]]>");
+//! assert_eq!(digits.slice(s![.., -2..])?.to_string(), "<ragged.RaggedTensor [[4, 1], [], [9, 2]]>");
+//! assert_eq!(digits.reduce_sum(1, false)?.to_vec()?, [9, 0, 16]);
+//! # Ok::<(), ragged::Error>(())
+//! ```
+//!
+//! # Recording and computing
+//!
+//! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans what
+//! it needs, fuses it into few kernels, runs them and waits once. [`Tensor::eval`] computes without waiting; it also
+//! happens by itself once 64 unevaluated arrays stand in a chain. Sizes that depend on data, such as the words of a text, stay on
+//! the device. [`Tensor::explain`] shows the kernels that a read would run, [`Device::stats`] what did run.
+//!
+//! # Numbers
+//!
+//! A row's result depends on that row alone: not on its batch, its place, or the device. Integers, minima, maxima and
+//! copies are exact; float sums and products follow an order that only the row's length and the inner width determine;
+//! division, square roots and elementary functions are this crate's own, the same on every backend. Where an adapter
+//! flushes subnormal numbers ([`Device::numerics`]) this holds for normal ones. NaN propagates; its payload is
+//! unspecified.
+//!
+//! # Errors
+//!
+//! What the host can see fails at the call. What only the device can see (an index out of range, rows that do not
+//! broadcast) fails at the read that depends on it, and names the operation and the line that recorded it. Nothing
+//! panics on bad input, and tensors stay usable after an error. See [`Error`].
+//!
+//! # Environment
+//!
+//! `RAGGED_DEVICE` names the device of [`Device::best`]: `cpu`, `gpu`, or a part of an adapter's name. `RAGGED_DUMP_WGSL`
+//! names a folder into which every generated kernel is written.
 #![forbid(unsafe_op_in_unsafe_fn)]
+#![warn(missing_docs)]
+
 mod backend;
 mod device;
 mod dtype;
@@ -23,10 +75,15 @@ pub use explain::{Explain, ExplainedKernel};
 pub use graph::scalar::Scalar;
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, Operand, OperandOf, Padding, Pieces};
-pub use shape::RowPartition;
+pub use shape::{RaggedShape, RowPartition};
 pub use sparse::SparseTensor;
 pub use stats::Stats;
 pub use tensor::{
     ConstantOptions, Fill, FromNested, HostTensor, HostValues, Integer, Integers, IntoNested, IntoValues, Nested,
     RaggedTensor, Tensor,
 };
+
+/// Runs the README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -348,7 +348,7 @@ impl Tensor {
                 return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype() });
             }
             crate::Device::check_same(OP, first.backend(), other.backend())?;
-            asserts.extend(same_layout(first.backend(), OP, first.layout(), other.layout())?);
+            asserts.extend(same_layout(first.backend(), OP, first.ragged_shape(), other.ragged_shape())?);
             sum = sum.add(Expr::load(other.numbers(OP)?, Expr::index()));
         }
         let node = Node::map(first.backend(), OP, first.count()?, sum, &asserts);

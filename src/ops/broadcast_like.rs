@@ -37,7 +37,7 @@ impl Tensor {
     pub fn broadcast_like(&self, other: &Self) -> Result<Self> {
         let backend = self.backend();
         Device::check_same(OP, backend, other.backend())?;
-        let shared = broadcast(backend, OP, &[self.layout(), other.layout()], UniformRows::Repeated)?;
+        let shared = broadcast(backend, OP, &[self.ragged_shape(), other.ragged_shape()], UniformRows::Repeated)?;
         if shared.places[1] != Place::Same || self.rank() > other.rank() {
             let what = "the first one is larger".into();
             return Err(Error::Shape { op: OP, lhs: self.shape_text(), rhs: other.shape_text(), what });

@@ -14,7 +14,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
-use crate::shape::{Layout, Place, UniformRows, broadcast};
+use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{Fill, Tensor, Values};
 
 /// The operation, and where the user called it.
@@ -105,7 +105,7 @@ impl<'a> Together<'a> {
         for t in &tensors {
             Device::check_same(op, first.backend(), t.backend())?;
         }
-        let layouts: Vec<Layout<'_>> = tensors.iter().map(|t| t.layout()).collect();
+        let layouts: Vec<&RaggedShape> = tensors.iter().map(|t| t.ragged_shape()).collect();
         let shared = broadcast(first.backend(), op, &layouts, UniformRows::Once)?;
         let width: u64 = shared.inner.iter().map(|&d| u64::from(d)).product();
         let count = match &shared.outer {

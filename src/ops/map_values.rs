@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::shape::{Layout, same_layout};
+use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
@@ -61,9 +61,9 @@ impl Tensor {
                 flat.push((*t).clone());
                 continue;
             }
-            let a = Layout { inner: &[], ..first.layout() };
-            let b = Layout { inner: &[], ..t.layout() };
-            asserts.extend(same_layout(first.backend(), OP, a, b)?);
+            let a = RaggedShape { inner: Vec::new(), ..first.ragged_shape().clone() };
+            let b = RaggedShape { inner: Vec::new(), ..t.ragged_shape().clone() };
+            asserts.extend(same_layout(first.backend(), OP, &a, &b)?);
             flat.push(t.flattened()?);
         }
         first.over(function(&flat)?.under_conditions(&asserts)?)

@@ -9,7 +9,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::{Layout, Repeats, RowPartition, level_below};
+use super::{RaggedShape, Repeats, RowPartition, level_below};
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
@@ -67,11 +67,11 @@ pub(crate) struct Broadcast {
 pub(crate) fn broadcast(
     backend: &BackendRef,
     op: &'static str,
-    layouts: &[Layout<'_>],
+    layouts: &[&RaggedShape],
     repeat: UniformRows,
 ) -> Result<Broadcast> {
     let location = Location::caller();
-    let rank = layouts.iter().map(Layout::rank).max().unwrap_or(0);
+    let rank = layouts.iter().map(|l| l.rank()).max().unwrap_or(0);
     if rank == 0 {
         let places = vec![Place::Same; layouts.len()];
         return Ok(Broadcast { partitions: Vec::new(), outer: None, inner: Vec::new(), places, asserts: Vec::new() });
@@ -103,7 +103,12 @@ pub(crate) fn broadcast(
 /// # Errors
 /// Ranks, ragged ranks, sizes or lengths of rows that the host knows to differ.
 #[track_caller]
-pub(crate) fn same_layout(backend: &BackendRef, op: &'static str, a: Layout<'_>, b: Layout<'_>) -> Result<Vec<Node>> {
+pub(crate) fn same_layout(
+    backend: &BackendRef,
+    op: &'static str,
+    a: &RaggedShape,
+    b: &RaggedShape,
+) -> Result<Vec<Node>> {
     let location = Location::caller();
     let layouts = [a, b];
     let rank = a.rank();
@@ -111,10 +116,10 @@ pub(crate) fn same_layout(backend: &BackendRef, op: &'static str, a: Layout<'_>,
     if rank != b.rank() || a.partitions.len() != b.partitions.len() || a.inner != b.inner {
         return Err(walk.misfit(0, 1, "they must be the same".into()));
     }
-    for (d, (p, q)) in a.partitions.iter().zip(b.partitions).enumerate() {
+    for (d, (p, q)) in a.partitions.iter().zip(&b.partitions).enumerate() {
         walk.equal_rows((0, p), (1, q), &Place::Same, d + 1)?;
     }
-    walk.equal_counts(0, 1, &a.nrows(), &b.nrows(), 0)?;
+    walk.equal_counts(0, 1, &a.nrows_extent(), &b.nrows_extent(), 0)?;
     Ok(walk.asserts)
 }
 
@@ -136,7 +141,7 @@ struct Walk<'a> {
     backend: &'a BackendRef,
     op: &'static str,
     location: &'static Location<'static>,
-    layouts: &'a [Layout<'a>],
+    layouts: &'a [&'a RaggedShape],
     /// The result's number of dimensions.
     rank: usize,
     /// Each operand's size along its outermost dimension.
@@ -159,8 +164,8 @@ impl<'a> Walk<'a> {
     }
 
     /// The operand's number of rows; on the host where they become an inner dimension of the result.
-    fn known_if_inside(&self, layout: &Layout<'_>) -> Result<Extent> {
-        let rows = layout.nrows();
+    fn known_if_inside(&self, layout: &RaggedShape) -> Result<Extent> {
+        let rows = layout.nrows_extent();
         if rows.as_known().is_some() || layout.rank() == self.rank {
             return Ok(rows);
         }
@@ -170,12 +175,12 @@ impl<'a> Walk<'a> {
 
     fn misfit(&self, a: usize, b: usize, what: String) -> Error {
         let (a, b) = (a.min(b), a.max(b));
-        Error::Shape { op: self.op, lhs: self.layouts[a].text(), rhs: self.layouts[b].text(), what }
+        Error::Shape { op: self.op, lhs: self.layouts[a].to_string(), rhs: self.layouts[b].to_string(), what }
     }
 
     /// Leaves it to the device to see that `ok` holds at every position below `count`.
     fn assert(&mut self, a: usize, b: usize, count: Extent, ok: Expr, d: usize) {
-        let (a, b) = (self.layouts[a.min(b)].text(), self.layouts[a.max(b)].text());
+        let (a, b) = (self.layouts[a.min(b)].to_string(), self.layouts[a.max(b)].to_string());
         let what = format!("shapes {a} and {b} do not fit along dimension {d}");
         let check = Arc::new(Check { op: self.op, what, location: self.location });
         self.asserts.push(Node::assert(self.backend, count, ok, check));

@@ -7,12 +7,12 @@
 
 mod broadcast;
 mod encoding;
-mod layout;
+mod ragged_shape;
 mod row_partition;
 mod taken;
 
 pub(crate) use broadcast::{Place, UniformRows, broadcast, same_layout};
 pub(crate) use encoding::{Encoding, splits_of_rowids, trusted_splits_of_rowids};
-pub(crate) use layout::Layout;
+pub use ragged_shape::RaggedShape;
 pub use row_partition::RowPartition;
 pub(crate) use taken::{Repeats, level_below};

@@ -179,7 +179,8 @@ impl<T: Element> RaggedTensor<T> {
 #[macro_export]
 macro_rules! ragged {
     ($($rows:tt)*) => {
-        $crate::RaggedTensor::from_nested($crate::__nested!($($rows)*), &$crate::Device::best())
+        $crate::Device::best()
+            .and_then(|device| $crate::RaggedTensor::from_nested($crate::__nested!($($rows)*), &device))
     };
 }
 

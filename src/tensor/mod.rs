@@ -30,7 +30,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::shape::{Layout, RowPartition};
+use crate::shape::{RaggedShape, RowPartition};
 
 /// Unevaluated nodes that may stand in a chain before the work so far is evaluated.
 const MAX_DEPTH: u32 = 64;
@@ -43,11 +43,7 @@ const MAX_DEPTH: u32 = 64;
 #[derive(Clone)]
 pub struct Tensor {
     backend: BackendRef,
-    partitions: Vec<RowPartition>,
-    /// How many elements the flat values have along their outermost dimension; none for a scalar.
-    outer: Option<Extent>,
-    /// The flat values' other dimensions.
-    inner: Vec<u32>,
+    shape: RaggedShape,
     values: Values,
 }
 
@@ -64,7 +60,7 @@ impl Tensor {
         if let Err(hint) = backend.supports(values.dtype()) {
             return Err(Error::unsupported("a tensor", values.dtype(), hint));
         }
-        let out = Self { backend: backend.clone(), partitions, outer, inner, values };
+        let out = Self { backend: backend.clone(), shape: RaggedShape { partitions, outer, inner }, values };
         let nodes = out.nodes()?;
         // Before anything is recorded that could not be computed. A capacity may be more than there will be, but it is what would
         // be allocated.
@@ -85,7 +81,13 @@ impl Tensor {
 
     /// The same layout with other values.
     pub(crate) fn with_value_node(&self, node: Node) -> Result<Self> {
-        Self::new(&self.backend, self.partitions.clone(), self.outer.clone(), self.inner.clone(), Values::Numbers(node))
+        Self::new(
+            &self.backend,
+            self.shape.partitions.clone(),
+            self.shape.outer.clone(),
+            self.shape.inner.clone(),
+            Values::Numbers(node),
+        )
     }
 
     pub(crate) fn backend(&self) -> &BackendRef {
@@ -101,45 +103,45 @@ impl Tensor {
     }
     /// The row partitions, outermost first.
     pub fn partitions(&self) -> &[RowPartition] {
-        &self.partitions
+        &self.shape.partitions
     }
     /// How many row partitions it has; 0 for a dense tensor.
     pub fn ragged_rank(&self) -> usize {
-        self.partitions.len()
+        self.shape.partitions.len()
     }
     /// How many dimensions it has.
     pub fn rank(&self) -> usize {
-        if self.outer.is_none() { 0 } else { 1 + self.partitions.len() + self.inner.len() }
+        self.shape.rank()
     }
     /// The flat values' outermost dimension; none for a scalar.
     pub(crate) fn outer(&self) -> Option<&Extent> {
-        self.outer.as_ref()
+        self.shape.outer.as_ref()
     }
     /// The flat values' dimensions after the outermost.
     pub(crate) fn inner(&self) -> &[u32] {
-        &self.inner
+        &self.shape.inner
     }
     /// Numbers (or strings) that one element of the flat values has.
     pub(crate) fn width(&self) -> u32 {
-        self.inner.iter().product()
+        self.shape.inner.iter().product()
     }
     pub(crate) fn values_ref(&self) -> &Values {
         &self.values
     }
     /// How many numbers (or strings) the flat values have.
     pub(crate) fn count(&self) -> Result<Extent> {
-        match &self.outer {
+        match &self.shape.outer {
             None => Ok(Extent::known(1)),
             Some(outer) => outer.times("a tensor", u64::from(self.width())),
         }
     }
     /// The number of rows of the outermost dimension.
     pub(crate) fn nrows_extent(&self) -> Extent {
-        self.layout().nrows()
+        self.shape.nrows_extent()
     }
-    /// Where the elements are, apart from what they are.
-    pub(crate) fn layout(&self) -> Layout<'_> {
-        Layout { partitions: &self.partitions, outer: self.outer.as_ref(), inner: &self.inner }
+    /// Where the elements are, apart from what they are: partitions and inner dimensions.
+    pub fn ragged_shape(&self) -> &RaggedShape {
+        &self.shape
     }
 
     /// The numbers, for an operation that needs some.
@@ -167,12 +169,12 @@ impl Tensor {
     /// The shape as the host knows it: the size of each uniform dimension, none for a ragged one or one whose size is
     /// known on the device only.
     pub fn shape(&self) -> Vec<Option<u64>> {
-        self.layout().shape()
+        self.shape.sizes()
     }
 
     /// The shape as text: `[3, None, 2]`.
     pub fn shape_text(&self) -> String {
-        self.layout().text()
+        self.shape.to_string()
     }
 
     /// The axis counted from the front.
@@ -190,7 +192,7 @@ impl Tensor {
     /// Every node that the tensor is made of.
     pub(crate) fn nodes(&self) -> Result<Vec<Node>> {
         let mut out = self.values.nodes(&self.backend)?;
-        for p in &self.partitions {
+        for p in &self.shape.partitions {
             if p.uniform_row_length().is_none() {
                 out.push(p.splits_node(&self.backend)?);
             }

@@ -17,6 +17,12 @@ impl std::ops::Deref for Sample {
     }
 }
 
+impl PartialEq<Sample> for HostTensor {
+    fn eq(&self, other: &Sample) -> bool {
+        *self == other.0
+    }
+}
+
 impl fmt::Debug for Sample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 300;

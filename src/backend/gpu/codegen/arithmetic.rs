@@ -26,6 +26,16 @@ fn guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
     format!("guard_{ty}({a})")
 }
 
+/// As [`guard`], in a way that no compiler finds equal: else `x - x` of infinities and NaNs would be simplified to 0.
+fn second_guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
+    let ty = value_type(dtype);
+    let (bits, ..) = float_bits(dtype);
+    m.helper(format!(
+        "fn second_guard_{ty}(x: {ty}) -> {ty} {{\n    return bitcast<{ty}>(bitcast<{bits}>(x) + {bits}(rg_zero()));\n}}"
+    ));
+    format!("second_guard_{ty}({a})")
+}
+
 /// `op a`, but for functions of `math`.
 pub(crate) fn unary(m: &mut Module<'_>, op: UnaryOp, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
@@ -83,7 +93,7 @@ fn floats(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> S
     };
     match op {
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
-            let (x, y) = (guard(m, dtype, a), guard(m, dtype, b));
+            let (x, y) = (guard(m, dtype, a), second_guard(m, dtype, b));
             let sign = match op {
                 BinaryOp::Add => "+",
                 BinaryOp::Sub => "-",

@@ -90,7 +90,10 @@ fn singles(dtype: DType) {
     compare(n, &[dtype], |backend| {
         let (x, _) = edges(backend, dtype);
         let x = Expr::load(&x, Expr::index());
-        ops::plain_unary(dtype).into_iter().map(|op| (format!("{op:?} {dtype}"), x.clone().unary(op))).collect()
+        let unary = ops::plain_unary(dtype).into_iter().map(|op| (format!("{op:?} {dtype}"), x.clone().unary(op)));
+        // What compilers like to simplify.
+        let same = |op| (format!("{op:?} {dtype} with itself"), x.clone().binary(op, x.clone()));
+        unary.chain(ops::binary(dtype).into_iter().map(same)).collect()
     });
 }
 

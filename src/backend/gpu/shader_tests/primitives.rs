@@ -126,7 +126,10 @@ fn reductions(dtype: DType) {
                 for len in [1, 17, 300] {
                     let whole = nvals / len;
                     let rows = Rows::Uniform(len);
-                    add(format!("rows of {len}"), rows, Extent::known(whole), Extent::known(whole * len), &plain);
+                    let (r, v) = (Extent::known(whole), Extent::known(whole * len));
+                    add(format!("rows of {len}"), rows.clone(), r.clone(), v.clone(), &plain);
+                    // The value searches rows of its own, which are not those reduced.
+                    add(format!("rows of {len}, of other rows"), rows, r, v, &fused);
                 }
             }
             out

@@ -1,0 +1,264 @@
+//! Random chains of operations on random ragged tensors: the CPU and the GPU, fusing or not, agree bit for bit, errors included.
+//!
+//! A case is a seed: what fails names it, and `RAGGED_FUZZ_SEED` runs it alone, or as the first of
+//! `RAGGED_FUZZ_CASES` ones.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor};
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn below(&mut self, n: usize) -> usize {
+        ((self.next() >> 33) as usize) % n.max(1)
+    }
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+    fn signed(&mut self, reach: i64) -> i64 {
+        self.below(2 * reach as usize + 1) as i64 - reach
+    }
+}
+
+fn values(random: &mut Random, dtype: DType, n: usize) -> HostValues {
+    macro_rules! ints {
+        ($t:ty, $v:ident) => {
+            HostValues::$v(
+                (0..n)
+                    .map(|_| match random.below(12) {
+                        0 => <$t>::MIN,
+                        1 => <$t>::MAX,
+                        2 => random.next() as $t,
+                        _ => random.signed(5) as $t,
+                    })
+                    .collect(),
+            )
+        };
+    }
+    macro_rules! floats {
+        ($t:ident, $v:ident, $bits:ty) => {
+            HostValues::$v(
+                (0..n)
+                    .map(|_| match random.below(16) {
+                        0 => random.of(&[$t::NAN, $t::INFINITY, $t::NEG_INFINITY, -0.0, $t::MAX, $t::MIN_POSITIVE]),
+                        1 => $t::from_bits(random.next() as $bits),
+                        _ => random.signed(300) as $t / 64.0,
+                    })
+                    .collect(),
+            )
+        };
+    }
+    match dtype {
+        DType::Bool => HostValues::Bool((0..n).map(|_| random.below(2) == 0).collect()),
+        DType::U8 => ints!(u8, U8),
+        DType::I32 => ints!(i32, I32),
+        DType::U32 => ints!(u32, U32),
+        DType::I64 => ints!(i64, I64),
+        DType::U64 => ints!(u64, U64),
+        DType::F32 => floats!(f32, F32, u32),
+        DType::F64 => floats!(f64, F64, u64),
+        _ => HostValues::Str((0..n).map(|k| vec![b'a' + (k % 26) as u8; random.below(6)]).collect()),
+    }
+}
+
+/// A tensor of ragged rank 0 to 3, with a uniform or an inner dimension now and then.
+fn tensor(random: &mut Random, dtype: DType) -> HostTensor {
+    let mut rows = random.of(&[0, 1, 2, 3, 5, 17]);
+    let (mut nested_row_splits, mut uniform_row_lengths) = (Vec::new(), Vec::new());
+    for _ in 0..random.below(4) {
+        let uniform = (random.below(5) == 0).then(|| random.below(4) as u32);
+        let mut splits = vec![0u32];
+        for _ in 0..rows {
+            let ragged = if random.below(15) == 0 { random.of(&[16, 33, 260]) } else { random.below(4) as u32 };
+            splits.push(splits[splits.len() - 1] + uniform.unwrap_or(if rows > 300 { ragged % 4 } else { ragged }));
+        }
+        rows = splits[rows] as usize;
+        nested_row_splits.push(splits);
+        uniform_row_lengths.push(uniform);
+    }
+    let mut inner_shape = vec![rows];
+    if random.below(3) == 0 {
+        inner_shape.push(random.below(4));
+    }
+    let n = inner_shape.iter().product();
+    HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values: values(random, dtype, n) }
+}
+
+/// An operation with its arguments, to be applied on every device.
+type Op = Box<dyn Fn(&Tensor, &Tensor) -> Result<Tensor>>;
+
+fn index(random: &mut Random, rank: usize) -> Vec<Index> {
+    let bound = |random: &mut Random| (random.below(3) > 0).then(|| random.signed(4));
+    (0..1 + random.below(rank))
+        .map(|_| match random.below(8) {
+            0 => Index::At(random.signed(2)),
+            1 => Index::NewAxis,
+            _ => {
+                let (start, stop) = (bound(random), bound(random));
+                Index::Slice { start, stop, step: random.of(&[1, 1, 1, 2, -1, -2, 3]) }
+            }
+        })
+        .collect()
+}
+
+/// An operation for a tensor of that dtype and rank, and its name.
+fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
+    let axis = random.signed(rank.max(1) as i64).clamp(-(rank.max(1) as i64), rank.max(1) as i64 - 1);
+    let is_number = dtype != DType::Bool && dtype != DType::Str;
+    match random.below(if dtype == DType::Str { 6 } else { 14 }) {
+        0 | 1 => {
+            let index = index(random, rank);
+            (format!("slice {index:?}"), Box::new(move |x, _| x.slice(&index)))
+        }
+        2 => (format!("reverse {axis}"), Box::new(move |x, _| x.reverse(axis))),
+        3 => (format!("concat {axis}"), Box::new(move |x, y| Tensor::concat(&[x, y], axis))),
+        4 => (format!("concat with itself {axis}"), Box::new(move |x, _| Tensor::concat(&[x, x, x], axis))),
+        5 => (format!("stack {axis}"), Box::new(move |x, y| Tensor::stack(&[x, y], axis))),
+        6 | 7 if is_number => {
+            let keep = random.below(2) == 0;
+            let axis = (random.below(6) > 0).then_some(axis);
+            match random.below(4) {
+                0 => (format!("sum {axis:?} {keep}"), Box::new(move |x, _| x.reduce_sum(axis, keep))),
+                1 => (format!("prod {axis:?} {keep}"), Box::new(move |x, _| x.reduce_prod(axis, keep))),
+                2 => (format!("min {axis:?} {keep}"), Box::new(move |x, _| x.reduce_min(axis, keep))),
+                _ => (format!("max {axis:?} {keep}"), Box::new(move |x, _| x.reduce_max(axis, keep))),
+            }
+        }
+        6 | 7 => (format!("any {axis}"), Box::new(move |x, _| x.reduce_any(axis, false))),
+        8 => {
+            let to = random.of(&[DType::I32, DType::U8, DType::F32, DType::F64, DType::I64, DType::U32, DType::Bool]);
+            (format!("cast to {to}"), Box::new(move |x, _| x.cast(to)))
+        }
+        9 if dtype.is_signed() => ("negative".into(), Box::new(|x, _| x.negative())),
+        10 if dtype.is_float() => ("exp".into(), Box::new(|x, _| x.exp())),
+        9..=11 if is_number => match random.below(6) {
+            0 => ("add".into(), Box::new(|x, y| x.add(y))),
+            1 => ("subtract".into(), Box::new(|x, y| x.subtract(y))),
+            2 => ("multiply".into(), Box::new(|x, y| x.multiply(y))),
+            3 => ("floormod".into(), Box::new(|x, y| x.floormod(y))),
+            4 => ("maximum".into(), Box::new(|x, y| x.maximum(y))),
+            _ => ("truncatediv".into(), Box::new(|x, y| x.truncatediv(y))),
+        },
+        // The sum of a row and a product: what contraction would show.
+        12 if is_number && rank > 1 => {
+            ("x * x - sum".into(), Box::new(|x, _| x.multiply(x)?.subtract(&x.reduce_sum(-1, true)?)))
+        }
+        _ => ("equal".into(), Box::new(|x, y| x.equal(y))),
+    }
+}
+
+/// The reference first.
+fn devices() -> Vec<(String, Device)> {
+    let mut out = vec![("cpu".to_owned(), Device::cpu()), ("cpu unfused".to_owned(), Device::cpu_unfused())];
+    let gpus = common::gpus();
+    if !gpus.is_empty() {
+        let options = DeviceOptions::default().core_limits(true);
+        out.push(("gpu core".into(), Device::gpu_with(&options).expect("opens with less")));
+        out.push(("gpu unfused".into(), Device::gpu_unfused(&DeviceOptions::default()).expect("opens twice")));
+    }
+    out.extend(gpus);
+    out
+}
+
+/// The bits of a tensor, NaNs all one.
+fn bits(t: &HostTensor) -> String {
+    let mut out = format!("{:?} {:?} {:?} ", t.nested_row_splits, t.uniform_row_lengths, t.inner_shape);
+    match &t.values {
+        HostValues::F32(v) => {
+            for x in v {
+                write!(out, "{:x} ", if x.is_nan() { f32::NAN } else { *x }.to_bits()).expect("a string takes text");
+            }
+        }
+        HostValues::F64(v) => {
+            for x in v {
+                write!(out, "{:x} ", if x.is_nan() { f64::NAN } else { *x }.to_bits()).expect("a string takes text");
+            }
+        }
+        other => write!(out, "{other:?}").expect("a string takes text"),
+    }
+    out
+}
+
+/// What a tensor or an error is, to be compared. Of several broken conditions any may be reported.
+fn outcome<T>(result: &Result<T>, text: impl Fn(&T) -> String) -> String {
+    match result {
+        Ok(v) => text(v),
+        Err(e) => format!("{:?}", std::mem::discriminant(e)),
+    }
+}
+
+fn run(seed: u64, devices: &[(String, Device)]) {
+    let mut random = Random(seed);
+    let dtype = random.of(&DType::ALL);
+    let hosts: Vec<HostTensor> = (0..2).map(|_| tensor(&mut random, dtype)).collect();
+    let devices: Vec<_> = devices.iter().filter(|(_, d)| common::has(d, dtype) && common::has(d, DType::F64)).collect();
+    // For each tensor of the pool its twins, one a device.
+    let mut pool: Vec<Vec<Tensor>> =
+        hosts.iter().map(|h| devices.iter().map(|(_, d)| h.to_device(d).expect("a valid tensor")).collect()).collect();
+    let mut log = String::new();
+    for _ in 0..2 + random.below(6) {
+        let (a, b) = (random.below(pool.len()), random.below(pool.len()));
+        let (dtype, rank) = (pool[a][0].dtype(), pool[a][0].rank());
+        let (name, op) = operation(&mut random, dtype, rank);
+        writeln!(log, "  {} = {name} of {a}, {b}: {}", pool.len(), pool[a][0].shape_text()).expect("a string");
+        let results: Vec<Result<Tensor>> = (0..devices.len()).map(|d| op(&pool[a][d], &pool[b][d])).collect();
+        let want = outcome(&results[0], |t| format!("{:?} {}", t.shape(), t.dtype()));
+        for ((device, _), result) in devices.iter().zip(&results) {
+            let got = outcome(result, |t| format!("{:?} {}", t.shape(), t.dtype()));
+            assert_eq!(
+                want,
+                got,
+                "seed {seed} on {device}: {:?}, not {:?}\n{log}",
+                result.as_ref().err(),
+                results[0].as_ref().err()
+            );
+        }
+        if let Ok(twins) = results.into_iter().collect::<Result<Vec<_>>>() {
+            pool.push(twins);
+        }
+    }
+    // In any order: what is read later is made of what was stored before.
+    while let Some(twins) = (!pool.is_empty()).then(|| pool.swap_remove(random.below(pool.len()))) {
+        let read: Vec<Result<HostTensor>> = twins.iter().map(Tensor::to_host).collect();
+        let want = outcome(&read[0], bits);
+        for ((device, _), result) in devices.iter().zip(&read) {
+            let got = outcome(result, bits);
+            assert!(
+                want == got,
+                "seed {seed} on {device}\n{log}wanted {}\ngot    {}\n{:?} {:?}",
+                &want[..want.len().min(2000)],
+                &got[..got.len().min(2000)],
+                read[0].as_ref().err(),
+                result.as_ref().err()
+            );
+        }
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+#[test]
+fn random_chains_agree_everywhere() {
+    let devices = devices();
+    let asked = number("RAGGED_FUZZ_SEED");
+    let first = asked.unwrap_or(0);
+    let cases = number("RAGGED_FUZZ_CASES").unwrap_or(if asked.is_some() { 1 } else { 40 });
+    let start = std::time::Instant::now();
+    for seed in first..first + cases {
+        run(seed, &devices);
+    }
+    println!("{cases} chains in {:?}", start.elapsed());
+}
