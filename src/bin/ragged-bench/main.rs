@@ -10,6 +10,7 @@ mod text;
 mod use_case;
 mod workloads;
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -43,6 +44,12 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     let devices = devices::select(&args.device)?;
+    // Before anything long runs.
+    let json = args.json.as_ref().map(|path| {
+        let named = || format!("--json {}", path.display());
+        Ok::<_, anyhow::Error>((File::create(path).with_context(named)?, path))
+    });
+    let json = json.transpose()?;
     devices::describe(&devices, out)?;
     if args.runs(Part::Text) {
         writeln!(out)?;
@@ -52,8 +59,8 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     if args.runs(Part::Workloads) {
         writeln!(out)?;
         let records = measure::run(args, &devices, out)?;
-        if let Some(path) = &args.json {
-            records::write(path, &records).with_context(|| format!("--json {}", path.display()))?;
+        if let Some((file, path)) = json {
+            records::write(file, &records).with_context(|| format!("--json {}", path.display()))?;
             writeln!(out, "\n{} measurements written to {}", records.len(), path.display())?;
         }
     }

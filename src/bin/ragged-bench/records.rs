@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -92,8 +91,8 @@ pub fn show(records: &[Record]) -> String {
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write(path: &Path, records: &[Record]) -> Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
+pub fn write(file: File, records: &[Record]) -> Result<()> {
+    let mut file = BufWriter::new(file);
     writeln!(file, "[")?;
     for (k, record) in records.iter().enumerate() {
         let comma = if k + 1 == records.len() { "" } else { "," };
