@@ -164,17 +164,15 @@ impl HostTensor {
     /// the next level's number of rows; more than the device can hold.
     pub fn to_device(&self, device: &Device) -> Result<Tensor> {
         const OP: &str = "to_device";
-        let size: usize = self.inner_shape.iter().product();
-        if size != self.values.len() {
-            return Err(Error::argument(
-                OP,
-                format!("a shape of {:?} holds {size} values, but there are {}", self.inner_shape, self.values.len()),
-            ));
+        let size = self.inner_shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
+        if size != Some(self.values.len()) {
+            let what = format!("a shape of {:?} does not hold {} values", self.inner_shape, self.values.len());
+            return Err(Error::argument(OP, what));
         }
         let mut partitions = Vec::new();
         for (k, splits) in self.nested_row_splits.iter().enumerate() {
             let below = match self.nested_row_splits.get(k + 1) {
-                Some(next) => next.len() as u64 - 1,
+                Some(next) => (next.len() as u64).saturating_sub(1),
                 None => self.inner_shape.first().copied().unwrap_or(0) as u64,
             };
             let wide: Vec<i64> = splits.iter().map(|&s| i64::from(s)).collect();

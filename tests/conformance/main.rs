@@ -15,7 +15,7 @@ mod quirk;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use case::{Case, Expected};
 use compare::{compare, short};
@@ -165,10 +165,15 @@ fn host_work(device: &Device) -> (u64, Option<Stats>) {
     (device.stats().host_steps, (!device.is_cpu()).then(|| Device::cpu().stats()))
 }
 
-/// Runs the cases on the devices of one kind. One kind at a time, so that work on the CPU backend can be told apart.
-fn conformance(devices: &[(String, Device)]) {
+/// Waits until no other test of this binary works on the CPU backend, so that its counts tell whose work it was.
+fn turn() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Runs the cases on the devices of one kind.
+fn conformance(devices: &[(String, Device)]) {
+    let _turn = turn();
     let mut failures = Vec::new();
     for (label, device) in devices {
         failures.extend(run_all(label, device));
@@ -188,6 +193,7 @@ fn gpu() {
 
 #[test]
 fn inputs_survive_a_round_trip() {
+    let _turn = turn();
     for (_, cases) in all_cases() {
         for case in cases {
             for input in &case.inputs {
