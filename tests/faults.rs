@@ -221,3 +221,20 @@ fn threads_record_and_read_at_once() {
         });
     }
 }
+
+#[test]
+fn shapes_that_overflow_are_errors_even_where_there_are_no_elements() {
+    let device = Device::cpu();
+    let none = |shape: &[usize]| HostTensor::dense(shape, HostValues::F32(Vec::new())).to_device(&device);
+    assert!(none(&[0, 70_000, 70_000]).is_err());
+    assert!(none(&[0, usize::MAX, usize::MAX]).is_err());
+    let (tall, wide) = (none(&[0, 70_000, 1]).unwrap(), none(&[0, 1, 70_000]).unwrap());
+    assert!(tall.add(&wide).is_err());
+    let bad = HostTensor {
+        nested_row_splits: vec![vec![0, 0], Vec::new()],
+        uniform_row_lengths: vec![None, None],
+        inner_shape: vec![0],
+        values: HostValues::F32(Vec::new()),
+    };
+    assert!(bad.to_device(&device).is_err());
+}

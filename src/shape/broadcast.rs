@@ -93,7 +93,9 @@ pub(crate) fn broadcast(
     }
     let inner: Vec<u32> = (levels + 1..rank).map(|d| walk.uniform_size(d)).collect::<Result<_>>()?;
     let width = inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
-    count.times(op, if inner.contains(&0) { 0 } else { width })?;
+    let width = if inner.contains(&0) { 0 } else { width };
+    Extent::known_u64(op, width)?;
+    count.times(op, width)?;
     let places = places.iter().enumerate().map(|(k, place)| walk.number(k, place, levels, &inner)).collect();
     Ok(Broadcast { partitions, outer: Some(count), inner, places, asserts: walk.asserts })
 }

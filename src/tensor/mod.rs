@@ -61,7 +61,7 @@ impl Tensor {
             return Err(Error::unsupported("a tensor", values.dtype(), hint));
         }
         // Also where there are no elements, so that the width of one can be worked with.
-        Extent::known_u64("an element", inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d))))?;
+        Extent::known_u64("an element", inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
         let out = Self { backend: backend.clone(), shape: RaggedShape { partitions, outer, inner }, values };
         let nodes = out.nodes()?;
         // Before anything is recorded that could not be computed. A capacity may be more than there will be, but it is what would
