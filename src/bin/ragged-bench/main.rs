@@ -7,11 +7,11 @@ mod measure;
 mod records;
 mod rows;
 mod table;
+mod target;
 mod text;
 mod use_case;
 mod workloads;
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -20,6 +20,7 @@ use clap::Parser;
 
 use args::{Args, Part};
 use failures::Failures;
+use target::Target;
 
 /// Mesa's drivers complain on standard error where there is no folder for the sockets of a desktop session.
 fn quiet_mesa() {
@@ -31,7 +32,8 @@ fn quiet_mesa() {
 
 fn main() -> ExitCode {
     quiet_mesa();
-    match run(&Args::parse(), &mut io::stdout()) {
+    let args = Args::parse().checked().unwrap_or_else(|e| e.exit());
+    match run(&args, &mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads the output has had enough of it.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
@@ -53,8 +55,8 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     let devices = devices::select(&args.device, &mut failures)?;
     // Before anything long runs.
     let json = args.json.as_ref().map(|path| {
-        let named = || format!("--json {}", path.display());
-        Ok::<_, anyhow::Error>((File::create(path).with_context(named)?, path))
+        let target = Target::new(path).with_context(|| format!("--json {}", path.display()))?;
+        Ok::<_, anyhow::Error>((target, path))
     });
     let json = json.transpose()?;
     devices::describe(&devices, out)?;
@@ -66,9 +68,14 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     if args.runs(Part::Workloads) {
         writeln!(out)?;
         let records = measure::run(args, &devices, &mut failures, out)?;
-        if let Some((file, path)) = json {
-            records::write(file, &records).with_context(|| format!("--json {}", path.display()))?;
-            writeln!(out, "\n{} measurements written to {}", records.len(), path.display())?;
+        if let Some((target, path)) = json {
+            if failures.count() > 0 {
+                eprintln!("{} is left as it was", path.display());
+            } else {
+                let written = target.replace(|file| records::write(file, &records));
+                written.with_context(|| format!("--json {}", path.display()))?;
+                writeln!(out, "\n{} measurements written to {}", records.len(), path.display())?;
+            }
         }
     }
     match failures.count() {
