@@ -1,5 +1,6 @@
 //! The scalar operations that expressions are made of. Their meaning here is the specification of both backends.
 
+use super::scalar::Scalar;
 use crate::dtype::DType;
 use crate::math::MathFn;
 
@@ -106,4 +107,17 @@ pub(crate) enum ReduceOp {
     Min,
     /// Greatest value; the least finite value of the dtype for an empty row.
     Max,
+}
+
+impl ReduceOp {
+    /// What an empty row gives, and every fold starts from. It leaves other values as they are, but for infinities in a
+    /// minimum or maximum of floats: those are reduced by their order-preserving keys.
+    pub(crate) fn identity(self, dtype: DType) -> Scalar {
+        match self {
+            Self::Sum => Scalar::from_i64(dtype, 0),
+            Self::Prod => Scalar::from_i64(dtype, 1),
+            Self::Min => Scalar::highest(dtype),
+            Self::Max => Scalar::lowest(dtype),
+        }
+    }
 }

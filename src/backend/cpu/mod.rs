@@ -15,8 +15,6 @@ mod runs;
 pub mod scan;
 pub mod sort;
 
-pub(crate) use reduce::identity as reduce_identity;
-
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
