@@ -1,6 +1,7 @@
 //! Devices: where tensors live and who computes them.
 //!
-//! This is the only file that reads environment variables: `RAGGED_DEVICE` names the device of [`Device::best`].
+//! This is the only file that reads environment variables: `RAGGED_DEVICE` names the device of [`Device::best`], and
+//! `RAGGED_DUMP_WGSL` a folder into which every generated kernel is written.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -120,13 +121,22 @@ impl Device {
     /// Every device of this machine: the CPU backend, then each adapter, software ones too.
     ///
     /// # Errors
-    /// A driver refuses.
+    /// A driver refuses; [`Device::each`] tells which.
     pub fn all() -> Result<Vec<Self>> {
-        let mut out = vec![Self::cpu()];
-        for (k, a) in adapters().iter().enumerate() {
-            out.push(shared(k, a)?);
-        }
-        Ok(out)
+        Self::each().into_iter().map(|(_, device)| device).collect()
+    }
+
+    /// As [`Device::all`], each with its name and on its own: a driver that refuses takes no other device away.
+    ///
+    /// ```
+    /// let (name, cpu) = ragged::Device::each().swap_remove(0);
+    /// assert_eq!((name.as_str(), cpu?), ("cpu", ragged::Device::cpu()));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn each() -> Vec<(String, Result<Self>)> {
+        let mut out = vec![("cpu".to_owned(), Ok(Self::cpu()))];
+        out.extend(adapters().iter().enumerate().map(|(k, a)| (a.summary.name.clone(), shared(k, a))));
+        out
     }
 
     /// The names that [`Device::named`] takes on this machine.

@@ -143,3 +143,25 @@ fn flat_values_keep_their_partitions() {
     assert_eq!(typed.clip_by_value(2, 2).unwrap().cast::<f32>().unwrap().to_vec().unwrap(), [2.0, 2.0, 2.0]);
     assert_eq!(read(typed.erased().multiply(Scalar::I32(0))), HostValues::I32(vec![0, 0, 0]));
 }
+
+#[test]
+fn products_of_u32_wrap_before_they_are_divided_fused_or_not() {
+    let values = vec![0u32, 1, 5, 1 << 31, u32::MAX, 0x5555_5556];
+    for device in [Device::cpu(), Device::cpu_unfused()] {
+        let x = HostTensor::dense(&[6], HostValues::U32(values.clone())).to_device(&device).unwrap();
+        let product = x.multiply(3u32).unwrap().add(1u32).unwrap();
+        let quotient = product.floordiv(3u32).unwrap().to_host().unwrap().values;
+        let rest = product.floormod(3u32).unwrap().to_host().unwrap().values;
+        let wrapped: Vec<u32> = values.iter().map(|v| v.wrapping_mul(3).wrapping_add(1)).collect();
+        assert_eq!(quotient, HostValues::U32(wrapped.iter().map(|v| v / 3).collect()));
+        assert_eq!(rest, HostValues::U32(wrapped.iter().map(|v| v % 3).collect()));
+    }
+}
+
+#[test]
+fn a_condition_is_not_folded_away() {
+    let x = HostTensor::dense(&[1], HostValues::U32(vec![7])).to_device(&Device::cpu()).unwrap();
+    let zero = x.multiply(0u32).unwrap();
+    let quotient = x.truncatediv(&zero).unwrap();
+    assert!(quotient.multiply(0u32).unwrap().to_host().is_err(), "a division by zero");
+}

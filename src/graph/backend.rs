@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::expr::Check;
 use super::node::Node;
@@ -24,6 +25,31 @@ pub(crate) struct Status {
     pub(crate) slot: u32,
     /// What was checked.
     pub(crate) check: Arc<Check>,
+    /// Whether a read has found that it holds: then nothing that is made of the node needs to look again.
+    passed: Arc<AtomicBool>,
+}
+
+impl Status {
+    /// An outcome that nobody has looked at.
+    pub(crate) fn new(block: Arc<dyn Any + Send + Sync>, slot: u32, check: Arc<Check>) -> Self {
+        Self { block, slot, check, passed: Arc::default() }
+    }
+
+    /// Adds those of `from` that are not in the list and have not been found to hold.
+    pub(crate) fn inherit(list: &mut Vec<Self>, from: &[Self]) {
+        for s in from {
+            if !s.passed.load(Ordering::Relaxed) && !list.contains(s) {
+                list.push(s.clone());
+            }
+        }
+    }
+
+    /// The error, if a position was recorded; else the condition holds for good.
+    pub(crate) fn settle(&self, first: u32) -> Result<()> {
+        self.check.outcome(first)?;
+        self.passed.store(true, Ordering::Relaxed);
+        Ok(())
+    }
 }
 
 impl PartialEq for Status {

@@ -31,6 +31,11 @@ impl Check {
         Arc::new(Self { op, what: what.into(), location: std::panic::Location::caller() })
     }
 
+    /// The condition that a scan's total fits.
+    pub(crate) fn overflow(op: &'static str) -> Arc<Self> {
+        Self::new(op, "the sizes of the rows add up to 2^32 or more")
+    }
+
     /// The error, if a position was recorded.
     pub(crate) fn outcome(&self, first: u32) -> Result<()> {
         if first == u32::MAX {
@@ -84,6 +89,8 @@ struct Inner {
     dtype: DType,
     /// Whether `Index` occurs, outside of other nodes.
     has_index: bool,
+    /// Whether an array is read or a condition occurs. Then it is not folded away: the array may have conditions too.
+    reads: bool,
     /// Number of operations in the tree, counted with repetition and saturating: what evaluating it may cost.
     cost: u32,
     kind: ExprKind,
@@ -147,13 +154,16 @@ impl Expr {
             K::Bitcast(a) => Digest::of("bitcast", (dtype, a)),
             K::Checked(check, ok, v) => Digest::of("checked", (check, ok, v)),
         };
-        let mut out = Inner { digest, dtype, has_index: matches!(kind, K::Index), cost: 0, kind };
-        let (mut has_index, mut cost) = (out.has_index, own_cost(&out.kind));
+        let (has_index, reads) =
+            (matches!(kind, K::Index), matches!(kind, K::Load(..) | K::RowOf(..) | K::Within(..) | K::Checked(..)));
+        let mut out = Inner { digest, dtype, has_index, reads, cost: own_cost(&kind), kind };
+        let (mut has_index, mut reads, mut cost) = (has_index, reads, out.cost);
         for e in operands(&out.kind) {
             has_index |= e.has_index();
+            reads |= e.reads();
             cost = cost.saturating_add(e.cost());
         }
-        (out.has_index, out.cost) = (has_index, cost);
+        (out.has_index, out.reads, out.cost) = (has_index, reads, cost);
         Self(Arc::new(out))
     }
 
@@ -171,6 +181,10 @@ impl Expr {
     /// Whether it depends on the element's position.
     pub(crate) fn has_index(&self) -> bool {
         self.0.has_index
+    }
+    /// Whether an array is read or a condition is looked at on the way.
+    pub(crate) fn reads(&self) -> bool {
+        self.0.reads
     }
     /// What evaluating it may cost, in operations.
     pub(crate) fn cost(&self) -> u32 {
@@ -227,7 +241,7 @@ impl Expr {
         if let ExprKind::Scalar(Scalar::Bool(c)) = self.kind() {
             return if *c { a } else { b };
         }
-        if a == b {
+        if a == b && !self.reads() {
             return a;
         }
         let dtype = a.dtype();
@@ -254,11 +268,23 @@ impl Expr {
     pub(crate) fn mul(self, o: Self) -> Self {
         self.binary(BinaryOp::Mul, o)
     }
-    pub(crate) fn div(self, o: Self) -> Self {
+    /// The quotient of numbers.
+    pub(crate) fn quotient(self, o: Self) -> Self {
         self.binary(BinaryOp::Div, o)
     }
-    pub(crate) fn rem(self, o: Self) -> Self {
+    /// The remainder of numbers.
+    pub(crate) fn remainder(self, o: Self) -> Self {
         self.binary(BinaryOp::Rem, o)
+    }
+    /// The quotient of positions; see [`BinaryOp::IndexDiv`].
+    pub(crate) fn div(self, o: Self) -> Self {
+        debug_assert_eq!(self.dtype(), DType::U32, "bug: a position of another type");
+        self.binary(BinaryOp::IndexDiv, o)
+    }
+    /// The remainder of positions; see [`BinaryOp::IndexDiv`].
+    pub(crate) fn rem(self, o: Self) -> Self {
+        debug_assert_eq!(self.dtype(), DType::U32, "bug: a position of another type");
+        self.binary(BinaryOp::IndexRem, o)
     }
     pub(crate) fn min(self, o: Self) -> Self {
         self.binary(BinaryOp::Min, o)
@@ -369,7 +395,7 @@ impl Expr {
 
 /// `q` and `m` of `q * k + m` where `m` is below `k` by its form.
 fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
-    use BinaryOp::{Add, Mul, Rem};
+    use BinaryOp::{Add, IndexRem, Mul};
     let times_k = |e: &Expr| match e.kind() {
         ExprKind::Binary(Mul, q, by) if by.as_u32() == Some(k) => Some(q.clone()),
         _ => None,
@@ -380,7 +406,7 @@ fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
     match e.kind() {
         ExprKind::Binary(Add, q, m) => {
             let small = match m.kind() {
-                ExprKind::Binary(Rem, _, by) => by.as_u32() == Some(k),
+                ExprKind::Binary(IndexRem, _, by) => by.as_u32() == Some(k),
                 ExprKind::Scalar(Scalar::U32(v)) => *v < k,
                 _ => false,
             };
@@ -402,8 +428,8 @@ fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
             BinaryOp::Add => Expr::u32(x.wrapping_add(y)),
             BinaryOp::Sub => Expr::u32(x.wrapping_sub(y)),
             BinaryOp::Mul => Expr::u32(x.wrapping_mul(y)),
-            BinaryOp::Div => Expr::u32(x.checked_div(y).unwrap_or(0)),
-            BinaryOp::Rem => Expr::u32(x.checked_rem(y).unwrap_or(0)),
+            BinaryOp::Div | BinaryOp::IndexDiv => Expr::u32(x.checked_div(y).unwrap_or(0)),
+            BinaryOp::Rem | BinaryOp::IndexRem => Expr::u32(x.checked_rem(y).unwrap_or(0)),
             BinaryOp::Min => Expr::u32(x.min(y)),
             BinaryOp::Max => Expr::u32(x.max(y)),
             BinaryOp::Eq => Expr::scalar(x == y),
@@ -413,10 +439,10 @@ fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
             _ => return None,
         });
     }
-    if let (BinaryOp::Div | BinaryOp::Rem, Some(k)) = (op, y)
+    if let (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(k)) = (op, y)
         && let Some((q, m)) = quotient_and_rest(a, k)
     {
-        return Some(if op == BinaryOp::Div { q } else { m });
+        return Some(if op == BinaryOp::IndexDiv { q } else { m });
     }
     if let (BinaryOp::Sub, ExprKind::Within(s, row, offset), ExprKind::Load(t, r)) = (op, a.kind(), b.kind())
         && s == t
@@ -425,9 +451,13 @@ fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
         return Some(offset.clone());
     }
     match (op, x, y) {
-        (BinaryOp::Add | BinaryOp::Sub, _, Some(0)) | (BinaryOp::Mul | BinaryOp::Div, _, Some(1)) => Some(a.clone()),
+        (BinaryOp::Add | BinaryOp::Sub, _, Some(0))
+        | (BinaryOp::Mul | BinaryOp::Div | BinaryOp::IndexDiv, _, Some(1)) => Some(a.clone()),
         (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => Some(b.clone()),
-        (BinaryOp::Rem, _, Some(1)) | (BinaryOp::Mul, _, Some(0)) | (BinaryOp::Mul, Some(0), _) => Some(Expr::u32(0)),
+        // What is read stays, since it may come with a condition that has to be looked at.
+        (BinaryOp::IndexRem, _, Some(1)) => Some(Expr::u32(0)),
+        (BinaryOp::Mul, _, Some(0)) if !a.reads() => Some(Expr::u32(0)),
+        (BinaryOp::Mul, Some(0), _) if !b.reads() => Some(Expr::u32(0)),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! The scalar operations that expressions are made of. Their meaning here is the specification of both backends.
 
+use super::scalar::Scalar;
 use crate::dtype::DType;
 use crate::math::MathFn;
 
@@ -35,6 +36,11 @@ pub(crate) enum BinaryOp {
     Div,
     /// Remainder with the sign of `a`: floats as C's `fmod`; integers `a - (a / b) * b`, `a % 0 = 0`.
     Rem,
+    /// `a / b` of positions (u32): the operands promise that none of their parts wrapped, so that `(q * k + m) / k` may be
+    /// taken to be `q`. Never of the user's numbers, whose products wrap.
+    IndexDiv,
+    /// `a % b` of positions, with the same promise.
+    IndexRem,
     /// The smaller one; NaN if either is; -0 is below +0.
     Min,
     /// The larger one; NaN if either is; -0 is below +0.
@@ -101,4 +107,17 @@ pub(crate) enum ReduceOp {
     Min,
     /// Greatest value; the least finite value of the dtype for an empty row.
     Max,
+}
+
+impl ReduceOp {
+    /// What an empty row gives, and every fold starts from. It leaves other values as they are, but for infinities in a
+    /// minimum or maximum of floats: those are reduced by their order-preserving keys.
+    pub(crate) fn identity(self, dtype: DType) -> Scalar {
+        match self {
+            Self::Sum => Scalar::from_i64(dtype, 0),
+            Self::Prod => Scalar::from_i64(dtype, 1),
+            Self::Min => Scalar::highest(dtype),
+            Self::Max => Scalar::lowest(dtype),
+        }
+    }
 }

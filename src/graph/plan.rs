@@ -60,7 +60,7 @@ pub(crate) fn as_own_row(e: &Expr) -> Option<(&Node, u32)> {
     let ExprKind::RowOf(splits, at) = e.kind() else { return None };
     match at.kind() {
         ExprKind::Index => Some((splits, 1)),
-        ExprKind::Binary(BinaryOp::Div, i, by) if i.is_index() => by.as_u32().map(|inner| (splits, inner)),
+        ExprKind::Binary(BinaryOp::IndexDiv, i, by) if i.is_index() => by.as_u32().map(|inner| (splits, inner)),
         _ => None,
     }
 }

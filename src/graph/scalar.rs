@@ -66,13 +66,17 @@ impl Scalar {
         }
     }
 
-    /// The value `v` as that dtype, converted as Rust's `as` does.
+    /// The value `v` as that dtype: integers saturate, NaN is 0, floats round, and a bool is whether it differs from 0.
     pub fn from_f64(dtype: DType, v: f64) -> Self {
         match dtype {
+            DType::Bool => Self::Bool(v != 0.0),
+            DType::U8 | DType::Str => Self::U8(v as u8),
+            DType::I32 => Self::I32(v as i32),
+            DType::U32 => Self::U32(v as u32),
+            DType::I64 => Self::I64(v as i64),
+            DType::U64 => Self::U64(v as u64),
             DType::F32 => Self::F32(v as f32),
             DType::F64 => Self::F64(v),
-            DType::U64 => Self::U64(v as u64),
-            other => Self::from_i64(other, v as i64),
         }
     }
 

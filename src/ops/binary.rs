@@ -131,7 +131,7 @@ binary_ops! {
     truncatediv "tf.truncatediv" I32 [7, -7] [2, 2] => I32 [3, -3], truncatediv;
     /// The remainder with the dividend's sign; an integer divisor of 0 is an error of the read.
     truncatemod "tf.truncatemod" I32 [7, -7] [3, 3] => I32 [1, -1],
-        |site, a, b| by_nonzero(site, b.clone(), a.rem(b));
+        |site, a, b| by_nonzero(site, b.clone(), a.remainder(b));
     /// The power; integers wrap, and a negative integer exponent is an error of the read.
     pow "tf.math.pow" I32 [2, -3] [10, 3] => I32 [1024, -27], pow;
     /// The greater one; NaN if either is NaN.
@@ -167,17 +167,17 @@ binary_ops! {
     /// The quotient: f32 for f32 and u8, f64 for f64 and the wider integers. Division by zero gives an infinity or NaN.
     truediv "tf.math.truediv" I32 [1, -3] [2, 2] => F64 [0.5, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
-        a.cast(to).div(b.cast(to))
+        a.cast(to).quotient(b.cast(to))
     };
 }
 
 binary_ops! {
     Floats, "floats", [T: FloatElement] T => T;
     /// The quotient of floats.
-    realdiv "tf.realdiv" F32 [1.0, -3.0] [2.0, 2.0] => F32 [0.5, -1.5], |_, a, b| a.div(b);
+    realdiv "tf.realdiv" F32 [1.0, -3.0] [2.0, 2.0] => F32 [0.5, -1.5], |_, a, b| a.quotient(b);
     /// The quotient, but 0 where the divisor is 0.
     divide_no_nan "tf.math.divide_no_nan" F32 [1.0, -3.0] [0.0, 2.0] => F32 [0.0, -1.5],
-        |_, a, b| unless_zero(b.clone(), a.div(b));
+        |_, a, b| unless_zero(b.clone(), a.quotient(b));
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
     multiply_no_nan "tf.math.multiply_no_nan" F32 [f32::NAN, 3.0] [0.0, 2.0] => F32 [0.0, 6.0],
         |_, a, b| unless_zero(b.clone(), a.mul(b));
@@ -190,7 +190,7 @@ binary_ops! {
     xlog1py "tf.math.xlog1py" F32 [0.0, 2.0] [-1.0, 0.0] => F32 [0.0, 0.0],
         |_, a, b| unless_zero(a.clone(), a.mul(math(MathFn::Log1p, b)));
     /// `x / y`, but 0 where x is 0.
-    xdivy "tf.math.xdivy" F32 [0.0, 3.0] [0.0, 2.0] => F32 [0.0, 1.5], |_, a, b| unless_zero(a.clone(), a.div(b));
+    xdivy "tf.math.xdivy" F32 [0.0, 3.0] [0.0, 2.0] => F32 [0.0, 1.5], |_, a, b| unless_zero(a.clone(), a.quotient(b));
     /// The cross entropy of these logits `x` with the other operand's labels `z`, in a form that does not overflow:
     /// `max(x, 0) - x * z + log(1 + exp(-|x|))`.
     sigmoid_cross_entropy_with_logits "tf.nn.sigmoid_cross_entropy_with_logits"
@@ -278,20 +278,20 @@ fn crosses_zero(remainder: &Expr, divisor: &Expr) -> Expr {
 
 fn floordiv(site: &Site, a: Expr, b: Expr) -> Expr {
     let dtype = a.dtype();
-    let quotient = a.clone().div(b.clone());
+    let quotient = a.clone().quotient(b.clone());
     if dtype.is_float() {
         return math(MathFn::Floor, quotient);
     }
     if !dtype.is_signed() {
         return by_nonzero(site, b, quotient);
     }
-    let below = crosses_zero(&a.rem(b.clone()), &b);
+    let below = crosses_zero(&a.remainder(b.clone()), &b);
     let one_less = quotient.clone().sub(number(dtype, 1.0));
     by_nonzero(site, b, below.select(one_less, quotient))
 }
 
 fn floormod(site: &Site, a: Expr, b: Expr) -> Expr {
-    let remainder = a.rem(b.clone());
+    let remainder = a.remainder(b.clone());
     if !b.dtype().is_signed() {
         return by_nonzero(site, b, remainder);
     }
@@ -301,7 +301,7 @@ fn floormod(site: &Site, a: Expr, b: Expr) -> Expr {
 }
 
 fn truncatediv(site: &Site, a: Expr, b: Expr) -> Expr {
-    let quotient = a.div(b.clone());
+    let quotient = a.quotient(b.clone());
     if b.dtype().is_float() { math(MathFn::Trunc, quotient) } else { by_nonzero(site, b, quotient) }
 }
 

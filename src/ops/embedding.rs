@@ -191,8 +191,8 @@ impl Tensor {
         let n = length.clone().cast(dtype);
         let combined = match combiner {
             Combiner::Sum => sum,
-            Combiner::Mean => sum.div(n),
-            Combiner::SqrtN => sum.div(n.unary(UnaryOp::Math(MathFn::Sqrt))),
+            Combiner::Mean => sum.quotient(n),
+            Combiner::SqrtN => sum.quotient(n.unary(UnaryOp::Math(MathFn::Sqrt))),
         };
         let instead = match missing {
             Missing::Default(Some(id)) => Expr::load(table, self.flat(Expr::u32(id), number)),
@@ -212,8 +212,8 @@ impl RaggedTensor<f32> {
     /// # Errors
     /// As [`Tensor::embedding_lookup`].
     #[track_caller]
-    pub fn embedding_lookup(&self, ids: &Tensor) -> Result<Self> {
-        self.erased().embedding_lookup(ids)?.try_into()
+    pub fn embedding_lookup(&self, ids: &impl AsRef<Tensor>) -> Result<Self> {
+        self.erased().embedding_lookup(ids.as_ref())?.try_into()
     }
 
     /// As [`Tensor::embedding_lookup_sparse`].

@@ -403,8 +403,8 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::gather`].
     #[track_caller]
-    pub fn gather(&self, indices: &Tensor, axis: Option<i64>, batch_dims: i64) -> Result<Self> {
-        self.erased().gather(indices, axis, batch_dims)?.try_into()
+    pub fn gather(&self, indices: &impl AsRef<Tensor>, axis: Option<i64>, batch_dims: i64) -> Result<Self> {
+        self.erased().gather(indices.as_ref(), axis, batch_dims)?.try_into()
     }
 
     /// As [`Tensor::batch_gather`].
@@ -412,8 +412,8 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::batch_gather`].
     #[track_caller]
-    pub fn batch_gather(&self, indices: &Tensor) -> Result<Self> {
-        self.erased().batch_gather(indices)?.try_into()
+    pub fn batch_gather(&self, indices: &impl AsRef<Tensor>) -> Result<Self> {
+        self.erased().batch_gather(indices.as_ref())?.try_into()
     }
 
     /// As [`Tensor::gather_nd`].
@@ -421,8 +421,8 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::gather_nd`].
     #[track_caller]
-    pub fn gather_nd(&self, indices: &Tensor) -> Result<Self> {
-        self.erased().gather_nd(indices)?.try_into()
+    pub fn gather_nd(&self, indices: &impl AsRef<Tensor>) -> Result<Self> {
+        self.erased().gather_nd(indices.as_ref())?.try_into()
     }
 }
 

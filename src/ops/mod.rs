@@ -3,19 +3,6 @@
 //! An operation checks its arguments on the host, works out the shape of its result, and records a few nodes; it never
 //! computes. One file a family.
 
-mod embedding;
-mod gather;
-mod hash;
-mod rows;
-mod strings;
-
-pub use strings::Pieces;
-mod index;
-mod slice;
-mod span;
-
-pub use embedding::Combiner;
-pub use index::{Ellipsis, Index, NewAxis};
 mod accessors;
 mod axes;
 mod binary;
@@ -24,7 +11,11 @@ mod by_key;
 mod cast;
 mod concat;
 mod elementwise;
+mod embedding;
 mod from_tensor;
+mod gather;
+mod hash;
+mod index;
 mod levels;
 mod map_values;
 mod ndarray;
@@ -33,13 +24,20 @@ mod operators;
 mod parametric;
 mod reduce;
 mod reverse;
+mod rows;
 mod segment_ids;
+mod slice;
+mod span;
 mod sparse_ragged;
 mod string_pairs;
+mod strings;
 mod to_tensor;
 mod unary;
 
 pub use axes::Axes;
+pub use embedding::Combiner;
+pub use index::{Ellipsis, Index, NewAxis};
 pub use operand::{Operand, OperandOf};
 pub use reduce::Averaged;
+pub use strings::Pieces;
 pub use to_tensor::Padding;

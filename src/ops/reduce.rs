@@ -202,7 +202,7 @@ impl Tensor {
         let float = mean_dtype(r.op, self.dtype())?;
         let x = Expr::load(self.numbers(r.op)?, Expr::index());
         let count = r.count()?.cast(float);
-        Ok((total(r, &x, float)?.div(count.clone()), count))
+        Ok((total(r, &x, float)?.quotient(count.clone()), count))
     }
 
     /// The mean squared deviation from the mean, as an expression in the result's number.
@@ -211,7 +211,7 @@ impl Tensor {
         let mean = r.stored(mean);
         let x = Expr::load(self.numbers(r.op)?, Expr::index()).cast(mean.dtype());
         let deviation = x.sub(Expr::load(&mean, r.target()));
-        Ok(r.fold(ReduceOp::Sum, deviation.clone().mul(deviation))?.div(count))
+        Ok(r.fold(ReduceOp::Sum, deviation.clone().mul(deviation))?.quotient(count))
     }
 
     /// Whether all or any of the values are not zero.

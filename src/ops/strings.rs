@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::shape::RowPartition;
+use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 /// What becomes of the pieces between two separators that follow each other.
@@ -134,6 +134,7 @@ impl Tensor {
     /// assert_eq!(pairs.values, HostValues::Str(vec![b"a+a".to_vec(), b"b+b".to_vec()]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn string_join(tensors: &[&Self], separator: &str) -> Result<Self> {
         const OP: &str = "string_join";
         let Some((first, rest)) = tensors.split_first() else {
@@ -148,6 +149,7 @@ impl Tensor {
     }
 
     /// The strings of both, one after the other with the separator between.
+    #[track_caller]
     fn joined(&self, op: &'static str, other: &Self, separator: &[u8]) -> Result<Self> {
         crate::device::Device::check_same(op, self.backend(), other.backend())?;
         let ((a, a_bytes), (b, b_bytes)) = (self.strings(op)?, other.strings(op)?);
@@ -157,29 +159,8 @@ impl Tensor {
         if other.rank() == 0 && self.rank() != 0 {
             return self.joined(op, &other.like_rows_of(op, self)?, separator);
         }
-        let differ =
-            |what: &str| Error::Shape { op, lhs: self.shape_text(), rhs: other.shape_text(), what: what.into() };
-        if self.rank() != other.rank() || self.inner() != other.inner() || self.ragged_rank() != other.ragged_rank() {
-            return Err(differ("the layouts must be equal"));
-        }
         let backend = self.backend();
-        let mut asserts = Vec::new();
-        for (p, q) in self.partitions().iter().zip(other.partitions()) {
-            match p.first_difference(q) {
-                Ok(None) => {}
-                Ok(Some(row)) => return Err(differ(&format!("row {row} differs in length"))),
-                Err(()) => {
-                    let ok = p.length(Expr::index()).eq(q.length(Expr::index()));
-                    let check = crate::graph::expr::Check::new(op, "the rows must have equal lengths");
-                    asserts.push(Node::assert(backend, p.nrows_extent().clone(), ok, check));
-                }
-            }
-        }
-        if let (Some(m), Some(n)) = (self.outer().and_then(Extent::as_known), other.outer().and_then(Extent::as_known))
-            && m != n
-        {
-            return Err(differ("the number of strings differs"));
-        }
+        let asserts = same_layout(backend, op, self.ragged_shape(), other.ragged_shape())?;
         let extent = self.count()?;
         let between = separator.len() as u32;
         let at = Expr::index();
@@ -213,7 +194,9 @@ impl Tensor {
     /// This scalar at every place of `layout`.
     fn like_rows_of(&self, op: &'static str, layout: &Self) -> Result<Self> {
         let pick = Pick::From(self.values_ref(), Expr::u32(0));
-        let values = Values::rearranged(self.backend(), op, &layout.count()?, &pick, BytesBound::Unknown, &[])?;
+        let count = layout.count()?;
+        let bytes = self.values_ref().bytes_capacity() * u64::from(count.capacity());
+        let values = Values::rearranged(self.backend(), op, &count, &pick, BytesBound::AtMost(bytes), &[])?;
         Self::new(
             self.backend(),
             layout.partitions().to_vec(),
@@ -262,6 +245,7 @@ impl RaggedTensor<Str> {
     }
 
     /// As [`Tensor::string_join`].
+    #[track_caller]
     pub fn string_join(tensors: &[&Self], separator: &str) -> Result<Self> {
         let erased: Vec<&Tensor> = tensors.iter().map(|t| t.erased()).collect();
         Tensor::string_join(&erased, separator)?.try_into()

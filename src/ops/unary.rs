@@ -129,11 +129,11 @@ unary_ops! {
     /// The logarithm of the sigmoid, which does not overflow.
     log_sigmoid "tf.math.log_sigmoid" F32 [1000.0, -1000.0] => F32 [0.0, -1000.0], |x| math(MathFn::LogSigmoid, x);
     /// 1 over it; infinite at 0.
-    reciprocal "tf.math.reciprocal" F32 [2.0, -4.0] => F32 [0.5, -0.25], |x| number(x.dtype(), 1.0).div(x);
+    reciprocal "tf.math.reciprocal" F32 [2.0, -4.0] => F32 [0.5, -0.25], |x| number(x.dtype(), 1.0).quotient(x);
     /// 1 over it, but 0 at 0.
     reciprocal_no_nan "tf.math.reciprocal_no_nan" F32 [2.0, 0.0] => F32 [0.5, 0.0], |x| {
         let (zero, one) = (number(x.dtype(), 0.0), number(x.dtype(), 1.0));
-        x.clone().eq(zero.clone()).select(zero, one.div(x))
+        x.clone().eq(zero.clone()).select(zero, one.quotient(x))
     };
     /// The nearest whole number, halves to even.
     rint "tf.math.rint" F32 [2.5, -1.5] => F32 [2.0, -2.0], |x| math(MathFn::Rint, x);
@@ -150,7 +150,7 @@ unary_ops! {
     /// `x / (1 + |x|)`.
     softsign "tf.nn.softsign" F32 [1.0, -3.0] => F32 [0.5, -0.75], |x| {
         let one = number(x.dtype(), 1.0);
-        x.clone().div(x.unary(UnaryOp::Abs).add(one))
+        x.clone().quotient(x.unary(UnaryOp::Abs).add(one))
     };
     /// The square root; NaN below 0.
     sqrt "tf.math.sqrt" F32 [4.0, 0.25] => F32 [2.0, 0.5], |x| math(MathFn::Sqrt, x);

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, Rows, for_each_node};
 
 /// How values are divided into rows.
 ///
@@ -142,6 +142,26 @@ impl RowPartition {
         match self.rows {
             Rows::Uniform(len) => Some(len),
             Rows::Splits(_) => None,
+        }
+    }
+
+    /// Fails if the splits, or a count that only a device knows, are of another device.
+    pub(crate) fn check_device(&self, backend: &BackendRef) -> Result<()> {
+        let mut foreign = None;
+        let mut look = |n: &Node| {
+            if n.backend().id() != backend.id() {
+                foreign = Some(n.backend().name().to_owned());
+            }
+        };
+        if let Rows::Splits(n) = &self.rows {
+            look(n);
+        }
+        for live in [self.nrows.live(), self.nvals.live()].into_iter().flatten() {
+            for_each_node(live, &mut look);
+        }
+        match foreign {
+            None => Ok(()),
+            Some(lhs) => Err(Error::Devices { op: "a row partition", lhs, rhs: backend.name().into() }),
         }
     }
 

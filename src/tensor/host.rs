@@ -169,6 +169,9 @@ impl HostTensor {
             let what = format!("a shape of {:?} does not hold {} values", self.inner_shape, self.values.len());
             return Err(Error::argument(OP, what));
         }
+        if self.inner_shape.is_empty() && !self.nested_row_splits.is_empty() {
+            return Err(Error::argument(OP, "a scalar has no rows: with row splits the inner shape needs a dimension"));
+        }
         let mut partitions = Vec::new();
         for (k, splits) in self.nested_row_splits.iter().enumerate() {
             let below = match self.nested_row_splits.get(k + 1) {

@@ -62,19 +62,11 @@ impl Tensor {
         }
         // Also where there are no elements, so that the width of one can be worked with.
         Extent::known_u64("an element", inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
+        for p in &partitions {
+            p.check_device(backend)?;
+        }
         let out = Self { backend: backend.clone(), shape: RaggedShape { partitions, outer, inner }, values };
         let nodes = out.nodes()?;
-        // Before anything is recorded that could not be computed. A capacity may be more than there will be, but it is what would
-        // be allocated.
-        if let Some(n) = nodes.iter().find(|n| n.bytes() > backend.max_bytes()) {
-            return Err(Error::Limit {
-                what: n.op().into(),
-                requested: n.bytes(),
-                unit: "bytes",
-                limit: backend.max_bytes(),
-                whose: backend.name().into(),
-            });
-        }
         if nodes.iter().any(|n| n.depth() > MAX_DEPTH) {
             out.eval()?;
         }

@@ -33,6 +33,26 @@ impl<T: Element> TryFrom<Tensor> for RaggedTensor<T> {
     }
 }
 
+/// What does not depend on the element type is the erased tensor's: `explain`, `to_host`, `ragged_rank`, ...
+impl<T: Element> std::ops::Deref for RaggedTensor<T> {
+    type Target = Tensor;
+    fn deref(&self) -> &Tensor {
+        &self.erased
+    }
+}
+
+impl<T: Element> AsRef<Tensor> for RaggedTensor<T> {
+    fn as_ref(&self) -> &Tensor {
+        &self.erased
+    }
+}
+
+impl AsRef<Tensor> for Tensor {
+    fn as_ref(&self) -> &Tensor {
+        self
+    }
+}
+
 impl<T: Element> RaggedTensor<T> {
     /// The tensor with its dtype known at run time.
     pub fn erased(&self) -> &Tensor {

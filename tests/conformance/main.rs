@@ -10,18 +10,18 @@ mod case;
 mod compare;
 mod families;
 mod got;
+mod judge;
 mod quirk;
 
 use std::io::Write as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-use case::{Case, Expected};
-use compare::{compare, short};
+use case::Case;
+use compare::compare;
 use families::family;
-use got::{Got, Read};
-use ragged::{DType, Device, Stats};
+use judge::{Outcome, impossible, judge, lacking};
+use ragged::{Device, Stats};
 
 /// Operations of claimed families that later work brings.
 const LATER_OPS: [&str; 11] = [
@@ -37,13 +37,6 @@ const LATER_OPS: [&str; 11] = [
     "embedding_lookup_sparse_weighted",
     "map_fn.range",
 ];
-
-/// What became of a case.
-enum Outcome {
-    Passed { on_device: bool },
-    Failed(String),
-    Unsupported(String),
-}
 
 /// A line on the test's standard output that the harness does not swallow.
 fn say(line: &str) {
@@ -79,49 +72,9 @@ fn all_cases() -> Vec<(String, Vec<Case>)> {
     out
 }
 
-/// Runs a case and judges what it gives.
-fn judge(case: &Case, run: fn(&Case, &Device) -> ragged::Result<Got>, device: &Device) -> Outcome {
-    let attempt = || -> ragged::Result<(Read, bool)> {
-        let got = run(case, device)?;
-        let on_device = got.is_on(device);
-        Ok((got.read()?, on_device))
-    };
-    let answer = match catch_unwind(AssertUnwindSafe(attempt)) {
-        Ok(answer) => answer,
-        Err(cause) => {
-            let text = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
-            return Outcome::Failed(format!("panicked: {}", text.unwrap_or("(no message)")));
-        }
-    };
-    match (&case.expected, answer) {
-        (_, Ok((Read::Unsupported(why), _))) => Outcome::Unsupported(why),
-        (Expected::Error(_), Err(_)) => Outcome::Passed { on_device: true },
-        (Expected::Error(_), Ok((_, on_device))) if case.limitation => Outcome::Passed { on_device },
-        (Expected::Error(want), Ok((got, _))) => {
-            Outcome::Failed(format!("wanted the error {}, got {}", short(want), short(&got)))
-        }
-        (Expected::Value(want), Err(_)) if quirk::is_no_tensor(want) => Outcome::Passed { on_device: true },
-        (Expected::Value(want), Err(e)) => Outcome::Failed(format!("wanted {}, got the error {e}", short(want))),
-        (Expected::Value(_), Ok((_, on_device))) if case.unspecified => Outcome::Passed { on_device },
-        (Expected::Value(want), Ok((got, on_device))) => match compare(case, want, &got) {
-            Ok(()) => Outcome::Passed { on_device },
-            Err(e) => Outcome::Failed(e),
-        },
-    }
-}
-
-/// Why a case cannot run at all: a dtype that this build lacks, or one of those that the adapter lacks.
-fn impossible(case: &Case, lacking: &[DType]) -> Option<String> {
-    if let Some(dtype) = case.missing_dtype() {
-        return Some(format!("no dtype {dtype}"));
-    }
-    let dtype = lacking.iter().find(|&&dtype| case.uses(dtype))?;
-    Some(format!("the adapter has no {dtype}"))
-}
-
 /// Runs every family on a device; the failures.
 fn run_all(label: &str, device: &Device) -> Vec<String> {
-    let lacking: Vec<DType> = DType::ALL.into_iter().filter(|&dtype| !common::has(device, dtype)).collect();
+    let lacking = lacking(device);
     let mut failures = Vec::new();
     for (name, cases) in all_cases() {
         let family = family(&name);

@@ -15,8 +15,6 @@ mod runs;
 pub mod scan;
 pub mod sort;
 
-pub(crate) use reduce::identity as reduce_identity;
-
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,6 +26,7 @@ use eval::Inputs;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::backend::{Backend, Status, StepCost};
+use crate::graph::expr::Check;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{PlanLimits, Step, plan};
@@ -53,11 +52,7 @@ impl CpuBackend {
         let mut status: Vec<Status> = Vec::new();
         let mut inherit = |from: &Node| {
             let stored = from.stored().expect("bug: a step before its inputs");
-            for s in stored.status.iter() {
-                if !status.contains(s) {
-                    status.push(s.clone());
-                }
-            }
+            Status::inherit(&mut status, &stored.status);
             stored.data.clone()
         };
         for n in &step.reads {
@@ -77,11 +72,8 @@ impl CpuBackend {
         let array = self.compute(step, &inputs)?;
         if !inputs.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
-            status.extend(inputs.checks.iter().enumerate().map(|(slot, check)| Status {
-                block: block.clone(),
-                slot: slot as u32,
-                check: check.clone(),
-            }));
+            let fresh = |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, check.clone());
+            status.extend(inputs.checks.iter().enumerate().map(fresh));
         }
         step.out.set_stored(Stored { data: Arc::new(array), status: status.into() });
         Ok(())
@@ -97,7 +89,8 @@ impl CpuBackend {
             None => capacity,
             Some(live) => (inputs.scalar_u32(live) as usize).min(capacity),
         };
-        let mut out = Array::zeroed(step.out.dtype(), capacity);
+        let op = step.out.op();
+        let mut out = Array::zeroed(op, step.out.dtype(), capacity)?;
         match &step.recipe {
             Recipe::Map { value, whole } => map::map(inputs, value, if *whole { capacity } else { n }, &mut out),
             Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
@@ -105,7 +98,7 @@ impl CpuBackend {
                 reduce::reduce(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
             }
             Recipe::Scan { value, count } => {
-                let mut values = Array::zeroed(DType::U32, live(count));
+                let mut values = Array::zeroed(op, DType::U32, live(count))?;
                 let n = values.len();
                 map::map(inputs, value, n, &mut values);
                 if scan::exclusive_sum(values.slice(), out.slice_mut()) {
@@ -119,7 +112,7 @@ impl CpuBackend {
                 }
             }
             Recipe::Sort { key, count, bits } => {
-                let mut keys = Array::zeroed(DType::U32, live(count));
+                let mut keys = Array::zeroed(op, DType::U32, live(count))?;
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
                 out.slice_mut()[..n].copy_from_slice(&sort::sort_permutation(keys.slice(), *bits));
@@ -155,7 +148,7 @@ impl Backend for CpuBackend {
         PlanLimits { storage_buffers: 12, fuse: !self.unfused }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
-        Ok(Arc::new(Array::from_bytes(dtype, bytes)))
+        Ok(Arc::new(Array::from_bytes(dtype, bytes)?))
     }
     fn cost(&self, _: &Step) -> Result<StepCost> {
         Ok(StepCost { dispatches: 1, scratch_bytes: 0 })
@@ -183,7 +176,7 @@ impl Backend for CpuBackend {
             let stored = n.stored().expect("bug: evaluation left a node without a result");
             for s in stored.status.iter() {
                 let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
-                s.check.outcome(block[s.slot as usize].load(Ordering::Relaxed))?;
+                s.settle(block[s.slot as usize].load(Ordering::Relaxed))?;
             }
         }
         let array = |n: &Node| {

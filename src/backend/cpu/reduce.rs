@@ -16,16 +16,6 @@ use crate::graph::scalar::Scalar;
 /// Numbers evaluated at a time. A row longer than that is taken in pieces.
 const CHUNK: usize = 4096;
 
-/// The element that leaves the others as they are: what an empty row gives.
-pub(crate) fn identity(op: ReduceOp, dtype: DType) -> Scalar {
-    match op {
-        ReduceOp::Sum => Scalar::from_i64(dtype, 0),
-        ReduceOp::Prod => Scalar::from_i64(dtype, 1),
-        ReduceOp::Min => Scalar::highest(dtype),
-        ReduceOp::Max => Scalar::lowest(dtype),
-    }
-}
-
 /// `out[row * inner + d]` for the first `nrows` rows.
 pub(crate) fn reduce(
     inputs: &Inputs,
@@ -38,7 +28,7 @@ pub(crate) fn reduce(
 ) {
     macro_rules! typed {
         ($t:ty, $v:ident) => {{
-            let Scalar::$v(identity) = identity(op, DType::$v) else { unreachable!("bug: identity of another dtype") };
+            let Scalar::$v(identity) = op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
             let out = &mut out.slice_mut::<$t>()[..nrows * inner];
             match op {
                 ReduceOp::Sum => rows_of(inputs, rows, inner, e, identity, <$t as Number>::add, out),

@@ -91,12 +91,18 @@ impl GpuBackend {
     fn record(&self, nodes: &[Node]) -> Result<Recorded> {
         let plan = plan(nodes, self.plan_limits());
         let mut out = Recorded::default();
-        let slots: u32 = plan
-            .steps
-            .iter()
-            .map(|s| s.checks.len() as u32 + u32::from(matches!(s.recipe, Recipe::Assert { .. })))
-            .sum();
-        let status = match slots {
+        // All sizes are looked at before anything is allocated.
+        let mut lowered = Vec::with_capacity(plan.steps.len());
+        let mut slot = 0;
+        for step in &plan.steps {
+            let bytes = packed_bytes(step.out.dtype(), step.out.extent().capacity());
+            self.check_bytes(step.out.op(), bytes)?;
+            let launches = lower(step, slot)?;
+            launches.scratch.iter().try_for_each(|&bytes| self.check_bytes(step.out.op(), bytes))?;
+            lowered.push(launches);
+            slot += step.checks.len() as u32 + u32::from(matches!(step.recipe, Recipe::Assert { .. }));
+        }
+        let status = match slot {
             0 => None,
             n => {
                 let buffer = self.runtime.buffer(u64::from(n) * 4)?;
@@ -105,18 +111,13 @@ impl GpuBackend {
             }
         };
         let mut slot = 0;
-        for step in &plan.steps {
-            let lowered = lower(step, slot)?;
+        for (step, lowered) in plan.steps.iter().zip(lowered) {
             let output = self.runtime.buffer(packed_bytes(step.out.dtype(), step.out.extent().capacity()))?;
             let scratch: Vec<Buffer> =
                 lowered.scratch.iter().map(|&bytes| self.runtime.buffer(bytes)).collect::<Result<_>>()?;
             let mut outcomes: Vec<Status> = Vec::new();
             for n in step.reads.iter().chain(&step.after) {
-                for s in out.stored(n).status.iter() {
-                    if !outcomes.contains(s) {
-                        outcomes.push(s.clone());
-                    }
-                }
+                Status::inherit(&mut outcomes, &out.stored(n).status);
             }
             let mut checks = step.checks.clone();
             if let Recipe::Assert { check, .. } = &step.recipe {
@@ -124,12 +125,12 @@ impl GpuBackend {
             }
             for check in checks {
                 let block: Arc<dyn Any + Send + Sync> = status.clone().expect("bug: slots were counted");
-                outcomes.push(Status { block, slot, check });
+                outcomes.push(Status::new(block, slot, check));
                 slot += 1;
             }
             if let Some((k, word)) = lowered.overflow {
                 let block = Arc::new(StatusBlock { buffer: scratch[k].clone(), is_flag: true });
-                outcomes.push(Status { block, slot: word, check: overflow_check(step.out.op()) });
+                outcomes.push(Status::new(block, word, Check::overflow(step.out.op())));
             }
             for launch in &lowered.launches {
                 let buffers = launch.bindings.iter().map(|b| match b {
@@ -145,6 +146,19 @@ impl GpuBackend {
             out.results.insert(step.out.digest(), (step.out.clone(), stored));
         }
         Ok(out)
+    }
+
+    fn check_bytes(&self, what: &str, bytes: u64) -> Result<()> {
+        if bytes <= self.max_bytes() {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            what: what.into(),
+            requested: bytes,
+            unit: "bytes",
+            limit: self.max_bytes(),
+            whose: self.name.clone(),
+        })
     }
 
     fn dispatch(&self, launch: &Launch, buffers: Vec<Buffer>) -> Result<Command> {
@@ -171,10 +185,6 @@ impl GpuBackend {
 /// Bytes of an array in storage, in whole words.
 fn packed_bytes(dtype: DType, len: u32) -> u64 {
     (u64::from(len) * dtype.size() as u64).next_multiple_of(4)
-}
-
-fn overflow_check(op: &'static str) -> Arc<Check> {
-    Check::new(op, "the sizes of the rows add up to 2^32 or more")
 }
 
 impl Backend for GpuBackend {
@@ -243,11 +253,7 @@ impl Backend for GpuBackend {
         // Conditions, one read a block.
         let mut outcomes: Vec<Status> = Vec::new();
         for n in &wanted {
-            for s in recorded.stored(n).status.iter() {
-                if !outcomes.contains(s) {
-                    outcomes.push(s.clone());
-                }
-            }
+            Status::inherit(&mut outcomes, &recorded.stored(n).status);
         }
         let block_of =
             |s: &Status| s.block.clone().downcast::<StatusBlock>().expect("bug: another backend's condition");
@@ -279,7 +285,7 @@ impl Backend for GpuBackend {
         let mut next = || read.next().ok_or_else(|| lost_read(&self.name));
         for s in &outcomes {
             let word: u32 = bytemuck::pod_read_unaligned(&next()?);
-            s.check.outcome(block_of(s).first_offender(word))?;
+            s.settle(block_of(s).first_offender(word))?;
         }
         let mut known: HashMap<(Digest, u32), u32> = HashMap::new();
         for key in asked {

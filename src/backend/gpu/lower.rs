@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::codegen::{Binding, Generated, Module, elements_per_word, storage_type, value_type};
 use super::{row_reduce, scan, sort};
-use crate::backend::cpu::reduce_identity;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -100,7 +99,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             let mut m = Module::new(step, first_slot);
             partition(&mut m, rows, nrows);
             m.value_function("load", value);
-            m.monoid(*op, value.dtype(), reduce_identity(*op, value.dtype()));
+            m.monoid(*op, value.dtype(), op.identity(value.dtype()));
             m.push("fn store(i: u32, row: u32, v: Elem) {\n    out[i] = v;\n}");
             let ty = value_type(value.dtype());
             let part = format!("array<{ty}>");

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Parser, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, ValueEnum};
 
 use crate::rows::Distribution;
 use crate::workloads;
@@ -41,7 +42,7 @@ pub struct Args {
     /// counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
-    /// Writes the measurements of the workloads as a list of objects
+    /// Writes the measurements of the workloads as a list of objects; a run with failures leaves the file as it was
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
@@ -73,8 +74,35 @@ the bytes that any implementation has to move.
   ragged-bench --only workloads --values 16777216 --device gpu --json gpu.json";
 
 impl Args {
+    /// Itself, if its parts fit together.
+    ///
+    /// # Errors
+    /// A file for the measurements of a part that is not to run.
+    pub fn checked(self) -> Result<Self, clap::Error> {
+        if self.json.is_some() && !self.runs(Part::Workloads) {
+            let what = "--json writes the measurements of the workloads, which --only text leaves out";
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, what));
+        }
+        Ok(self)
+    }
+
     /// Whether that part is to run.
     pub fn runs(&self, part: Part) -> bool {
         self.only.is_none_or(|only| only == part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measurements_need_the_workloads() -> Result<(), clap::Error> {
+        let checked =
+            |more: &[&str]| Args::try_parse_from([&["ragged-bench", "--json", "m.json"], more].concat())?.checked();
+        checked(&[])?;
+        checked(&["--only", "workloads"])?;
+        assert_eq!(checked(&["--only", "text"]).map_err(|e| e.kind()).err(), Some(ErrorKind::ArgumentConflict));
+        Ok(())
     }
 }

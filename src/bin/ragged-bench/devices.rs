@@ -2,27 +2,47 @@
 
 use std::io::Write;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use ragged::Device;
 
-/// The devices of those names, each once, in the order of the names.
+use crate::failures::Failures;
+
+/// A device by its name, or why its driver refuses.
+type Opened = (String, ragged::Result<Device>);
+
+/// The devices of those names, each once, in the order of the names. A driver that refuses is reported, and its
+/// device left out.
 ///
 /// # Errors
-/// A name that nothing has; a driver that refuses.
-pub fn select(names: &[String]) -> Result<Vec<Device>> {
-    let mut out: Vec<Device> = Vec::new();
+/// A name that nothing has.
+pub fn select(names: &[String], failures: &mut Failures) -> Result<Vec<Device>> {
+    let mut found = Vec::new();
     for name in names {
-        let found = match name.as_str() {
-            "all" => Device::all().context("--device all")?,
-            name => vec![Device::named(name).with_context(|| format!("--device {name}"))?],
-        };
-        for device in found {
-            if !out.contains(&device) {
-                out.push(device);
+        match name.as_str() {
+            "all" => found.extend(Device::each()),
+            name => {
+                let device = Device::named(name);
+                if let Err(e @ ragged::Error::NoDevice { .. }) = device {
+                    return Err(e).with_context(|| format!("--device {name}"));
+                }
+                found.push((name.to_owned(), device));
             }
         }
     }
-    Ok(out)
+    Ok(opened(found, failures))
+}
+
+/// Those that opened, each once.
+fn opened(found: Vec<Opened>, failures: &mut Failures) -> Vec<Device> {
+    let mut out = Vec::new();
+    for (name, device) in found {
+        match device {
+            Ok(device) if out.contains(&device) => {}
+            Ok(device) => out.push(device),
+            Err(e) => failures.report(&Error::new(e).context(format!("device {name}"))),
+        }
+    }
+    out
 }
 
 /// One line a device; one line too if there is no adapter at all.
@@ -43,4 +63,24 @@ pub fn describe(devices: &[Device], out: &mut impl Write) -> Result<()> {
 
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_that_refuses_is_counted_and_the_others_stay() -> Result<()> {
+        let refusal = || Err(ragged::Error::DeviceLost { reason: "no".into() });
+        let found = vec![
+            ("broken".to_owned(), refusal()),
+            ("cpu".to_owned(), Ok(Device::cpu())),
+            ("cpu".to_owned(), Ok(Device::cpu())),
+        ];
+        let mut failures = Failures::default();
+        assert_eq!(opened(found, &mut failures), [Device::cpu()]);
+        assert_eq!(failures.count(), 1);
+        assert!(select(&["there is no such device".to_owned()], &mut failures).is_err());
+        Ok(())
+    }
 }

@@ -2,22 +2,25 @@
 
 mod args;
 mod devices;
+mod failures;
 mod measure;
 mod records;
 mod rows;
 mod table;
+mod target;
 mod text;
 mod use_case;
 mod workloads;
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use args::{Args, Part};
+use failures::Failures;
+use target::Target;
 
 /// Mesa's drivers complain on standard error where there is no folder for the sockets of a desktop session.
 fn quiet_mesa() {
@@ -29,7 +32,8 @@ fn quiet_mesa() {
 
 fn main() -> ExitCode {
     quiet_mesa();
-    match run(&Args::parse(), &mut io::stdout()) {
+    let args = Args::parse().checked().unwrap_or_else(|e| e.exit());
+    match run(&args, &mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads the output has had enough of it.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
@@ -42,27 +46,70 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs the parts on the devices. What fails on one of them is reported at once and stops none of the others.
+///
+/// # Errors
+/// What concerns all devices; at the end, that there were failures.
 fn run(args: &Args, out: &mut impl Write) -> Result<()> {
-    let devices = devices::select(&args.device)?;
+    let mut failures = Failures::default();
+    let devices = devices::select(&args.device, &mut failures)?;
     // Before anything long runs.
     let json = args.json.as_ref().map(|path| {
-        let named = || format!("--json {}", path.display());
-        Ok::<_, anyhow::Error>((File::create(path).with_context(named)?, path))
+        let target = Target::new(path).with_context(|| format!("--json {}", path.display()))?;
+        Ok::<_, anyhow::Error>((target, path))
     });
     let json = json.transpose()?;
     devices::describe(&devices, out)?;
     if args.runs(Part::Text) {
         writeln!(out)?;
         let text = text::read(&args.input)?;
-        use_case::run(&text, args, &devices, out)?;
+        use_case::run(&text, args, &devices, &mut failures, out)?;
     }
     if args.runs(Part::Workloads) {
         writeln!(out)?;
-        let records = measure::run(args, &devices, out)?;
-        if let Some((file, path)) = json {
-            records::write(file, &records).with_context(|| format!("--json {}", path.display()))?;
-            writeln!(out, "\n{} measurements written to {}", records.len(), path.display())?;
+        let records = measure::run(args, &devices, &mut failures, out)?;
+        if let Some((target, path)) = json {
+            if failures.count() > 0 {
+                eprintln!("{} is left as it was", path.display());
+            } else {
+                let written = target.replace(|file| records::write(file, &records));
+                written.with_context(|| format!("--json {}", path.display()))?;
+                writeln!(out, "\n{} measurements written to {}", records.len(), path.display())?;
+            }
         }
     }
-    Ok(())
+    match failures.count() {
+        0 => Ok(()),
+        1 => bail!("one failure, reported above"),
+        n => bail!("{n} failures, reported above"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ragged::{Device, DeviceOptions};
+
+    #[test]
+    fn a_lost_device_leaves_the_others_their_results() -> Result<()> {
+        if Device::names().len() == 1 && std::env::var("RAGGED_EXPECT_NO_GPU").is_ok_and(|v| v == "1") {
+            return Ok(());
+        }
+        let lost = Device::gpu_with(&DeviceOptions::default())?;
+        lost.lose();
+        let devices = [lost, Device::cpu()];
+        let args = Args::try_parse_from(["ragged-bench", "--repeat", "1", "--values", "64", "--op", "sum"])?;
+        let text = text::Text { bytes: b"a b\nc".to_vec(), files: 1, skipped: 0 };
+
+        let (mut failures, mut out) = (Failures::default(), Vec::new());
+        use_case::run(&text, &args, &devices, &mut failures, &mut out)?;
+        assert_eq!(failures.count(), 1);
+        let shown = String::from_utf8_lossy(&out);
+        assert!(shown.lines().any(|line| line.trim_start().starts_with("cpu ")), "{shown}");
+
+        let records = measure::run(&args, &devices, &mut failures, &mut out)?;
+        assert_eq!(failures.count(), 2);
+        assert_eq!(records.iter().filter(|r| r.device == "cpu").count(), args.dist.len());
+        Ok(())
+    }
 }

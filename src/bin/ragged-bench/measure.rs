@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use ragged::{Device, Stats};
 
 use crate::args::Args;
+use crate::failures::Failures;
 use crate::records::{self, Record};
 use crate::rows::Distribution;
 use crate::table::grouped;
@@ -33,28 +34,27 @@ pub fn progress(steps: u64) -> ProgressBar {
     }
 }
 
-/// Measures what the arguments ask for, and prints a table for each device.
+/// Measures what the arguments ask for, and prints a table for each device. A device that fails is reported and measured
+/// no further; what it did until then is kept.
 ///
 /// # Errors
-/// What a device refuses.
-pub fn run(args: &Args, devices: &[Device], out: &mut impl Write) -> Result<Vec<Record>> {
+/// `out` takes no more.
+pub fn run(args: &Args, devices: &[Device], failures: &mut Failures, out: &mut impl Write) -> Result<Vec<Record>> {
     let asked = |name: &str| args.op.is_empty() || args.op.iter().any(|op| op == name);
     let workloads: Vec<Workload> = ALL.into_iter().filter(|w| asked(w.name)).collect();
-    let bar = progress((devices.len() * args.dist.len() * workloads.len()) as u64);
+    let steps = (args.dist.len() * workloads.len()) as u64;
+    let bar = progress(devices.len() as u64 * steps);
     let mut all = Vec::new();
-    for device in devices {
+    for (device, done) in devices.iter().zip(1..) {
         let values = args.values.unwrap_or(VALUES[usize::from(!device.is_software())]);
         let mut of_device = Vec::new();
-        for &dist in &args.dist {
-            let context = || format!("{values} values in {} rows on {}", dist.name(), device.name());
-            let (inputs, rows) = Inputs::new(device, dist, values).with_context(context)?;
-            for workload in &workloads {
-                bar.set_message(format!("{} {} {}", device.name(), dist.name(), workload.name));
-                let record = measure(device, &inputs, workload, args.repeat)
-                    .map(|m| m.record(device, dist, workload, values, rows));
-                of_device.push(record.with_context(context).with_context(|| workload.name)?);
-                bar.inc(1);
-            }
+        if let Err(e) = measure_all(device, args, values, &workloads, &bar, &mut of_device) {
+            bar.suspend(|| failures.report(&e));
+        }
+        // Also where it failed early.
+        bar.set_position(done * steps);
+        if of_device.is_empty() {
+            continue;
         }
         let runs = if args.repeat == 1 { "one run".to_owned() } else { format!("medians of {} runs", args.repeat) };
         let table = records::show(&of_device);
@@ -73,6 +73,29 @@ pub fn run(args: &Args, devices: &[Device], out: &mut impl Write) -> Result<Vec<
         writeln!(out, "--values sets the size, --repeat the runs; see --help.")?;
     }
     Ok(all)
+}
+
+/// Measures the workloads on one device, until one fails.
+fn measure_all(
+    device: &Device,
+    args: &Args,
+    values: u32,
+    workloads: &[Workload],
+    bar: &ProgressBar,
+    records: &mut Vec<Record>,
+) -> Result<()> {
+    for &dist in &args.dist {
+        let context = || format!("{values} values in {} rows on {}", dist.name(), device.name());
+        let (inputs, rows) = Inputs::new(device, dist, values).with_context(context)?;
+        for workload in workloads {
+            bar.set_message(format!("{} {} {}", device.name(), dist.name(), workload.name));
+            let measured = measure(device, &inputs, workload, args.repeat);
+            let measured = measured.with_context(context).with_context(|| workload.name)?;
+            records.push(measured.record(device, dist, workload, values, rows));
+            bar.inc(1);
+        }
+    }
+    Ok(())
 }
 
 /// What one workload took.

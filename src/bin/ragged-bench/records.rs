@@ -1,7 +1,6 @@
 //! What a measurement says, for people and for programs.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -90,14 +89,12 @@ pub fn show(records: &[Record]) -> String {
 /// Writes the records as a list of objects, one a line.
 ///
 /// # Errors
-/// The file cannot be written.
-pub fn write(file: File, records: &[Record]) -> Result<()> {
-    let mut file = BufWriter::new(file);
-    writeln!(file, "[")?;
+/// `out` takes no more.
+pub fn write(out: &mut dyn Write, records: &[Record]) -> Result<()> {
+    writeln!(out, "[")?;
     for (k, record) in records.iter().enumerate() {
         let comma = if k + 1 == records.len() { "" } else { "," };
-        writeln!(file, "{}{comma}", serde_json::to_string(record)?)?;
+        writeln!(out, "{}{comma}", serde_json::to_string(record)?)?;
     }
-    writeln!(file, "]")?;
-    Ok(file.flush()?)
+    Ok(writeln!(out, "]")?)
 }

@@ -4,10 +4,11 @@
 use std::io::Write;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use ragged::{Device, HostTensor, HostValues, Pieces, Stats, Tensor, s};
 
 use crate::args::Args;
+use crate::failures::Failures;
 use crate::measure::{median, progress};
 use crate::rows;
 use crate::table::{self, bytes, grouped, number};
@@ -44,18 +45,18 @@ const ENOUGH_MS: f64 = 5_000.0;
 /// What a device made of the text, and what that took.
 struct Run {
     means: Vec<f32>,
-    words: Vec<i64>,
     first_ms: f64,
     ms: f64,
     work: Stats,
 }
 
-fn run_on(device: &Device, text: &Text, args: &Args) -> Result<Run> {
+/// Runs it on one device; `expected` is how many words each line has.
+fn run_on(device: &Device, text: &Text, args: &Args, expected: &[i64]) -> Result<Run> {
     let (buckets, width) = (args.buckets as usize, args.embedding as usize);
     let table = HostTensor::dense(&[buckets, width], HostValues::F32(rows::embeddings(buckets, width)));
     let table = table.to_device(device)?;
     let (mut first_ms, mut times) = (0.0, Vec::new());
-    let (mut means, mut words, mut work) = (Vec::new(), Vec::new(), Stats::default());
+    let (mut means, mut work) = (Vec::new(), Stats::default());
     for k in 0..=args.repeat {
         if times.iter().sum::<f64>() > ENOUGH_MS {
             break;
@@ -75,9 +76,10 @@ fn run_on(device: &Device, text: &Text, args: &Args) -> Result<Run> {
         let HostValues::I64(lengths) = embedded.words.row_lengths(1)?.to_host()?.values else {
             bail!("row lengths are no integers")
         };
-        words = lengths;
+        ensure!(lengths == expected, "it finds other words than the host does");
+        ensure!(means.len() == expected.len() * width, "{} numbers for {} lines", means.len(), expected.len());
     }
-    Ok(Run { means, words, first_ms, ms: median(times), work })
+    Ok(Run { means, first_ms, ms: median(times), work })
 }
 
 /// Where two lists of means differ first, NaN being equal to NaN.
@@ -89,11 +91,12 @@ fn first_difference(a: &[f32], b: &[f32]) -> Option<usize> {
     }
 }
 
-/// Runs the use case on the CPU and on each of the devices, compares, and prints.
+/// Runs the use case on the CPU and on each of the devices, compares, and prints. A device that fails, or whose result
+/// differs, is reported; the others go on.
 ///
 /// # Errors
-/// What a device refuses; results that differ.
-pub fn run(text: &Text, args: &Args, devices: &[Device], out: &mut impl Write) -> Result<()> {
+/// `out` takes no more.
+pub fn run(text: &Text, args: &Args, devices: &[Device], failures: &mut Failures, out: &mut impl Write) -> Result<()> {
     let expected: Vec<i64> =
         text.lines().map(|line| line.split(|b| SPACES.contains(b)).filter(|w| !w.is_empty()).count() as i64).collect();
     let skipped =
@@ -121,19 +124,18 @@ pub fn run(text: &Text, args: &Args, devices: &[Device], out: &mut impl Write) -
     let mut runs = Vec::new();
     for device in &all {
         bar.set_message(format!("{}: text", device.name()));
-        let run = run_on(device, text, args).with_context(|| format!("the text on {}", device.name()))?;
-        if run.words != expected {
-            bail!("{} finds other words than the host does", device.name());
+        match run_on(device, text, args, &expected).with_context(|| format!("the text on {}", device.name())) {
+            Ok(run) => runs.push((device, run)),
+            Err(e) => bar.suspend(|| failures.report(&e)),
         }
-        runs.push(run);
         bar.inc(1);
     }
     bar.finish_and_clear();
 
-    let means = &runs[0].means;
+    let Some((reference, Run { means, .. })) = runs.first() else { return Ok(()) };
     show_lines(text, &expected, means, args.embedding as usize, out)?;
     let counts = |device: &Device, n: u64| if device.is_cpu() { table::UNKNOWN.to_owned() } else { grouped(n) };
-    let rows = all.iter().zip(&runs).map(|(device, run)| {
+    let rows = runs.iter().map(|(device, run)| {
         vec![
             device.name().to_owned(),
             number(Some(run.first_ms), 1),
@@ -147,18 +149,23 @@ pub fn run(text: &Text, args: &Args, devices: &[Device], out: &mut impl Write) -
     });
     let header = ["device", "first ms", "ms", "MB/s", "dispatches", "submissions", "waits", "device memory"];
     writeln!(out, "\n{}\n", table::table(&header, 1, rows))?;
-    for (device, run) in all.iter().zip(&runs).skip(1) {
+    if !reference.is_cpu() {
+        // Reported above; there is nothing to compare with.
+        return Ok(());
+    }
+    for (device, run) in runs.iter().skip(1) {
         if let Some(at) = first_difference(means, &run.means) {
             let width = args.embedding as usize;
             let value = |of: &[f32]| of.get(at).map_or_else(|| "nothing".to_owned(), |v| format!("{v:e}"));
-            bail!(
+            failures.report(&anyhow!(
                 "line {}, number {}: {} on the CPU, but {} on {}",
                 at / width + 1,
                 at % width,
                 value(means),
                 value(&run.means),
                 device.name()
-            );
+            ));
+            continue;
         }
         writeln!(out, "{} and the CPU agree bit for bit on {} numbers.", device.name(), grouped(means.len() as u64))?;
     }

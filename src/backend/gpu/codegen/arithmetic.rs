@@ -65,8 +65,8 @@ pub(crate) fn binary(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b:
     let text = match dtype {
         DType::Bool => return bools(op, a, b),
         DType::F32 | DType::F64 => return floats(m, op, dtype, a, b),
-        DType::U32 if nonzero && op == BinaryOp::Div => return format!("{a} / {b}"),
-        DType::U32 if nonzero && op == BinaryOp::Rem => return format!("{a} % {b}"),
+        DType::U32 if nonzero && matches!(op, BinaryOp::Div | BinaryOp::IndexDiv) => return format!("{a} / {b}"),
+        DType::U32 if nonzero && matches!(op, BinaryOp::Rem | BinaryOp::IndexRem) => return format!("{a} % {b}"),
         _ => integers(m, op, dtype, a, b),
     };
     let wraps = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl | BinaryOp::Pow);
@@ -159,7 +159,7 @@ fn integers(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) ->
         BinaryOp::Add => format!("{a} + {b}"),
         BinaryOp::Sub => format!("{a} - {b}"),
         BinaryOp::Mul => format!("{a} * {b}"),
-        BinaryOp::Div | BinaryOp::Rem => {
+        BinaryOp::Div | BinaryOp::Rem | BinaryOp::IndexDiv | BinaryOp::IndexRem => {
             // MIN / -1 is MIN and x / 0 is 0; neither is left to the hardware. The remainder follows from the quotient,
             // since `%` on negative numbers was wrong on some drivers.
             let minus_one = if signed {
@@ -171,7 +171,7 @@ fn integers(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) ->
                 "fn div_{ty}(a: {ty}, b: {ty}) -> {ty} {{\n    if (b == {ty}(0)) {{\n        return {ty}(0);\n    }}\n\
                  {minus_one}    return a / b;\n}}"
             ));
-            if op == BinaryOp::Div {
+            if matches!(op, BinaryOp::Div | BinaryOp::IndexDiv) {
                 return format!("div_{ty}({a}, {b})");
             }
             m.helper(format!(

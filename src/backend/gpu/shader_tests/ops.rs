@@ -19,12 +19,14 @@ pub(super) const HASHES: [HashOp; 3] = [
     HashOp::Murmur { seed: 0xdeca_fbad_dead_beef },
 ];
 
-const BINARY: [BinaryOp; 18] = [
+const BINARY: [BinaryOp; 20] = [
     BinaryOp::Add,
     BinaryOp::Sub,
     BinaryOp::Mul,
     BinaryOp::Div,
     BinaryOp::Rem,
+    BinaryOp::IndexDiv,
+    BinaryOp::IndexRem,
     BinaryOp::Min,
     BinaryOp::Max,
     BinaryOp::And,
@@ -45,6 +47,7 @@ fn takes(op: BinaryOp, dtype: DType) -> bool {
     use BinaryOp as B;
     match op {
         B::Add | B::Sub | B::Mul | B::Div | B::Rem | B::Min | B::Max | B::Pow => dtype != DType::Bool,
+        B::IndexDiv | B::IndexRem => dtype == DType::U32,
         B::And | B::Or | B::Xor => !dtype.is_float(),
         B::Shl | B::Shr => dtype.is_integer(),
         B::Eq | B::Ne | B::Lt | B::Le => true,

@@ -54,11 +54,14 @@ fn another_structure_is_another_text() {
     for (name, node) in &cases {
         seen.entry(texts(node)).or_default().push(name);
     }
-    // What is one and the same in WGSL: exclusive or and inequality of truth values, and whatever shares a type there or
+    // What is one and the same in WGSL: exclusive or and inequality of truth values, quotients of numbers and of
+    // positions, and whatever shares a type there or
     // differs in a parameter only.
     let same = |names: &[&str]| {
-        let stems: Vec<String> =
-            names.iter().map(|n| n.replace("Ne bool", "Xor bool").replace(" of 4 numbers", "")).collect();
+        let stems: Vec<String> = names
+            .iter()
+            .map(|n| n.replace("Ne bool", "Xor bool").replace("Index", "").replace(" of 4 numbers", ""))
+            .collect();
         stems.windows(2).all(|w| w[0] == w[1])
             || names.iter().all(|n| n.contains("bits"))
             || names.iter().all(|n| n.contains("cast"))

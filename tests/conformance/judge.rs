@@ -1,0 +1,99 @@
+//! Runs one case and says what became of it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ragged::{DType, Device, Error};
+
+use crate::case::{Case, Expected};
+use crate::compare::{compare, short};
+use crate::got::{Got, Read};
+use crate::{common, quirk};
+
+/// What became of a case.
+pub enum Outcome {
+    Passed { on_device: bool },
+    Failed(String),
+    Unsupported(String),
+}
+
+/// Runs a case and judges what it gives.
+pub fn judge(case: &Case, run: fn(&Case, &Device) -> ragged::Result<Got>, device: &Device) -> Outcome {
+    let attempt = || -> ragged::Result<(Read, bool)> {
+        let got = run(case, device)?;
+        let on_device = got.is_on(device);
+        Ok((got.read()?, on_device))
+    };
+    let answer = match catch_unwind(AssertUnwindSafe(attempt)) {
+        Ok(answer) => answer,
+        Err(cause) => {
+            let text = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
+            return Outcome::Failed(format!("panicked: {}", text.unwrap_or("(no message)")));
+        }
+    };
+    match (&case.expected, answer) {
+        (_, Ok((Read::Unsupported(why), _))) => Outcome::Unsupported(why),
+        (Expected::Error(want), Err(e)) if is_refusal(case, want, &e) => Outcome::Passed { on_device: true },
+        (Expected::Error(want), Err(e)) => {
+            Outcome::Failed(format!("wanted the error {}, got the error {e}", short(want)))
+        }
+        (Expected::Error(_), Ok((_, on_device))) if case.limitation => Outcome::Passed { on_device },
+        (Expected::Error(want), Ok((got, _))) => {
+            Outcome::Failed(format!("wanted the error {}, got {}", short(want), short(&got)))
+        }
+        (Expected::Value(want), Err(e)) if quirk::is_no_tensor(want) && is_about_arguments(&e) => {
+            Outcome::Passed { on_device: true }
+        }
+        (Expected::Value(want), Err(e)) => Outcome::Failed(format!("wanted {}, got the error {e}", short(want))),
+        (Expected::Value(_), Ok((_, on_device))) if case.unspecified => Outcome::Passed { on_device },
+        (Expected::Value(want), Ok((got, on_device))) => match compare(case, want, &got) {
+            Ok(()) => Outcome::Passed { on_device },
+            Err(e) => Outcome::Failed(e),
+        },
+    }
+}
+
+/// Whether the error answers a case whose origin refuses with the words `want`. That something is not there at all is
+/// an answer only where the origin says so of the dtype, or of itself.
+fn is_refusal(case: &Case, want: &str, e: &Error) -> bool {
+    match e {
+        Error::Unsupported { .. } => case.limitation || is_about_dtypes(want),
+        e => is_about_arguments(e),
+    }
+}
+
+/// Whether the origin's words, `<type>: <message>`, are about a dtype: they say so, or kernels say `expected to be a bool
+/// tensor but is a int32 tensor`.
+fn is_about_dtypes(want: &str) -> bool {
+    let message = want.split_once(": ").map_or(want, |(_, message)| message).to_lowercase();
+    message.contains("type") || message.contains("tensor but is a")
+}
+
+/// Whether the error says that the arguments are wrong, not that the device or the test is.
+fn is_about_arguments(e: &Error) -> bool {
+    matches!(
+        e,
+        Error::Partition { .. }
+            | Error::Nesting { .. }
+            | Error::Shape { .. }
+            | Error::Argument { .. }
+            | Error::Axis { .. }
+            | Error::Index { .. }
+            | Error::DTypes { .. }
+            | Error::Check { .. }
+            | Error::Limit { .. }
+    )
+}
+
+/// The dtypes that the device lacks.
+pub fn lacking(device: &Device) -> Vec<DType> {
+    DType::ALL.into_iter().filter(|&dtype| !common::has(device, dtype)).collect()
+}
+
+/// Why a case cannot run at all: a dtype that this build lacks, or one of those that the adapter lacks.
+pub fn impossible(case: &Case, lacking: &[DType]) -> Option<String> {
+    if let Some(dtype) = case.missing_dtype() {
+        return Some(format!("no dtype {dtype}"));
+    }
+    let dtype = lacking.iter().find(|&&dtype| case.uses(dtype))?;
+    Some(format!("the adapter has no {dtype}"))
+}
