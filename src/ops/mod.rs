@@ -22,6 +22,7 @@ mod ndarray;
 mod operand;
 mod operators;
 mod parametric;
+mod range;
 mod reduce;
 mod reverse;
 mod rows;

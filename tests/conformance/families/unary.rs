@@ -32,6 +32,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "map_flat_values.normalize" => x.map_flat_values(|v| v / v.reduce_sum(Axes::All, false)?),
         "map_fn.normalize" => x / x.reduce_sum(1, true)?,
         "map_fn.reduce_sum" => x.reduce_sum(1, false),
+        "map_fn.range" => x.range(),
         "map_fn.square" => x.map_flat_values(Tensor::square),
         op => by_name!(op, x;
             abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor is_finite is_inf is_nan log log1p
