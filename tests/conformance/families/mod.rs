@@ -13,7 +13,7 @@ pub struct Family {
 }
 
 macro_rules! families {
-    ($($name:ident),* $(,)?) => {
+    ($($name:ident)*) => {
         $(mod $name;)*
 
         /// The family of that name; none while it is later work altogether.
@@ -26,4 +26,15 @@ macro_rules! families {
     };
 }
 
-families!(accessors, binary, concat, construct, convert, gather, getitem, hash, reduce, unary);
+families! {
+    accessors
+    binary
+    concat
+    construct
+    convert
+    gather
+    getitem
+    hash
+    reduce
+    unary
+}
