@@ -74,7 +74,9 @@ pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedKernel};
 pub use graph::scalar::Scalar;
 pub use numerics::{FloatNumerics, Numerics};
-pub use ops::{Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, Operand, OperandOf, Padding, Pieces};
+pub use ops::{
+    Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, Operand, OperandOf, Padding, Pieces, Row, RowOperand,
+};
 pub use shape::{RaggedShape, RowPartition};
 pub use sparse::SparseTensor;
 pub use stats::Stats;
