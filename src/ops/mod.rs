@@ -31,6 +31,8 @@ mod rows;
 mod segment_ids;
 mod slice;
 mod span;
+mod sparse_concat;
+mod sparse_dense;
 mod sparse_ragged;
 mod string_pairs;
 mod strings;

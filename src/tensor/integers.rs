@@ -54,6 +54,11 @@ impl<'a, I: Integer> From<&'a [I]> for Integers<'a> {
         Self(Source::Host(all.iter().map(|v| v.saturating_i64()).collect()))
     }
 }
+impl<'a, I: Integer> From<&'a &[I]> for Integers<'a> {
+    fn from(all: &'a &[I]) -> Self {
+        (*all).into()
+    }
+}
 impl<'a, I: Integer, const N: usize> From<&'a [I; N]> for Integers<'a> {
     fn from(all: &'a [I; N]) -> Self {
         all.as_slice().into()

@@ -36,5 +36,6 @@ families! {
     getitem
     hash
     reduce
+    sparse
     unary
 }
