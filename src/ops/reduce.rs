@@ -179,7 +179,15 @@ impl Tensor {
         let x = Expr::load(self.numbers(name)?, Expr::index()).cast(wide);
         let r = Reduction::new(name, self, axes, keepdims)?;
         if !dtype.is_float() {
-            return r.tensor(r.fold(op, x)?.cast(dtype));
+            // No value at all gives the end of the accumulator's range, which stands for that of the dtype.
+            let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
+            let found = r.fold(op, x)?;
+            let fits = if wide == dtype.computes_in() && wide != dtype {
+                found.max(Expr::scalar(low)).min(Expr::scalar(high))
+            } else {
+                found
+            };
+            return r.tensor(fits.cast(dtype));
         }
         if r.stages.is_empty() {
             return r.tensor(x.cast(dtype));
