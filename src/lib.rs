@@ -74,8 +74,10 @@ pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedKernel};
 pub use graph::scalar::Scalar;
 pub use numerics::{FloatNumerics, Numerics};
-pub use ops::{Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, Operand, OperandOf, Padding, Pieces};
-pub use shape::{RaggedShape, RowPartition};
+pub use ops::{
+    Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, NewShape, Operand, OperandOf, Padding, Parts, Pieces,
+};
+pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;
 pub use stats::Stats;
 pub use tensor::{

@@ -36,5 +36,6 @@ families! {
     getitem
     hash
     reduce
+    shape_ops
     unary
 }
