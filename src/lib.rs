@@ -76,9 +76,10 @@ pub use graph::scalar::Scalar;
 pub use half::{bf16, f16};
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
-    Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, Operand, OperandOf, Padding, Pieces, Row, RowOperand,
+    Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, NewShape, Operand, OperandOf, Padding, Parts, Pieces, Row,
+    RowOperand,
 };
-pub use shape::{RaggedShape, RowPartition};
+pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;
 pub use stats::Stats;
 pub use tensor::{

@@ -68,6 +68,16 @@ impl ByKey {
         reduce_rows(backend, name, op, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&number))
     }
 
+    /// The positions of the elements in the order of their keys, equal ones as they stand.
+    pub(crate) fn order(&self) -> &Node {
+        &self.order
+    }
+
+    /// The elements of each key, among the ordered ones.
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
     /// How many elements have that key.
     pub(crate) fn count(&self, key: Expr) -> Expr {
         length(&self.rows, key)

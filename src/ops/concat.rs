@@ -389,31 +389,6 @@ impl Tensor {
         });
         join_all(OP, &deep.collect::<Result<Vec<_>>>()?, axis)
     }
-
-    /// The same values under a dimension of size 1 in front of axis `axis`; outermost, it is a row partition.
-    fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
-        let backend = self.backend();
-        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
-        let Some(outer) = self.outer() else {
-            return Self::new(backend, parts, Some(Extent::known(1)), inner, self.values_ref().clone());
-        };
-        if axis == 0 {
-            let rows = self.nrows_extent();
-            let one = Extent::known(1);
-            let row = match rows.as_known() {
-                Some(n) => RowPartition::uniform(n, one)?,
-                None => RowPartition::from_lengths(backend, op, &one, rows.expr(), rows.capacity())?.with_nvals(rows),
-            };
-            return self.under(row);
-        }
-        if axis > parts.len() {
-            inner.insert(axis - 1 - parts.len(), 1);
-        } else {
-            let rows = parts[axis - 1].nrows_extent().clone();
-            parts.insert(axis - 1, RowPartition::uniform(1, rows)?);
-        }
-        Self::new(backend, parts, Some(outer.clone()), inner, self.values_ref().clone())
-    }
 }
 
 impl<T: crate::element::Element> RaggedTensor<T> {

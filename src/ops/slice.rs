@@ -180,6 +180,25 @@ impl Tensor {
         walk.finish()
     }
 
+    /// `count` rows from row `start` on, an expression that reads arrays at fixed positions only. They stand side by
+    /// side: no scan and no search, whoever knows where they are.
+    pub(super) fn rows_from(&self, start: &Expr, count: Extent) -> Result<Self> {
+        let backend = self.backend();
+        let (mut start, mut count) = (start.clone(), count);
+        let mut partitions = Vec::with_capacity(self.ragged_rank());
+        for p in self.partitions() {
+            let (taken, first) = run_of_rows(backend, p, &start, &count)?;
+            start = settled(backend, first);
+            count = taken.nvals_extent().clone();
+            partitions.push(taken);
+        }
+        let width = self.width();
+        let numbers = count.times(OP, u64::from(width))?;
+        let start = start.mul(Expr::u32(width));
+        let values = run_of_values(backend, self.values_ref(), &start, &numbers, &self.count()?)?;
+        Self::new(backend, partitions, Some(count), self.inner().to_vec(), values)
+    }
+
     /// Dimensions that are rows of partitions, or the outermost.
     fn named_rank(&self) -> usize {
         if self.rank() == 0 { 0 } else { 1 + self.ragged_rank() }

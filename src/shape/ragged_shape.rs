@@ -1,9 +1,15 @@
 //! The shape of a tensor: how its elements are laid out, apart from what they are.
 
 use std::fmt;
+use std::ops::{Bound, RangeBounds};
 
-use super::RowPartition;
+use super::{RowPartition, UniformRows, broadcast};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
+use crate::graph::node::Node;
 
 /// The shape of a ragged tensor: its row partitions, outermost first, and the shape of its flat values.
 ///
@@ -13,7 +19,8 @@ use crate::graph::extent::Extent;
 /// ```
 ///
 /// Dimension 0 is always uniform, as is one under a partition whose rows have one length, and every inner one. Sizes
-/// may be known on the device only. Cheap to clone; shapes that share partitions have equal rows for free.
+/// may be known on the device only. A shape lives on its device, is immutable and cheap to clone; shapes that share
+/// partitions have equal rows for free. Nothing here waits, unless its documentation says so.
 ///
 /// ```
 /// # use ragged::{Device, RaggedTensor};
@@ -27,14 +34,109 @@ use crate::graph::extent::Extent;
 /// Source: TensorFlow's `DynamicRaggedShape`.
 #[derive(Debug, Clone)]
 pub struct RaggedShape {
+    pub(crate) backend: BackendRef,
     pub(crate) partitions: Vec<RowPartition>,
     /// The flat values' outermost dimension; none for a scalar.
     pub(crate) outer: Option<Extent>,
     /// The flat values' other dimensions.
     pub(crate) inner: Vec<u32>,
+    /// What the host could not see to hold when the shape was made; whatever is made of it depends on these.
+    pub(crate) conditions: Vec<Node>,
 }
 
 impl RaggedShape {
+    /// The shape of a dense tensor: `tf.TensorShape`. No sizes at all are the shape of a scalar.
+    ///
+    /// # Errors
+    /// Sizes that make 2^32 - 1 elements or more.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape};
+    /// let shape = RaggedShape::dense(&[2, 3], &Device::cpu())?;
+    /// assert_eq!((shape.to_string(), shape.ragged_rank()), ("[2, 3]".into(), 0));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn dense(sizes: &[u64], device: &Device) -> Result<Self> {
+        const OP: &str = "RaggedShape::dense";
+        let known = |&n: &u64| Ok(Extent::known_u64(OP, n)?.capacity());
+        let mut dims = sizes.iter().map(known).collect::<Result<Vec<u32>>>()?.into_iter();
+        let (outer, inner) = (dims.next().map(Extent::known), dims.collect());
+        Self::of_parts(OP, device.backend(), Vec::new(), outer, inner, Vec::new())
+    }
+
+    /// The shape of flat values of shape `inner_shape` under row partitions, outermost first: `DynamicRaggedShape` of
+    /// these arguments. `inner_shape[0]` is the number of values of the last partition.
+    ///
+    /// # Errors
+    /// Partitions, but no `inner_shape`; a partition that has not as many rows as the one before it has values, or a
+    /// last one that has not `inner_shape[0]` values: at the call, or at the read of what has the shape where only the
+    /// device knows; another device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape, RowPartition};
+    /// let device = Device::cpu();
+    /// let rows = RowPartition::from_row_lengths(&[5, 3, 2], &device)?;
+    /// let shape = RaggedShape::from_row_partitions(&[rows], &[10, 8], &device)?;
+    /// assert_eq!(shape.to_string(), "[3, None, 8]");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn from_row_partitions(partitions: &[RowPartition], inner_shape: &[u64], device: &Device) -> Result<Self> {
+        const OP: &str = "RaggedShape::from_row_partitions";
+        let mut out = Self::dense(inner_shape, device)?;
+        let Some(last) = partitions.last() else { return Ok(out) };
+        let Some(outer) = out.outer.take() else {
+            return Err(Error::argument(OP, "the flat values under a partition have at least one dimension"));
+        };
+        let mut conditions = Vec::new();
+        let mut equal = |what: &str, a: &Extent, b: &Extent| match (a.as_known(), b.as_known()) {
+            _ if a == b => Ok(()),
+            (Some(a), Some(b)) => Err(Error::partition(OP, format!("{what}: {a} and {b}"))),
+            _ => {
+                let ok = a.expr().eq(b.expr());
+                conditions.push(Node::assert(device.backend(), Extent::known(1), ok, Check::new(OP, what)));
+                Ok(())
+            }
+        };
+        for pair in partitions.windows(2) {
+            equal(
+                "a partition must have as many rows as the one before it has values",
+                pair[1].nrows_extent(),
+                pair[0].nvals_extent(),
+            )?;
+        }
+        equal("the last partition must have inner_shape[0] values", last.nvals_extent(), &outer)?;
+        for p in partitions {
+            p.check_device(device.backend())?;
+        }
+        let outer = Some(last.nvals_extent().clone());
+        Self::of_parts(OP, device.backend(), partitions.to_vec(), outer, out.inner, conditions)
+    }
+
+    /// The shape of these parts.
+    ///
+    /// # Errors
+    /// More elements than a tensor can have.
+    pub(crate) fn of_parts(
+        op: &'static str,
+        backend: &BackendRef,
+        partitions: Vec<RowPartition>,
+        outer: Option<Extent>,
+        inner: Vec<u32>,
+        conditions: Vec<Node>,
+    ) -> Result<Self> {
+        // Also where there are no elements, so that the width of one can be worked with.
+        Extent::known_u64("an element", inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
+        let out = Self { backend: backend.clone(), partitions, outer, inner, conditions };
+        out.count(op)?;
+        Ok(out)
+    }
+
+    /// The device that it lives on.
+    pub fn device(&self) -> Device {
+        Device::of(&self.backend)
+    }
+
     /// How many dimensions it has.
     pub fn rank(&self) -> usize {
         if self.outer.is_none() { 0 } else { 1 + self.partitions.len() + self.inner.len() }
@@ -64,6 +166,159 @@ impl RaggedShape {
     /// The flat values' dimensions after the outermost.
     pub fn inner_shape(&self) -> &[u32] {
         &self.inner
+    }
+
+    /// How many dimensions the flat values have: 1 and those of [`inner_shape`](Self::inner_shape); 0 for a scalar.
+    /// TensorFlow's `inner_rank`.
+    pub fn inner_rank(&self) -> usize {
+        self.outer.as_ref().map_or(0, |_| 1 + self.inner.len())
+    }
+
+    /// Whether the rows of that dimension all have one length by type: true for the outermost, for one under a uniform
+    /// partition, and for inner ones.
+    ///
+    /// # Errors
+    /// An axis that the shape does not have.
+    pub fn is_uniform(&self, axis: i64) -> Result<bool> {
+        let axis = self.axis("RaggedShape::is_uniform", axis)?;
+        let partition = axis.checked_sub(1).and_then(|a| self.partitions.get(a));
+        Ok(partition.is_none_or(|p| p.uniform_row_length().is_some()))
+    }
+
+    /// The axis counted from the front.
+    pub(crate) fn axis(&self, op: &'static str, axis: i64) -> Result<usize> {
+        let rank = self.rank();
+        if axis < -(rank as i64) || axis >= rank as i64 {
+            return Err(Error::Axis { op, axis, rank });
+        }
+        Ok(axis.rem_euclid(rank as i64) as usize)
+    }
+
+    /// How many numbers (or strings) a tensor of the shape has.
+    pub(crate) fn count(&self, op: &'static str) -> Result<Extent> {
+        let width = self.inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
+        let width = if self.inner.contains(&0) { 0 } else { width };
+        self.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(op, width))
+    }
+
+    /// The same shape with `ragged_rank` row partitions: inner dimensions become uniform partitions, or uniform
+    /// partitions inner dimensions.
+    ///
+    /// # Errors
+    /// A ragged dimension that would have to be an inner one; not below the rank.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape};
+    /// let shape = RaggedShape::dense(&[2, 3, 4], &Device::cpu())?.with_ragged_rank(1)?;
+    /// assert_eq!((shape.ragged_rank(), shape.inner_shape()), (1, &[4][..]));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn with_ragged_rank(&self, ragged_rank: usize) -> Result<Self> {
+        const OP: &str = "RaggedShape::with_ragged_rank";
+        if ragged_rank > self.rank().saturating_sub(1) {
+            let what = format!("a shape of rank {} cannot have {ragged_rank} row partitions", self.rank());
+            return Err(Error::argument(OP, what));
+        }
+        let mut out = self.clone();
+        while out.ragged_rank() < ragged_rank {
+            let p = RowPartition::uniform(out.inner.remove(0), out.outer.take().unwrap_or_else(|| Extent::known(1)))?;
+            out.outer = Some(p.nvals_extent().clone());
+            out.partitions.push(p);
+        }
+        for p in out.partitions.split_off(ragged_rank).iter().rev() {
+            let Some(len) = p.uniform_row_length() else {
+                let what = format!("{self} has a ragged dimension below its partition {ragged_rank}");
+                return Err(Error::argument(OP, what));
+            };
+            out.inner.insert(0, len);
+            out.outer = Some(p.nrows_extent().clone());
+        }
+        Self::of_parts(OP, &self.backend, out.partitions, out.outer, out.inner, out.conditions)
+    }
+
+    /// The dimensions in a range, as Python slices a list: ends below 0 count from the back, those out of range are
+    /// cut off. TensorFlow's `DynamicRaggedShape.__getitem__` of a slice.
+    ///
+    /// From dimension 0 on it is the shape of the outer dimensions; an empty range gives that of a scalar.
+    ///
+    /// # Errors
+    /// A range that begins below dimension 0, where a dimension before its end is ragged: what is left would be no
+    /// shape.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape};
+    /// let shape = RaggedShape::from_lengths(&[2.into(), [1, 2].into(), 5.into()], &Device::cpu())?;
+    /// assert_eq!(shape.slice(..2)?.to_string(), "[2, None]");
+    /// assert!(shape.slice(1..).is_err());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn slice(&self, dims: impl RangeBounds<i64>) -> Result<Self> {
+        const OP: &str = "RaggedShape::slice";
+        let rank = self.rank();
+        let place = |at: i64| (if at < 0 { at.saturating_add(rank as i64) } else { at }).clamp(0, rank as i64) as usize;
+        let start = match dims.start_bound() {
+            Bound::Unbounded => 0,
+            Bound::Included(&a) => place(a),
+            Bound::Excluded(&a) => place(a.saturating_add(1)),
+        };
+        let stop = match dims.end_bound() {
+            Bound::Unbounded => rank,
+            Bound::Excluded(&b) => place(b),
+            // All up to the last one, not up to a 0 that counts from the front.
+            Bound::Included(&-1) => rank,
+            Bound::Included(&b) => place(b.saturating_add(1)),
+        };
+        let mut out = self.clone();
+        if stop <= start {
+            (out.partitions, out.outer, out.inner) = (Vec::new(), None, Vec::new());
+            return Ok(out);
+        }
+        if stop <= self.ragged_rank() {
+            out.outer = Some(out.partitions[stop - 1].nrows_extent().clone());
+            out.partitions.truncate(stop - 1);
+            out.inner.clear();
+        } else {
+            out.inner.truncate(stop - 1 - self.ragged_rank());
+        }
+        if start == 0 {
+            return Ok(out);
+        }
+        if let Some(ragged) = out.partitions.iter().position(|p| p.uniform_row_length().is_none()) {
+            let what = format!("dimensions {start}..{stop} of {self} are no shape: dimension {} is ragged", ragged + 1);
+            return Err(Error::argument(OP, what));
+        }
+        let mut sizes = out.with_ragged_rank(0)?.inner.split_off(start - 1).into_iter();
+        let outer = sizes.next().map(Extent::known);
+        Self::of_parts(OP, &self.backend, Vec::new(), outer, sizes.collect(), out.conditions)
+    }
+
+    /// The shape that tensors of both shapes broadcast to. `tf.broadcast_dynamic_shape`.
+    ///
+    /// Shapes fit as for [`Tensor::broadcast_to`](crate::Tensor::broadcast_to), with either repeating. Costs at most a
+    /// map and a scan over rows for each ragged dimension that repeats, which nothing runs before they are read; a wait
+    /// only where a dense shape whose size is known on the device alone is of lower rank than the other.
+    ///
+    /// # Errors
+    /// Uniform sizes that differ and are not 1; ragged rows whose lengths differ, where only the device knows at the
+    /// read of what has the shape; different devices.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape};
+    /// let device = Device::cpu();
+    /// let x = RaggedShape::from_lengths(&[2.into(), [1, 2].into()], &device)?;
+    /// let y = RaggedShape::dense(&[3, 1, 1], &device)?;
+    /// assert_eq!(x.broadcast(&y)?.to_string(), "[3, 2, None]");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn broadcast(&self, other: &Self) -> Result<Self> {
+        const OP: &str = "RaggedShape::broadcast";
+        Device::check_same(OP, &self.backend, &other.backend)?;
+        let shared = broadcast(&self.backend, OP, &[self, other], UniformRows::Repeated)?;
+        let mut conditions = self.conditions.clone();
+        conditions.extend(other.conditions.iter().cloned());
+        conditions.extend(shared.asserts);
+        Self::of_parts(OP, &self.backend, shared.partitions, shared.outer, shared.inner, conditions)
     }
 
     /// The number of rows of the outermost dimension; 1 for a scalar.

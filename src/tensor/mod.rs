@@ -42,7 +42,6 @@ const MAX_DEPTH: u32 = 64;
 /// clone. Operations record; what they compute is computed when it is read.
 #[derive(Clone)]
 pub struct Tensor {
-    backend: BackendRef,
     shape: RaggedShape,
     values: Values,
 }
@@ -60,12 +59,11 @@ impl Tensor {
         if let Err(hint) = backend.supports(values.dtype()) {
             return Err(Error::unsupported("a tensor", values.dtype(), hint));
         }
-        // Also where there are no elements, so that the width of one can be worked with.
-        Extent::known_u64("an element", inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
         for p in &partitions {
             p.check_device(backend)?;
         }
-        let out = Self { backend: backend.clone(), shape: RaggedShape { partitions, outer, inner }, values };
+        let shape = RaggedShape::of_parts("a tensor", backend, partitions, outer, inner, Vec::new())?;
+        let out = Self { shape, values };
         let nodes = out.nodes()?;
         if nodes.iter().any(|n| n.depth() > MAX_DEPTH) {
             out.eval()?;
@@ -76,7 +74,7 @@ impl Tensor {
     /// The same layout with other values.
     pub(crate) fn with_value_node(&self, node: Node) -> Result<Self> {
         Self::new(
-            &self.backend,
+            self.backend(),
             self.shape.partitions.clone(),
             self.shape.outer.clone(),
             self.shape.inner.clone(),
@@ -85,11 +83,11 @@ impl Tensor {
     }
 
     pub(crate) fn backend(&self) -> &BackendRef {
-        &self.backend
+        &self.shape.backend
     }
     /// The device that it lives on.
     pub fn device(&self) -> Device {
-        Device::of(&self.backend)
+        self.shape.device()
     }
     /// The element type.
     pub fn dtype(&self) -> DType {
@@ -185,10 +183,10 @@ impl Tensor {
 
     /// Every node that the tensor is made of.
     pub(crate) fn nodes(&self) -> Result<Vec<Node>> {
-        let mut out = self.values.nodes(&self.backend)?;
+        let mut out = self.values.nodes(self.backend())?;
         for p in &self.shape.partitions {
             if p.uniform_row_length().is_none() {
-                out.push(p.splits_node(&self.backend)?);
+                out.push(p.splits_node(self.backend())?);
             }
         }
         Ok(out)
@@ -199,7 +197,7 @@ impl Tensor {
     /// # Errors
     /// What the device refuses. Conditions on values are looked at by reads only.
     pub fn eval(&self) -> Result<()> {
-        self.backend.evaluate(&self.nodes()?)
+        self.backend().evaluate(&self.nodes()?)
     }
 
     /// Computes the tensor now, waits for it, and returns the milliseconds between the start of its first kernel and the
@@ -208,7 +206,7 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::eval`]; a lost device.
     pub fn eval_timed(&self) -> Result<Option<f64>> {
-        self.backend.evaluate_timed(&self.nodes()?)
+        self.backend().evaluate_timed(&self.nodes()?)
     }
 
     /// The kernels that reading the tensor would run, with the bytes they move; runs nothing.
@@ -216,7 +214,7 @@ impl Tensor {
     /// # Errors
     /// A step that the device cannot run at all.
     pub fn explain(&self) -> Result<Explain> {
-        Explain::new(&self.backend, &self.nodes()?)
+        Explain::new(self.backend(), &self.nodes()?)
     }
 
     /// The flat position of the number that belongs to element `at`, number `d`.

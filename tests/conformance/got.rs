@@ -8,6 +8,7 @@ use crate::case::Sparse;
 /// The answer to a case.
 #[derive(Debug, Clone)]
 #[allow(dead_code, reason = "families use what they need")]
+#[allow(clippy::large_enum_variant, reason = "one a case")]
 pub enum Got {
     Tensor(Tensor),
     /// A tensor of indices, sizes or splits: integers of any dtype, compared by value.

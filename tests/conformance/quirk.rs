@@ -16,8 +16,12 @@ pub fn wide_mean(case: &Case) -> Option<Vec<f64>> {
     Some(splits.windows(2).map(|w| mean(&all[w[0] as usize..w[1] as usize])).collect())
 }
 
-/// Whether the origin gives a tensor whose rows do not start with the first value: it let broken arguments pass. No
-/// tensor of this crate is like that, so an error is the right answer.
+/// Whether the origin gives a tensor whose rows do not start with the first value, or a shape with a negative size: it
+/// let broken arguments pass. No tensor or shape of this crate is like that, so an error is the right answer.
 pub fn is_no_tensor(want: &Value) -> bool {
-    matches!(want, Value::Tensor(t) if t.nested_row_splits.iter().any(|splits| splits.first() != Some(&0)))
+    match want {
+        Value::Tensor(t) => t.nested_row_splits.iter().any(|splits| splits.first() != Some(&0)),
+        Value::RaggedShape { inner_shape, .. } => inner_shape.iter().any(|&size| size < 0),
+        _ => false,
+    }
 }

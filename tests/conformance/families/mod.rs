@@ -37,5 +37,6 @@ families! {
     hash
     reduce
     sparse
+    shape_ops
     unary
 }

@@ -1,0 +1,143 @@
+//! Elements sorted into numbered groups.
+
+use super::by_key::ByKey;
+use super::gather::in_range;
+use super::rows::Repeats;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::shape::{RowPartition, same_layout};
+use crate::tensor::{RaggedTensor, Tensor};
+
+impl Tensor {
+    /// The elements in groups: row `k` of the result holds those whose entry of `partitions` is `k`, in the order in
+    /// which they stand. There are `num_partitions` rows; a group without elements is an empty one.
+    ///
+    /// `partitions` has the first dimensions of the tensor, all of them or fewer; an element is what an entry stands
+    /// for: a number, a row, a tensor. A scalar is one group for all. The result is ragged, of rank `1 + rank -
+    /// partitions.rank() + 1`. A stable sort of as many bits as the groups need, a map over the values, and a scan for
+    /// each ragged dimension of an element. No wait.
+    ///
+    /// # Errors
+    /// `partitions` that is no integer tensor, on another device, of higher rank, or of other rows than the tensor's;
+    /// at the read: an entry that is negative or not below `num_partitions`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested(["a", "b", "c", "d"], &device)?;
+    /// let groups = RaggedTensor::from_nested([2, 0, 2, 0], &device)?;
+    /// let sorted = x.stack_dynamic_partitions(&groups, 3)?;
+    /// assert_eq!(sorted.to_string(), "<ragged.RaggedTensor [[b'b', b'd'], [], [b'a', b'c']]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.ragged.stack_dynamic_partitions`.
+    #[track_caller]
+    pub fn stack_dynamic_partitions(&self, partitions: &impl AsRef<Self>, num_partitions: u32) -> Result<Self> {
+        const OP: &str = "stack_dynamic_partitions";
+        let groups = Groups::new(OP, self, partitions.as_ref(), num_partitions)?;
+        groups.sorted.under(groups.rows)
+    }
+
+    /// The elements in groups, each a tensor of its own: as [`Tensor::stack_dynamic_partitions`], whose rows they are.
+    ///
+    /// Only the device knows how many elements a group has, and nothing waits for it. Dense tensors give dense ones.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1], vec![2, 3], vec![]], &device)?;
+    /// let groups = RaggedTensor::from_nested([1, 0, 1], &device)?;
+    /// let parts = x.dynamic_partition(&groups, 2)?;
+    /// assert_eq!(parts[1].to_string(), "<ragged.RaggedTensor [[1], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.dynamic_partition`.
+    #[track_caller]
+    pub fn dynamic_partition(&self, partitions: &impl AsRef<Self>, num_partitions: u32) -> Result<Vec<Self>> {
+        const OP: &str = "dynamic_partition";
+        let Groups { sorted, rows } = Groups::new(OP, self, partitions.as_ref(), num_partitions)?;
+        (0..num_partitions)
+            .map(|k| {
+                let (start, len) = (rows.start(Expr::u32(k)), rows.length(Expr::u32(k)));
+                sorted.rows_from(&start, Extent::bounded(rows.nvals_extent().capacity(), len))
+            })
+            .collect()
+    }
+}
+
+/// The elements by group, and the rows that the groups are.
+struct Groups {
+    sorted: Tensor,
+    rows: RowPartition,
+}
+
+impl Groups {
+    #[track_caller]
+    fn new(op: &'static str, data: &Tensor, partitions: &Tensor, num: u32) -> Result<Self> {
+        let backend = data.backend();
+        Device::check_same(op, backend, partitions.backend())?;
+        if !matches!(partitions.dtype(), DType::I32 | DType::I64 | DType::U32 | DType::U64) {
+            return Err(Error::unsupported(op, partitions.dtype(), "partitions are i32 or i64"));
+        }
+        if partitions.rank() == 0 {
+            return Self::new(op, &data.expand_dims(0)?, &partitions.expand_dims(0)?, num);
+        }
+        let last = partitions.rank() - 1;
+        let misfit = |what: &str| {
+            let (lhs, rhs) = (data.shape_text(), partitions.shape_text());
+            Error::Shape { op, lhs, rhs, what: what.into() }
+        };
+        if last >= data.rank() {
+            return Err(misfit("there are more dimensions of partitions than of the tensor"));
+        }
+        let above = data.ragged_shape().slice(..=last as i64)?.with_ragged_rank(last)?;
+        let mut asserts = same_layout(backend, op, &above, &partitions.ragged_shape().with_ragged_rank(last)?)?;
+        let (data, partitions) = (data.merged(0, last)?, partitions.merged(0, last)?);
+        let (count, groups) = (data.nrows_extent(), Extent::known_u64(op, num.into())?);
+        let group = Expr::load(partitions.numbers(op)?, Expr::index());
+        let ok = in_range(&group, groups.expr(), num);
+        let check = Check::new(op, format!("an entry of partitions is negative or not below {num}"));
+        asserts.push(Node::assert(backend, count.clone(), ok.clone(), check));
+        let key = ok.select(group.cast(DType::U32), groups.expr());
+        let keys = ByKey::new(backend, op, &count, key, &groups)?;
+        let order = Expr::load(keys.order(), Expr::index());
+        let sorted = data.take_rows(op, count.clone(), order, Repeats::Never, &asserts)?;
+        let rows = match keys.rows() {
+            Rows::Splits(splits) => RowPartition::from_splits_node(splits.clone(), groups, count.capacity()),
+            // No elements, or no groups: rows of nothing, ragged by type all the same.
+            Rows::Uniform(_) => RowPartition::from_lengths(backend, op, &groups, Expr::u32(0), 0)?,
+        };
+        Ok(Self { sorted, rows: rows.with_nvals(count) })
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::stack_dynamic_partitions`] of typed values.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn stack_dynamic_partitions(&self, partitions: &impl AsRef<Tensor>, num_partitions: u32) -> Result<Self> {
+        self.erased().stack_dynamic_partitions(partitions, num_partitions)?.try_into()
+    }
+
+    /// [`Tensor::dynamic_partition`] of typed values.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn dynamic_partition(&self, partitions: &impl AsRef<Tensor>, num_partitions: u32) -> Result<Vec<Self>> {
+        let parts = self.erased().dynamic_partition(partitions, num_partitions)?;
+        parts.into_iter().map(TryInto::try_into).collect()
+    }
+}

@@ -1,0 +1,86 @@
+//! New dimensions of size 1.
+
+use super::slice::single_row;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::extent::Extent;
+use crate::shape::RowPartition;
+use crate::tensor::{RaggedTensor, Tensor, read_u32};
+
+impl Tensor {
+    /// The same values under a new dimension of size 1 that becomes dimension `axis`: 0 to the rank, or negative.
+    ///
+    /// Above or among the ragged dimensions it is a uniform row partition, below them an inner dimension; a dense tensor
+    /// stays dense. No pass. It waits only for a new dimension in front of a dense tensor whose size the host does not
+    /// know, where that size becomes an inner one.
+    ///
+    /// # Errors
+    /// An axis out of range.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.expand_dims(0)?.to_string(), "<ragged.RaggedTensor [[[1, 2], [3]]]>");
+    /// assert_eq!(x.expand_dims(1)?.to_string(), "<ragged.RaggedTensor [[[1, 2]], [[3]]]>");
+    /// assert_eq!(x.expand_dims(-1)?.to_string(), "<ragged.RaggedTensor [[[1], [2]], [[3]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.expand_dims`.
+    pub fn expand_dims(&self, axis: i64) -> Result<Self> {
+        const OP: &str = "expand_dims";
+        let axis = new_axis(OP, self, axis)?;
+        match self.outer() {
+            Some(rows) if axis == 0 && self.ragged_rank() == 0 => {
+                let size = match rows.as_known() {
+                    Some(n) => n,
+                    None => read_u32(self.backend(), OP, rows.expr())?,
+                };
+                let inner = [&[size], self.inner()].concat();
+                Self::new(self.backend(), Vec::new(), Some(Extent::known(1)), inner, self.values_ref().clone())
+            }
+            _ => self.with_new_axis(OP, axis),
+        }
+    }
+
+    /// The same values under a dimension of size 1 in front of dimension `axis`; outermost, it is a row partition.
+    pub(super) fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
+        let backend = self.backend();
+        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
+        let Some(outer) = self.outer() else {
+            return Self::new(backend, parts, Some(Extent::known(1)), inner, self.values_ref().clone());
+        };
+        if axis == 0 {
+            return self.under(single_row(backend, op, self.nrows_extent())?);
+        }
+        if axis > parts.len() {
+            inner.insert(axis - 1 - parts.len(), 1);
+        } else {
+            let rows = parts[axis - 1].nrows_extent().clone();
+            parts.insert(axis - 1, RowPartition::uniform(1, rows)?);
+        }
+        Self::new(backend, parts, Some(outer.clone()), inner, self.values_ref().clone())
+    }
+}
+
+/// The place of a dimension that `x` does not have yet, counted from the front.
+///
+/// # Errors
+/// Not between 0 and the rank, nor between `-rank - 1` and -1.
+pub(super) fn new_axis(op: &'static str, x: &Tensor, axis: i64) -> Result<usize> {
+    let rank = x.rank() as i64 + 1;
+    if axis < -rank || axis >= rank {
+        return Err(Error::Axis { op, axis, rank: rank as usize });
+    }
+    Ok(axis.rem_euclid(rank) as usize)
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::expand_dims`] of typed values.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn expand_dims(&self, axis: i64) -> Result<Self> {
+        self.erased().expand_dims(axis)?.try_into()
+    }
+}

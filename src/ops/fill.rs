@@ -1,0 +1,155 @@
+//! Tensors of one value, and the sizes of shapes as tensors.
+
+use super::operand::{Operand, OperandOf};
+use crate::dtype::DType;
+use crate::element::{Element, Number};
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::scalar::Scalar;
+use crate::shape::RaggedShape;
+use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+
+impl Tensor {
+    /// The tensor of that shape, each of whose elements is `value`: a number, a string, or a tensor of rank 0. Its dtype
+    /// is the value's.
+    ///
+    /// Under the shape's very partitions. One map, which fuses into what reads it; no wait, but for the bytes of a string
+    /// that only the device has.
+    ///
+    /// # Errors
+    /// A tensor that is no scalar, or on another device than the shape; a dtype that the device lacks.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape, Tensor};
+    /// let shape = RaggedShape::from_lengths(&[2.into(), [1, 3].into()], &Device::cpu())?;
+    /// assert_eq!(Tensor::fill(&shape, 7)?.to_string(), "<ragged.RaggedTensor [[7], [7, 7, 7]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.fill`.
+    #[track_caller]
+    pub fn fill<'a>(shape: &RaggedShape, value: impl Into<Operand<'a>>) -> Result<Self> {
+        const OP: &str = "fill";
+        match value.into() {
+            Operand::Tensor(t) if t.rank() == 0 => t.repeated_to(OP, shape),
+            Operand::Tensor(t) => {
+                Err(Error::argument(OP, format!("the value must be a scalar, but its shape is {}", t.shape_text())))
+            }
+            Operand::Value(value) => Self::filled(OP, shape, value),
+        }
+    }
+
+    /// The tensor of zeros (false, empty strings) of that shape and dtype. As [`Tensor::fill`].
+    ///
+    /// # Errors
+    /// A dtype that the device lacks.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, RaggedShape, Tensor};
+    /// let shape = RaggedShape::dense(&[3], &Device::cpu())?;
+    /// assert_eq!(Tensor::zeros(&shape, DType::F32)?.to_string(), "tensor([0.0, 0.0, 0.0], shape=(3,), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.zeros`.
+    pub fn zeros(shape: &RaggedShape, dtype: DType) -> Result<Self> {
+        Self::filled("zeros", shape, Fill::zero(dtype))
+    }
+
+    /// The tensor of ones (true) of that shape and dtype. As [`Tensor::fill`].
+    ///
+    /// # Errors
+    /// Strings; a dtype that the device lacks.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, RaggedTensor, Tensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![]], &Device::cpu())?;
+    /// let ones = Tensor::ones(x.ragged_shape(), DType::Bool)?;
+    /// assert_eq!(ones.to_string(), "<ragged.RaggedTensor [[True, True], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.ones`.
+    pub fn ones(shape: &RaggedShape, dtype: DType) -> Result<Self> {
+        const OP: &str = "ones";
+        if dtype == DType::Str {
+            return Err(Error::unsupported(OP, dtype, "there is no string that is one"));
+        }
+        Self::filled(OP, shape, Fill::Number(Scalar::from_i64(dtype, 1)))
+    }
+
+    fn filled(op: &'static str, shape: &RaggedShape, value: Fill) -> Result<Self> {
+        let count = shape.count(op)?;
+        let bytes = match &value {
+            Fill::Number(_) => 0,
+            Fill::String(s) => u64::from(count.capacity()) * s.len() as u64,
+        };
+        let pick = Pick::Fill(value);
+        let bound = BytesBound::AtMost(bytes);
+        let values = Values::rearranged(&shape.backend, op, &count, &pick, bound, &shape.conditions)?;
+        Self::new(&shape.backend, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), values)
+    }
+}
+
+/// Sizes on the device, whoever knows them.
+impl RaggedShape {
+    /// The size of a uniform dimension, an i64 scalar on the device: `DynamicRaggedShape.__getitem__`. One map, no wait.
+    /// [`sizes`](Self::sizes) are those that the host knows.
+    ///
+    /// # Errors
+    /// A ragged dimension, whose rows have no length in common; an axis that the shape does not have.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.ragged_shape().size(0)?.to_string(), "tensor(3, shape=(), dtype=i64)");
+    /// assert!(x.ragged_shape().size(1).is_err());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn size(&self, axis: i64) -> Result<Tensor> {
+        const OP: &str = "RaggedShape::size";
+        let axis = self.axis(OP, axis)?;
+        let size = match axis.checked_sub(1) {
+            None => self.nrows_extent().expr(),
+            Some(below) => match self.partitions.get(below) {
+                None => Expr::u32(self.inner[below - self.ragged_rank()]),
+                Some(p) => p.uniform_row_length().map(Expr::u32).ok_or_else(|| {
+                    Error::argument(OP, format!("dimension {axis} of {self} is ragged: its rows have no common length"))
+                })?,
+            },
+        };
+        let node = Node::map(&self.backend, OP, Extent::known(1), size.cast(DType::I64), &self.conditions);
+        Tensor::new(&self.backend, Vec::new(), None, Vec::new(), Values::Numbers(node))
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::fill`] with a value of this type.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn fill<'a>(shape: &RaggedShape, value: impl Into<OperandOf<'a, T>>) -> Result<Self> {
+        Tensor::fill(shape, value.into().erased)?.try_into()
+    }
+
+    /// [`Tensor::zeros`] of this type.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn zeros(shape: &RaggedShape) -> Result<Self> {
+        Tensor::zeros(shape, T::DTYPE)?.try_into()
+    }
+}
+
+impl<T: Number> RaggedTensor<T> {
+    /// [`Tensor::ones`] of this type.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn ones(shape: &RaggedShape) -> Result<Self> {
+        Tensor::ones(shape, T::DTYPE)?.try_into()
+    }
+}

@@ -1,0 +1,97 @@
+//! A value for rows that have none.
+
+use super::operand::{Operand, OperandOf};
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+
+impl Tensor {
+    /// The tensor with one element in every row that had none, whose numbers are all `default`; and, for each row,
+    /// whether it was empty.
+    ///
+    /// Rows are those of the innermost partition. The dtype stays. The indicator is a bool tensor with the partitions
+    /// above, dense where there is one partition. A scan over the rows and a map over the values; no wait, but for the
+    /// bytes of a string that only the device has.
+    ///
+    /// # Errors
+    /// A dense tensor; a default of another dtype, on another device, or that is no scalar; 2^32 - 1 values or more.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let (filled, empty) = x.fill_empty_rows(-1)?;
+    /// assert_eq!(filled.to_string(), "<ragged.RaggedTensor [[1, 2], [-1], [3]]>");
+    /// assert_eq!(empty.to_vec()?, [false, true, false]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.raw_ops.RaggedFillEmptyRows`.
+    #[track_caller]
+    pub fn fill_empty_rows<'a>(&self, default: impl Into<Operand<'a>>) -> Result<(Self, Self)> {
+        const OP: &str = "fill_empty_rows";
+        let (default, backend) = (default.into(), self.backend());
+        let Some((rows, above)) = self.partitions().split_last() else {
+            return Err(Error::argument(OP, "a dense tensor has no rows that could be empty"));
+        };
+        if default.dtype() != self.dtype() {
+            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: default.dtype() });
+        }
+        let (value, longest) = match &default {
+            Operand::Value(value) => {
+                let bytes = if let Fill::String(s) = value { s.len() as u64 } else { 0 };
+                (Pick::Fill(value.clone()), bytes)
+            }
+            Operand::Tensor(t) => {
+                Device::check_same(OP, backend, t.backend())?;
+                if t.rank() > 0 {
+                    let what = format!("the default must be a scalar, but its shape is {}", t.shape_text());
+                    return Err(Error::argument(OP, what));
+                }
+                (Pick::From(t.values_ref(), Expr::u32(0)), t.values_ref().bytes_capacity())
+            }
+        };
+        let (nrows, one) = (rows.nrows_extent(), Expr::u32(1));
+        // No more than the values and one for each row; just one where no row is empty.
+        let most = rows.nvals_extent().plus(OP, nrows)?;
+        let length = rows.length(Expr::index()).max(one.clone());
+        let lengths = rows.known_lengths().map(|(least, most)| (least.max(1), most.max(1)));
+        let full = lengths.is_some_and(|_| rows.known_lengths().is_some_and(|(least, _)| least > 0));
+        let filled = match rows.uniform_row_length() {
+            Some(len) => RowPartition::uniform(len.max(1), nrows.clone())?,
+            None if full => rows.clone(),
+            None => RowPartition::from_lengths(backend, OP, nrows, length, most.capacity())?.with_lengths(lengths),
+        };
+        let width = Expr::u32(self.width().max(1));
+        let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
+        let (row, offset) = (filled.row_of(element.clone()), filled.offset_of(element));
+        let there = offset.clone().lt(rows.length(row.clone()));
+        let own = Pick::From(self.values_ref(), self.flat(rows.within(row, offset), number));
+        let outer = filled.nvals_extent().clone();
+        let count = outer.times(OP, self.width().into())?;
+        let new = u64::from(nrows.capacity()) * u64::from(self.width()) * longest;
+        let bytes = self.values_ref().bytes_capacity().saturating_add(new);
+        let bound = if bytes < u64::from(u32::MAX) { BytesBound::AtMost(bytes) } else { BytesBound::Unknown };
+        let values = Values::rearranged(backend, OP, &count, &Pick::either(there, own, value), bound, &[])?;
+        let parts = above.iter().cloned().chain([filled]).collect();
+        let out = Self::new(backend, parts, Some(outer), self.inner().to_vec(), values)?;
+        let empty = rows.length(Expr::index()).eq(Expr::u32(0));
+        let empty = Values::Numbers(Node::map(backend, OP, nrows.clone(), empty, &[]));
+        Ok((out, Self::new(backend, above.to_vec(), Some(nrows.clone()), Vec::new(), empty)?))
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::fill_empty_rows`] of typed values.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn fill_empty_rows<'a>(&self, default: impl Into<OperandOf<'a, T>>) -> Result<(Self, RaggedTensor<bool>)> {
+        let (filled, empty) = self.erased().fill_empty_rows(default.into().erased)?;
+        Ok((filled.try_into()?, empty.try_into()?))
+    }
+}

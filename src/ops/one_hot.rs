@@ -1,0 +1,94 @@
+//! Indices as vectors with one element that is set.
+
+use super::expand_dims::new_axis;
+use crate::dtype::DType;
+use crate::element::{Element, Number};
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::scalar::Scalar;
+use crate::tensor::{RaggedTensor, Tensor, Values, read_u32};
+
+const OP: &str = "one_hot";
+
+impl Tensor {
+    /// For each integer `i` a vector of `depth` elements, `on` at place `i` and `off` elsewhere, as a new dimension
+    /// `axis` (-1: behind all others) of the shape of the tensor. The dtype is that of `on` and `off`.
+    ///
+    /// The new dimension must lie below the ragged ones. An index that is negative or not below `depth` gives a vector
+    /// of `off`. Empty rows stay empty. One map, which fuses into what reads it; it waits only for axis 0 of a dense
+    /// tensor whose size the host does not know.
+    ///
+    /// # Errors
+    /// Indices that are no integers; `on` and `off` of different dtypes; an axis out of range, or not below the ragged
+    /// dimensions; 2^32 - 1 values or more.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![0, 2], vec![], vec![1]], &Device::cpu())?;
+    /// let y = x.one_hot(3, 1u8, 0u8, -1)?;
+    /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[[1, 0, 0], [0, 0, 1]], [], [[0, 1, 0]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.one_hot`, whose default values are 1f32 and 0f32.
+    pub fn one_hot(&self, depth: u32, on: impl Into<Scalar>, off: impl Into<Scalar>, axis: i64) -> Result<Self> {
+        let (on, off, levels) = (on.into(), off.into(), self.ragged_rank());
+        if !self.dtype().is_integer() {
+            return Err(Error::unsupported(OP, self.dtype(), "indices are integers"));
+        }
+        if on.dtype() != off.dtype() {
+            return Err(Error::DTypes { op: OP, lhs: on.dtype(), rhs: off.dtype() });
+        }
+        let place = new_axis(OP, self, axis)?;
+        if place <= levels && levels > 0 {
+            let what = format!("axis {axis} must lie below the {levels} ragged dimensions of {}", self.shape_text());
+            return Err(Error::argument(OP, what));
+        }
+        let depth = Extent::known_u64(OP, depth.into())?;
+        let mut inner = self.inner().to_vec();
+        let outer = if place == 0 {
+            if let Some(rows) = self.outer() {
+                let size = rows.as_known().map_or_else(|| read_u32(self.backend(), OP, rows.expr()), Ok)?;
+                inner.insert(0, size);
+            }
+            depth.clone()
+        } else {
+            inner.insert(place - levels - 1, depth.capacity());
+            self.outer().cloned().unwrap_or_else(|| Extent::known(1))
+        };
+        // Numbers that stand side by side for each element of the new dimension.
+        let below = &inner[if place == 0 { 0 } else { place - levels }..];
+        let below = Expr::u32(below.iter().fold(1u32, |n, &d| n.saturating_mul(d)).max(1));
+        let by = Expr::u32(depth.capacity().max(1));
+        let vector = Expr::index().div(below.clone());
+        let from = vector.clone().div(by.clone()).mul(below.clone()).add(Expr::index().rem(below));
+        let set = is_place(Expr::load(self.numbers(OP)?, from), vector.rem(by));
+        let width = inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
+        let value = set.select(Expr::scalar(on), Expr::scalar(off));
+        let values = Node::map(self.backend(), OP, outer.times(OP, width)?, value, &[]);
+        Self::new(self.backend(), self.partitions().to_vec(), Some(outer), inner, Values::Numbers(values))
+    }
+}
+
+/// Whether an index of any integer type is that place, as wide as both.
+fn is_place(index: Expr, place: Expr) -> Expr {
+    match index.dtype() {
+        wide @ (DType::I64 | DType::U64) => index.eq(place.cast(wide)),
+        DType::U32 => index.eq(place),
+        DType::I32 => index.bitcast(DType::U32).eq(place),
+        // Narrow ones, with their sign.
+        _ => index.cast(DType::I32).bitcast(DType::U32).eq(place),
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::one_hot`] of typed values.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn one_hot<U: Number>(&self, depth: u32, on: U, off: U, axis: i64) -> Result<RaggedTensor<U>> {
+        self.erased().one_hot(depth, on, off, axis)?.try_into()
+    }
+}

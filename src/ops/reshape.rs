@@ -1,0 +1,225 @@
+//! The same values under another shape.
+
+use std::borrow::Cow;
+
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::{RaggedShape, RowPartition};
+use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values, read_u32};
+
+/// The shape that an operation is to give: a [`RaggedShape`], or the sizes of a dense one.
+///
+/// ```
+/// use ragged::NewShape;
+/// assert!(matches!(NewShape::from([2, -1]), NewShape::Sizes(_)));
+/// ```
+#[derive(Debug, Clone)]
+pub enum NewShape<'a> {
+    /// That of a tensor, or one made on its own.
+    Of(&'a RaggedShape),
+    /// A dense shape; -1 is the size that follows from the others, where there is one.
+    Sizes(Cow<'a, [i64]>),
+}
+
+impl<'a> From<&'a RaggedShape> for NewShape<'a> {
+    fn from(shape: &'a RaggedShape) -> Self {
+        Self::Of(shape)
+    }
+}
+impl<'a> From<&'a [i64]> for NewShape<'a> {
+    fn from(sizes: &'a [i64]) -> Self {
+        Self::Sizes(sizes.into())
+    }
+}
+impl<'a, const N: usize> From<&'a [i64; N]> for NewShape<'a> {
+    fn from(sizes: &'a [i64; N]) -> Self {
+        Self::Sizes(sizes.as_slice().into())
+    }
+}
+impl<const N: usize> From<[i64; N]> for NewShape<'_> {
+    fn from(sizes: [i64; N]) -> Self {
+        Self::Sizes(sizes.to_vec().into())
+    }
+}
+impl From<Vec<i64>> for NewShape<'_> {
+    fn from(sizes: Vec<i64>) -> Self {
+        Self::Sizes(sizes.into())
+    }
+}
+
+impl<'a> NewShape<'a> {
+    /// The shape, none of whose sizes is left open.
+    pub(super) fn whole(self, op: &'static str, device: &Device) -> Result<Cow<'a, RaggedShape>> {
+        let sizes = match self {
+            Self::Of(shape) => return Ok(Cow::Borrowed(shape)),
+            Self::Sizes(sizes) => sizes,
+        };
+        let size = |&n: &i64| {
+            u64::try_from(n).map_err(|_| Error::argument(op, format!("a size must not be negative, but is {n}")))
+        };
+        RaggedShape::dense(&sizes.iter().map(size).collect::<Result<Vec<_>>>()?, device).map(Cow::Owned)
+    }
+}
+
+impl Tensor {
+    /// The same values, in the same flat order, under another shape: a list of sizes gives a dense tensor, a
+    /// [`RaggedShape`] one with its partitions. Of the same dtype.
+    ///
+    /// One size may be -1: as large as the number of values makes it. No pass where the host knows that the numbers of
+    /// values agree; a map otherwise. It waits only for a -1 behind the first size of a tensor whose number of values
+    /// only the device knows.
+    ///
+    /// # Errors
+    /// Another number of values, at the read where only the device knows it; a negative size other than one -1, or a -1
+    /// beside a size of 0; a shape on another device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5, 6]], &device)?;
+    /// assert_eq!(x.reshape([2, -1])?.to_string(), "tensor([[1, 2, 3], [4, 5, 6]], shape=(2, 3), dtype=i32)");
+    /// let shape = RaggedShape::from_lengths(&[3.into(), [1, 1, 4].into()], &device)?;
+    /// assert_eq!(x.reshape(&shape)?.to_string(), "<ragged.RaggedTensor [[1], [2], [3, 4, 5, 6]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.reshape`.
+    #[track_caller]
+    pub fn reshape<'a>(&self, shape: impl Into<NewShape<'a>>) -> Result<Self> {
+        const OP: &str = "reshape";
+        match shape.into() {
+            NewShape::Sizes(sizes) if sizes.contains(&-1) => self.fitted(OP, &sizes),
+            shape => {
+                let shape = shape.whole(OP, &self.device())?;
+                self.reshaped(OP, &shape)
+            }
+        }
+    }
+
+    /// The same values under the shape of `other`, whose values and dtype do not matter. As [`Tensor::reshape`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec![1], vec![], vec![2, 3]], &device)?;
+    /// assert_eq!(x.reshape_like(&y)?.to_string(), "<ragged.RaggedTensor [[b'a'], [], [b'b', b'c']]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn reshape_like(&self, other: &impl AsRef<Self>) -> Result<Self> {
+        self.reshaped("reshape_like", other.as_ref().ragged_shape())
+    }
+
+    #[track_caller]
+    fn reshaped(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
+        Device::check_same(op, self.backend(), &shape.backend)?;
+        let mut asserts = shape.conditions.clone();
+        let (own, new) = (self.count()?, shape.count(op)?);
+        match (own.as_known(), new.as_known()) {
+            _ if own == new => {}
+            (Some(a), Some(b)) if a != b => {
+                let what = format!("there are {a} values, but {b} fit into the new shape");
+                return Err(Error::Shape { op, lhs: self.shape_text(), rhs: shape.to_string(), what });
+            }
+            (Some(_), Some(_)) => {}
+            _ => {
+                let check = Check::new(op, format!("the values do not fit into the new shape {shape}"));
+                asserts.push(Node::assert(self.backend(), Extent::known(1), own.expr().eq(new.expr()), check));
+            }
+        }
+        self.laid_out(op, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), &asserts)
+    }
+
+    /// The values under a dense shape, one of whose sizes follows from the others.
+    #[track_caller]
+    fn fitted(&self, op: &'static str, sizes: &[i64]) -> Result<Self> {
+        let backend = self.backend();
+        let mut dims = Vec::with_capacity(sizes.len());
+        let mut others = 1u64;
+        for &n in sizes {
+            match u64::try_from(n) {
+                Ok(n) => {
+                    dims.push(Extent::known_u64(op, n)?.capacity());
+                    others = others.saturating_mul(n);
+                }
+                Err(_) if n == -1 => dims.push(0),
+                Err(_) => return Err(Error::argument(op, format!("a size must not be negative, but is {n}"))),
+            }
+        }
+        let (open, more) = (sizes.iter().position(|&n| n == -1), sizes.iter().filter(|&&n| n == -1).count() > 1);
+        let Some(open) = open.filter(|_| !more && others != 0) else {
+            let what = if more { "at most one size can be -1" } else { "a size of 0 leaves the -1 undetermined" };
+            return Err(Error::argument(op, format!("{what}, in {sizes:?}")));
+        };
+        let by = Extent::known_u64(op, others)?.capacity();
+        let mut count = self.count()?;
+        let mut asserts = Vec::new();
+        if count.as_known().is_none() {
+            let ok = count.expr().rem(Expr::u32(by)).eq(Expr::u32(0));
+            let check = Check::new(op, format!("the number of values is no multiple of {by}, in {sizes:?}"));
+            asserts.push(Node::assert(backend, Extent::known(1), ok, check));
+            if open > 0 {
+                // An inner dimension: its size is part of the type.
+                count = Extent::known(read_u32(backend, op, count.expr())?);
+            }
+        }
+        if let Some(n) = count.as_known().filter(|n| n % by != 0) {
+            let (lhs, rhs) = (self.shape_text(), format!("{sizes:?}"));
+            return Err(Error::Shape { op, lhs, rhs, what: format!("{n} values are no multiple of {by}") });
+        }
+        let mut fit = Extent::bounded(count.capacity() / by, count.expr().div(Expr::u32(by)));
+        if open > 0 {
+            dims[open] = fit.capacity();
+            fit = Extent::known(dims[0]);
+        }
+        self.laid_out(op, Vec::new(), Some(fit), dims.split_off(1), &asserts)
+    }
+
+    /// The same numbers in the same order under another layout with as many, on these conditions.
+    pub(super) fn laid_out(
+        &self,
+        op: &'static str,
+        partitions: Vec<RowPartition>,
+        outer: Option<Extent>,
+        inner: Vec<u32>,
+        asserts: &[Node],
+    ) -> Result<Self> {
+        let shape = RaggedShape::of_parts(op, self.backend(), partitions, outer, inner, Vec::new())?;
+        let values = if asserts.is_empty() {
+            self.values_ref().clone()
+        } else {
+            let pick = Pick::From(self.values_ref(), Expr::index());
+            let bound = BytesBound::AtMost(self.values_ref().bytes_capacity());
+            Values::rearranged(self.backend(), op, &shape.count(op)?, &pick, bound, asserts)?
+        };
+        Self::new(self.backend(), shape.partitions, shape.outer, shape.inner, values)
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::reshape`] of typed values.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn reshape<'a>(&self, shape: impl Into<NewShape<'a>>) -> Result<Self> {
+        self.erased().reshape(shape)?.try_into()
+    }
+
+    /// [`Tensor::reshape_like`] of typed values.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn reshape_like(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
+        self.erased().reshape_like(other)?.try_into()
+    }
+}

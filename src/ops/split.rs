@@ -1,0 +1,172 @@
+//! A tensor in pieces along a uniform dimension.
+
+use super::index::Index;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::tensor::{RaggedTensor, Tensor};
+
+const OP: &str = "split";
+
+/// How a dimension is cut.
+///
+/// ```
+/// use ragged::Parts;
+/// assert_eq!(Parts::from(2), Parts::Equal(2));
+/// assert_eq!(Parts::from([1, 3]), Parts::Sizes(vec![1, 3]));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parts {
+    /// Into so many pieces of one size.
+    Equal(i64),
+    /// Into pieces of these sizes.
+    Sizes(Vec<i64>),
+}
+
+impl From<i64> for Parts {
+    fn from(n: i64) -> Self {
+        Self::Equal(n)
+    }
+}
+impl From<&[i64]> for Parts {
+    fn from(sizes: &[i64]) -> Self {
+        Self::Sizes(sizes.to_vec())
+    }
+}
+impl From<Vec<i64>> for Parts {
+    fn from(sizes: Vec<i64>) -> Self {
+        Self::Sizes(sizes)
+    }
+}
+impl<const N: usize> From<[i64; N]> for Parts {
+    fn from(sizes: [i64; N]) -> Self {
+        Self::Sizes(sizes.to_vec())
+    }
+}
+
+impl Tensor {
+    /// The pieces of the tensor along dimension `axis`, in their order: so many of one size, or pieces of given sizes.
+    ///
+    /// The dimension must be uniform (into one piece any can be cut: the tensor itself). All other dimensions stay as
+    /// they are. A piece costs a map over its values, which fuses into what reads it; along axis 0 one over its rows for
+    /// each ragged dimension, else a scan for each below the axis. No wait: where only the device knows how many rows
+    /// there are, it cuts them.
+    ///
+    /// # Errors
+    /// An axis out of range or ragged; a number of pieces below 1, or a size below 0; sizes that do not add up to the
+    /// dimension's, or a number that does not divide it: at the read where only the device knows.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3], vec![], vec![4]], &Device::cpu())?;
+    /// let halves = x.split(2, 0)?;
+    /// assert_eq!(halves[1].to_string(), "<ragged.RaggedTensor [[], [4]]>");
+    /// assert_eq!(x.split([1, 3], 0)?[0].to_string(), "<ragged.RaggedTensor [[1, 2]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.split`.
+    #[track_caller]
+    pub fn split(&self, parts: impl Into<Parts>, axis: i64) -> Result<Vec<Self>> {
+        let parts = parts.into();
+        let axis = self.axis(OP, axis)?;
+        if parts == Parts::Equal(1) {
+            return Ok(vec![self.clone()]);
+        }
+        let Some(size) = self.size_of(axis) else {
+            let what =
+                format!("dimension {axis} of a tensor of shape {} is ragged: its rows differ", self.shape_text());
+            return Err(Error::argument(OP, what));
+        };
+        let pieces = match &parts {
+            Parts::Equal(n) => Pieces::equal(*n, &size)?,
+            Parts::Sizes(sizes) => Pieces::of(sizes, &size)?,
+        };
+        if axis > 0 {
+            let mut key = vec![Index::Slice { start: None, stop: None, step: 1 }; axis + 1];
+            return pieces
+                .all
+                .iter()
+                .map(|(start, count)| {
+                    // Sizes below the outermost dimension are known.
+                    let start = i64::from(start.as_u32().unwrap_or(0));
+                    let stop = start + i64::from(count.capacity());
+                    key[axis] = Index::Slice { start: Some(start), stop: Some(stop), step: 1 };
+                    self.slice(&key)
+                })
+                .collect();
+        }
+        let asserts =
+            pieces.fits.map(|(ok, what)| Node::assert(self.backend(), Extent::known(1), ok, Check::new(OP, what)));
+        let whole = self.on_condition(OP, asserts.as_slice())?;
+        pieces.all.iter().map(|(start, count)| whole.rows_from(start, count.clone())).collect()
+    }
+
+    /// The size of a uniform dimension; none for a ragged one.
+    fn size_of(&self, axis: usize) -> Option<Extent> {
+        let Some(below) = axis.checked_sub(1) else { return Some(self.nrows_extent()) };
+        let size = match self.partitions().get(below) {
+            Some(p) => p.uniform_row_length()?,
+            None => self.inner()[below - self.ragged_rank()],
+        };
+        Some(Extent::known(size))
+    }
+}
+
+/// Where pieces of a dimension begin and how large they are.
+struct Pieces {
+    all: Vec<(Expr, Extent)>,
+    /// The condition that they are the whole of it, if only the device can tell.
+    fits: Option<(Expr, String)>,
+}
+
+impl Pieces {
+    fn equal(n: i64, size: &Extent) -> Result<Self> {
+        let Some(n) = u32::try_from(n).ok().filter(|&n| n > 0) else {
+            return Err(Error::argument(OP, format!("the number of pieces must be 1 or more, but is {n}")));
+        };
+        if let Some(size) = size.as_known().filter(|size| size % n != 0) {
+            return Err(Error::argument(OP, format!("a dimension of size {size} has no {n} pieces of one size")));
+        }
+        let by = Expr::u32(n);
+        let each = Extent::bounded(size.capacity() / n, size.expr().div(by.clone()));
+        let fits = size.live().map(|size| {
+            (size.clone().rem(by).eq(Expr::u32(0)), format!("the dimension's size must be a multiple of {n}"))
+        });
+        Ok(Self { all: (0..n).map(|k| (each.expr().mul(Expr::u32(k)), each.clone())).collect(), fits })
+    }
+
+    fn of(sizes: &[i64], whole: &Extent) -> Result<Self> {
+        let mut all = Vec::with_capacity(sizes.len());
+        let mut end = 0u64;
+        for &size in sizes {
+            let Ok(size) = u64::try_from(size) else {
+                return Err(Error::argument(OP, format!("a size must not be negative, but is {size}")));
+            };
+            let start = Extent::known_u64(OP, end)?.expr();
+            all.push((start, Extent::known_u64(OP, size)?));
+            end = end.saturating_add(size);
+        }
+        let sum = Extent::known_u64(OP, end)?;
+        if let Some(size) = whole.as_known().filter(|&size| Some(size) != sum.as_known()) {
+            return Err(Error::argument(OP, format!("sizes {sizes:?} add up to {end}, but the dimension's is {size}")));
+        }
+        let fits = whole
+            .live()
+            .map(|size| (size.clone().eq(sum.expr()), format!("sizes {sizes:?} must add up to that of the dimension")));
+        Ok(Self { all, fits })
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::split`] of typed values.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn split(&self, parts: impl Into<Parts>, axis: i64) -> Result<Vec<Self>> {
+        self.erased().split(parts, axis)?.into_iter().map(TryInto::try_into).collect()
+    }
+}

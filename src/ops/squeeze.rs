@@ -1,0 +1,125 @@
+//! Dimensions of size 1 left out.
+
+use super::axes::Axes;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+use crate::tensor::{RaggedTensor, Tensor};
+
+const OP: &str = "squeeze";
+
+impl Tensor {
+    /// The same values without these dimensions, all of which have size 1: a uniform dimension of that size, or a ragged
+    /// one whose rows all have one element. `Axes::All` (`None`) means the dimensions whose size is 1 by type.
+    ///
+    /// No pass; a map over the values where only the device can tell that the rows have one element. No wait.
+    ///
+    /// # Errors
+    /// An axis out of range or named twice; a dimension of another size, with the first such row: at the read where only
+    /// the device can tell.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![vec![1, 2]], vec![vec![3]]], &Device::cpu())?;
+    /// assert_eq!(x.squeeze(1)?.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
+    /// assert!(x.squeeze(0).is_err());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.squeeze`, which wants the axes named for ragged tensors.
+    #[track_caller]
+    pub fn squeeze(&self, axes: impl Into<Axes>) -> Result<Self> {
+        let axes = match axes.into() {
+            Axes::All => {
+                let sizes = self.shape();
+                (0..self.rank()).filter(|&d| sizes[d] == Some(1)).collect()
+            }
+            axes => axes.resolve(OP, self)?,
+        };
+        let levels = self.ragged_rank();
+        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
+        let mut outer = self.outer().cloned();
+        let mut asserts = Vec::new();
+        for &axis in axes.iter().rev() {
+            if axis > levels {
+                let size = inner.remove(axis - levels - 1);
+                if size != 1 {
+                    return Err(self.not_one(axis, format!("has size {size}")));
+                }
+            } else if axis > 0 {
+                let gone = parts.remove(axis - 1);
+                self.one_each(axis, &gone, &mut asserts)?;
+                // Where the device alone knows that there are as many, the rows above are the ones that count.
+                if parts.len() < axis {
+                    outer = Some(gone.nrows_extent().clone());
+                }
+            } else {
+                match self.nrows_extent().as_known() {
+                    Some(1) => {}
+                    Some(n) => return Err(self.not_one(0, format!("has size {n}"))),
+                    None => asserts.push(one(self.backend(), &self.nrows_extent(), self.nrows_extent().expr(), 0)),
+                }
+                if !parts.is_empty() {
+                    parts.remove(0);
+                } else {
+                    outer = if inner.is_empty() { None } else { Some(Extent::known(inner.remove(0))) };
+                }
+            }
+        }
+        if let Some(p) = parts.last() {
+            outer = Some(p.nvals_extent().clone());
+        }
+        self.laid_out(OP, parts, outer, inner, &asserts)
+    }
+
+    fn not_one(&self, axis: usize, what: String) -> Error {
+        Error::argument(OP, format!("dimension {axis} of a tensor of shape {} {what}, not 1", self.shape_text()))
+    }
+
+    /// That every row of a partition has one element; what only the device can tell becomes a condition.
+    #[track_caller]
+    fn one_each(&self, axis: usize, p: &RowPartition, asserts: &mut Vec<Node>) -> Result<()> {
+        if p.known_lengths() == Some((1, 1)) || (p.nrows() == Some(0) && p.uniform_row_length().is_none()) {
+            return Ok(());
+        }
+        if let Some(len) = p.uniform_row_length() {
+            return Err(self.not_one(axis, format!("has size {len}")));
+        }
+        match p.host_splits() {
+            Some(splits) => match splits.windows(2).position(|w| w[1] - w[0] != 1) {
+                None => Ok(()),
+                Some(row) => {
+                    let len = splits[row + 1] - splits[row];
+                    Err(self.not_one(axis, format!("has a row (the first is row {row}) of {len} elements")))
+                }
+            },
+            None => {
+                asserts.push(one(self.backend(), p.nrows_extent(), p.length(Expr::index()), axis));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The condition that `size` is 1 at all of `count` positions (at one, for a size that is no expression in them).
+#[track_caller]
+fn one(backend: &BackendRef, count: &Extent, size: Expr, axis: usize) -> Node {
+    let count = if size.has_index() { count.clone() } else { Extent::known(1) };
+    let check = Check::new(OP, format!("dimension {axis} must have size 1"));
+    Node::assert(backend, count, size.eq(Expr::u32(1)), check)
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::squeeze`] of typed values.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn squeeze(&self, axes: impl Into<Axes>) -> Result<Self> {
+        self.erased().squeeze(axes)?.try_into()
+    }
+}

@@ -1,0 +1,201 @@
+//! Shapes from the lengths of their rows, and the lengths of the rows of a shape.
+
+use super::{RaggedShape, RowPartition, same_layout};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+
+/// How long the rows of one dimension are.
+///
+/// ```
+/// use ragged::Lengths;
+/// assert_eq!(Lengths::from(3), Lengths::Uniform(3));
+/// assert_eq!(Lengths::from([2, 0, 1]), Lengths::Ragged(vec![2, 0, 1]));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lengths {
+    /// All have this length: a uniform dimension.
+    Uniform(i64),
+    /// Each has its own: a ragged dimension.
+    Ragged(Vec<i64>),
+}
+
+impl From<i64> for Lengths {
+    fn from(len: i64) -> Self {
+        Self::Uniform(len)
+    }
+}
+impl From<Vec<i64>> for Lengths {
+    fn from(lengths: Vec<i64>) -> Self {
+        Self::Ragged(lengths)
+    }
+}
+impl From<&[i64]> for Lengths {
+    fn from(lengths: &[i64]) -> Self {
+        Self::Ragged(lengths.to_vec())
+    }
+}
+impl<const N: usize> From<[i64; N]> for Lengths {
+    fn from(lengths: [i64; N]) -> Self {
+        Self::Ragged(lengths.to_vec())
+    }
+}
+
+impl RaggedShape {
+    /// The shape whose dimension `d` has rows of `lengths[d]`, outermost first. `DynamicRaggedShape.from_lengths`.
+    ///
+    /// Dimensions down to the last ragged one are row partitions, those below are inner ones;
+    /// [`with_ragged_rank`](Self::with_ragged_rank) makes them partitions too. The opposite of
+    /// [`lengths`](Self::lengths). Uploads the splits of each ragged dimension; no wait.
+    ///
+    /// # Errors
+    /// A negative length; an outermost dimension with a list of lengths; a list that has not one length for each row
+    /// above it; 2^32 - 1 values or more.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape};
+    /// let device = Device::cpu();
+    /// let shape = RaggedShape::from_lengths(&[4.into(), [2, 1, 0, 8].into(), 12.into()], &device)?;
+    /// assert_eq!(shape.to_string(), "[4, None, 12]");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn from_lengths(lengths: &[Lengths], device: &Device) -> Result<Self> {
+        const OP: &str = "RaggedShape::from_lengths";
+        let size = |len: i64| match u64::try_from(len) {
+            Ok(n) => Extent::known_u64(OP, n),
+            Err(_) => Err(Error::argument(OP, format!("a length must not be negative, but is {len}"))),
+        };
+        let (first, below) = match lengths.split_first() {
+            None => return Self::dense(&[], device),
+            Some((Lengths::Uniform(rows), below)) => (size(*rows)?, below),
+            Some((Lengths::Ragged(all), _)) => {
+                let what = format!("dimension 0 has one length, the number of rows, not {}", all.len());
+                return Err(Error::argument(OP, what));
+            }
+        };
+        let ragged_rank = below.iter().rposition(|l| matches!(l, Lengths::Ragged(_))).map_or(0, |last| last + 1);
+        let mut count = first;
+        let (mut partitions, mut inner) = (Vec::with_capacity(ragged_rank), Vec::new());
+        for (k, lengths) in below.iter().enumerate() {
+            let p = match lengths {
+                Lengths::Uniform(len) if k >= ragged_rank => {
+                    inner.push(size(*len)?.capacity());
+                    continue;
+                }
+                Lengths::Uniform(len) => RowPartition::uniform(size(*len)?.capacity(), count.clone())?,
+                Lengths::Ragged(all) => {
+                    if Some(all.len()) != count.as_known().map(|n| n as usize) {
+                        let (d, rows) = (k + 1, count.capacity());
+                        let what = format!("dimension {d} has {} lengths for the {rows} rows above it", all.len());
+                        return Err(Error::argument(OP, what));
+                    }
+                    RowPartition::from_row_lengths_on(OP, all, device)?
+                }
+            };
+            count = p.nvals_extent().clone();
+            partitions.push(p);
+        }
+        Self::of_parts(OP, device.backend(), partitions, Some(count), inner, Vec::new())
+    }
+
+    /// How long the rows of each dimension are, outermost first. TensorFlow's `static_lengths`.
+    ///
+    /// Costs one wait, and only where the host does not know them all; see [`sizes`](Self::sizes) for what it knows of
+    /// the uniform dimensions.
+    ///
+    /// # Errors
+    /// What reading from the device can give; a condition that the shape depends on.
+    ///
+    /// ```
+    /// use ragged::{Device, Lengths, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.ragged_shape().lengths()?, [Lengths::from(3), Lengths::from([2, 0, 1])]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn lengths(&self) -> Result<Vec<Lengths>> {
+        const OP: &str = "RaggedShape::lengths";
+        if self.outer.is_none() {
+            return Ok(Vec::new());
+        }
+        let unknown = |p: &&RowPartition| p.uniform_row_length().is_none() && p.host_splits().is_none();
+        let mut nodes = Vec::new();
+        let nrows = self.nrows_extent();
+        let waits = nrows.as_known().is_none() || self.partitions.iter().any(|p| unknown(&p));
+        if waits || !self.conditions.is_empty() {
+            nodes.push(Node::map(&self.backend, OP, Extent::known(1), nrows.expr(), &self.conditions));
+        }
+        for p in self.partitions.iter().filter(unknown) {
+            let length = p.length(Expr::index());
+            nodes.push(Node::map(&self.backend, OP, p.nrows_extent().clone(), length, &[]));
+        }
+        let mut read = if nodes.is_empty() { Vec::new() } else { self.backend.read(&nodes)? }.into_iter();
+        let mut next = || bytemuck::pod_collect_to_vec::<u8, u32>(&read.next().unwrap_or_default());
+        let rows = if nodes.is_empty() { Vec::new() } else { next() };
+        let rows = rows.first().copied().unwrap_or(nrows.capacity());
+        let mut out = vec![Lengths::Uniform(rows.into())];
+        for p in &self.partitions {
+            out.push(match (p.uniform_row_length(), p.host_splits()) {
+                (Some(len), _) => Lengths::Uniform(len.into()),
+                (None, Some(s)) => Lengths::Ragged(s.windows(2).map(|w| i64::from(w[1] - w[0])).collect()),
+                (None, None) => Lengths::Ragged(next().into_iter().map(i64::from).collect()),
+            });
+        }
+        out.extend(self.inner.iter().map(|&d| Lengths::Uniform(d.into())));
+        Ok(out)
+    }
+
+    /// Whether tensors of both shapes hold as many elements in as many rows: equal ranks, and rows of equal lengths in
+    /// every dimension. Whether a dimension is a partition or an inner one, and whether rows of one length are uniform by
+    /// type, makes no difference.
+    ///
+    /// Costs one wait where only the device can tell.
+    ///
+    /// # Errors
+    /// Different devices; what reading from the device can give.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape};
+    /// let device = Device::cpu();
+    /// let ragged = RaggedShape::from_lengths(&[2.into(), [3, 3].into()], &device)?;
+    /// assert!(ragged.equals(&RaggedShape::dense(&[2, 3], &device)?)?);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn equals(&self, other: &Self) -> Result<bool> {
+        const OP: &str = "RaggedShape::equals";
+        Device::check_same(OP, &self.backend, &other.backend)?;
+        if self.rank() != other.rank() {
+            return Ok(false);
+        }
+        let deepest = self.rank().saturating_sub(1);
+        let (a, b) = (self.with_ragged_rank(deepest)?, other.with_ragged_rank(deepest)?);
+        let asserts = match same_layout(&self.backend, OP, &a, &b) {
+            Err(Error::Shape { .. }) => return Ok(false),
+            asserts => asserts?,
+        };
+        let conditions = [&self.conditions[..], &other.conditions[..]].concat();
+        if !conditions.is_empty() {
+            self.backend.read(&[Node::map(&self.backend, OP, Extent::known(1), Expr::u32(0), &conditions)])?;
+        }
+        if asserts.is_empty() {
+            return Ok(true);
+        }
+        match self.backend.read(&[Node::map(&self.backend, OP, Extent::known(1), Expr::u32(0), &asserts)]) {
+            Ok(_) => Ok(true),
+            // The comparison's own; what the splits themselves rest on is an error of the caller's.
+            Err(Error::Check { op: OP, .. }) => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+impl RowPartition {
+    /// The partition of rows of those lengths.
+    fn from_row_lengths_on(op: &'static str, lengths: &[i64], device: &Device) -> Result<Self> {
+        let splits = super::Encoding::Lengths.splits(op, lengths, None)?;
+        let p = Self::from_host_splits(device.backend(), splits)?;
+        debug_assert!(matches!(p.rows(), Rows::Splits(_)), "bug: a ragged dimension by type");
+        Ok(p)
+    }
+}
