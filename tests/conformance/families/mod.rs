@@ -35,6 +35,8 @@ families! {
     gather
     getitem
     hash
+    matmul
     reduce
+    softmax
     unary
 }
