@@ -263,7 +263,8 @@ impl Pairs {
         right.assert_rectangular(call, &mut asserts);
         if k != other {
             let ok = k.eq(other).or(left.is_open()).or(right.is_open());
-            let what = format!("matrices of {} do not have as many columns as those of {} have rows", left.shape, right.shape);
+            let what =
+                format!("matrices of {} do not have as many columns as those of {} have rows", left.shape, right.shape);
             asserts.push(call.assert(&left.batches, ok, what));
         }
         self.asserts.extend(asserts);
@@ -295,10 +296,12 @@ impl Pairs {
                 (p.rows().clone(), most)
             }
         };
-        let [left_start, right_start] = self.starts.clone();
+        let ([m, k, n], [left_start, right_start]) = (self.sizes.clone(), self.starts.clone());
+        let [m, k, n, left_start, right_start, start] =
+            tabled(call, batches, [m, k, n, left_start, right_start, start])?;
         let product = Product {
             batches: batches.clone(),
-            sizes: self.sizes.clone(),
+            sizes: [m, k, n],
             starts: [left_start, right_start, start],
             operands: operands.map(|n| Expr::load(n, Expr::index()).cast(accumulator)),
             capacities: operands.map(|n| n.extent().capacity()),
@@ -310,6 +313,30 @@ impl Pairs {
         let sums = Node::product(backend, call.op, extent.clone(), product, &self.asserts);
         Ok(Node::map(backend, call.op, extent.clone(), Expr::load(&sums, Expr::index()).cast(dtype), &[]))
     }
+}
+
+/// The same numbers of each batch, those that are read from arrays by way of one array: a kernel that cannot bind all
+/// theirs binds that one.
+fn tabled<const N: usize>(call: Call<'_>, batches: &Extent, fields: [Expr; N]) -> Result<[Expr; N]> {
+    let read: Vec<Expr> = fields.iter().filter(|f| f.reads()).cloned().collect();
+    if read.len() < 2 {
+        return Ok(fields);
+    }
+    let width = Expr::u32(read.len() as u32);
+    let (batch, place) = (Expr::index().div(width.clone()), Expr::index().rem(width.clone()));
+    let mut places = (0..).map(Expr::u32).zip(&read);
+    let Some((_, first)) = places.next() else { return Ok(fields) };
+    let entry =
+        places.fold(first.at(&batch), |before, (k, field)| place.clone().eq(k).select(field.at(&batch), before));
+    let table = Node::map(call.backend, call.op, batches.times(call.op, read.len() as u64)?, entry, &[]);
+    let mut next = 0;
+    Ok(fields.map(|f| {
+        if !f.reads() {
+            return f;
+        }
+        next += 1;
+        Expr::load(&table, Expr::index().mul(width.clone()).add(Expr::u32(next - 1)))
+    }))
 }
 
 /// What sums of products of that dtype are added up in: bytes wrap in the low bits of a word.
@@ -352,7 +379,8 @@ mod tests {
 
     #[test]
     fn tiles_are_never_more_than_said() {
-        for (m, n, batches) in [(1u64, 1, 1), (17, 64, 3), (4096, 4096, 1), (65, 63, 1000), (0, 9, 7), (100_000, 1, 2)] {
+        for (m, n, batches) in [(1u64, 1, 1), (17, 64, 3), (4096, 4096, 1), (65, 63, 1000), (0, 9, 7), (100_000, 1, 2)]
+        {
             let cut = Cut::new(m * n * batches, m * batches, n * batches, batches);
             let tile = u64::from(cut.tile);
             assert!(m.div_ceil(tile) * n.div_ceil(tile) * batches <= cut.most, "{m} x {n} of {batches}");

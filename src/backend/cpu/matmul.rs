@@ -162,7 +162,8 @@ mod tests {
             if t { x[c * rows + r] } else { x[r * columns + c] }
         };
         let sum = |i: usize, j: usize| {
-            (0..k).fold(0.0, |sum: f32, l| sum + at(a, i, l, (m, k), transposed[0]) * at(b, l, j, (k, n), transposed[1]))
+            (0..k)
+                .fold(0.0, |sum: f32, l| sum + at(a, i, l, (m, k), transposed[0]) * at(b, l, j, (k, n), transposed[1]))
         };
         (0..m * n).map(|p| sum(p / n, p % n).to_bits()).collect()
     }
