@@ -133,7 +133,7 @@ fn index(random: &mut Random, rank: usize) -> Vec<Index> {
 fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
     let axis = random.signed(rank.max(1) as i64).clamp(-(rank.max(1) as i64), rank.max(1) as i64 - 1);
     let is_number = dtype != DType::Bool && dtype != DType::Str;
-    match random.below(if dtype == DType::Str { 6 } else { 14 }) {
+    match random.below(if dtype == DType::Str { 6 } else { 16 }) {
         0 | 1 => {
             let index = index(random, rank);
             (format!("slice {index:?}"), Box::new(move |x, _| x.slice(&index)))
@@ -173,6 +173,16 @@ fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
         12 if is_number && rank > 1 => {
             ("x * x - sum".into(), Box::new(|x, _| x.multiply(x)?.subtract(&x.reduce_sum(-1, true)?)))
         }
+        14 if is_number && rank > 1 => match random.below(3) {
+            0 => ("x by its transpose".into(), Box::new(|x, _| x.matmul(x, false, true))),
+            1 => ("the transpose of x by x".into(), Box::new(|x, _| x.matmul(x, true, false))),
+            _ => ("matmul".into(), Box::new(|x, y| x.matmul(y, false, false))),
+        },
+        15 if dtype.is_float() => match random.below(3) {
+            0 => (format!("softmax {axis}"), Box::new(move |x, _| x.softmax(axis))),
+            1 => (format!("logsumexp {axis}"), Box::new(move |x, _| x.reduce_logsumexp(axis, true))),
+            _ => ("dropout".into(), Box::new(|x, _| x.dropout(0.25, 77))),
+        },
         _ => ("equal".into(), Box::new(|x, y| x.equal(y))),
     }
 }

@@ -64,6 +64,9 @@ pub(crate) enum Recipe {
         /// The values.
         value: Expr,
     },
+    /// The product of two matrices for each batch. Batch `g` has `m` times `n` results, row-major from `starts[2]` on;
+    /// result (i, j) is the sum of `a(i, l) * b(l, j)` over `l` below `k`, added to 0 one by one, `l` ascending.
+    Product(Box<Product>),
     /// `out[i]` is the sum of `value` at positions below `i`; one entry more than `count`, and entries beyond repeat
     /// the total. u32.
     Scan {
@@ -103,6 +106,37 @@ pub(crate) enum Recipe {
     },
 }
 
+/// Matrices to multiply, batch by batch; see [`Recipe::Product`]. All sizes and starts are expressions in the batch.
+#[derive(Debug, Hash)]
+pub(crate) struct Product {
+    /// How many batches.
+    pub(crate) batches: Extent,
+    /// Rows of the result, terms of a sum, columns of the result.
+    pub(crate) sizes: [Expr; 3],
+    /// The flat positions at which the matrices begin: left, right, result. The results of all batches lie one after
+    /// the other.
+    pub(crate) starts: [Expr; 3],
+    /// The numbers left and right, by flat position; row-major in each batch, one dtype.
+    pub(crate) operands: [Expr; 2],
+    /// How many numbers each operand has at most.
+    pub(crate) capacities: [u32; 2],
+    /// Whether the operand is stored transposed: left as k by m, right as n by k.
+    pub(crate) transposed: [bool; 2],
+    /// Where the batches' tiles begin: batch `g` has `ceil(m / tile) * ceil(n / tile)` of them.
+    pub(crate) tiles: Rows,
+    /// How many tiles there are at most.
+    pub(crate) tile_capacity: u32,
+    /// Rows and columns of a tile. It changes no bits.
+    pub(crate) tile: u32,
+}
+
+impl Product {
+    /// The expressions in it, but for the number of batches.
+    fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.operands.iter().chain(&self.sizes).chain(&self.starts)
+    }
+}
+
 impl Recipe {
     /// The expressions in it, with the live counts it depends on.
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
@@ -115,6 +149,10 @@ impl Recipe {
             Self::Reduce { value, nrows, nvals, .. } => {
                 out.push(value);
                 [Some(nrows), Some(nvals)]
+            }
+            Self::Product(p) => {
+                out.extend(p.exprs());
+                [Some(&p.batches), None]
             }
             Self::Scan { value, count, .. } => {
                 out.push(value);
@@ -141,6 +179,7 @@ impl Recipe {
     pub(crate) fn rows(&self) -> Option<&Rows> {
         match self {
             Self::Reduce { rows, .. } | Self::Hash { rows, .. } => Some(rows),
+            Self::Product(p) => Some(&p.tiles),
             _ => None,
         }
     }
@@ -313,6 +352,19 @@ impl Node {
         let extent = nrows.times("a row reduction", u64::from(inner))?;
         let recipe = Recipe::Reduce { op, rows, nrows, nvals, inner, value: value.clone() };
         Ok(Self::recorded(backend, name, value.dtype(), extent, &[], recipe))
+    }
+
+    /// The products of matrices, `extent` numbers in all; see [`Recipe::Product`].
+    pub(crate) fn product(
+        backend: &BackendRef,
+        op: &'static str,
+        extent: Extent,
+        product: Product,
+        asserts: &[Self],
+    ) -> Self {
+        let dtype = product.operands[0].dtype();
+        debug_assert_eq!(dtype, product.operands[1].dtype(), "bug: operands differ");
+        Self::recorded(backend, op, dtype, extent, asserts, Recipe::Product(Box::new(product)))
     }
 
     /// The exclusive sums, with the total at the end; see [`Recipe::Scan`].

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::digest::Digest;
 use super::expr::{Check, Expr, ExprKind};
-use super::node::{Node, Recipe, Rows, for_each_node};
+use super::node::{Node, Product, Recipe, Rows, for_each_node};
 use super::opcode::BinaryOp;
 
 /// What a kernel of the backend may use.
@@ -97,6 +97,9 @@ enum Evaluation {
     Once,
     /// Twice a position, without its row: by both passes of a scan.
     Twice,
+    /// Any number of times a position, without its row, and not at all where no result needs it: by a product's tiles.
+    /// Conditions would be looked at or not depending on that, so that they stay with an array of their own.
+    Again,
     /// From a hundred places of the text, as a hash reads bytes: what is not a mere load would be compiled as often.
     Everywhere,
 }
@@ -166,6 +169,7 @@ impl Planner {
             Recipe::Map { .. } | Recipe::Assert { .. } => 1,
             Recipe::Hash { .. } => 1,
             Recipe::Scan { .. } | Recipe::Reduce { .. } => 2,
+            Recipe::Product(_) => 1,
             // Digits, keys, and the permutation, which is the output in the last pass.
             Recipe::Sort { .. } => 3,
         };
@@ -196,6 +200,7 @@ impl Planner {
             rows,
             evaluation: match recipe {
                 Recipe::Scan { .. } | Recipe::Sort { .. } => Evaluation::Twice,
+                Recipe::Product(_) => Evaluation::Again,
                 Recipe::Hash { .. } => Evaluation::Everywhere,
                 _ => Evaluation::Once,
             },
@@ -214,6 +219,25 @@ impl Planner {
                 let (nrows, nvals) = (count(self, nrows), count(self, nvals));
                 let value = self.resolve(value, &mut g);
                 Recipe::Reduce { op: *op, rows: rows.clone(), nrows, nvals, inner: *inner, value }
+            }
+            Recipe::Product(p) => {
+                let batches = count(self, &p.batches);
+                let mut all = |of: &[Expr; 3]| of.each_ref().map(|e| self.resolve(e, &mut g));
+                let (sizes, starts) = (all(&p.sizes), all(&p.starts));
+                let operands = p.operands.each_ref().map(|e| self.resolve(e, &mut g));
+                let Product { capacities, transposed, tile_capacity, tile, .. } = **p;
+                let tiles = p.tiles.clone();
+                Recipe::Product(Box::new(Product {
+                    batches,
+                    sizes,
+                    starts,
+                    operands,
+                    capacities,
+                    transposed,
+                    tiles,
+                    tile_capacity,
+                    tile,
+                }))
             }
             Recipe::Scan { value, count: n } => {
                 let n = count(self, n);
@@ -303,6 +327,7 @@ impl Planner {
         match g.evaluation {
             Evaluation::Everywhere if cost > 2 => return None,
             Evaluation::Twice if cost > TWICE => return None,
+            Evaluation::Again if cost > TWICE || has_conditions(&body) => return None,
             _ => {}
         }
         if !at.is_index() {
@@ -327,6 +352,13 @@ impl Planner {
         g.cost += cost;
         Some(body)
     }
+}
+
+/// Whether evaluating the expression looks at a condition.
+fn has_conditions(e: &Expr) -> bool {
+    let mut found = false;
+    for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::Checked(..)));
+    found
 }
 
 /// What evaluating the expression once costs, in operations: each distinct subexpression once, and nothing for the row

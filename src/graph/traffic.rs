@@ -30,6 +30,8 @@ fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
         Recipe::Reduce { rows, nvals, inner, value, .. } => {
             (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))
         }
+        // Each operand once: tiles of one row or column read the same, from the cache or not.
+        Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0]), Some(&p.tiles)),
         Recipe::Scan { value, count } => (value, u64::from(count.capacity()), None),
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity()), None),
         Recipe::Hash { rows, byte, .. } => {
@@ -67,18 +69,26 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     if let Some(Rows::Splits(n)) = rows {
         searched(n, f);
     }
-    for_each_expr(value, &mut |e| match e.kind() {
-        ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, f),
-        _ => {}
-    });
-    for_each_expr(value, &mut |e| {
-        if let ExprKind::Load(n, at) = e.kind() {
-            // Splits are met as partitions above, and are not read a second time for their ends.
-            if !splits.contains(&n.digest()) {
-                f(n, Some(at), load_bytes(n, at, positions));
+    let mut values = vec![(value, positions)];
+    if let Recipe::Product(p) = &step.recipe {
+        values.push((&p.operands[1], u64::from(p.capacities[1])));
+    }
+    for (value, _) in &values {
+        for_each_expr(value, &mut |e| match e.kind() {
+            ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, f),
+            _ => {}
+        });
+    }
+    for (value, positions) in values {
+        for_each_expr(value, &mut |e| {
+            if let ExprKind::Load(n, at) = e.kind() {
+                // Splits are met as partitions above, and are not read a second time for their ends.
+                if !splits.contains(&n.digest()) {
+                    f(n, Some(at), load_bytes(n, at, positions));
+                }
             }
-        }
-    });
+        });
+    }
 }
 
 /// What the step moves. A scan or a sort evaluates its expression twice.

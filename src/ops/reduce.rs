@@ -17,7 +17,7 @@ use crate::math::MathFn;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// Which numbers of a tensor become one, over all axes.
-struct Reduction {
+pub(super) struct Reduction {
     op: &'static str,
     backend: BackendRef,
     /// Innermost first.
@@ -27,7 +27,7 @@ struct Reduction {
 }
 
 impl Reduction {
-    fn new(op: &'static str, x: &Tensor, axes: &Axes, keepdims: bool) -> Result<Self> {
+    pub(super) fn new(op: &'static str, x: &Tensor, axes: &Axes, keepdims: bool) -> Result<Self> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for axis in axes.resolve(op, x)? {
             match runs.last_mut() {
@@ -50,7 +50,7 @@ impl Reduction {
     }
 
     /// The reduction of `value`, an expression in the number, as an expression in the result's number.
-    fn fold(&self, op: ReduceOp, value: Expr) -> Result<Expr> {
+    pub(super) fn fold(&self, op: ReduceOp, value: Expr) -> Result<Expr> {
         self.stages.iter().try_fold(value, |value, stage| {
             Ok(Expr::load(&stage.reduce(&self.backend, self.op, op, value)?, Expr::index()))
         })
@@ -67,19 +67,19 @@ impl Reduction {
     }
 
     /// Which result the number `Index` is part of.
-    fn target(&self) -> Expr {
+    pub(super) fn target(&self) -> Expr {
         self.stages.iter().fold(Expr::index(), |at, stage| stage.target().at(&at))
     }
 
     /// The array of an expression in the result's number.
-    fn stored(&self, value: Expr) -> Node {
+    pub(super) fn stored(&self, value: Expr) -> Node {
         match value.kind() {
             ExprKind::Load(node, at) if at.is_index() => node.clone(),
             _ => Node::map(&self.backend, self.op, self.levels.numbers(), value, &[]),
         }
     }
 
-    fn tensor(&self, value: Expr) -> Result<Tensor> {
+    pub(super) fn tensor(&self, value: Expr) -> Result<Tensor> {
         self.levels.tensor(&self.backend, self.stored(value))
     }
 }
@@ -155,6 +155,15 @@ mod ordered {
         let none = if op == ReduceOp::Min { Scalar::highest(d) } else { Scalar::lowest(d) };
         key.clone().eq(Expr::scalar(none)).select(empty.clone(), flip(key).bitcast(empty.dtype()))
     }
+}
+
+/// The greatest of the floats `x`, NaN if any is NaN, `empty` where there are none: an expression in the result's number.
+pub(super) fn greatest(r: &Reduction, x: Expr, empty: Expr) -> Result<Expr> {
+    if r.stages.is_empty() {
+        return Ok(x);
+    }
+    let key = r.fold(ReduceOp::Max, ordered::encode(x, ReduceOp::Max))?;
+    Ok(ordered::decode(key, ReduceOp::Max, empty))
 }
 
 impl Tensor {

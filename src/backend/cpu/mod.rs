@@ -8,6 +8,7 @@ mod eval;
 mod fingerprint;
 mod lanes;
 mod map;
+pub mod matmul;
 mod reduce;
 mod row_hash;
 pub mod row_reduce;
@@ -97,6 +98,7 @@ impl CpuBackend {
             Recipe::Reduce { op, rows, nrows, inner, value, .. } => {
                 reduce::reduce(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
             }
+            Recipe::Product(p) => matmul::products(inputs, op, p, live(&p.batches), &mut out)?,
             Recipe::Scan { value, count } => {
                 let mut values = Array::zeroed(op, DType::U32, live(count))?;
                 let n = values.len();

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::codegen::{Binding, Generated, Module, elements_per_word, storage_type, value_type};
-use super::{row_reduce, scan, sort};
+use super::{matmul, row_reduce, scan, sort};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Recipe, Rows};
+use crate::graph::node::{Product, Recipe, Rows};
 use crate::graph::opcode::HashOp;
 use crate::graph::plan::Step;
 
@@ -44,6 +44,7 @@ pub(crate) struct Lowered {
 const MAP: &str = include_str!("../../../shaders/map.wgsl");
 const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
+const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
 const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
 const SORT: &str = include_str!("../../../shaders/sort.wgsl");
 const ROW_HASH: &str = include_str!("../../../shaders/row_hash.wgsl");
@@ -113,6 +114,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             let scratch = vec![u64::from(grid.part_len) * value.dtype().size() as u64];
             Ok(Lowered { launches, scratch, overflow: None })
         }
+        Recipe::Product(p) => Ok(product(step, first_slot, p, &label("matmul"))),
         Recipe::Scan { value, count } => {
             let mut m = Module::new(step, first_slot).without_row_context();
             live(&mut m, "live", count);
@@ -152,6 +154,32 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             Ok(Lowered { launches: vec![launch], ..Lowered::default() })
         }
     }
+}
+
+fn product(step: &Step, first_slot: u32, p: &Product, label: &Arc<str>) -> Lowered {
+    let (batches, capacity) = (p.batches.capacity(), step.out.extent().capacity());
+    if batches == 0 || p.tile_capacity == 0 || capacity == 0 {
+        return Lowered::default();
+    }
+    let dtype = p.operands[0].dtype();
+    let mut m = Module::new(step, first_slot).without_row_context();
+    partition(&mut m, &p.tiles, &p.batches);
+    for (name, e) in ["rows_of", "terms_of", "columns_of"].into_iter().zip(&p.sizes) {
+        m.value_function(name, e);
+    }
+    for (name, e) in ["left_start", "right_start", "out_start"].into_iter().zip(&p.starts) {
+        m.value_function(name, e);
+    }
+    for (name, e) in ["load_left", "load_right"].into_iter().zip(&p.operands) {
+        m.value_function(name, e);
+    }
+    m.sum_of_products(dtype);
+    m.push(&matmul::constants(p.tile, dtype.size()));
+    m.push("fn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
+    let ty = value_type(dtype);
+    let g = m.finish(&[MATMUL], ty, Some(ty), &[]);
+    let head = matmul::head(batches, p.tile_capacity, capacity, p.transposed);
+    Lowered { launches: vec![g.launch(label, "main", head, p.tile_capacity, 1)], ..Lowered::default() }
 }
 
 fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {

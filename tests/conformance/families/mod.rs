@@ -35,8 +35,10 @@ families! {
     gather
     getitem
     hash
+    matmul
     reduce
     sparse
     shape_ops
+    softmax
     unary
 }

@@ -185,6 +185,17 @@ impl<'a> Module<'a> {
         ));
     }
 
+    /// Adds `identity` and `add_product` of a sum of products of that dtype.
+    pub(crate) fn sum_of_products(&mut self, dtype: DType) {
+        let ty = value_type(dtype);
+        let sum = arithmetic::add_product(self, dtype);
+        let identity = self.number(ReduceOp::Sum.identity(dtype));
+        self.push(&format!(
+            "fn identity() -> {ty} {{\n    return {identity};\n}}\n\
+             fn add_product(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {sum};\n}}"
+        ));
+    }
+
     /// Adds any text.
     pub(crate) fn push(&mut self, text: &str) {
         self.functions.push_str(text);

@@ -4,6 +4,7 @@
 //! Every scratch and output buffer starts as junk. Without an adapter the tests fail; none is skipped.
 
 mod harness;
+mod matmul;
 mod rows;
 pub(crate) use rows::{Random, adversarial, splits};
 

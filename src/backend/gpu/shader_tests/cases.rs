@@ -7,7 +7,7 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 
@@ -46,6 +46,7 @@ impl<'a> Cases<'a> {
         }
         cases.asserts();
         cases.reductions();
+        cases.products();
         cases.scans_and_sorts();
         cases.hashes();
         cases.out
@@ -187,6 +188,38 @@ impl<'a> Cases<'a> {
         let (nrows, nvals) = (count(nrows, 2), count(values / inner, 3));
         let node = Node::reduce(self.backend, "reduce", op, (rows, nrows), nvals, inner, value);
         self.out.push((name, node.expect("small")));
+    }
+
+    fn products(&mut self) {
+        let Sizes { values, rows, number } = self.sizes;
+        for dtype in ops::REDUCED {
+            for tile in [16, 32, 64] {
+                for (sizes, is_ragged) in [("of rows", true), ("of one size", false)] {
+                    for counted in [false, true] {
+                        // Sizes and starts of the batches from splits, or numbers; a product and a cast are taken in.
+                        let s = self.splits();
+                        let start =
+                            |at: Expr| if is_ragged { Expr::load(&s, at) } else { at.mul(Expr::u32(values / rows)) };
+                        let size = start(Expr::index().add(Expr::u32(1))).sub(start(Expr::index()));
+                        let size = if is_ragged { size } else { Expr::u32(number as u32) };
+                        let value = self.values(dtype);
+                        let product = Product {
+                            batches: if counted { self.counted_extent(rows) } else { Extent::known(rows) },
+                            sizes: [size.clone(), Expr::u32(7), size],
+                            starts: [0; 3].map(|_| start(Expr::index())),
+                            operands: [value.clone().mul(value), self.values(DType::U8).cast(dtype)],
+                            capacities: [values; 2],
+                            transposed: [true, false],
+                            tiles: if is_ragged { Rows::Splits(self.splits()) } else { Rows::Uniform(3) },
+                            tile_capacity: values,
+                            tile,
+                        };
+                        let node = Node::product(self.backend, "product", Extent::known(values), product, &[]);
+                        self.out.push((format!("product {dtype} by {tile} {sizes} counted {counted}"), node));
+                    }
+                }
+            }
+        }
     }
 
     fn scans_and_sorts(&mut self) {

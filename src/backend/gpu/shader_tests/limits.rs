@@ -5,7 +5,7 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::ReduceOp;
 
 const N: u32 = 3000;
@@ -23,6 +23,25 @@ fn sum(backend: &BackendRef, width: u32, chain: bool) -> Expr {
         }
         Expr::load(&Node::map(backend, "sum", Extent::known(N), next, &[]), Expr::index())
     })
+}
+
+/// 10 batches of 30 by 10 and 10 by 30, of that value on the left and on the right.
+fn product(backend: &BackendRef, value: &Expr) -> Node {
+    let start = |each: u32| Expr::index().mul(Expr::u32(each));
+    // As every operation does: a value is a node of its own.
+    let value = Expr::load(&Node::map(backend, "value", Extent::known(N), value.clone(), &[]), Expr::index());
+    let product = Product {
+        batches: Extent::known(10),
+        sizes: [30, 10, 30].map(Expr::u32),
+        starts: [300, 300, 900].map(start),
+        operands: [value.clone().add(Expr::u32(1)), value],
+        capacities: [N; 2],
+        transposed: [false; 2],
+        tiles: Rows::Uniform(4),
+        tile_capacity: 40,
+        tile: 16,
+    };
+    Node::product(backend, "product", Extent::known(9000), product, &[])
 }
 
 #[test]
@@ -53,6 +72,8 @@ fn wide_expressions_of_every_primitive() {
                     ("asserted".into(), Node::map(backend, "map", Extent::known(9), Expr::index(), &[assert])),
                     ("reduce".into(), reduce(&value)),
                     ("checked reduce".into(), reduce(&checked)),
+                    ("product".into(), product(backend, &value)),
+                    ("product with a condition".into(), product(backend, &checked)),
                     ("scan".into(), Node::scan(backend, "scan", counted.clone(), checked.clone()).expect("small")),
                     ("sort".into(), Node::sort(backend, "sort", counted, checked, 16)),
                 ]
