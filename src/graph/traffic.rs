@@ -41,6 +41,7 @@ fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
             });
             (byte, bytes, Some(rows))
         }
+        Recipe::Compact { keep, count, .. } => (keep, u64::from(count.capacity()), None),
     }
 }
 
@@ -58,6 +59,14 @@ fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
 /// Calls `f` with each array that the step reads and the bytes of it, by distinct load; splits once.
 fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     let (value, positions, rows) = domain(step);
+    loads_of(value, positions, rows, f);
+    if let Recipe::Compact { value, .. } = &step.recipe {
+        loads_of(value, positions, None, f);
+    }
+}
+
+/// The same for one expression at so many positions.
+fn loads_of(value: &Expr, positions: u64, rows: Option<&Rows>, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     let mut splits = HashSet::new();
     let mut searched = |n: &Node, f: &mut dyn FnMut(&Node, Option<&Expr>, u64)| {
         if splits.insert(n.digest()) {
@@ -88,7 +97,9 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let written = step.out.bytes();
     match &step.recipe {
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
-        Recipe::Reduce { .. } => Traffic { read: read + scratch_bytes, written: written + scratch_bytes },
+        Recipe::Reduce { .. } | Recipe::Compact { .. } => {
+            Traffic { read: read + scratch_bytes, written: written + scratch_bytes }
+        }
         Recipe::Sort { count, bits, .. } => {
             let (n, passes) = (u64::from(count.capacity()), u64::from(bits.div_ceil(8).max(1)));
             // A pass reads a key twice and an index once, and writes both.

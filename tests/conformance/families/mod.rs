@@ -35,6 +35,7 @@ families! {
     gather
     getitem
     hash
+    mask
     reduce
     unary
 }

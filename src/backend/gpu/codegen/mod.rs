@@ -226,6 +226,23 @@ impl<'a> Module<'a> {
         ));
     }
 
+    /// `clear` and `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several
+    /// workgroups, in any order: each sets its own bits of a word that was zero.
+    pub(crate) fn compact_output(&mut self, dtype: DType) {
+        let lanes = elements_per_word(dtype);
+        if lanes == 1 {
+            self.push("fn clear(i: u32) {\n}\nfn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
+            return;
+        }
+        let bits = if dtype == DType::Bool { "select(0u, 1u, v)" } else { "v" };
+        let (shift, mask, width) = (lanes.trailing_zeros(), lanes - 1, 32 / lanes);
+        self.push(&format!(
+            "fn clear(i: u32) {{\n    if ((i & {mask}u) == 0u) {{\n        atomicStore(&out[i >> {shift}u], 0u);\n    }}\n}}\n\
+             fn store(i: u32, v: Elem) {{\n    \
+             atomicOr(&out[i >> {shift}u], {bits} << ((i & {mask}u) * {width}u));\n}}",
+        ));
+    }
+
     /// `place` and `store` of a condition: the first position at which it fails goes to the status block.
     pub(crate) fn assert_output(&mut self, slot: u32) {
         self.uses_status = true;
