@@ -34,6 +34,7 @@ mod span;
 mod sparse_ragged;
 mod string_pairs;
 mod strings;
+mod tile;
 mod to_tensor;
 mod unary;
 

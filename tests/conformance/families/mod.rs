@@ -36,6 +36,8 @@ families! {
     getitem
     hash
     mask
+    range
     reduce
+    tile
     unary
 }
