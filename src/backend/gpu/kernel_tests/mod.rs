@@ -7,6 +7,7 @@ mod harness;
 mod rows;
 pub(crate) use rows::{Random, adversarial, splits};
 
+mod compact;
 mod row_reduce;
 mod scan;
 mod sort;
