@@ -69,8 +69,7 @@ impl Tensor {
         for t in &tensors {
             Device::check_same(OP, backend, t.backend())?;
         }
-        let layouts: Vec<&RaggedShape> =
-            std::iter::once(self).chain(tensors).map(|t| t.ragged_shape()).collect();
+        let layouts: Vec<&RaggedShape> = std::iter::once(self).chain(tensors).map(|t| t.ragged_shape()).collect();
         let shared = broadcast(backend, OP, &layouts, UniformRows::Once)?;
         let width: u64 = shared.inner.iter().map(|&d| u64::from(d)).product();
         let count = match &shared.outer {

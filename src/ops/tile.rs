@@ -48,11 +48,13 @@ impl Tensor {
     pub fn tile(&self, multiples: &[i64]) -> Result<Self> {
         const OP: &str = "tile";
         if multiples.len() != self.rank() {
-            let what = format!("{} multiples for the {} dimensions of {}", multiples.len(), self.rank(), self.shape_text());
+            let what =
+                format!("{} multiples for the {} dimensions of {}", multiples.len(), self.rank(), self.shape_text());
             return Err(Error::argument(OP, what));
         }
         let multiple = |(d, &m): (usize, &i64)| {
-            u64::try_from(m).map_err(|_| Error::argument(OP, format!("multiples[{d}] is {m}, but must not be negative")))
+            u64::try_from(m)
+                .map_err(|_| Error::argument(OP, format!("multiples[{d}] is {m}, but must not be negative")))
         };
         let multiples: Vec<u64> = multiples.iter().enumerate().map(multiple).collect::<Result<_>>()?;
         self.grown(OP, &multiples, Order::Copies)
