@@ -68,6 +68,7 @@ impl Explain {
                 Recipe::Scan { .. } => ("scan", step.out.extent()),
                 Recipe::Sort { .. } => ("sort", step.out.extent()),
                 Recipe::Hash { .. } => ("row_hash", step.out.extent()),
+                Recipe::Compact { count, .. } => ("compact", count),
                 Recipe::Assert { count, .. } => ("assert", count),
             };
             kernels.push(ExplainedKernel {

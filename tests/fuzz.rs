@@ -133,6 +133,9 @@ fn index(random: &mut Random, rank: usize) -> Vec<Index> {
 fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
     let axis = random.signed(rank.max(1) as i64).clamp(-(rank.max(1) as i64), rank.max(1) as i64 - 1);
     let is_number = dtype != DType::Bool && dtype != DType::Str;
+    if random.below(6) == 0 {
+        return masks_and_tiles(random, dtype, rank, axis);
+    }
     match random.below(if dtype == DType::Str { 6 } else { 16 }) {
         0 | 1 => {
             let index = index(random, rank);
@@ -184,6 +187,33 @@ fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
             _ => ("dropout".into(), Box::new(|x, _| x.dropout(0.25, 77))),
         },
         _ => ("equal".into(), Box::new(|x, y| x.equal(y))),
+    }
+}
+
+/// Masks of every rank, choices, and repetitions.
+fn masks_and_tiles(random: &mut Random, dtype: DType, rank: usize, axis: i64) -> (String, Op) {
+    // Nothing with as many values as there were rows may come of it again and again.
+    let times = random.of(&[0, 1, 2]);
+    match random.below(7) {
+        0 => {
+            let multiples: Vec<i64> =
+                (0..rank as i64).map(|d| if d == axis.rem_euclid(rank as i64) { times } else { 1 }).collect();
+            (format!("tile {multiples:?}"), Box::new(move |x, _| x.tile(&multiples)))
+        }
+        1 => (format!("repeat {times} {axis}"), Box::new(move |x, _| x.repeat(times, axis))),
+        // A flag a row, where the other tensor has as many; a mask of the tensor's own shape.
+        2 if rank > 1 && dtype != DType::Str => {
+            let axes: Vec<i64> = (1..rank as i64).collect();
+            let some = move |t: &Tensor| t.cast(DType::Bool)?.reduce_any(axes.clone(), false);
+            ("mask of rows".into(), Box::new(move |x, y| x.boolean_mask(&some(y)?)))
+        }
+        3 if rank > 1 && dtype != DType::Str => {
+            let some = move |t: &Tensor| t.cast(DType::Bool)?.reduce_any(-1, false);
+            ("mask of the last rows".into(), Box::new(move |x, _| x.boolean_mask(&some(x)?)))
+        }
+        4 if dtype != DType::Str => ("where_indices".into(), Box::new(|x, _| Ok(x.where_indices()?.into_erased()))),
+        5 => ("select".into(), Box::new(|x, y| x.equal(y)?.select(y, x))),
+        _ => ("mask".into(), Box::new(|x, y| x.boolean_mask(&x.equal(y)?))),
     }
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::OnceLock;
 
-use common::naive::{self, Rows};
+use common::naive::{self, Rows, bits};
 use common::random::{self, Sample};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -25,34 +25,6 @@ fn backends() -> &'static [(String, Device)] {
         }
         out
     })
-}
-
-/// The values' bits; NaNs are all one.
-fn bits(values: &HostValues) -> Vec<Vec<u8>> {
-    match values {
-        HostValues::Bool(v) => v.iter().map(|&b| vec![b.into()]).collect(),
-        HostValues::U8(v) => v.iter().map(|&n| vec![n]).collect(),
-        HostValues::I8(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
-        HostValues::U16(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
-        HostValues::I16(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
-        HostValues::I32(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
-        HostValues::U32(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
-        HostValues::I64(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
-        HostValues::U64(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
-        HostValues::F16(v) => {
-            v.iter().map(|&f| if f.is_nan() { f16::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
-        }
-        HostValues::BF16(v) => {
-            v.iter().map(|&f| if f.is_nan() { bf16::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
-        }
-        HostValues::F32(v) => {
-            v.iter().map(|&f| if f.is_nan() { f32::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
-        }
-        HostValues::F64(v) => {
-            v.iter().map(|&f| if f.is_nan() { f64::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
-        }
-        HostValues::Str(v) => v.clone(),
-    }
 }
 
 /// Fails unless both are one tensor, bit for bit.

@@ -95,6 +95,15 @@ pub(crate) enum Recipe {
         /// The bytes, by flat position.
         byte: Expr,
     },
+    /// The values at the positions where `keep` holds, in order; as many as the node's extent says are live.
+    Compact {
+        /// Which positions stay; bool.
+        keep: Expr,
+        /// The value of a position; asked for only where it stays.
+        value: Expr,
+        /// How many positions.
+        count: Extent,
+    },
     /// No array: a condition that must hold at every position below `count`.
     Assert {
         /// The condition; bool.
@@ -165,6 +174,10 @@ impl Recipe {
             Self::Hash { byte, nrows, .. } => {
                 out.push(byte);
                 [Some(nrows), None]
+            }
+            Self::Compact { keep, value, count } => {
+                out.extend([keep, value]);
+                [Some(count), None]
             }
             Self::Assert { ok, count, .. } => {
                 out.push(ok);
@@ -388,6 +401,19 @@ impl Node {
     ) -> Self {
         let extent = nrows.clone();
         Self::recorded(backend, name, DType::U64, extent, &[], Recipe::Hash { op, rows, nrows, byte })
+    }
+
+    /// The values of the positions that stay, of which there are `live` (an expression without `Index`); see
+    /// [`Recipe::Compact`].
+    pub(crate) fn compact(
+        backend: &BackendRef,
+        name: &'static str,
+        (keep, value): (Expr, Expr),
+        count: Extent,
+        live: Expr,
+    ) -> Self {
+        let extent = Extent::bounded(count.capacity(), live);
+        Self::recorded(backend, name, value.dtype(), extent, &[], Recipe::Compact { keep, value, count })
     }
 
     /// A condition over positions, to be handed to [`Node::map`]; see [`Recipe::Assert`].

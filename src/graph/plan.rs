@@ -95,6 +95,8 @@ struct Planner {
 enum Evaluation {
     /// Once a position, with its row at hand.
     Once,
+    /// Once a position, without its row.
+    Rowless,
     /// Twice a position, without its row: by both passes of a scan.
     Twice,
     /// Any number of times a position, without its row, and not at all where no result needs it: by a product's tiles.
@@ -168,7 +170,7 @@ impl Planner {
         let own = match recipe {
             Recipe::Map { .. } | Recipe::Assert { .. } => 1,
             Recipe::Hash { .. } => 1,
-            Recipe::Scan { .. } | Recipe::Reduce { .. } => 2,
+            Recipe::Scan { .. } | Recipe::Reduce { .. } | Recipe::Compact { .. } => 2,
             Recipe::Product(_) => 1,
             // Digits, keys, and the permutation, which is the output in the last pass.
             Recipe::Sort { .. } => 3,
@@ -202,6 +204,7 @@ impl Planner {
                 Recipe::Scan { .. } | Recipe::Sort { .. } => Evaluation::Twice,
                 Recipe::Product(_) => Evaluation::Again,
                 Recipe::Hash { .. } => Evaluation::Everywhere,
+                Recipe::Compact { .. } => Evaluation::Rowless,
                 _ => Evaluation::Once,
             },
             memo: HashMap::new(),
@@ -250,6 +253,11 @@ impl Planner {
             Recipe::Hash { op, rows, nrows, byte } => {
                 let nrows = count(self, nrows);
                 Recipe::Hash { op: *op, rows: rows.clone(), nrows, byte: self.resolve(byte, &mut g) }
+            }
+            Recipe::Compact { keep, value, count: n } => {
+                let n = count(self, n);
+                let (keep, value) = (self.resolve(keep, &mut g), self.resolve(value, &mut g));
+                Recipe::Compact { keep, value, count: n }
             }
             Recipe::Assert { ok, count: n, check } => {
                 let n = count(self, n);
@@ -328,6 +336,8 @@ impl Planner {
             Evaluation::Everywhere if cost > 2 => return None,
             Evaluation::Twice if cost > TWICE => return None,
             Evaluation::Again if cost > TWICE || has_conditions(&body) => return None,
+            // A map finds the rows of a whole tile with two searches: better stored than searched for one by one.
+            Evaluation::Rowless if contains_search(&body) => return None,
             _ => {}
         }
         if !at.is_index() {
@@ -370,6 +380,13 @@ fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
         sum = sum.saturating_add(if at_hand { 0 } else { e.own_cost() });
     });
     sum
+}
+
+/// Whether the row of some position is searched for.
+fn contains_search(e: &Expr) -> bool {
+    let mut found = false;
+    for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::RowOf(..)));
+    found
 }
 
 /// How many arrays a map reads itself.

@@ -43,6 +43,7 @@ fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
             });
             (byte, bytes, Some(rows))
         }
+        Recipe::Compact { keep, count, .. } => (keep, u64::from(count.capacity()), None),
     }
 }
 
@@ -70,8 +71,10 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
         searched(n, f);
     }
     let mut values = vec![(value, positions)];
-    if let Recipe::Product(p) = &step.recipe {
-        values.push((&p.operands[1], u64::from(p.capacities[1])));
+    match &step.recipe {
+        Recipe::Product(p) => values.push((&p.operands[1], u64::from(p.capacities[1]))),
+        Recipe::Compact { value, .. } => values.push((value, positions)),
+        _ => {}
     }
     for (value, _) in &values {
         for_each_expr(value, &mut |e| match e.kind() {
@@ -98,7 +101,9 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let written = step.out.bytes();
     match &step.recipe {
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
-        Recipe::Reduce { .. } => Traffic { read: read + scratch_bytes, written: written + scratch_bytes },
+        Recipe::Reduce { .. } | Recipe::Compact { .. } => {
+            Traffic { read: read + scratch_bytes, written: written + scratch_bytes }
+        }
         Recipe::Sort { count, bits, .. } => {
             let (n, passes) = (u64::from(count.capacity()), u64::from(bits.div_ceil(8).max(1)));
             // A pass reads a key twice and an index once, and writes both.

@@ -105,9 +105,10 @@ impl Tensor {
     fn same_batches(&self, other: &Self, a: &[RowPartition], b: &[RowPartition]) -> Result<Vec<Node>> {
         let batches = |dims: &[RowPartition]| {
             let outer = dims[dims.len() - 2].nrows_extent().clone();
-            RaggedShape { partitions: dims[..dims.len() - 2].to_vec(), outer: Some(outer), inner: Vec::new() }
+            let outside = dims[..dims.len() - 2].to_vec();
+            RaggedShape::of_parts(OP, self.backend(), outside, Some(outer), Vec::new(), Vec::new())
         };
-        same_layout(self.backend(), OP, &batches(a), &batches(b)).map_err(|e| match e {
+        same_layout(self.backend(), OP, &batches(a)?, &batches(b)?).map_err(|e| match e {
             Error::Shape { op, what, .. } => {
                 let (lhs, rhs) = (self.shape_text(), other.shape_text());
                 Error::Shape { op, lhs, rhs, what: format!("batches differ: {what}") }

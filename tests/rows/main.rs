@@ -4,6 +4,9 @@
 mod common;
 
 mod concat;
+mod mask;
 mod nest;
+mod range;
 mod reduce;
 mod softmax;
+mod tile;

@@ -66,6 +66,11 @@ impl<'a> Block<'a> {
         Self { inputs, positions: Positions::Run { start, len }, memo: HashMap::new() }
     }
 
+    /// A block of any positions.
+    pub(crate) fn list(inputs: &'a Inputs, positions: Vec<u32>) -> Self {
+        Self { inputs, positions: Positions::List(positions.into()), memo: HashMap::new() }
+    }
+
     fn len(&self) -> usize {
         match &self.positions {
             Positions::Run { len, .. } => *len,

@@ -4,6 +4,7 @@
 //! twin of a kernel has the kernel's stem.
 
 pub(crate) mod array;
+pub mod compact;
 mod eval;
 mod fingerprint;
 mod lanes;
@@ -122,6 +123,7 @@ impl CpuBackend {
             Recipe::Hash { op, rows, nrows, byte } => {
                 row_hash::row_hash(inputs, *op, rows, live(nrows), byte, &mut out);
             }
+            Recipe::Compact { keep, value, count } => compact::compact(inputs, keep, value, live(count), &mut out),
         }
         Ok(out)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::codegen::{Binding, Generated, Module, elements_per_word, storage_type, value_type};
-use super::{matmul, row_reduce, scan, sort};
+use super::{compact, matmul, row_reduce, scan, sort};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -48,6 +48,7 @@ const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
 const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
 const SORT: &str = include_str!("../../../shaders/sort.wgsl");
 const ROW_HASH: &str = include_str!("../../../shaders/row_hash.wgsl");
+const COMPACT: &str = include_str!("../../../shaders/compact.wgsl");
 const FINGERPRINT: &str = include_str!("../../../shaders/hash/fingerprint.wgsl");
 const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
 const MURMUR: &str = include_str!("../../../shaders/hash/murmur.wgsl");
@@ -152,6 +153,10 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             let g = m.finish(&[ROW_HASH, piece], "u64", Some("u64"), &[]);
             let launch = g.launch(&label("row_hash"), "main", head, n.div_ceil(256), 1);
             Ok(Lowered { launches: vec![launch], ..Lowered::default() })
+        }
+        Recipe::Compact { keep, value, count } => {
+            within(step, count.capacity(), compact::MAX_CAPACITY, "a compaction")?;
+            Ok(compact_launches(step, first_slot, keep, value, count, &label("compact")))
         }
     }
 }
@@ -262,6 +267,43 @@ fn scan_launches(g: &Generated, label: &Arc<str>, capacity: u32) -> Vec<Launch> 
             g.launch(label, "downsweep", head, tiles, 1),
         ]
     }
+}
+
+/// The positions that stay are counted a tile at a time, the counts are scanned, and each tile stores its values.
+fn compact_launches(
+    step: &Step,
+    first_slot: u32,
+    keep: &Expr,
+    value: &Expr,
+    count: &Extent,
+    label: &Arc<str>,
+) -> Lowered {
+    let n = count.capacity();
+    if n == 0 {
+        return Lowered::default();
+    }
+    let mut m = Module::new(step, first_slot).without_row_context();
+    live(&mut m, "live", count);
+    m.value_function("keep", keep);
+    m.value_function("value", value);
+    m.compact_output(value.dtype());
+    let out = match elements_per_word(value.dtype()) {
+        1 => storage_type(value.dtype()),
+        _ => "atomic<u32>",
+    };
+    let tiles = ("tiles", "array<u32>", Binding::Scratch(0));
+    let g = m.finish(&[COMPACT, WORKGROUP_SCAN], value_type(value.dtype()), Some(out), &[tiles]);
+    let head = [n, 0, 0, 0, 0, 0, 0, 0];
+    let launches = if compact::is_small(n) {
+        vec![g.launch(label, "small", head, 1, 1)]
+    } else {
+        vec![
+            g.launch(label, "upsweep", head, compact::tiles(n), 1),
+            g.launch(label, "spine", head, 1, 1),
+            g.launch(label, "downsweep", head, compact::tiles(n), 1),
+        ]
+    };
+    Lowered { launches, scratch: vec![u64::from(compact::scratch_len(n)) * 4], overflow: None }
 }
 
 /// One pass a byte of the keys; keys and permutation alternate between two pairs of scratch buffers.

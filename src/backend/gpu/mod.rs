@@ -4,7 +4,7 @@
 //! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL) -> runtime (buffers, pipelines, queue)
 //! ```
 //!
-//! One file a primitive holds its grids and scratch sizes: `matmul`, `row_reduce`, `scan`, `sort`.
+//! One file a primitive holds its grids and scratch sizes: `compact`, `matmul`, `row_reduce`, `scan`, `sort`.
 
 mod backend;
 mod codegen;
@@ -14,6 +14,7 @@ pub(crate) mod runtime;
 
 pub(crate) use backend::GpuBackend;
 
+pub(crate) mod compact;
 pub(crate) mod matmul;
 pub(crate) mod row_reduce;
 pub(crate) mod scan;

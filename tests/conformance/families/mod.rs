@@ -35,10 +35,13 @@ families! {
     gather
     getitem
     hash
+    mask
     matmul
+    range
     reduce
-    sparse
     shape_ops
     softmax
+    sparse
+    tile
     unary
 }

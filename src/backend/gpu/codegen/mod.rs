@@ -227,12 +227,7 @@ impl<'a> Module<'a> {
             );
             return;
         }
-        let bits = match dtype {
-            DType::Bool => "select(0u, 1u, v)",
-            DType::I8 => "(bitcast<u32>(v) & 0xffu)",
-            DType::I16 => "(bitcast<u32>(v) & 0xffffu)",
-            _ => "v",
-        };
+        let bits = packed_bits(dtype);
         let (last, width, shift) = (lanes - 1, 32 / lanes, lanes.trailing_zeros());
         self.push(&format!(
             "var<private> word: u32;\n\
@@ -243,6 +238,23 @@ impl<'a> Module<'a> {
              word = select(word, 0u, lane == 0u) | ({bits} << (lane * {width}u));\n    \
              if (lane == {last}u || i + 1u == live()) {{\n        out[i >> {shift}u] = word;\n    }}\n}}",
             stride = 256 * lanes,
+        ));
+    }
+
+    /// `clear` and `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several
+    /// workgroups, in any order: each sets its own bits of a word that was zero.
+    pub(crate) fn compact_output(&mut self, dtype: DType) {
+        let lanes = elements_per_word(dtype);
+        if lanes == 1 {
+            self.push("fn clear(i: u32) {\n}\nfn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
+            return;
+        }
+        let bits = packed_bits(dtype);
+        let (shift, mask, width) = (lanes.trailing_zeros(), lanes - 1, 32 / lanes);
+        self.push(&format!(
+            "fn clear(i: u32) {{\n    if ((i & {mask}u) == 0u) {{\n        atomicStore(&out[i >> {shift}u], 0u);\n    }}\n}}\n\
+             fn store(i: u32, v: Elem) {{\n    \
+             atomicOr(&out[i >> {shift}u], {bits} << ((i & {mask}u) * {width}u));\n}}",
         ));
     }
 
@@ -314,6 +326,16 @@ impl<'a> Module<'a> {
             text.push('\n');
         }
         Generated { text, bindings, scalars: self.scalars }
+    }
+}
+
+/// The value `v` of a packed dtype as the low bits of a word.
+const fn packed_bits(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "select(0u, 1u, v)",
+        DType::I8 => "(bitcast<u32>(v) & 0xffu)",
+        DType::I16 => "(bitcast<u32>(v) & 0xffffu)",
+        _ => "v",
     }
 }
 

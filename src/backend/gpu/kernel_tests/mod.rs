@@ -8,6 +8,7 @@ mod matmul;
 mod rows;
 pub(crate) use rows::{Random, adversarial, splits};
 
+mod compact;
 mod row_reduce;
 mod scan;
 mod sort;

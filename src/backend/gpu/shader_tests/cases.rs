@@ -43,6 +43,7 @@ impl<'a> Cases<'a> {
             cases.selections(dtype);
             cases.rows(dtype);
             cases.counted(dtype);
+            cases.compactions(dtype);
         }
         cases.asserts();
         cases.reductions();
@@ -141,6 +142,28 @@ impl<'a> Cases<'a> {
         let row = Expr::load(&self.array(dtype, self.sizes.rows), Expr::row_of(&self.splits(), Expr::index()));
         let value = row.clone().eq(flipped.clone()).select(row, flipped);
         self.out.push((format!("counted row {dtype}"), Node::map(self.backend, "map", extent, value, &[])));
+    }
+
+    fn compactions(&mut self, dtype: DType) {
+        let chosen = self.values(DType::Bool);
+        let equal = self.values(dtype).eq(Expr::scalar(Scalar::from_i64(dtype, 1)));
+        let checked = self.values(dtype).checked(Check::new("check", "a condition"), self.values(DType::Bool));
+        let n = self.sizes.values;
+        for (what, keep, value) in [
+            ("", chosen.clone(), self.values(dtype)),
+            (" by value", equal, self.values(dtype)),
+            (" checked", chosen, checked),
+        ] {
+            for counted in [false, true] {
+                let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
+                let live = Expr::load(&self.array(DType::U32, 4), Expr::u32(3));
+                let node = Node::compact(self.backend, "compact", (keep.clone(), value.clone()), count, live);
+                self.out.push((format!("compact {dtype}{what} counted {counted}"), node));
+            }
+        }
+        let few = (self.values(DType::Bool), self.values(dtype));
+        let node = Node::compact(self.backend, "compact", few, Extent::known(100), Expr::u32(7));
+        self.out.push((format!("a small compact {dtype}"), node));
     }
 
     fn asserts(&mut self) {

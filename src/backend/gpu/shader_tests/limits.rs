@@ -75,7 +75,17 @@ fn wide_expressions_of_every_primitive() {
                     ("product".into(), product(backend, &value)),
                     ("product with a condition".into(), product(backend, &checked)),
                     ("scan".into(), Node::scan(backend, "scan", counted.clone(), checked.clone()).expect("small")),
-                    ("sort".into(), Node::sort(backend, "sort", counted, checked, 16)),
+                    ("sort".into(), Node::sort(backend, "sort", counted.clone(), checked.clone(), 16)),
+                    ("compact".into(), {
+                        let keep = checked.clone().rem(Expr::u32(3)).eq(Expr::u32(0));
+                        let sum = |value: Expr| {
+                            let all = (Rows::Uniform(N), Extent::known(1));
+                            let sum = Node::reduce(backend, "kept", ReduceOp::Sum, all, Extent::known(N), 1, value);
+                            Expr::load(&sum.expect("small"), Expr::u32(0))
+                        };
+                        let stay = sum(keep.clone().cast(DType::U32));
+                        Node::compact(backend, "compact", (keep, checked), counted, stay)
+                    }),
                 ]
             });
         }

@@ -6,7 +6,7 @@ use super::twins::{array, same_everywhere};
 use crate::backend::gpu::kernel_tests::{Random, adversarial, splits};
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
-use crate::graph::expr::Expr;
+use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::BinaryOp;
@@ -248,6 +248,56 @@ fn sorts_by_any_number_of_bits() {
             }
         }
         out
+    });
+}
+
+#[test]
+fn compactions_of_every_density_and_packing() {
+    for dtype in ops::DTYPES {
+        same_everywhere(&format!("compactions of {dtype}"), &[dtype], |backend| {
+            let mut out = Vec::new();
+            let mut random = Random(31);
+            for n in [0u32, 1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 2047, 2048, 2049, 2051, 4096, 9000] {
+                // None, all, few, many, and runs that end within the words of packed values.
+                for percent in [0, 1, 50, 97, 100, 101, 102, 103] {
+                    let flags: Vec<u8> = (0..n.max(1))
+                        .map(|i| match percent {
+                            101.. => u8::from(i % (percent - 98) != 1 && i % 2048 != 2047),
+                            _ => u8::from(random.below(100) < percent),
+                        })
+                        .collect();
+                    let keep = Expr::load(&array(backend, DType::Bool, &flags), Expr::index());
+                    let x = array(backend, dtype, &values(dtype, n.max(1), u64::from(n)));
+                    let reversed = Expr::load(&x, Expr::u32(n.max(1) - 1).sub(Expr::index()));
+                    for live in [n, n / 2 + 1, 0].map(|live| live.min(n)) {
+                        let kept: u32 = flags[..live as usize].iter().map(|&f| u32::from(f)).sum();
+                        let count = counted(backend, n, live);
+                        let stay = counted(backend, n, kept).expr();
+                        let node = Node::compact(backend, "compact", (keep.clone(), reversed.clone()), count, stay);
+                        out.push((format!("{live} of {n}, {percent}"), node));
+                    }
+                }
+            }
+            out
+        });
+    }
+}
+
+#[test]
+fn a_compaction_asks_for_rows_and_conditions_only_where_positions_stay() {
+    same_everywhere("compactions of rows", &[], |backend| {
+        let lengths = adversarial(5, 9000);
+        let all = splits(&lengths);
+        let n = all[lengths.len()];
+        let s = words(backend, &all);
+        let row = Node::map(backend, "row", Extent::known(n), Expr::row_of(&s, Expr::index()), &[]);
+        let row = Expr::load(&row, Expr::index());
+        let keep = row.clone().rem(Expr::u32(3)).eq(Expr::u32(1));
+        // Fails at every position that does not stay.
+        let checked = row.clone().checked(Check::new("check", "a position that does not stay"), keep.clone());
+        let kept: u32 = lengths.iter().skip(1).step_by(3).sum();
+        let stay = counted(backend, n, kept).expr();
+        vec![("rows".into(), Node::compact(backend, "compact", (keep, checked), Extent::known(n), stay))]
     });
 }
 
