@@ -117,7 +117,7 @@ fn total(r: &Reduction, x: &Expr, float: DType) -> Result<Expr> {
 }
 
 /// Floats as integers of the same order, NaN before the least or after the greatest; and back.
-mod ordered {
+pub(super) mod ordered {
     use super::*;
 
     fn integer(float: DType) -> DType {
@@ -133,7 +133,7 @@ mod ordered {
     }
 
     /// The key of a float, whose NaN is `nan`.
-    pub(super) fn encode(x: Expr, op: ReduceOp) -> Expr {
+    pub(in crate::ops) fn encode(x: Expr, op: ReduceOp) -> Expr {
         let d = integer(x.dtype());
         // Where every other value loses: NaN propagates.
         let nan = if op == ReduceOp::Min { Scalar::lowest(d) } else { Scalar::highest(d) };
@@ -141,7 +141,7 @@ mod ordered {
     }
 
     /// The float of a key; `empty` for that of no float at all.
-    pub(super) fn decode(key: Expr, op: ReduceOp, empty: Expr) -> Expr {
+    pub(in crate::ops) fn decode(key: Expr, op: ReduceOp, empty: Expr) -> Expr {
         let d = key.dtype();
         let none = if op == ReduceOp::Min { Scalar::highest(d) } else { Scalar::lowest(d) };
         key.clone().eq(Expr::scalar(none)).select(empty.clone(), flip(key).bitcast(empty.dtype()))

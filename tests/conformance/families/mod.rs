@@ -32,6 +32,7 @@ families! {
     concat
     construct
     convert
+    cumsum
     gather
     getitem
     hash
