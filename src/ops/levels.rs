@@ -133,6 +133,24 @@ impl Levels {
         }
     }
 
+    /// The index along an axis of number `Index`.
+    pub(crate) fn place(&self, axis: usize) -> Expr {
+        // Uniform dimensions are climbed in one division, so that a row is recognised as that of the number itself.
+        let climb = |at: Expr, width: u32| at.div(Expr::u32(width.max(1)));
+        let (mut at, mut width) = (Expr::index(), 1);
+        for p in self.parts[axis..].iter().rev() {
+            match p.uniform_row_length() {
+                Some(len) => width *= len.max(1),
+                None => (at, width) = (p.row_of(climb(at, width)), 1),
+            }
+        }
+        let at = climb(at, width);
+        match axis.checked_sub(1) {
+            Some(above) => self.parts[above].offset_of(at),
+            None => at,
+        }
+    }
+
     /// The number of rows of the outermost dimension.
     pub(crate) fn nrows(&self) -> Extent {
         self.count(0)

@@ -4,6 +4,7 @@
 //! computes. One file a family.
 
 mod accessors;
+mod arg_extremes;
 mod axes;
 mod binary;
 mod broadcast_like;
@@ -28,6 +29,7 @@ mod reverse;
 mod row_scan;
 mod rows;
 mod scans;
+mod segment;
 mod segment_ids;
 mod slice;
 mod span;

@@ -15,7 +15,7 @@ use crate::math::MathFn;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// Which numbers of a tensor become one, over all axes.
-struct Reduction {
+pub(super) struct Reduction {
     op: &'static str,
     backend: BackendRef,
     /// Innermost first.
@@ -25,7 +25,7 @@ struct Reduction {
 }
 
 impl Reduction {
-    fn new(op: &'static str, x: &Tensor, axes: &Axes, keepdims: bool) -> Result<Self> {
+    pub(super) fn new(op: &'static str, x: &Tensor, axes: &Axes, keepdims: bool) -> Result<Self> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for axis in axes.resolve(op, x)? {
             match runs.last_mut() {
@@ -48,7 +48,7 @@ impl Reduction {
     }
 
     /// The reduction of `value`, an expression in the number, as an expression in the result's number.
-    fn fold(&self, op: ReduceOp, value: Expr) -> Result<Expr> {
+    pub(super) fn fold(&self, op: ReduceOp, value: Expr) -> Result<Expr> {
         self.stages.iter().try_fold(value, |value, stage| {
             Ok(Expr::load(&stage.reduce(&self.backend, self.op, op, value)?, Expr::index()))
         })
@@ -77,13 +77,13 @@ impl Reduction {
         }
     }
 
-    fn tensor(&self, value: Expr) -> Result<Tensor> {
+    pub(super) fn tensor(&self, value: Expr) -> Result<Tensor> {
         self.levels.tensor(&self.backend, self.stored(value))
     }
 }
 
 /// The float type that means of these numbers have.
-fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
+pub(super) fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
     match dtype {
         DType::F32 | DType::U8 => Ok(DType::F32),
         DType::F64 | DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(DType::F64),
@@ -92,13 +92,12 @@ fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
     }
 }
 
-/// The totals of the numbers `x` as floats of that type; sums of integers are exact.
-fn total(r: &Reduction, x: &Expr, float: DType) -> Result<Expr> {
-    let sum = |value: Expr| r.fold(ReduceOp::Sum, value);
+/// The totals of the numbers `x`, of which there are `most`, as floats of that type; sums of integers are exact.
+pub(super) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &Expr, float: DType) -> Result<Expr> {
     Ok(match x.dtype() {
         DType::U8 => {
             // 2^24 bytes always fit 32 bits.
-            let few = r.stages.first().is_none_or(|s| s.numbers().capacity() <= 1 << 24);
+            let few = most <= 1 << 24;
             sum(x.clone().cast(if few { DType::U32 } else { DType::U64 }))?.cast(float)
         }
         DType::I32 => sum(x.clone().cast(DType::I64))?.cast(float),
@@ -202,7 +201,9 @@ impl Tensor {
         let float = mean_dtype(r.op, self.dtype())?;
         let x = Expr::load(self.numbers(r.op)?, Expr::index());
         let count = r.count()?.cast(float);
-        Ok((total(r, &x, float)?.quotient(count.clone()), count))
+        let most = r.stages.first().map_or(1, |s| s.numbers().capacity());
+        let total = total(|value| r.fold(ReduceOp::Sum, value), most, &x, float)?;
+        Ok((total.quotient(count.clone()), count))
     }
 
     /// The mean squared deviation from the mean, as an expression in the result's number.

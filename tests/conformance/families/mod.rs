@@ -37,5 +37,6 @@ families! {
     getitem
     hash
     reduce
+    segment
     unary
 }

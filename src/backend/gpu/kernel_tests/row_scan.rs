@@ -126,7 +126,11 @@ impl<V: Pod + PartialEq + Debug> Scan<V> {
             let at = (0..results.len()).find(|&k| results[k] != expected[k]).unwrap_or(0);
             let row = live.partition_point(|&s| s as usize * inner <= at) - 1;
             let (got, want, place) = (results[at], expected[at], at / inner - live[row] as usize);
-            panic!("{label}: row {row} of length {}, place {place}, column {}: {got:?}, not {want:?}", lengths[row], at % inner);
+            panic!(
+                "{label}: row {row} of length {}, place {place}, column {}: {got:?}, not {want:?}",
+                lengths[row],
+                at % inner
+            );
         }
         results
     }
