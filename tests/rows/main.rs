@@ -1,5 +1,9 @@
 //! Operations on rows against naive loops over nested lists.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod concat;
 mod nest;
 mod reduce;
+mod scan;
