@@ -4,7 +4,7 @@ mod common;
 
 use common::{naive, random};
 use proptest::prelude::*;
-use ragged::{DType, Device, HostTensor, Index, NewAxis, Result, Tensor, s};
+use ragged::{DType, Device, HostTensor, HostValues, Index, NewAxis, Result, Tensor, s};
 
 /// A tensor as nested lists.
 #[derive(Debug, Clone, PartialEq)]

@@ -75,6 +75,22 @@ pub(crate) enum Recipe {
         /// How many.
         count: Extent,
     },
+    /// `out[j * inner + d]` is the reduction of `value` over the elements of the row of `j` up to and with `j`, number `d`:
+    /// an inclusive scan of each row. `value` is an expression in the flat position `j * inner + d`.
+    RowScan {
+        /// The monoid.
+        op: ReduceOp,
+        /// The rows.
+        rows: Rows,
+        /// How many rows.
+        nrows: Extent,
+        /// How many elements (of `inner` numbers each) all rows have together.
+        nvals: Extent,
+        /// Numbers an element has.
+        inner: u32,
+        /// The values.
+        value: Expr,
+    },
     /// The stable order of u32 keys: `out[k]` is the position of the k-th smallest.
     Sort {
         /// The keys.
@@ -167,6 +183,10 @@ impl Recipe {
                 out.push(value);
                 [Some(count), None]
             }
+            Self::RowScan { value, nrows, nvals, .. } => {
+                out.push(value);
+                [Some(nrows), Some(nvals)]
+            }
             Self::Sort { key, count, .. } => {
                 out.push(key);
                 [Some(count), None]
@@ -191,7 +211,7 @@ impl Recipe {
     /// The splits it searches or walks, if any.
     pub(crate) fn rows(&self) -> Option<&Rows> {
         match self {
-            Self::Reduce { rows, .. } | Self::Hash { rows, .. } => Some(rows),
+            Self::Reduce { rows, .. } | Self::RowScan { rows, .. } | Self::Hash { rows, .. } => Some(rows),
             Self::Product(p) => Some(&p.tiles),
             _ => None,
         }
@@ -384,6 +404,21 @@ impl Node {
     pub(crate) fn scan(backend: &BackendRef, op: &'static str, count: Extent, value: Expr) -> Result<Self> {
         let extent = count.plus("an exclusive scan", &Extent::known(1))?;
         Ok(Self::recorded(backend, op, DType::U32, extent, &[], Recipe::Scan { value, count }))
+    }
+
+    /// The inclusive scan of each row; see [`Recipe::RowScan`].
+    pub(crate) fn row_scan(
+        backend: &BackendRef,
+        name: &'static str,
+        op: ReduceOp,
+        (rows, nrows): (Rows, Extent),
+        nvals: Extent,
+        inner: u32,
+        value: Expr,
+    ) -> Result<Self> {
+        let extent = nvals.times("a row scan", u64::from(inner))?;
+        let recipe = Recipe::RowScan { op, rows, nrows, nvals, inner, value: value.clone() };
+        Ok(Self::recorded(backend, name, value.dtype(), extent, &[], recipe))
     }
 
     /// The stable order of keys; see [`Recipe::Sort`].

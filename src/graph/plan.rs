@@ -170,7 +170,7 @@ impl Planner {
         let own = match recipe {
             Recipe::Map { .. } | Recipe::Assert { .. } => 1,
             Recipe::Hash { .. } => 1,
-            Recipe::Scan { .. } | Recipe::Reduce { .. } | Recipe::Compact { .. } => 2,
+            Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } | Recipe::Compact { .. } => 2,
             Recipe::Product(_) => 1,
             // Digits, keys, and the permutation, which is the output in the last pass.
             Recipe::Sort { .. } => 3,
@@ -194,6 +194,7 @@ impl Planner {
     fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &HashSet<Digest>) -> (Step, Vec<Node>) {
         let rows = match recipe {
             Recipe::Reduce { rows: Rows::Splits(s), inner, .. } => Some((s.clone(), *inner)),
+            Recipe::RowScan { rows: Rows::Splits(s), inner, .. } => Some((s.clone(), *inner)),
             Recipe::Hash { rows: Rows::Splits(s), .. } => Some((s.clone(), 1)),
             _ => None,
         };
@@ -245,6 +246,11 @@ impl Planner {
             Recipe::Scan { value, count: n } => {
                 let n = count(self, n);
                 Recipe::Scan { value: self.resolve(value, &mut g), count: n }
+            }
+            Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
+                let (nrows, nvals) = (count(self, nrows), count(self, nvals));
+                let value = self.resolve(value, &mut g);
+                Recipe::RowScan { op: *op, rows: rows.clone(), nrows, nvals, inner: *inner, value }
             }
             Recipe::Sort { key, count: n, bits } => {
                 let n = count(self, n);

@@ -33,6 +33,9 @@ fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
         // Each operand once: tiles of one row or column read the same, from the cache or not.
         Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0]), Some(&p.tiles)),
         Recipe::Scan { value, count } => (value, u64::from(count.capacity()), None),
+        Recipe::RowScan { rows, nvals, inner, value, .. } => {
+            (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))
+        }
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity()), None),
         Recipe::Hash { rows, byte, .. } => {
             let mut bytes = 0;
@@ -101,6 +104,12 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let written = step.out.bytes();
     match &step.recipe {
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
+        Recipe::RowScan { .. } => {
+            // Scratch of more than one element is there for rows of several blocks: their results are written twice, and
+            // the partials are scanned in between.
+            let again = if scratch_bytes > step.out.dtype().size() as u64 { written } else { 0 };
+            Traffic { read: read + again + 2 * scratch_bytes, written: written + again + 2 * scratch_bytes }
+        }
         Recipe::Reduce { .. } | Recipe::Compact { .. } => {
             Traffic { read: read + scratch_bytes, written: written + scratch_bytes }
         }

@@ -3,7 +3,6 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
@@ -274,7 +273,7 @@ impl Pairs {
     /// The products of the operands' numbers: `extent` in all, those of a batch from `start` on.
     pub(super) fn product(&self, call: Call<'_>, operands: [&Node; 2], extent: &Extent, start: Expr) -> Result<Node> {
         let (backend, dtype) = (call.backend, operands[0].dtype());
-        let accumulator = accumulator(dtype);
+        let accumulator = dtype.accumulator();
         let batches = &self.left.batches;
         if extent.capacity() == 0 || batches.capacity() == 0 {
             let nothing = Expr::scalar(Scalar::from_i64(dtype, 0));
@@ -337,11 +336,6 @@ fn tabled<const N: usize>(call: Call<'_>, batches: &Extent, fields: [Expr; N]) -
         next += 1;
         Expr::load(&table, Expr::index().mul(width.clone()).add(Expr::u32(next - 1)))
     }))
-}
-
-/// What sums of products of that dtype are added up in: bytes wrap in the low bits of a word.
-fn accumulator(dtype: DType) -> DType {
-    if dtype == DType::U8 { DType::U32 } else { dtype }
 }
 
 /// How results are cut into square tiles.

@@ -4,6 +4,7 @@
 //! computes. One file a family.
 
 mod accessors;
+mod arg_extremes;
 mod axes;
 mod binary;
 mod broadcast_to;
@@ -38,7 +39,10 @@ mod reduce;
 mod reshape;
 mod reverse;
 mod row;
+mod row_scan;
 mod rows;
+mod scans;
+mod segment;
 mod segment_ids;
 mod select;
 mod slice;

@@ -85,7 +85,7 @@ impl Reduction {
 }
 
 /// The float type that means of these numbers have.
-fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
+pub(super) fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(dtype),
         DType::U8 | DType::I8 | DType::U16 | DType::I16 => Ok(DType::F32),
@@ -95,14 +95,12 @@ fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
     }
 }
 
-/// The totals of the numbers `x` as floats of that type; sums of integers are exact.
-fn total(r: &Reduction, x: &Expr, float: DType) -> Result<Expr> {
-    let sum = |value: Expr| r.fold(ReduceOp::Sum, value);
+/// The totals of the numbers `x`, of which there are `most`, as floats of that type; sums of integers are exact.
+pub(super) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &Expr, float: DType) -> Result<Expr> {
     Ok(match x.dtype() {
         narrow @ (DType::U8 | DType::I8 | DType::U16 | DType::I16) => {
             // 2^24 numbers of 8 bits always fit 32, as do 2^16 of 16.
-            let most = 1u32 << (32 - 8 * narrow.size());
-            let few = r.stages.first().is_none_or(|s| s.numbers().capacity() <= most);
+            let few = most <= 1u32 << (32 - 8 * narrow.size());
             let wide = match (few, narrow.is_signed()) {
                 (true, _) => narrow.accumulator(),
                 (false, true) => DType::I64,
@@ -126,7 +124,7 @@ fn total(r: &Reduction, x: &Expr, float: DType) -> Result<Expr> {
 }
 
 /// Floats as integers of the same order, NaN before the least or after the greatest; and back.
-mod ordered {
+pub(super) mod ordered {
     use super::*;
 
     fn integer(float: DType) -> DType {
@@ -142,7 +140,7 @@ mod ordered {
     }
 
     /// The key of a float, whose NaN is `nan`.
-    pub(super) fn encode(x: Expr, op: ReduceOp) -> Expr {
+    pub(in crate::ops) fn encode(x: Expr, op: ReduceOp) -> Expr {
         let d = integer(x.dtype());
         // Where every other value loses: NaN propagates.
         let nan = if op == ReduceOp::Min { Scalar::lowest(d) } else { Scalar::highest(d) };
@@ -150,11 +148,24 @@ mod ordered {
     }
 
     /// The float of a key; `empty` for that of no float at all.
-    pub(super) fn decode(key: Expr, op: ReduceOp, empty: Expr) -> Expr {
+    pub(in crate::ops) fn decode(key: Expr, op: ReduceOp, empty: Expr) -> Expr {
         let d = key.dtype();
         let none = if op == ReduceOp::Min { Scalar::highest(d) } else { Scalar::lowest(d) };
         key.clone().eq(Expr::scalar(none)).select(empty.clone(), flip(key).bitcast(empty.dtype()))
     }
+}
+
+/// The extreme that was found in the accumulator of that integer dtype, as one of the dtype. No value at all gives the end
+/// of the accumulator's range, which stands for that of the dtype.
+pub(super) fn extreme_integer(dtype: DType, found: Expr) -> Expr {
+    let wide = found.dtype();
+    let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
+    let fits = if wide == dtype.computes_in() && wide != dtype {
+        found.max(Expr::scalar(low)).min(Expr::scalar(high))
+    } else {
+        found
+    };
+    fits.cast(dtype)
 }
 
 /// The greatest of the floats `x`, NaN if any is NaN, `empty` where there are none: an expression in the result's number.
@@ -188,15 +199,7 @@ impl Tensor {
         let x = Expr::load(self.numbers(name)?, Expr::index()).cast(wide);
         let r = Reduction::new(name, self, axes, keepdims)?;
         if !dtype.is_float() {
-            // No value at all gives the end of the accumulator's range, which stands for that of the dtype.
-            let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
-            let found = r.fold(op, x)?;
-            let fits = if wide == dtype.computes_in() && wide != dtype {
-                found.max(Expr::scalar(low)).min(Expr::scalar(high))
-            } else {
-                found
-            };
-            return r.tensor(fits.cast(dtype));
+            return r.tensor(extreme_integer(dtype, r.fold(op, x)?));
         }
         if r.stages.is_empty() {
             return r.tensor(x.cast(dtype));
@@ -227,7 +230,9 @@ impl Tensor {
         let float = mean_dtype(r.op, self.dtype())?.accumulator();
         let x = Expr::load(self.numbers(r.op)?, Expr::index());
         let count = r.count()?.cast(float);
-        Ok((total(r, &x, float)?.quotient(count.clone()), count))
+        let most = r.stages.first().map_or(1, |s| s.numbers().capacity());
+        let total = total(|value| r.fold(ReduceOp::Sum, value), most, &x, float)?;
+        Ok((total.quotient(count.clone()), count))
     }
 
     /// The mean squared deviation from the mean, as an expression in the result's number.

@@ -22,17 +22,17 @@ fn shifted(x: Expr, r: &Reduction) -> Result<(Expr, Expr)> {
 }
 
 impl Tensor {
-    /// The floats, and which of them belong together along one axis.
+    /// The floats in their accumulator, and which of them belong together along one axis.
     fn along(&self, op: &'static str, axis: i64) -> Result<(Expr, Reduction)> {
         Takes::Floats.check(op, self.dtype())?;
-        let x = Expr::load(self.numbers(op)?, Expr::index());
+        let x = Expr::load(self.numbers(op)?, Expr::index()).cast(self.dtype().accumulator());
         Ok((x, Reduction::new(op, self, &Axes::from(axis), false)?))
     }
 
     /// The tensor of these numbers in this layout. As TensorFlow has it, rows that are known to hold nothing at all are
     /// one row along the outermost axis.
     fn normalized(&self, op: &'static str, axis: i64, value: Expr) -> Result<Self> {
-        let out = self.map_numbers(op, |_| value)?;
+        let out = self.map_numbers(op, |x| value.cast(x.dtype()))?;
         match out.partitions() {
             [first, below @ ..]
                 if self.axis(op, axis)? == 0
@@ -126,14 +126,14 @@ impl Tensor {
     pub fn reduce_logsumexp(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
         const OP: &str = "reduce_logsumexp";
         Takes::Floats.check(OP, self.dtype())?;
-        let x = Expr::load(self.numbers(OP)?, Expr::index());
+        let x = Expr::load(self.numbers(OP)?, Expr::index()).cast(self.dtype().accumulator());
         let r = Reduction::new(OP, self, &axis.into(), keepdims)?;
         let zero = number(x.dtype(), 0.0);
         let most = greatest(&r, x.clone(), zero.clone())?;
         let most = r.stored(most.clone().unary(UnaryOp::IsFinite).select(most, zero));
         let shifted = x.sub(Expr::load(&most, r.target()));
         let sum = r.fold(ReduceOp::Sum, math(MathFn::Exp, shifted))?;
-        r.tensor(math(MathFn::Log, sum).add(Expr::load(&most, Expr::index())))
+        r.tensor(math(MathFn::Log, sum).add(Expr::load(&most, Expr::index())).cast(self.dtype()))
     }
 
     /// Each value divided by the length of the vector of all values along the axis: the root of the sum of their squares,
@@ -160,7 +160,7 @@ impl Tensor {
         let (x, r) = self.along(OP, axis)?;
         let squares = r.fold(ReduceOp::Sum, x.clone().mul(x.clone()))?;
         let length = r.stored(math(MathFn::Sqrt, squares.max(number(x.dtype(), epsilon))));
-        self.map_numbers(OP, |x| x.quotient(Expr::load(&length, r.target())))
+        self.map_numbers(OP, |own| x.quotient(Expr::load(&length, r.target())).cast(own.dtype()))
     }
 }
 

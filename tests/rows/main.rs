@@ -8,5 +8,6 @@ mod mask;
 mod nest;
 mod range;
 mod reduce;
+mod scan;
 mod softmax;
 mod tile;

@@ -13,6 +13,7 @@ pub mod matmul;
 mod reduce;
 mod row_hash;
 pub mod row_reduce;
+pub mod row_scan;
 mod runs;
 pub mod scan;
 pub mod sort;
@@ -113,6 +114,9 @@ impl CpuBackend {
                         whose: "a tensor".into(),
                     });
                 }
+            }
+            Recipe::RowScan { op, rows, nrows, inner, value, .. } => {
+                row_scan::row_scan(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
             }
             Recipe::Sort { key, count, bits } => {
                 let mut keys = Array::zeroed(op, DType::U32, live(count))?;

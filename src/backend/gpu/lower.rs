@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::codegen::{Binding, Generated, Module, elements_per_word, storage_type, value_type};
-use super::{compact, matmul, row_reduce, scan, sort};
+use super::{compact, matmul, row_reduce, row_scan, scan, sort};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -46,12 +46,14 @@ const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
 const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
+const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
 const SORT: &str = include_str!("../../../shaders/sort.wgsl");
 const ROW_HASH: &str = include_str!("../../../shaders/row_hash.wgsl");
 const COMPACT: &str = include_str!("../../../shaders/compact.wgsl");
 const FINGERPRINT: &str = include_str!("../../../shaders/hash/fingerprint.wgsl");
 const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
 const MURMUR: &str = include_str!("../../../shaders/hash/murmur.wgsl");
+const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.wgsl");
 const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
 
 /// Elements a workgroup of `map.wgsl` computes.
@@ -127,6 +129,29 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             let launches = scan_launches(&g, &label("scan"), count.capacity());
             let words = scan::scratch_len(count.capacity());
             Ok(Lowered { launches, scratch: vec![u64::from(words) * 4], overflow: Some((0, words - 1)) })
+        }
+        Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
+            let Some(grid) = row_scan::grid(nvals.capacity(), nrows.capacity(), *inner) else {
+                return Err(Error::Limit {
+                    what: format!("{}: rows and values", step.out.op()),
+                    requested: u64::from(nvals.capacity()) * u64::from(*inner) + u64::from(nrows.capacity()),
+                    unit: "elements",
+                    limit: u64::from(u32::MAX) - (1 << 14),
+                    whose: "a row scan".into(),
+                });
+            };
+            let mut m = Module::new(step, first_slot);
+            partition(&mut m, rows, nrows);
+            m.value_function("load", value);
+            m.monoid(*op, value.dtype(), op.identity(value.dtype()));
+            let ty = value_type(value.dtype());
+            let part = format!("array<{ty}>");
+            let templates = [ROW_SCAN, ROW_TILES, WORKGROUP_SCAN];
+            let g = m.finish(&templates, ty, Some(ty), &[("part", &part, Binding::Scratch(0))]);
+            let label = label("row_scan");
+            let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(&label, entry, grid.head(), x * y, z));
+            let scratch = vec![u64::from(grid.part_len()) * value.dtype().size() as u64];
+            Ok(Lowered { launches: launches.collect(), scratch, overflow: None })
         }
         Recipe::Sort { key, count, bits } => {
             within(step, count.capacity(), sort::MAX_CAPACITY, "a sort")?;

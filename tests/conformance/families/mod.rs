@@ -32,6 +32,7 @@ families! {
     concat
     construct
     convert
+    cumsum
     gather
     getitem
     hash
@@ -43,5 +44,6 @@ families! {
     softmax
     sparse
     tile
+    segment
     unary
 }

@@ -10,5 +10,6 @@ pub(crate) use rows::{Random, adversarial, splits};
 
 mod compact;
 mod row_reduce;
+mod row_scan;
 mod scan;
 mod sort;

@@ -48,6 +48,7 @@ impl<'a> Cases<'a> {
         cases.asserts();
         cases.reductions();
         cases.products();
+        cases.row_scans();
         cases.scans_and_sorts();
         cases.hashes();
         cases.out
@@ -195,7 +196,34 @@ impl<'a> Cases<'a> {
         }
     }
 
+    fn row_scans(&mut self) {
+        for dtype in ops::REDUCED {
+            for op in ops::REDUCTIONS {
+                for inner in [1, 16] {
+                    let name = format!("scan {op:?} {dtype} inner {inner}");
+                    self.row_scan(format!("{name} splits"), op, Rows::Splits(self.splits()), inner, dtype, false);
+                    self.row_scan(format!("{name} uniform"), op, Rows::Uniform(17), inner, dtype, false);
+                    self.row_scan(format!("{name} counted"), op, Rows::Splits(self.splits()), inner, dtype, true);
+                    self.row_scan(format!("{name} uniform counted"), op, Rows::Uniform(17), inner, dtype, true);
+                }
+            }
+        }
+    }
+
+    fn row_scan(&mut self, name: String, op: ReduceOp, rows: Rows, inner: u32, dtype: DType, counted: bool) {
+        let (rows, nrows, nvals, value) = self.of_rows(rows, inner, dtype, counted);
+        let node = Node::row_scan(self.backend, "scan", op, (rows, nrows), nvals, inner, value);
+        self.out.push((name, node.expect("small")));
+    }
+
     fn reduction(&mut self, name: String, op: ReduceOp, rows: Rows, inner: u32, dtype: DType, counted: bool) {
+        let (rows, nrows, nvals, value) = self.of_rows(rows, inner, dtype, counted);
+        let node = Node::reduce(self.backend, "reduce", op, (rows, nrows), nvals, inner, value);
+        self.out.push((name, node.expect("small")));
+    }
+
+    /// Rows, how many, how many elements they have, and values that take in what can be.
+    fn of_rows(&self, rows: Rows, inner: u32, dtype: DType, counted: bool) -> (Rows, Extent, Extent, Expr) {
         let Sizes { rows: nrows, values, .. } = self.sizes;
         let counts = self.array(DType::U32, 4);
         let count =
@@ -209,8 +237,7 @@ impl<'a> Cases<'a> {
         }
         let value = value.checked(Check::new("check", "a condition"), self.values(DType::Bool));
         let (nrows, nvals) = (count(nrows, 2), count(values / inner, 3));
-        let node = Node::reduce(self.backend, "reduce", op, (rows, nrows), nvals, inner, value);
-        self.out.push((name, node.expect("small")));
+        (rows, nrows, nvals, value)
     }
 
     fn products(&mut self) {

@@ -57,6 +57,10 @@ fn wide_expressions_of_every_primitive() {
                     let (rows, nvals) = ((rows.clone(), nrows.clone()), Extent::known(N));
                     Node::reduce(backend, "reduce", ReduceOp::Sum, rows, nvals, 1, value.clone()).expect("small")
                 };
+                let row_scan = |value: &Expr| {
+                    let (rows, nvals) = ((rows.clone(), nrows.clone()), Extent::known(N));
+                    Node::row_scan(backend, "row scan", ReduceOp::Sum, rows, nvals, 1, value.clone()).expect("small")
+                };
                 let checked = value.clone().checked(Check::new("check", "never"), value.clone().lt(Expr::u32(1 << 30)));
                 let assert = Node::assert(
                     backend,
@@ -74,6 +78,8 @@ fn wide_expressions_of_every_primitive() {
                     ("checked reduce".into(), reduce(&checked)),
                     ("product".into(), product(backend, &value)),
                     ("product with a condition".into(), product(backend, &checked)),
+                    ("row scan".into(), row_scan(&value)),
+                    ("checked row scan".into(), row_scan(&checked)),
                     ("scan".into(), Node::scan(backend, "scan", counted.clone(), checked.clone()).expect("small")),
                     ("sort".into(), Node::sort(backend, "sort", counted.clone(), checked.clone(), 16)),
                     ("compact".into(), {

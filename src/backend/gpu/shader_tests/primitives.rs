@@ -99,7 +99,7 @@ fn rows_of_elements() {
     }
 }
 
-/// Reductions of one dtype: lengths around the edges of tiles and blocks, products taken in, device-known counts.
+/// Reductions and scans of one dtype: lengths around the edges of tiles and blocks, products taken in, device-known counts.
 fn reductions(dtype: DType) {
     for inner in [1u32, 3, 16] {
         same_everywhere(&format!("reductions of {dtype}, inner {inner}"), &[dtype], |backend| {
@@ -117,14 +117,19 @@ fn reductions(dtype: DType) {
             let fused = plain.clone().binary(BinaryOp::Mul, Expr::load(&y, row));
             for op in ops::REDUCTIONS {
                 let mut add = |name: String, rows: Rows, nrows: Extent, nvals: Extent, value: &Expr| {
-                    let node = Node::reduce(backend, "reduce", op, (rows, nrows), nvals, inner, value.clone());
+                    let of_rows = (rows.clone(), nrows.clone());
+                    let node = Node::reduce(backend, "reduce", op, of_rows, nvals.clone(), inner, value.clone());
                     out.push((format!("{op:?} {name}"), node.expect("small")));
+                    let scan = Node::row_scan(backend, "scan", op, (rows, nrows), nvals, inner, value.clone());
+                    out.push((format!("scan {op:?} {name}"), scan.expect("small")));
                 };
                 let rows = Rows::Splits(s.clone());
                 let (r, v) = (Extent::known(nrows), Extent::known(nvals));
                 add("plain".into(), rows.clone(), r.clone(), v.clone(), &plain);
                 add("fused".into(), rows.clone(), r, v.clone(), &fused);
-                add("counted".into(), rows, counted(backend, nrows, nrows - 2), v, &plain);
+                // The last two rows are not there, and neither are their values.
+                let live = counted(backend, nvals, all[lengths.len() - 2]);
+                add("counted".into(), rows, counted(backend, nrows, nrows - 2), live, &plain);
                 for len in [1, 17, 300] {
                     let whole = nvals / len;
                     let rows = Rows::Uniform(len);
