@@ -12,7 +12,7 @@ use crate::graph::traffic;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedKernel {
-    /// The primitive: `map`, `row_map`, `row_reduce`, `scan`, `sort`, `row_hash` or `assert`.
+    /// The primitive: `map`, `row_map`, `row_reduce`, `scan`, `sort`, `row_sort`, `row_hash` or `assert`.
     pub kind: &'static str,
     /// The operations in it: the one that asked for it first, then those fused into its loads.
     pub operations: Vec<&'static str>,
@@ -66,6 +66,7 @@ impl Explain {
                 Recipe::Reduce { .. } => ("row_reduce", step.out.extent()),
                 Recipe::Scan { .. } => ("scan", step.out.extent()),
                 Recipe::Sort { .. } => ("sort", step.out.extent()),
+                Recipe::RowSort { .. } => ("row_sort", step.out.extent()),
                 Recipe::Hash { .. } => ("row_hash", step.out.extent()),
                 Recipe::Assert { count, .. } => ("assert", count),
             };

@@ -116,7 +116,7 @@ fn index(random: &mut Random, rank: usize) -> Vec<Index> {
 fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
     let axis = random.signed(rank.max(1) as i64).clamp(-(rank.max(1) as i64), rank.max(1) as i64 - 1);
     let is_number = dtype != DType::Bool && dtype != DType::Str;
-    match random.below(if dtype == DType::Str { 6 } else { 14 }) {
+    match random.below(if dtype == DType::Str { 6 } else { 16 }) {
         0 | 1 => {
             let index = index(random, rank);
             (format!("slice {index:?}"), Box::new(move |x, _| x.slice(&index)))
@@ -153,6 +153,17 @@ fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
         // The sum of a row and a product: what contraction would show.
         12 if is_number && rank > 1 => {
             ("x * x - sum".into(), Box::new(|x, _| x.multiply(x)?.subtract(&x.reduce_sum(-1, true)?)))
+        }
+        14 | 15 => {
+            let (descending, k) = (random.below(2) == 0, random.below(4) as u32);
+            match random.below(7) {
+                0 | 1 => (format!("sort {axis} {descending}"), Box::new(move |x, _| x.sort(axis, descending))),
+                2 => (format!("argsort {axis} {descending}"), Box::new(move |x, _| x.argsort(axis, descending))),
+                3 => (format!("top {k} along {axis}"), Box::new(move |x, _| Ok(x.top_k(k, axis)?.0))),
+                4 => ("unique".into(), Box::new(|x, _| x.unique(-1))),
+                5 => (format!("n_unique {axis}"), Box::new(move |x, _| x.n_unique(axis))),
+                _ => (format!("quantile {axis}"), Box::new(move |x, _| x.quantile(0.3, axis, descending))),
+            }
         }
         _ => ("equal".into(), Box::new(|x, y| x.equal(y))),
     }

@@ -32,6 +32,7 @@ fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
         }
         Recipe::Scan { value, count } => (value, u64::from(count.capacity()), None),
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity()), None),
+        Recipe::RowSort { rows, nvals, key, .. } => (key, u64::from(nvals.capacity()), Some(rows)),
         Recipe::Hash { rows, byte, .. } => {
             let mut bytes = 0;
             for_each_expr(byte, &mut |e| {
@@ -81,7 +82,7 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     });
 }
 
-/// What the step moves. A scan or a sort evaluates its expression twice.
+/// What the step moves. A scan or a sort evaluates its expression twice; a sort of rows once, where they are short.
 pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let mut read = 0;
     loads(step, &mut |_, _, bytes| read += bytes);
@@ -94,6 +95,7 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
             // A pass reads a key twice and an index once, and writes both.
             Traffic { read: 2 * read + n * 12 * passes, written: n * 8 * passes }
         }
+        // What the passes over long rows move depends on how many there are: counted is what short ones take.
         _ => Traffic { read, written },
     }
 }

@@ -69,6 +69,16 @@ impl ByKey {
         reduce_rows(backend, name, op, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&number))
     }
 
+    /// The elements in the order of their keys; how many, as [`ByKey::rows`] says.
+    pub(crate) fn order(&self) -> &Node {
+        &self.order
+    }
+
+    /// Where each key's elements lie in that order, how many keys there are, and how many elements.
+    pub(crate) fn rows(&self) -> (&Rows, &Extent, &Extent) {
+        (&self.rows, &self.nkeys, &self.nvals)
+    }
+
     /// How many elements have that key.
     pub(crate) fn count(&self, key: Expr) -> Expr {
         length(&self.rows, key)

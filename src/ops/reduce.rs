@@ -83,7 +83,7 @@ impl Reduction {
 }
 
 /// The float type that means of these numbers have.
-fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
+pub(super) fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
     match dtype {
         DType::F32 | DType::U8 => Ok(DType::F32),
         DType::F64 | DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(DType::F64),

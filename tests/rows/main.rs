@@ -3,3 +3,4 @@
 mod concat;
 mod nest;
 mod reduce;
+mod sort;

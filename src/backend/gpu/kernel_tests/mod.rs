@@ -8,5 +8,6 @@ mod rows;
 pub(crate) use rows::{Random, adversarial, splits};
 
 mod row_reduce;
+mod row_sort;
 mod scan;
 mod sort;

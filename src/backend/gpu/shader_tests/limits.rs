@@ -54,6 +54,17 @@ fn wide_expressions_of_every_primitive() {
                     ("reduce".into(), reduce(&value)),
                     ("checked reduce".into(), reduce(&checked)),
                     ("scan".into(), Node::scan(backend, "scan", counted.clone(), checked.clone()).expect("small")),
+                    (
+                        "row sort".into(),
+                        Node::row_sort(
+                            backend,
+                            "sort",
+                            (rows.clone(), Extent::known(100)),
+                            counted.clone(),
+                            (checked.clone(), 16),
+                            N,
+                        ),
+                    ),
                     ("sort".into(), Node::sort(backend, "sort", counted, checked, 16)),
                 ]
             });
