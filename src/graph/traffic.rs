@@ -95,7 +95,13 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
             // A pass reads a key twice and an index once, and writes both.
             Traffic { read: 2 * read + n * 12 * passes, written: n * 8 * passes }
         }
-        // What the passes over long rows move depends on how many there are: counted is what short ones take.
+        Recipe::RowSort { nvals, bits, .. } if scratch_bytes > 0 => {
+            // Any row may turn out to be long, and then takes passes, by its number too.
+            let n = u64::from(nvals.capacity());
+            let passes =
+                u64::from(bits.div_ceil(8).max(1) + (u32::BITS - nvals.capacity().leading_zeros()).div_ceil(8));
+            Traffic { read: 3 * read + n * 12 * passes, written: written + n * 8 * passes }
+        }
         _ => Traffic { read, written },
     }
 }

@@ -82,8 +82,8 @@ impl Tensor {
     /// ```
     /// # use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested(vec![vec![3.0, f32::NAN, -1.0], vec![], vec![2.0, 1.0]], &Device::cpu())?;
-    /// assert_eq!(x.sort(-1, false)?.to_string(), "<ragged.RaggedTensor [[-1.0, 3.0, NaN], [], [1.0, 2.0]]>");
-    /// assert_eq!(x.sort(-1, true)?.to_string(), "<ragged.RaggedTensor [[3.0, -1.0, NaN], [], [2.0, 1.0]]>");
+    /// assert_eq!(x.sort(-1, false)?.to_string(), "<ragged.RaggedTensor [[-1.0, 3.0, nan], [], [1.0, 2.0]]>");
+    /// assert_eq!(x.sort(-1, true)?.to_string(), "<ragged.RaggedTensor [[3.0, -1.0, nan], [], [2.0, 1.0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]

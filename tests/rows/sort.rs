@@ -301,6 +301,15 @@ fn check_axis(x: &HostTensor, t: &Tensor, axis: usize) {
         assert_eq!(got.nested_row_splits, x.nested_row_splits);
         assert_eq!(i64s(&t.argsort(axis as i64, descending).expect("recorded")), at, "argsort {axis} of {x:?}");
     }
+    // The last value of each line is its greatest, in the place where reduce_max has it.
+    for keep in [false, true] {
+        let greatest = t.reduce_max(axis as i64, keep).and_then(|t| t.to_host()).expect("a read");
+        let last = t.quantile(1.0, axis as i64, keep).and_then(|t| t.to_host()).expect("a read");
+        let HostValues::F64(v) = &last.values else { panic!("f64") };
+        let of_empty = |v: &f64| if v.is_nan() { i32::MIN } else { *v as i32 };
+        assert_eq!(v.iter().map(of_empty).collect::<Vec<_>>(), ints(&greatest), "axis {axis} (keep {keep}) of {x:?}");
+        assert_eq!((&last.nested_row_splits, &last.inner_shape), (&greatest.nested_row_splits, &greatest.inner_shape));
+    }
     // As a reduction: one result a line, as reduce_sum has them.
     let number = t.n_unique(axis as i64).and_then(|t| t.to_host()).expect("a read");
     let sum = t.reduce_sum(axis as i64, false).and_then(|t| t.to_host()).expect("a read");
@@ -446,6 +455,20 @@ fn a_sort_of_a_sort_moves_nothing() {
         let once = on(&x, &device).sort(1, false).expect("recorded");
         let twice = once.sort(1, false).and_then(|t| t.to_host()).expect("a read");
         assert_eq!(once.to_host().expect("a read"), twice);
+    }
+}
+
+#[test]
+fn short_rows_take_one_kernel_and_a_gather() {
+    let short = rows(&[3, 896, 0, 2], HostValues::F32((0..901).map(|k| (k * 37 % 101) as f32).collect()));
+    let long = rows(&[3, 897], HostValues::F32((0..900).map(|k| (k * 37 % 101) as f32).collect()));
+    for (name, device) in common::gpus() {
+        let explain = |x: &HostTensor| on(x, &device).sort(1, false).and_then(|t| t.explain()).expect("planned");
+        let plan = explain(&short);
+        let kinds: Vec<_> = plan.kernels.iter().map(|k| (k.kind, k.dispatches)).collect();
+        assert_eq!(kinds, [("row_sort", 1), ("map", 1)], "{name}: {plan}");
+        assert!(explain(&long).dispatches() > 10, "{name}: long rows take passes");
+        assert_eq!(explain(&long).waits, 0, "{name}");
     }
 }
 
