@@ -490,3 +490,25 @@ fn refusals_teach() {
     }
     assert!(on(&HostTensor::dense(&[], HostValues::I32(vec![4])), &device).sort(0, false).is_err());
 }
+
+#[test]
+fn broken_splits_are_an_error_wherever_rows_are_sorted() {
+    for (name, device) in common::devices() {
+        let values = on(&HostTensor::dense(&[4], HostValues::I32(vec![4, 1, 3, 2])), &device);
+        for splits in [[0i64, 3, 1, 4], [0, 9, 2, 4], [0, 2, 3, 3], [1, 2, 3, 4], [0, -1, 2, 4]] {
+            let splits = on(&HostTensor::dense(&[4], HostValues::I64(splits.to_vec())), &device);
+            let Ok(x) = Tensor::from_row_splits(&values, &splits) else { continue };
+            for (what, got) in [
+                ("sort", x.sort(1, false)),
+                ("columns", x.sort(0, true)),
+                ("unique", x.unique(1)),
+                ("n_unique", x.n_unique(0)),
+                ("top_k", x.top_k(2, 1).map(|t| t.0)),
+                ("median", x.median(1, false)),
+            ] {
+                let error = got.and_then(|t| t.to_host()).expect_err(what);
+                assert!(matches!(error, ragged::Error::Check { .. }), "{what} on {name}: {error:?}");
+            }
+        }
+    }
+}
