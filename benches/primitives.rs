@@ -58,8 +58,9 @@ impl Inputs {
 /// An operation, by the primitive that it is mostly made of.
 type Operation = (&'static str, fn(&Inputs) -> Result<Tensor>);
 
-const OPERATIONS: [Operation; 8] = [
+const OPERATIONS: [Operation; 9] = [
     ("row_reduce", |i| i.rows.reduce_sum(1, false)),
+    ("row_sort", |i| i.rows.sort(1, false)),
     ("map", |i| (&i.rows * 2f32)? + 1f32),
     ("slice", |i| i.rows.slice(s![.., 1..])),
     ("gather", |i| i.table.gather(&i.ids, None, 0)),

@@ -136,7 +136,7 @@ fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
     if random.below(6) == 0 {
         return masks_and_tiles(random, dtype, rank, axis);
     }
-    match random.below(if dtype == DType::Str { 6 } else { 16 }) {
+    match random.below(if dtype == DType::Str { 6 } else { 18 }) {
         0 | 1 => {
             let index = index(random, rank);
             (format!("slice {index:?}"), Box::new(move |x, _| x.slice(&index)))
@@ -186,6 +186,17 @@ fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
             1 => (format!("logsumexp {axis}"), Box::new(move |x, _| x.reduce_logsumexp(axis, true))),
             _ => ("dropout".into(), Box::new(|x, _| x.dropout(0.25, 77))),
         },
+        16 | 17 => {
+            let (descending, k) = (random.below(2) == 0, random.below(4) as u32);
+            match random.below(7) {
+                0 | 1 => (format!("sort {axis} {descending}"), Box::new(move |x, _| x.sort(axis, descending))),
+                2 => (format!("argsort {axis} {descending}"), Box::new(move |x, _| x.argsort(axis, descending))),
+                3 => (format!("top {k} along {axis}"), Box::new(move |x, _| Ok(x.top_k(k, axis)?.0))),
+                4 => ("unique".into(), Box::new(|x, _| x.unique(-1))),
+                5 => (format!("n_unique {axis}"), Box::new(move |x, _| x.n_unique(axis))),
+                _ => (format!("quantile {axis}"), Box::new(move |x, _| x.quantile(0.3, axis, descending))),
+            }
+        }
         _ => ("equal".into(), Box::new(|x, y| x.equal(y))),
     }
 }

@@ -100,6 +100,22 @@ pub(crate) enum Recipe {
         /// How many low bits of the keys count.
         bits: u32,
     },
+    /// The stable order of u32 keys within each row: `out[k]` is the position that comes at place `k`. Places of a row
+    /// are its positions.
+    RowSort {
+        /// The rows.
+        rows: Rows,
+        /// How many rows.
+        nrows: Extent,
+        /// How many elements all rows have together.
+        nvals: Extent,
+        /// The keys, by flat position.
+        key: Expr,
+        /// How many low bits of the keys count.
+        bits: u32,
+        /// No row is longer: what need not be prepared for is left out.
+        longest: u32,
+    },
     /// The hash of each row of bytes. u64.
     Hash {
         /// The function.
@@ -191,6 +207,10 @@ impl Recipe {
                 out.push(key);
                 [Some(count), None]
             }
+            Self::RowSort { key, nrows, nvals, .. } => {
+                out.push(key);
+                [Some(nrows), Some(nvals)]
+            }
             Self::Hash { byte, nrows, .. } => {
                 out.push(byte);
                 [Some(nrows), None]
@@ -211,7 +231,10 @@ impl Recipe {
     /// The splits it searches or walks, if any.
     pub(crate) fn rows(&self) -> Option<&Rows> {
         match self {
-            Self::Reduce { rows, .. } | Self::RowScan { rows, .. } | Self::Hash { rows, .. } => Some(rows),
+            Self::Reduce { rows, .. }
+            | Self::RowScan { rows, .. }
+            | Self::RowSort { rows, .. }
+            | Self::Hash { rows, .. } => Some(rows),
             Self::Product(p) => Some(&p.tiles),
             _ => None,
         }
@@ -424,6 +447,19 @@ impl Node {
     /// The stable order of keys; see [`Recipe::Sort`].
     pub(crate) fn sort(backend: &BackendRef, op: &'static str, count: Extent, key: Expr, bits: u32) -> Self {
         Self::recorded(backend, op, DType::U32, count.clone(), &[], Recipe::Sort { key, count, bits })
+    }
+
+    /// The stable order of keys within each row, of which none is longer than `longest`; see [`Recipe::RowSort`].
+    pub(crate) fn row_sort(
+        backend: &BackendRef,
+        op: &'static str,
+        (rows, nrows): (Rows, Extent),
+        nvals: Extent,
+        (key, bits): (Expr, u32),
+        longest: u32,
+    ) -> Self {
+        let extent = nvals.clone();
+        Self::recorded(backend, op, DType::U32, extent, &[], Recipe::RowSort { rows, nrows, nvals, key, bits, longest })
     }
 
     /// The hash of each row of bytes; see [`Recipe::Hash`].

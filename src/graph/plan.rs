@@ -174,6 +174,8 @@ impl Planner {
             Recipe::Product(_) => 1,
             // Digits, keys, and the permutation, which is the output in the last pass.
             Recipe::Sort { .. } => 3,
+            // As a sort, and the list of long rows.
+            Recipe::RowSort { .. } => 4,
         };
         let mut stored = HashSet::new();
         loop {
@@ -202,7 +204,7 @@ impl Planner {
             stored,
             rows,
             evaluation: match recipe {
-                Recipe::Scan { .. } | Recipe::Sort { .. } => Evaluation::Twice,
+                Recipe::Scan { .. } | Recipe::Sort { .. } | Recipe::RowSort { .. } => Evaluation::Twice,
                 Recipe::Product(_) => Evaluation::Again,
                 Recipe::Hash { .. } => Evaluation::Everywhere,
                 Recipe::Compact { .. } => Evaluation::Rowless,
@@ -255,6 +257,11 @@ impl Planner {
             Recipe::Sort { key, count: n, bits } => {
                 let n = count(self, n);
                 Recipe::Sort { key: self.resolve(key, &mut g), count: n, bits: *bits }
+            }
+            Recipe::RowSort { rows, nrows, nvals, key, bits, longest } => {
+                let (nrows, nvals) = (count(self, nrows), count(self, nvals));
+                let key = self.resolve(key, &mut g);
+                Recipe::RowSort { rows: rows.clone(), nrows, nvals, key, bits: *bits, longest: *longest }
             }
             Recipe::Hash { op, rows, nrows, byte } => {
                 let nrows = count(self, nrows);

@@ -37,6 +37,7 @@ fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
             (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))
         }
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity()), None),
+        Recipe::RowSort { rows, nvals, key, .. } => (key, u64::from(nvals.capacity()), Some(rows)),
         Recipe::Hash { rows, byte, .. } => {
             let mut bytes = 0;
             for_each_expr(byte, &mut |e| {
@@ -97,7 +98,7 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     }
 }
 
-/// What the step moves. A scan or a sort evaluates its expression twice.
+/// What the step moves. A scan or a sort evaluates its expression twice; a sort of rows once, where they are short.
 pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let mut read = 0;
     loads(step, &mut |_, _, bytes| read += bytes);
@@ -117,6 +118,13 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
             let (n, passes) = (u64::from(count.capacity()), u64::from(bits.div_ceil(8).max(1)));
             // A pass reads a key twice and an index once, and writes both.
             Traffic { read: 2 * read + n * 12 * passes, written: n * 8 * passes }
+        }
+        Recipe::RowSort { nvals, bits, .. } if scratch_bytes > 0 => {
+            // Any row may turn out to be long, and then takes passes, by its number too.
+            let n = u64::from(nvals.capacity());
+            let passes =
+                u64::from(bits.div_ceil(8).max(1) + (u32::BITS - nvals.capacity().leading_zeros()).div_ceil(8));
+            Traffic { read: 3 * read + n * 12 * passes, written: written + n * 8 * passes }
         }
         _ => Traffic { read, written },
     }

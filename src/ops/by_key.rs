@@ -99,9 +99,9 @@ impl ByKey {
         &self.order
     }
 
-    /// The elements of each key, among the ordered ones.
-    pub(crate) fn rows(&self) -> &Rows {
-        &self.rows
+    /// Where each key's elements lie in that order, how many keys there are, and how many elements.
+    pub(crate) fn rows(&self) -> (&Rows, &Extent, &Extent) {
+        (&self.rows, &self.nkeys, &self.nvals)
     }
 
     /// How many elements have that key.

@@ -96,6 +96,27 @@ impl Stage {
         row.mul(width.clone()).add(Expr::index().rem(width))
     }
 
+    /// Rows of adjacent elements of that many numbers: the rows, how many, how many elements.
+    pub(crate) fn as_rows(&self) -> Option<(&Rows, &Extent, &Extent)> {
+        match &self.members {
+            Members::Rows { rows, nrows, nvals } => Some((rows, nrows, nvals)),
+            Members::Keys(_) => None,
+        }
+    }
+
+    /// Elements brought together by key.
+    pub(crate) fn as_keys(&self) -> Option<&ByKey> {
+        match &self.members {
+            Members::Rows { .. } => None,
+            Members::Keys(keys) => Some(keys),
+        }
+    }
+
+    /// Numbers an element has.
+    pub(crate) fn inner(&self) -> u32 {
+        self.inner
+    }
+
     /// How many numbers there are before.
     pub(crate) fn numbers(&self) -> &Extent {
         &self.numbers
@@ -149,6 +170,11 @@ impl Levels {
             Some(above) => self.parts[above].offset_of(at),
             None => at,
         }
+    }
+
+    /// The partition between each level and the next.
+    pub(crate) fn parts(&self) -> &[RowPartition] {
+        &self.parts
     }
 
     /// The number of rows of the outermost dimension.

@@ -10,4 +10,5 @@ mod range;
 mod reduce;
 mod scan;
 mod softmax;
+mod sort;
 mod tile;

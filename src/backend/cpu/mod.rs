@@ -14,6 +14,7 @@ mod reduce;
 mod row_hash;
 pub mod row_reduce;
 pub mod row_scan;
+pub mod row_sort;
 mod runs;
 pub mod scan;
 pub mod sort;
@@ -123,6 +124,9 @@ impl CpuBackend {
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
                 out.slice_mut()[..n].copy_from_slice(&sort::sort_permutation(keys.slice(), *bits));
+            }
+            Recipe::RowSort { rows, nrows, key, bits, .. } => {
+                row_sort::row_sort(inputs, rows, live(nrows), key, *bits, &mut out);
             }
             Recipe::Hash { op, rows, nrows, byte } => {
                 row_hash::row_hash(inputs, *op, rows, live(nrows), byte, &mut out);

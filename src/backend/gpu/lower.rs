@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::codegen::{Binding, Generated, Module, elements_per_word, storage_type, value_type};
-use super::{compact, matmul, row_reduce, row_scan, scan, sort};
+use super::{compact, matmul, row_reduce, row_scan, row_sort, scan, sort};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -45,22 +45,29 @@ const MAP: &str = include_str!("../../../shaders/map.wgsl");
 const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
-const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
+pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
-const SORT: &str = include_str!("../../../shaders/sort.wgsl");
+pub(super) const SORT: &str = include_str!("../../../shaders/sort.wgsl");
 const ROW_HASH: &str = include_str!("../../../shaders/row_hash.wgsl");
 const COMPACT: &str = include_str!("../../../shaders/compact.wgsl");
 const FINGERPRINT: &str = include_str!("../../../shaders/hash/fingerprint.wgsl");
 const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
 const MURMUR: &str = include_str!("../../../shaders/hash/murmur.wgsl");
 const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.wgsl");
-const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
+pub(super) const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
 
 /// Elements a workgroup of `map.wgsl` computes.
 const MAP_TILE: u32 = 1024;
 
 impl Generated {
-    fn launch(&self, label: &Arc<str>, entry: &'static str, head: [u32; 8], workgroups: u32, depth: u32) -> Launch {
+    pub(super) fn launch(
+        &self,
+        label: &Arc<str>,
+        entry: &'static str,
+        head: [u32; 8],
+        workgroups: u32,
+        depth: u32,
+    ) -> Launch {
         let mut params = head.to_vec();
         params.extend(&self.scalars);
         let text = self.text.as_str().into();
@@ -157,6 +164,10 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             within(step, count.capacity(), sort::MAX_CAPACITY, "a sort")?;
             Ok(sort_launches(step, first_slot, key, count, *bits, &label("sort")))
         }
+        Recipe::RowSort { nvals, .. } => {
+            within(step, nvals.capacity(), sort::MAX_CAPACITY, "a sort")?;
+            Ok(row_sort::lower(step, first_slot, &label("row_sort")))
+        }
         Recipe::Hash { op, rows, nrows, byte } => {
             let mut m = Module::new(step, first_slot);
             partition(&mut m, rows, nrows);
@@ -212,7 +223,7 @@ fn product(step: &Step, first_slot: u32, p: &Product, label: &Arc<str>) -> Lower
     Lowered { launches: vec![g.launch(label, "main", head, p.tile_capacity, 1)], ..Lowered::default() }
 }
 
-fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
+pub(super) fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
     // A known count is the capacity.
     let count = extent.live().cloned();
     match count {
@@ -227,7 +238,7 @@ fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
     }
 }
 
-fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
+pub(super) fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
     match rows {
         Rows::Splits(node) => m.splits_function(node),
         Rows::Uniform(len) => {
@@ -280,7 +291,7 @@ fn within(step: &Step, elements: u32, limit: u32, whose: &str) -> Result<()> {
 }
 
 /// The launches of a scan of up to `capacity` elements.
-fn scan_launches(g: &Generated, label: &Arc<str>, capacity: u32) -> Vec<Launch> {
+pub(super) fn scan_launches(g: &Generated, label: &Arc<str>, capacity: u32) -> Vec<Launch> {
     let tiles = scan::tiles(capacity);
     let head = [capacity, 0, 0, 0, 0, 0, 0, 0];
     if scan::is_small(capacity) {
@@ -348,6 +359,7 @@ fn sort_launches(step: &Step, first_slot: u32, key: &Expr, count: &Extent, bits:
         let is_last = pass + 1 == passes;
         let (to, from) = (pass as usize % 2, 1 - pass as usize % 2);
         let mut m = Module::new(step, first_slot).without_row_context();
+        let capacity = "fn capacity() -> u32 {\n    return p.head[0].x;\n}";
         let mut scratch = vec![("digits", "array<u32>", Binding::Scratch(digits_at))];
         if is_first {
             live(&mut m, "live", count);
@@ -356,12 +368,13 @@ fn sort_launches(step: &Step, first_slot: u32, key: &Expr, count: &Extent, bits:
             m.push("fn index(i: u32) -> u32 {\n    return i;\n}");
         } else {
             m = Module::empty(step, first_slot);
-            m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
+            m.push("fn live() -> u32 {\n    return capacity();\n}");
             m.push("fn load(i: u32) -> u32 {\n    return keys_in[i];\n}");
             m.push("fn index(i: u32) -> u32 {\n    return perm_in[i];\n}");
             scratch.push(("keys_in", "array<u32>", Binding::ScratchRead(keys_at[from])));
             scratch.push(("perm_in", "array<u32>", Binding::ScratchRead(perm_at[from])));
         }
+        m.push(capacity);
         m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
         scratch.push(("keys_out", "array<u32>", Binding::Scratch(keys_at[to])));
         let perm_out = if is_last { Binding::Output } else { Binding::Scratch(perm_at[to]) };

@@ -18,6 +18,7 @@ pub(crate) mod compact;
 pub(crate) mod matmul;
 pub(crate) mod row_reduce;
 pub(crate) mod row_scan;
+pub(crate) mod row_sort;
 pub(crate) mod scan;
 pub(crate) mod sort;
 

@@ -11,5 +11,6 @@ pub(crate) use rows::{Random, adversarial, splits};
 mod compact;
 mod row_reduce;
 mod row_scan;
+mod row_sort;
 mod scan;
 mod sort;

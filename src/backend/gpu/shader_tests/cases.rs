@@ -50,6 +50,7 @@ impl<'a> Cases<'a> {
         cases.products();
         cases.row_scans();
         cases.scans_and_sorts();
+        cases.row_sorts();
         cases.hashes();
         cases.out
     }
@@ -289,6 +290,34 @@ impl<'a> Cases<'a> {
         }
         let few = Node::scan(self.backend, "scan", Extent::known(100), self.values(DType::U32)).expect("small");
         self.out.push(("a small scan".into(), few));
+    }
+
+    fn row_sorts(&mut self) {
+        // As many as take one pass over the rows' numbers, whatever the sizes.
+        let Sizes { rows: nrows, values, .. } = self.sizes;
+        let values = 40_000 + values / 8;
+        let counts = self.array(DType::U32, 4);
+        let checked = self.values(DType::U32).checked(Check::new("check", "a condition"), self.values(DType::Bool));
+        for (what, key) in [("", self.values(DType::U32)), (" checked", checked)] {
+            for counted in [false, true] {
+                let count = |n, at| match counted {
+                    true => Extent::bounded(n, Expr::load(&counts, Expr::u32(at))),
+                    false => Extent::known(n),
+                };
+                for (rows, of) in [(Rows::Splits(self.splits()), "splits"), (Rows::Uniform(17), "uniform")] {
+                    for (bits, longest) in [(1, 600), (32, 896), (8, 897), (9, u32::MAX), (32, u32::MAX)] {
+                        let rows = (rows.clone(), count(nrows, 2));
+                        let node =
+                            Node::row_sort(self.backend, "sort", rows, count(values, 3), (key.clone(), bits), longest);
+                        let name = format!("row sort{what} of {of} up to {longest} by {bits} bits counted {counted}");
+                        self.out.push((name, node));
+                    }
+                }
+            }
+        }
+        let (one, n) = ((Rows::Uniform(values), Extent::known(1)), Extent::known(values));
+        let row = Node::row_sort(self.backend, "sort", one, n, (self.values(DType::U32), 8), u32::MAX);
+        self.out.push(("row sort of one row by 8 bits".into(), row));
     }
 
     fn hashes(&mut self) {

@@ -81,6 +81,17 @@ fn wide_expressions_of_every_primitive() {
                     ("row scan".into(), row_scan(&value)),
                     ("checked row scan".into(), row_scan(&checked)),
                     ("scan".into(), Node::scan(backend, "scan", counted.clone(), checked.clone()).expect("small")),
+                    (
+                        "row sort".into(),
+                        Node::row_sort(
+                            backend,
+                            "sort",
+                            (rows.clone(), Extent::known(100)),
+                            counted.clone(),
+                            (checked.clone(), 16),
+                            N,
+                        ),
+                    ),
                     ("sort".into(), Node::sort(backend, "sort", counted.clone(), checked.clone(), 16)),
                     ("compact".into(), {
                         let keep = checked.clone().rem(Expr::u32(3)).eq(Expr::u32(0));

@@ -257,6 +257,49 @@ fn sorts_by_any_number_of_bits() {
 }
 
 #[test]
+fn sorts_of_rows_short_and_long() {
+    for (what, lengths) in [
+        ("mixed", adversarial(1, 30_000)),
+        ("at the edge", vec![896, 0, 897, 895, 0, 0, 1, 897]),
+        ("long among empty ones", [vec![0; 5000], vec![7000], vec![0; 5000], vec![2, 1000], vec![0; 9]].concat()),
+        ("one row", vec![5000]),
+        ("short", (0..200).collect()),
+    ] {
+        same_everywhere(what, &[], |backend| {
+            let mut random = Random(77);
+            let all = splits(&lengths);
+            let (nrows, n) = (lengths.len() as u32, all[lengths.len()]);
+            let s = words(backend, &all);
+            let mut out = Vec::new();
+            for bits in [1, 8, 12, 32] {
+                let keys: Vec<u32> = (0..n).map(|_| random.next() as u32 >> (32 - bits)).collect();
+                let key = Expr::load(&words(backend, &keys), Expr::index());
+                let longest = lengths.iter().copied().max().unwrap_or(0);
+                for longest in [longest, u32::MAX] {
+                    let rows = (Rows::Splits(s.clone()), Extent::known(nrows));
+                    let node = Node::row_sort(backend, "sort", rows, Extent::known(n), (key.clone(), bits), longest);
+                    out.push((format!("{bits} bits, up to {longest}"), node));
+                }
+                let uniform = (Rows::Uniform(1300), counted(backend, n / 1300, n / 1300));
+                let nvals = Extent::known(n / 1300 * 1300);
+                let node = Node::row_sort(backend, "sort", uniform, nvals, (key.clone(), bits), 1300);
+                out.push((format!("{bits} bits, uniform"), node));
+                let live = nrows / 2;
+                let mut cut = all.clone();
+                cut[live as usize..].fill(all[live as usize]);
+                let rows = (Rows::Splits(words(backend, &cut)), counted(backend, nrows, live));
+                let nvals = counted(backend, n, all[live as usize]);
+                out.push((
+                    format!("{bits} bits, counted"),
+                    Node::row_sort(backend, "sort", rows, nvals, (key, bits), u32::MAX),
+                ));
+            }
+            out
+        });
+    }
+}
+
+#[test]
 fn compactions_of_every_density_and_packing() {
     for dtype in ops::DTYPES {
         same_everywhere(&format!("compactions of {dtype}"), &[dtype], |backend| {
