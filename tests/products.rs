@@ -245,10 +245,10 @@ fn empty_batches_and_empty_sums() {
     // Without terms all sums are 0: `[2, 0]` by `[0, 3]`.
     let a = host::<f32>(vec![], vec![2, 0], vec![]);
     let b = host::<f32>(vec![], vec![0, 3], vec![]);
-    check::<f32>("no terms", (&a, &b), [false; 2], &devices, &host(vec![], vec![2, 3], vec![0.0; 6]));
+    check::<f32>("no terms", (&a, &b), [false; 2], &devices, &host(vec![], vec![2, 3], vec![0.0f32; 6]));
     let a = host::<f32>(vec![], vec![4, 2, 0], vec![]);
     let b = host::<f32>(vec![], vec![4, 0, 1], vec![]);
-    check::<f32>("no terms", (&a, &b), [false; 2], &devices, &host(vec![], vec![4, 2, 1], vec![0.0; 8]));
+    check::<f32>("no terms", (&a, &b), [false; 2], &devices, &host(vec![], vec![4, 2, 1], vec![0.0f32; 8]));
 }
 
 #[test]
