@@ -12,7 +12,7 @@ use crate::graph::traffic;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedKernel {
-    /// The primitive: `map`, `row_map`, `row_reduce`, `scan`, `sort`, `row_hash` or `assert`.
+    /// The primitive: `map`, `row_map`, `row_reduce`, `scan`, `sort`, `row_hash`, `compact` or `assert`.
     pub kind: &'static str,
     /// The operations in it: the one that asked for it first, then those fused into its loads.
     pub operations: Vec<&'static str>,
