@@ -183,20 +183,23 @@ impl Tensor {
         let mut coordinates = Vec::with_capacity(rank as usize);
         for p in deep.partitions().iter().rev() {
             let row = each(p.row_of(at.clone()));
-            coordinates.push(match p.uniform_row_length() {
+            coordinates.push(each(match p.uniform_row_length() {
                 Some(_) => p.offset_of(at),
                 None => at.sub(p.start(row.clone())),
-            });
+            }));
             at = row;
         }
         coordinates.push(at);
         let by = Expr::u32(rank.max(1));
         let (element, which) = (Expr::index().div(by.clone()), Expr::index().rem(by));
-        let index = coordinates.iter().take(rank as usize).rev().enumerate().fold(Expr::u32(0), |other, (d, e)| {
-            let own = e.at(&element);
-            if d == 0 { own } else { which.clone().eq(Expr::u32(d as u32)).select(own, other) }
-        });
         let numbers = stay.times(OP, rank.into())?;
+        // A node a dimension: with many dimensions a kernel cannot bind all at once, and some are stored before.
+        let mut index = Expr::u32(0);
+        for (d, coordinate) in coordinates.iter().rev().take(rank as usize).enumerate() {
+            let own = coordinate.at(&element);
+            let chosen = if d == 0 { own } else { which.clone().eq(Expr::u32(d as u32)).select(own, index) };
+            index = Expr::load(&Node::map(backend, OP, numbers.clone(), chosen, &[]), Expr::index());
+        }
         let values = Values::Numbers(Node::map(backend, OP, numbers, index.cast(DType::I64), &[]));
         Self::new(backend, Vec::new(), Some(stay), vec![rank], values)?.try_into()
     }

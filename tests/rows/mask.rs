@@ -291,3 +291,24 @@ fn what_does_not_fit_is_refused() {
     let (here, there) = (on(&x, &Device::cpu()), on(&x, &Device::cpu_unfused()));
     assert!(matches!(here.boolean_mask(&there), Err(Error::Devices { .. })));
 }
+
+#[test]
+fn a_mask_moves_little_more_than_it_must() {
+    for device in common::devices().into_iter().map(|(_, d)| d) {
+        let lengths: Vec<u32> = (0..10_000u32).map(|r| r % 31).collect();
+        let x = on(&rows_of(&lengths, |n| HostValues::F32(vec![1.0; n])), &device);
+        let mask = on(&rows_of(&lengths, |n| HostValues::Bool(vec![true; n])), &device);
+        // The very rows, as a comparison of the values would have them.
+        let mask = x.with_flat_values(&mask.flat_values().unwrap()).unwrap();
+        let explained = x.boolean_mask(&mask).and_then(|t| t.explain()).unwrap();
+        assert!(explained.bytes() as f64 <= 1.3 * explained.least_bytes as f64, "{explained}");
+        assert_eq!(explained.kernels.iter().map(|k| k.kind).collect::<Vec<_>>(), ["row_reduce", "scan", "compact"]);
+        // A condition is worked out where it is asked for, not stored.
+        let explained = x.boolean_mask(&x.greater(0.5f32).unwrap()).and_then(|t| t.explain()).unwrap();
+        assert_eq!(explained.kernels.iter().map(|k| k.kind).collect::<Vec<_>>(), ["row_reduce", "scan", "compact"]);
+        // What it takes a search to know is stored: a map searches for the rows of a whole tile at once.
+        let mean = x.reduce_mean(1, true).unwrap();
+        let explained = x.boolean_mask(&x.greater(&mean).unwrap()).and_then(|t| t.explain()).unwrap();
+        assert!(explained.kernels.iter().any(|k| k.kind == "row_map"), "{explained}");
+    }
+}
