@@ -242,6 +242,8 @@ fn empty_batches_and_empty_sums() {
     batches::<f32>(&[[3, 2, 2], [0, 2, 4], [1, 2, 0], [2, 1, 3]], 7, &devices, &plain);
     batches::<i32>(&[[0, 0, 0]; 4], 8, &devices, &TRANSPOSES);
     batches::<f32>(&[], 9, &devices, &TRANSPOSES[..1]);
+    // But where all others have rows of one length, it must not be taken to have that, too.
+    batches::<f32>(&[[0, 0, 3], [2, 4, 3], [2, 5, 1]], 14, &devices, &[[true, true]]);
     // Without terms all sums are 0: `[2, 0]` by `[0, 3]`.
     let a = host::<f32>(vec![], vec![2, 0], vec![]);
     let b = host::<f32>(vec![], vec![0, 3], vec![]);

@@ -78,12 +78,15 @@ impl Matrices {
     }
 
     fn stored_columns(&self) -> Expr {
-        if let Some(len) = self.known_columns() {
-            return Expr::u32(len);
-        }
         let (first, rows) = (self.first_row(), self.stored_rows());
-        let numbers = self.column.start(first.clone().add(rows.clone())).sub(self.column.start(first));
-        rows.clone().eq(Expr::u32(0)).select(Expr::u32(0), numbers.div(rows))
+        let columns = match self.known_columns() {
+            Some(len) => Expr::u32(len),
+            None => {
+                let numbers = self.column.start(first.clone().add(rows.clone())).sub(self.column.start(first));
+                numbers.div(rows.clone())
+            }
+        };
+        if self.can_be_open() { rows.eq(Expr::u32(0)).select(Expr::u32(0), columns) } else { columns }
     }
 
     /// The length of every row, where the host knows that they have one.
