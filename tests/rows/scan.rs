@@ -65,7 +65,11 @@ fn check(x: &HostTensor, t: &Tensor) {
             let (exclusive, reverse) = flags;
             let got = read(t.cumsum(a, exclusive, reverse));
             assert_eq!(got.nested_row_splits, x.nested_row_splits);
-            assert_eq!(ints(&got), naive(x, v, axis, flags, 0, i32::wrapping_add), "sum along {axis} {flags:?} of {x:?}");
+            assert_eq!(
+                ints(&got),
+                naive(x, v, axis, flags, 0, i32::wrapping_add),
+                "sum along {axis} {flags:?} of {x:?}"
+            );
             let got = read(t.cumprod(a, exclusive, reverse));
             assert_eq!(ints(&got), naive(x, v, axis, flags, 1, i32::wrapping_mul), "product along {axis} of {x:?}");
         }
@@ -104,8 +108,8 @@ fn agree_where_only_the_device_knows_the_sizes() {
 
 /// Lengths around the edges of chunks, blocks, what a pass of the partials takes, and tiles; one giant row, many empty.
 const LENGTHS: [u32; 32] = [
-    0, 1, 7, 8, 9, 0, 15, 16, 17, 25, 63, 64, 65, 0, 0, 0, 255, 256, 257, 511, 513, 2047, 2048, 2049, 3, 34_000, 2, 0, 1, 1,
-    300, 0,
+    0, 1, 7, 8, 9, 0, 15, 16, 17, 25, 63, 64, 65, 0, 0, 0, 255, 256, 257, 511, 513, 2047, 2048, 2049, 3, 34_000, 2, 0,
+    1, 1, 300, 0,
 ];
 
 fn rows(lengths: &[u32], inner: usize, values: HostValues) -> HostTensor {
