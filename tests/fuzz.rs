@@ -136,7 +136,7 @@ fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
     if random.below(6) == 0 {
         return masks_and_tiles(random, dtype, rank, axis);
     }
-    match random.below(if dtype == DType::Str { 6 } else { 18 }) {
+    match random.below(if dtype == DType::Str { 6 } else { 21 }) {
         0 | 1 => {
             let index = index(random, rank);
             (format!("slice {index:?}"), Box::new(move |x, _| x.slice(&index)))
@@ -172,6 +172,37 @@ fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
             4 => ("maximum".into(), Box::new(|x, y| x.maximum(y))),
             _ => ("truncatediv".into(), Box::new(|x, y| x.truncatediv(y))),
         },
+        18 if is_number => {
+            let (exclusive, reverse) = (random.below(2) == 0, random.below(2) == 0);
+            match random.below(4) {
+                0 => (format!("cumprod {axis}"), Box::new(move |x, _| x.cumprod(axis, exclusive, reverse))),
+                1 => (format!("cummax {axis}"), Box::new(move |x, _| x.cummax(axis, reverse))),
+                _ => (format!("cumsum {axis}"), Box::new(move |x, _| x.cumsum(axis, exclusive, reverse))),
+            }
+        }
+        19 => match random.below(3) {
+            0 => (format!("argmin {axis}"), Box::new(move |x, _| x.argmin(axis))),
+            1 => (format!("argmax {axis}"), Box::new(move |x, _| x.argmax(axis))),
+            _ => (format!("count_nonzero {axis}"), Box::new(move |x, _| x.count_nonzero(axis, false))),
+        },
+        // Ids as deep as the values; of whole rows; and more of them than segments, now and then.
+        20 if is_number => {
+            let (num, deep) = (random.of(&[3, 2, 2, 1]), random.below(2) == 0);
+            let what = random.below(3);
+            (
+                format!("{num} segments, deep {deep}, {what}"),
+                Box::new(move |x, _| {
+                    let others: Vec<i64> = (1..rank as i64).collect();
+                    let truth = if deep { x.cast(DType::Bool)? } else { x.reduce_any(others, false)? };
+                    let ids = truth.cast(DType::I32)?;
+                    match what {
+                        0 => x.unsorted_segment_max(&ids, num),
+                        1 => x.unsorted_segment_mean(&ids, num),
+                        _ => x.unsorted_segment_sum(&ids, num),
+                    }
+                }),
+            )
+        }
         // The sum of a row and a product: what contraction would show.
         12 if is_number && rank > 1 => {
             ("x * x - sum".into(), Box::new(|x, _| x.multiply(x)?.subtract(&x.reduce_sum(-1, true)?)))

@@ -32,8 +32,10 @@ impl Tensor {
         let levels = Levels::of(self)?;
         let (stage, left) = levels.reduce(backend, name, (axis, axis), false)?;
         let extreme = stage.reduce(backend, name, op, key.clone())?;
-        let found = key.eq(Expr::load(&extreme, stage.target()));
-        let place = found.select(levels.place(axis), Expr::u32(NONE));
+        // Maps of their own, so that the planner can store them where one kernel cannot bind all that they read.
+        let own = |value: Expr| Expr::load(&Node::map(backend, name, levels.numbers(), value, &[]), Expr::index());
+        let found = own(key.eq(Expr::load(&extreme, stage.target())));
+        let place = own(found.select(own(levels.place(axis)), Expr::u32(NONE)));
         let first = Expr::load(&stage.reduce(backend, name, ReduceOp::Min, place)?, Expr::index());
         let index = first.clone().eq(Expr::u32(NONE)).select(Expr::scalar(-1i64), first.cast(DType::I64));
         left.tensor(backend, Node::map(backend, name, left.numbers(), index, &[]))
