@@ -76,3 +76,8 @@ fn binary() {
 fn concat() {
     run("concat");
 }
+
+#[test]
+fn mask() {
+    run("mask");
+}
