@@ -204,7 +204,7 @@ impl Level {
         if self.whole && self.times == 1 && m == 1 {
             return Ok(p.clone());
         }
-        let (capacity, m) = (nvals.capacity(), factor(m));
+        let (capacity, times, m) = (nvals.capacity(), u32::try_from(m).unwrap_or(u32::MAX), factor(m));
         let partition = if self.whole {
             // The starts of the copies follow from those of one: no scan.
             let start = if self.times == 1 {
@@ -219,7 +219,8 @@ impl Level {
             let length = p.length(self.from.clone()).mul(m);
             RowPartition::from_lengths(backend, op, &self.count, length, capacity)?
         };
-        Ok(partition.with_nvals(nvals))
+        let lengths = p.known_lengths().and_then(|(a, b)| Some((a.checked_mul(times)?, b.checked_mul(times)?)));
+        Ok(partition.with_nvals(nvals).with_lengths(lengths))
     }
 }
 

@@ -173,6 +173,23 @@ fn where_indices_agrees_with_naive_loops() {
     }
 }
 
+#[test]
+fn the_elements_at_the_indices_are_those_that_stay() {
+    for seed in 0..30 {
+        let mut random = Random::new(4000 + seed);
+        let (ragged, inner) = (random.below(3) as usize, random.below(2) as usize);
+        let x = random.tensor(ragged, inner);
+        let mask = mask_for(&mut random, &x, 1 + ragged + inner);
+        for device in both_devices() {
+            let (x, mask) = (on(&x, &device), on(&mask, &device));
+            let at = mask.where_indices().expect("indices");
+            let named = x.gather_nd(&at).and_then(|t| t.to_host()).expect("elements");
+            let kept = x.boolean_mask(&mask).and_then(|t| t.flat_values()).and_then(|t| t.to_host()).expect("a mask");
+            assert_eq!(named.values, kept.values);
+        }
+    }
+}
+
 fn chosen(c: &Nest<bool>, x: &Nest<Vec<u8>>, y: &Nest<Vec<u8>>) -> Nest<Vec<u8>> {
     match c {
         Nest::Leaf(first) => if *first { x } else { y }.clone(),
