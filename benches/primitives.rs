@@ -14,6 +14,7 @@ const ROWS: usize = 2048;
 /// What the operations read, on one device.
 struct Inputs {
     rows: Tensor,
+    mask: Tensor,
     ids: Tensor,
     table: Tensor,
     text: Tensor,
@@ -42,8 +43,10 @@ impl Inputs {
         let words: Vec<String> = (0..n / 4).map(|k| format!("word{}", k * 37 % 1000)).collect();
         let text: Vec<String> = words.chunks(9).map(|line| line.join(" ")).collect();
         let text = HostTensor::dense(&[1], HostValues::Str(vec![text.join("\n").into_bytes()]));
+        let mask = HostTensor { values: HostValues::Bool((0..n).map(|k| k % 3 == 0).collect()), ..rows.clone() };
         Ok(Self {
             rows: rows.to_device(device)?,
+            mask: mask.to_device(device)?,
             ids: ids.to_device(device)?,
             table: table.to_device(device)?,
             text: text.to_device(device)?,
@@ -58,12 +61,15 @@ impl Inputs {
 /// An operation, by the primitive that it is mostly made of.
 type Operation = (&'static str, fn(&Inputs) -> Result<Tensor>);
 
-const OPERATIONS: [Operation; 8] = [
+const OPERATIONS: [Operation; 11] = [
     ("row_reduce", |i| i.rows.reduce_sum(1, false)),
+    ("row_sort", |i| i.rows.sort(1, false)),
     ("map", |i| (&i.rows * 2f32)? + 1f32),
     ("slice", |i| i.rows.slice(s![.., 1..])),
     ("gather", |i| i.table.gather(&i.ids, None, 0)),
     ("concat", |i| Tensor::concat(&[&i.rows, &i.rows], 1)),
+    ("compact", |i| i.rows.boolean_mask(&i.mask)),
+    ("tile", |i| i.rows.tile(&[1, 2])),
     ("to_padded", |i| i.rows.to_tensor(0f32, Some(&[None, Some(64)]))),
     ("string_split", |i| i.words()),
     ("hash", |i| i.words()?.to_hash_bucket_fast(1024)),

@@ -12,13 +12,15 @@
 // Source   Satish, Harris and Garland 2009; packed counters as in CUB's block ranking.
 //
 // Uses       lib/workgroup_scan.wgsl
-// Generated  fn live() -> u32                             elements that exist, at most n; later passes: n
+// Generated  fn capacity() -> u32                         how many elements are sorted, at most n; may read a buffer that is
+//                                                      bound for reading only
+//            fn live() -> u32                             elements that exist, at most as many; later passes: all
 //            fn load(i: u32) -> u32                       the key of element i < live(); later passes: keys_in[i]
 //            fn index(i: u32) -> u32                      what the permutation has at i: i itself; later passes: perm_in[i]
 //            fn store(i: u32, key: u32, index: u32)       place i of the result: keys_out[i], perm_out[i]
 // Buffers    digits: array<u32>      256 * tiles() + 1 words: `count` writes all but the last, the scan works in place
-// Head       head[0]  n (capacity), shift: the first bit of this pass's digit, a multiple of 8 below 32
-// Grid       count, scatter: tiles() workgroups, folded; nothing if n = 0
+// Head       head[0]  n, shift: the first bit of this pass's digit, a multiple of 8 below 32
+// Grid       count, scatter: tiles() workgroups for n elements, folded; nothing if n = 0. Workgroups beyond tiles() return
 
 const TILE = 2048u;
 const ITEMS = 8u;
@@ -31,10 +33,6 @@ var<workgroup> stage: array<u32, 2112>;
 
 var<private> keys: array<u32, 8>;
 var<private> indices: array<u32, 8>;
-
-fn capacity() -> u32 {
-    return p.head[0].x;
-}
 
 fn shift() -> u32 {
     return p.head[0].y & 31u;
@@ -64,7 +62,7 @@ fn count(
 ) {
     let tile = wid.x + wid.y * groups.x;
     if (tile >= tiles()) {
-        return; // uniform: the workgroup's id and a parameter
+        return; // uniform: the workgroup's id, and a parameter or what is only read
     }
     atomicStore(&histogram[t], 0u);
     workgroupBarrier(); // uniform: top level, after a return that was uniform
@@ -147,7 +145,7 @@ fn scatter(
 ) {
     let tile = wid.x + wid.y * groups.x;
     if (tile >= tiles()) {
-        return; // uniform: the workgroup's id and a parameter
+        return; // uniform: the workgroup's id, and a parameter or what is only read
     }
     let existing = min(live(), capacity());
     for (var k = 0u; k < ITEMS; k++) {

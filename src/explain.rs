@@ -12,7 +12,8 @@ use crate::graph::traffic;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedKernel {
-    /// The primitive: `map`, `row_map`, `row_reduce`, `scan`, `sort`, `row_hash` or `assert`.
+    /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`, `compact`,
+    /// `row_hash` or `assert`.
     pub kind: &'static str,
     /// The operations in it: the one that asked for it first, then those fused into its loads.
     pub operations: Vec<&'static str>,
@@ -64,9 +65,13 @@ impl Explain {
                 Recipe::Map { .. } if step.row_context.is_some() => ("row_map", step.out.extent()),
                 Recipe::Map { .. } => ("map", step.out.extent()),
                 Recipe::Reduce { .. } => ("row_reduce", step.out.extent()),
+                Recipe::Product(_) => ("matmul", step.out.extent()),
                 Recipe::Scan { .. } => ("scan", step.out.extent()),
+                Recipe::RowScan { .. } => ("row_scan", step.out.extent()),
                 Recipe::Sort { .. } => ("sort", step.out.extent()),
+                Recipe::RowSort { .. } => ("row_sort", step.out.extent()),
                 Recipe::Hash { .. } => ("row_hash", step.out.extent()),
+                Recipe::Compact { count, .. } => ("compact", count),
                 Recipe::Assert { count, .. } => ("assert", count),
             };
             kernels.push(ExplainedKernel {

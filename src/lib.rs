@@ -73,9 +73,11 @@ pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement,
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedKernel};
 pub use graph::scalar::Scalar;
+pub use half::{bf16, f16};
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
-    Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, NewShape, Operand, OperandOf, Padding, Parts, Pieces,
+    Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, NewShape, Operand, OperandOf, Padding, Parts, Pieces, Row,
+    RowOperand,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;

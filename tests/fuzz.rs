@@ -7,7 +7,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor};
+use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor, bf16, f16};
 
 /// SplitMix64.
 struct Random(u64);
@@ -59,13 +59,30 @@ fn values(random: &mut Random, dtype: DType, n: usize) -> HostValues {
             )
         };
     }
+    macro_rules! narrow {
+        ($t:ident, $v:ident) => {
+            HostValues::$v(
+                (0..n)
+                    .map(|_| match random.below(8) {
+                        0 => $t::from_bits(random.next() as u16),
+                        _ => $t::from_f32(random.signed(300) as f32 / 64.0),
+                    })
+                    .collect(),
+            )
+        };
+    }
     match dtype {
         DType::Bool => HostValues::Bool((0..n).map(|_| random.below(2) == 0).collect()),
         DType::U8 => ints!(u8, U8),
+        DType::I8 => ints!(i8, I8),
+        DType::U16 => ints!(u16, U16),
+        DType::I16 => ints!(i16, I16),
         DType::I32 => ints!(i32, I32),
         DType::U32 => ints!(u32, U32),
         DType::I64 => ints!(i64, I64),
         DType::U64 => ints!(u64, U64),
+        DType::F16 => narrow!(f16, F16),
+        DType::BF16 => narrow!(bf16, BF16),
         DType::F32 => floats!(f32, F32, u32),
         DType::F64 => floats!(f64, F64, u64),
         _ => HostValues::Str((0..n).map(|k| vec![b'a' + (k % 26) as u8; random.below(6)]).collect()),
@@ -116,10 +133,12 @@ fn index(random: &mut Random, rank: usize) -> Vec<Index> {
 fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
     let axis = random.signed(rank.max(1) as i64).clamp(-(rank.max(1) as i64), rank.max(1) as i64 - 1);
     let is_number = dtype != DType::Bool && dtype != DType::Str;
-    if random.below(5) == 0 {
-        return shaping(random, axis);
+    match random.below(12) {
+        0 | 1 => return masks_and_tiles(random, dtype, rank, axis),
+        2 | 3 => return shaping(random, axis),
+        _ => {}
     }
-    match random.below(if dtype == DType::Str { 6 } else { 14 }) {
+    match random.below(if dtype == DType::Str { 6 } else { 18 }) {
         0 | 1 => {
             let index = index(random, rank);
             (format!("slice {index:?}"), Box::new(move |x, _| x.slice(&index)))
@@ -140,7 +159,9 @@ fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
         }
         6 | 7 => (format!("any {axis}"), Box::new(move |x, _| x.reduce_any(axis, false))),
         8 => {
-            let to = random.of(&[DType::I32, DType::U8, DType::F32, DType::F64, DType::I64, DType::U32, DType::Bool]);
+            let wide = [DType::I32, DType::U8, DType::F32, DType::F64, DType::I64, DType::U32, DType::Bool];
+            let narrow = [DType::I8, DType::U16, DType::I16, DType::F16, DType::BF16];
+            let to = if random.below(3) == 0 { random.of(&narrow) } else { random.of(&wide) };
             (format!("cast to {to}"), Box::new(move |x, _| x.cast(to)))
         }
         9 if dtype.is_signed() => ("negative".into(), Box::new(|x, _| x.negative())),
@@ -156,6 +177,27 @@ fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
         // The sum of a row and a product: what contraction would show.
         12 if is_number && rank > 1 => {
             ("x * x - sum".into(), Box::new(|x, _| x.multiply(x)?.subtract(&x.reduce_sum(-1, true)?)))
+        }
+        14 if is_number && rank > 1 => match random.below(3) {
+            0 => ("x by its transpose".into(), Box::new(|x, _| x.matmul(x, false, true))),
+            1 => ("the transpose of x by x".into(), Box::new(|x, _| x.matmul(x, true, false))),
+            _ => ("matmul".into(), Box::new(|x, y| x.matmul(y, false, false))),
+        },
+        15 if dtype.is_float() => match random.below(3) {
+            0 => (format!("softmax {axis}"), Box::new(move |x, _| x.softmax(axis))),
+            1 => (format!("logsumexp {axis}"), Box::new(move |x, _| x.reduce_logsumexp(axis, true))),
+            _ => ("dropout".into(), Box::new(|x, _| x.dropout(0.25, 77))),
+        },
+        16 | 17 => {
+            let (descending, k) = (random.below(2) == 0, random.below(4) as u32);
+            match random.below(7) {
+                0 | 1 => (format!("sort {axis} {descending}"), Box::new(move |x, _| x.sort(axis, descending))),
+                2 => (format!("argsort {axis} {descending}"), Box::new(move |x, _| x.argsort(axis, descending))),
+                3 => (format!("top {k} along {axis}"), Box::new(move |x, _| Ok(x.top_k(k, axis)?.0))),
+                4 => ("unique".into(), Box::new(|x, _| x.unique(-1))),
+                5 => (format!("n_unique {axis}"), Box::new(move |x, _| x.n_unique(axis))),
+                _ => (format!("quantile {axis}"), Box::new(move |x, _| x.quantile(0.3, axis, descending))),
+            }
         }
         _ => ("equal".into(), Box::new(|x, y| x.equal(y))),
     }
@@ -190,6 +232,33 @@ fn shaping(random: &mut Random, axis: i64) -> (String, Op) {
     }
 }
 
+/// Masks of every rank, choices, and repetitions.
+fn masks_and_tiles(random: &mut Random, dtype: DType, rank: usize, axis: i64) -> (String, Op) {
+    // Nothing with as many values as there were rows may come of it again and again.
+    let times = random.of(&[0, 1, 2]);
+    match random.below(7) {
+        0 => {
+            let multiples: Vec<i64> =
+                (0..rank as i64).map(|d| if d == axis.rem_euclid(rank as i64) { times } else { 1 }).collect();
+            (format!("tile {multiples:?}"), Box::new(move |x, _| x.tile(&multiples)))
+        }
+        1 => (format!("repeat {times} {axis}"), Box::new(move |x, _| x.repeat(times, axis))),
+        // A flag a row, where the other tensor has as many; a mask of the tensor's own shape.
+        2 if rank > 1 && dtype != DType::Str => {
+            let axes: Vec<i64> = (1..rank as i64).collect();
+            let some = move |t: &Tensor| t.cast(DType::Bool)?.reduce_any(axes.clone(), false);
+            ("mask of rows".into(), Box::new(move |x, y| x.boolean_mask(&some(y)?)))
+        }
+        3 if rank > 1 && dtype != DType::Str => {
+            let some = move |t: &Tensor| t.cast(DType::Bool)?.reduce_any(-1, false);
+            ("mask of the last rows".into(), Box::new(move |x, _| x.boolean_mask(&some(x)?)))
+        }
+        4 if dtype != DType::Str => ("where_indices".into(), Box::new(|x, _| Ok(x.where_indices()?.into_erased()))),
+        5 => ("select".into(), Box::new(|x, y| x.equal(y)?.select(y, x))),
+        _ => ("mask".into(), Box::new(|x, y| x.boolean_mask(&x.equal(y)?))),
+    }
+}
+
 /// The reference first.
 fn devices() -> Vec<(String, Device)> {
     let mut out = vec![("cpu".to_owned(), Device::cpu()), ("cpu unfused".to_owned(), Device::cpu_unfused())];
@@ -207,6 +276,16 @@ fn devices() -> Vec<(String, Device)> {
 fn bits(t: &HostTensor) -> String {
     let mut out = format!("{:?} {:?} {:?} ", t.nested_row_splits, t.uniform_row_lengths, t.inner_shape);
     match &t.values {
+        HostValues::F16(v) => {
+            for x in v {
+                write!(out, "{:x} ", if x.is_nan() { f16::NAN } else { *x }.to_bits()).expect("a string takes text");
+            }
+        }
+        HostValues::BF16(v) => {
+            for x in v {
+                write!(out, "{:x} ", if x.is_nan() { bf16::NAN } else { *x }.to_bits()).expect("a string takes text");
+            }
+        }
         HostValues::F32(v) => {
             for x in v {
                 write!(out, "{:x} ", if x.is_nan() { f32::NAN } else { *x }.to_bits()).expect("a string takes text");

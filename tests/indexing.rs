@@ -45,23 +45,8 @@ impl Nested {
     }
 }
 
-fn leaves(values: &HostValues) -> Vec<Nested> {
-    let leaf = |bytes: &[u8]| Nested::Leaf(bytes.to_vec());
-    match values {
-        HostValues::Bool(v) => v.iter().map(|&b| leaf(&[b.into()])).collect(),
-        HostValues::U8(v) => v.iter().map(|&n| leaf(&[n])).collect(),
-        HostValues::I32(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
-        HostValues::U32(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
-        HostValues::I64(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
-        HostValues::U64(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
-        HostValues::F32(v) => v.iter().map(|n| leaf(&n.to_bits().to_le_bytes())).collect(),
-        HostValues::F64(v) => v.iter().map(|n| leaf(&n.to_bits().to_le_bytes())).collect(),
-        HostValues::Str(v) => v.iter().map(|s| leaf(s)).collect(),
-    }
-}
-
 fn nested(t: &HostTensor) -> Nested {
-    let mut all = leaves(&t.values);
+    let mut all: Vec<Nested> = naive::bits(&t.values).into_iter().map(Nested::Leaf).collect();
     if t.inner_shape.is_empty() {
         return all.remove(0);
     }

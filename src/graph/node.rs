@@ -64,6 +64,9 @@ pub(crate) enum Recipe {
         /// The values.
         value: Expr,
     },
+    /// The product of two matrices for each batch. Batch `g` has `m` times `n` results, row-major from `starts[2]` on;
+    /// result (i, j) is the sum of `a(i, l) * b(l, j)` over `l` below `k`, added to 0 one by one, `l` ascending.
+    Product(Box<Product>),
     /// `out[i]` is the sum of `value` at positions below `i`; one entry more than `count`, and entries beyond repeat
     /// the total. u32.
     Scan {
@@ -71,6 +74,22 @@ pub(crate) enum Recipe {
         value: Expr,
         /// How many.
         count: Extent,
+    },
+    /// `out[j * inner + d]` is the reduction of `value` over the elements of the row of `j` up to and with `j`, number `d`:
+    /// an inclusive scan of each row. `value` is an expression in the flat position `j * inner + d`.
+    RowScan {
+        /// The monoid.
+        op: ReduceOp,
+        /// The rows.
+        rows: Rows,
+        /// How many rows.
+        nrows: Extent,
+        /// How many elements (of `inner` numbers each) all rows have together.
+        nvals: Extent,
+        /// Numbers an element has.
+        inner: u32,
+        /// The values.
+        value: Expr,
     },
     /// The stable order of u32 keys: `out[k]` is the position of the k-th smallest.
     Sort {
@@ -80,6 +99,22 @@ pub(crate) enum Recipe {
         count: Extent,
         /// How many low bits of the keys count.
         bits: u32,
+    },
+    /// The stable order of u32 keys within each row: `out[k]` is the position that comes at place `k`. Places of a row
+    /// are its positions.
+    RowSort {
+        /// The rows.
+        rows: Rows,
+        /// How many rows.
+        nrows: Extent,
+        /// How many elements all rows have together.
+        nvals: Extent,
+        /// The keys, by flat position.
+        key: Expr,
+        /// How many low bits of the keys count.
+        bits: u32,
+        /// No row is longer: what need not be prepared for is left out.
+        longest: u32,
     },
     /// The hash of each row of bytes. u64.
     Hash {
@@ -92,6 +127,15 @@ pub(crate) enum Recipe {
         /// The bytes, by flat position.
         byte: Expr,
     },
+    /// The values at the positions where `keep` holds, in order; as many as the node's extent says are live.
+    Compact {
+        /// Which positions stay; bool.
+        keep: Expr,
+        /// The value of a position; asked for only where it stays.
+        value: Expr,
+        /// How many positions.
+        count: Extent,
+    },
     /// No array: a condition that must hold at every position below `count`.
     Assert {
         /// The condition; bool.
@@ -101,6 +145,37 @@ pub(crate) enum Recipe {
         /// What to say when it does not hold.
         check: Arc<Check>,
     },
+}
+
+/// Matrices to multiply, batch by batch; see [`Recipe::Product`]. All sizes and starts are expressions in the batch.
+#[derive(Debug, Hash)]
+pub(crate) struct Product {
+    /// How many batches.
+    pub(crate) batches: Extent,
+    /// Rows of the result, terms of a sum, columns of the result.
+    pub(crate) sizes: [Expr; 3],
+    /// The flat positions at which the matrices begin: left, right, result. The results of all batches lie one after
+    /// the other.
+    pub(crate) starts: [Expr; 3],
+    /// The numbers left and right, by flat position; row-major in each batch, one dtype.
+    pub(crate) operands: [Expr; 2],
+    /// How many numbers each operand has at most.
+    pub(crate) capacities: [u32; 2],
+    /// Whether the operand is stored transposed: left as k by m, right as n by k.
+    pub(crate) transposed: [bool; 2],
+    /// Where the batches' tiles begin: batch `g` has `ceil(m / tile) * ceil(n / tile)` of them.
+    pub(crate) tiles: Rows,
+    /// How many tiles there are at most.
+    pub(crate) tile_capacity: u32,
+    /// Rows and columns of a tile. It changes no bits.
+    pub(crate) tile: u32,
+}
+
+impl Product {
+    /// The expressions in it, but for the number of batches.
+    fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.operands.iter().chain(&self.sizes).chain(&self.starts)
+    }
 }
 
 impl Recipe {
@@ -116,17 +191,33 @@ impl Recipe {
                 out.push(value);
                 [Some(nrows), Some(nvals)]
             }
+            Self::Product(p) => {
+                out.extend(p.exprs());
+                [Some(&p.batches), None]
+            }
             Self::Scan { value, count, .. } => {
                 out.push(value);
                 [Some(count), None]
+            }
+            Self::RowScan { value, nrows, nvals, .. } => {
+                out.push(value);
+                [Some(nrows), Some(nvals)]
             }
             Self::Sort { key, count, .. } => {
                 out.push(key);
                 [Some(count), None]
             }
+            Self::RowSort { key, nrows, nvals, .. } => {
+                out.push(key);
+                [Some(nrows), Some(nvals)]
+            }
             Self::Hash { byte, nrows, .. } => {
                 out.push(byte);
                 [Some(nrows), None]
+            }
+            Self::Compact { keep, value, count } => {
+                out.extend([keep, value]);
+                [Some(count), None]
             }
             Self::Assert { ok, count, .. } => {
                 out.push(ok);
@@ -140,7 +231,11 @@ impl Recipe {
     /// The splits it searches or walks, if any.
     pub(crate) fn rows(&self) -> Option<&Rows> {
         match self {
-            Self::Reduce { rows, .. } | Self::Hash { rows, .. } => Some(rows),
+            Self::Reduce { rows, .. }
+            | Self::RowScan { rows, .. }
+            | Self::RowSort { rows, .. }
+            | Self::Hash { rows, .. } => Some(rows),
+            Self::Product(p) => Some(&p.tiles),
             _ => None,
         }
     }
@@ -315,15 +410,56 @@ impl Node {
         Ok(Self::recorded(backend, name, value.dtype(), extent, &[], recipe))
     }
 
+    /// The products of matrices, `extent` numbers in all; see [`Recipe::Product`].
+    pub(crate) fn product(
+        backend: &BackendRef,
+        op: &'static str,
+        extent: Extent,
+        product: Product,
+        asserts: &[Self],
+    ) -> Self {
+        let dtype = product.operands[0].dtype();
+        debug_assert_eq!(dtype, product.operands[1].dtype(), "bug: operands differ");
+        Self::recorded(backend, op, dtype, extent, asserts, Recipe::Product(Box::new(product)))
+    }
+
     /// The exclusive sums, with the total at the end; see [`Recipe::Scan`].
     pub(crate) fn scan(backend: &BackendRef, op: &'static str, count: Extent, value: Expr) -> Result<Self> {
         let extent = count.plus("an exclusive scan", &Extent::known(1))?;
         Ok(Self::recorded(backend, op, DType::U32, extent, &[], Recipe::Scan { value, count }))
     }
 
+    /// The inclusive scan of each row; see [`Recipe::RowScan`].
+    pub(crate) fn row_scan(
+        backend: &BackendRef,
+        name: &'static str,
+        op: ReduceOp,
+        (rows, nrows): (Rows, Extent),
+        nvals: Extent,
+        inner: u32,
+        value: Expr,
+    ) -> Result<Self> {
+        let extent = nvals.times("a row scan", u64::from(inner))?;
+        let recipe = Recipe::RowScan { op, rows, nrows, nvals, inner, value: value.clone() };
+        Ok(Self::recorded(backend, name, value.dtype(), extent, &[], recipe))
+    }
+
     /// The stable order of keys; see [`Recipe::Sort`].
     pub(crate) fn sort(backend: &BackendRef, op: &'static str, count: Extent, key: Expr, bits: u32) -> Self {
         Self::recorded(backend, op, DType::U32, count.clone(), &[], Recipe::Sort { key, count, bits })
+    }
+
+    /// The stable order of keys within each row, of which none is longer than `longest`; see [`Recipe::RowSort`].
+    pub(crate) fn row_sort(
+        backend: &BackendRef,
+        op: &'static str,
+        (rows, nrows): (Rows, Extent),
+        nvals: Extent,
+        (key, bits): (Expr, u32),
+        longest: u32,
+    ) -> Self {
+        let extent = nvals.clone();
+        Self::recorded(backend, op, DType::U32, extent, &[], Recipe::RowSort { rows, nrows, nvals, key, bits, longest })
     }
 
     /// The hash of each row of bytes; see [`Recipe::Hash`].
@@ -336,6 +472,19 @@ impl Node {
     ) -> Self {
         let extent = nrows.clone();
         Self::recorded(backend, name, DType::U64, extent, &[], Recipe::Hash { op, rows, nrows, byte })
+    }
+
+    /// The values of the positions that stay, of which there are `live` (an expression without `Index`); see
+    /// [`Recipe::Compact`].
+    pub(crate) fn compact(
+        backend: &BackendRef,
+        name: &'static str,
+        (keep, value): (Expr, Expr),
+        count: Extent,
+        live: Expr,
+    ) -> Self {
+        let extent = Extent::bounded(count.capacity(), live);
+        Self::recorded(backend, name, value.dtype(), extent, &[], Recipe::Compact { keep, value, count })
     }
 
     /// A condition over positions, to be handed to [`Node::map`]; see [`Recipe::Assert`].

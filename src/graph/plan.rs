@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::digest::Digest;
 use super::expr::{Check, Expr, ExprKind};
-use super::node::{Node, Recipe, Rows, for_each_node};
+use super::node::{Node, Product, Recipe, Rows, for_each_node};
 use super::opcode::BinaryOp;
 
 /// What a kernel of the backend may use.
@@ -95,8 +95,13 @@ struct Planner {
 enum Evaluation {
     /// Once a position, with its row at hand.
     Once,
+    /// Once a position, without its row.
+    Rowless,
     /// Twice a position, without its row: by both passes of a scan.
     Twice,
+    /// Any number of times a position, without its row, and not at all where no result needs it: by a product's tiles.
+    /// Conditions would be looked at or not depending on that, so that they stay with an array of their own.
+    Again,
     /// From a hundred places of the text, as a hash reads bytes: what is not a mere load would be compiled as often.
     Everywhere,
 }
@@ -165,9 +170,12 @@ impl Planner {
         let own = match recipe {
             Recipe::Map { .. } | Recipe::Assert { .. } => 1,
             Recipe::Hash { .. } => 1,
-            Recipe::Scan { .. } | Recipe::Reduce { .. } => 2,
+            Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } | Recipe::Compact { .. } => 2,
+            Recipe::Product(_) => 1,
             // Digits, keys, and the permutation, which is the output in the last pass.
             Recipe::Sort { .. } => 3,
+            // As a sort, and the list of long rows.
+            Recipe::RowSort { .. } => 4,
         };
         let mut stored = HashSet::new();
         loop {
@@ -188,6 +196,7 @@ impl Planner {
     fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &HashSet<Digest>) -> (Step, Vec<Node>) {
         let rows = match recipe {
             Recipe::Reduce { rows: Rows::Splits(s), inner, .. } => Some((s.clone(), *inner)),
+            Recipe::RowScan { rows: Rows::Splits(s), inner, .. } => Some((s.clone(), *inner)),
             Recipe::Hash { rows: Rows::Splits(s), .. } => Some((s.clone(), 1)),
             _ => None,
         };
@@ -195,8 +204,10 @@ impl Planner {
             stored,
             rows,
             evaluation: match recipe {
-                Recipe::Scan { .. } | Recipe::Sort { .. } => Evaluation::Twice,
+                Recipe::Scan { .. } | Recipe::Sort { .. } | Recipe::RowSort { .. } => Evaluation::Twice,
+                Recipe::Product(_) => Evaluation::Again,
                 Recipe::Hash { .. } => Evaluation::Everywhere,
+                Recipe::Compact { .. } => Evaluation::Rowless,
                 _ => Evaluation::Once,
             },
             memo: HashMap::new(),
@@ -215,17 +226,51 @@ impl Planner {
                 let value = self.resolve(value, &mut g);
                 Recipe::Reduce { op: *op, rows: rows.clone(), nrows, nvals, inner: *inner, value }
             }
+            Recipe::Product(p) => {
+                let batches = count(self, &p.batches);
+                let mut all = |of: &[Expr; 3]| of.each_ref().map(|e| self.resolve(e, &mut g));
+                let (sizes, starts) = (all(&p.sizes), all(&p.starts));
+                let operands = p.operands.each_ref().map(|e| self.resolve(e, &mut g));
+                let Product { capacities, transposed, tile_capacity, tile, .. } = **p;
+                let tiles = p.tiles.clone();
+                Recipe::Product(Box::new(Product {
+                    batches,
+                    sizes,
+                    starts,
+                    operands,
+                    capacities,
+                    transposed,
+                    tiles,
+                    tile_capacity,
+                    tile,
+                }))
+            }
             Recipe::Scan { value, count: n } => {
                 let n = count(self, n);
                 Recipe::Scan { value: self.resolve(value, &mut g), count: n }
+            }
+            Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
+                let (nrows, nvals) = (count(self, nrows), count(self, nvals));
+                let value = self.resolve(value, &mut g);
+                Recipe::RowScan { op: *op, rows: rows.clone(), nrows, nvals, inner: *inner, value }
             }
             Recipe::Sort { key, count: n, bits } => {
                 let n = count(self, n);
                 Recipe::Sort { key: self.resolve(key, &mut g), count: n, bits: *bits }
             }
+            Recipe::RowSort { rows, nrows, nvals, key, bits, longest } => {
+                let (nrows, nvals) = (count(self, nrows), count(self, nvals));
+                let key = self.resolve(key, &mut g);
+                Recipe::RowSort { rows: rows.clone(), nrows, nvals, key, bits: *bits, longest: *longest }
+            }
             Recipe::Hash { op, rows, nrows, byte } => {
                 let nrows = count(self, nrows);
                 Recipe::Hash { op: *op, rows: rows.clone(), nrows, byte: self.resolve(byte, &mut g) }
+            }
+            Recipe::Compact { keep, value, count: n } => {
+                let n = count(self, n);
+                let (keep, value) = (self.resolve(keep, &mut g), self.resolve(value, &mut g));
+                Recipe::Compact { keep, value, count: n }
             }
             Recipe::Assert { ok, count: n, check } => {
                 let n = count(self, n);
@@ -303,6 +348,9 @@ impl Planner {
         match g.evaluation {
             Evaluation::Everywhere if cost > 2 => return None,
             Evaluation::Twice if cost > TWICE => return None,
+            Evaluation::Again if cost > TWICE || has_conditions(&body) => return None,
+            // A map finds the rows of a whole tile with two searches: better stored than searched for one by one.
+            Evaluation::Rowless if contains_search(&body) => return None,
             _ => {}
         }
         if !at.is_index() {
@@ -329,6 +377,13 @@ impl Planner {
     }
 }
 
+/// Whether evaluating the expression looks at a condition.
+fn has_conditions(e: &Expr) -> bool {
+    let mut found = false;
+    for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::Checked(..)));
+    found
+}
+
 /// What evaluating the expression once costs, in operations: each distinct subexpression once, and nothing for the row
 /// of the element where the step has it at hand.
 fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
@@ -338,6 +393,13 @@ fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
         sum = sum.saturating_add(if at_hand { 0 } else { e.own_cost() });
     });
     sum
+}
+
+/// Whether the row of some position is searched for.
+fn contains_search(e: &Expr) -> bool {
+    let mut found = false;
+    for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::RowOf(..)));
+    found
 }
 
 /// How many arrays a map reads itself.

@@ -30,8 +30,14 @@ fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
         Recipe::Reduce { rows, nvals, inner, value, .. } => {
             (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))
         }
+        // Each operand once: tiles of one row or column read the same, from the cache or not.
+        Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0]), Some(&p.tiles)),
         Recipe::Scan { value, count } => (value, u64::from(count.capacity()), None),
+        Recipe::RowScan { rows, nvals, inner, value, .. } => {
+            (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))
+        }
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity()), None),
+        Recipe::RowSort { rows, nvals, key, .. } => (key, u64::from(nvals.capacity()), Some(rows)),
         Recipe::Hash { rows, byte, .. } => {
             let mut bytes = 0;
             for_each_expr(byte, &mut |e| {
@@ -41,6 +47,7 @@ fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
             });
             (byte, bytes, Some(rows))
         }
+        Recipe::Compact { keep, count, .. } => (keep, u64::from(count.capacity()), None),
     }
 }
 
@@ -67,32 +74,57 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     if let Some(Rows::Splits(n)) = rows {
         searched(n, f);
     }
-    for_each_expr(value, &mut |e| match e.kind() {
-        ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, f),
+    let mut values = vec![(value, positions)];
+    match &step.recipe {
+        Recipe::Product(p) => values.push((&p.operands[1], u64::from(p.capacities[1]))),
+        Recipe::Compact { value, .. } => values.push((value, positions)),
         _ => {}
-    });
-    for_each_expr(value, &mut |e| {
-        if let ExprKind::Load(n, at) = e.kind() {
-            // Splits are met as partitions above, and are not read a second time for their ends.
-            if !splits.contains(&n.digest()) {
-                f(n, Some(at), load_bytes(n, at, positions));
+    }
+    for (value, _) in &values {
+        for_each_expr(value, &mut |e| match e.kind() {
+            ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, f),
+            _ => {}
+        });
+    }
+    for (value, positions) in values {
+        for_each_expr(value, &mut |e| {
+            if let ExprKind::Load(n, at) = e.kind() {
+                // Splits are met as partitions above, and are not read a second time for their ends.
+                if !splits.contains(&n.digest()) {
+                    f(n, Some(at), load_bytes(n, at, positions));
+                }
             }
-        }
-    });
+        });
+    }
 }
 
-/// What the step moves. A scan or a sort evaluates its expression twice.
+/// What the step moves. A scan or a sort evaluates its expression twice; a sort of rows once, where they are short.
 pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let mut read = 0;
     loads(step, &mut |_, _, bytes| read += bytes);
     let written = step.out.bytes();
     match &step.recipe {
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
-        Recipe::Reduce { .. } => Traffic { read: read + scratch_bytes, written: written + scratch_bytes },
+        Recipe::RowScan { .. } => {
+            // Scratch of more than one element is there for rows of several blocks: their results are written twice, and
+            // the partials are scanned in between.
+            let again = if scratch_bytes > step.out.dtype().size() as u64 { written } else { 0 };
+            Traffic { read: read + again + 2 * scratch_bytes, written: written + again + 2 * scratch_bytes }
+        }
+        Recipe::Reduce { .. } | Recipe::Compact { .. } => {
+            Traffic { read: read + scratch_bytes, written: written + scratch_bytes }
+        }
         Recipe::Sort { count, bits, .. } => {
             let (n, passes) = (u64::from(count.capacity()), u64::from(bits.div_ceil(8).max(1)));
             // A pass reads a key twice and an index once, and writes both.
             Traffic { read: 2 * read + n * 12 * passes, written: n * 8 * passes }
+        }
+        Recipe::RowSort { nvals, bits, .. } if scratch_bytes > 0 => {
+            // Any row may turn out to be long, and then takes passes, by its number too.
+            let n = u64::from(nvals.capacity());
+            let passes =
+                u64::from(bits.div_ceil(8).max(1) + (u32::BITS - nvals.capacity().leading_zeros()).div_ceil(8));
+            Traffic { read: 3 * read + n * 12 * passes, written: written + n * 8 * passes }
         }
         _ => Traffic { read, written },
     }

@@ -50,16 +50,31 @@ impl<F: Float> Argument<F> {
         }
     }
 
-    /// The logarithm.
+    /// `k ln(2)`, and what there is to subtract from `f`.
     #[inline(always)]
-    pub(super) fn log(&self) -> F {
+    fn terms(&self) -> (F, F) {
         let Self { f, rest, .. } = *self;
         let k = F::whole(self.k);
         let (ln2, ln2_low) = F::parts(&LN_2);
         let s = f.over(F::lit(2.0) + f);
         let half_square = F::lit(0.5) * f * f;
         let tail = k * ln2_low + rest * f.polynomial(&RECIPROCAL);
-        k * ln2 - ((half_square - (s * (half_square + series(s * s)) + tail)) - f)
+        (k * ln2, half_square - (s * (half_square + series(s * s)) + tail))
+    }
+
+    /// The logarithm.
+    #[inline(always)]
+    pub(super) fn log(&self) -> F {
+        let (whole, less) = self.terms();
+        whole - (less - self.f)
+    }
+
+    /// The logarithm in two parts, of which the lower one is right to a few bits: its error is below a tenth of the last place of `f`.
+    #[inline(always)]
+    pub(super) fn log_parts(&self) -> (F, F) {
+        let (whole, less) = self.terms();
+        let (high, low) = sum(whole, self.f);
+        quick_sum(high, low - less)
     }
 }
 

@@ -12,16 +12,22 @@
 
 mod activation;
 mod arc;
+mod bessel;
 mod coefficients;
 mod divide;
 mod exp;
+mod gamma;
+mod gauss;
 mod hyperbolic;
 mod log;
 mod machine;
+pub(crate) mod narrow;
 mod native;
 mod parts;
+mod pieces;
 mod power;
 mod round;
+mod special_coefficients;
 #[cfg(test)]
 mod tests;
 mod trig;
@@ -59,6 +65,26 @@ pub(crate) enum MathFn {
     Softplus,
     /// The error function.
     Erf,
+    /// 1 less the error function.
+    Erfc,
+    /// The inverse of the error function.
+    Erfinv,
+    /// The inverse of 1 less the error function.
+    Erfcinv,
+    /// The inverse of the standard normal distribution's cumulative function.
+    Ndtri,
+    /// The logarithm of the gamma function's magnitude.
+    Lgamma,
+    /// The derivative of [`MathFn::Lgamma`].
+    Digamma,
+    /// The modified Bessel function of the first kind and order 0.
+    BesselI0,
+    /// The same over `exp(|x|)`.
+    BesselI0e,
+    /// The modified Bessel function of the first kind and order 1.
+    BesselI1,
+    /// The same over `exp(|x|)`.
+    BesselI1e,
     Sqrt,
     /// `1 / sqrt(x)`.
     Rsqrt,
@@ -78,7 +104,7 @@ pub(crate) enum MathFn {
 
 impl MathFn {
     /// Every function.
-    pub(crate) const ALL: [Self; 31] = [
+    pub(crate) const ALL: [Self; 41] = [
         Self::Exp,
         Self::Expm1,
         Self::Log,
@@ -100,6 +126,16 @@ impl MathFn {
         Self::LogSigmoid,
         Self::Softplus,
         Self::Erf,
+        Self::Erfc,
+        Self::Erfinv,
+        Self::Erfcinv,
+        Self::Ndtri,
+        Self::Lgamma,
+        Self::Digamma,
+        Self::BesselI0,
+        Self::BesselI0e,
+        Self::BesselI1,
+        Self::BesselI1e,
         Self::Sqrt,
         Self::Rsqrt,
         Self::Floor,
@@ -141,6 +177,16 @@ impl MathFn {
             Self::LogSigmoid => "log_sigmoid",
             Self::Softplus => "softplus",
             Self::Erf => "erf",
+            Self::Erfc => "erfc",
+            Self::Erfinv => "erfinv",
+            Self::Erfcinv => "erfcinv",
+            Self::Ndtri => "ndtri",
+            Self::Lgamma => "lgamma",
+            Self::Digamma => "digamma",
+            Self::BesselI0 => "bessel_i0",
+            Self::BesselI0e => "bessel_i0e",
+            Self::BesselI1 => "bessel_i1",
+            Self::BesselI1e => "bessel_i1e",
             Self::Sqrt => "sqrt",
             Self::Rsqrt => "rsqrt",
             Self::Floor => "floor",
@@ -181,6 +227,16 @@ macro_rules! unary_program {
             MathFn::LogSigmoid => $run!(activation::log_sigmoid::<$float>),
             MathFn::Softplus => $run!(activation::softplus::<$float>),
             MathFn::Erf => $run!(activation::erf::<$float>),
+            MathFn::Erfc => $run!(gauss::erfc::<$float>),
+            MathFn::Erfinv => $run!(gauss::erfinv::<$float>),
+            MathFn::Erfcinv => $run!(gauss::erfcinv::<$float>),
+            MathFn::Ndtri => $run!(gauss::ndtri::<$float>),
+            MathFn::Lgamma => $run!(gamma::lgamma::<$float>),
+            MathFn::Digamma => $run!(gamma::digamma::<$float>),
+            MathFn::BesselI0 => $run!(bessel::i0::<$float>),
+            MathFn::BesselI0e => $run!(bessel::i0e::<$float>),
+            MathFn::BesselI1 => $run!(bessel::i1::<$float>),
+            MathFn::BesselI1e => $run!(bessel::i1e::<$float>),
             MathFn::Rsqrt => $run!(divide::reciprocal_root::<$float>),
             MathFn::Div | MathFn::Rem | MathFn::Pow | MathFn::Atan2 => panic!("{} takes two arguments", $f.name()),
         }

@@ -42,3 +42,19 @@ pub(super) fn quotient<F: Float>(a: (F, F), b: (F, F)) -> (F, F) {
     let rest = ((a.0 - p) - e) + (a.1 - q * b.1);
     quick_sum(q, rest.over(b.0))
 }
+
+/// A product of numbers in parts, in parts.
+#[inline(always)]
+pub(super) fn times<F: Float>(a: (F, F), b: (F, F)) -> (F, F) {
+    let (p, e) = product(a.0, b.0);
+    (p, e + (a.0 * b.1 + a.1 * b.0))
+}
+
+/// The reciprocal of a number in parts, in parts, where neither it nor the number is near the ends of the range.
+#[inline(always)]
+pub(super) fn reciprocal<F: Float>(d: (F, F)) -> (F, F) {
+    let one = F::lit(1.0);
+    let u = one.over(d.0);
+    let (p, e) = product(u, d.0);
+    (u, u * (((one - p) - e) - u * d.1))
+}

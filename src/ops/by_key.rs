@@ -1,7 +1,7 @@
 //! Reductions of elements that share a key, wherever they stand: a stable sort brings them together, a row reduction
 //! folds them in the order in which they stood.
 
-use crate::dtype::DType;
+use super::row_scan::{RowPlace, RowScan};
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
@@ -63,10 +63,35 @@ impl ByKey {
         inner: u32,
         value: &Expr,
     ) -> Result<Node> {
+        reduce_rows(backend, name, op, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&self.sorted(inner)))
+    }
+
+    /// The numbers of all elements side by side by key, `inner` an element, as positions in the order in which they stand.
+    fn sorted(&self, inner: u32) -> Expr {
         let width = Expr::u32(inner.max(1));
         let element = Expr::load(&self.order, Expr::index().div(width.clone()));
-        let number = element.mul(width.clone()).add(Expr::index().rem(width));
-        reduce_rows(backend, name, op, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&number))
+        element.mul(width.clone()).add(Expr::index().rem(width))
+    }
+
+    /// For each number (`inner` an element) the scan of `value`, an expression in the number, over the elements of its key:
+    /// as a function of it, by that scan's rule. Costs another sort, which finds each element's place among its like.
+    pub(crate) fn scan(
+        &self,
+        backend: &BackendRef,
+        name: &'static str,
+        inner: u32,
+        value: &Expr,
+        scan: &RowScan,
+    ) -> Result<Expr> {
+        let count = self.order.extent();
+        let bits = u32::BITS - count.capacity().leading_zeros();
+        let places = Node::sort(backend, name, count.clone(), Expr::load(&self.order, Expr::index()), bits);
+        let width = Expr::u32(inner.max(1));
+        let element = Expr::index().div(width.clone());
+        let place = Expr::load(&places, element.clone());
+        let at = RowPlace { row: self.key(element), at: place, number: Expr::index().rem(width) };
+        let value = value.at(&self.sorted(inner));
+        scan.record(backend, name, (&self.rows, &self.nkeys), &self.nvals, inner, value, &at)
     }
 
     /// The positions of the elements in the order of their keys, equal ones as they stand.
@@ -74,9 +99,9 @@ impl ByKey {
         &self.order
     }
 
-    /// The elements of each key, among the ordered ones.
-    pub(crate) fn rows(&self) -> &Rows {
-        &self.rows
+    /// Where each key's elements lie in that order, how many keys there are, and how many elements.
+    pub(crate) fn rows(&self) -> (&Rows, &Extent, &Extent) {
+        (&self.rows, &self.nkeys, &self.nvals)
     }
 
     /// How many elements have that key.
@@ -104,7 +129,7 @@ pub(crate) fn reduce_rows(
         let nothing = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
         return Ok(Node::map(backend, name, Extent::known(0), nothing, &[]));
     }
-    debug_assert!(!matches!(value.dtype(), DType::Bool | DType::U8), "bug: a reduction over packed numbers");
+    debug_assert!(value.dtype() == value.dtype().accumulator(), "bug: a reduction over packed numbers");
     Node::reduce(backend, name, op, (rows.clone(), nrows.clone()), nvals.clone(), inner, value)
 }
 

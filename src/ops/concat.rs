@@ -309,6 +309,16 @@ fn most_ragged(all: &[&Tensor]) -> usize {
     all.iter().map(|t| t.ragged_rank()).max().unwrap_or(0)
 }
 
+/// The rows of both, one after another.
+#[track_caller]
+pub(super) fn rows_of_both(op: &'static str, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let all = [x, y];
+    check_alike(op, &all)?.axis(op, 0)?;
+    let ragged = most_ragged(&all);
+    let deep = [x.deepened(ragged - x.ragged_rank())?, y.deepened(ragged - y.ragged_rank())?];
+    join_all(op, &deep, 0)
+}
+
 impl Tensor {
     /// The tensors one after another along `axis` (`tf.concat`).
     ///

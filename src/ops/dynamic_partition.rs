@@ -112,7 +112,7 @@ impl Groups {
         let keys = ByKey::new(backend, op, &count, key, &groups)?;
         let order = Expr::load(keys.order(), Expr::index());
         let sorted = data.take_rows(op, count.clone(), order, Repeats::Never, &asserts)?;
-        let rows = match keys.rows() {
+        let rows = match keys.rows().0 {
             Rows::Splits(splits) => RowPartition::from_splits_node(splits.clone(), groups, count.capacity()),
             // No elements, or no groups: rows of nothing, ragged by type all the same.
             Rows::Uniform(_) => RowPartition::from_lengths(backend, op, &groups, Expr::u32(0), 0)?,

@@ -11,6 +11,7 @@
 //! Axes that are not adjacent are separate runs, reduced one after the other, the innermost first.
 
 use super::by_key::{ByKey, length, reduce_rows};
+use super::row_scan::{RowPlace, RowScan};
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
@@ -60,6 +61,21 @@ impl Stage {
         }
     }
 
+    /// The scan of `value`, an expression in the number before, over the numbers that become one: an expression in the
+    /// number before.
+    pub(crate) fn scan(&self, backend: &BackendRef, name: &'static str, value: Expr, scan: &RowScan) -> Result<Expr> {
+        match &self.members {
+            Members::Rows { rows, nrows, nvals } => {
+                let width = Expr::u32(self.inner.max(1));
+                let element = Expr::index().div(width.clone());
+                let row = row_of(rows, element.clone());
+                let at = RowPlace { row, at: element, number: Expr::index().rem(width) };
+                scan.record(backend, name, (rows, nrows), nvals, self.inner, value, &at)
+            }
+            Members::Keys(keys) => keys.scan(backend, name, self.inner, &value, scan),
+        }
+    }
+
     /// How many numbers become number `Index`.
     pub(crate) fn count(&self) -> Expr {
         let element = Expr::index().div(Expr::u32(self.inner.max(1)));
@@ -74,11 +90,31 @@ impl Stage {
         let width = Expr::u32(self.inner.max(1));
         let element = Expr::index().div(width.clone());
         let row = match &self.members {
-            Members::Rows { rows: Rows::Uniform(len), .. } => element.div(Expr::u32((*len).max(1))),
-            Members::Rows { rows: Rows::Splits(splits), .. } => Expr::row_of(splits, element),
+            Members::Rows { rows, .. } => row_of(rows, element),
             Members::Keys(keys) => keys.key(element),
         };
         row.mul(width.clone()).add(Expr::index().rem(width))
+    }
+
+    /// Rows of adjacent elements of that many numbers: the rows, how many, how many elements.
+    pub(crate) fn as_rows(&self) -> Option<(&Rows, &Extent, &Extent)> {
+        match &self.members {
+            Members::Rows { rows, nrows, nvals } => Some((rows, nrows, nvals)),
+            Members::Keys(_) => None,
+        }
+    }
+
+    /// Elements brought together by key.
+    pub(crate) fn as_keys(&self) -> Option<&ByKey> {
+        match &self.members {
+            Members::Rows { .. } => None,
+            Members::Keys(keys) => Some(keys),
+        }
+    }
+
+    /// Numbers an element has.
+    pub(crate) fn inner(&self) -> u32 {
+        self.inner
     }
 
     /// How many numbers there are before.
@@ -116,6 +152,29 @@ impl Levels {
             Some(above) => self.parts[above].nvals_extent().clone(),
             None => self.outer.clone().unwrap_or_else(|| Extent::known(1)),
         }
+    }
+
+    /// The index along an axis of number `Index`.
+    pub(crate) fn place(&self, axis: usize) -> Expr {
+        // Uniform dimensions are climbed in one division, so that a row is recognised as that of the number itself.
+        let climb = |at: Expr, width: u32| at.div(Expr::u32(width.max(1)));
+        let (mut at, mut width) = (Expr::index(), 1);
+        for p in self.parts[axis..].iter().rev() {
+            match p.uniform_row_length() {
+                Some(len) => width *= len.max(1),
+                None => (at, width) = (p.row_of(climb(at, width)), 1),
+            }
+        }
+        let at = climb(at, width);
+        match axis.checked_sub(1) {
+            Some(above) => self.parts[above].offset_of(at),
+            None => at,
+        }
+    }
+
+    /// The partition between each level and the next.
+    pub(crate) fn parts(&self) -> &[RowPartition] {
+        &self.parts
     }
 
     /// The number of rows of the outermost dimension.
@@ -256,11 +315,7 @@ impl Levels {
                 let length = Expr::load(&most, Expr::index());
                 let part = RowPartition::from_lengths(backend, op, &nrows, length, capacity(last))?;
                 let above = below.row_of(Expr::index());
-                let row = match &rows {
-                    Rows::Uniform(len) => above.div(Expr::u32((*len).max(1))),
-                    Rows::Splits(splits) => Expr::row_of(splits, above),
-                };
-                let key = part.within(row, below.offset_of(Expr::index()));
+                let key = part.within(row_of(&rows, above), below.offset_of(Expr::index()));
                 Alignment { key, nkeys: part.nvals_extent().clone(), parts: vec![part] }
             }
         };
@@ -378,6 +433,14 @@ impl Levels {
             parts.push(part);
         }
         Ok((parts, result))
+    }
+}
+
+/// The row that holds an element.
+fn row_of(rows: &Rows, element: Expr) -> Expr {
+    match rows {
+        Rows::Uniform(len) => element.div(Expr::u32((*len).max(1))),
+        Rows::Splits(splits) => Expr::row_of(splits, element),
     }
 }
 

@@ -34,7 +34,7 @@ impl Tensor {
     /// TensorFlow: `tf.ragged.map_flat_values`, of one tensor.
     #[track_caller]
     pub fn map_flat_values(&self, function: impl FnOnce(&Self) -> Result<Self>) -> Result<Self> {
-        let mapped = function(&self.flattened()?)?;
+        let mapped = function(&self.flat_values()?)?;
         self.over(mapped)
     }
 
@@ -64,15 +64,9 @@ impl Tensor {
             let a = RaggedShape { inner: Vec::new(), ..first.ragged_shape().clone() };
             let b = RaggedShape { inner: Vec::new(), ..t.ragged_shape().clone() };
             asserts.extend(same_layout(first.backend(), OP, &a, &b)?);
-            flat.push(t.flattened()?);
+            flat.push(t.flat_values()?);
         }
-        first.over(function(&flat)?.under_conditions(&asserts)?)
-    }
-
-    /// The flat values.
-    fn flattened(&self) -> Result<Self> {
-        let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
-        Self::new(self.backend(), Vec::new(), outer, inner, self.values_ref().clone())
+        first.over(function(&flat)?.under_conditions(OP, &asserts)?)
     }
 
     /// `mapped`, whose rows are as many as these flat values, under these partitions.
@@ -96,7 +90,7 @@ impl Tensor {
                 asserts.push(Node::assert(self.backend(), Extent::known(1), own.expr().eq(rows.expr()), check));
             }
         }
-        let mapped = mapped.under_conditions(&asserts)?;
+        let mapped = mapped.under_conditions(OP, &asserts)?;
         let mut partitions = self.partitions().to_vec();
         partitions.extend(mapped.partitions().iter().cloned());
         let (outer, inner) = (mapped.outer().cloned(), mapped.inner().to_vec());
@@ -104,13 +98,13 @@ impl Tensor {
     }
 
     /// The same tensor, whose values may be read only where the conditions hold.
-    fn under_conditions(&self, asserts: &[Node]) -> Result<Self> {
+    pub(super) fn under_conditions(&self, op: &'static str, asserts: &[Node]) -> Result<Self> {
         if asserts.is_empty() {
             return Ok(self.clone());
         }
         let pick = Pick::From(self.values_ref(), Expr::index());
         let bound = BytesBound::AtMost(self.values_ref().bytes_capacity());
-        let values = Values::rearranged(self.backend(), OP, &self.count()?, &pick, bound, asserts)?;
+        let values = Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, asserts)?;
         let (partitions, outer) = (self.partitions().to_vec(), self.outer().cloned());
         Self::new(self.backend(), partitions, outer, self.inner().to_vec(), values)
     }
@@ -128,7 +122,7 @@ impl<T: Element> RaggedTensor<T> {
         &self,
         function: impl FnOnce(&Self) -> Result<RaggedTensor<U>>,
     ) -> Result<RaggedTensor<U>> {
-        let flat = Self::try_from(self.erased().flattened()?)?;
+        let flat = Self::try_from(self.erased().flat_values()?)?;
         RaggedTensor::try_from(self.erased().over(function(&flat)?.into_erased())?)
     }
 }

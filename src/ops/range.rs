@@ -1,24 +1,29 @@
-//! Rows of consecutive numbers.
+//! Rows of evenly spaced numbers.
 
+use super::elementwise::{Site, math};
+use super::operand::{Operand, OperandOf};
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Number;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values, read_u32};
+use crate::graph::scalar::Scalar;
+use crate::math::MathFn;
+use crate::shape::{Place, RaggedShape, RowPartition, UniformRows, broadcast};
+use crate::tensor::{Fill, RaggedTensor, Tensor, Values, read_u32};
+
+const OP: &str = "range";
 
 impl Tensor {
     /// The numbers 0, 1, ... below each limit: a row for each.
     ///
-    /// `[n]` gives `[n, (limit)]`, of the limits' dtype. A limit of 0 or less gives an empty row.
+    /// `[n]` gives `[n, (limit)]`, of the limits' dtype; a scalar gives one row. A limit of 0 or less gives an empty row.
+    /// [`Tensor::ranges`] takes starts and steps too, and says what is an error and what it costs.
     ///
     /// # Errors
-    /// The tensor is not dense of rank 1, or not of i32, u32 or i64; a limit, or the sum of all, is 2^32 or more.
-    ///
-    /// # Cost
-    /// A prefix sum over the limits and a map over the numbers. It waits once, for how many numbers there are.
+    /// As [`Tensor::ranges`].
     ///
     /// # Source
     /// `tf.ragged.range` with limits only; `tf.map_fn(tf.range, limits)`.
@@ -31,36 +36,140 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn range(&self) -> Result<Self> {
-        const OP: &str = "range";
-        let limits = self.numbers(OP)?;
-        let dtype = limits.dtype();
-        if !matches!(dtype, DType::I32 | DType::U32 | DType::I64) {
-            return Err(Error::unsupported(OP, dtype, "the limits must be i32, u32 or i64"));
+        let number = |v| Operand::from(Scalar::from_i64(self.dtype(), v));
+        Self::ranges(number(0), self, number(1))
+    }
+
+    /// A row of numbers for each start, limit and step: `start`, `start + delta`, ... as long as the limit is not reached.
+    ///
+    /// Each argument is a number, a scalar or a vector; one of them is a tensor, and single numbers meet all of the
+    /// others. `[n]` gives `[n, (length)]`. Numbers are i32, u32, i64, f32 or f64; where they differ, the result has the
+    /// type that holds them all (u32 and i32 give i64, an integer and a float the float). Steps may be negative. Where
+    /// the limit lies behind the start the row is empty.
+    ///
+    /// A row of floats has `ceil((limit - start) / delta)` numbers, and its k-th is `start + k * delta`: a product and a
+    /// sum, each rounded once. (TensorFlow adds `delta` again and again, and adds up the rounding.) By rounding the last
+    /// one may reach the limit. Integers do not overflow on the way.
+    ///
+    /// # Errors
+    /// No tensor among the arguments; ragged ones, ones of rank 2 or more, of another dtype, or on different devices;
+    /// vectors of different lengths. A step of 0; a row of 2^32 numbers or more, which is also what NaN and infinite
+    /// bounds ask for; more than 2^32 - 2 numbers together.
+    ///
+    /// # Cost
+    /// A map and a prefix sum over the rows, and a map over the numbers. It waits once, for how many numbers there are:
+    /// nothing else bounds them. Errors in the values are found by that wait.
+    ///
+    /// # Source
+    /// `tf.ragged.range`.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor, Tensor};
+    /// let starts = RaggedTensor::from_nested(vec![0, 5, 8], &Device::cpu())?;
+    /// let limits = RaggedTensor::from_nested(vec![3, 3, 12], &Device::cpu())?;
+    /// let rows = RaggedTensor::ranges(&starts, &limits, 2)?;
+    /// assert_eq!(rows.to_string(), "<ragged.RaggedTensor [[0, 2], [], [8, 10]]>");
+    /// let down = Tensor::ranges(&limits, &starts, -1)?;
+    /// assert_eq!(down.to_string(), "<ragged.RaggedTensor [[3, 2, 1], [], [12, 11, 10, 9]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn ranges<'a>(
+        starts: impl Into<Operand<'a>>,
+        limits: impl Into<Operand<'a>>,
+        deltas: impl Into<Operand<'a>>,
+    ) -> Result<Self> {
+        let site = Site::new(OP);
+        let operands = [starts.into(), limits.into(), deltas.into()];
+        let mut dtype = operands[0].dtype();
+        for o in &operands {
+            dtype = common(dtype, o.dtype())?;
         }
-        if self.rank() != 1 {
-            let what = format!("the limits must be dense and of rank 1, but their shape is {}", self.shape_text());
-            return Err(Error::argument(OP, what));
+        let tensors: Vec<&Self> = operands.iter().filter_map(Operand::tensor).collect();
+        let Some(first) = tensors.first() else { return Err(Error::argument(OP, "it needs a tensor")) };
+        let backend = first.backend();
+        for t in &tensors {
+            Device::check_same(OP, backend, t.backend())?;
+            if t.rank() > 1 {
+                let what = format!("starts, limits and deltas must be scalars or vectors, not {}", t.shape_text());
+                return Err(Error::argument(OP, what));
+            }
         }
-        let backend = self.backend();
-        let rows = self.nrows_extent();
-        let limit = Expr::load(limits, Expr::index());
-        let zero = Expr::scalar(crate::graph::scalar::Scalar::from_i64(dtype, 0));
-        let mut positive = limit.max(zero);
-        if dtype == DType::I64 {
-            let most = Expr::scalar(i64::from(u32::MAX));
-            let check = crate::graph::expr::Check::new(OP, "a limit is 2^32 or more");
-            let fits = positive.clone().lt(most);
-            positive = positive.checked(check, fits);
+        let layouts: Vec<&RaggedShape> = tensors.iter().map(|t| t.ragged_shape()).collect();
+        let shared = broadcast(backend, OP, &layouts, UniformRows::Once)?;
+        let rows = shared.outer.unwrap_or_else(|| Extent::known(1));
+        let mut places = shared.places.iter();
+        let mut numbers = Vec::with_capacity(operands.len());
+        for o in &operands {
+            numbers.push(match o {
+                Operand::Tensor(t) => Expr::load(t.numbers(OP)?, places.next().unwrap_or(&Place::First).expr()),
+                Operand::Value(Fill::Number(s)) => Expr::scalar(*s),
+                Operand::Value(Fill::String(_)) => return Err(Error::unsupported(OP, DType::Str, "")),
+            });
         }
-        let length = positive.cast(DType::U32);
+        let [start, limit, delta] = [0, 1, 2].map(|k: usize| numbers[k].clone().cast(dtype));
+        let zero = Expr::scalar(Scalar::from_i64(dtype, 0));
+        let length = length(site, dtype, &start, &limit, &delta);
+        let length = site.checked("a delta is 0", delta.clone().ne(zero), length);
+        let lengths = Node::map(backend, OP, rows.clone(), length, &shared.asserts);
+        let length = Expr::load(&lengths, Expr::index());
         let partition = RowPartition::from_lengths(backend, OP, &rows, length, u32::MAX - 1)?;
-        let total = read_u32(backend, OP, partition.nvals_extent().expr())?;
-        let nvals = Extent::known(total);
+        let nvals = match partition.nvals() {
+            Some(n) => Extent::known(n),
+            None => Extent::known_u64(OP, read_u32(backend, OP, partition.nvals_extent().expr())?.into())?,
+        };
         let partition = partition.with_nvals(nvals.clone());
-        let number = partition.offset_of(Expr::index()).cast(dtype);
+        let row = partition.row_of(Expr::index());
+        let place = partition.offset_of(Expr::index()).cast(dtype);
+        let number = start.at(&row).add(place.mul(delta.at(&row)));
         let values = Values::Numbers(Node::map(backend, OP, nvals.clone(), number, &[]));
         Self::new(backend, vec![partition], Some(nvals), Vec::new(), values)
     }
+}
+
+/// The dtype that holds the numbers of both.
+///
+/// # Errors
+/// One that there are no ranges of.
+fn common(a: DType, b: DType) -> Result<DType> {
+    // Each holds those before it, but for i32 and u32.
+    const ORDER: [DType; 5] = [DType::I32, DType::U32, DType::I64, DType::F32, DType::F64];
+    let place = |d: DType| {
+        let hint = "starts, limits and deltas must be i32, u32, i64, f32 or f64";
+        ORDER.iter().position(|&o| o == d).ok_or_else(|| Error::unsupported(OP, d, hint))
+    };
+    Ok(match (place(a)?, place(b)?) {
+        (0, 1) | (1, 0) => DType::I64,
+        (a, b) => ORDER[a.max(b)],
+    })
+}
+
+/// How many numbers a row has.
+fn length(site: Site, dtype: DType, start: &Expr, limit: &Expr, delta: &Expr) -> Expr {
+    const TOO_MANY: &str = "a row has 2^32 numbers or more, or a bound that is not finite";
+    if dtype.is_float() {
+        let steps = limit.clone().sub(start.clone()).quotient(delta.clone());
+        let steps = math(MathFn::Ceil, steps);
+        // Below 0 it saturates; NaN is not below anything.
+        let most = Expr::scalar(Scalar::from_f64(dtype, f64::from(u32::MAX)));
+        let fits = steps.clone().lt(most);
+        return site.checked(TOO_MANY, fits, steps.cast(DType::U32));
+    }
+    // As unsigned numbers, whose differences do not overflow.
+    let wide = if dtype == DType::I64 { DType::U64 } else { DType::U32 };
+    let number = |v| Expr::scalar(Scalar::from_i64(wide, v));
+    let [s, l, d] = [start, limit, delta].map(|e| e.clone().bitcast(wide));
+    let up = Expr::scalar(Scalar::from_i64(dtype, 0)).lt(delta.clone());
+    let gap = up.clone().select(l.clone().sub(s.clone()), s.sub(l));
+    let step = up.clone().select(d.clone(), number(0).sub(d));
+    let some = up.select(start.clone().lt(limit.clone()), limit.clone().lt(start.clone()));
+    let steps = gap.sub(number(1)).quotient(step).add(number(1));
+    let length = some.select(steps, number(0));
+    if wide == DType::U32 {
+        return length;
+    }
+    let fits = length.clone().lt(number(i64::from(u32::MAX)));
+    site.checked(TOO_MANY, fits, length.cast(DType::U32))
 }
 
 impl<T: Number> RaggedTensor<T> {
@@ -71,5 +180,18 @@ impl<T: Number> RaggedTensor<T> {
     #[track_caller]
     pub fn range(&self) -> Result<Self> {
         self.erased().range()?.try_into()
+    }
+
+    /// As [`Tensor::ranges`], of numbers of one type.
+    ///
+    /// # Errors
+    /// As [`Tensor::ranges`].
+    #[track_caller]
+    pub fn ranges<'a>(
+        starts: impl Into<OperandOf<'a, T>>,
+        limits: impl Into<OperandOf<'a, T>>,
+        deltas: impl Into<OperandOf<'a, T>>,
+    ) -> Result<Self> {
+        Tensor::ranges(starts.into().erased, limits.into().erased, deltas.into().erased)?.try_into()
     }
 }

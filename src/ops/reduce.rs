@@ -1,6 +1,8 @@
 //! Reductions of rows, columns, or everything: sum, product, extremes, moments, all and any. What they share is
 //! said at [`Axes`].
 
+use half::{bf16, f16};
+
 use super::axes::Axes;
 use super::levels::{Levels, Stage};
 use crate::dtype::DType;
@@ -15,7 +17,7 @@ use crate::math::MathFn;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// Which numbers of a tensor become one, over all axes.
-struct Reduction {
+pub(super) struct Reduction {
     op: &'static str,
     backend: BackendRef,
     /// Innermost first.
@@ -25,7 +27,7 @@ struct Reduction {
 }
 
 impl Reduction {
-    fn new(op: &'static str, x: &Tensor, axes: &Axes, keepdims: bool) -> Result<Self> {
+    pub(super) fn new(op: &'static str, x: &Tensor, axes: &Axes, keepdims: bool) -> Result<Self> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for axis in axes.resolve(op, x)? {
             match runs.last_mut() {
@@ -48,7 +50,7 @@ impl Reduction {
     }
 
     /// The reduction of `value`, an expression in the number, as an expression in the result's number.
-    fn fold(&self, op: ReduceOp, value: Expr) -> Result<Expr> {
+    pub(super) fn fold(&self, op: ReduceOp, value: Expr) -> Result<Expr> {
         self.stages.iter().try_fold(value, |value, stage| {
             Ok(Expr::load(&stage.reduce(&self.backend, self.op, op, value)?, Expr::index()))
         })
@@ -65,41 +67,46 @@ impl Reduction {
     }
 
     /// Which result the number `Index` is part of.
-    fn target(&self) -> Expr {
+    pub(super) fn target(&self) -> Expr {
         self.stages.iter().fold(Expr::index(), |at, stage| stage.target().at(&at))
     }
 
     /// The array of an expression in the result's number.
-    fn stored(&self, value: Expr) -> Node {
+    pub(super) fn stored(&self, value: Expr) -> Node {
         match value.kind() {
             ExprKind::Load(node, at) if at.is_index() => node.clone(),
             _ => Node::map(&self.backend, self.op, self.levels.numbers(), value, &[]),
         }
     }
 
-    fn tensor(&self, value: Expr) -> Result<Tensor> {
+    pub(super) fn tensor(&self, value: Expr) -> Result<Tensor> {
         self.levels.tensor(&self.backend, self.stored(value))
     }
 }
 
 /// The float type that means of these numbers have.
-fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
+pub(super) fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
     match dtype {
-        DType::F32 | DType::U8 => Ok(DType::F32),
-        DType::F64 | DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(DType::F64),
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(dtype),
+        DType::U8 | DType::I8 | DType::U16 | DType::I16 => Ok(DType::F32),
+        DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(DType::F64),
         DType::Bool => Err(Error::unsupported(op, dtype, "cast it to a number")),
         DType::Str => Err(Error::unsupported(op, dtype, "it needs numbers")),
     }
 }
 
-/// The totals of the numbers `x` as floats of that type; sums of integers are exact.
-fn total(r: &Reduction, x: &Expr, float: DType) -> Result<Expr> {
-    let sum = |value: Expr| r.fold(ReduceOp::Sum, value);
+/// The totals of the numbers `x`, of which there are `most`, as floats of that type; sums of integers are exact.
+pub(super) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &Expr, float: DType) -> Result<Expr> {
     Ok(match x.dtype() {
-        DType::U8 => {
-            // 2^24 bytes always fit 32 bits.
-            let few = r.stages.first().is_none_or(|s| s.numbers().capacity() <= 1 << 24);
-            sum(x.clone().cast(if few { DType::U32 } else { DType::U64 }))?.cast(float)
+        narrow @ (DType::U8 | DType::I8 | DType::U16 | DType::I16) => {
+            // 2^24 numbers of 8 bits always fit 32, as do 2^16 of 16.
+            let few = most <= 1u32 << (32 - 8 * narrow.size());
+            let wide = match (few, narrow.is_signed()) {
+                (true, _) => narrow.accumulator(),
+                (false, true) => DType::I64,
+                (false, false) => DType::U64,
+            };
+            sum(x.clone().cast(wide))?.cast(float)
         }
         DType::I32 => sum(x.clone().cast(DType::I64))?.cast(float),
         DType::U32 => sum(x.clone().cast(DType::U64))?.cast(float),
@@ -117,7 +124,7 @@ fn total(r: &Reduction, x: &Expr, float: DType) -> Result<Expr> {
 }
 
 /// Floats as integers of the same order, NaN before the least or after the greatest; and back.
-mod ordered {
+pub(super) mod ordered {
     use super::*;
 
     fn integer(float: DType) -> DType {
@@ -133,7 +140,7 @@ mod ordered {
     }
 
     /// The key of a float, whose NaN is `nan`.
-    pub(super) fn encode(x: Expr, op: ReduceOp) -> Expr {
+    pub(in crate::ops) fn encode(x: Expr, op: ReduceOp) -> Expr {
         let d = integer(x.dtype());
         // Where every other value loses: NaN propagates.
         let nan = if op == ReduceOp::Min { Scalar::lowest(d) } else { Scalar::highest(d) };
@@ -141,15 +148,37 @@ mod ordered {
     }
 
     /// The float of a key; `empty` for that of no float at all.
-    pub(super) fn decode(key: Expr, op: ReduceOp, empty: Expr) -> Expr {
+    pub(in crate::ops) fn decode(key: Expr, op: ReduceOp, empty: Expr) -> Expr {
         let d = key.dtype();
         let none = if op == ReduceOp::Min { Scalar::highest(d) } else { Scalar::lowest(d) };
         key.clone().eq(Expr::scalar(none)).select(empty.clone(), flip(key).bitcast(empty.dtype()))
     }
 }
 
+/// The extreme that was found in the accumulator of that integer dtype, as one of the dtype. No value at all gives the end
+/// of the accumulator's range, which stands for that of the dtype.
+pub(super) fn extreme_integer(dtype: DType, found: Expr) -> Expr {
+    let wide = found.dtype();
+    let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
+    let fits = if wide == dtype.computes_in() && wide != dtype {
+        found.max(Expr::scalar(low)).min(Expr::scalar(high))
+    } else {
+        found
+    };
+    fits.cast(dtype)
+}
+
+/// The greatest of the floats `x`, NaN if any is NaN, `empty` where there are none: an expression in the result's number.
+pub(super) fn greatest(r: &Reduction, x: Expr, empty: Expr) -> Result<Expr> {
+    if r.stages.is_empty() {
+        return Ok(x);
+    }
+    let key = r.fold(ReduceOp::Max, ordered::encode(x, ReduceOp::Max))?;
+    Ok(ordered::decode(key, ReduceOp::Max, empty))
+}
+
 impl Tensor {
-    /// Sum or product; packed types through u32, in whose low bits they wrap.
+    /// Sum or product in the accumulator; narrow integers wrap in its low bits, narrow floats round once.
     fn reduce_arithmetic(&self, name: &'static str, op: ReduceOp, axes: &Axes, keepdims: bool) -> Result<Self> {
         let dtype = self.dtype();
         if dtype == DType::Bool {
@@ -157,8 +186,7 @@ impl Tensor {
         }
         let x = Expr::load(self.numbers(name)?, Expr::index());
         let r = Reduction::new(name, self, axes, keepdims)?;
-        let wide = if dtype == DType::U8 { DType::U32 } else { dtype };
-        r.tensor(r.fold(op, x.cast(wide))?.cast(dtype))
+        r.tensor(r.fold(op, x.cast(dtype.accumulator()))?.cast(dtype))
     }
 
     /// Least or greatest.
@@ -167,20 +195,20 @@ impl Tensor {
         if dtype == DType::Bool {
             return Err(Error::unsupported(name, dtype, "use reduce_all or reduce_any"));
         }
-        let x = Expr::load(self.numbers(name)?, Expr::index());
+        let wide = dtype.accumulator();
+        let x = Expr::load(self.numbers(name)?, Expr::index()).cast(wide);
         let r = Reduction::new(name, self, axes, keepdims)?;
         if !dtype.is_float() {
-            let wide = if dtype == DType::U8 { DType::U32 } else { dtype };
-            return r.tensor(r.fold(op, x.cast(wide))?.cast(dtype));
+            return r.tensor(extreme_integer(dtype, r.fold(op, x)?));
         }
         if r.stages.is_empty() {
-            return r.tensor(x);
+            return r.tensor(x.cast(dtype));
         }
         let (finite, infinite) = match op {
             ReduceOp::Min => (Scalar::highest(dtype), f64::INFINITY),
             _ => (Scalar::lowest(dtype), f64::NEG_INFINITY),
         };
-        let (finite, infinite) = (Expr::scalar(finite), Expr::scalar(Scalar::from_f64(dtype, infinite)));
+        let (finite, infinite) = (Expr::scalar(finite.widened()), Expr::scalar(Scalar::from_f64(wide, infinite)));
         let axes_from_front = axes.resolve(name, self)?;
         let ragged = self.ragged_rank();
         let dense = *axes == Axes::All || ragged == 0 || axes_from_front.iter().all(|&a| a > ragged);
@@ -194,15 +222,17 @@ impl Tensor {
         };
         // As integers, so that an infinity is told from no value at all, and NaN needs no care on any device.
         let key = r.fold(op, ordered::encode(x, op))?;
-        r.tensor(ordered::decode(key, op, empty))
+        r.tensor(ordered::decode(key, op, empty).cast(dtype))
     }
 
-    /// The mean as an expression in the result's number, and the counts.
+    /// The mean as an expression in the result's number, and the counts; both in the accumulator of the mean's type.
     fn mean_of(&self, r: &Reduction) -> Result<(Expr, Expr)> {
-        let float = mean_dtype(r.op, self.dtype())?;
+        let float = mean_dtype(r.op, self.dtype())?.accumulator();
         let x = Expr::load(self.numbers(r.op)?, Expr::index());
         let count = r.count()?.cast(float);
-        Ok((total(r, &x, float)?.quotient(count.clone()), count))
+        let most = r.stages.first().map_or(1, |s| s.numbers().capacity());
+        let total = total(|value| r.fold(ReduceOp::Sum, value), most, &x, float)?;
+        Ok((total.quotient(count.clone()), count))
     }
 
     /// The mean squared deviation from the mean, as an expression in the result's number.
@@ -210,7 +240,12 @@ impl Tensor {
         let (mean, count) = self.mean_of(r)?;
         let mean = r.stored(mean);
         let x = Expr::load(self.numbers(r.op)?, Expr::index()).cast(mean.dtype());
-        let deviation = x.sub(Expr::load(&mean, r.target()));
+        let mut deviation = x.sub(Expr::load(&mean, r.target()));
+        if self.dtype().is_float() || self.dtype().size() == 8 {
+            // What the mean lacks, and cannot hold beside its own digits, is the mean of the deviations.
+            let rest = r.fold(ReduceOp::Sum, deviation.clone())?.quotient(count.clone());
+            deviation = deviation.sub(Expr::load(&r.stored(rest), r.target()));
+        }
         Ok(r.fold(ReduceOp::Sum, deviation.clone().mul(deviation))?.quotient(count))
     }
 
@@ -226,7 +261,8 @@ impl Tensor {
 impl Tensor {
     /// The sum of the values over the axes; 0 where there are none (`tf.math.reduce_sum`).
     ///
-    /// Same dtype; integers wrap. Shapes, order and cost as for all [reductions](Axes).
+    /// Same dtype; integers wrap, f16 and bf16 are summed in f32 and rounded once. Shapes, order and cost as for all
+    /// [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
@@ -253,7 +289,8 @@ impl Tensor {
 
     /// The product of the values over the axes; 1 where there are none (`tf.math.reduce_prod`).
     ///
-    /// Same dtype; integers wrap. Shapes, order and cost as for all [reductions](Axes).
+    /// Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once. Shapes, order and cost as for all
+    /// [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
@@ -335,8 +372,8 @@ impl Tensor {
 
     /// The mean of the values over the axes; NaN where there are none (`tf.math.reduce_mean`).
     ///
-    /// f32 for u8 and f32; f64 for f64 and all wider integers, whose sums are exact. With several axes: the sum over all of
-    /// them by the count over all of them. Shapes, order and cost as for all [reductions](Axes), and a map of the result's
+    /// Floats keep their type, f16 and bf16 rounding the mean once; f32 for integers of 8 and 16 bits, f64 for wider ones;
+    /// sums of integers are exact. With several axes: the sum over all of them by the count over all of them. Shapes, order and cost as for all [reductions](Axes), and a map of the result's
     /// size.
     ///
     /// # Errors
@@ -367,14 +404,17 @@ impl Tensor {
             return r.tensor(Expr::load(self.numbers(r.op)?, Expr::index()).cast(mean_dtype(r.op, self.dtype())?));
         }
         let (mean, _) = self.mean_of(&r)?;
-        r.tensor(mean)
+        r.tensor(mean.cast(mean_dtype(r.op, self.dtype())?))
     }
 
     /// The variance of the values over the axes, that of the population; NaN where there are none
     /// (`tf.math.reduce_variance`).
     ///
-    /// The mean of the squared deviations from the mean, so that it is never negative and loses nothing to cancellation.
-    /// Dtype as [`reduce_mean`](Self::reduce_mean). Two passes over the values and two maps of the result's size.
+    /// The mean of the squared deviations from the mean, so that it is never negative and loses nothing to cancellation;
+    /// TensorFlow's difference of means of squares loses all digits where the mean is large. For floats and 64-bit integers
+    /// the mean has a second part, the mean of the deviations from its rounded value. Dtype as
+    /// [`reduce_mean`](Self::reduce_mean). Two passes over the values, or three with the second part, and as many maps of
+    /// the result's size.
     ///
     /// # Errors
     /// As [`reduce_mean`](Self::reduce_mean).
@@ -396,9 +436,9 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn reduce_variance(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-        mean_dtype("reduce_variance", self.dtype())?;
+        let dtype = mean_dtype("reduce_variance", self.dtype())?;
         let r = Reduction::new("reduce_variance", self, &axis.into(), keepdims)?;
-        r.tensor(self.variance_of(&r)?)
+        r.tensor(self.variance_of(&r)?.cast(dtype))
     }
 
     /// The standard deviation of the values over the axes, that of the population; NaN where there are none
@@ -426,9 +466,9 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn reduce_std(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-        mean_dtype("reduce_std", self.dtype())?;
+        let dtype = mean_dtype("reduce_std", self.dtype())?;
         let r = Reduction::new("reduce_std", self, &axis.into(), keepdims)?;
-        r.tensor(self.variance_of(&r)?.unary(UnaryOp::Math(MathFn::Sqrt)))
+        r.tensor(self.variance_of(&r)?.unary(UnaryOp::Math(MathFn::Sqrt)).cast(dtype))
     }
 
     /// Whether all values are true, over the axes; true where there are none (`tf.math.reduce_all`).
@@ -497,7 +537,10 @@ macro_rules! averaged {
         }
     )*};
 }
-averaged!(u8 => f32, i32 => f64, u32 => f64, i64 => f64, u64 => f64, f32 => f32, f64 => f64);
+averaged!(
+    u8 => f32, i8 => f32, u16 => f32, i16 => f32, i32 => f64, u32 => f64, i64 => f64, u64 => f64,
+    f16 => f16, bf16 => bf16, f32 => f32, f64 => f64
+);
 
 macro_rules! forward {
     ($bound:ident: $($name:ident -> $out:ty),*) => {
@@ -515,6 +558,7 @@ macro_rules! forward {
 }
 forward!(Averaged: reduce_sum -> T, reduce_prod -> T, reduce_min -> T, reduce_max -> T);
 forward!(Averaged: reduce_mean -> T::Mean, reduce_variance -> T::Mean, reduce_std -> T::Mean);
+forward!(Averaged: reduce_euclidean_norm -> T::Mean);
 forward!(Number: reduce_all -> bool, reduce_any -> bool);
 
 #[cfg(test)]
@@ -550,9 +594,9 @@ mod tests {
     }
 
     #[test]
-    fn a_variance_takes_two_passes() {
+    fn a_variance_takes_three_passes() {
         let steps = steps(Tensor::reduce_variance);
-        assert_eq!(steps.iter().filter(|s| **s == "reduce").count(), 2, "{steps:?}");
-        assert!(steps.len() <= 4, "{steps:?}");
+        assert_eq!(steps.iter().filter(|s| **s == "reduce").count(), 3, "{steps:?}");
+        assert!(steps.len() <= 6, "{steps:?}");
     }
 }

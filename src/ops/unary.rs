@@ -116,6 +116,28 @@ unary_ops! {
     cosh "tf.math.cosh" F32 [0.0, 0.0] => F32 [1.0, 1.0], |x| math(MathFn::Cosh, x);
     /// The error function.
     erf "tf.math.erf" F32 [0.0, 100.0] => F32 [0.0, 1.0], |x| math(MathFn::Erf, x);
+    /// 1 less the error function, without cancellation: accurate down to the least positive float.
+    erfc "tf.math.erfc" F32 [0.0, 100.0] => F32 [1.0, 0.0], |x| math(MathFn::Erfc, x);
+    /// The number whose error function it is; infinite at -1 and 1, NaN beyond.
+    erfinv "tf.math.erfinv" F32 [0.0, 1.0] => F32 [0.0, f32::INFINITY], |x| math(MathFn::Erfinv, x);
+    /// The number of which 1 less the error function is it; infinite at 0 and 2, NaN outside.
+    erfcinv "tf.math.erfcinv" F32 [1.0, 0.0] => F32 [0.0, f32::INFINITY], |x| math(MathFn::Erfcinv, x);
+    /// The quantile of the standard normal distribution, below which it has that share; infinite at 0 and 1, NaN outside.
+    ndtri "tf.math.ndtri" F32 [0.5, 1.0] => F32 [0.0, f32::INFINITY], |x| math(MathFn::Ndtri, x);
+    /// The logarithm of the gamma function's magnitude; infinite at 0, -1, -2, ... and at both infinities. Near its zeros at
+    /// negative arguments the error is small beside 1, not beside the result.
+    lgamma "tf.math.lgamma" F32 [1.0, 2.0] => F32 [0.0, 0.0], |x| math(MathFn::Lgamma, x);
+    /// The derivative of the gamma function's logarithm; NaN at 0, -1, -2, ... and negative infinity. Near its zeros at
+    /// negative arguments the error is small beside 1, not beside the result.
+    digamma "tf.math.digamma" F32 [1.0, -1.5] => F32 [-0.5772157, 0.7031566], |x| math(MathFn::Digamma, x);
+    /// The modified Bessel function of the first kind and order 0; NaN for infinities, as TensorFlow has it.
+    bessel_i0 "tf.math.bessel_i0" F32 [0.0, 1000.0] => F32 [1.0, f32::INFINITY], |x| math(MathFn::BesselI0, x);
+    /// The modified Bessel function of the first kind and order 0, times `exp(-|x|)`; 0 for infinities.
+    bessel_i0e "tf.math.bessel_i0e" F32 [0.0, f32::INFINITY] => F32 [1.0, 0.0], |x| math(MathFn::BesselI0e, x);
+    /// The modified Bessel function of the first kind and order 1; NaN for infinities, as TensorFlow has it.
+    bessel_i1 "tf.math.bessel_i1" F32 [0.0, 1000.0] => F32 [0.0, f32::INFINITY], |x| math(MathFn::BesselI1, x);
+    /// The modified Bessel function of the first kind and order 1, times `exp(-|x|)`; 0 for infinities.
+    bessel_i1e "tf.math.bessel_i1e" F32 [0.0, f32::INFINITY] => F32 [0.0, 0.0], |x| math(MathFn::BesselI1e, x);
     /// The exponential.
     exp "tf.math.exp" F32 [0.0, f32::NEG_INFINITY] => F32 [1.0, 0.0], |x| math(MathFn::Exp, x);
     /// The exponential less 1, accurate near 0.

@@ -1,6 +1,6 @@
 //! The obvious way to do it: rows are `Vec`s in a `Vec`. Slow, short, independent of the crate.
 
-use ragged::{Element, HostTensor};
+use ragged::{Element, HostTensor, HostValues, bf16, f16};
 
 /// Rows of one ragged dimension.
 pub type Rows<T> = Vec<Vec<T>>;
@@ -61,7 +61,7 @@ macro_rules! integers {
         }
     })*};
 }
-integers!(u8, i32, u32, i64, u64);
+integers!(u8, i8, u16, i16, i32, u32, i64, u64);
 
 macro_rules! floats {
     ($($t:ty),*) => {$(impl Num for $t {
@@ -84,6 +84,28 @@ macro_rules! floats {
     })*};
 }
 floats!(f32, f64);
+
+macro_rules! narrow_floats {
+    ($($t:ty),*) => {$(impl Num for $t {
+        const ZERO: Self = Self::ZERO;
+        const ONE: Self = Self::ONE;
+        const LEAST: Self = Self::MIN;
+        const GREATEST: Self = Self::MAX;
+        fn plus(self, other: Self) -> Self {
+            Self::from_f32(self.to_f32() + other.to_f32())
+        }
+        fn times(self, other: Self) -> Self {
+            Self::from_f32(self.to_f32() * other.to_f32())
+        }
+        fn nan(self) -> bool {
+            self.is_nan()
+        }
+        fn wide(self) -> f64 {
+            self.into()
+        }
+    })*};
+}
+narrow_floats!(f16, bf16);
 
 /// Row sums, from left to right; 0 for an empty row.
 pub fn sum<T: Num>(rows: &[Vec<T>]) -> Vec<T> {
@@ -170,4 +192,32 @@ pub fn pad<T: Clone>(rows: &[Vec<T>], width: Option<usize>, fill: &T) -> Rows<T>
     let width = width.unwrap_or_else(|| rows.iter().map(Vec::len).max().unwrap_or(0));
     let filled = |row: &Vec<T>| row.iter().cloned().chain(std::iter::repeat(fill.clone())).take(width).collect();
     rows.iter().map(filled).collect()
+}
+
+/// The values' bits; NaNs are all one.
+pub fn bits(values: &HostValues) -> Vec<Vec<u8>> {
+    match values {
+        HostValues::Bool(v) => v.iter().map(|&b| vec![b.into()]).collect(),
+        HostValues::U8(v) => v.iter().map(|&n| vec![n]).collect(),
+        HostValues::I8(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
+        HostValues::U16(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
+        HostValues::I16(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
+        HostValues::I32(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
+        HostValues::U32(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
+        HostValues::I64(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
+        HostValues::U64(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
+        HostValues::F16(v) => {
+            v.iter().map(|&f| if f.is_nan() { f16::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
+        }
+        HostValues::BF16(v) => {
+            v.iter().map(|&f| if f.is_nan() { bf16::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
+        }
+        HostValues::F32(v) => {
+            v.iter().map(|&f| if f.is_nan() { f32::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
+        }
+        HostValues::F64(v) => {
+            v.iter().map(|&f| if f.is_nan() { f64::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
+        }
+        HostValues::Str(v) => v.clone(),
+    }
 }

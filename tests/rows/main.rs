@@ -1,5 +1,14 @@
 //! Operations on rows against naive loops over nested lists.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod concat;
+mod mask;
 mod nest;
+mod range;
 mod reduce;
+mod scan;
+mod softmax;
+mod sort;
+mod tile;

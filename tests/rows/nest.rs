@@ -1,6 +1,8 @@
 //! Tensors as nested lists, and random ones.
 
-use ragged::{Device, HostTensor, HostValues, Tensor};
+use ragged::{DType, Device, HostTensor, HostValues, Tensor};
+
+use super::common::naive::bits;
 
 /// A nested list of whatever a leaf is.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +46,12 @@ pub fn positions(t: &HostTensor) -> Nest<usize> {
     below
 }
 
+/// The nested list of a tensor, whose leaves are the bytes of its values.
+pub fn leaves(t: &HostTensor) -> Nest<Vec<u8>> {
+    let bytes = bits(&t.values);
+    positions(t).map(&mut |&p| bytes[p].clone())
+}
+
 /// A small generator of numbers (xorshift).
 pub struct Random(u64);
 
@@ -67,6 +75,22 @@ impl Random {
             splits.push(splits[splits.len() - 1] + len);
         }
         (splits, uniform)
+    }
+
+    /// Values of that dtype.
+    pub fn values(&mut self, dtype: DType, n: usize) -> HostValues {
+        let mut below = |most: u32| (0..n).map(|_| self.below(most)).collect::<Vec<_>>();
+        match dtype {
+            DType::Bool => HostValues::Bool(below(2).into_iter().map(|v| v == 1).collect()),
+            DType::U8 => HostValues::U8(below(256).into_iter().map(|v| v as u8).collect()),
+            DType::I32 => HostValues::I32(below(1000).into_iter().map(|v| v as i32 - 500).collect()),
+            DType::U32 => HostValues::U32(below(1 << 30)),
+            DType::I64 => HostValues::I64(below(1000).into_iter().map(|v| i64::from(v) << 33).collect()),
+            DType::U64 => HostValues::U64(below(1000).into_iter().map(|v| u64::from(v) << 50).collect()),
+            DType::F32 => HostValues::F32(below(1000).into_iter().map(|v| v as f32 / 7.0).collect()),
+            DType::F64 => HostValues::F64(below(1000).into_iter().map(|v| f64::from(v) / 7.0).collect()),
+            _ => HostValues::Str(below(40).into_iter().map(|v| vec![b'a' + (v % 26) as u8; v as usize / 6]).collect()),
+        }
     }
 
     /// A tensor of `i32` numbers with that many partitions and inner dimensions.

@@ -4,13 +4,17 @@
 //! twin of a kernel has the kernel's stem.
 
 pub(crate) mod array;
+pub mod compact;
 mod eval;
 mod fingerprint;
 mod lanes;
 mod map;
+pub mod matmul;
 mod reduce;
 mod row_hash;
 pub mod row_reduce;
+pub mod row_scan;
+pub mod row_sort;
 mod runs;
 pub mod scan;
 pub mod sort;
@@ -97,6 +101,7 @@ impl CpuBackend {
             Recipe::Reduce { op, rows, nrows, inner, value, .. } => {
                 reduce::reduce(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
             }
+            Recipe::Product(p) => matmul::products(inputs, op, p, live(&p.batches), &mut out)?,
             Recipe::Scan { value, count } => {
                 let mut values = Array::zeroed(op, DType::U32, live(count))?;
                 let n = values.len();
@@ -111,15 +116,22 @@ impl CpuBackend {
                     });
                 }
             }
+            Recipe::RowScan { op, rows, nrows, inner, value, .. } => {
+                row_scan::row_scan(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
+            }
             Recipe::Sort { key, count, bits } => {
                 let mut keys = Array::zeroed(op, DType::U32, live(count))?;
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
                 out.slice_mut()[..n].copy_from_slice(&sort::sort_permutation(keys.slice(), *bits));
             }
+            Recipe::RowSort { rows, nrows, key, bits, .. } => {
+                row_sort::row_sort(inputs, rows, live(nrows), key, *bits, &mut out);
+            }
             Recipe::Hash { op, rows, nrows, byte } => {
                 row_hash::row_hash(inputs, *op, rows, live(nrows), byte, &mut out);
             }
+            Recipe::Compact { keep, value, count } => compact::compact(inputs, keep, value, live(count), &mut out),
         }
         Ok(out)
     }

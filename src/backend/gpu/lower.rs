@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::codegen::{Binding, Generated, Module, elements_per_word, storage_type, value_type};
-use super::{row_reduce, scan, sort};
+use super::{compact, matmul, row_reduce, row_scan, row_sort, scan, sort};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Recipe, Rows};
+use crate::graph::node::{Product, Recipe, Rows};
 use crate::graph::opcode::HashOp;
 use crate::graph::plan::Step;
 
@@ -44,19 +44,30 @@ pub(crate) struct Lowered {
 const MAP: &str = include_str!("../../../shaders/map.wgsl");
 const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
-const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
-const SORT: &str = include_str!("../../../shaders/sort.wgsl");
+const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
+pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
+const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
+pub(super) const SORT: &str = include_str!("../../../shaders/sort.wgsl");
 const ROW_HASH: &str = include_str!("../../../shaders/row_hash.wgsl");
+const COMPACT: &str = include_str!("../../../shaders/compact.wgsl");
 const FINGERPRINT: &str = include_str!("../../../shaders/hash/fingerprint.wgsl");
 const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
 const MURMUR: &str = include_str!("../../../shaders/hash/murmur.wgsl");
-const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
+const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.wgsl");
+pub(super) const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
 
 /// Elements a workgroup of `map.wgsl` computes.
 const MAP_TILE: u32 = 1024;
 
 impl Generated {
-    fn launch(&self, label: &Arc<str>, entry: &'static str, head: [u32; 8], workgroups: u32, depth: u32) -> Launch {
+    pub(super) fn launch(
+        &self,
+        label: &Arc<str>,
+        entry: &'static str,
+        head: [u32; 8],
+        workgroups: u32,
+        depth: u32,
+    ) -> Launch {
         let mut params = head.to_vec();
         params.extend(&self.scalars);
         let text = self.text.as_str().into();
@@ -113,6 +124,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             let scratch = vec![u64::from(grid.part_len) * value.dtype().size() as u64];
             Ok(Lowered { launches, scratch, overflow: None })
         }
+        Recipe::Product(p) => Ok(product(step, first_slot, p, &label("matmul"))),
         Recipe::Scan { value, count } => {
             let mut m = Module::new(step, first_slot).without_row_context();
             live(&mut m, "live", count);
@@ -125,9 +137,36 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             let words = scan::scratch_len(count.capacity());
             Ok(Lowered { launches, scratch: vec![u64::from(words) * 4], overflow: Some((0, words - 1)) })
         }
+        Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
+            let Some(grid) = row_scan::grid(nvals.capacity(), nrows.capacity(), *inner) else {
+                return Err(Error::Limit {
+                    what: format!("{}: rows and values", step.out.op()),
+                    requested: u64::from(nvals.capacity()) * u64::from(*inner) + u64::from(nrows.capacity()),
+                    unit: "elements",
+                    limit: u64::from(u32::MAX) - (1 << 14),
+                    whose: "a row scan".into(),
+                });
+            };
+            let mut m = Module::new(step, first_slot);
+            partition(&mut m, rows, nrows);
+            m.value_function("load", value);
+            m.monoid(*op, value.dtype(), op.identity(value.dtype()));
+            let ty = value_type(value.dtype());
+            let part = format!("array<{ty}>");
+            let templates = [ROW_SCAN, ROW_TILES, WORKGROUP_SCAN];
+            let g = m.finish(&templates, ty, Some(ty), &[("part", &part, Binding::Scratch(0))]);
+            let label = label("row_scan");
+            let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(&label, entry, grid.head(), x * y, z));
+            let scratch = vec![u64::from(grid.part_len()) * value.dtype().size() as u64];
+            Ok(Lowered { launches: launches.collect(), scratch, overflow: None })
+        }
         Recipe::Sort { key, count, bits } => {
             within(step, count.capacity(), sort::MAX_CAPACITY, "a sort")?;
             Ok(sort_launches(step, first_slot, key, count, *bits, &label("sort")))
+        }
+        Recipe::RowSort { nvals, .. } => {
+            within(step, nvals.capacity(), sort::MAX_CAPACITY, "a sort")?;
+            Ok(row_sort::lower(step, first_slot, &label("row_sort")))
         }
         Recipe::Hash { op, rows, nrows, byte } => {
             let mut m = Module::new(step, first_slot);
@@ -151,10 +190,40 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             let launch = g.launch(&label("row_hash"), "main", head, n.div_ceil(256), 1);
             Ok(Lowered { launches: vec![launch], ..Lowered::default() })
         }
+        Recipe::Compact { keep, value, count } => {
+            within(step, count.capacity(), compact::MAX_CAPACITY, "a compaction")?;
+            Ok(compact_launches(step, first_slot, keep, value, count, &label("compact")))
+        }
     }
 }
 
-fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
+fn product(step: &Step, first_slot: u32, p: &Product, label: &Arc<str>) -> Lowered {
+    let (batches, capacity) = (p.batches.capacity(), step.out.extent().capacity());
+    if batches == 0 || p.tile_capacity == 0 || capacity == 0 {
+        return Lowered::default();
+    }
+    let dtype = p.operands[0].dtype();
+    let mut m = Module::new(step, first_slot).without_row_context();
+    partition(&mut m, &p.tiles, &p.batches);
+    for (name, e) in ["rows_of", "terms_of", "columns_of"].into_iter().zip(&p.sizes) {
+        m.value_function(name, e);
+    }
+    for (name, e) in ["left_start", "right_start", "out_start"].into_iter().zip(&p.starts) {
+        m.value_function(name, e);
+    }
+    for (name, e) in ["load_left", "load_right"].into_iter().zip(&p.operands) {
+        m.value_function(name, e);
+    }
+    m.sum_of_products(dtype);
+    m.push(&matmul::constants(p.tile, dtype.size()));
+    m.push("fn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
+    let ty = value_type(dtype);
+    let g = m.finish(&[MATMUL], ty, Some(ty), &[]);
+    let head = matmul::head(batches, p.tile_capacity, capacity, p.transposed);
+    Lowered { launches: vec![g.launch(label, "main", head, p.tile_capacity, 1)], ..Lowered::default() }
+}
+
+pub(super) fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
     // A known count is the capacity.
     let count = extent.live().cloned();
     match count {
@@ -169,7 +238,7 @@ fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
     }
 }
 
-fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
+pub(super) fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
     match rows {
         Rows::Splits(node) => m.splits_function(node),
         Rows::Uniform(len) => {
@@ -222,7 +291,7 @@ fn within(step: &Step, elements: u32, limit: u32, whose: &str) -> Result<()> {
 }
 
 /// The launches of a scan of up to `capacity` elements.
-fn scan_launches(g: &Generated, label: &Arc<str>, capacity: u32) -> Vec<Launch> {
+pub(super) fn scan_launches(g: &Generated, label: &Arc<str>, capacity: u32) -> Vec<Launch> {
     let tiles = scan::tiles(capacity);
     let head = [capacity, 0, 0, 0, 0, 0, 0, 0];
     if scan::is_small(capacity) {
@@ -234,6 +303,43 @@ fn scan_launches(g: &Generated, label: &Arc<str>, capacity: u32) -> Vec<Launch> 
             g.launch(label, "downsweep", head, tiles, 1),
         ]
     }
+}
+
+/// The positions that stay are counted a tile at a time, the counts are scanned, and each tile stores its values.
+fn compact_launches(
+    step: &Step,
+    first_slot: u32,
+    keep: &Expr,
+    value: &Expr,
+    count: &Extent,
+    label: &Arc<str>,
+) -> Lowered {
+    let n = count.capacity();
+    if n == 0 {
+        return Lowered::default();
+    }
+    let mut m = Module::new(step, first_slot).without_row_context();
+    live(&mut m, "live", count);
+    m.value_function("keep", keep);
+    m.value_function("value", value);
+    m.compact_output(value.dtype());
+    let out = match elements_per_word(value.dtype()) {
+        1 => storage_type(value.dtype()),
+        _ => "atomic<u32>",
+    };
+    let tiles = ("tiles", "array<u32>", Binding::Scratch(0));
+    let g = m.finish(&[COMPACT, WORKGROUP_SCAN], value_type(value.dtype()), Some(out), &[tiles]);
+    let head = [n, 0, 0, 0, 0, 0, 0, 0];
+    let launches = if compact::is_small(n) {
+        vec![g.launch(label, "small", head, 1, 1)]
+    } else {
+        vec![
+            g.launch(label, "upsweep", head, compact::tiles(n), 1),
+            g.launch(label, "spine", head, 1, 1),
+            g.launch(label, "downsweep", head, compact::tiles(n), 1),
+        ]
+    };
+    Lowered { launches, scratch: vec![u64::from(compact::scratch_len(n)) * 4], overflow: None }
 }
 
 /// One pass a byte of the keys; keys and permutation alternate between two pairs of scratch buffers.
@@ -253,6 +359,7 @@ fn sort_launches(step: &Step, first_slot: u32, key: &Expr, count: &Extent, bits:
         let is_last = pass + 1 == passes;
         let (to, from) = (pass as usize % 2, 1 - pass as usize % 2);
         let mut m = Module::new(step, first_slot).without_row_context();
+        let capacity = "fn capacity() -> u32 {\n    return p.head[0].x;\n}";
         let mut scratch = vec![("digits", "array<u32>", Binding::Scratch(digits_at))];
         if is_first {
             live(&mut m, "live", count);
@@ -261,12 +368,13 @@ fn sort_launches(step: &Step, first_slot: u32, key: &Expr, count: &Extent, bits:
             m.push("fn index(i: u32) -> u32 {\n    return i;\n}");
         } else {
             m = Module::empty(step, first_slot);
-            m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
+            m.push("fn live() -> u32 {\n    return capacity();\n}");
             m.push("fn load(i: u32) -> u32 {\n    return keys_in[i];\n}");
             m.push("fn index(i: u32) -> u32 {\n    return perm_in[i];\n}");
             scratch.push(("keys_in", "array<u32>", Binding::ScratchRead(keys_at[from])));
             scratch.push(("perm_in", "array<u32>", Binding::ScratchRead(perm_at[from])));
         }
+        m.push(capacity);
         m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
         scratch.push(("keys_out", "array<u32>", Binding::Scratch(keys_at[to])));
         let perm_out = if is_last { Binding::Output } else { Binding::Scratch(perm_at[to]) };

@@ -4,7 +4,7 @@
 //! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL) -> runtime (buffers, pipelines, queue)
 //! ```
 //!
-//! One file a primitive holds its grids and scratch sizes: `row_reduce`, `scan`, `sort`.
+//! One file a primitive holds its grids and scratch sizes, under the stem of its kernel.
 
 mod backend;
 mod codegen;
@@ -14,7 +14,11 @@ pub(crate) mod runtime;
 
 pub(crate) use backend::GpuBackend;
 
+pub(crate) mod compact;
+pub(crate) mod matmul;
 pub(crate) mod row_reduce;
+pub(crate) mod row_scan;
+pub(crate) mod row_sort;
 pub(crate) mod scan;
 pub(crate) mod sort;
 

@@ -65,7 +65,7 @@ fn from_tensor(case: &Case, device: &Device) -> Result<Got> {
 }
 
 /// The sparse tensor on the device.
-fn sparse(s: &Sparse, device: &Device) -> Result<SparseTensor> {
+pub fn sparse(s: &Sparse, device: &Device) -> Result<SparseTensor> {
     let (rank, n) = (s.dense_shape.len(), s.values.len());
     let indices = HostTensor::dense(&[n, rank], HostValues::I64(s.indices.clone())).to_device(device)?;
     let values = HostTensor::dense(&[n], s.values.clone()).to_device(device)?;

@@ -41,6 +41,9 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "safe_embedding_lookup_sparse" => {
             x.safe_embedding_lookup_sparse(at, combiner(case), case.attr_i64("default_id"))?.into()
         }
+        "embedding_lookup_sparse_weighted" => {
+            x.embedding_lookup_sparse_weighted(at, &inputs[2], combiner(case))?.into()
+        }
         "seed_bigram_pipeline" => bigrams(x, at, case.attr_i64("num_buckets").expect("num_buckets"))?.into(),
         other => return Got::unsupported(other),
     })

@@ -32,10 +32,18 @@ families! {
     concat
     construct
     convert
+    cumsum
     gather
     getitem
     hash
+    mask
+    matmul
+    range
     reduce
     shape_ops
+    softmax
+    sparse
+    tile
+    segment
     unary
 }

@@ -1,6 +1,6 @@
 //! The `unary` family.
 
-use ragged::{Axes, DType, Device, Result, Scalar, Tensor};
+use ragged::{Axes, DType, Device, Result, Scalar};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -30,12 +30,13 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "check_numerics" => x.check_numerics("the case"),
         "map_flat_values.times_two_plus_one" => x.map_flat_values(|v| (v * 2)? + 1),
         "map_flat_values.normalize" => x.map_flat_values(|v| v / v.reduce_sum(Axes::All, false)?),
-        "map_fn.normalize" => x / x.reduce_sum(1, true)?,
-        "map_fn.reduce_sum" => x.reduce_sum(1, false),
-        "map_fn.range" => x.range(),
-        "map_fn.square" => x.map_flat_values(Tensor::square),
+        "map_fn.normalize" => x.map_rows(|row| row / row.reduce_sum(Axes::All, false)?),
+        "map_fn.reduce_sum" => x.map_rows(|row| row.reduce_sum(Axes::All, false)),
+        "map_fn.range" => x.map_rows(ragged::Row::range),
+        "map_fn.square" => x.map_rows(ragged::Row::square),
         op => by_name!(op, x;
-            abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor is_finite is_inf is_nan log log1p
+            abs acos acosh asin asinh atan atanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e ceil cos cosh digamma erf erfc
+            erfinv lgamma ndtri exp expm1 floor is_finite is_inf is_nan log log1p
             log_sigmoid negative reciprocal reciprocal_no_nan rint round rsqrt sigmoid sign sin sinh softplus softsign
             sqrt square tan tanh elu relu relu6 selu silu ones_like zeros_like logical_not bitwise_invert
         ),

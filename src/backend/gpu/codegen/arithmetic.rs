@@ -134,6 +134,12 @@ pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String 
     }
 }
 
+/// `sum + a * b` with both roundings, as an expression in `sum`, `a` and `b`.
+pub(crate) fn add_product(m: &mut Module<'_>, dtype: DType) -> String {
+    let product = if dtype.is_float() { guard(m, dtype, "a * b") } else { "a * b".into() };
+    format!("sum + {product}")
+}
+
 /// Defines the smaller or larger of two floats by their order-preserving keys: NaN if either is, -0 below +0.
 pub(crate) fn extremum(m: &mut Module<'_>, op: BinaryOp, dtype: DType) -> String {
     let ty = value_type(dtype);

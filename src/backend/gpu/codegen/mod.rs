@@ -130,7 +130,7 @@ impl<'a> Module<'a> {
         let word = Self::word(self.scalar(&words[..1]));
         match s.dtype() {
             DType::Bool => format!("({word} != 0u)"),
-            DType::I32 | DType::F32 => format!("bitcast<{}>({word})", value_type(s.dtype())),
+            DType::I8 | DType::I16 | DType::I32 | DType::F32 => format!("bitcast<{}>({word})", value_type(s.dtype())),
             _ => word,
         }
     }
@@ -185,6 +185,17 @@ impl<'a> Module<'a> {
         ));
     }
 
+    /// Adds `identity` and `add_product` of a sum of products of that dtype.
+    pub(crate) fn sum_of_products(&mut self, dtype: DType) {
+        let ty = value_type(dtype);
+        let sum = arithmetic::add_product(self, dtype);
+        let identity = self.number(ReduceOp::Sum.identity(dtype));
+        self.push(&format!(
+            "fn identity() -> {ty} {{\n    return {identity};\n}}\n\
+             fn add_product(sum: {ty}, a: {ty}, b: {ty}) -> {ty} {{\n    return {sum};\n}}"
+        ));
+    }
+
     /// Adds any text.
     pub(crate) fn push(&mut self, text: &str) {
         self.functions.push_str(text);
@@ -208,21 +219,42 @@ impl<'a> Module<'a> {
 
     /// `place` and `store` of a map into `out`, of that dtype.
     pub(crate) fn map_output(&mut self, dtype: DType) {
-        if elements_per_word(dtype) == 1 {
+        let lanes = elements_per_word(dtype);
+        if lanes == 1 {
             self.push(
                 "fn place(tile: u32, t: u32, k: u32) -> u32 {\n    return tile * 1024u + k * 256u + t;\n}\n\
                  fn store(i: u32, row: u32, v: Elem) {\n    out[i] = v;\n}",
             );
             return;
         }
-        let bits = if dtype == DType::Bool { "select(0u, 1u, v)" } else { "v" };
+        let bits = packed_bits(dtype);
+        let (last, width, shift) = (lanes - 1, 32 / lanes, lanes.trailing_zeros());
         self.push(&format!(
             "var<private> word: u32;\n\
-             fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    return tile * 1024u + t * 4u + k;\n}}\n\
+             fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    \
+             return tile * 1024u + (k >> {shift}u) * {stride}u + t * {lanes}u + (k & {last}u);\n}}\n\
              /// The elements of a word come in order; the last one that there is writes the word.\n\
-             fn store(i: u32, row: u32, v: Elem) {{\n    let lane = i & 3u;\n    \
-             word = select(word, 0u, lane == 0u) | ({bits} << (lane * 8u));\n    \
-             if (lane == 3u || i + 1u == live()) {{\n        out[i >> 2u] = word;\n    }}\n}}",
+             fn store(i: u32, row: u32, v: Elem) {{\n    let lane = i & {last}u;\n    \
+             word = select(word, 0u, lane == 0u) | ({bits} << (lane * {width}u));\n    \
+             if (lane == {last}u || i + 1u == live()) {{\n        out[i >> {shift}u] = word;\n    }}\n}}",
+            stride = 256 * lanes,
+        ));
+    }
+
+    /// `clear` and `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several
+    /// workgroups, in any order: each sets its own bits of a word that was zero.
+    pub(crate) fn compact_output(&mut self, dtype: DType) {
+        let lanes = elements_per_word(dtype);
+        if lanes == 1 {
+            self.push("fn clear(i: u32) {\n}\nfn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
+            return;
+        }
+        let bits = packed_bits(dtype);
+        let (shift, mask, width) = (lanes.trailing_zeros(), lanes - 1, 32 / lanes);
+        self.push(&format!(
+            "fn clear(i: u32) {{\n    if ((i & {mask}u) == 0u) {{\n        atomicStore(&out[i >> {shift}u], 0u);\n    }}\n}}\n\
+             fn store(i: u32, v: Elem) {{\n    \
+             atomicOr(&out[i >> {shift}u], {bits} << ((i & {mask}u) * {width}u));\n}}",
         ));
     }
 
@@ -294,6 +326,16 @@ impl<'a> Module<'a> {
             text.push('\n');
         }
         Generated { text, bindings, scalars: self.scalars }
+    }
+}
+
+/// The value `v` of a packed dtype as the low bits of a word.
+const fn packed_bits(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "select(0u, 1u, v)",
+        DType::I8 => "(bitcast<u32>(v) & 0xffu)",
+        DType::I16 => "(bitcast<u32>(v) & 0xffffu)",
+        _ => "v",
     }
 }
 

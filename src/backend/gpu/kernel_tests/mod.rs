@@ -4,9 +4,13 @@
 //! Every scratch and output buffer starts as junk. Without an adapter the tests fail; none is skipped.
 
 mod harness;
+mod matmul;
 mod rows;
 pub(crate) use rows::{Random, adversarial, splits};
 
+mod compact;
 mod row_reduce;
+mod row_scan;
+mod row_sort;
 mod scan;
 mod sort;

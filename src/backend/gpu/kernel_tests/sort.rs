@@ -21,6 +21,7 @@ fn run(mode: Mode, keys: &[u32], capacity: u32, key_bits: u32) -> Vec<u32> {
         ("size", "u32"),
     ];
     let store = "fn store(i: u32, key: u32, index: u32) { keys_out[i] = key; perm_out[i] = index; }
+        fn capacity() -> u32 { return p.head[0].x; }
         fn load(i: u32) -> u32 { return keys_in[i]; }\n";
     let first = "fn live() -> u32 { return size[0]; } fn index(i: u32) -> u32 { return i; }";
     let later = "fn live() -> u32 { return capacity(); } fn index(i: u32) -> u32 { return perm_in[i]; }";

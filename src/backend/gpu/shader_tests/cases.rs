@@ -7,7 +7,7 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 
@@ -43,10 +43,14 @@ impl<'a> Cases<'a> {
             cases.selections(dtype);
             cases.rows(dtype);
             cases.counted(dtype);
+            cases.compactions(dtype);
         }
         cases.asserts();
         cases.reductions();
+        cases.products();
+        cases.row_scans();
         cases.scans_and_sorts();
+        cases.row_sorts();
         cases.hashes();
         cases.out
     }
@@ -142,6 +146,28 @@ impl<'a> Cases<'a> {
         self.out.push((format!("counted row {dtype}"), Node::map(self.backend, "map", extent, value, &[])));
     }
 
+    fn compactions(&mut self, dtype: DType) {
+        let chosen = self.values(DType::Bool);
+        let equal = self.values(dtype).eq(Expr::scalar(Scalar::from_i64(dtype, 1)));
+        let checked = self.values(dtype).checked(Check::new("check", "a condition"), self.values(DType::Bool));
+        let n = self.sizes.values;
+        for (what, keep, value) in [
+            ("", chosen.clone(), self.values(dtype)),
+            (" by value", equal, self.values(dtype)),
+            (" checked", chosen, checked),
+        ] {
+            for counted in [false, true] {
+                let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
+                let live = Expr::load(&self.array(DType::U32, 4), Expr::u32(3));
+                let node = Node::compact(self.backend, "compact", (keep.clone(), value.clone()), count, live);
+                self.out.push((format!("compact {dtype}{what} counted {counted}"), node));
+            }
+        }
+        let few = (self.values(DType::Bool), self.values(dtype));
+        let node = Node::compact(self.backend, "compact", few, Extent::known(100), Expr::u32(7));
+        self.out.push((format!("a small compact {dtype}"), node));
+    }
+
     fn asserts(&mut self) {
         let row = Expr::row_of(&self.splits(), Expr::index());
         let simple = self.values(DType::Bool);
@@ -171,7 +197,34 @@ impl<'a> Cases<'a> {
         }
     }
 
+    fn row_scans(&mut self) {
+        for dtype in ops::REDUCED {
+            for op in ops::REDUCTIONS {
+                for inner in [1, 16] {
+                    let name = format!("scan {op:?} {dtype} inner {inner}");
+                    self.row_scan(format!("{name} splits"), op, Rows::Splits(self.splits()), inner, dtype, false);
+                    self.row_scan(format!("{name} uniform"), op, Rows::Uniform(17), inner, dtype, false);
+                    self.row_scan(format!("{name} counted"), op, Rows::Splits(self.splits()), inner, dtype, true);
+                    self.row_scan(format!("{name} uniform counted"), op, Rows::Uniform(17), inner, dtype, true);
+                }
+            }
+        }
+    }
+
+    fn row_scan(&mut self, name: String, op: ReduceOp, rows: Rows, inner: u32, dtype: DType, counted: bool) {
+        let (rows, nrows, nvals, value) = self.of_rows(rows, inner, dtype, counted);
+        let node = Node::row_scan(self.backend, "scan", op, (rows, nrows), nvals, inner, value);
+        self.out.push((name, node.expect("small")));
+    }
+
     fn reduction(&mut self, name: String, op: ReduceOp, rows: Rows, inner: u32, dtype: DType, counted: bool) {
+        let (rows, nrows, nvals, value) = self.of_rows(rows, inner, dtype, counted);
+        let node = Node::reduce(self.backend, "reduce", op, (rows, nrows), nvals, inner, value);
+        self.out.push((name, node.expect("small")));
+    }
+
+    /// Rows, how many, how many elements they have, and values that take in what can be.
+    fn of_rows(&self, rows: Rows, inner: u32, dtype: DType, counted: bool) -> (Rows, Extent, Extent, Expr) {
         let Sizes { rows: nrows, values, .. } = self.sizes;
         let counts = self.array(DType::U32, 4);
         let count =
@@ -185,8 +238,39 @@ impl<'a> Cases<'a> {
         }
         let value = value.checked(Check::new("check", "a condition"), self.values(DType::Bool));
         let (nrows, nvals) = (count(nrows, 2), count(values / inner, 3));
-        let node = Node::reduce(self.backend, "reduce", op, (rows, nrows), nvals, inner, value);
-        self.out.push((name, node.expect("small")));
+        (rows, nrows, nvals, value)
+    }
+
+    fn products(&mut self) {
+        let Sizes { values, rows, number } = self.sizes;
+        for dtype in ops::REDUCED {
+            for tile in [16, 32, 64] {
+                for (sizes, is_ragged) in [("of rows", true), ("of one size", false)] {
+                    for counted in [false, true] {
+                        // Sizes and starts of the batches from splits, or numbers; a product and a cast are taken in.
+                        let s = self.splits();
+                        let start =
+                            |at: Expr| if is_ragged { Expr::load(&s, at) } else { at.mul(Expr::u32(values / rows)) };
+                        let size = start(Expr::index().add(Expr::u32(1))).sub(start(Expr::index()));
+                        let size = if is_ragged { size } else { Expr::u32(number as u32) };
+                        let value = self.values(dtype);
+                        let product = Product {
+                            batches: if counted { self.counted_extent(rows) } else { Extent::known(rows) },
+                            sizes: [size.clone(), Expr::u32(7), size],
+                            starts: [0; 3].map(|_| start(Expr::index())),
+                            operands: [value.clone().mul(value), self.values(DType::U8).cast(dtype)],
+                            capacities: [values; 2],
+                            transposed: [true, false],
+                            tiles: if is_ragged { Rows::Splits(self.splits()) } else { Rows::Uniform(3) },
+                            tile_capacity: values,
+                            tile,
+                        };
+                        let node = Node::product(self.backend, "product", Extent::known(values), product, &[]);
+                        self.out.push((format!("product {dtype} by {tile} {sizes} counted {counted}"), node));
+                    }
+                }
+            }
+        }
     }
 
     fn scans_and_sorts(&mut self) {
@@ -206,6 +290,34 @@ impl<'a> Cases<'a> {
         }
         let few = Node::scan(self.backend, "scan", Extent::known(100), self.values(DType::U32)).expect("small");
         self.out.push(("a small scan".into(), few));
+    }
+
+    fn row_sorts(&mut self) {
+        // As many as take one pass over the rows' numbers, whatever the sizes.
+        let Sizes { rows: nrows, values, .. } = self.sizes;
+        let values = 40_000 + values / 8;
+        let counts = self.array(DType::U32, 4);
+        let checked = self.values(DType::U32).checked(Check::new("check", "a condition"), self.values(DType::Bool));
+        for (what, key) in [("", self.values(DType::U32)), (" checked", checked)] {
+            for counted in [false, true] {
+                let count = |n, at| match counted {
+                    true => Extent::bounded(n, Expr::load(&counts, Expr::u32(at))),
+                    false => Extent::known(n),
+                };
+                for (rows, of) in [(Rows::Splits(self.splits()), "splits"), (Rows::Uniform(17), "uniform")] {
+                    for (bits, longest) in [(1, 600), (32, 896), (8, 897), (9, u32::MAX), (32, u32::MAX)] {
+                        let rows = (rows.clone(), count(nrows, 2));
+                        let node =
+                            Node::row_sort(self.backend, "sort", rows, count(values, 3), (key.clone(), bits), longest);
+                        let name = format!("row sort{what} of {of} up to {longest} by {bits} bits counted {counted}");
+                        self.out.push((name, node));
+                    }
+                }
+            }
+        }
+        let (one, n) = ((Rows::Uniform(values), Extent::known(1)), Extent::known(values));
+        let row = Node::row_sort(self.backend, "sort", one, n, (self.values(DType::U32), 8), u32::MAX);
+        self.out.push(("row sort of one row by 8 bits".into(), row));
     }
 
     fn hashes(&mut self) {

@@ -5,7 +5,7 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::ReduceOp;
 
 const N: u32 = 3000;
@@ -25,6 +25,25 @@ fn sum(backend: &BackendRef, width: u32, chain: bool) -> Expr {
     })
 }
 
+/// 10 batches of 30 by 10 and 10 by 30, of that value on the left and on the right.
+fn product(backend: &BackendRef, value: &Expr) -> Node {
+    let start = |each: u32| Expr::index().mul(Expr::u32(each));
+    // As every operation does: a value is a node of its own.
+    let value = Expr::load(&Node::map(backend, "value", Extent::known(N), value.clone(), &[]), Expr::index());
+    let product = Product {
+        batches: Extent::known(10),
+        sizes: [30, 10, 30].map(Expr::u32),
+        starts: [300, 300, 900].map(start),
+        operands: [value.clone().add(Expr::u32(1)), value],
+        capacities: [N; 2],
+        transposed: [false; 2],
+        tiles: Rows::Uniform(4),
+        tile_capacity: 40,
+        tile: 16,
+    };
+    Node::product(backend, "product", Extent::known(9000), product, &[])
+}
+
 #[test]
 fn wide_expressions_of_every_primitive() {
     for (chain, widths) in [(true, [5, 7, 9, 20].as_slice()), (false, &[3])] {
@@ -37,6 +56,10 @@ fn wide_expressions_of_every_primitive() {
                 let reduce = |value: &Expr| {
                     let (rows, nvals) = ((rows.clone(), nrows.clone()), Extent::known(N));
                     Node::reduce(backend, "reduce", ReduceOp::Sum, rows, nvals, 1, value.clone()).expect("small")
+                };
+                let row_scan = |value: &Expr| {
+                    let (rows, nvals) = ((rows.clone(), nrows.clone()), Extent::known(N));
+                    Node::row_scan(backend, "row scan", ReduceOp::Sum, rows, nvals, 1, value.clone()).expect("small")
                 };
                 let checked = value.clone().checked(Check::new("check", "never"), value.clone().lt(Expr::u32(1 << 30)));
                 let assert = Node::assert(
@@ -53,8 +76,33 @@ fn wide_expressions_of_every_primitive() {
                     ("asserted".into(), Node::map(backend, "map", Extent::known(9), Expr::index(), &[assert])),
                     ("reduce".into(), reduce(&value)),
                     ("checked reduce".into(), reduce(&checked)),
+                    ("product".into(), product(backend, &value)),
+                    ("product with a condition".into(), product(backend, &checked)),
+                    ("row scan".into(), row_scan(&value)),
+                    ("checked row scan".into(), row_scan(&checked)),
                     ("scan".into(), Node::scan(backend, "scan", counted.clone(), checked.clone()).expect("small")),
-                    ("sort".into(), Node::sort(backend, "sort", counted, checked, 16)),
+                    (
+                        "row sort".into(),
+                        Node::row_sort(
+                            backend,
+                            "sort",
+                            (rows.clone(), Extent::known(100)),
+                            counted.clone(),
+                            (checked.clone(), 16),
+                            N,
+                        ),
+                    ),
+                    ("sort".into(), Node::sort(backend, "sort", counted.clone(), checked.clone(), 16)),
+                    ("compact".into(), {
+                        let keep = checked.clone().rem(Expr::u32(3)).eq(Expr::u32(0));
+                        let sum = |value: Expr| {
+                            let all = (Rows::Uniform(N), Extent::known(1));
+                            let sum = Node::reduce(backend, "kept", ReduceOp::Sum, all, Extent::known(N), 1, value);
+                            Expr::load(&sum.expect("small"), Expr::u32(0))
+                        };
+                        let stay = sum(keep.clone().cast(DType::U32));
+                        Node::compact(backend, "compact", (keep, checked), counted, stay)
+                    }),
                 ]
             });
         }

@@ -6,9 +6,9 @@ use super::twins::{array, same_everywhere};
 use crate::backend::gpu::kernel_tests::{Random, adversarial, splits};
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
-use crate::graph::expr::Expr;
+use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
@@ -22,6 +22,8 @@ fn values(dtype: DType, n: u32, seed: u64) -> Vec<u8> {
             let v = random.below(2000);
             match dtype {
                 DType::Bool => u64::from(v & 1),
+                DType::F16 => u64::from(half::f16::from_f32((v as f32 - 1000.0) / 64.0).to_bits()),
+                DType::BF16 => u64::from(half::bf16::from_f32((v as f32 - 1000.0) / 64.0).to_bits()),
                 DType::F32 => u64::from(((v as f32 - 1000.0) / 64.0).to_bits()),
                 DType::F64 => ((f64::from(v) - 1000.0) / 64.0).to_bits(),
                 _ => u64::from(v),
@@ -63,7 +65,7 @@ fn maps_of_every_length_and_packing() {
 
 #[test]
 fn rows_of_elements() {
-    for dtype in [DType::Bool, DType::U8, DType::I32, DType::F64] {
+    for dtype in [DType::Bool, DType::U8, DType::I16, DType::F16, DType::I32, DType::F64] {
         same_everywhere(&format!("rows of {dtype}"), &[dtype], |backend| {
             let mut out = Vec::new();
             for seed in 0..4 {
@@ -97,7 +99,7 @@ fn rows_of_elements() {
     }
 }
 
-/// Reductions of one dtype: lengths around the edges of tiles and blocks, products taken in, device-known counts.
+/// Reductions and scans of one dtype: lengths around the edges of tiles and blocks, products taken in, device-known counts.
 fn reductions(dtype: DType) {
     for inner in [1u32, 3, 16] {
         same_everywhere(&format!("reductions of {dtype}, inner {inner}"), &[dtype], |backend| {
@@ -115,14 +117,19 @@ fn reductions(dtype: DType) {
             let fused = plain.clone().binary(BinaryOp::Mul, Expr::load(&y, row));
             for op in ops::REDUCTIONS {
                 let mut add = |name: String, rows: Rows, nrows: Extent, nvals: Extent, value: &Expr| {
-                    let node = Node::reduce(backend, "reduce", op, (rows, nrows), nvals, inner, value.clone());
+                    let of_rows = (rows.clone(), nrows.clone());
+                    let node = Node::reduce(backend, "reduce", op, of_rows, nvals.clone(), inner, value.clone());
                     out.push((format!("{op:?} {name}"), node.expect("small")));
+                    let scan = Node::row_scan(backend, "scan", op, (rows, nrows), nvals, inner, value.clone());
+                    out.push((format!("scan {op:?} {name}"), scan.expect("small")));
                 };
                 let rows = Rows::Splits(s.clone());
                 let (r, v) = (Extent::known(nrows), Extent::known(nvals));
                 add("plain".into(), rows.clone(), r.clone(), v.clone(), &plain);
                 add("fused".into(), rows.clone(), r, v.clone(), &fused);
-                add("counted".into(), rows, counted(backend, nrows, nrows - 2), v, &plain);
+                // The last two rows are not there, and neither are their values.
+                let live = counted(backend, nvals, all[lengths.len() - 2]);
+                add("counted".into(), rows, counted(backend, nrows, nrows - 2), live, &plain);
                 for len in [1, 17, 300] {
                     let whole = nvals / len;
                     let rows = Rows::Uniform(len);
@@ -149,6 +156,66 @@ each_reduced!(
     reductions_of_i32 I32, reductions_of_u32 U32, reductions_of_i64 I64, reductions_of_u64 U64, reductions_of_f32 F32,
     reductions_of_f64 F64
 );
+
+/// Products of matrices of one dtype: sizes around the edges of tiles, transposes, empty ones, device-known counts.
+fn products(dtype: DType) {
+    const SIZES: [[u32; 3]; 9] = [
+        [1, 1, 1],
+        [0, 5, 3],
+        [16, 17, 15],
+        [3, 0, 4],
+        [65, 33, 63],
+        [64, 16, 64],
+        [2, 300, 1],
+        [31, 8, 0],
+        [17, 9, 130],
+    ];
+    let starts = |of: &dyn Fn([u32; 3]) -> u32| splits(&SIZES.map(of));
+    let (a, b) = (starts(&|[m, k, _]| m * k), starts(&|[_, k, n]| k * n));
+    let out_starts = starts(&|[m, _, n]| m * n);
+    let batches = SIZES.len() as u32;
+    let total = |s: &[u32]| s[SIZES.len()];
+    same_everywhere(&format!("products of {dtype}"), &[dtype], |backend| {
+        let mut out = Vec::new();
+        // Of each batch: rows, terms, columns, then where its matrices begin.
+        let fields = |g: usize| [SIZES[g][0], SIZES[g][1], SIZES[g][2], a[g], b[g], out_starts[g]];
+        let table = words(backend, &(0..SIZES.len()).flat_map(fields).collect::<Vec<_>>());
+        let field = |f: u32| Expr::load(&table, Expr::index().mul(Expr::u32(6)).add(Expr::u32(f)));
+        let x = Expr::load(&array(backend, dtype, &values(dtype, total(&a), 5)), Expr::index());
+        let y = Expr::load(&array(backend, dtype, &values(dtype, total(&b), 6)), Expr::index());
+        for tile in [16u32, 32, 64] {
+            let tiles = starts(&|[m, _, n]| m.div_ceil(tile) * n.div_ceil(tile));
+            for transposed in [[false, false], [true, false], [false, true], [true, true]] {
+                for live in [0, batches - 4, batches] {
+                    let product = Product {
+                        batches: if live == batches { Extent::known(live) } else { counted(backend, batches, live) },
+                        sizes: [0, 1, 2].map(field),
+                        starts: [3, 4, 5].map(field),
+                        operands: [x.clone().mul(x.clone()), y.clone()],
+                        capacities: [total(&a), total(&b)],
+                        transposed,
+                        // Entries beyond the live batches repeat the total.
+                        tiles: Rows::Splits(words(
+                            backend,
+                            &tiles.iter().map(|&s| s.min(tiles[live as usize])).collect::<Vec<_>>(),
+                        )),
+                        tile_capacity: total(&tiles),
+                        tile,
+                    };
+                    let count = counted(backend, total(&out_starts), out_starts[live as usize]);
+                    let node = Node::product(backend, "product", count, product, &[]);
+                    out.push((format!("by {tile} {transposed:?}, {live} batches"), node));
+                }
+            }
+        }
+        out
+    });
+}
+
+#[test]
+fn products_of_matrices() {
+    ops::REDUCED.into_iter().for_each(products);
+}
 
 #[test]
 fn scans_and_what_lies_beyond() {
@@ -186,6 +253,99 @@ fn sorts_by_any_number_of_bits() {
             }
         }
         out
+    });
+}
+
+#[test]
+fn sorts_of_rows_short_and_long() {
+    for (what, lengths) in [
+        ("mixed", adversarial(1, 30_000)),
+        ("at the edge", vec![896, 0, 897, 895, 0, 0, 1, 897]),
+        ("long among empty ones", [vec![0; 5000], vec![7000], vec![0; 5000], vec![2, 1000], vec![0; 9]].concat()),
+        ("one row", vec![5000]),
+        ("short", (0..200).collect()),
+    ] {
+        same_everywhere(what, &[], |backend| {
+            let mut random = Random(77);
+            let all = splits(&lengths);
+            let (nrows, n) = (lengths.len() as u32, all[lengths.len()]);
+            let s = words(backend, &all);
+            let mut out = Vec::new();
+            for bits in [1, 8, 12, 32] {
+                let keys: Vec<u32> = (0..n).map(|_| random.next() as u32 >> (32 - bits)).collect();
+                let key = Expr::load(&words(backend, &keys), Expr::index());
+                let longest = lengths.iter().copied().max().unwrap_or(0);
+                for longest in [longest, u32::MAX] {
+                    let rows = (Rows::Splits(s.clone()), Extent::known(nrows));
+                    let node = Node::row_sort(backend, "sort", rows, Extent::known(n), (key.clone(), bits), longest);
+                    out.push((format!("{bits} bits, up to {longest}"), node));
+                }
+                let uniform = (Rows::Uniform(1300), counted(backend, n / 1300, n / 1300));
+                let nvals = Extent::known(n / 1300 * 1300);
+                let node = Node::row_sort(backend, "sort", uniform, nvals, (key.clone(), bits), 1300);
+                out.push((format!("{bits} bits, uniform"), node));
+                let live = nrows / 2;
+                let mut cut = all.clone();
+                cut[live as usize..].fill(all[live as usize]);
+                let rows = (Rows::Splits(words(backend, &cut)), counted(backend, nrows, live));
+                let nvals = counted(backend, n, all[live as usize]);
+                out.push((
+                    format!("{bits} bits, counted"),
+                    Node::row_sort(backend, "sort", rows, nvals, (key, bits), u32::MAX),
+                ));
+            }
+            out
+        });
+    }
+}
+
+#[test]
+fn compactions_of_every_density_and_packing() {
+    for dtype in ops::DTYPES {
+        same_everywhere(&format!("compactions of {dtype}"), &[dtype], |backend| {
+            let mut out = Vec::new();
+            let mut random = Random(31);
+            for n in [0u32, 1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 2047, 2048, 2049, 2051, 4096, 9000] {
+                // None, all, few, many, and runs that end within the words of packed values.
+                for percent in [0, 1, 50, 97, 100, 101, 102, 103] {
+                    let flags: Vec<u8> = (0..n.max(1))
+                        .map(|i| match percent {
+                            101.. => u8::from(i % (percent - 98) != 1 && i % 2048 != 2047),
+                            _ => u8::from(random.below(100) < percent),
+                        })
+                        .collect();
+                    let keep = Expr::load(&array(backend, DType::Bool, &flags), Expr::index());
+                    let x = array(backend, dtype, &values(dtype, n.max(1), u64::from(n)));
+                    let reversed = Expr::load(&x, Expr::u32(n.max(1) - 1).sub(Expr::index()));
+                    for live in [n, n / 2 + 1, 0].map(|live| live.min(n)) {
+                        let kept: u32 = flags[..live as usize].iter().map(|&f| u32::from(f)).sum();
+                        let count = counted(backend, n, live);
+                        let stay = counted(backend, n, kept).expr();
+                        let node = Node::compact(backend, "compact", (keep.clone(), reversed.clone()), count, stay);
+                        out.push((format!("{live} of {n}, {percent}"), node));
+                    }
+                }
+            }
+            out
+        });
+    }
+}
+
+#[test]
+fn a_compaction_asks_for_rows_and_conditions_only_where_positions_stay() {
+    same_everywhere("compactions of rows", &[], |backend| {
+        let lengths = adversarial(5, 9000);
+        let all = splits(&lengths);
+        let n = all[lengths.len()];
+        let s = words(backend, &all);
+        let row = Node::map(backend, "row", Extent::known(n), Expr::row_of(&s, Expr::index()), &[]);
+        let row = Expr::load(&row, Expr::index());
+        let keep = row.clone().rem(Expr::u32(3)).eq(Expr::u32(1));
+        // Fails at every position that does not stay.
+        let checked = row.clone().checked(Check::new("check", "a position that does not stay"), keep.clone());
+        let kept: u32 = lengths.iter().skip(1).step_by(3).sum();
+        let stay = counted(backend, n, kept).expr();
+        vec![("rows".into(), Node::compact(backend, "compact", (keep, checked), Extent::known(n), stay))]
     });
 }
 

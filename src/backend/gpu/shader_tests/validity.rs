@@ -7,7 +7,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_text};
 use super::twins::unevaluated;
-use crate::backend::gpu::codegen::{Binding, storage_type};
+use crate::backend::gpu::codegen::{Binding, elements_per_word, storage_type};
 use crate::backend::gpu::lower::{Launch, Lowered, lower};
 use crate::dtype::DType;
 use crate::graph::node::Recipe;
@@ -82,9 +82,12 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
             Binding::Output => Some(step.out.dtype()),
             _ => None,
         };
+        let shared_words = matches!(step.recipe, Recipe::Compact { .. }) && matches!(binding, Binding::Output);
         match (binding, dtype) {
             (_, Some(dtype)) => {
-                assert_eq!(element, storage_type(dtype), "{name}: {:?}", g.name);
+                let packed = elements_per_word(dtype) > 1;
+                let plain = if shared_words && packed { "atomic u32" } else { storage_type(dtype) };
+                assert_eq!(element, plain, "{name}: {:?}", g.name);
                 // Bools and bytes are packed into words.
                 assert_eq!(stride as usize, dtype.size().max(4), "{name}: {:?}", g.name);
             }

@@ -1,0 +1,44 @@
+// Where the elements of long rows lie, as row_sort.wgsl notes them.
+//
+// Idea     Stretches are numbered, and a long row has the number of the stretch that it starts in. The lengths of the long
+//          rows, 0 where a stretch has none, are summed up: a search in the sums finds the row of the k-th element among
+//          all elements of long rows; a search in the rows' starts finds the row of a position.
+//
+// Buffers    longs: array<u32>     2 * stretches() + 1 words: the sums, the total last; then where each long row starts, or
+//                                  the rows of the stretch end: this ascends too
+// Head       head[0].x  n: elements (capacity); head[0].z  stretches, at least 1
+
+fn stretches() -> u32 {
+    return p.head[0].z;
+}
+
+/// How many elements long rows have together.
+fn long_total() -> u32 {
+    return min(longs[stretches()], p.head[0].x);
+}
+
+/// The greatest stretch whose entry, of those from `base` on, is at most `at`; 0 if there is none.
+fn stretch_of(base: u32, at: u32) -> u32 {
+    var a = 0u;
+    var b = max(stretches(), 1u) - 1u;
+    while (a < b) {
+        let mid = (a + b + 1u) >> 1u;
+        if (longs[base + mid] <= at) {
+            a = mid;
+        } else {
+            b = mid - 1u;
+        }
+    }
+    return a;
+}
+
+/// The position of element k < long_total() of all elements of long rows.
+fn long_position(k: u32) -> u32 {
+    let stretch = stretch_of(0u, k);
+    return min(longs[stretches() + 1u + stretch] + k - longs[stretch], p.head[0].x - 1u);
+}
+
+/// The number of the long row that holds position `at`.
+fn long_row(at: u32) -> u32 {
+    return stretch_of(stretches() + 1u, at);
+}

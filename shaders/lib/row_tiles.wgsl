@@ -1,0 +1,159 @@
+// Equal-cost tiles over the rows of a ragged array, and the blocks of rows that start in each.
+//
+// Idea     That of row_reduce.wgsl: cost(i) = splits[i] + alpha * i grows with the row, so a tile finds its rows with one
+//          search, and giant rows, millions of empty rows and power laws all spread evenly. Rows are cut into blocks at
+//          fixed distances from their own start; a block belongs to the tile in which it starts.
+// Memory   About 1.1 KiB of workgroup memory.
+// Barriers In `find_rows` only.
+//
+// Generated  fn splits_at(i: u32) -> u32                  i <= rows; non-decreasing; rows beyond the live ones are empty
+// Head       head[0]  rows (capacity), nvals (capacity), inner, tiles
+//            head[1]  alpha, cost of a tile, log2 of the columns that a workgroup takes of the partials, reserved
+
+/// Blocks that a tile can hold: later ones lie a block apart, first ones that are listed at least 17 (8 for 2048 and 121;
+/// 128 for blocks of 64).
+const MAX_BLOCKS = 132u;
+const BLOCK_BITS = 8u; // inner = 1
+const WIDE_BLOCK_BITS = 6u; // inner > 1
+const NONE = 0xffffffffu;
+
+var<workgroup> found: array<u32, 2>;
+var<workgroup> block_count: atomic<u32>;
+var<workgroup> block_row: array<u32, MAX_BLOCKS>;
+var<workgroup> block_index: array<u32, MAX_BLOCKS>;
+
+fn rows() -> u32 {
+    return p.head[0].x;
+}
+
+fn nvals() -> u32 {
+    return p.head[0].y;
+}
+
+fn inner() -> u32 {
+    return p.head[0].z;
+}
+
+fn tiles() -> u32 {
+    return p.head[0].w;
+}
+
+fn alpha() -> u32 {
+    return p.head[1].x;
+}
+
+fn tile_cost() -> u32 {
+    return p.head[1].y;
+}
+
+fn column_bits() -> u32 {
+    return p.head[1].z;
+}
+
+fn block_bits() -> u32 {
+    return select(WIDE_BLOCK_BITS, BLOCK_BITS, inner() == 1u);
+}
+
+/// The splits, clamped, so that no access can leave the buffers.
+fn split(i: u32) -> u32 {
+    return min(splits_at(i), nvals());
+}
+
+fn cost(i: u32) -> u32 {
+    return split(i) + alpha() * i;
+}
+
+fn blocks_of(row: u32, bits: u32) -> u32 {
+    return (split(row + 1u) - split(row) + (1u << bits) - 1u) >> bits;
+}
+
+/// Where in an array of partials that of a row's block j lies, for column 0; `bin` is the row's start in blocks. First
+/// blocks of long rows start in different bins, and so do later blocks, but one of each kind may share a bin.
+fn partial_at(bin: u32, j: u32) -> u32 {
+    return (2u * (bin + j) + select(0u, 1u, j == 0u)) * inner();
+}
+
+/// Sets found[0] and found[1] to the first rows whose costs are at least `low` and `high`: each half of the workgroup
+/// narrows one of the two down by 128 probes a round. Barriers: call it in uniform control flow.
+fn find_rows(t: u32, low: u32, high: u32) {
+    let side = t >> 7u;
+    let k = t & 127u;
+    let bound = select(low, high, side == 1u);
+    if (k == 0u) {
+        found[side] = 0u;
+    }
+    // the answer lies in first ..= first + span
+    var span = rows();
+    loop {
+        workgroupBarrier(); // uniform: `span` derives from a parameter alone
+        if (span == 0u) {
+            break;
+        }
+        let first = found[side];
+        let last = min(first + span, rows());
+        let stride = (span >> 7u) + 1u;
+        let probe = first + (k + 1u) * stride - 1u;
+        let next = probe + stride;
+        let is_below = probe < last && cost(min(probe, rows())) < bound;
+        let is_next_below = k < 127u && next < last && cost(min(next, rows())) < bound;
+        workgroupBarrier(); // uniform: as above
+        if (is_below && !is_next_below) {
+            found[side] = probe + 1u; // one invocation of each half at most
+        }
+        span = stride - 1u;
+    }
+}
+
+/// Appends a block to the tile's list. The order of the list varies from run to run and must not matter.
+fn push_block(row: u32, j: u32) {
+    let slot = atomicAdd(&block_count, 1u);
+    if (slot < MAX_BLOCKS) {
+        block_row[slot] = row;
+        block_index[slot] = j;
+    }
+}
+
+/// Appends the block, other than the first of its row, that starts at a cost in x .. x + block, if there is one: since
+/// later blocks lie a block apart, there is one at most. It belongs to the last row that starts before x.
+fn push_later_block(x: u32, bits: u32) {
+    var a = found[0];
+    var b = found[1];
+    while (a < b) {
+        let mid = (a + b) >> 1u;
+        if (cost(mid) < x) {
+            a = mid + 1u;
+        } else {
+            b = mid;
+        }
+    }
+    if (a == 0u) {
+        return;
+    }
+    let row = a - 1u;
+    let start = split(row);
+    let j = (x - (start + alpha() * row) + (1u << bits) - 1u) >> bits;
+    if ((j << bits) < split(row + 1u) - start) {
+        push_block(row, j);
+    }
+}
+
+/// The row of several blocks that starts in a bin, or NONE. It also holds the first position of the next bin, so it is
+/// the last row that starts before that.
+fn long_row(bin: u32, bits: u32) -> u32 {
+    var a = 0u;
+    var b = rows();
+    while (a < b) {
+        let mid = (a + b) >> 1u;
+        if (split(mid) < ((bin + 1u) << bits)) {
+            a = mid + 1u;
+        } else {
+            b = mid;
+        }
+    }
+    if (a == 0u) {
+        return NONE;
+    }
+    let start = split(a - 1u);
+    let is_long = split(a) - start > (1u << bits);
+    return select(NONE, a - 1u, is_long && (start >> bits) == bin);
+}

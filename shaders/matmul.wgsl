@@ -1,0 +1,141 @@
+// Multiplies matrices, batch by batch, each batch of sizes of its own: out = left * right.
+//
+// Idea     The results of all batches are cut into square tiles, found by position: `splits_at` says where a batch's tiles
+//          begin, so that any mix of sizes is spread evenly, and one search finds a tile's batch. A workgroup brings slabs
+//          of both matrices into workgroup memory; each invocation keeps the sums of up to 4 x 4 results in registers.
+// Order    A result is one sum: identity(), then the products in ascending order, each rounded and then added. It depends on
+//          nothing but its row, its column and their length: the same bits in any batch, tile, device, and on the CPU.
+// Traffic  Each result once; the left matrix once for every EDGE columns of the right one, and the other way round.
+// Limits   All flat positions < 2^32. 2 * EDGE * SLAB elements and a few words of workgroup memory: 9 KiB. A product with a
+//          few results and very many terms is the work of few workgroups.
+// Source   Tiles with register blocking: Volkov and Demmel 2008. Tiles by position, as in row_reduce.wgsl.
+//
+// Generated  const EDGE_BITS, SLAB_BITS: u32        a tile is 1 << EDGE_BITS results wide (16, 32, 64), a slab is
+//                                                   1 << SLAB_BITS terms deep
+//            fn splits_at(i: u32) -> u32            i <= batches: the first tile of batch i; sorted
+//            fn rows_of(g: u32, row: u32) -> u32, terms_of, columns_of         sizes in batch g; `row` is not used
+//            fn left_start(g: u32, row: u32) -> u32, right_start, out_start    where its matrices begin
+//            fn load_left(i: u32, row: u32) -> Elem, load_right                by flat position
+//            fn identity() -> Elem
+//            fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem
+//            fn store(i: u32, v: Elem)
+// Head       head[0]  batches (capacity, at least 1), tiles (capacity), results (capacity), whether left is stored transposed
+//            head[1].x  whether right is
+// Grid       tiles, folded
+
+const EDGE = 1u << EDGE_BITS;
+const SLAB = 1u << SLAB_BITS;
+/// Results of an invocation along a side: 16 apart, so that neighbours read and write neighbours.
+const EACH = EDGE / 16u;
+/// A gap, so that a slab may be filled along its terms without hitting one bank.
+const PITCH = EDGE + 1u;
+
+/// The slabs: term by term, all rows (columns) of the tile.
+var<workgroup> left: array<Elem, SLAB * PITCH>;
+var<workgroup> right: array<Elem, SLAB * PITCH>;
+/// The tile's batch, and its first row and column.
+var<workgroup> job: array<u32, 3>;
+var<workgroup> terms: u32;
+
+/// Finds the tile's batch.
+fn find(tile: u32) {
+    var g = 0u;
+    var last = p.head[0].x - 1u;
+    while (g < last) {
+        let mid = (g + last + 1u) >> 1u;
+        if (splits_at(mid) <= tile) {
+            g = mid;
+        } else {
+            last = mid - 1u;
+        }
+    }
+    let columns = columns_of(g, 0u);
+    let across = max((columns >> EDGE_BITS) + (((columns & (EDGE - 1u)) + EDGE - 1u) >> EDGE_BITS), 1u);
+    let local = tile - splits_at(g);
+    job[0] = g;
+    job[1] = (local / across) << EDGE_BITS;
+    job[2] = (local % across) << EDGE_BITS;
+    terms = terms_of(g, 0u);
+}
+
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let tile = wid.x + wid.y * groups.x;
+    if (tile >= min(splits_at(p.head[0].x), p.head[0].y)) {
+        return; // uniform: the tile and the number of tiles are the same for the whole workgroup
+    }
+    if (t == 0u) {
+        find(tile);
+    }
+    let depth = workgroupUniformLoad(&terms);
+    let g = job[0];
+    let first_row = job[1];
+    let first_column = job[2];
+    let rows = rows_of(g, 0u);
+    let columns = columns_of(g, 0u);
+    let left_at = left_start(g, 0u);
+    let right_at = right_start(g, 0u);
+    let is_left_transposed = p.head[0].w != 0u;
+    let is_right_transposed = p.head[1].x != 0u;
+    let y = t >> 4u;
+    let x = t & 15u;
+    var sums: array<Elem, EACH * EACH>;
+    for (var e = 0u; e < EACH * EACH; e++) {
+        sums[e] = identity();
+    }
+    for (var base = 0u; base < depth; base += SLAB) {
+        // Neighbouring invocations load neighbours, whichever way the matrix is stored.
+        for (var e = t; e < EDGE * SLAB; e += 256u) {
+            let i = select(e >> SLAB_BITS, e & (EDGE - 1u), is_left_transposed);
+            let l = select(e & (SLAB - 1u), e >> EDGE_BITS, is_left_transposed);
+            let row = first_row + i;
+            let term = base + l;
+            var v = identity();
+            if (row < rows && term < depth) {
+                v = load_left(left_at + select(row * depth + term, term * rows + row, is_left_transposed), 0u);
+            }
+            left[l * PITCH + i] = v;
+        }
+        for (var e = t; e < EDGE * SLAB; e += 256u) {
+            let j = select(e & (EDGE - 1u), e >> SLAB_BITS, is_right_transposed);
+            let l = select(e >> EDGE_BITS, e & (SLAB - 1u), is_right_transposed);
+            let column = first_column + j;
+            let term = base + l;
+            var v = identity();
+            if (column < columns && term < depth) {
+                v = load_right(right_at + select(term * columns + column, column * depth + term, is_right_transposed), 0u);
+            }
+            right[l * PITCH + j] = v;
+        }
+        workgroupBarrier(); // uniform: `depth` is the same for all
+        // Beyond the last term both are 0, and adding 0 * 0 to a sum that began with 0 leaves it as it is.
+        for (var l = 0u; l < SLAB; l++) {
+            var b: array<Elem, EACH>;
+            for (var c = 0u; c < EACH; c++) {
+                b[c] = right[l * PITCH + x + 16u * c];
+            }
+            for (var r = 0u; r < EACH; r++) {
+                let a = left[l * PITCH + y + 16u * r];
+                for (var c = 0u; c < EACH; c++) {
+                    sums[r * EACH + c] = add_product(sums[r * EACH + c], a, b[c]);
+                }
+            }
+        }
+        workgroupBarrier(); // uniform: `depth` is the same for all; the slabs have been read
+    }
+    let out_at = out_start(g, 0u);
+    for (var r = 0u; r < EACH; r++) {
+        for (var c = 0u; c < EACH; c++) {
+            let row = first_row + y + 16u * r;
+            let column = first_column + x + 16u * c;
+            let at = out_at + row * columns + column;
+            if (row < rows && column < columns && at < p.head[0].z) {
+                store(at, sums[r * EACH + c]);
+            }
+        }
+    }
+}

@@ -1,0 +1,419 @@
+// Inclusive scans of every row of a ragged array [nvals, inner], column by column: out has the shape of the values.
+//
+// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl. The tile in which a block starts scans it by itself; rows of
+//          one block are done then. The totals of the blocks of longer rows go to `part`, where `level2` turns them into
+//          what comes before each block, and `add` puts that before the block's values. No float atomics, no workgroup
+//          waits for another, nothing to clear beforehand, no sizes read back, and no value ever meets one of another
+//          row: an infinity or NaN stays in its row.
+//
+// Order    The order of the operations behind a result depends on its position in the row and on whether inner = 1, and
+//          on nothing else: not on the row's length, its place, or the device. A prefix of a row has a prefix of the
+//          results. The row is cut into units at multiples of
+//            inner = 1    8 positions (chunks), 256 (blocks), 8 blocks, 128 blocks
+//            inner > 1    64 positions (blocks), 8 blocks, 128 blocks
+//          Within its smallest unit a position has the left fold, from the identity, of the values up to it; a unit has the
+//          left fold of the totals of the units before it in the next larger unit (for 128 blocks: in the row). These are
+//          put together as
+//            in the block    combine(before the chunk, in the chunk)                               (inner > 1: one fold)
+//            the result      combine(combine(combine(before 128, before 8), before the block), in the block)
+//                            (first block of a row: what is in the block)
+//          combine(v, identity()) and combine(identity(), v) have to be v for every v that a fold from identity() can give.
+//          (Float sums: the identity is 0.0, so no result is -0.0: the scan of -0.0 is 0.0.)
+//
+// Traffic  Reads every value and the splits once and writes every result once. Rows of several blocks: another read and
+//          write of all results but their first block's, and 4 * Elem / 256 bytes a value for the partials (inner > 1: / 64).
+// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha). Elem is at
+//          most 8 bytes. The partials of one row are scanned by one workgroup for each 16 columns, 2048 or more at a time.
+// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows;
+//          reduce, then scan (Blelloch 1990; Merrill and Grimshaw 2009).
+//
+// Uses       lib/row_tiles.wgsl, lib/workgroup_scan.wgsl
+// Generated  fn splits_at(i: u32) -> u32                  see lib/row_tiles.wgsl
+//            fn load(i: u32, row: u32) -> Elem            the value at flat position i = position * inner + column; asked
+//                                                         for once; must not read `out`
+//            fn identity() -> Elem
+//            fn combine(a: Elem, b: Elem) -> Elem
+// Buffers    out: array<Elem>       nvals * inner elements, of which those in rows are written
+//            part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1 (block = 256; inner > 1: 64)
+// Head       as lib/row_tiles.wgsl; a tile costs 2048 in main, a power of two from 64 to 8192 in wide
+// Grid       main    tiles, folded                                              for inner = 1
+//            wide    tiles, folded; z = inner / 256, rounded up                 for inner > 1
+//            level2  bins / 256, rounded up, folded; z = inner / columns, rounded up; only if nvals > block
+//            add     as main or wide; only if nvals > block
+
+const SHORT = 16u; // longest row that one invocation scans
+const CHUNK_BITS = 3u;
+/// Chunks that a tile can hold: its blocks have at most 2048 + 255 positions, and each a chunk that is not full.
+const MAX_CHUNKS = 420u;
+
+/// The first chunk of each block of the tile.
+var<workgroup> block_chunk: array<u32, MAX_BLOCKS>;
+var<workgroup> chunk_total: array<Elem, MAX_CHUNKS>;
+
+/// Where the block's values start and how many they are.
+fn block_range(row: u32, j: u32, bits: u32) -> vec2<u32> {
+    let start = split(row) + (j << bits);
+    return vec2(start, min(split(row + 1u) - start, 1u << bits));
+}
+
+/// Keeps a block's total for `level2`, if its row has other blocks.
+fn finish_block(row: u32, j: u32, column: u32, bits: u32, total: Elem) {
+    let start = split(row);
+    if (split(row + 1u) - start > (1u << bits)) {
+        part[partial_at(start >> bits, j) + column] = total;
+    }
+}
+
+/// A row of at most two chunks.
+fn scan_short(row: u32, start: u32, end: u32) {
+    var before = identity();
+    var acc = identity();
+    for (var i = start; i < end; i++) {
+        if (i - start == (1u << CHUNK_BITS)) {
+            before = acc;
+            acc = identity();
+        }
+        acc = combine(acc, load(i, row));
+        out[i] = combine(before, acc);
+    }
+}
+
+/// The block of the tile that holds a chunk: the last one that starts at or before it.
+fn block_of_chunk(chunk: u32, count: u32) -> u32 {
+    var a = 0u;
+    var b = count;
+    while (a + 1u < b) {
+        let mid = (a + b) >> 1u;
+        if (block_chunk[mid] <= chunk) {
+            a = mid;
+        } else {
+            b = mid;
+        }
+    }
+    return a;
+}
+
+/// Level 1 for one column: an invocation scans a chunk.
+@compute @workgroup_size(256)
+fn main(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let tile = wid.x + wid.y * groups.x;
+    if (tile >= tiles()) {
+        return; // uniform: the workgroup's id and a parameter
+    }
+    let begin = tile * tile_cost();
+    if (t == 0u) {
+        atomicStore(&block_count, 0u);
+    }
+    find_rows(t, begin, begin + tile_cost());
+
+    // Short rows are scanned at once, the first blocks of others listed.
+    for (var row = found[0] + t; row < found[1]; row += 256u) {
+        let start = split(row);
+        let end = split(row + 1u);
+        if (end - start <= SHORT) {
+            scan_short(row, start, end);
+        } else {
+            push_block(row, 0u);
+        }
+    }
+    if (t < (tile_cost() >> BLOCK_BITS)) {
+        push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS);
+    }
+    workgroupBarrier(); // uniform: top level, after returns that were uniform
+
+    // The chunks of all listed blocks side by side, so that they keep all invocations busy whatever the blocks' lengths.
+    let count = min(atomicLoad(&block_count), MAX_BLOCKS);
+    var chunks = 0u;
+    if (t < count) {
+        let len = block_range(block_row[t], block_index[t], BLOCK_BITS).y;
+        chunks = (len + (1u << CHUNK_BITS) - 1u) >> CHUNK_BITS;
+    }
+    let first = wg_exclusive_scan(t, chunks);
+    if (t < count) {
+        block_chunk[t] = first;
+    }
+    workgroupBarrier(); // uniform: top level
+    let total = min(wg_scan_total(), MAX_CHUNKS);
+
+    for (var round = 0u; round < 2u; round++) {
+        let chunk = round * 256u + t;
+        var s = 0u;
+        var row = 0u;
+        var i = 0u;
+        var n = 0u;
+        var x: array<Elem, 8>;
+        if (chunk < total) {
+            s = block_of_chunk(chunk, count);
+            row = block_row[s];
+            let range = block_range(row, block_index[s], BLOCK_BITS);
+            let offset = (chunk - block_chunk[s]) << CHUNK_BITS;
+            i = range.x + offset;
+            n = min(range.y - offset, 1u << CHUNK_BITS);
+            for (var k = 0u; k < 8u; k++) {
+                x[k] = identity();
+                if (k < n) {
+                    x[k] = load(i + k, row);
+                }
+            }
+            var acc = identity();
+            for (var k = 0u; k < 8u; k++) {
+                acc = combine(acc, x[k]);
+                x[k] = acc;
+            }
+            chunk_total[chunk] = acc;
+        }
+        workgroupBarrier(); // uniform: literal loop bounds
+        if (chunk < total) {
+            // What lies before in the block may be of the round before.
+            var before = identity();
+            for (var c = block_chunk[s]; c < chunk; c++) {
+                before = combine(before, chunk_total[c]);
+            }
+            for (var k = 0u; k < 8u; k++) {
+                if (k < n) {
+                    out[i + k] = combine(before, x[k]);
+                }
+            }
+            // The block's last chunk.
+            let last = select(block_chunk[min(s + 1u, MAX_BLOCKS - 1u)], total, s + 1u == count) - 1u;
+            if (chunk == last) {
+                finish_block(row, block_index[s], 0u, BLOCK_BITS, combine(before, x[7]));
+            }
+        }
+    }
+}
+
+/// Block j of a row, one column.
+fn scan_column(row: u32, j: u32, column: u32) {
+    let step = inner();
+    let range = block_range(row, j, WIDE_BLOCK_BITS);
+    var left = range.y;
+    var i = range.x * step + column;
+    var acc = identity();
+    for (; left >= 4u; left -= 4u) {
+        let x0 = load(i, row);
+        let x1 = load(i + step, row);
+        let x2 = load(i + 2u * step, row);
+        let x3 = load(i + 3u * step, row);
+        let y0 = combine(acc, x0);
+        let y1 = combine(y0, x1);
+        let y2 = combine(y1, x2);
+        acc = combine(y2, x3);
+        out[i] = y0;
+        out[i + step] = y1;
+        out[i + 2u * step] = y2;
+        out[i + 3u * step] = acc;
+        i += 4u * step;
+    }
+    for (; left > 0u; left--) {
+        acc = combine(acc, load(i, row));
+        out[i] = acc;
+        i += step;
+    }
+    finish_block(row, j, column, WIDE_BLOCK_BITS, acc);
+}
+
+/// Level 1 for several columns: an invocation scans one column of one block. Neighbours take neighbouring columns.
+@compute @workgroup_size(256)
+fn wide(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let tile = wid.x + wid.y * groups.x;
+    let first_column = wid.z << 8u;
+    if (tile >= tiles() || first_column >= inner()) {
+        return; // uniform: the workgroup's id and parameters
+    }
+    let begin = tile * tile_cost();
+    if (t == 0u) {
+        atomicStore(&block_count, 0u);
+    }
+    find_rows(t, begin, begin + tile_cost());
+    if (t < (tile_cost() >> WIDE_BLOCK_BITS)) {
+        push_later_block(begin + (t << WIDE_BLOCK_BITS), WIDE_BLOCK_BITS);
+    }
+    workgroupBarrier(); // uniform: top level, after returns that were uniform
+
+    let width = min(inner() - first_column, 256u);
+    let teams = 256u / width;
+    let team = t / width;
+    let column = first_column + t - team * width;
+    if (team < teams) {
+        for (var row = found[0] + team; row < found[1]; row += teams) {
+            scan_column(row, 0u, column);
+        }
+        let count = min(atomicLoad(&block_count), MAX_BLOCKS);
+        for (var s = team; s < count; s += teams) {
+            scan_column(block_row[s], block_index[s], column);
+        }
+    }
+}
+
+const FEW = 16u; // most blocks of a row whose partials one invocation scans
+const GROUP_BITS = 4u; // lanes of 8 blocks in 128 blocks
+
+var<workgroup> long_rows: array<u32, 256>; // those of few blocks from the front, others from the back
+var<workgroup> few_count: atomic<u32>;
+var<workgroup> many_count: atomic<u32>;
+var<workgroup> many: u32;
+var<workgroup> many_blocks: u32;
+/// Totals of 8 blocks, lane-major; totals of 128 blocks.
+var<workgroup> lane_total: array<Elem, 256>;
+var<workgroup> group_total: array<Elem, 16>;
+
+/// Turns 8 partials of a row, from block j on, into what comes before each, on top of `base`. Returns their total.
+fn scan_eight(bin: u32, j: u32, count: u32, column: u32, base: Elem, store: bool) -> Elem {
+    var x: array<Elem, 8>;
+    for (var k = 0u; k < 8u; k++) {
+        x[k] = identity();
+        if (j + k < count) {
+            x[k] = part[partial_at(bin, j + k) + column];
+        }
+    }
+    var before = identity();
+    for (var k = 0u; k < 8u; k++) {
+        if (store && j + k < count) {
+            part[partial_at(bin, j + k) + column] = combine(base, before);
+        }
+        before = combine(before, x[k]);
+    }
+    return before;
+}
+
+/// Level 2: the rows of several blocks that start in 256 bins, a slice of the columns.
+@compute @workgroup_size(256)
+fn level2(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let bits = block_bits();
+    let bins = (nvals() >> bits) + 1u;
+    let first_bin = (wid.x + wid.y * groups.x) << 8u;
+    if (first_bin >= bins) {
+        return; // uniform: the workgroup's id and a parameter
+    }
+    if (t == 0u) {
+        atomicStore(&few_count, 0u);
+        atomicStore(&many_count, 0u);
+    }
+    workgroupBarrier(); // uniform: top level, after a return that was uniform
+    if (first_bin + t < bins) {
+        let row = long_row(first_bin + t, bits);
+        if (row != NONE) {
+            if (blocks_of(row, bits) <= FEW) {
+                long_rows[atomicAdd(&few_count, 1u) & 255u] = row;
+            } else {
+                long_rows[255u - (atomicAdd(&many_count, 1u) & 255u)] = row;
+            }
+        }
+    }
+    workgroupBarrier(); // uniform: top level
+    if (t == 0u) {
+        many = atomicLoad(&many_count);
+    }
+
+    let columns = 1u << column_bits();
+    let stride = 256u >> column_bits();
+    let lane = t >> column_bits();
+    let slice = t & (columns - 1u);
+    let column = (wid.z << column_bits()) + slice;
+    if (column < inner()) {
+        let few = atomicLoad(&few_count);
+        for (var k = lane; k < few; k += stride) {
+            let row = long_rows[k & 255u];
+            let bin = split(row) >> bits;
+            let count = blocks_of(row, bits);
+            let before = scan_eight(bin, 0u, count, column, identity(), true);
+            scan_eight(bin, 8u, count, column, before, true);
+        }
+    }
+
+    let rows_left = workgroupUniformLoad(&many);
+    for (var r = 0u; r < rows_left; r++) {
+        let row = long_rows[255u - (r & 255u)];
+        let bin = split(row) >> bits;
+        if (t == 0u) {
+            many_blocks = blocks_of(row, bits);
+        }
+        let count = workgroupUniformLoad(&many_blocks);
+        // What comes before the 128 blocks that this round starts with.
+        var carry = identity();
+        for (var first = 0u; first < count; first += stride << 3u) {
+            let j = first + (lane << 3u);
+            var total = identity();
+            if (column < inner()) {
+                total = scan_eight(bin, j, count, column, identity(), false);
+            }
+            lane_total[t] = total;
+            workgroupBarrier(); // uniform: `count` is the same for all, and `stride` a parameter
+            let group = lane >> GROUP_BITS;
+            var before = identity();
+            for (var k = group << GROUP_BITS; k < lane; k++) {
+                before = combine(before, lane_total[(k << column_bits()) | slice]);
+            }
+            if ((lane & 15u) == 15u) {
+                group_total[(group << column_bits()) | slice] = combine(before, total);
+            }
+            workgroupBarrier(); // uniform: as above
+            var base = carry;
+            for (var k = 0u; k < (stride >> GROUP_BITS); k++) {
+                if (k == group) {
+                    base = carry;
+                }
+                carry = combine(carry, group_total[(k << column_bits()) | slice]);
+            }
+            if (column < inner()) {
+                scan_eight(bin, j, count, column, combine(base, before), true);
+            }
+            workgroupBarrier(); // uniform: as above; the totals have been read
+        }
+    }
+}
+
+/// Level 3: puts what comes before each block, other than the first of its row, before its values. Neighbours take
+/// neighbouring values.
+@compute @workgroup_size(256)
+fn add(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let tile = wid.x + wid.y * groups.x;
+    let first_column = wid.z << 8u;
+    if (tile >= tiles() || first_column >= inner()) {
+        return; // uniform: the workgroup's id and parameters
+    }
+    let bits = block_bits();
+    let begin = tile * tile_cost();
+    if (t == 0u) {
+        atomicStore(&block_count, 0u);
+    }
+    find_rows(t, begin, begin + tile_cost());
+    if (t < (tile_cost() >> bits)) {
+        push_later_block(begin + (t << bits), bits);
+    }
+    workgroupBarrier(); // uniform: top level, after returns that were uniform
+
+    let width = min(inner() - first_column, 256u);
+    let teams = 256u / width;
+    let team = t / width;
+    let column = first_column + t - team * width;
+    if (team < teams) {
+        let count = min(atomicLoad(&block_count), MAX_BLOCKS);
+        for (var s = 0u; s < count; s++) {
+            let row = block_row[s];
+            let range = block_range(row, block_index[s], bits);
+            let before = part[partial_at(split(row) >> bits, block_index[s]) + column];
+            for (var k = team; k < range.y; k += teams) {
+                let i = (range.x + k) * inner() + column;
+                out[i] = combine(before, out[i]);
+            }
+        }
+    }
+}

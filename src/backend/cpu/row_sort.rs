@@ -1,0 +1,76 @@
+//! Stable sorting of u32 keys within rows, runs of rows on all cores. Twin of `shaders/row_sort.wgsl`.
+
+use rayon::prelude::*;
+
+use super::array::Array;
+use super::eval::{Block, Inputs};
+use super::runs::Starts;
+use super::sort::sort_permutation;
+use crate::graph::expr::Expr;
+use crate::graph::node::Rows;
+
+/// Elements, and rows, of a run; a longer row is a run of its own.
+const CHUNK: usize = 4096;
+
+/// Rows up to this length are sorted by comparisons.
+const SHORT: usize = 512;
+
+/// For each place of the first `nrows` rows the position of the element that comes there.
+pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, bits: u32, out: &mut Array) {
+    let starts = Starts::new(inputs, rows);
+    runs(&starts, nrows, out.slice_mut()).into_par_iter().for_each(|(first, last, out)| {
+        let from = starts.at(first);
+        let keys = Block::run(inputs, from as u32, out.len()).eval_as::<u32>(key);
+        for row in first..last {
+            let (start, end) = (starts.at(row) - from, starts.at(row + 1) - from);
+            sort_row(&keys[start..end], bits, (from + start) as u32, &mut out[start..end]);
+        }
+    });
+}
+
+/// Runs of whole rows, `first..last`, each with its elements' piece of `out`.
+fn runs<'o>(starts: &Starts<'_>, nrows: usize, mut out: &'o mut [u32]) -> Vec<(usize, usize, &'o mut [u32])> {
+    let mut runs = Vec::new();
+    let mut first = 0;
+    while first < nrows {
+        let mut last = first + 1;
+        while last < nrows && last - first < CHUNK && starts.at(last + 1) - starts.at(first) <= CHUNK {
+            last += 1;
+        }
+        let (run, rest) = out.split_at_mut(starts.at(last) - starts.at(first));
+        runs.push((first, last, run));
+        (first, out) = (last, rest);
+    }
+    runs
+}
+
+/// The order of one row's keys, as positions of a row that starts at `start`.
+fn sort_row(keys: &[u32], bits: u32, start: u32, out: &mut [u32]) {
+    if keys.len() > SHORT {
+        for (slot, at) in out.iter_mut().zip(sort_permutation(keys, bits)) {
+            *slot = start + at;
+        }
+        return;
+    }
+    for (slot, at) in out.iter_mut().zip(start..) {
+        *slot = at;
+    }
+    out.sort_by_key(|&at| keys[(at - start) as usize]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_to_sort_a_row_agree() {
+        for len in [0, 1, 2, SHORT, SHORT + 1, 3000] {
+            let keys: Vec<u32> = (0..len as u32).map(|k| k.wrapping_mul(0x9e37_79b9) >> 22).collect();
+            let mut out = vec![0; len];
+            sort_row(&keys, 10, 7, &mut out);
+            let mut expected: Vec<u32> = (7..7 + len as u32).collect();
+            expected.sort_by_key(|&at| keys[at as usize - 7]);
+            assert_eq!(out, expected, "{len}");
+        }
+    }
+}

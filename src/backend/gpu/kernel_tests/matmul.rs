@@ -1,0 +1,127 @@
+//! `shaders/matmul.wgsl`.
+
+use bytemuck::Pod;
+
+use super::harness::{Mode, gpu, source};
+use super::rows::{Random, splits};
+use crate::backend::cpu::matmul::{Layout, rows_of_product};
+use crate::backend::gpu as host;
+
+/// Rows, terms and columns of each batch.
+type Sizes = Vec<[u32; 3]>;
+
+/// The template with the sizes of batches in a table: rows, terms, columns, then where the matrices and tiles begin.
+fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
+    let entry = |name: &str, k: u32| format!("fn {name}(g: u32, row: u32) -> u32 {{ return table[g * 7u + {k}u]; }}\n");
+    let names = ["rows_of", "terms_of", "columns_of", "left_start", "right_start", "out_start"];
+    let table: String = names.iter().zip(0..).map(|(name, k)| entry(name, k)).collect();
+    let size = if elem == "f64" { 8 } else { 4 };
+    source(
+        include_str!("../../../../shaders/matmul.wgsl"),
+        elem,
+        &[("a", elem), ("b", elem), ("out", elem), ("table", "u32")],
+        &format!(
+            "{table}{}\nfn splits_at(i: u32) -> u32 {{ return table[i * 7u + 6u]; }}\n\
+             fn load_left(i: u32, row: u32) -> Elem {{ return a[i]; }}\n\
+             fn load_right(i: u32, row: u32) -> Elem {{ return b[i]; }}\n\
+             fn identity() -> Elem {{ return {zero}; }}\n\
+             fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem {{ return sum + {guarded}; }}\n\
+             fn store(i: u32, v: Elem) {{ out[i] = v; }}",
+            host::matmul::constants(tile, size)
+        ),
+    )
+}
+
+fn check<T: Pod + PartialEq + std::fmt::Debug + Sync>(
+    (mode, elem, guarded, zero): (Mode, &str, &str, (&str, T)),
+    sizes: &Sizes,
+    (tile, transposed): (u32, [bool; 2]),
+    value: impl Fn(u32) -> T,
+    add: impl Fn(T, T) -> T + Copy,
+    mul: impl Fn(T, T) -> T + Copy,
+) {
+    let starts = |of: &dyn Fn(&[u32; 3]) -> u32| splits(&sizes.iter().map(of).collect::<Vec<_>>());
+    let (a_at, b_at) = (starts(&|[m, k, _]| m * k), starts(&|[_, k, n]| k * n));
+    let (out_at, tiles) = (starts(&|[m, _, n]| m * n), starts(&|[m, _, n]| m.div_ceil(tile) * n.div_ceil(tile)));
+    let batches = sizes.len();
+    let mut random = Random(u64::from(tile));
+    let mut values = |n: u32| (0..n).map(|_| value(random.next() as u32)).collect::<Vec<T>>();
+    let (a, b) = (values(a_at[batches]), values(b_at[batches]));
+    let mut expected = vec![zero.1; out_at[batches] as usize];
+    for (g, size) in sizes.iter().enumerate() {
+        let [m, k, n] = size.map(|s| s as usize);
+        let out = &mut expected[out_at[g] as usize..][..m * n];
+        let left = Layout::new(a_at[g] as usize, (m, k), transposed[0]);
+        let right = Layout::new(b_at[g] as usize, (k, n), transposed[1]);
+        rows_of_product((&a, left), (&b, right), (0, k, n), zero.1, add, mul, out);
+    }
+    let mut table: Vec<u32> = Vec::new();
+    for (g, [m, k, n]) in sizes.iter().chain([&[0; 3]]).enumerate() {
+        table.extend([*m, *k, *n, a_at[g], b_at[g], out_at[g], tiles[g]]);
+    }
+    let gpu = gpu();
+    let (a, b, table) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&table));
+    let out = gpu.junk::<T>(expected.len());
+    // Room for more tiles than there are must do no harm.
+    let head = host::matmul::head(batches as u32, tiles[batches] + 5, expected.len() as u32, transposed);
+    let text = text(elem, guarded, zero.0, tile);
+    let (x, y) = host::fold_grid(tiles[batches] + 5);
+    gpu.kernel(&text, mode, head, &[&a, &b, &out, &table]).run(&[("main", (x, y + 1, 1))]);
+    let got = gpu.read::<T>(&out, expected.len());
+    let first = got.iter().zip(&expected).position(|(a, b)| a != b);
+    assert!(first.is_none(), "{elem} {mode:?} by {tile} {transposed:?}: result {first:?} of {sizes:?}");
+}
+
+const TRANSPOSED: [[bool; 2]; 4] = [[false, false], [true, false], [false, true], [true, true]];
+
+fn edges() -> Sizes {
+    vec![[0, 3, 2], [15, 16, 17], [1, 0, 9], [33, 7, 31], [2, 5, 0], [64, 17, 65], [1, 130, 1], [63, 1, 64], [0, 0, 0]]
+}
+
+/// A float whose products and sums round.
+fn float(bits: u32) -> f32 {
+    (bits as f32 - 2e9) / 3.0e3
+}
+
+#[test]
+fn floats_have_the_bits_of_the_twin() {
+    let guarded = "bitcast<f32>(bitcast<u32>(a * b) ^ rg_zero())";
+    for mode in [Mode::Checked, Mode::Unchecked] {
+        for tile in [16, 32, 64] {
+            for transposed in TRANSPOSED {
+                let kind = (mode, "f32", guarded, ("f32(rg_zero())", 0.0f32));
+                check(kind, &edges(), (tile, transposed), float, |a, b| a + b, |a, b| a * b);
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_wrap() {
+    for tile in [16, 64] {
+        for transposed in TRANSPOSED {
+            let kind = (Mode::Unchecked, "u32", "a * b", ("0u", 0u32));
+            check(kind, &edges(), (tile, transposed), |v| v, u32::wrapping_add, u32::wrapping_mul);
+        }
+    }
+}
+
+#[test]
+fn wide_floats_have_shallower_slabs() {
+    let guarded = "bitcast<f64>(bitcast<u64>(a * b) ^ u64(rg_zero()))";
+    for transposed in TRANSPOSED {
+        let kind = (Mode::Unchecked, "f64", guarded, ("f64(rg_zero())", 0.0f64));
+        let value = |v| f64::from(v) / 7.0 - 1e8;
+        check(kind, &edges(), (64, transposed), value, |a, b| a + b, |a, b| a * b);
+    }
+}
+
+#[test]
+fn one_giant_batch_beside_many_empty_ones() {
+    let guarded = "bitcast<f32>(bitcast<u32>(a * b) ^ rg_zero())";
+    let mut sizes: Sizes = vec![[0, 4, 3]; 3000];
+    sizes[1234] = [300, 70, 200];
+    sizes.extend((0..500).map(|k| [k % 4, 3, 2]));
+    let kind = (Mode::Unchecked, "f32", guarded, ("f32(rg_zero())", 0.0f32));
+    check(kind, &sizes, (16, [false, false]), float, |a, b| a + b, |a, b| a * b);
+}

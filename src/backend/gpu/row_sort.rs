@@ -1,0 +1,213 @@
+//! The host side of `shaders/row_sort.wgsl`: one kernel sorts all short rows; long ones, where there can be any, take
+//! passes of `shaders/sort.wgsl` over their elements alone, by key and then by row. How many those are is known on the
+//! device only: without any, the passes return at once.
+
+use std::sync::Arc;
+
+use super::codegen::{Binding, Module};
+use super::lower::{Launch, Lowered, SCAN, SORT, WORKGROUP_SCAN, partition, scan_launches};
+use super::{scan, sort};
+use crate::graph::expr::Expr;
+use crate::graph::node::Recipe;
+use crate::graph::plan::Step;
+use crate::graph::scalar::Scalar;
+
+const ROW_SORT: &str = include_str!("../../../shaders/row_sort.wgsl");
+const LONG_ROWS: &str = include_str!("../../../shaders/lib/long_rows.wgsl");
+
+/// Positions that a workgroup takes rows from, and the longest row that it sorts.
+pub const STRETCH: u32 = 896;
+
+/// The number of stretches: workgroups.
+pub const fn stretches(nvals: u32) -> u32 {
+    nvals.div_ceil(STRETCH)
+}
+
+/// Words in the scratch buffer `longs`: the long rows' lengths and their total, and their starts.
+pub const fn longs_len(nvals: u32) -> u32 {
+    2 * stretches(nvals) + 1
+}
+
+/// How many bits the number of a long row has: none where there is but one row.
+pub const fn row_bits(nvals: u32, nrows: u32) -> u32 {
+    if nrows <= 1 { 0 } else { u32::BITS - stretches(nvals).saturating_sub(1).leading_zeros() }
+}
+
+/// The parameter words of `row_sort.wgsl`.
+pub const fn head(nvals: u32, nrows: u32) -> [u32; 8] {
+    [nrows, nvals, stretches(nvals), 0, 0, 0, 0, 0]
+}
+
+/// The parameter words of a pass over the long rows: by key first, then by row, each counted from 0.
+pub const fn pass_head(nvals: u32, pass: u32) -> [u32; 8] {
+    let mut head = sort::head(nvals, pass);
+    head[2] = stretches(nvals);
+    head
+}
+
+/// What a pass over the elements of long rows sorts by.
+#[derive(Clone, Copy)]
+enum By {
+    /// The keys, worked out.
+    Key,
+    /// The number of the element's row, searched for.
+    Row,
+    /// What the pass before stored.
+    Stored,
+}
+
+/// Scratch buffers, by number.
+const LONGS: usize = 0;
+const TILES: usize = 1;
+const DIGITS: usize = 2;
+const KEYS: [usize; 2] = [3, 4];
+const PERM: [usize; 2] = [5, 6];
+
+/// The launches of a sort of rows.
+///
+/// # Panics
+/// If the step is another recipe.
+pub(crate) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Lowered {
+    let Recipe::RowSort { rows, nrows, nvals, key, bits, longest } = &step.recipe else {
+        unreachable!("bug: not a sort of rows")
+    };
+    let n = nvals.capacity();
+    if n == 0 || nrows.capacity() == 0 {
+        return Lowered::default();
+    }
+    let has_long = n.min(*longest) > STRETCH;
+    // Of the arrays that the step reads only those that a kernel itself needs.
+    let mut m = Module::empty(step, first_slot);
+    partition(&mut m, rows, nrows);
+    m.value_function("value", key);
+    m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
+    m.push("fn store(i: u32, source: u32) {\n    out[i] = source;\n}");
+    let noted = "\n    longs[stretch] = len;\n    longs[stretches() + 1u + stretch] = at;\n";
+    m.push(&format!("fn note_long(stretch: u32, at: u32, len: u32) {{{}}}", if has_long { noted } else { "" }));
+    let longs = ("longs", "array<u32>", Binding::Scratch(LONGS));
+    let g = m.finish(&[ROW_SORT], "u32", Some("u32"), if has_long { std::slice::from_ref(&longs) } else { &[] });
+    let mut launches = vec![g.launch(label, "main", head(n, nrows.capacity()), stretches(n), 1)];
+    if !has_long {
+        return Lowered { launches, ..Lowered::default() };
+    }
+    launches.extend(sum_longs(step, first_slot, label, n));
+    let by_key = sort::passes(*bits).max(1);
+    let passes = by_key + sort::passes(row_bits(n, nrows.capacity()));
+    for pass in 0..passes {
+        let by = match pass {
+            0 => By::Key,
+            p if p == by_key => By::Row,
+            _ => By::Stored,
+        };
+        let head = pass_head(n, if pass < by_key { pass } else { pass - by_key });
+        let m = Pass { by, to: pass as usize % 2, is_first: pass == 0, is_last: pass + 1 == passes };
+        launches.extend(m.launches(step, first_slot, label, key, head));
+    }
+    let (digits, array) = (sort::counts_len(n), u64::from(n) * 4);
+    let tiles = scan::scratch_len(digits.max(stretches(n)));
+    let spare = if passes > 1 { array } else { 4 };
+    let second = if passes > 2 { array } else { 4 };
+    let words = |n: u32| u64::from(n) * 4;
+    let scratch = vec![words(longs_len(n)), words(tiles), words(digits + 1), spare, second, spare, second];
+    Lowered { launches, scratch, overflow: None }
+}
+
+/// The sums of the long rows' lengths, in place.
+fn sum_longs(step: &Step, first_slot: u32, label: &Arc<str>, n: u32) -> Vec<Launch> {
+    let mut m = Module::empty(step, first_slot);
+    m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
+    m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
+    let scratch = [("out", "array<u32>", Binding::Scratch(LONGS)), ("tiles", "array<u32>", Binding::Scratch(TILES))];
+    scan_launches(&m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch), label, stretches(n))
+}
+
+/// A pass over the elements of long rows.
+struct Pass {
+    by: By,
+    /// Which of the two pairs of arrays it writes; it reads the other one.
+    to: usize,
+    is_first: bool,
+    /// The last one writes the result itself.
+    is_last: bool,
+}
+
+impl Pass {
+    fn launches(&self, step: &Step, first_slot: u32, label: &Arc<str>, key: &Expr, head: [u32; 8]) -> Vec<Launch> {
+        let (n, from) = (head[0], 1 - self.to);
+        let mut m = Module::empty(step, first_slot);
+        let words = "array<u32>";
+        let mut scratch =
+            vec![("digits", words, Binding::Scratch(DIGITS)), ("longs", words, Binding::ScratchRead(LONGS))];
+        m.push("fn capacity() -> u32 {\n    return long_total();\n}");
+        m.push("fn live() -> u32 {\n    return capacity();\n}");
+        match self.by {
+            By::Key => {
+                m.value_function("value", key);
+                m.push("fn load(i: u32) -> u32 {\n    return value(long_position(i), 0u);\n}");
+            }
+            By::Row => m.push("fn load(i: u32) -> u32 {\n    return long_row(perm_in[i]);\n}"),
+            By::Stored => {
+                m.push("fn load(i: u32) -> u32 {\n    return keys_in[i];\n}");
+                scratch.push(("keys_in", words, Binding::ScratchRead(KEYS[from])));
+            }
+        }
+        if self.is_first {
+            m.push("fn index(i: u32) -> u32 {\n    return long_position(i);\n}");
+        } else {
+            m.push("fn index(i: u32) -> u32 {\n    return perm_in[i];\n}");
+            scratch.push(("perm_in", words, Binding::ScratchRead(PERM[from])));
+        }
+        if self.is_last {
+            m.push("fn store(i: u32, key: u32, index: u32) {\n    out[long_position(i)] = index;\n}");
+            scratch.push(("out", words, Binding::Output));
+        } else {
+            m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
+            scratch.push(("keys_out", words, Binding::Scratch(KEYS[self.to])));
+            scratch.push(("perm_out", words, Binding::Scratch(PERM[self.to])));
+        }
+        let g = m.finish(&[SORT, WORKGROUP_SCAN, LONG_ROWS], "u32", None, &scratch);
+        let mut launches = vec![g.launch(label, "count", head, sort::tiles(n), 1)];
+        launches.extend(sum_digits(step, first_slot, label, n));
+        launches.push(g.launch(label, "scatter", head, sort::tiles(n), 1));
+        launches
+    }
+}
+
+/// The sums of the digits' counts, in place: of as many as `count` wrote.
+fn sum_digits(step: &Step, first_slot: u32, label: &Arc<str>, n: u32) -> Vec<Launch> {
+    let digits = sort::counts_len(n);
+    let mut m = Module::empty(step, first_slot);
+    // Tiles of sort.wgsl that have elements, 256 digits each.
+    let total = m.number(Scalar::U32(stretches(n)));
+    m.push(&format!("fn live() -> u32 {{\n    return ((longs[{total}] + 2047u) >> 11u) << 8u;\n}}"));
+    m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
+    let scratch = [
+        ("out", "array<u32>", Binding::Scratch(DIGITS)),
+        ("tiles", "array<u32>", Binding::Scratch(TILES)),
+        ("longs", "array<u32>", Binding::ScratchRead(LONGS)),
+    ];
+    scan_launches(&m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch), label, digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_position_has_a_stretch() {
+        for nvals in [1, STRETCH - 1, STRETCH, STRETCH + 1, 1 << 20, sort::MAX_CAPACITY] {
+            let covered = u64::from(stretches(nvals)) * u64::from(STRETCH);
+            assert!(covered >= u64::from(nvals) && covered - u64::from(STRETCH) < u64::from(nvals));
+            assert!(covered + u64::from(STRETCH) < 1 << 32, "the end of the next stretch fits");
+        }
+    }
+
+    #[test]
+    fn rows_are_numbered_with_enough_bits() {
+        for (nvals, nrows, bits) in
+            [(1, 9, 0), (STRETCH, 9, 0), (STRETCH + 1, 9, 1), (1 << 30, 1, 0), (300 * STRETCH, 2, 9)]
+        {
+            assert_eq!(row_bits(nvals, nrows), bits, "{nvals} elements");
+        }
+    }
+}

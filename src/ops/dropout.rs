@@ -1,0 +1,111 @@
+//! Random zeros, by a generator that counts: Threefry (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
+//! 1, 2, 3", 2011), two words of 32 bits, 20 rounds. It needs nothing but sums, rotations and exclusive ors of words.
+
+use super::elementwise::{Takes, number};
+use crate::element::FloatElement;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::opcode::BinaryOp;
+use crate::tensor::{RaggedTensor, Tensor};
+
+/// Bits by which the second word is rotated, round by round, over and over.
+const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
+const ROUNDS: usize = 20;
+/// What the third word of the key is made with, so that a key of zeros is none.
+const PARITY: u32 = 0x1BD1_1BDA;
+
+/// Two random words for that counter, as expressions in it.
+fn threefry(key: [u32; 2], counter: [Expr; 2]) -> [Expr; 2] {
+    let keys = [key[0], key[1], PARITY ^ key[0] ^ key[1]];
+    let [mut x, mut y] = counter;
+    (x, y) = (x.add(Expr::u32(keys[0])), y.add(Expr::u32(keys[1])));
+    for round in 0..ROUNDS {
+        let by = ROTATIONS[round % ROTATIONS.len()];
+        x = x.add(y.clone());
+        let left = y.clone().binary(BinaryOp::Shl, Expr::u32(by));
+        let right = y.binary(BinaryOp::Shr, Expr::u32(32 - by));
+        y = left.or(right).binary(BinaryOp::Xor, x.clone());
+        if round % 4 == 3 {
+            let s = round / 4 + 1;
+            x = x.add(Expr::u32(keys[s % 3]));
+            y = y.add(Expr::u32(keys[(s + 1) % 3].wrapping_add(s as u32)));
+        }
+    }
+    [x, y]
+}
+
+impl Tensor {
+    /// Each value is 0 with probability `rate`, and divided by `1 - rate` otherwise, so that expected values stay.
+    ///
+    /// Which values are dropped depends on the seed and on their flat positions alone: the same on every device, and the
+    /// same again for the same seed, unlike TensorFlow's. Shape and dtype stay; a rate of 0 gives the tensor as it is; dropped
+    /// NaNs and infinities are 0.
+    ///
+    /// # Errors
+    /// A rate that is not at least 0 and less than 1; a dtype other than floats.
+    ///
+    /// # Cost
+    /// One map of some 100 operations a value. Nothing is read back.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1.0f32; 900], vec![], vec![1.0; 100]], &Device::cpu())?;
+    /// let y = x.dropout(0.5, 7)?.to_vec()?;
+    /// assert!(y.iter().all(|&v| v == 0.0 || v == 2.0));
+    /// assert!((400..600).contains(&y.iter().filter(|&&v| v == 0.0).count()));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.nn.dropout`.
+    pub fn dropout(&self, rate: f64, seed: u64) -> Result<Self> {
+        const OP: &str = "dropout";
+        Takes::Floats.check(OP, self.dtype())?;
+        if !(0.0..1.0).contains(&rate) {
+            return Err(Error::argument(OP, format!("the rate must be at least 0 and less than 1, but is {rate}")));
+        }
+        if rate == 0.0 {
+            return Ok(self.clone());
+        }
+        let [word, _] = threefry([seed as u32, (seed >> 32) as u32], [Expr::index(), Expr::u32(0)]);
+        // Whole numbers on both sides: nothing to round.
+        let threshold = (rate * f64::from(1u32 << 31) * 2.0).round().min(f64::from(u32::MAX)) as u32;
+        let dropped = word.lt(Expr::u32(threshold));
+        self.map_numbers(OP, |x| {
+            let zero = number(x.dtype(), 0.0);
+            let scale = number(x.dtype(), 1.0 / (1.0 - rate));
+            dropped.select(zero, x.mul(scale))
+        })
+    }
+}
+
+impl<T: FloatElement> RaggedTensor<T> {
+    /// Random zeros. As [`Tensor::dropout`], which says more.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn dropout(&self, rate: f64, seed: u64) -> Result<Self> {
+        Self::try_from(self.erased().dropout(rate, seed)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Device;
+    use crate::graph::extent::Extent;
+    use crate::graph::node::Node;
+
+    #[test]
+    fn words_are_those_of_the_published_vectors() {
+        let device = Device::cpu();
+        let words = |key, counter: [u32; 2]| {
+            let nodes = threefry(key, counter.map(|c| Expr::index().add(Expr::u32(c))))
+                .map(|w| Node::map(device.backend(), "test", Extent::known(1), w, &[]));
+            let read = device.backend().read(&nodes).expect("read");
+            [0, 1].map(|k| bytemuck::pod_read_unaligned::<u32>(&read[k]))
+        };
+        assert_eq!(words([0, 0], [0, 0]), [0x6b20_0159, 0x99ba_4efe]);
+        assert_eq!(words([u32::MAX; 2], [u32::MAX; 2]), [0x1cb9_96fc, 0xbb00_2be7]);
+        assert_eq!(words([0x1319_8a2e, 0x0370_7344], [0x243f_6a88, 0x85a3_08d3]), [0xc492_3a9c, 0x483d_f7a0]);
+    }
+}

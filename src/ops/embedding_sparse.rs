@@ -1,0 +1,343 @@
+//! Look-ups in an embedding table that combine the embeddings of each row to one, with or without weights.
+
+use super::gather::{OUT_OF_RANGE, in_range};
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::opcode::{ReduceOp, UnaryOp};
+use crate::graph::scalar::Scalar;
+use crate::math::MathFn;
+use crate::shape::same_layout;
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+/// How the embeddings of a row become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Combiner {
+    /// Their sum.
+    Sum,
+    /// Their sum over their number; with weights over the sum of these.
+    Mean,
+    /// Their sum over the square root of their number; with weights of the sum of their squares.
+    SqrtN,
+}
+
+/// What stands for ids that are none and rows without ids.
+#[derive(Debug, Clone, Copy)]
+enum Missing {
+    /// Ids must exist; a row without ids gives zeros.
+    Error,
+    /// Negative ids are left out; a row that has no others gives the embedding of that id, or zeros.
+    Default(Option<u32>),
+}
+
+impl Tensor {
+    /// The rows of this dense table that each row of `ids` names, combined to one: `[rows, width…]`, dense.
+    ///
+    /// A row without ids gives zeros. Sums go in the order of the ids. NaN propagates. A row reduction that reads the
+    /// table itself, and a map over its result.
+    ///
+    /// TensorFlow: `tf.nn.embedding_lookup_sparse` of ragged ids; with weights
+    /// [`Tensor::embedding_lookup_sparse_weighted`].
+    ///
+    /// # Errors
+    /// A table that is ragged, a scalar, or not of floats; ids that are no integers, on another device, or not of rank 2
+    /// with ragged rows. At the read: an id that is negative or too large.
+    ///
+    /// ```
+    /// # use ragged::{Combiner, Device, HostTensor, HostValues};
+    /// # fn main() -> ragged::Result<()> {
+    /// let device = Device::cpu();
+    /// let table = HostTensor::dense(&[3, 1], HostValues::F32(vec![0.5, 1.5, 2.5])).to_device(&device)?;
+    /// let ids = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![2],
+    ///     values: HostValues::I64(vec![0, 2]),
+    /// };
+    /// let mean = table.embedding_lookup_sparse(&ids.to_device(&device)?, Combiner::Mean)?.to_host()?;
+    /// assert_eq!(mean, HostTensor::dense(&[2, 1], HostValues::F32(vec![1.5, 0.0])));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn embedding_lookup_sparse(&self, ids: &Self, combiner: Combiner) -> Result<Self> {
+        self.combined("embedding_lookup_sparse", ids, None, combiner, Missing::Error)
+    }
+
+    /// As [`Tensor::embedding_lookup_sparse`], but negative ids are left out, and rows that have no others give the
+    /// embedding of `default_id`, or zeros.
+    ///
+    /// TensorFlow: `tf.nn.safe_embedding_lookup_sparse` of ragged ids; with weights
+    /// [`Tensor::safe_embedding_lookup_sparse_weighted`].
+    ///
+    /// # Errors
+    /// As [`Tensor::embedding_lookup_sparse`], save for negative ids; a `default_id` that the table does not have.
+    ///
+    /// ```
+    /// # use ragged::{Combiner, Device, HostTensor, HostValues};
+    /// # fn main() -> ragged::Result<()> {
+    /// let device = Device::cpu();
+    /// let table = HostTensor::dense(&[3, 1], HostValues::F32(vec![0.5, 1.5, 2.5])).to_device(&device)?;
+    /// let ids = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![2],
+    ///     values: HostValues::I64(vec![2, -1]),
+    /// };
+    /// let sum = table.safe_embedding_lookup_sparse(&ids.to_device(&device)?, Combiner::Sum, Some(1))?.to_host()?;
+    /// assert_eq!(sum, HostTensor::dense(&[2, 1], HostValues::F32(vec![2.5, 1.5])));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn safe_embedding_lookup_sparse(
+        &self,
+        ids: &Self,
+        combiner: Combiner,
+        default_id: Option<i64>,
+    ) -> Result<Self> {
+        const OP: &str = "safe_embedding_lookup_sparse";
+        self.combined(OP, ids, None, combiner, Missing::Default(self.default_row(OP, default_id)?))
+    }
+
+    /// The rows of this dense table that each row of `ids` names, each times its weight, combined to one:
+    /// `[rows, width…]`, dense.
+    ///
+    /// The weights stand under the partition of the ids; they are cast to the dtype of the table. Means are over the sum of
+    /// the weights, [`Combiner::SqrtN`] over the root of the sum of their squares; where that is 0, as in a row without
+    /// ids, the result is 0. Sums go in the order of the ids. NaN propagates. A row reduction that reads the table
+    /// itself, one of the weights, and a map over their results.
+    ///
+    /// TensorFlow: `tf.nn.embedding_lookup_sparse` of ragged ids, with `sp_weights`.
+    ///
+    /// # Errors
+    /// As [`Tensor::embedding_lookup_sparse`]; weights that are no floats, on another device, or of another shape than the
+    /// ids. Lengths of rows that only the device knows are compared at the read.
+    ///
+    /// ```
+    /// # use ragged::{Combiner, Device, HostTensor, HostValues};
+    /// # fn main() -> ragged::Result<()> {
+    /// let device = Device::cpu();
+    /// let table = HostTensor::dense(&[3, 1], HostValues::F32(vec![0.5, 1.5, 2.5])).to_device(&device)?;
+    /// let row = |values| HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![2],
+    ///     values,
+    /// };
+    /// let ids = row(HostValues::I64(vec![0, 2])).to_device(&device)?;
+    /// let weights = row(HostValues::F32(vec![3.0, 1.0])).to_device(&device)?;
+    /// let mean = table.embedding_lookup_sparse_weighted(&ids, &weights, Combiner::Mean)?.to_host()?;
+    /// assert_eq!(mean, HostTensor::dense(&[2, 1], HostValues::F32(vec![1.0, 0.0])));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn embedding_lookup_sparse_weighted(&self, ids: &Self, weights: &Self, combiner: Combiner) -> Result<Self> {
+        self.combined("embedding_lookup_sparse_weighted", ids, Some(weights), combiner, Missing::Error)
+    }
+
+    /// As [`Tensor::embedding_lookup_sparse_weighted`], but negative ids are left out, and rows that have no others give the
+    /// embedding of `default_id`, or zeros. Unless they are summed, so are ids whose weight is not above 0, or is NaN.
+    ///
+    /// TensorFlow: `tf.nn.safe_embedding_lookup_sparse` of ragged ids, with `sparse_weights`.
+    ///
+    /// # Errors
+    /// As [`Tensor::embedding_lookup_sparse_weighted`], save for negative ids; a `default_id` that the table does not have.
+    ///
+    /// ```
+    /// # use ragged::{Combiner, Device, HostTensor, HostValues};
+    /// # fn main() -> ragged::Result<()> {
+    /// let device = Device::cpu();
+    /// let table = HostTensor::dense(&[3, 1], HostValues::F32(vec![0.5, 1.5, 2.5])).to_device(&device)?;
+    /// let row = |values| HostTensor {
+    ///     nested_row_splits: vec![vec![0, 3, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values,
+    /// };
+    /// let ids = row(HostValues::I64(vec![2, -1, 1])).to_device(&device)?;
+    /// let weights = row(HostValues::F32(vec![4.0, 1.0, 0.0])).to_device(&device)?;
+    /// let mean = table.safe_embedding_lookup_sparse_weighted(&ids, &weights, Combiner::Mean, Some(1))?;
+    /// assert_eq!(mean.to_host()?, HostTensor::dense(&[2, 1], HostValues::F32(vec![2.5, 1.5])));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn safe_embedding_lookup_sparse_weighted(
+        &self,
+        ids: &Self,
+        weights: &Self,
+        combiner: Combiner,
+        default_id: Option<i64>,
+    ) -> Result<Self> {
+        const OP: &str = "safe_embedding_lookup_sparse_weighted";
+        self.combined(OP, ids, Some(weights), combiner, Missing::Default(self.default_row(OP, default_id)?))
+    }
+
+    /// The row of the table that stands for rows without ids.
+    ///
+    /// # Errors
+    /// The table does not have it.
+    fn default_row(&self, op: &'static str, default_id: Option<i64>) -> Result<Option<u32>> {
+        let size = u64::from(self.nrows_extent().capacity());
+        let narrow = |index: i64| match u32::try_from(index) {
+            Ok(id) if u64::from(id) < size => Ok(id),
+            _ => Err(Error::Index { op, index, size, at: None }),
+        };
+        default_id.map(narrow).transpose()
+    }
+
+    /// The rows of the table that each row of ids names, by their weights (all 1 if there are none), combined.
+    #[track_caller]
+    fn combined(
+        &self,
+        op: &'static str,
+        ids: &Self,
+        weights: Option<&Self>,
+        combiner: Combiner,
+        missing: Missing,
+    ) -> Result<Self> {
+        self.check_table(op)?;
+        Device::check_same(op, self.backend(), ids.backend())?;
+        let (table, dtype) = (self.numbers(op)?, self.dtype());
+        if !dtype.is_float() {
+            return Err(Error::unsupported(op, dtype, "a table is of floats"));
+        }
+        if !matches!(ids.dtype(), DType::I32 | DType::I64) {
+            return Err(Error::unsupported(op, ids.dtype(), "ids are i32 or i64"));
+        }
+        let ([rows], []) = (ids.partitions(), ids.inner()) else {
+            let what = format!("ids have rank 2 and ragged rows, but these have shape {}", ids.shape_text());
+            return Err(Error::argument(op, what));
+        };
+        let (weights, asserts) = match weights {
+            None => (None, Vec::new()),
+            Some(weights) => {
+                Device::check_same(op, self.backend(), weights.backend())?;
+                if !weights.dtype().is_float() {
+                    return Err(Error::unsupported(op, weights.dtype(), "weights are floats"));
+                }
+                let asserts = same_layout(self.backend(), op, ids.ragged_shape(), weights.ragged_shape())?;
+                (Some(weights.numbers(op)?), asserts)
+            }
+        };
+        let (backend, width, vocabulary) = (self.backend(), self.width(), self.nrows_extent());
+        let by = Expr::u32(width.max(1));
+        let (element, number) = (Expr::index().div(by.clone()), Expr::index().rem(by));
+        let sums_in = dtype.accumulator();
+        let zero = Expr::scalar(Scalar::from_i64(sums_in, 0));
+        let id_node = ids.numbers(op)?;
+        // What stands at a position among the ids: the id, whether it is one, its weight, and whether it counts.
+        let id_at = |at: Expr| Expr::load(id_node, at);
+        let is_id = |id: &Expr| Expr::scalar(Scalar::from_i64(id.dtype(), 0)).le(id.clone());
+        let weight_at = |at: Expr| weights.map(|weights| Expr::load(weights, at).cast(sums_in));
+        let safe = matches!(missing, Missing::Default(_));
+        let counts = |at: Expr| {
+            let counts = is_id(&id_at(at.clone()));
+            match weight_at(at) {
+                Some(weight) if combiner != Combiner::Sum => counts.and(zero.clone().lt(weight)),
+                _ => counts,
+            }
+        };
+        let id = id_at(element.clone());
+        let mut ok = in_range(&id, vocabulary.expr(), vocabulary.capacity());
+        if safe {
+            ok = ok.or(is_id(&id).not());
+        }
+        let row = id.cast(DType::U32).checked(Check::new(op, OUT_OF_RANGE), ok);
+        let mut embedding = Expr::load(table, self.flat(row, number.clone())).cast(sums_in);
+        if let Some(weight) = weight_at(element.clone()) {
+            embedding = embedding.mul(weight);
+        }
+        let (nrows, nvals) = (rows.nrows_extent(), rows.nvals_extent());
+        // The sum over each row of `value`, of which the ids that do not count have none.
+        let sum = |width: u32, value: Expr, counting: Expr| {
+            let none = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
+            let value = if safe { counting.select(value, none) } else { value };
+            let layout = (rows.rows().clone(), nrows.clone());
+            Node::reduce(backend, op, ReduceOp::Sum, layout, nvals.clone(), width, value)
+        };
+        let length = if safe {
+            let number = sum(1, Expr::u32(1), counts(Expr::index()))?;
+            Expr::load(&number, element.clone())
+        } else {
+            rows.length(element.clone())
+        };
+        let total = Expr::load(&sum(width, embedding, counts(element.clone()))?, Expr::index());
+        let root = |x: Expr| x.unary(UnaryOp::Math(MathFn::Sqrt));
+        let by_weights = |value: Expr, finish: &dyn Fn(Expr) -> Expr| -> Result<Expr> {
+            let all = sum(1, value, counts(Expr::index()))?;
+            let all = finish(Expr::load(&all, element.clone()));
+            Ok(all.clone().eq(zero.clone()).select(zero.clone(), total.clone().quotient(all)))
+        };
+        let n = length.clone().cast(sums_in);
+        let combined = match (combiner, weight_at(Expr::index())) {
+            (Combiner::Sum, _) => total,
+            (Combiner::Mean, None) => total.quotient(n),
+            (Combiner::SqrtN, None) => total.quotient(root(n)),
+            (Combiner::Mean, Some(weight)) => by_weights(weight, &|all| all)?,
+            (Combiner::SqrtN, Some(weight)) => by_weights(weight.clone().mul(weight), &root)?,
+        };
+        let instead = match missing {
+            Missing::Default(Some(id)) => Expr::load(table, self.flat(Expr::u32(id), number)).cast(sums_in),
+            _ => zero.clone(),
+        };
+        let value = length.eq(Expr::u32(0)).select(instead, combined).cast(dtype);
+        let count: Extent = nrows.times(op, u64::from(width))?;
+        let values = Values::Numbers(Node::map(backend, op, count, value, &asserts));
+        Self::new(backend, Vec::new(), Some(nrows.clone()), self.inner().to_vec(), values)
+    }
+}
+
+impl RaggedTensor<f32> {
+    /// As [`Tensor::embedding_lookup_sparse`].
+    ///
+    /// # Errors
+    /// As [`Tensor::embedding_lookup_sparse`].
+    #[track_caller]
+    pub fn embedding_lookup_sparse(&self, ids: &Tensor, combiner: Combiner) -> Result<Self> {
+        self.erased().embedding_lookup_sparse(ids, combiner)?.try_into()
+    }
+
+    /// As [`Tensor::safe_embedding_lookup_sparse`].
+    ///
+    /// # Errors
+    /// As [`Tensor::safe_embedding_lookup_sparse`].
+    #[track_caller]
+    pub fn safe_embedding_lookup_sparse(
+        &self,
+        ids: &Tensor,
+        combiner: Combiner,
+        default_id: Option<i64>,
+    ) -> Result<Self> {
+        self.erased().safe_embedding_lookup_sparse(ids, combiner, default_id)?.try_into()
+    }
+
+    /// As [`Tensor::embedding_lookup_sparse_weighted`].
+    ///
+    /// # Errors
+    /// As [`Tensor::embedding_lookup_sparse_weighted`].
+    #[track_caller]
+    pub fn embedding_lookup_sparse_weighted(&self, ids: &Tensor, weights: &Tensor, combiner: Combiner) -> Result<Self> {
+        self.erased().embedding_lookup_sparse_weighted(ids, weights, combiner)?.try_into()
+    }
+
+    /// As [`Tensor::safe_embedding_lookup_sparse_weighted`].
+    ///
+    /// # Errors
+    /// As [`Tensor::safe_embedding_lookup_sparse_weighted`].
+    #[track_caller]
+    pub fn safe_embedding_lookup_sparse_weighted(
+        &self,
+        ids: &Tensor,
+        weights: &Tensor,
+        combiner: Combiner,
+        default_id: Option<i64>,
+    ) -> Result<Self> {
+        self.erased().safe_embedding_lookup_sparse_weighted(ids, weights, combiner, default_id)?.try_into()
+    }
+}

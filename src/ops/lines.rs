@@ -1,0 +1,196 @@
+//! The lines of a tensor along one axis, and their order.
+//!
+//! A line is what one index along the axis runs over, all others held fixed: a row where the axis is the innermost one, a
+//! column where dimensions lie below it. Lines have places of their own, one line after another; every number has a
+//! place, and the other way round. Along the innermost axis both are the same.
+
+use super::levels::{Levels, Stage};
+use super::sort_key::sort_key;
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+
+/// The lines along one axis.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    backend: BackendRef,
+    op: &'static str,
+    /// Where lines begin, in places.
+    rows: Rows,
+    nlines: Extent,
+    count: Extent,
+    /// No line is longer.
+    longest: u32,
+    /// The number at a place.
+    number: Expr,
+    /// The place of a number.
+    place: Expr,
+    /// Where a number stands along the axis, where that is not its offset in its line.
+    along: Option<Expr>,
+}
+
+impl Lines {
+    /// The lines along that axis, which the stage reduces.
+    ///
+    /// Costs nothing along the innermost axis. Lines of uniform dimensions are arithmetic; those of rows of elements with
+    /// dimensions below have splits of their own; ragged dimensions below need their alignment, and its inverse: a sort.
+    pub(crate) fn new(
+        backend: &BackendRef,
+        op: &'static str,
+        levels: &Levels,
+        stage: &Stage,
+        axis: usize,
+    ) -> Result<Self> {
+        let at = Expr::index();
+        let width = stage.inner();
+        let mut this = match (stage.as_rows(), stage.as_keys()) {
+            (Some((rows, nrows, nvals)), _) => {
+                let mut this = Self::of_rows(backend, op, (rows, nrows, nvals), width)?;
+                let bound = axis.checked_sub(1).and_then(|above| levels.parts()[above].known_lengths());
+                this.longest = bound.map_or(this.longest, |(_, longest)| longest.min(this.longest));
+                this
+            }
+            (_, Some(keys)) => {
+                let mut this = Self::of_rows(backend, op, keys.rows(), width)?;
+                // Numbers so far are those of the elements in the order of their keys.
+                let by = Expr::u32(width.max(1));
+                let (element, number) = (this.number.clone().div(by.clone()), this.number.clone().rem(by.clone()));
+                this.number = Expr::load(keys.order(), element).mul(by.clone()).add(number);
+                let nvals = keys.rows().2;
+                let bits = u32::BITS - nvals.capacity().leading_zeros();
+                let back = Node::sort(backend, op, nvals.clone(), Expr::load(keys.order(), at.clone()), bits.max(1));
+                let moved = Expr::load(&back, at.clone().div(by.clone())).mul(by.clone()).add(at.clone().rem(by));
+                this.place = this.place.at(&moved);
+                this
+            }
+            (None, None) => unreachable!("bug: a stage of neither kind"),
+        };
+        if stage.as_keys().is_some() {
+            let element = levels.parts()[axis..].iter().rev().fold(at, |at, p| p.row_of(at));
+            let along = axis.checked_sub(1).map_or(element.clone(), |above| levels.parts()[above].offset_of(element));
+            this.along = Some(along);
+        }
+        Ok(this)
+    }
+
+    /// The lines of rows of elements, `width` numbers each: so many lines a row.
+    fn of_rows(
+        backend: &BackendRef,
+        op: &'static str,
+        (rows, nrows, nvals): (&Rows, &Extent, &Extent),
+        width: u32,
+    ) -> Result<Self> {
+        let at = Expr::index();
+        let (nlines, count) = (nrows.times(op, u64::from(width))?, nvals.times(op, u64::from(width))?);
+        let longest = match rows {
+            Rows::Uniform(len) => *len,
+            Rows::Splits(_) => nvals.capacity(),
+        };
+        let whole = |rows: Rows, number, place| {
+            let backend = backend.clone();
+            let (nlines, count) = (nlines.clone(), count.clone());
+            Self { backend, op, rows, nlines, count, longest, number, place, along: None }
+        };
+        if width <= 1 {
+            return Ok(whole(rows.clone(), at.clone(), at));
+        }
+        let by = Expr::u32(width);
+        let (element, column) = (at.clone().div(by.clone()), at.clone().rem(by.clone()));
+        match rows {
+            Rows::Uniform(len) => {
+                let long = Expr::u32((*len).max(1));
+                let (line, offset) = (at.clone().div(long.clone()), at.rem(long.clone()));
+                let (row, line_column) = (line.clone().div(by.clone()), line.rem(by.clone()));
+                let number = row.mul(long.clone()).add(offset).mul(by.clone()).add(line_column);
+                let (row, offset) = (element.clone().div(long.clone()), element.rem(long.clone()));
+                let place = row.mul(by).add(column).mul(long).add(offset);
+                Ok(whole(rows.clone(), number, place))
+            }
+            Rows::Splits(splits) => {
+                let start = |row: Expr| Expr::load(splits, row);
+                let length = |row: Expr| start(row.clone().add(Expr::u32(1))).sub(start(row));
+                let line_start = |line: Expr| {
+                    let (row, column) = (line.clone().div(by.clone()), line.rem(by.clone()));
+                    start(row.clone()).mul(by.clone()).add(column.mul(length(row)))
+                };
+                let lines = Node::splits(backend, op, &nlines, &line_start(at.clone()), &[])?;
+                let line = Expr::row_of(&lines, at.clone());
+                let offset = at.sub(Expr::load(&lines, line.clone()));
+                let (row, line_column) = (line.clone().div(by.clone()), line.rem(by.clone()));
+                let number = start(row).add(offset).mul(by.clone()).add(line_column);
+                let row = Expr::row_of(splits, element.clone());
+                let offset = element.sub(start(row.clone()));
+                let place = Expr::within(&lines, row.mul(by).add(column), offset);
+                Ok(whole(Rows::Splits(lines), number, place))
+            }
+        }
+    }
+
+    /// How many lines there are.
+    pub(crate) fn nlines(&self) -> &Extent {
+        &self.nlines
+    }
+
+    /// How many places there are.
+    pub(crate) fn count(&self) -> &Extent {
+        &self.count
+    }
+
+    /// Where lines begin, in places.
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// No line is longer.
+    pub(crate) fn longest(&self) -> u32 {
+        self.longest
+    }
+
+    /// The number at place `Index`.
+    pub(crate) fn number(&self) -> &Expr {
+        &self.number
+    }
+
+    /// The place of number `Index`.
+    pub(crate) fn place(&self) -> &Expr {
+        &self.place
+    }
+
+    /// The line of place `at`.
+    pub(crate) fn line_of(&self, at: Expr) -> Expr {
+        match &self.rows {
+            Rows::Uniform(len) => at.div(Expr::u32((*len).max(1))),
+            Rows::Splits(splits) => Expr::row_of(splits, at),
+        }
+    }
+
+    /// Where the number at place `at`, which is in the same line as place `near`, stands along the axis.
+    pub(crate) fn along(&self, at: Expr, near: &Expr) -> Expr {
+        match &self.along {
+            Some(along) => along.at(&self.number.at(&at)),
+            None => at.sub(self.rows.start(self.line_of(near.clone()))),
+        }
+    }
+
+    /// The stable order of each line by `value` (an expression in the number): for each place the place of the number
+    /// that comes there.
+    ///
+    /// One sort of rows for numbers of up to 4 bytes, two for wider ones.
+    pub(crate) fn order(&self, value: &Expr, descending: bool) -> Node {
+        let at = Expr::index();
+        let mut order: Option<Node> = None;
+        for (word, bits) in sort_key(&value.at(&self.number), descending) {
+            // As a node of its own, a key that is costly to work out is stored.
+            let word = Node::map(&self.backend, self.op, self.count.clone(), word, &[]);
+            let before = order.as_ref().map_or(at.clone(), |o| Expr::load(o, at.clone()));
+            let key = (Expr::load(&word, before.clone()), bits);
+            let (rows, count) = ((self.rows.clone(), self.nlines.clone()), self.count.clone());
+            let sorted = Node::row_sort(&self.backend, self.op, rows, count, key, self.longest);
+            let from = before.at(&Expr::load(&sorted, at.clone()));
+            order = Some(Node::map(&self.backend, self.op, self.count.clone(), from, &[]));
+        }
+        order.expect("a key has a word")
+    }
+}

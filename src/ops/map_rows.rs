@@ -1,0 +1,142 @@
+//! A function of one row, computed for all rows at once.
+
+use std::sync::Arc;
+
+use super::row::Row;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::Check;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::tensor::{RaggedTensor, Tensor};
+
+const OP: &str = "map_rows";
+
+impl Tensor {
+    /// What `function` gives for each row, stacked.
+    ///
+    /// The closure is called once, on a [`Row`] that stands for every row: what it does is recorded, and runs for all
+    /// rows together in as many kernels as for one. Rows of `[n, (r), …]` are `[(r), …]`, rows of a vector are scalars.
+    /// The result has `n` rows, each of the shape that the closure gives, with ragged dimensions where these shapes
+    /// differ. Tensors from outside may be used in the closure: every row meets the whole of them.
+    ///
+    /// # Errors
+    /// A scalar, which has no rows; what the closure returns; a row of another call.
+    ///
+    /// # Cost
+    /// That of the operations in the closure, each over the whole tensor. Nothing is read back.
+    ///
+    /// ```
+    /// # use ragged::{Axes, Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested(vec![vec![1.0_f32, 3.0], vec![], vec![5.0]], &device)?;
+    /// let shares = x.erased().map_rows(|row| row / row.reduce_sum(Axes::All, false)?)?;
+    /// assert_eq!(shares.to_string(), "<ragged.RaggedTensor [[0.25, 0.75], [], [1.0]]>");
+    ///
+    /// let limits = RaggedTensor::from_nested(vec![3, 0, 2], &device)?;
+    /// let ranges = limits.erased().map_rows(|limit| limit.range())?;
+    /// assert_eq!(ranges.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [], [0, 1]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.map_fn`, which runs a loop over the rows and must be told the shape of the result.
+    #[track_caller]
+    pub fn map_rows(&self, function: impl FnOnce(&Row) -> Result<Row>) -> Result<Self> {
+        Self::map_rows_of(&[self], |rows| function(&rows[0]))
+    }
+
+    /// What `function` gives for each row of several tensors that have equally many, stacked. As [`Tensor::map_rows`].
+    ///
+    /// # Errors
+    /// No tensors; tensors on different devices; different numbers of rows, at the read where only the device knows them;
+    /// then as [`Tensor::map_rows`].
+    ///
+    /// ```
+    /// # use ragged::{Axes, Device, RaggedTensor, Tensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &device)?;
+    /// let w = RaggedTensor::from_nested(vec![10, 100], &device)?;
+    /// let weighted = Tensor::map_rows_of(&[&x, &w], |rows| &rows[0] * &rows[1])?;
+    /// assert_eq!(weighted.to_string(), "<ragged.RaggedTensor [[10, 20], [300]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn map_rows_of(tensors: &[&Self], function: impl FnOnce(&[Row]) -> Result<Row>) -> Result<Self> {
+        let Some((first, others)) = tensors.split_first() else {
+            return Err(Error::argument(OP, "there must be at least one tensor"));
+        };
+        if tensors.iter().any(|t| t.rank() == 0) {
+            return Err(Error::argument(OP, "a scalar has no rows"));
+        }
+        let call = Arc::new(());
+        let mut rows = vec![Row::new((*first).clone(), &call)];
+        for other in others {
+            rows.push(Row::new(first.beside(other)?, &call));
+        }
+        function(&rows)?.of_call(OP, &call)
+    }
+
+    /// `other`, on the condition that it has as many rows as this tensor.
+    #[track_caller]
+    fn beside(&self, other: &Self) -> Result<Self> {
+        crate::device::Device::check_same(OP, self.backend(), other.backend())?;
+        let (own, theirs) = (self.nrows_extent(), other.nrows_extent());
+        match (own.as_known(), theirs.as_known()) {
+            _ if own.expr() == theirs.expr() => Ok(other.clone()),
+            (Some(a), Some(b)) => Err(Error::Shape {
+                op: OP,
+                lhs: self.shape_text(),
+                rhs: other.shape_text(),
+                what: format!("{a} and {b} rows"),
+            }),
+            _ => {
+                let check = Check::new(OP, "the tensors have different numbers of rows");
+                let ok = own.expr().eq(theirs.expr());
+                other.under_conditions(OP, &[Node::assert(self.backend(), Extent::known(1), ok, check)])
+            }
+        }
+    }
+}
+
+impl Row {
+    /// What `function` gives for each row of this row, stacked: [`Tensor::map_rows`] one level further in.
+    ///
+    /// # Errors
+    /// As [`Tensor::map_rows`]. Rows from outside of the closure are of another call.
+    ///
+    /// ```
+    /// # use ragged::{Axes, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![vec![1, 2], vec![3]], vec![vec![4]]], &Device::cpu())?;
+    /// let sums = x.erased().map_rows(|row| row.map_rows(|inner| inner.reduce_sum(Axes::All, false)))?;
+    /// assert_eq!(sums.to_string(), "<ragged.RaggedTensor [[3, 3], [4]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn map_rows(&self, function: impl FnOnce(&Self) -> Result<Self>) -> Result<Self> {
+        if self.rank() == 0 {
+            return Err(Error::argument(OP, "a scalar has no rows"));
+        }
+        let all = self.all();
+        let all = if all.ragged_rank() == 0 { Tensor::from_tensor(all, 1)? } else { all.clone() };
+        self.with(all.with_values(&all.values()?.map_rows(function)?)?)
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// What `function` gives for each row, stacked. As [`Tensor::map_rows`]; the closure's result must be of type `U`.
+    ///
+    /// # Errors
+    /// As there; a result of another dtype.
+    ///
+    /// ```
+    /// # use ragged::{Axes, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &Device::cpu())?;
+    /// let sums: RaggedTensor<i32> = x.map_rows(|row| row.reduce_sum(Axes::All, false))?;
+    /// assert_eq!(sums.to_vec()?, [3, 3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn map_rows<U: Element>(&self, function: impl FnOnce(&Row) -> Result<Row>) -> Result<RaggedTensor<U>> {
+        self.erased().map_rows(function)?.try_into()
+    }
+}

@@ -1,0 +1,201 @@
+//! Products of matrices: dense, of ragged rows by one matrix, and batch by batch.
+
+use super::elementwise::Takes;
+use super::matrices::{Call, Matrices, Pairs};
+use crate::device::Device;
+use crate::element::Arithmetic;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::{RaggedShape, Repeats, RowPartition, level_below, same_layout};
+use crate::tensor::{RaggedTensor, Tensor, Values, read_u32};
+
+const OP: &str = "matmul";
+
+/// Every dimension of the tensor below the outermost, as a partition.
+fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
+    Ok(x.deepened(x.inner().len())?.partitions().to_vec())
+}
+
+impl Tensor {
+    /// The product of matrices: of the two innermost dimensions of both tensors, for every batch of the others; either
+    /// may stand for its transpose.
+    ///
+    /// Shapes:
+    /// - two tensors of rank 2: `[i, k]` by `[k, j]` gives `[i, j]`, dense. Ragged ones must be rectangular;
+    /// - a tensor of a higher rank, not transposed, by one matrix: `[.., k]` by `[k, j]` gives `[.., j]`, ragged where the
+    ///   first one is: a product of the flat values. TensorFlow refuses it;
+    /// - equal ranks above 2: batch by batch, whose dimensions must be the same, ragged ones row by row. In each batch
+    ///   both matrices must be rectangular; their sizes may differ from batch to batch. Dense by dense is dense;
+    ///   `[.., (i), k]` by matrices whose dimensions are both uniform gives `[.., (i), j]`; anything else
+    ///   `[.., (i), (j)]`, where a size that is the same throughout becomes a uniform partition.
+    ///
+    /// The dtype stays: integers wrap, and bytes are added up as words. A matrix without rows fits any number of terms if
+    /// its rows are ragged. A sum without terms is 0. NaN and infinities go by IEEE 754 and stay in their rows and columns.
+    ///
+    /// # Errors
+    /// Different dtypes or devices; bools or strings; ranks below 2, or different ones but for the above; batches that
+    /// differ; rows of a matrix that differ in length; as many columns on the left as there are rows on the right: an error
+    /// of the call where the host has the splits, of the read where it does not.
+    ///
+    /// # Cost
+    /// One product; its tiles are spread evenly whatever the sizes of the batches are. Where these differ: the sums of the
+    /// numbers of tiles and, for `[.., (i), (j)]`, of the lengths of rows. Waits once for the size of the result where only
+    /// the device knows it and nothing bounds it usefully: for `j` of a dense result, for rows by rows both ragged.
+    /// A result is one sum in ascending order, without fused rounding: a function of its row and its column alone, with
+    /// the same bits on every device.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues};
+    /// # fn main() -> ragged::Result<()> {
+    /// let cpu = Device::cpu();
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3, 2],
+    ///     values: HostValues::I32(vec![1, 2, 3, 4, 5, 6]),
+    /// };
+    /// let x = x.to_device(&cpu)?;
+    /// let w = HostTensor::dense(&[2, 1], HostValues::I32(vec![10, 1])).to_device(&cpu)?;
+    /// let y = x.matmul(&w, false, false)?;
+    /// assert_eq!(y.shape_text(), "[3, None, 1]");
+    /// assert_eq!(y.to_host()?.values, HostValues::I32(vec![12, 34, 56]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// TensorFlow: `tf.matmul`.
+    #[track_caller]
+    pub fn matmul(&self, other: &Self, transpose_a: bool, transpose_b: bool) -> Result<Self> {
+        if self.dtype() != other.dtype() {
+            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: other.dtype() });
+        }
+        Takes::Numbers.check(OP, self.dtype())?;
+        Device::check_same(OP, self.backend(), other.backend())?;
+        let (rank, other_rank) = (self.rank(), other.rank());
+        let is_flat = other_rank == 2 && (rank == 2 || !transpose_a);
+        if rank < 2 || other_rank < 2 || (rank != other_rank && !is_flat) {
+            let what = "matrices have two dimensions at least, and as many on both sides; \
+                        a tensor of a higher rank that is not transposed also takes one matrix";
+            let (lhs, rhs) = (self.shape_text(), other.shape_text());
+            return Err(Error::Shape { op: OP, lhs, rhs, what: what.into() });
+        }
+        let call = Call::new(self.backend(), OP);
+        let (a, b) = (dims(self)?, dims(other)?);
+        let asserts = if is_flat { Vec::new() } else { self.same_batches(other, &a, &b)? };
+        let left = Matrices::new(self, &a, transpose_a, is_flat);
+        let right = Matrices::new(other, &b, transpose_b, is_flat);
+        let (Some(left), Some(right)) = (left, right) else { unreachable!("bug: ranks were looked at") };
+        let pairs = Pairs::new(call, left, right, asserts)?;
+        let operands = [self.numbers(OP)?, other.numbers(OP)?];
+        if is_flat {
+            self.by_one_matrix(call, &pairs, operands)
+        } else if self.ragged_rank() + other.ragged_rank() == 0
+            || (!transpose_a && !self.inner().is_empty() && other.inner().len() >= 2)
+        {
+            self.by_uniform_matrices(call, &pairs, operands)
+        } else {
+            self.by_matrices(call, &pairs, operands, &a)
+        }
+    }
+
+    /// The conditions for all dimensions but the two innermost to be the same.
+    #[track_caller]
+    fn same_batches(&self, other: &Self, a: &[RowPartition], b: &[RowPartition]) -> Result<Vec<Node>> {
+        let batches = |dims: &[RowPartition]| {
+            let outer = dims[dims.len() - 2].nrows_extent().clone();
+            let outside = dims[..dims.len() - 2].to_vec();
+            RaggedShape::of_parts(OP, self.backend(), outside, Some(outer), Vec::new(), Vec::new())
+        };
+        same_layout(self.backend(), OP, &batches(a)?, &batches(b)?).map_err(|e| match e {
+            Error::Shape { op, what, .. } => {
+                let (lhs, rhs) = (self.shape_text(), other.shape_text());
+                Error::Shape { op, lhs, rhs, what: format!("batches differ: {what}") }
+            }
+            e => e,
+        })
+    }
+
+    /// All rows as one matrix, by one matrix.
+    fn by_one_matrix(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
+        let [m, _, n] = &pairs.sizes;
+        let n = match n.as_u32() {
+            Some(n) => n,
+            // A dimension of a dense tensor that only the device knows: the wait.
+            None => read_u32(call.backend, OP, n.clone())?,
+        };
+        let mut partitions = self.partitions().to_vec();
+        let mut inner = self.inner().to_vec();
+        if inner.pop().is_none() {
+            partitions.pop();
+        }
+        inner.push(n);
+        let rows = pairs.left.rows_in_all(m);
+        let outer = if self.inner().len() > 1 { self.outer().cloned() } else { Some(rows.clone()) };
+        let product = pairs.product(call, operands, &rows.times(OP, n.into())?, Expr::u32(0))?;
+        Self::new(call.backend, partitions, outer, inner, Values::Numbers(product))
+    }
+
+    /// By matrices of one size, where the results have as many columns each: the rest of the layout stays.
+    fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
+        let (m, n) = (&pairs.sizes[0], pairs.sizes[2].as_u32().unwrap_or(0));
+        let mut inner = self.inner().to_vec();
+        inner.pop();
+        if pairs.left.transposed {
+            inner.pop();
+            inner.push(m.as_u32().unwrap_or(0));
+        }
+        inner.push(n);
+        let first_row = match &pairs.left.row {
+            Some(rows) if !pairs.left.transposed => rows.start(Expr::index()),
+            _ => Expr::index().mul(m.clone()),
+        };
+        let width = inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
+        let outer = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
+        let product = pairs.product(call, operands, &outer.times(OP, width)?, first_row.mul(Expr::u32(n)))?;
+        Self::new(call.backend, self.partitions().to_vec(), Some(outer), inner, Values::Numbers(product))
+    }
+
+    /// By matrices whose sizes may differ: rows and columns of the results are partitions.
+    fn by_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2], dims: &[RowPartition]) -> Result<Self> {
+        let ([m, _, n], backend) = (&pairs.sizes, call.backend);
+        let Some(rows) = pairs.left.partitions()[0] else { unreachable!("bug: one batch of a higher rank") };
+        let rows = match rows.uniform_row_length() {
+            _ if !pairs.left.transposed => rows.clone(),
+            Some(len) => RowPartition::uniform(len, pairs.left.batches.clone())?,
+            None => {
+                let most = rows.nvals_extent().capacity();
+                RowPartition::from_lengths(backend, OP, &pairs.left.batches, m.clone(), most)?
+            }
+        };
+        let Some(source) = pairs.right.partitions()[1] else { unreachable!("bug: one batch of a higher rank") };
+        let all_rows = rows.nvals_extent().clone();
+        let length = n.at(&rows.row_of(Expr::index()));
+        let columns = match (source.uniform_row_length(), pairs.results) {
+            (Some(len), _) => RowPartition::uniform(len, all_rows)?,
+            (None, Some(results)) => {
+                let results = Extent::known_u64(OP, results)?;
+                RowPartition::from_lengths(backend, OP, &all_rows, length, results.capacity())?.with_nvals(results)
+            }
+            (None, None) => level_below(backend, OP, source, &all_rows, length, Repeats::Maybe)?,
+        };
+        let extent = columns.nvals_extent().clone();
+        let start = columns.start(rows.start(Expr::index()));
+        let product = pairs.product(call, operands, &extent, start)?;
+        let mut partitions = dims[..dims.len() - 2].to_vec();
+        partitions.extend([rows, columns]);
+        Self::new(backend, partitions, Some(extent), Vec::new(), Values::Numbers(product))
+    }
+}
+
+impl<T: Arithmetic> RaggedTensor<T> {
+    /// The product of matrices, batch by batch. As [`Tensor::matmul`], which says more.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn matmul(&self, other: &Self, transpose_a: bool, transpose_b: bool) -> Result<Self> {
+        Self::try_from(self.erased().matmul(other.erased(), transpose_a, transpose_b)?)
+    }
+}

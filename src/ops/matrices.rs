@@ -1,0 +1,385 @@
+//! A tensor's two innermost dimensions as one matrix a batch, and the products of such matrices.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Product, Rows};
+use crate::graph::opcode::BinaryOp;
+use crate::graph::scalar::Scalar;
+use crate::shape::RowPartition;
+use crate::tensor::Tensor;
+
+/// The operation, and where the user called it.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) backend: &'a BackendRef,
+    pub(super) op: &'static str,
+    location: &'static Location<'static>,
+}
+
+impl<'a> Call<'a> {
+    #[track_caller]
+    pub(super) fn new(backend: &'a BackendRef, op: &'static str) -> Self {
+        Self { backend, op, location: Location::caller() }
+    }
+
+    /// A condition that only the device can see.
+    pub(super) fn assert(&self, count: &Extent, ok: Expr, what: String) -> Node {
+        let check = Check { op: self.op, what, location: self.location };
+        Node::assert(self.backend, count.clone(), ok, Arc::new(check))
+    }
+}
+
+/// The matrices of a tensor. Sizes and positions are expressions in the batch.
+///
+/// Whatever the splits are, `rows * columns` numbers from `start` on are numbers of the batch: a matrix whose rows differ
+/// is an error, but reading it never leaves the array.
+pub(super) struct Matrices {
+    pub(super) batches: Extent,
+    /// The rows of each batch; none where there is one batch only, of all rows.
+    pub(super) row: Option<RowPartition>,
+    /// The numbers of each row.
+    pub(super) column: RowPartition,
+    /// The matrices stand for their transposes.
+    pub(super) transposed: bool,
+    /// The tensor's shape, for messages.
+    shape: String,
+}
+
+impl Matrices {
+    /// The matrices of the tensor, all whose dimensions are `dims`; `flat` makes one matrix of all its rows.
+    pub(super) fn new(x: &Tensor, dims: &[RowPartition], transposed: bool, flat: bool) -> Option<Self> {
+        let (column, above) = dims.split_last()?;
+        let row = above.last().filter(|_| !flat).cloned();
+        let batches = row.as_ref().map_or(Extent::known(1), |r| r.nrows_extent().clone());
+        Some(Self { batches, row, column: column.clone(), transposed, shape: x.shape_text() })
+    }
+
+    /// How many rows all matrices have.
+    fn all_rows(&self) -> &Extent {
+        self.column.nrows_extent()
+    }
+
+    /// How many rows, as they are multiplied, the only matrix has: `m`.
+    pub(super) fn rows_in_all(&self, m: &Expr) -> Extent {
+        if self.transposed { Extent::bounded(self.totals()[0] as u32, m.clone()) } else { self.all_rows().clone() }
+    }
+
+    fn first_row(&self) -> Expr {
+        self.row.as_ref().map_or(Expr::u32(0), |r| r.start(Expr::index()))
+    }
+
+    fn stored_rows(&self) -> Expr {
+        self.row.as_ref().map_or_else(|| self.all_rows().expr(), |r| r.length(Expr::index()))
+    }
+
+    fn stored_columns(&self) -> Expr {
+        if let Some(len) = self.known_columns() {
+            return Expr::u32(len);
+        }
+        let (first, rows) = (self.first_row(), self.stored_rows());
+        let numbers = self.column.start(first.clone().add(rows.clone())).sub(self.column.start(first));
+        rows.clone().eq(Expr::u32(0)).select(Expr::u32(0), numbers.div(rows))
+    }
+
+    /// The length of every row, where the host knows that they have one.
+    fn known_columns(&self) -> Option<u32> {
+        self.column.known_lengths().and_then(|(least, most)| (least == most).then_some(most))
+    }
+
+    /// Where the matrix begins.
+    fn start(&self) -> Expr {
+        self.column.start(self.first_row())
+    }
+
+    /// Rows and columns, as they are multiplied.
+    fn sizes(&self) -> [Expr; 2] {
+        let stored = [self.stored_rows(), self.stored_columns()];
+        if self.transposed { swapped(stored) } else { stored }
+    }
+
+    /// The partitions that rows and columns, as they are multiplied, come from; none for the only matrix's rows.
+    pub(super) fn partitions(&self) -> [Option<&RowPartition>; 2] {
+        let stored = [self.row.as_ref(), Some(&self.column)];
+        if self.transposed { swapped(stored) } else { stored }
+    }
+
+    /// How many rows and columns, as they are multiplied, the matrices of all batches have at most.
+    fn totals(&self) -> [u64; 2] {
+        let batches = u64::from(self.batches.capacity());
+        let columns = self.known_columns().map(|len| batches * u64::from(len));
+        let columns = columns.unwrap_or_else(|| self.column.nvals_extent().capacity().into());
+        let stored = [u64::from(self.all_rows().capacity()), columns];
+        if self.transposed { swapped(stored) } else { stored }
+    }
+
+    /// Rows and columns, as they are multiplied.
+    fn as_multiplied(&self, (rows, columns): Stored) -> [Option<u32>; 2] {
+        let stored = [Some(rows), columns];
+        if self.transposed { swapped(stored) } else { stored }
+    }
+
+    /// The size of each matrix, where the host has all of them.
+    ///
+    /// # Errors
+    /// A matrix whose rows differ in length.
+    fn on_host(&self, call: Call<'_>) -> Result<Option<Vec<Stored>>> {
+        let (Some(batches), Some(all)) = (self.batches.as_known(), self.all_rows().as_known()) else { return Ok(None) };
+        let length = |p: &RowPartition, r: usize| match (p.rows(), p.host_splits()) {
+            (Rows::Uniform(len), _) => Some(*len),
+            (_, Some(s)) => Some(s[r + 1] - s[r]),
+            _ => None,
+        };
+        let mut sizes = Vec::new();
+        let mut first = 0;
+        for g in 0..batches as usize {
+            let rows = match &self.row {
+                None => Some(all),
+                Some(r) => length(r, g),
+            };
+            let Some(rows) = rows else { return Ok(None) };
+            let columns = match self.column.rows() {
+                Rows::Uniform(len) => Some(*len),
+                Rows::Splits(_) if rows == 0 => None,
+                Rows::Splits(_) => {
+                    let Some(len) = length(&self.column, first) else { return Ok(None) };
+                    let other = (first..first + rows as usize).find(|&r| length(&self.column, r) != Some(len));
+                    if let Some(r) = other {
+                        let what = format!(
+                            "matrices have rows of one length, but row {} of batch {g} of {} differs from row 0",
+                            r - first,
+                            self.shape
+                        );
+                        return Err(Error::argument(call.op, what));
+                    }
+                    Some(len)
+                }
+            };
+            first += rows as usize;
+            sizes.push((rows, columns));
+        }
+        Ok(Some(sizes))
+    }
+
+    /// That all rows of a matrix have one length, where only the device can see it.
+    fn assert_rectangular(&self, call: Call<'_>, asserts: &mut Vec<Node>) {
+        if self.known_columns().is_some() {
+            return;
+        }
+        let batch = self.row.as_ref().map_or(Expr::u32(0), |r| r.row_of(Expr::index()));
+        let ok = self.column.length(Expr::index()).eq(self.stored_columns().at(&batch));
+        let what = format!("rows of one matrix of {} differ in length", self.shape);
+        asserts.push(call.assert(self.all_rows(), ok, what));
+    }
+
+    /// Whether matrices may be without rows that would tell how many columns they have.
+    fn can_be_open(&self) -> bool {
+        matches!(self.column.rows(), Rows::Splits(_))
+    }
+
+    /// Whether a matrix is without rows that would tell how many columns it has; as an expression in the batch.
+    fn is_open(&self) -> Expr {
+        if self.can_be_open() { self.stored_rows().eq(Expr::u32(0)) } else { Expr::scalar(false) }
+    }
+}
+
+/// Rows and columns of a matrix as stored; no columns where there are no rows to tell.
+type Stored = (u32, Option<u32>);
+
+fn swapped<T>([a, b]: [T; 2]) -> [T; 2] {
+    [b, a]
+}
+
+/// Matrices that fit each other, batch by batch.
+pub(super) struct Pairs {
+    pub(super) left: Matrices,
+    pub(super) right: Matrices,
+    /// Rows, terms, columns, as expressions in the batch.
+    pub(super) sizes: [Expr; 3],
+    /// Where the matrices begin.
+    starts: [Expr; 2],
+    /// What the host could not see.
+    asserts: Vec<Node>,
+    /// How many numbers the products have, where the host knows all sizes.
+    pub(super) results: Option<u64>,
+}
+
+impl Pairs {
+    /// The matrices of as many batches; `asserts` say so where the host does not know.
+    ///
+    /// # Errors
+    /// A matrix whose rows differ in length; sums of different lengths: where the host can see it.
+    pub(super) fn new(call: Call<'_>, left: Matrices, right: Matrices, asserts: Vec<Node>) -> Result<Self> {
+        let [m, k] = left.sizes();
+        let ([mut other, mut n], mut right_start) = (right.sizes(), right.start());
+        if left.batches != right.batches {
+            // Equal on a condition only: stay within the right operand, whatever that finds.
+            let within = Expr::index().min(Expr::u32(right.batches.capacity().max(1) - 1));
+            [other, n, right_start] = [other, n, right_start].map(|e| e.at(&within));
+        }
+        let starts = [left.start(), right_start];
+        let sizes = [m, k.clone().min(other.clone()), n];
+        let mut out = Self { left, right, sizes, starts, asserts, results: None };
+        out.check(call, k, other)?;
+        Ok(out)
+    }
+
+    /// That matrices are rectangular, and that left ones have `k` columns where right ones have as many rows.
+    fn check(&mut self, call: Call<'_>, k: Expr, other: Expr) -> Result<()> {
+        let (left, right) = (&self.left, &self.right);
+        let misfit = |k: u32, other: u32, g: usize| {
+            let what = format!("in batch {g} the left matrix has {k} columns, the right one {other} rows");
+            Error::Shape { op: call.op, lhs: left.shape.clone(), rhs: right.shape.clone(), what }
+        };
+        let told = !left.can_be_open() && !right.can_be_open();
+        if let ([Some(m), _, Some(n)], Some(k), Some(other), true) =
+            (self.sizes.each_ref().map(Expr::as_u32), k.as_u32(), other.as_u32(), told)
+        {
+            if k != other {
+                return Err(misfit(k, other, 0));
+            }
+            self.results = left.batches.as_known().map(|g| u64::from(g) * (u64::from(m) * u64::from(n)));
+            return Ok(());
+        }
+        if let (Some(a), Some(b)) = (left.on_host(call)?, right.on_host(call)?) {
+            let mut total = 0u64;
+            for (g, (a, b)) in a.into_iter().zip(b).enumerate() {
+                let ([m, k], [other, n]) = (left.as_multiplied(a), right.as_multiplied(b));
+                match (k, other) {
+                    (Some(k), Some(other)) if k != other => return Err(misfit(k, other, g)),
+                    _ => total = total.saturating_add(u64::from(m.unwrap_or(0)) * u64::from(n.unwrap_or(0))),
+                }
+            }
+            self.results = Some(total);
+            return Ok(());
+        }
+        let mut asserts = Vec::new();
+        left.assert_rectangular(call, &mut asserts);
+        right.assert_rectangular(call, &mut asserts);
+        if k != other {
+            let ok = k.eq(other).or(left.is_open()).or(right.is_open());
+            let what =
+                format!("matrices of {} do not have as many columns as those of {} have rows", left.shape, right.shape);
+            asserts.push(call.assert(&left.batches, ok, what));
+        }
+        self.asserts.extend(asserts);
+        Ok(())
+    }
+
+    /// The products of the operands' numbers: `extent` in all, those of a batch from `start` on.
+    pub(super) fn product(&self, call: Call<'_>, operands: [&Node; 2], extent: &Extent, start: Expr) -> Result<Node> {
+        let (backend, dtype) = (call.backend, operands[0].dtype());
+        let accumulator = dtype.accumulator();
+        let batches = &self.left.batches;
+        if extent.capacity() == 0 || batches.capacity() == 0 {
+            let nothing = Expr::scalar(Scalar::from_i64(dtype, 0));
+            return Ok(Node::map(backend, call.op, extent.clone(), nothing, &self.asserts));
+        }
+        let ([rows, _], [_, columns]) = (self.left.totals(), self.right.totals());
+        let cut = Cut::new(extent.capacity().into(), rows, columns, batches.capacity().into());
+        let [m, _, n] = &self.sizes;
+        let (tiles, tile_capacity) = match (m.as_u32(), n.as_u32()) {
+            (Some(m), Some(n)) => {
+                let each = u64::from(m.div_ceil(cut.tile)) * u64::from(n.div_ceil(cut.tile));
+                let all = each * u64::from(batches.capacity());
+                (Rows::Uniform(each as u32), Extent::known_u64(call.op, all)?.capacity())
+            }
+            _ => {
+                let most = Extent::known_u64(call.op, cut.most)?.capacity();
+                let each = cut.side(m).mul(cut.side(n));
+                let p = RowPartition::from_lengths(backend, call.op, batches, each, most)?;
+                (p.rows().clone(), most)
+            }
+        };
+        let ([m, k, n], [left_start, right_start]) = (self.sizes.clone(), self.starts.clone());
+        let [m, k, n, left_start, right_start, start] =
+            tabled(call, batches, [m, k, n, left_start, right_start, start])?;
+        let product = Product {
+            batches: batches.clone(),
+            sizes: [m, k, n],
+            starts: [left_start, right_start, start],
+            operands: operands.map(|n| Expr::load(n, Expr::index()).cast(accumulator)),
+            capacities: operands.map(|n| n.extent().capacity()),
+            transposed: [self.left.transposed, self.right.transposed],
+            tiles,
+            tile_capacity,
+            tile: cut.tile,
+        };
+        let sums = Node::product(backend, call.op, extent.clone(), product, &self.asserts);
+        Ok(Node::map(backend, call.op, extent.clone(), Expr::load(&sums, Expr::index()).cast(dtype), &[]))
+    }
+}
+
+/// The same numbers of each batch, those that are read from arrays by way of one array: a kernel that cannot bind all
+/// theirs binds that one.
+fn tabled<const N: usize>(call: Call<'_>, batches: &Extent, fields: [Expr; N]) -> Result<[Expr; N]> {
+    let read: Vec<Expr> = fields.iter().filter(|f| f.reads()).cloned().collect();
+    if read.len() < 2 {
+        return Ok(fields);
+    }
+    let width = Expr::u32(read.len() as u32);
+    let (batch, place) = (Expr::index().div(width.clone()), Expr::index().rem(width.clone()));
+    let mut places = (0..).map(Expr::u32).zip(&read);
+    let Some((_, first)) = places.next() else { return Ok(fields) };
+    let entry =
+        places.fold(first.at(&batch), |before, (k, field)| place.clone().eq(k).select(field.at(&batch), before));
+    let table = Node::map(call.backend, call.op, batches.times(call.op, read.len() as u64)?, entry, &[]);
+    let mut next = 0;
+    Ok(fields.map(|f| {
+        if !f.reads() {
+            return f;
+        }
+        next += 1;
+        Expr::load(&table, Expr::index().mul(width.clone()).add(Expr::u32(next - 1)))
+    }))
+}
+
+/// How results are cut into square tiles.
+struct Cut {
+    tile: u32,
+    /// How many tiles there are at most.
+    most: u64,
+}
+
+impl Cut {
+    /// Tiles below this many leave a device idle: smaller ones are better then.
+    const FEW: u64 = 128;
+
+    /// For at most so many results, rows and columns of all matrices, and matrices.
+    fn new(results: u64, rows: u64, columns: u64, batches: u64) -> Self {
+        // ceil(m / t) * ceil(n / t) <= (m / t + 1) * (n / t + 1), summed over the batches.
+        let most = |t: u64| results / (t * t) + (rows + columns) / t + batches;
+        let fits = |t: u64| (rows / batches).min(columns / batches) * 4 >= 3 * t && results / (t * t) >= Self::FEW;
+        let tile = [64, 32].into_iter().find(|&t| fits(t)).unwrap_or(16);
+        Self { tile: tile as u32, most: most(tile) }
+    }
+
+    /// How many tiles lie along a side of that size.
+    fn side(&self, size: &Expr) -> Expr {
+        let (bits, mask) = (Expr::u32(self.tile.ilog2()), Expr::u32(self.tile - 1));
+        let part = size.clone().and(mask.clone()).add(mask);
+        let whole = |e: Expr| e.binary(BinaryOp::Shr, bits.clone());
+        whole(size.clone()).add(whole(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cut;
+
+    #[test]
+    fn tiles_are_never_more_than_said() {
+        for (m, n, batches) in [(1u64, 1, 1), (17, 64, 3), (4096, 4096, 1), (65, 63, 1000), (0, 9, 7), (100_000, 1, 2)]
+        {
+            let cut = Cut::new(m * n * batches, m * batches, n * batches, batches);
+            let tile = u64::from(cut.tile);
+            assert!(m.div_ceil(tile) * n.div_ceil(tile) * batches <= cut.most, "{m} x {n} of {batches}");
+        }
+        assert_eq!(Cut::new(1 << 24, 1 << 12, 1 << 12, 1).tile, 64);
+        assert_eq!(Cut::new(30 * 30, 30, 30, 1).tile, 16);
+    }
+}

@@ -1,0 +1,60 @@
+//! Euclidean norms of rows, columns, or everything.
+
+use super::axes::Axes;
+use super::reduce::{Reduction, mean_dtype};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::scalar::Scalar;
+use crate::math::MathFn;
+use crate::tensor::Tensor;
+
+impl Tensor {
+    /// The root of the sum of the squares of the values over the axes; 0 where there are none
+    /// (`tf.math.reduce_euclidean_norm`, and `tf.norm` with an axis).
+    ///
+    /// Dtype as [`reduce_mean`](Self::reduce_mean). The values are scaled by a power of 2 about the greatest magnitude, so
+    /// that no square overflows or vanishes, and the norm is as accurate for 1e30 or 1e-30 as for 1. NaN if any value is
+    /// NaN. Shapes and order as for all [reductions](Axes). Two passes over the values and a map of the result's size.
+    ///
+    /// # Errors
+    /// As [`reduce_mean`](Self::reduce_mean).
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::F32(vec![3e30, 4e30, -2.0]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.reduce_euclidean_norm(1, false)?.to_host()?.values, HostValues::F32(vec![5e30, 0.0, 2.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn reduce_euclidean_norm(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+        const OP: &str = "reduce_euclidean_norm";
+        let float = mean_dtype(OP, self.dtype())?;
+        let r = Reduction::new(OP, self, &axis.into(), keepdims)?;
+        let wide = if float.size() < 4 { DType::F32 } else { float };
+        let x = Expr::load(self.numbers(OP)?, Expr::index()).cast(wide);
+
+        let (bits, digits, exponents) = if wide == DType::F32 { (DType::U32, 23, 254) } else { (DType::U64, 52, 2046) };
+        let word = |n: i64| Expr::scalar(Scalar::from_i64(bits, n));
+        let magnitude = x.clone().unary(UnaryOp::Abs).bitcast(bits);
+        let greatest = r.fold(ReduceOp::Max, magnitude)?.binary(BinaryOp::Shr, word(digits));
+        // The exponent with its bias, such that the reciprocal power is a normal number too.
+        let exponent = greatest.max(word(1)).min(word(exponents - 1));
+        let exponent = Expr::load(&r.stored(exponent), Expr::index());
+        let power = |exponent: Expr| exponent.binary(BinaryOp::Shl, word(digits)).bitcast(wide);
+
+        let scaled = x.mul(power(word(exponents).sub(exponent.at(&r.target()))));
+        let sum = r.fold(ReduceOp::Sum, scaled.clone().mul(scaled))?;
+        let norm = sum.unary(UnaryOp::Math(MathFn::Sqrt)).mul(power(exponent));
+        r.tensor(norm.cast(float))
+    }
+}

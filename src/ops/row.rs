@@ -1,0 +1,410 @@
+//! The row that a closure of [`Tensor::map_rows`] is recorded on.
+//!
+//! A [`Row`] holds the whole tensor, and hides its outermost dimension: an axis of the row is the next one of the
+//! tensor, and a row of lower rank than its partner gets its dimensions of size 1 behind the hidden one, not in front of
+//! it. With that, what an operation does to one row is what the same operation does to all.
+
+use std::fmt;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
+use std::sync::Arc;
+
+use super::rows::Repeats;
+use super::{Axes, Index, Operand};
+use crate::dtype::DType;
+use crate::element::{Element, Number};
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::node::Node;
+use crate::graph::scalar::Scalar;
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+/// A row of a tensor that stands for every row of it; see [`Tensor::map_rows`].
+///
+/// It has the operations of a [`Tensor`] of its rank, with axes counted in the row. What meets a row is another row of
+/// the same call, a number, or a tensor from outside, the whole of which every row meets.
+#[derive(Clone)]
+pub struct Row {
+    all: Tensor,
+    /// Which call's row it is.
+    call: Arc<()>,
+}
+
+impl fmt::Debug for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Row({} of {})", self.all.dtype(), self.all.shape_text())
+    }
+}
+
+/// What a row meets in an operation of two operands.
+#[derive(Debug, Clone)]
+pub enum RowOperand<'a> {
+    /// A row of the same call.
+    Row(Row),
+    /// The same for all rows.
+    Same(Operand<'a>),
+}
+
+impl From<&Row> for RowOperand<'_> {
+    fn from(row: &Row) -> Self {
+        Self::Row(row.clone())
+    }
+}
+impl From<Row> for RowOperand<'_> {
+    fn from(row: Row) -> Self {
+        Self::Row(row)
+    }
+}
+impl<'a> From<&'a Tensor> for RowOperand<'a> {
+    fn from(t: &'a Tensor) -> Self {
+        Self::Same(t.into())
+    }
+}
+impl<'a, T: Element> From<&'a RaggedTensor<T>> for RowOperand<'a> {
+    fn from(t: &'a RaggedTensor<T>) -> Self {
+        Self::Same(t.into())
+    }
+}
+impl<T: Number> From<T> for RowOperand<'_> {
+    fn from(v: T) -> Self {
+        Self::Same(Operand::from(v))
+    }
+}
+impl From<Scalar> for RowOperand<'_> {
+    fn from(v: Scalar) -> Self {
+        Self::Same(v.into())
+    }
+}
+impl From<&str> for RowOperand<'_> {
+    fn from(v: &str) -> Self {
+        Self::Same(v.into())
+    }
+}
+
+impl Row {
+    pub(super) fn new(all: Tensor, call: &Arc<()>) -> Self {
+        Self { all, call: call.clone() }
+    }
+
+    /// The tensor of all rows.
+    pub(super) fn all(&self) -> &Tensor {
+        &self.all
+    }
+
+    /// Another row of the same call.
+    pub(super) fn with(&self, all: Tensor) -> Result<Self> {
+        Ok(Self { all, call: self.call.clone() })
+    }
+
+    /// The tensor of all rows, if it is a row of that call.
+    pub(super) fn of_call(self, op: &'static str, call: &Arc<()>) -> Result<Tensor> {
+        if Arc::ptr_eq(&self.call, call) {
+            return Ok(self.all);
+        }
+        Err(Error::argument(op, "a row of another call of map_rows; hand all tensors to one call of map_rows_of"))
+    }
+
+    /// How many dimensions a row has.
+    pub fn rank(&self) -> usize {
+        self.all.rank() - 1
+    }
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.all.dtype()
+    }
+    /// The shape of a row as the host knows it, where it is the same for all rows.
+    pub fn shape(&self) -> Vec<Option<u64>> {
+        self.all.shape().split_off(1)
+    }
+
+    /// An axis of the row as one of the tensor.
+    fn axis(&self, op: &'static str, axis: i64) -> Result<i64> {
+        let rank = self.rank() as i64;
+        if axis < -rank || axis >= rank {
+            return Err(Error::Axis { op, axis, rank: rank as usize });
+        }
+        Ok(axis.rem_euclid(rank) + 1)
+    }
+
+    /// Axes of the row as those of the tensor.
+    fn axes(&self, op: &'static str, axes: Axes) -> Result<Axes> {
+        Ok(Axes::List(match axes {
+            Axes::All => (1..self.all.rank() as i64).collect(),
+            Axes::List(list) => list.into_iter().map(|axis| self.axis(op, axis)).collect::<Result<_>>()?,
+        }))
+    }
+
+    /// The tensor of all rows, each with so many dimensions, the first of which may be of size 1.
+    fn lifted(&self, rank: usize) -> Result<Tensor> {
+        match rank.checked_sub(self.rank()) {
+            None | Some(0) => Ok(self.all.clone()),
+            Some(missing) => {
+                let mut items = vec![Index::ALL];
+                items.extend(std::iter::repeat_n(Index::NewAxis, missing));
+                items.push(Index::Ellipsis);
+                self.all.slice(items)
+            }
+        }
+    }
+
+    /// An operation of two operands, element by element.
+    #[track_caller]
+    fn meet(
+        &self,
+        op: &'static str,
+        other: &RowOperand<'_>,
+        apply: impl FnOnce(Operand<'_>, Operand<'_>) -> Result<Tensor>,
+    ) -> Result<Self> {
+        let rank = |other: &RowOperand<'_>| match other {
+            RowOperand::Row(row) => row.rank(),
+            RowOperand::Same(Operand::Tensor(t)) => t.rank(),
+            RowOperand::Same(Operand::Value(_)) => 0,
+        };
+        let rank = self.rank().max(rank(other));
+        let own = self.lifted(rank)?;
+        self.with(match other {
+            RowOperand::Same(other) => apply(Operand::Tensor(&own), other.clone())?,
+            RowOperand::Row(row) => {
+                row.clone().of_call(op, &self.call)?;
+                apply(Operand::Tensor(&own), Operand::Tensor(&row.lifted(rank)?))?
+            }
+        })
+    }
+
+    /// A number for every row.
+    fn constant(&self, value: impl Into<Scalar>) -> Result<Self> {
+        let (backend, rows) = (self.all.backend(), self.all.nrows_extent());
+        let node = Node::map(backend, "constant", rows.clone(), Expr::scalar(value), &[]);
+        self.with(Tensor::new(backend, Vec::new(), Some(rows), Vec::new(), Values::Numbers(node))?)
+    }
+}
+
+/// Operations of one operand, element by element.
+macro_rules! unary {
+    ($($name:ident)+) => {
+        impl Row {$(
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+            ///
+            /// # Errors
+            /// As there.
+            pub fn $name(&self) -> Result<Self> {
+                self.with(self.all.$name()?)
+            }
+        )+}
+    };
+}
+unary! {
+    abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor is_finite is_inf is_nan log log1p log_sigmoid
+    negative reciprocal reciprocal_no_nan rint round rsqrt sigmoid sign sin sinh softplus softsign sqrt square tan tanh elu
+    relu relu6 selu silu ones_like zeros_like logical_not bitwise_invert
+}
+
+/// Operations of two operands, element by element.
+macro_rules! binary {
+    ($($name:ident)+) => {
+        impl Row {$(
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`]; each row meets its own, broadcast within the row.")]
+            ///
+            /// # Errors
+            /// As there; a row of another call.
+            #[track_caller]
+            pub fn $name<'a>(&self, other: impl Into<RowOperand<'a>>) -> Result<Self> {
+                self.meet(stringify!($name), &other.into(), |a, b| a.$name(b))
+            }
+        )+}
+    };
+}
+binary! {
+    add subtract multiply truediv floordiv floormod truncatediv truncatemod pow maximum minimum squared_difference realdiv
+    divide_no_nan multiply_no_nan atan2 equal not_equal less less_equal greater greater_equal logical_and logical_or
+    logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift
+}
+
+/// Reductions over axes of the row.
+macro_rules! reductions {
+    ($($name:ident)+) => {
+        impl Row {$(
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`], of each row by itself.")]
+            ///
+            /// # Errors
+            /// As there.
+            #[track_caller]
+            pub fn $name(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+                let axes = self.axes(stringify!($name), axis.into())?;
+                self.with(self.all.$name(axes, keepdims)?)
+            }
+        )+}
+    };
+}
+reductions! {
+    reduce_sum reduce_prod reduce_min reduce_max reduce_mean reduce_variance reduce_std reduce_all reduce_any
+}
+
+impl Row {
+    /// As [`Tensor::cast`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn cast(&self, dtype: DType) -> Result<Self> {
+        self.with(self.all.cast(dtype)?)
+    }
+
+    /// How many elements each row has: an i64 scalar a row.
+    ///
+    /// # Errors
+    /// As [`Tensor::reduce_sum`].
+    pub fn size(&self) -> Result<Self> {
+        match self.rank() {
+            0 => self.constant(1i64),
+            1 => self.with(self.all.row_lengths(1)?),
+            _ => self.with(self.all.row_lengths(-1)?)?.reduce_sum(Axes::All, false),
+        }
+    }
+
+    /// As [`Tensor::slice`]: the items are of the row's dimensions.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn slice(&self, index: impl AsRef<[Index]>) -> Result<Self> {
+        let mut items = vec![Index::ALL];
+        items.extend_from_slice(index.as_ref());
+        self.with(self.all.slice(items)?)
+    }
+
+    /// Element `index` of each row along its outermost dimension; negative ones count from the end. What [`Tensor::slice`]
+    /// refuses for a ragged dimension is meant here: every row must have that element.
+    ///
+    /// # Errors
+    /// A scalar; at the read, a row that is too short.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &Device::cpu())?;
+    /// let last: RaggedTensor<i32> = x.map_rows(|row| row.at(-1))?;
+    /// assert_eq!(last.to_vec()?, [2, 3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn at(&self, index: i64) -> Result<Self> {
+        const OP: &str = "at";
+        self.axis(OP, 0)?;
+        let Some(part) = self.all.partitions().first() else {
+            return self.slice([Index::At(index)]);
+        };
+        let (rows, length) = (part.nrows_extent().clone(), part.length(Expr::index()));
+        let from_end = u32::try_from(index.unsigned_abs()).unwrap_or(u32::MAX);
+        let (offset, ok) = match index {
+            0.. => (Expr::u32(from_end), Expr::u32(from_end).lt(length)),
+            _ => (length.clone().sub(Expr::u32(from_end)), Expr::u32(from_end).le(length)),
+        };
+        let check = Check::new(OP, format!("a row has no element {index}"));
+        let asserts = [Node::assert(self.all.backend(), rows.clone(), ok, check)];
+        let from = part.within(Expr::index(), offset);
+        self.with(self.all.values()?.take_rows(OP, rows, from, Repeats::Never, &asserts)?)
+    }
+
+    /// As [`Tensor::range`], of a scalar in each row.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn range(&self) -> Result<Self> {
+        self.with(self.all.range()?)
+    }
+
+    /// As [`Tensor::reverse`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn reverse(&self, axes: impl Into<Axes>) -> Result<Self> {
+        self.with(self.all.reverse(self.axes("reverse", axes.into())?)?)
+    }
+
+    /// As [`Tensor::concat`], of the rows of one call.
+    ///
+    /// # Errors
+    /// As there; rows of different calls.
+    #[track_caller]
+    pub fn concat(rows: &[&Self], axis: i64) -> Result<Self> {
+        const OP: &str = "concat";
+        let Some(first) = rows.first() else {
+            return Err(Error::argument(OP, "there must be at least one row"));
+        };
+        let all = rows.iter().map(|row| (*row).clone().of_call(OP, &first.call)).collect::<Result<Vec<_>>>()?;
+        first.with(Tensor::concat(&all.iter().collect::<Vec<_>>(), first.axis(OP, axis)?)?)
+    }
+
+    /// As [`Tensor::gather`] along the row's outermost dimension, by indices that each row has of its own.
+    ///
+    /// # Errors
+    /// As there; a row of another call.
+    #[track_caller]
+    pub fn gather(&self, indices: &Self) -> Result<Self> {
+        const OP: &str = "gather";
+        self.axis(OP, 0)?;
+        self.with(self.all.gather(&indices.clone().of_call(OP, &self.call)?, Some(1), 1)?)
+    }
+}
+
+/// An operator between rows, and between a row and what is the same for all rows.
+macro_rules! operator {
+    ($($operator:ident $method:ident: |$a:ident, $b:ident| $result:expr;)+) => {$(
+        operator!(one $operator $method [Row] [Row] |$a, $b| $result);
+        operator!(one $operator $method [Row] [&Row] |$a, $b| $result);
+        operator!(one $operator $method [&Row] [Row] |$a, $b| $result);
+        operator!(one $operator $method [&Row] [&Row] |$a, $b| $result);
+        operator!(one $operator $method [Row] [&Tensor] |$a, $b| $result);
+        operator!(one $operator $method [&Row] [&Tensor] |$a, $b| $result);
+        impl<N: Number> $operator<N> for Row {
+            type Output = Result<Row>;
+            #[track_caller]
+            fn $method(self, other: N) -> Self::Output {
+                let ($a, $b) = (&self, other);
+                $result
+            }
+        }
+        impl<N: Number> $operator<N> for &Row {
+            type Output = Result<Row>;
+            #[track_caller]
+            fn $method(self, other: N) -> Self::Output {
+                let ($a, $b) = (self, other);
+                $result
+            }
+        }
+    )+};
+    (one $operator:ident $method:ident [$lhs:ty] [$rhs:ty] |$a:ident, $b:ident| $result:expr) => {
+        impl $operator<$rhs> for $lhs {
+            type Output = Result<Row>;
+            #[track_caller]
+            fn $method(self, other: $rhs) -> Self::Output {
+                #[allow(clippy::needless_borrow, reason = "one macro for rows and references to rows")]
+                let ($a, $b): (&Row, $rhs) = (&self, other);
+                $result
+            }
+        }
+    };
+}
+operator! {
+    Add add: |a, b| a.add(b);
+    Sub sub: |a, b| a.subtract(b);
+    Mul mul: |a, b| a.multiply(b);
+    Div div: |a, b| a.truediv(b);
+    Rem rem: |a, b| a.floormod(b);
+    BitAnd bitand: |a, b| if a.dtype() == DType::Bool { a.logical_and(b) } else { a.bitwise_and(b) };
+    BitOr bitor: |a, b| if a.dtype() == DType::Bool { a.logical_or(b) } else { a.bitwise_or(b) };
+    BitXor bitxor: |a, b| if a.dtype() == DType::Bool { a.logical_xor(b) } else { a.bitwise_xor(b) };
+}
+
+impl Neg for &Row {
+    type Output = Result<Row>;
+    fn neg(self) -> Self::Output {
+        self.negative()
+    }
+}
+impl Not for &Row {
+    type Output = Result<Row>;
+    fn not(self) -> Self::Output {
+        if self.dtype() == DType::Bool { self.logical_not() } else { self.bitwise_invert() }
+    }
+}

@@ -1,0 +1,384 @@
+//! Aggregates of segments: the rows that share an id, wherever they stand. A deterministic scatter-reduce.
+
+use super::by_key::{ByKey, reduce_rows};
+use super::gather::in_range;
+use super::reduce::{Averaged, extreme_integer, mean_dtype, ordered, total};
+use crate::dtype::DType;
+use crate::element::Arithmetic;
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::{ReduceOp, UnaryOp};
+use crate::graph::scalar::Scalar;
+use crate::math::MathFn;
+use crate::shape::{RaggedShape, RowPartition, same_layout};
+use crate::tensor::{RaggedTensor, Tensor, Values, counts_below};
+
+/// What becomes of the values of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aggregate {
+    Sum,
+    Prod,
+    Min,
+    Max,
+    Mean,
+    SqrtN,
+}
+
+impl Aggregate {
+    /// The aggregates of the numbers `x`, `most` at most: `reduce` reduces the numbers of each result, which are `count`
+    /// many.
+    fn of(
+        self,
+        op: &'static str,
+        x: Expr,
+        most: u32,
+        count: &Expr,
+        reduce: impl Fn(ReduceOp, Expr) -> Result<Expr>,
+    ) -> Result<Expr> {
+        let dtype = x.dtype();
+        if dtype == DType::Bool {
+            return Err(Error::unsupported(op, dtype, "cast it to a number"));
+        }
+        let by = match self {
+            Self::Sum => ReduceOp::Sum,
+            Self::Prod => ReduceOp::Prod,
+            Self::Min => ReduceOp::Min,
+            Self::Max => ReduceOp::Max,
+            Self::Mean | Self::SqrtN => {
+                let (dtype, float) = (mean_dtype(op, dtype)?, mean_dtype(op, dtype)?.accumulator());
+                let (total, count) = (total(|x| reduce(ReduceOp::Sum, x), most, &x, float)?, count.clone().cast(float));
+                let root = |n: Expr| n.unary(UnaryOp::Math(MathFn::Sqrt));
+                return Ok(total.quotient(if self == Self::SqrtN { root(count) } else { count }).cast(dtype));
+            }
+        };
+        let x = x.cast(dtype.accumulator());
+        Ok(match self {
+            Self::Min | Self::Max if dtype.is_float() => {
+                // As integers, so that an infinity is told from no value at all, and NaN needs no care on any device.
+                let empty = Expr::scalar(by.identity(dtype).widened());
+                ordered::decode(reduce(by, ordered::encode(x, by))?, by, empty).cast(dtype)
+            }
+            Self::Min | Self::Max => extreme_integer(dtype, reduce(by, x)?),
+            _ => reduce(by, x)?.cast(dtype),
+        })
+    }
+
+    /// The result, 0 where there are no values.
+    fn or_zero(value: Expr, count: Expr) -> Expr {
+        let zero = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
+        count.eq(Expr::u32(0)).select(zero, value)
+    }
+}
+
+/// The shape of the elements that ids name: the data's down to some dimension.
+fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> Result<RaggedShape> {
+    let partitions = data.partitions()[..ragged_rank].to_vec();
+    let outer = match (partitions.last(), data.partitions().first()) {
+        (Some(p), _) => Some(p.nvals_extent().clone()),
+        (None, Some(p)) => Some(p.nrows_extent().clone()),
+        (None, None) => data.outer().cloned(),
+    };
+    RaggedShape::of_parts(op, data.backend(), partitions, outer, data.inner()[..inner].to_vec(), Vec::new())
+}
+
+/// The conditions for the ids to have a shape that the data's starts with.
+#[track_caller]
+fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node>> {
+    let misfit = |what: &str| {
+        Err(Error::Shape { op, lhs: data.shape_text(), rhs: ids.shape_text(), what: format!("the ids {what}") })
+    };
+    if data.backend().id() != ids.backend().id() {
+        return Err(Error::Devices { op, lhs: data.backend().name().into(), rhs: ids.backend().name().into() });
+    }
+    if ids.rank() > data.rank() || ids.ragged_rank() > data.ragged_rank() {
+        return misfit("have more dimensions than the data");
+    }
+    if data.ragged_rank() > ids.ragged_rank() && (!ids.inner().is_empty() || ids.rank() == 0) {
+        return misfit("of data with ragged dimensions below them must be a vector, or rows of numbers");
+    }
+    let inner = ids.inner().len();
+    if inner > data.inner().len() {
+        return misfit("have more dimensions than the data");
+    }
+    if ids.rank() == 0 {
+        return if data.rank() == 0 { Ok(Vec::new()) } else { misfit("have no dimension to go by") };
+    }
+    same_layout(data.backend(), op, &prefix(op, data, ids.ragged_rank(), inner)?, ids.ragged_shape())
+}
+
+/// The data of each segment, with the shape of the result.
+struct Segments {
+    keys: ByKey,
+    /// Partitions, size and inner dimensions of the result.
+    parts: Vec<RowPartition>,
+    outer: Extent,
+    inner: Vec<u32>,
+    /// Conditions on the ids.
+    asserts: Vec<Node>,
+}
+
+impl Segments {
+    #[track_caller]
+    fn new(op: &'static str, data: &Tensor, ids: &Tensor, num_segments: i64) -> Result<Self> {
+        let backend = data.backend();
+        if num_segments < 0 {
+            return Err(Error::argument(op, format!("num_segments must not be negative, but is {num_segments}")));
+        }
+        let num = Extent::known_u64(op, num_segments as u64)?;
+        let mut asserts = same_prefix(op, data, ids)?;
+        let id = id_of(op, ids)?;
+        let most = Expr::u32(num.capacity());
+        let inside = in_range(&id, most, num.capacity());
+        let (ok, what) = if data.ragged_rank() > ids.ragged_rank() {
+            (inside.clone(), "segment ids must be at least 0 and below num_segments")
+        } else {
+            (inside.clone().or(is_negative(&id)), "segment ids must be below num_segments")
+        };
+        let count = ids.count()?;
+        asserts.push(Node::assert(backend, count.clone(), ok, Check::new(op, what)));
+        // What belongs to no segment is left out.
+        let key =
+            Node::map(backend, op, count.clone(), inside.select(id.cast(DType::U32), Expr::u32(u32::MAX)), &asserts);
+        let mut keys = ByKey::new(backend, op, &count, Expr::load(&key, Expr::index()), &num)?;
+        let (mut parts, mut outer): (Vec<RowPartition>, _) = (Vec::new(), num);
+        for below in &data.partitions()[ids.ragged_rank()..] {
+            // A row of the result is as long as the longest one of its members.
+            let longest = keys.reduce(backend, op, ReduceOp::Max, 1, &below.length(Expr::index()))?;
+            let capacity = below.nvals_extent().capacity();
+            let part = RowPartition::from_lengths(backend, op, &outer, Expr::load(&longest, Expr::index()), capacity)?;
+            let key = part.within(keys.key(below.row_of(Expr::index())), below.offset_of(Expr::index()));
+            outer = part.nvals_extent().clone();
+            keys = ByKey::new(backend, op, below.nvals_extent(), key, &outer)?;
+            parts.push(part);
+        }
+        let inner = data.inner()[ids.inner().len()..].to_vec();
+        Ok(Self { keys, parts, outer, inner, asserts })
+    }
+
+    fn aggregate(self, op: &'static str, data: &Tensor, what: Aggregate) -> Result<Tensor> {
+        let backend = data.backend();
+        let width: u32 = self.inner.iter().product();
+        let x = Expr::load(data.numbers(op)?, Expr::index());
+        let count = self.keys.count(Expr::index().div(Expr::u32(width.max(1))));
+        let reduce =
+            |by, value: Expr| Ok(Expr::load(&self.keys.reduce(backend, op, by, width, &value)?, Expr::index()));
+        let mut value = what.of(op, x, data.count()?.capacity(), &count, reduce)?;
+        if data.ragged_rank() == 0 && matches!(what, Aggregate::Mean | Aggregate::SqrtN) {
+            value = Aggregate::or_zero(value, count);
+        }
+        let numbers = self.outer.times(op, u64::from(width))?;
+        // Also where there is no result to hang the conditions on otherwise.
+        let values = Node::map(backend, op, numbers, value, &self.asserts);
+        Tensor::new(backend, self.parts, Some(self.outer), self.inner, Values::Numbers(values))
+    }
+}
+
+/// The id at `Index`.
+fn id_of(op: &'static str, ids: &Tensor) -> Result<Expr> {
+    let id = Expr::load(ids.numbers(op)?, Expr::index());
+    match id.dtype() {
+        DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(id),
+        d if d.is_integer() => Ok(id.cast(d.accumulator())),
+        other => Err(Error::unsupported(op, other, "segment ids must be integers")),
+    }
+}
+
+fn is_negative(id: &Expr) -> Expr {
+    id.clone().lt(Expr::scalar(Scalar::from_i64(id.dtype(), 0)))
+}
+
+impl Tensor {
+    #[track_caller]
+    fn unsorted_segments(&self, op: &'static str, ids: &Self, num_segments: i64, what: Aggregate) -> Result<Self> {
+        Segments::new(op, self, ids, num_segments)?.aggregate(op, self, what)
+    }
+
+    /// Of dense data and ascending ids.
+    #[track_caller]
+    fn sorted_segments(&self, op: &'static str, ids: &Self, what: Aggregate) -> Result<Self> {
+        /// Greater ids count as this one: beyond every segment, but no fence of the search.
+        const MOST: u32 = u32::MAX - 3;
+        let backend = self.backend();
+        let (1, 0, Some(count)) = (ids.rank(), ids.ragged_rank(), ids.outer()) else {
+            return Err(Error::argument(op, format!("ids must be a vector, but their shape is {}", ids.shape_text())));
+        };
+        if self.ragged_rank() > 0 {
+            return Err(Error::argument(op, "data must be dense; unsorted_segment_* take ragged data"));
+        }
+        let mut asserts = same_prefix(op, self, ids)?;
+        let id = id_of(op, ids)?;
+        let first = Expr::index().eq(Expr::u32(0));
+        let before = id.at(&Expr::index().sub(Expr::u32(1)));
+        // Ids that do not descend are negative only if the first is.
+        let ok = first.select(is_negative(&id).not(), before.le(id.clone()));
+        asserts.push(Node::assert(backend, count.clone(), ok, Check::new(op, "segment ids must ascend from 0 on")));
+        let key = |at: Expr| {
+            let id = id.at(&at);
+            in_range(&id, Expr::u32(MOST), MOST).select(id.cast(DType::U32), Expr::u32(MOST))
+        };
+        let segments = if count.capacity() == 0 {
+            0
+        } else {
+            // A dimension of a dense tensor that only the device knows: the wait.
+            let last = key(count.expr().sub(Expr::u32(1))).add(Expr::u32(1));
+            let segments = count.expr().eq(Expr::u32(0)).select(Expr::u32(0), last);
+            let read = backend.read(&[Node::map(backend, op, Extent::known(1), segments, &asserts)])?;
+            bytemuck::pod_read_unaligned(&read[0])
+        };
+        let segments = Extent::known(segments);
+        let below = counts_below(backend, op, count, key)?;
+        let entries = segments.plus(op, &Extent::known(1))?;
+        let splits = Node::map(backend, op, entries, Expr::row_of(&below, Expr::index()), &asserts);
+        let part = RowPartition::from_splits_node(splits, segments.clone(), count.capacity()).with_nvals(count.clone());
+        let width = self.width();
+        let x = Expr::load(self.numbers(op)?, Expr::index());
+        let members = part.length(Expr::index().div(Expr::u32(width.max(1))));
+        let rows: &Rows = part.rows();
+        let reduce = |by, value| {
+            let node = reduce_rows(backend, op, by, (rows, &segments), count, width, value)?;
+            Ok(Expr::load(&node, Expr::index()))
+        };
+        let mut value = what.of(op, x, self.count()?.capacity(), &members, reduce)?;
+        if matches!(what, Aggregate::Mean | Aggregate::Min | Aggregate::Max) {
+            value = Aggregate::or_zero(value, members);
+        }
+        let values = Node::map(backend, op, segments.times(op, u64::from(width))?, value, &[]);
+        Self::new(backend, Vec::new(), Some(segments), self.inner().to_vec(), Values::Numbers(values))
+    }
+}
+
+/// The documentation that the aggregates share.
+macro_rules! unsorted {
+    ($($name:ident, $what:ident, $bound:ident, $out:ty, $tf:literal, $lead:literal, $none:literal, $ids:literal, $want:expr;)*) => {
+        impl Tensor {$(
+            #[doc = concat!($lead, " (`tf.math.", $tf, "`).")]
+            ///
+            /// `segment_ids` name the segment of each of the data's outermost elements, or, with more dimensions, of those
+            /// that deep: their shape is one that the data's starts with. Ids may come in any order.
+            /// - Dense data, or ids as deep as all ragged dimensions: a dense tensor of `num_segments` results and the
+            ///   dimensions that are left of the data's. Negative ids belong to no segment.
+            /// - Ragged dimensions below the ids: values at the same place of their rows come together, a row of the result
+            ///   is as long as the longest row in its segment, and a segment without rows is an empty row.
+            ///
+            #[doc = $none]
+            ///
+            /// The members of a result are taken in the order in which they stand, in the fixed order of row reductions:
+            /// the same bits on every backend and whatever other segments there are. A stable sort of the ids (of
+            /// positions, for each ragged dimension below besides) and one pass over the values; no wait.
+            ///
+            /// # Errors
+            /// A negative `num_segments`; ids that are no integers or whose shape the data's does not start with; bool or
+            /// string values; at the read, ids that are not below `num_segments`, or negative ones of ragged rows.
+            ///
+            /// ```
+            /// # fn main() -> ragged::Result<()> {
+            /// use ragged::{Device, HostTensor, HostValues};
+            /// let x = HostTensor {
+            ///     nested_row_splits: vec![vec![0, 2, 3, 5]],
+            ///     uniform_row_lengths: vec![None],
+            ///     inner_shape: vec![5],
+            ///     values: HostValues::F32(vec![1.0, 2.0, 3.0, 4.0, 5.0]),
+            /// };
+            /// let x = x.to_device(&Device::cpu())?;
+            #[doc = concat!("let ids = HostTensor::dense(&[3], HostValues::I64(", $ids, ")).to_device(&Device::cpu())?;")]
+            #[doc = concat!("let y = x.", stringify!($name), "(&ids, 2)?.to_host()?;")]
+            #[doc = concat!("assert_eq!((y.nested_row_splits, y.values), ", $want, ");")]
+            /// # Ok(())
+            /// # }
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, segment_ids: &Self, num_segments: i64) -> Result<Self> {
+                self.unsorted_segments(stringify!($name), segment_ids, num_segments, Aggregate::$what)
+            }
+        )*}
+        $(impl<T: $bound> RaggedTensor<T> {
+            #[doc = concat!("[`Tensor::", stringify!($name), "`] of typed values.")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+            #[track_caller]
+            pub fn $name(&self, segment_ids: &impl AsRef<Tensor>, num_segments: i64) -> Result<RaggedTensor<$out>> {
+                self.erased().$name(segment_ids.as_ref(), num_segments)?.try_into()
+            }
+        })*
+    };
+}
+unsorted! {
+    unsorted_segment_sum, Sum, Arithmetic, T, "unsorted_segment_sum", "The sum of each segment",
+        "Same dtype; integers wrap. 0 for a segment of a dense result that has no members.", "vec![1, 0, 1]",
+        "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 5.0, 7.0]))";
+    unsorted_segment_prod, Prod, Arithmetic, T, "unsorted_segment_prod", "The product of each segment",
+        "Same dtype; integers wrap. 1 for a segment of a dense result that has no members.", "vec![1, 0, 1]",
+        "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 4.0, 10.0]))";
+    unsorted_segment_min, Min, Arithmetic, T, "unsorted_segment_min", "The least value of each segment",
+        "Same dtype; NaN if any member is (TensorFlow's answer depends on the order of visiting), -0 below +0. The greatest \
+         finite value for a segment of a dense result that has no members.", "vec![1, 0, 1]",
+        "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 1.0, 2.0]))";
+    unsorted_segment_max, Max, Arithmetic, T, "unsorted_segment_max", "The greatest value of each segment",
+        "Same dtype; NaN if any member is (TensorFlow's answer depends on the order of visiting), -0 below +0. The least \
+         finite value for a segment of a dense result that has no members.", "vec![1, 0, 1]",
+        "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 4.0, 5.0]))";
+    unsorted_segment_mean, Mean, Averaged, T::Mean, "unsorted_segment_mean", "The mean of each segment",
+        "f32 for u8 and f32; f64 for f64 and all wider integers, whose sums are exact. A segment of a dense result that has no \
+         members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "vec![1, 0, 1]",
+        "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 2.5, 3.5]))";
+    unsorted_segment_sqrt_n, SqrtN, Averaged, T::Mean, "unsorted_segment_sqrt_n",
+        "The sum of each segment by the square root of the number of its members",
+        "f32 for u8 and f32; f64 for f64 and all wider integers, whose sums are exact. A segment of a dense result that has no \
+         members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "vec![0, 1, 1]",
+        "(vec![vec![0, 2, 4]], HostValues::F32(vec![1.0, 2.0, 7.0 / 2f32.sqrt(), 5.0]))";
+}
+
+macro_rules! sorted {
+    ($($name:ident, $what:ident, $bound:ident, $out:ty, $lead:literal, $none:literal, $want:expr;)*) => {
+        impl Tensor {$(
+            #[doc = concat!($lead, " of dense data whose segments stand one after the other (`tf.math.", stringify!($name), "`).")]
+            ///
+            /// `segment_ids` is a vector that ascends from 0 or more; the result has as many rows as the last id and one
+            /// more, which costs a wait.
+            #[doc = $none]
+            /// Order as for [`unsorted_segment_sum`](Self::unsorted_segment_sum), without a sort: one pass over the values.
+            ///
+            /// # Errors
+            /// Ragged data; ids that are no vector of integers, one for each row, or that descend or are negative; bool or
+            /// string values.
+            ///
+            /// ```
+            /// # fn main() -> ragged::Result<()> {
+            /// use ragged::{Device, HostTensor, HostValues};
+            /// let x = HostTensor::dense(&[3], HostValues::F32(vec![1.0, 2.0, 3.0])).to_device(&Device::cpu())?;
+            /// let ids = HostTensor::dense(&[3], HostValues::I64(vec![0, 2, 2])).to_device(&Device::cpu())?;
+            #[doc = concat!("assert_eq!(x.", stringify!($name), "(&ids)?.to_host()?.values, HostValues::F32(", $want, "));")]
+            /// # Ok(())
+            /// # }
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, segment_ids: &Self) -> Result<Self> {
+                self.sorted_segments(stringify!($name), segment_ids, Aggregate::$what)
+            }
+        )*}
+        $(impl<T: $bound> RaggedTensor<T> {
+            #[doc = concat!("[`Tensor::", stringify!($name), "`] of typed values.")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+            #[track_caller]
+            pub fn $name(&self, segment_ids: &impl AsRef<Tensor>) -> Result<RaggedTensor<$out>> {
+                self.erased().$name(segment_ids.as_ref())?.try_into()
+            }
+        })*
+    };
+}
+sorted! {
+    segment_sum, Sum, Arithmetic, T, "The sums of the segments", "Same dtype; 0 without members.", "vec![1.0, 0.0, 5.0]";
+    segment_prod, Prod, Arithmetic, T, "The products of the segments", "Same dtype; 1 without members.",
+        "vec![1.0, 1.0, 6.0]";
+    segment_min, Min, Arithmetic, T, "The least values of the segments", "Same dtype; 0 without members; NaN if any is.",
+        "vec![1.0, 0.0, 2.0]";
+    segment_max, Max, Arithmetic, T, "The greatest values of the segments",
+        "Same dtype; 0 without members; NaN if any is.", "vec![1.0, 0.0, 3.0]";
+    segment_mean, Mean, Averaged, T::Mean, "The means of the segments",
+        "Floats as [`reduce_mean`](Self::reduce_mean) gives; 0 without members.", "vec![1.0, 0.0, 2.5]";
+}

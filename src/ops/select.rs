@@ -1,0 +1,230 @@
+//! Choices by condition: element by element, row by row, and where a condition holds at all.
+
+use super::concat::rows_of_both;
+use super::elementwise::Takes;
+use super::mask::{kept, kept_positions};
+use super::operand::{Operand, OperandOf};
+use super::rows::Repeats;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
+use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+
+/// An operand of a choice, and the bytes that its strings have where each is taken once at most.
+fn side<'a>(operand: &'a Operand<'_>, place: &Place, count: u64) -> (Pick<'a>, Option<u64>) {
+    match operand {
+        Operand::Tensor(t) => {
+            let bytes = (*place == Place::Same).then(|| t.values_ref().bytes_capacity());
+            (Pick::From(t.values_ref(), place.expr()), bytes)
+        }
+        Operand::Value(fill) => {
+            let len = match fill {
+                Fill::String(s) => s.len() as u64,
+                Fill::Number(_) => 0,
+            };
+            (Pick::Fill(fill.clone()), Some(len.saturating_mul(count)))
+        }
+    }
+}
+
+impl Tensor {
+    /// The elements of `x` where this tensor of bools is true, those of `y` where it is false.
+    ///
+    /// All three are broadcast to one shape, as for arithmetic ([`Tensor::add`]); `x` and `y` are tensors or single
+    /// values of one dtype, any. Each element is one or the other unchanged: a NaN that is not chosen leaves no trace.
+    ///
+    /// # Errors
+    /// A condition that is not of bools; `x` and `y` of different dtypes; different devices; shapes that do not fit,
+    /// at the read where only the device knows the lengths of rows.
+    ///
+    /// # Cost
+    /// One map, which fuses into what reads it. For strings a scan and another map, and a wait where strings repeat.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, -2, 3], vec![], vec![-4]], &Device::cpu())?;
+    /// let positive = x.greater(0)?.select(&x, 0)?;
+    /// assert_eq!(positive.to_string(), "<ragged.RaggedTensor [[1, 0, 3], [], [0]]>");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// TensorFlow: `tf.where(condition, x, y)`.
+    #[track_caller]
+    pub fn select<'a>(&self, x: impl Into<Operand<'a>>, y: impl Into<Operand<'a>>) -> Result<Self> {
+        const OP: &str = "select";
+        let (x, y) = (x.into(), y.into());
+        Takes::Bools.check(OP, self.dtype())?;
+        if x.dtype() != y.dtype() {
+            return Err(Error::DTypes { op: OP, lhs: x.dtype(), rhs: y.dtype() });
+        }
+        let backend = self.backend();
+        let tensors: Vec<&Self> = [x.tensor(), y.tensor()].into_iter().flatten().collect();
+        for t in &tensors {
+            Device::check_same(OP, backend, t.backend())?;
+        }
+        let layouts: Vec<&RaggedShape> = std::iter::once(self).chain(tensors).map(|t| t.ragged_shape()).collect();
+        let shared = broadcast(backend, OP, &layouts, UniformRows::Once)?;
+        let width: u64 = shared.inner.iter().map(|&d| u64::from(d)).product();
+        let count = match &shared.outer {
+            None => Extent::known(1),
+            Some(outer) => outer.times(OP, width)?,
+        };
+        let mut places = shared.places.iter();
+        let flag = Expr::load(self.numbers(OP)?, places.next().map_or_else(Expr::index, Place::expr));
+        let mut place = |o: &Operand<'_>| o.tensor().and_then(|_| places.next()).unwrap_or(&Place::First).clone();
+        let (at_x, at_y) = (place(&x), place(&y));
+        let capacity = u64::from(count.capacity());
+        let ((x, of_x), (y, of_y)) = (side(&x, &at_x, capacity), side(&y, &at_y, capacity));
+        let bound = match of_x.zip(of_y) {
+            Some((a, b)) => BytesBound::AtMost(a.saturating_add(b)),
+            None => BytesBound::Unknown,
+        };
+        let values = Values::rearranged(backend, OP, &count, &Pick::either(flag, x, y), bound, &shared.asserts)?;
+        Self::new(backend, shared.partitions, shared.outer, shared.inner, values)
+    }
+
+    /// The rows of `x` where this vector of bools is true, those of `y` where it is false.
+    ///
+    /// `x` and `y` have as many rows as there are bools, of any length and depth; a row stays whole. The result is
+    /// ragged if either is. Any dtype.
+    ///
+    /// # Errors
+    /// A condition that is not a dense vector of bools; `x` and `y` of different dtypes, ranks or inner dimensions;
+    /// different devices; other numbers of rows, at the read where only the device knows.
+    ///
+    /// # Cost
+    /// That of [`Tensor::concat`] of both, and a scan for each ragged dimension. Never waits.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, RaggedTensor};
+    /// let cpu = Device::cpu();
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &cpu)?;
+    /// let y = RaggedTensor::from_nested(vec![vec![7], vec![8, 9]], &cpu)?;
+    /// let first = RaggedTensor::from_nested(vec![true, false], &cpu)?;
+    /// assert_eq!(first.select_rows(&x, &y)?.to_string(), "<ragged.RaggedTensor [[1, 2], [8, 9]]>");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// TensorFlow: `tf.compat.v1.where(condition, x, y)`, with a vector as condition.
+    #[track_caller]
+    pub fn select_rows(&self, x: &Self, y: &Self) -> Result<Self> {
+        const OP: &str = "select_rows";
+        Takes::Bools.check(OP, self.dtype())?;
+        let backend = self.backend();
+        Device::check_same(OP, backend, x.backend())?;
+        if self.rank() != 1 {
+            return Err(Error::argument(OP, format!("the condition must be a vector, not {}", self.shape_text())));
+        }
+        let rows = self.nrows_extent();
+        let both = rows_of_both(OP, x, y)?;
+        let mut asserts = Vec::new();
+        for t in [x, y] {
+            let own = t.nrows_extent();
+            match (rows.as_known(), own.as_known()) {
+                _ if rows == own => {}
+                (Some(n), Some(m)) => {
+                    let what = format!("{n} bools choose among {m} rows");
+                    return Err(Error::Shape { op: OP, lhs: self.shape_text(), rhs: t.shape_text(), what });
+                }
+                _ => {
+                    let check = Check::new(OP, "there are not as many rows as bools");
+                    asserts.push(Node::assert(backend, Extent::known(1), rows.expr().eq(own.expr()), check));
+                }
+            }
+        }
+        let own = Expr::index();
+        let flag = Expr::load(self.numbers(OP)?, own.clone());
+        let row = flag.select(own.clone(), own.add(x.nrows_extent().expr()));
+        both.take_rows(OP, rows, row, Repeats::Never, &asserts)
+    }
+
+    /// Where the elements are that are true, or not 0: a row of indices for each, one index a dimension.
+    ///
+    /// A dense tensor of i64 and of shape `[n, rank]`, in the order of the elements; below ragged dimensions an index
+    /// counts within its row. `n` is known on the device only. NaN is not 0, -0 is.
+    ///
+    /// # Errors
+    /// A tensor of strings; a device without 64-bit integers.
+    ///
+    /// # Cost
+    /// A sum and a compaction over the elements, a map for each dimension, with a search for each ragged one, and one
+    /// over the indices. Never waits; memory is taken for as many indices as there were elements.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![true, false], vec![], vec![true]], &Device::cpu())?;
+    /// assert_eq!(x.where_indices()?.to_vec()?, [0, 0, 2, 0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// TensorFlow: `tf.where(condition)`. NumPy: `argwhere`.
+    #[track_caller]
+    pub fn where_indices(&self) -> Result<RaggedTensor<i64>> {
+        const OP: &str = "where_indices";
+        Takes::NumbersAndBools.check(OP, self.dtype())?;
+        let (backend, count, rank) = (self.backend(), self.count()?, self.rank() as u32);
+        let keep = Expr::load(self.numbers(OP)?, Expr::index()).cast(DType::Bool);
+        let stay = kept(backend, OP, &count, &keep)?;
+        let each = |at: Expr| Expr::load(&Node::map(backend, OP, stay.clone(), at, &[]), Expr::index());
+        let mut at = Expr::load(&kept_positions(backend, OP, &count, &keep, &stay), Expr::index());
+        let deep = self.deepened(self.inner().len())?;
+        // From the innermost dimension outwards: the place in the row, then the row itself.
+        let mut coordinates = Vec::with_capacity(rank as usize);
+        for p in deep.partitions().iter().rev() {
+            let row = each(p.row_of(at.clone()));
+            coordinates.push(each(match p.uniform_row_length() {
+                Some(_) => p.offset_of(at),
+                None => at.sub(p.start(row.clone())),
+            }));
+            at = row;
+        }
+        coordinates.push(at);
+        let by = Expr::u32(rank.max(1));
+        let (element, which) = (Expr::index().div(by.clone()), Expr::index().rem(by));
+        let numbers = stay.times(OP, rank.into())?;
+        // A node a dimension: with many dimensions a kernel cannot bind all at once, and some are stored before.
+        let mut index = Expr::u32(0);
+        for (d, coordinate) in coordinates.iter().rev().take(rank as usize).enumerate() {
+            let own = coordinate.at(&element);
+            let chosen = if d == 0 { own } else { which.clone().eq(Expr::u32(d as u32)).select(own, index) };
+            index = Expr::load(&Node::map(backend, OP, numbers.clone(), chosen, &[]), Expr::index());
+        }
+        let values = Values::Numbers(Node::map(backend, OP, numbers, index.cast(DType::I64), &[]));
+        Self::new(backend, Vec::new(), Some(stay), vec![rank], values)?.try_into()
+    }
+}
+
+impl RaggedTensor<bool> {
+    /// As [`Tensor::select`].
+    ///
+    /// # Errors
+    /// As [`Tensor::select`].
+    #[track_caller]
+    pub fn select<'a, T: Element>(
+        &self,
+        x: impl Into<OperandOf<'a, T>>,
+        y: impl Into<OperandOf<'a, T>>,
+    ) -> Result<RaggedTensor<T>> {
+        self.erased().select(x.into().erased, y.into().erased)?.try_into()
+    }
+
+    /// As [`Tensor::select_rows`].
+    ///
+    /// # Errors
+    /// As [`Tensor::select_rows`].
+    #[track_caller]
+    pub fn select_rows<T: Element>(&self, x: &RaggedTensor<T>, y: &RaggedTensor<T>) -> Result<RaggedTensor<T>> {
+        self.erased().select_rows(x.erased(), y.erased())?.try_into()
+    }
+}

@@ -1,0 +1,183 @@
+//! Exponentials by their sum: softmax, its logarithm, the logarithm of the sum; and rows by their length.
+
+use super::axes::Axes;
+use super::elementwise::{Takes, math, number};
+use super::reduce::{Reduction, greatest};
+use crate::element::FloatElement;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::node::Rows;
+use crate::graph::opcode::{ReduceOp, UnaryOp};
+use crate::math::MathFn;
+use crate::shape::RowPartition;
+use crate::tensor::{RaggedTensor, Tensor};
+
+/// The floats `x` less the greatest of those that they belong with; and the sums of the exponentials of that, an
+/// expression in the result's number.
+fn shifted(x: Expr, r: &Reduction) -> Result<(Expr, Expr)> {
+    let most = r.stored(greatest(r, x.clone(), number(x.dtype(), f64::NEG_INFINITY))?);
+    let shifted = x.sub(Expr::load(&most, r.target()));
+    let sum = r.fold(ReduceOp::Sum, math(MathFn::Exp, shifted.clone()))?;
+    Ok((shifted, sum))
+}
+
+impl Tensor {
+    /// The floats in their accumulator, and which of them belong together along one axis.
+    fn along(&self, op: &'static str, axis: i64) -> Result<(Expr, Reduction)> {
+        Takes::Floats.check(op, self.dtype())?;
+        let x = Expr::load(self.numbers(op)?, Expr::index()).cast(self.dtype().accumulator());
+        Ok((x, Reduction::new(op, self, &Axes::from(axis), false)?))
+    }
+
+    /// The tensor of these numbers in this layout. As TensorFlow has it, rows that are known to hold nothing at all are
+    /// one row along the outermost axis.
+    fn normalized(&self, op: &'static str, axis: i64, value: Expr) -> Result<Self> {
+        let out = self.map_numbers(op, |x| value.cast(x.dtype()))?;
+        match out.partitions() {
+            [first, below @ ..]
+                if self.axis(op, axis)? == 0
+                    && first.nvals() == Some(0)
+                    && first.nrows() != Some(1)
+                    && matches!(first.rows(), Rows::Splits(_)) =>
+            {
+                let mut partitions = vec![RowPartition::from_host_splits(self.backend(), vec![0, 0])?];
+                partitions.extend_from_slice(below);
+                let (outer, inner) = (out.outer().cloned(), out.inner().to_vec());
+                Self::new(self.backend(), partitions, outer, inner, out.values_ref().clone())
+            }
+            _ => Ok(out),
+        }
+    }
+
+    /// Each value's exponential, divided by the sum of the exponentials of all values along the axis: they add up to 1.
+    ///
+    /// Along an axis with ragged ones below it, the values at the same place of their rows belong together, where
+    /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. (TensorFlow makes one row of rows that hold no values
+    /// at all, along axis 0; so does this, where the host knows that they hold none.) The greatest value is subtracted
+    /// first, so that nothing overflows; -inf gives 0. Values that belong together are all NaN if any of them is NaN or
+    /// +inf, or if all are -inf; no others are.
+    ///
+    /// # Errors
+    /// `axis` out of range; a dtype other than floats.
+    ///
+    /// # Cost
+    /// Two reductions and a map; the values are read three times. An axis with ragged ones below costs as it does for
+    /// [reductions](Axes). Nothing is read back. Sums are in the fixed order of reductions: a row gives the same bits in
+    /// every batch and on every device.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![0.0f32, f32::NEG_INFINITY, 0.0], vec![], vec![1000.0]], &Device::cpu())?;
+    /// assert_eq!(x.softmax(1)?.to_vec()?, [0.5, 0.0, 0.5, 1.0]);
+    /// assert_eq!(x.softmax(0)?.to_vec()?[1..3], [0.0, 1.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.nn.softmax`.
+    pub fn softmax(&self, axis: i64) -> Result<Self> {
+        const OP: &str = "softmax";
+        let (x, r) = self.along(OP, axis)?;
+        let (shifted, sum) = shifted(x, &r)?;
+        let sum = r.stored(sum);
+        self.normalized(OP, axis, math(MathFn::Exp, shifted).quotient(Expr::load(&sum, r.target())))
+    }
+
+    /// The logarithm of [`softmax`](Self::softmax): each value less the logarithm of the sum of the exponentials of all
+    /// values along the axis.
+    ///
+    /// Never by way of the softmax itself, so that small shares keep their digits. Shape, dtype, NaN and infinities, empty
+    /// rows, order and cost as for [`softmax`](Self::softmax), and a map of the reduction's size.
+    ///
+    /// # Errors
+    /// `axis` out of range; a dtype other than floats.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![0.0f32, -1000.0], vec![], vec![7.0]], &Device::cpu())?;
+    /// assert_eq!(x.log_softmax(-1)?.to_vec()?, [0.0, -1000.0, 0.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.nn.log_softmax`.
+    pub fn log_softmax(&self, axis: i64) -> Result<Self> {
+        const OP: &str = "log_softmax";
+        let (x, r) = self.along(OP, axis)?;
+        let (shifted, sum) = shifted(x, &r)?;
+        let log = r.stored(math(MathFn::Log, sum));
+        self.normalized(OP, axis, shifted.sub(Expr::load(&log, r.target())))
+    }
+
+    /// The logarithm of the sum of the exponentials of the values over the axes; -inf where there are none
+    /// (`tf.math.reduce_logsumexp`).
+    ///
+    /// The greatest value is subtracted first, if it is finite, so that nothing overflows on the way: +inf gives +inf, -inf
+    /// alone -inf, NaN anywhere NaN. Same dtype. Two passes over the values and two maps of the result's size; shapes and
+    /// order as for all [reductions](Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; a dtype other than floats.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1000.0f32], vec![], vec![f32::NEG_INFINITY, 3.0]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_logsumexp(1, false)?.to_vec()?, [1000.0, f32::NEG_INFINITY, 3.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn reduce_logsumexp(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+        const OP: &str = "reduce_logsumexp";
+        Takes::Floats.check(OP, self.dtype())?;
+        let x = Expr::load(self.numbers(OP)?, Expr::index()).cast(self.dtype().accumulator());
+        let r = Reduction::new(OP, self, &axis.into(), keepdims)?;
+        let zero = number(x.dtype(), 0.0);
+        let most = greatest(&r, x.clone(), zero.clone())?;
+        let most = r.stored(most.clone().unary(UnaryOp::IsFinite).select(most, zero));
+        let shifted = x.sub(Expr::load(&most, r.target()));
+        let sum = r.fold(ReduceOp::Sum, math(MathFn::Exp, shifted))?;
+        r.tensor(math(MathFn::Log, sum).add(Expr::load(&most, Expr::index())).cast(self.dtype()))
+    }
+
+    /// Each value divided by the length of the vector of all values along the axis: the root of the sum of their squares,
+    /// which counts as no less than the root of `epsilon`.
+    ///
+    /// Shape and dtype stay, empty rows stay empty. Values that belong together are all NaN if any of them is.
+    ///
+    /// # Errors
+    /// `axis` out of range; a dtype other than floats.
+    ///
+    /// # Cost
+    /// One reduction, a map of its size, and a map. Nothing is read back. Order as for all [reductions](Axes).
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3.0f32, 4.0], vec![], vec![0.0]], &Device::cpu())?;
+    /// assert_eq!(x.l2_normalize(1, 1e-12)?.to_vec()?, [0.6, 0.8, 0.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.math.l2_normalize`.
+    pub fn l2_normalize(&self, axis: i64, epsilon: f64) -> Result<Self> {
+        const OP: &str = "l2_normalize";
+        let (x, r) = self.along(OP, axis)?;
+        let squares = r.fold(ReduceOp::Sum, x.clone().mul(x.clone()))?;
+        let length = r.stored(math(MathFn::Sqrt, squares.max(number(x.dtype(), epsilon))));
+        self.map_numbers(OP, |own| x.quotient(Expr::load(&length, r.target())).cast(own.dtype()))
+    }
+}
+
+macro_rules! forward {
+    ($($name:ident($($arg:ident: $t:ty),*)),*) => {
+        impl<T: FloatElement> RaggedTensor<T> {$(
+            #[doc = concat!("[`Tensor::", stringify!($name), "`] of typed values.")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+            pub fn $name(&self, $($arg: $t),*) -> Result<Self> {
+                self.erased().$name($($arg),*)?.try_into()
+            }
+        )*}
+    };
+}
+forward!(
+    softmax(axis: i64), log_softmax(axis: i64), reduce_logsumexp(axis: impl Into<Axes>, keepdims: bool),
+    l2_normalize(axis: i64, epsilon: f64)
+);

@@ -1,0 +1,74 @@
+//! Numbers as unsigned words of the same order: what sorts compare.
+
+use crate::dtype::DType;
+use crate::graph::expr::Expr;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::scalar::Scalar;
+
+/// The words of a number's key, each with the number of its low bits that count, least significant first.
+///
+/// Ascending words are ascending numbers, or descending ones. Floats are in total order, -0 before +0, but for NaN: all
+/// of them are equal and come last in either direction.
+pub(crate) fn sort_key(x: &Expr, descending: bool) -> Vec<(Expr, u32)> {
+    let dtype = x.dtype();
+    if dtype.size() < 8 {
+        return vec![narrow(x, descending)];
+    }
+    let unsigned = x.clone().bitcast(DType::U64);
+    let sign = Expr::scalar(1u64 << 63);
+    let mut key = match dtype {
+        _ if dtype.is_float() => ordered(&unsigned, &sign),
+        _ if dtype.is_signed() => unsigned.binary(BinaryOp::Xor, sign),
+        _ => unsigned,
+    };
+    if descending {
+        key = key.not();
+    }
+    if dtype.is_float() {
+        key = x.clone().unary(UnaryOp::IsNan).select(Expr::scalar(u64::MAX), key);
+    }
+    let high = key.clone().binary(BinaryOp::Shr, Expr::scalar(32u64));
+    vec![(key.cast(DType::U32), u32::BITS), (high.cast(DType::U32), u32::BITS)]
+}
+
+/// Of a type of up to 4 bytes.
+fn narrow(x: &Expr, descending: bool) -> (Expr, u32) {
+    let dtype = x.dtype();
+    if dtype.is_float() {
+        // Exact for narrower floats, and of the same order.
+        let x = x.clone().cast(DType::F32);
+        let mut key = ordered(&x.clone().bitcast(DType::U32), &Expr::u32(1 << 31));
+        if descending {
+            key = key.not();
+        }
+        return (x.unary(UnaryOp::IsNan).select(Expr::u32(u32::MAX), key), u32::BITS);
+    }
+    let bits = if dtype == DType::Bool { 1 } else { 8 * dtype.size() as u32 };
+    let mask = u32::MAX >> (u32::BITS - bits);
+    let mut key = if dtype.is_signed() {
+        // The least number becomes 0; what is carried out of the word is lost, as it should be.
+        x.clone().cast(DType::I32).bitcast(DType::U32).add(Expr::u32(1 << (bits - 1)))
+    } else {
+        x.clone().cast(DType::U32)
+    };
+    if descending {
+        key = Expr::u32(mask).sub(key);
+    }
+    (key, bits)
+}
+
+/// The bits of a float as an integer of the same order: with the sign flipped, and all others where it is negative.
+fn ordered(bits: &Expr, sign: &Expr) -> Expr {
+    let none = Expr::scalar(Scalar::from_i64(bits.dtype(), 0));
+    let is_positive = bits.clone().and(sign.clone()).eq(none);
+    is_positive.select(bits.clone().binary(BinaryOp::Xor, sign.clone()), bits.clone().not())
+}
+
+/// Whether two numbers are different values: +0 is -0, and NaN is NaN.
+pub(crate) fn differ(a: Expr, b: Expr) -> Expr {
+    if !a.dtype().is_float() {
+        return a.ne(b);
+    }
+    let both_nan = a.clone().unary(UnaryOp::IsNan).and(b.clone().unary(UnaryOp::IsNan));
+    a.ne(b).and(both_nan.not())
+}

@@ -1,0 +1,60 @@
+//! The greatest values along an axis.
+
+use super::index::Index;
+use super::sort::Sorted;
+use crate::element::Number;
+use crate::error::{Error, Result};
+use crate::tensor::{RaggedTensor, Tensor};
+
+impl Tensor {
+    /// The `k` greatest values along `axis`, in descending order, and where along it they stood (i64).
+    ///
+    /// Both have the tensor's shape, but for the axis: a row that has fewer than `k` values gives them all, so that a
+    /// ragged axis has rows of up to `k` and a uniform one `min(k, size)`. Of equal values the first come first. NaN is
+    /// chosen only where numbers are too few. Empty rows stay empty. Costs as [`Tensor::sort`], of whose result only
+    /// what is kept is gathered, and a scan over the rows; same bits on every device.
+    ///
+    /// `tf.math.top_k`, which takes the innermost, uniform axis, and refuses rows shorter than `k`.
+    ///
+    /// # Errors
+    /// `axis` out of range, or with ragged ones below it; byte strings; a device without i64.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![3, 5, 5, 1], vec![], vec![2]], &Device::cpu())?;
+    /// let (values, indices) = x.top_k(3, -1)?;
+    /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[5, 5, 3], [], [2]]>");
+    /// assert_eq!(indices.to_string(), "<ragged.RaggedTensor [[1, 2, 0], [], [0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn top_k(&self, k: u32, axis: i64) -> Result<(Self, Self)> {
+        const OP: &str = "top_k";
+        let sorted = Sorted::new(OP, self, axis, true, false)?;
+        let below = self.partitions().get(sorted.axis..).unwrap_or_default();
+        if below.iter().any(|p| p.uniform_row_length().is_none()) {
+            let what = format!(
+                "axis {axis} of a tensor of shape {} has ragged dimensions below it, where the greatest values of \
+                 aligned rows form none; sort it, or take the innermost axis",
+                self.shape_text()
+            );
+            return Err(Error::argument(OP, what));
+        }
+        let first = Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 };
+        let mut index = vec![Index::Slice { start: None, stop: None, step: 1 }; sorted.axis];
+        index.push(first);
+        Ok((sorted.values(OP, self)?.slice(&index)?, sorted.indices(OP, self)?.slice(&index)?))
+    }
+}
+
+impl<T: Number> RaggedTensor<T> {
+    /// [`Tensor::top_k`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::top_k`].
+    #[track_caller]
+    pub fn top_k(&self, k: u32, axis: i64) -> Result<(Self, RaggedTensor<i64>)> {
+        let (values, indices) = self.erased().top_k(k, axis)?;
+        Ok((values.try_into()?, indices.try_into()?))
+    }
+}

@@ -1,0 +1,180 @@
+//! The different values of each row.
+
+use super::sort::Sorted;
+use super::sort_key::differ;
+use crate::dtype::DType;
+use crate::element::Number;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+/// Rows in order, and how many different values stand before each place.
+struct Runs {
+    op: &'static str,
+    sorted: Sorted,
+    /// One more than places: how many values differ from the one before, in their row, before each place.
+    before: Node,
+}
+
+impl Runs {
+    fn new(op: &'static str, x: &Tensor, axis: i64) -> Result<Self> {
+        let sorted = Sorted::new(op, x, axis, false, false)?;
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let lines = &sorted.lines;
+        let is_first = at.clone().eq(lines.rows().start(lines.line_of(at.clone())));
+        let previous = at.clone().max(one.clone()).sub(one.clone());
+        let is_new = is_first.or(differ(sorted.at(at.clone()), sorted.at(previous)));
+        let is_new = Node::map(x.backend(), op, lines.count().clone(), is_new.select(one, Expr::u32(0)), &[]);
+        let before = Node::scan(x.backend(), op, lines.count().clone(), Expr::load(&is_new, at))?;
+        Ok(Self { op, sorted, before })
+    }
+
+    /// How many values differ in the lines before line `at`.
+    fn start(&self, at: Expr) -> Expr {
+        Expr::load(&self.before, self.sorted.lines.rows().start(at))
+    }
+
+    /// The different values, and how often each occurs.
+    fn tensors(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
+        let (op, backend, lines) = (self.op, x.backend(), &self.sorted.lines);
+        let last = x.rank() - 1;
+        if self.sorted.axis != last {
+            let what = format!(
+                "axis {} of a tensor of shape {} has dimensions below it, whose columns may have different numbers of \
+                 values; take the innermost axis, or n_unique",
+                self.sorted.axis,
+                x.shape_text()
+            );
+            return Err(Error::argument(op, what));
+        }
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let capacity = lines.count().capacity();
+        let (parts, found) = if last == 0 {
+            let total = Expr::load(&self.before, Expr::u32(capacity));
+            (Vec::new(), Extent::bounded(capacity, total))
+        } else {
+            let mut parts = x.deepened(x.inner().len())?.partitions().to_vec();
+            parts.pop();
+            let starts = self.start(at.clone());
+            let part = RowPartition::from_starts(backend, op, lines.nlines(), &starts, capacity, &[])?;
+            let part = part.with_lengths(Some((0, lines.longest())));
+            let found = part.nvals_extent().clone();
+            parts.push(part);
+            (parts, found)
+        };
+        // The place of the k-th one is the last that has k before it.
+        let place = Node::map(backend, op, found.clone(), Expr::row_of(&self.before, at.clone()), &[]);
+        let value = self.sorted.at(Expr::load(&place, at.clone()));
+        let next = at.clone().add(one);
+        let ends = next.clone().lt(found.expr()).select(Expr::load(&place, next), lines.count().expr());
+        let times = ends.sub(Expr::load(&place, at)).cast(DType::I64);
+        let tensor = |value: Expr| {
+            let values = Values::Numbers(Node::map(backend, op, found.clone(), value, &[]));
+            Tensor::new(backend, parts.clone(), Some(found.clone()), Vec::new(), values)
+        };
+        Ok((tensor(value)?, tensor(times)?))
+    }
+}
+
+impl Tensor {
+    /// The different values of each row, in ascending order.
+    ///
+    /// `axis` must be the innermost. Same dtype; the axis becomes ragged, or stays the only one of a dense tensor of rank 1, with
+    /// a size that the device knows. Values are the same as in [`Tensor::sort`], and -0 and +0 are one value, of which the
+    /// result holds the first; so is NaN, which comes last. Empty rows stay empty. For all values of a tensor together
+    /// take its `flat_values` first.
+    ///
+    /// Costs a sort, two maps and a scan over the values, and a map over the result; nothing waits. Same bits on every device.
+    ///
+    /// NumPy's `unique`, row by row; `tf.unique` keeps the order in which values occur.
+    ///
+    /// # Errors
+    /// `axis` out of range or not the innermost; byte strings.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// assert_eq!(x.unique(-1)?.to_string(), "<ragged.RaggedTensor [[1, 3], [], [2]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn unique(&self, axis: i64) -> Result<Self> {
+        Ok(Runs::new("unique", self, axis)?.tensors(self)?.0)
+    }
+
+    /// [`Tensor::unique`], and how often each value occurs in its row (i64).
+    ///
+    /// # Errors
+    /// As [`Tensor::unique`]; a device without i64.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// let (values, counts) = x.unique_with_counts(-1)?;
+    /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[1, 3], [], [2]]>");
+    /// assert_eq!(counts.to_string(), "<ragged.RaggedTensor [[1, 3], [], [1]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn unique_with_counts(&self, axis: i64) -> Result<(Self, Self)> {
+        Runs::new("unique_with_counts", self, axis)?.tensors(self)
+    }
+
+    /// How many different values there are along `axis`, which disappears: 0 where there are none.
+    ///
+    /// i64. Any axis; shapes as for all [reductions](crate::Axes). NaN is one value, and so are -0 and +0. Costs a sort,
+    /// a map and a scan over the values, and a map over the result; nothing waits. Same bits on every device. Polars'
+    /// `n_unique`.
+    ///
+    /// # Errors
+    /// `axis` out of range; byte strings; a device without i64.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// assert_eq!(x.n_unique(1)?.to_vec()?, [2, 0, 1]);
+    /// assert_eq!(x.n_unique(0)?.to_vec()?, [2, 1, 1, 1]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn n_unique(&self, axis: i64) -> Result<Self> {
+        let runs = Runs::new("n_unique", self, axis)?;
+        let line = Expr::index();
+        let count = runs.start(line.clone().add(Expr::u32(1))).sub(runs.start(line)).cast(DType::I64);
+        let left = &runs.sorted.left;
+        left.tensor(self.backend(), Node::map(self.backend(), runs.op, left.numbers(), count, &[]))
+    }
+}
+
+impl<T: Number> RaggedTensor<T> {
+    /// [`Tensor::unique`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::unique`].
+    #[track_caller]
+    pub fn unique(&self, axis: i64) -> Result<Self> {
+        self.erased().unique(axis)?.try_into()
+    }
+
+    /// [`Tensor::unique_with_counts`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::unique_with_counts`].
+    #[track_caller]
+    pub fn unique_with_counts(&self, axis: i64) -> Result<(Self, RaggedTensor<i64>)> {
+        let (values, counts) = self.erased().unique_with_counts(axis)?;
+        Ok((values.try_into()?, counts.try_into()?))
+    }
+
+    /// [`Tensor::n_unique`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::n_unique`].
+    #[track_caller]
+    pub fn n_unique(&self, axis: i64) -> Result<RaggedTensor<i64>> {
+        self.erased().n_unique(axis)?.try_into()
+    }
+}

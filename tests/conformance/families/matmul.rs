@@ -1,0 +1,18 @@
+//! The `matmul` family.
+
+use ragged::{Device, Result};
+
+use crate::case::Case;
+use crate::got::Got;
+
+/// Whether every case must pass.
+pub const CLAIMED: bool = true;
+
+pub fn run(case: &Case, device: &Device) -> Result<Got> {
+    let all = case.tensors(device)?;
+    let [a, b] = &all[..] else { panic!("{} inputs", all.len()) };
+    match case.op.as_str() {
+        "matmul" => a.matmul(b, case.attr_bool("transpose_a"), case.attr_bool("transpose_b")).map(Got::from),
+        op => Got::unsupported(op),
+    }
+}

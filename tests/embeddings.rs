@@ -1,0 +1,179 @@
+//! Embeddings combined row by row, against loops over lists in lists, on every device.
+
+mod common;
+
+use common::devices;
+use ragged::{Combiner, Device, Error, HostTensor, HostValues, Result, Tensor};
+
+const VOCABULARY: usize = 40;
+const WIDTH: usize = 3;
+
+const COMBINERS: [Combiner; 3] = [Combiner::Sum, Combiner::Mean, Combiner::SqrtN];
+
+/// Numbers without a pattern, the same in every run.
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// A table, and rows of ids with weights. All are small multiples of powers of 2, so that sums and products are exact.
+struct Data {
+    table: Vec<Vec<f32>>,
+    rows: Vec<Vec<(i64, f32)>>,
+}
+
+impl Data {
+    /// Rows of these lengths; ids from `least` on, weights from `lightest` quarters on.
+    fn new(lengths: &[usize], least: i64, lightest: i64) -> Self {
+        let mut noise = Noise(lengths.len() as u64);
+        let table = (0..VOCABULARY).map(|_| (0..WIDTH).map(|_| noise.below(64) as f32 - 32.0).collect()).collect();
+        let mut pair = || {
+            let id = least + noise.below((VOCABULARY as i64 - least) as u64) as i64;
+            (id, (lightest + noise.below(8) as i64) as f32 * 0.25)
+        };
+        let rows = lengths.iter().map(|&n| (0..n).map(|_| pair()).collect()).collect();
+        Self { table, rows }
+    }
+
+    fn on(&self, device: &Device) -> [Tensor; 3] {
+        let mut splits = vec![0u32];
+        self.rows.iter().for_each(|r| splits.push(splits[splits.len() - 1] + r.len() as u32));
+        let pairs = self.rows.concat();
+        let rows = |values| HostTensor {
+            nested_row_splits: vec![splits.clone()],
+            uniform_row_lengths: vec![None],
+            inner_shape: vec![pairs.len()],
+            values,
+        };
+        let table = HostTensor::dense(&[VOCABULARY, WIDTH], HostValues::F32(self.table.concat()));
+        let ids = rows(HostValues::I64(pairs.iter().map(|p| p.0).collect()));
+        let weights = rows(HostValues::F32(pairs.iter().map(|p| p.1).collect()));
+        [table, ids, weights].map(|t| t.to_device(device).expect("a tensor"))
+    }
+
+    /// What each row gives; `weighted` or not, `safe` or not.
+    fn combined(&self, combiner: Combiner, weighted: bool, safe: bool, default: Option<usize>) -> Vec<Vec<f32>> {
+        self.rows.iter().map(|row| self.row(row, combiner, weighted, safe, default)).collect()
+    }
+
+    fn row(
+        &self,
+        row: &[(i64, f32)],
+        combiner: Combiner,
+        weighted: bool,
+        safe: bool,
+        default: Option<usize>,
+    ) -> Vec<f32> {
+        let light = |w: f32| weighted && combiner != Combiner::Sum && w <= 0.0;
+        let kept: Vec<_> = row.iter().filter(|(id, w)| !safe || *id >= 0 && !light(*w)).collect();
+        if kept.is_empty() {
+            return default.filter(|_| safe).map_or(vec![0.0; WIDTH], |id| self.table[id].clone());
+        }
+        let weight = |w: f32| if weighted { w } else { 1.0 };
+        let over = match combiner {
+            Combiner::Sum => 1.0,
+            Combiner::Mean => kept.iter().map(|p| weight(p.1)).sum::<f32>(),
+            Combiner::SqrtN => kept.iter().map(|p| weight(p.1).powi(2)).sum::<f32>().sqrt(),
+        };
+        let sum = |d: usize| kept.iter().map(|p| weight(p.1) * self.table[p.0 as usize][d]).sum::<f32>();
+        (0..WIDTH).map(|d| if over == 0.0 { 0.0 } else { sum(d) / over }).collect()
+    }
+}
+
+fn values(t: Result<Tensor>) -> Vec<f32> {
+    match t.and_then(|t| t.to_host()).expect("a result").values {
+        HostValues::F32(v) => v,
+        other => panic!("{} where f32 belongs", other.dtype()),
+    }
+}
+
+const LENGTHS: [&[usize]; 6] = [
+    &[],
+    &[0, 0, 0],
+    &[0, 1, 2, 0, 31, 32, 33, 0],
+    &[3000],
+    &[1, 0, 255, 256, 257, 2047, 2048, 2049, 0],
+    &[1, 1, 2, 1, 1, 3, 1, 0, 0, 900, 1, 1],
+];
+
+#[test]
+fn agrees_with_loops() {
+    for (name, device) in devices() {
+        for lengths in LENGTHS {
+            for combiner in COMBINERS {
+                let plain = Data::new(lengths, 0, -2);
+                let [table, ids, weights] = plain.on(&device);
+                let what = format!("{name}, {combiner:?} of rows {lengths:?}");
+                let got = values(table.embedding_lookup_sparse(&ids, combiner));
+                assert_eq!(got, plain.combined(combiner, false, false, None).concat(), "{what}");
+                let got = values(table.embedding_lookup_sparse_weighted(&ids, &weights, combiner));
+                assert_eq!(got, plain.combined(combiner, true, false, None).concat(), "weighted, {what}");
+
+                let some = Data::new(lengths, -20, -2);
+                let [table, ids, weights] = some.on(&device);
+                for default in [None, Some(7)] {
+                    let id = default.map(|id| id as i64);
+                    let got = values(table.safe_embedding_lookup_sparse(&ids, combiner, id));
+                    assert_eq!(got, some.combined(combiner, false, true, default).concat(), "safe, {what}");
+                    let got = values(table.safe_embedding_lookup_sparse_weighted(&ids, &weights, combiner, id));
+                    assert_eq!(got, some.combined(combiner, true, true, default).concat(), "safe, weighted, {what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
+    let mut data = Data::new(LENGTHS[4], 0, 1);
+    // Not exact any more: any other order gives other bits.
+    data.table.iter_mut().flatten().for_each(|v| *v = (*v + 0.1) * 1.37);
+    for (name, device) in devices() {
+        for combiner in COMBINERS {
+            let [table, ids, weights] = data.on(&device);
+            let all = values(table.embedding_lookup_sparse_weighted(&ids, &weights, combiner));
+            for (k, row) in data.rows.iter().enumerate() {
+                let alone = Data { table: data.table.clone(), rows: vec![row.clone()] };
+                let [table, ids, weights] = alone.on(&Device::cpu());
+                let alone = values(table.embedding_lookup_sparse_weighted(&ids, &weights, combiner));
+                let bits = |v: &[f32]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&alone), bits(&all[k * WIDTH..][..WIDTH]), "{name}, {combiner:?} of row {k}");
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_that_are_refused() {
+    for (name, device) in devices() {
+        let data = Data::new(&[2, 1], 0, 1);
+        let [table, ids, weights] = data.on(&device);
+        let other = |splits: Vec<u32>, values| HostTensor {
+            inner_shape: vec![3],
+            nested_row_splits: vec![splits],
+            uniform_row_lengths: vec![None],
+            values,
+        };
+        let lookup = |weights: &HostTensor| {
+            let weights = weights.to_device(&device).expect("a tensor");
+            table.embedding_lookup_sparse_weighted(&ids, &weights, Combiner::Mean)
+        };
+        let shifted = lookup(&other(vec![0, 1, 3], HostValues::F32(vec![1.0; 3])));
+        assert!(matches!(shifted, Err(Error::Shape { .. })), "{name}: {shifted:?}");
+        let integers = lookup(&other(vec![0, 2, 3], HostValues::I32(vec![1; 3])));
+        assert!(matches!(integers, Err(Error::Unsupported { .. })), "{name}: {integers:?}");
+        let dense = lookup(&HostTensor::dense(&[3], HostValues::F32(vec![1.0; 3])));
+        assert!(matches!(dense, Err(Error::Shape { .. })), "{name}: {dense:?}");
+        let default = table.safe_embedding_lookup_sparse_weighted(&ids, &weights, Combiner::Sum, Some(40));
+        assert!(matches!(default, Err(Error::Index { .. })), "{name}: {default:?}");
+
+        // An id that is none: seen at the read, with and without weights.
+        let far = other(vec![0, 2, 3], HostValues::I64(vec![0, 40, 1])).to_device(&device).expect("a tensor");
+        let far = table.embedding_lookup_sparse_weighted(&far, &weights, Combiner::Mean).and_then(|t| t.to_host());
+        assert!(matches!(far, Err(Error::Check { .. })), "{name}: {far:?}");
+    }
+}

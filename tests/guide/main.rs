@@ -1,0 +1,65 @@
+//! The code of TensorFlow's guide to ragged tensors, cell by cell and in its order, with what it prints.
+//!
+//! `current.rs` is the guide as of TensorFlow 2.11, whose printed results are compared; `older.rs` an earlier version of
+//! it, without printed results: where its cells differ, what TensorFlow gives for them stands here. What is left out
+//! for now: strings beyond concatenation, joining and hashing; protocol buffers, datasets, Keras and saved models.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod current;
+mod older;
+
+use ragged::{ConstantOptions, DType, Device, Nested, Result, Tensor};
+use serde_json::Value as Json;
+
+/// `tf.ragged.constant` of what stands in the cell.
+fn constant(rows: Json, device: &Device) -> Tensor {
+    constant_of_rank(rows, None, device)
+}
+
+/// `tf.ragged.constant(…, ragged_rank=…)`.
+fn constant_of_rank(rows: Json, ragged_rank: Option<usize>, device: &Device) -> Tensor {
+    let options = ConstantOptions { ragged_rank, ..Default::default() };
+    Tensor::constant(&nested(&rows), &options, device).expect("a constant")
+}
+
+/// `tf.constant` of what stands in the cell.
+fn dense(rows: Json, device: &Device) -> Tensor {
+    constant_of_rank(rows, Some(0), device)
+}
+
+fn nested(v: &Json) -> Nested {
+    match v {
+        Json::Bool(b) => (*b).into(),
+        Json::String(s) => s.as_str().into(),
+        Json::Array(all) => Nested::List(all.iter().map(nested).collect()),
+        n => n.as_i64().map_or_else(|| n.as_f64().expect("a number").into(), Nested::from),
+    }
+}
+
+/// Compares with what the guide prints of a ragged tensor.
+#[track_caller]
+fn prints(t: &Tensor, printed: &str) {
+    assert_eq!(t.to_string(), printed.replace("tf.RaggedTensor", "ragged.RaggedTensor"), "on {:?}", t.device());
+}
+
+/// Compares with the dense tensor of that dtype and those values.
+#[track_caller]
+fn is_dense(t: &Tensor, dtype: DType, values: Json) {
+    assert_eq!((t.ragged_rank(), t.dtype()), (0, dtype), "{t}");
+    let want = Tensor::constant(
+        &nested(&values),
+        &ConstantOptions { dtype: Some(dtype), ragged_rank: Some(0), ..Default::default() },
+        &Device::cpu(),
+    );
+    assert_eq!(t.to_string(), want.expect("a constant").to_string(), "on {:?}", t.device());
+}
+
+/// Runs the cells on every device.
+#[track_caller]
+fn everywhere(cells: impl Fn(&Device) -> Result<()>) {
+    for (name, device) in common::devices() {
+        cells(&device).unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+}

@@ -1,0 +1,145 @@
+//! A function of one row, recorded once and computed for all rows.
+
+mod common;
+
+use common::naive;
+use common::random::{self, Sample};
+use proptest::prelude::*;
+use ragged::{Axes, Device, Element, Error, HostTensor, RaggedTensor, Tensor, s};
+
+fn floats(rows: &[Vec<f32>], device: &Device) -> Tensor {
+    naive::host::<f32>(rows).to_device(device).expect("an upload")
+}
+
+fn lists<T: Element>(t: &Tensor) -> Vec<Vec<T::Host>> {
+    naive::rows::<T>(&t.to_host().expect("a read"))
+}
+
+#[test]
+fn each_row_sees_itself_alone() {
+    for (name, device) in common::devices() {
+        let x = floats(&[vec![1.0, 3.0], vec![], vec![f32::INFINITY], vec![2.0, 2.0, 4.0]], &device);
+        let shares = x.map_rows(|row| row / row.reduce_sum(Axes::All, false)?).expect("recorded");
+        let got = lists::<f32>(&shares);
+        assert_eq!((&got[0], &got[1], &got[3]), (&vec![0.25, 0.75], &vec![], &vec![0.25, 0.25, 0.5]), "{name}");
+        assert!(got[2][0].is_nan(), "{name}");
+    }
+}
+
+#[test]
+fn rows_of_rows() {
+    for (name, device) in common::devices() {
+        let x = RaggedTensor::from_nested(vec![vec![vec![1, 2], vec![], vec![3]], vec![], vec![vec![4]]], &device)
+            .expect("an upload");
+        // A scalar a row, a vector a row, and both again one level further in.
+        let sums: RaggedTensor<i32> = x.map_rows(|row| row.reduce_sum(Axes::All, false)).expect("recorded");
+        assert_eq!(sums.to_vec().expect("a read"), [6, 0, 4], "{name}");
+        let inner: RaggedTensor<i32> =
+            x.map_rows(|row| row.map_rows(|r| r.reduce_sum(Axes::All, false))).expect("recorded");
+        assert_eq!(
+            lists::<ragged::Str>(&as_text(&inner)),
+            [vec!["3", "0", "3"], vec![], vec!["4"]].map(text),
+            "{name}"
+        );
+        // A row of rank 2 meets a scalar and a vector of its own.
+        let less = x.map_rows(|row| row - row.reduce_max(Axes::All, false)?).map(|t: RaggedTensor<i32>| t.to_string());
+        assert_eq!(less.expect("a read"), "<ragged.RaggedTensor [[[-2, -1], [], [0]], [], [[0]]]>", "{name}");
+        let tops: RaggedTensor<i32> = x.map_rows(|row| row - row.reduce_max(-1, true)?).expect("recorded");
+        assert_eq!(tops.to_string(), "<ragged.RaggedTensor [[[-1, 0], [], [0]], [], [[0]]]>", "{name}");
+    }
+}
+
+/// Integers as strings, to compare lists of lists of one type.
+fn as_text(t: &RaggedTensor<i32>) -> Tensor {
+    let rows: Vec<Vec<Vec<u8>>> = naive::rows::<i32>(&t.to_host().expect("a read"))
+        .into_iter()
+        .map(|row| row.into_iter().map(|n| n.to_string().into_bytes()).collect())
+        .collect();
+    naive::host::<ragged::Str>(&rows).to_device(&Device::cpu()).expect("an upload")
+}
+
+fn text(row: Vec<&str>) -> Vec<Vec<u8>> {
+    row.into_iter().map(|s| s.as_bytes().to_vec()).collect()
+}
+
+#[test]
+fn a_tensor_from_outside_meets_every_row() {
+    for (name, device) in common::devices() {
+        let x = RaggedTensor::from_nested(vec![10, 20], &device).expect("an upload");
+        let y = RaggedTensor::from_nested(vec![1, 2, 3], &device).expect("an upload");
+        let sums: RaggedTensor<i32> = x.map_rows(|row| row + y.erased()).expect("recorded");
+        assert_eq!(sums.to_string(), "tensor([[11, 12, 13], [21, 22, 23]], shape=(2, 3), dtype=i32)", "{name}");
+    }
+}
+
+#[test]
+fn elements_slices_and_ranges() {
+    for (name, device) in common::devices() {
+        let x = RaggedTensor::from_nested(vec![vec![5, 6, 7], vec![8]], &device).expect("an upload");
+        let at = |i: i64| x.map_rows::<i32>(|row| row.at(i)).expect("recorded").to_vec();
+        assert_eq!(at(0).expect("a read"), [5, 8], "{name}");
+        assert_eq!(at(-1).expect("a read"), [7, 8], "{name}");
+        for beyond in [1, -2, i64::MIN, i64::MAX] {
+            assert!(matches!(at(beyond), Err(Error::Check { op: "at", .. })), "{name}: {beyond}");
+        }
+        let tails: RaggedTensor<i32> = x.map_rows(|row| row.slice(s![1..])).expect("recorded");
+        assert_eq!(tails.to_string(), "<ragged.RaggedTensor [[6, 7], []]>", "{name}");
+        let lengths: RaggedTensor<i64> = x.map_rows(|row| row.size()?.range()).expect("recorded");
+        assert_eq!(lengths.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [0]]>", "{name}");
+        let both: RaggedTensor<i32> =
+            x.map_rows(|row| ragged::Row::concat(&[row, &row.reverse(0)?], 0)).expect("recorded");
+        assert_eq!(both.to_string(), "<ragged.RaggedTensor [[5, 6, 7, 7, 6, 5], [8, 8]]>", "{name}");
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    let cpu = Device::cpu();
+    let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &cpu).expect("an upload").into_erased();
+    let scalar = HostTensor::dense(&[], ragged::HostValues::I32(vec![1])).to_device(&cpu).expect("an upload");
+    assert!(matches!(scalar.map_rows(|row| Ok(row.clone())), Err(Error::Argument { .. })));
+    assert!(matches!(x.map_rows(|row| row.reduce_sum(1, false)), Err(Error::Axis { axis: 1, rank: 1, .. })));
+    // A row that left its call.
+    let mut stray = None;
+    x.map_rows(|row| {
+        stray = Some(row.clone());
+        Ok(row.clone())
+    })
+    .expect("recorded");
+    let stray = stray.expect("the closure ran");
+    assert!(matches!(x.map_rows(|row| row + &stray), Err(Error::Argument { .. })));
+    assert!(matches!(x.map_rows(|_| Ok(stray.clone())), Err(Error::Argument { .. })));
+    let three = RaggedTensor::from_nested(vec![1, 2, 3], &cpu).expect("an upload");
+    let sum = Tensor::map_rows_of(&[&x, three.erased()], |rows| &rows[0] + &rows[1]);
+    assert!(matches!(sum, Err(Error::Shape { .. })));
+}
+
+#[test]
+fn it_is_no_loop() {
+    let cpu = Device::cpu();
+    let passes = |rows: usize| {
+        let x = floats(&vec![vec![1.0, 2.0]; rows], &cpu);
+        let y = x.map_rows(|row| (row - row.reduce_mean(Axes::All, false)?)? / row.reduce_std(Axes::All, false)?);
+        y.expect("recorded").explain().expect("a plan").kernels.len()
+    };
+    assert_eq!(passes(2), passes(2000));
+}
+
+proptest! {
+    #[test]
+    fn a_row_alone_gives_what_it_gives_in_the_crowd(sample in random::tensor_of(ragged::DType::F32, 1, &[])) {
+        let Sample(host) = sample;
+        let rows = naive::rows::<f32>(&host);
+        for (name, device) in common::devices() {
+            let softened = |x: &Tensor| {
+                x.map_rows(|row| (row - row.reduce_max(Axes::All, false)?)?.exp()).expect("recorded")
+            };
+            let crowd = lists::<f32>(&softened(&host.to_device(&device).expect("an upload")));
+            for (k, row) in rows.iter().enumerate().step_by(1 + rows.len() / 5) {
+                let alone = lists::<f32>(&softened(&floats(std::slice::from_ref(row), &device)));
+                let bits = |row: &[f32]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                prop_assert_eq!(bits(&alone[0]), bits(&crowd[k]), "{}: row {}", name, k);
+            }
+        }
+    }
+}

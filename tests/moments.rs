@@ -1,0 +1,205 @@
+//! Variances and norms of numbers that are hard on them, against exact arithmetic, on every device.
+
+mod common;
+
+use common::{devices, has};
+use ragged::{Device, HostTensor, HostValues, Result, Tensor};
+
+/// A reduction of each row.
+type Reduce = fn(&Tensor, i64, bool) -> Result<Tensor>;
+
+/// Lengths around subgroups, workgroups and tiles, empty rows, and one long row.
+const LENGTHS: [usize; 14] = [0, 1, 2, 31, 32, 33, 0, 255, 256, 257, 5000, 3, 2048, 0];
+
+/// Whole numbers without a pattern, the same in every run.
+fn noise(n: usize, below: u64) -> Vec<i64> {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64 ^ n as u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    (0..n).map(|_| next() as i64).collect()
+}
+
+/// Rows of these lengths: `base` and a little more.
+fn shifted(base: i64, step: i64, below: u64) -> Vec<Vec<i64>> {
+    let all = noise(LENGTHS.iter().sum(), below);
+    let mut rest = all.iter().map(|v| base + step * v);
+    LENGTHS.iter().map(|&n| rest.by_ref().take(n).collect()).collect()
+}
+
+fn tensor<T>(rows: &[Vec<T>], values: HostValues) -> HostTensor {
+    let mut splits = vec![0u32];
+    rows.iter().for_each(|r| splits.push(splits[splits.len() - 1] + r.len() as u32));
+    HostTensor {
+        nested_row_splits: vec![splits],
+        uniform_row_lengths: vec![None],
+        inner_shape: vec![values.len()],
+        values,
+    }
+}
+
+fn floats(values: &HostValues) -> Vec<f64> {
+    match values {
+        HostValues::F32(v) => v.iter().map(|&v| v.into()).collect(),
+        HostValues::F64(v) => v.clone(),
+        other => panic!("{} where floats belong", other.dtype()),
+    }
+}
+
+/// What the reduction gives on every device that has the dtype: the same bits.
+fn everywhere(x: &HostTensor, reduce: Reduce) -> Vec<f64> {
+    let mut found: Option<(String, Vec<f64>)> = None;
+    for (name, device) in devices() {
+        if !has(&device, x.values.dtype()) {
+            continue;
+        }
+        let got = x.to_device(&device).and_then(|x| reduce(&x, 1, false)).and_then(|t| t.to_host()).expect("a result");
+        let got = floats(&got.values);
+        if let Some((first, want)) = &found {
+            let bits = |v: &[f64]| v.iter().map(|v| if v.is_nan() { 0 } else { v.to_bits() }).collect::<Vec<_>>();
+            assert_eq!(bits(&got), bits(want), "{name} differs from {first}");
+        } else {
+            found = Some((name, got));
+        }
+    }
+    found.expect("the CPU backend has every dtype").1
+}
+
+/// The population's variance of whole numbers: one rounding.
+fn variance(row: &[i64]) -> f64 {
+    let n = row.len() as i128;
+    // Moving all of them changes nothing, and the squares fit.
+    let moved = row.iter().map(|&v| i128::from(v - row[0]));
+    let (sum, squares) = moved.fold((0, 0), |(sum, squares), v| (sum + v, squares + v * v));
+    (n * squares - sum * sum) as f64 / (n * n) as f64
+}
+
+/// The least positive f32.
+const LEAST: f64 = 1.5e-45;
+
+fn assert_near(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), want.len());
+    for (k, (g, w)) in got.iter().zip(want).enumerate() {
+        // Below the normal range of f32 there are few digits.
+        let near = (g - w).abs() <= (tolerance * w.abs()).max(LEAST) || g.is_nan() && w.is_nan();
+        assert!(near, "{what}, row {k} of {} values: {g:e} instead of {w:e}", LENGTHS[k]);
+    }
+}
+
+#[test]
+fn variances_of_large_numbers_that_differ_little() {
+    // Neighbours: in f32 from 1e8 on they are 8 apart, in f64 from 2^52 on 1.
+    let narrow = shifted(100_000_000, 8, 5);
+    let wide = shifted(1 << 52, 1, 7);
+    let single = tensor(&narrow, HostValues::F32(narrow.iter().flatten().map(|&v| v as f32).collect()));
+    let double = tensor(&wide, HostValues::F64(wide.iter().flatten().map(|&v| v as f64).collect()));
+    let integer = tensor(&wide, HostValues::I64(wide.iter().flatten().copied().collect()));
+    for (x, rows, tolerance) in [(&single, &narrow, 2e-6), (&double, &wide, 1e-14), (&integer, &wide, 1e-14)] {
+        let want: Vec<_> = rows.iter().map(|r| variance(r)).collect();
+        let what = format!("variance of {}", x.values.dtype());
+        assert_near(&everywhere(x, Tensor::reduce_variance), &want, tolerance, &what);
+        let want: Vec<_> = want.iter().map(|v| v.sqrt()).collect();
+        assert_near(
+            &everywhere(x, Tensor::reduce_std),
+            &want,
+            tolerance,
+            &format!("deviation of {}", x.values.dtype()),
+        );
+    }
+}
+
+#[test]
+fn a_constant_row_has_no_variance() {
+    let rows: Vec<Vec<f32>> = LENGTHS.iter().map(|&n| vec![0.1; n]).collect();
+    let x = tensor(&rows, HostValues::F32(rows.concat()));
+    for (k, v) in everywhere(&x, Tensor::reduce_variance).iter().enumerate() {
+        assert!(v.is_nan() && LENGTHS[k] == 0 || (0.0..1e-15).contains(v), "row {k}: {v:e}");
+    }
+}
+
+/// The norm with a scale that leaves no square out of range.
+fn norm(row: &[f64]) -> f64 {
+    let most = row.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    if most == 0.0 { 0.0 } else { row.iter().map(|v| (v / most).powi(2)).sum::<f64>().sqrt() * most }
+}
+
+#[test]
+fn norms_of_any_magnitude() {
+    let numbers = shifted(-500, 1, 1000);
+    for scale in [1.0f32, 1e30, 3.0e-39, 1e-42] {
+        let rows: Vec<Vec<f32>> = numbers.iter().map(|r| r.iter().map(|&v| v as f32 * scale).collect()).collect();
+        let want: Vec<_> = rows.iter().map(|r| norm(&r.iter().map(|&v| v.into()).collect::<Vec<_>>())).collect();
+        let x = tensor(&rows, HostValues::F32(rows.concat()));
+        assert_near(&everywhere(&x, Tensor::reduce_euclidean_norm), &want, 1e-6, &format!("norm at {scale:e}"));
+    }
+    for scale in [1.0f64, 1e300, 1e-300, 1e-312] {
+        let rows: Vec<Vec<f64>> = numbers.iter().map(|r| r.iter().map(|&v| v as f64 * scale).collect()).collect();
+        let want: Vec<_> = rows.iter().map(|r| norm(r)).collect();
+        let x = tensor(&rows, HostValues::F64(rows.concat()));
+        let tolerance = if scale == 1e-312 { 1e-8 } else { 1e-14 };
+        let got = everywhere(&x, Tensor::reduce_euclidean_norm);
+        // Beyond what is compared absolutely.
+        let up = |v: &[f64]| v.iter().map(|v| v * if scale < 1.0 { 1e300 } else { 1.0 }).collect::<Vec<_>>();
+        assert_near(&up(&got), &up(&want), tolerance, &format!("norm at {scale:e}"));
+    }
+    let want: Vec<_> = numbers.iter().map(|r| norm(&r.iter().map(|&v| v as f64).collect::<Vec<_>>())).collect();
+    let x = tensor(&numbers, HostValues::I32(numbers.iter().flatten().map(|&v| v as i32).collect()));
+    assert_near(&everywhere(&x, Tensor::reduce_euclidean_norm), &want, 1e-14, "norm of integers");
+}
+
+#[test]
+fn norms_of_infinities_and_nan() {
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
+    let rows = vec![vec![inf, 1.0], vec![-inf], vec![nan, 1.0], vec![inf, nan], vec![f32::MAX], vec![-0.0], vec![]];
+    let x = tensor(&rows, HostValues::F32(rows.concat()));
+    let got = everywhere(&x, Tensor::reduce_euclidean_norm);
+    assert_eq!(got[..2], [f64::INFINITY; 2]);
+    assert!(got[2].is_nan() && got[3].is_nan());
+    assert_eq!(got[4..], [f32::MAX.into(), 0.0, 0.0]);
+}
+
+#[test]
+fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
+    let rows: Vec<Vec<f32>> =
+        shifted(-500, 1, 1000).iter().map(|r| r.iter().map(|&v| (v as f32) * 1.7e-3).collect()).collect();
+    let crowd = tensor(&rows, HostValues::F32(rows.concat()));
+    for reduce in [Tensor::reduce_variance, Tensor::reduce_std, Tensor::reduce_euclidean_norm] as [Reduce; 3] {
+        let all = everywhere(&crowd, reduce);
+        for (row, together) in rows.iter().zip(all) {
+            let alone = tensor(std::slice::from_ref(row), HostValues::F32(row.clone()));
+            let alone = alone.to_device(&Device::cpu()).and_then(|x| reduce(&x, 1, false)).expect("recorded");
+            let alone = floats(&alone.to_host().expect("a read").values)[0];
+            assert!(
+                alone.to_bits() == together.to_bits() || alone.is_nan() && together.is_nan(),
+                "{} values",
+                row.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn several_axes_are_one_set_of_values() {
+    // Three rows of rows: 2 and 0 and 1 of them.
+    let x = HostTensor {
+        nested_row_splits: vec![vec![0, 2, 2, 3], vec![0, 3, 4, 6]],
+        uniform_row_lengths: vec![None, None],
+        inner_shape: vec![6],
+        values: HostValues::F64(vec![3.0, 4.0, 12.0, 84.0, 5.0, 12.0]),
+    };
+    for (_, device) in devices() {
+        if !has(&device, ragged::DType::F64) {
+            continue;
+        }
+        let x = x.to_device(&device).expect("a tensor");
+        let norm = |axes: &[i64]| floats(&x.reduce_euclidean_norm(axes, false).unwrap().to_host().unwrap().values);
+        assert_eq!(norm(&[2]), [13.0, 84.0, 13.0]);
+        assert_eq!(norm(&[1, 2]), [7225f64.sqrt(), 0.0, 13.0]);
+        assert_eq!(norm(&[0, 1, 2]), [7394f64.sqrt()]);
+        assert_eq!(norm(&[]), [3.0, 4.0, 12.0, 84.0, 5.0, 12.0]);
+        let variance = floats(&x.reduce_variance([1, 2], false).unwrap().to_host().unwrap().values);
+        // 3, 4, 12 and 84 around 25.75.
+        assert!((variance[0] - 1143.1875).abs() < 1e-9 && variance[1].is_nan() && variance[2] == 12.25, "{variance:?}");
+    }
+}
