@@ -133,8 +133,10 @@ fn index(random: &mut Random, rank: usize) -> Vec<Index> {
 fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
     let axis = random.signed(rank.max(1) as i64).clamp(-(rank.max(1) as i64), rank.max(1) as i64 - 1);
     let is_number = dtype != DType::Bool && dtype != DType::Str;
-    if random.below(6) == 0 {
-        return masks_and_tiles(random, dtype, rank, axis);
+    match random.below(12) {
+        0 | 1 => return masks_and_tiles(random, dtype, rank, axis),
+        2 | 3 => return shaping(random, axis),
+        _ => {}
     }
     match random.below(if dtype == DType::Str { 6 } else { 21 }) {
         0 | 1 => {
@@ -229,6 +231,35 @@ fn operation(random: &mut Random, dtype: DType, rank: usize) -> (String, Op) {
             }
         }
         _ => ("equal".into(), Box::new(|x, y| x.equal(y))),
+    }
+}
+
+/// An operation that changes a shape, and its name.
+fn shaping(random: &mut Random, axis: i64) -> (String, Op) {
+    let other = axis + random.signed(2);
+    match random.below(9) {
+        0 => (format!("expand_dims {axis}"), Box::new(move |x, _| x.expand_dims(axis))),
+        1 => (format!("merge_dims {axis} {other}"), Box::new(move |x, _| x.merge_dims(axis, other))),
+        2 => (format!("squeeze of a new {axis}"), Box::new(move |x, _| x.expand_dims(axis)?.squeeze(axis))),
+        3 => ("squeeze of all".into(), Box::new(|x, _| x.squeeze(None))),
+        4 => ("reshape_like".into(), Box::new(|x, y| x.reshape_like(y))),
+        5 => ("broadcast_like".into(), Box::new(|x, y| x.broadcast_like(y))),
+        6 => (
+            "the rest of a split".into(),
+            Box::new(move |x, _| x.split([1, other], axis).map(|mut all| all.swap_remove(1))),
+        ),
+        7 => (
+            "zeros of a broadcast".into(),
+            Box::new(|x, y| Tensor::zeros(&x.ragged_shape().broadcast(y.ragged_shape())?, x.dtype())),
+        ),
+        _ => {
+            let groups = 1 + random.below(3) as u32;
+            let run = move |x: &Tensor, y: &Tensor| {
+                let rows = Tensor::zeros(&y.ragged_shape().slice(..1)?, DType::I32)?;
+                x.stack_dynamic_partitions(&rows, groups)
+            };
+            (format!("{groups} groups"), Box::new(run))
+        }
     }
 }
 

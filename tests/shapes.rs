@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 use nest::{Nest, Random, on, positions};
 use ragged::{
-    Axes, DType, Device, DeviceOptions, Error, HostTensor, HostValues, Lengths, RaggedShape, RaggedTensor, Result,
-    RowPartition, Tensor,
+    Axes, DType, Device, DeviceOptions, Error, HostTensor, HostValues, Lengths, Pieces, RaggedShape, RaggedTensor,
+    Result, RowPartition, Tensor,
 };
 
 /// Every backend, and the CPU without fusing.
@@ -481,6 +481,44 @@ fn nothing_waits_for_sizes_that_only_the_device_knows() {
             }
         }
     }
+}
+
+#[test]
+fn the_words_of_a_text_have_a_shape_before_anybody_counts_them() {
+    for (name, device) in backends() {
+        let text = ["to be  or", "", " not to ", "be"].map(|s| s.as_bytes().to_vec());
+        let text = on(&HostTensor::dense(&[4], HostValues::Str(text.into())), device);
+        let words = text.string_split(b" ", Pieces::NonEmpty).and_then(|w| w.values()).expect("recorded");
+        let ids = words.to_hash_bucket_fast(1 << 20).expect("recorded");
+        assert_eq!(words.ragged_shape().to_string(), "[None]");
+        let column = ids.expand_dims(1).and_then(|c| c.broadcast_to(words.expand_dims(1)?.ragged_shape()));
+        assert_eq!(column.and_then(|c| c.to_host()).expect("a read").inner_shape, [6, 1], "{name}");
+        let marks = Tensor::fill(words.ragged_shape(), "#").and_then(|m| Tensor::string_join(&[&m, &words], ""));
+        let marks = nested(&marks.and_then(|m| m.to_host()).expect("a read"));
+        let want = ["#to", "#be", "#or", "#not", "#to", "#be"].map(|w| Nest::Leaf(w.to_owned()));
+        assert_eq!(marks, list(want), "{name}");
+        let halves = words.split(2, 0).expect("recorded").swap_remove(1);
+        assert_eq!(halves.to_host().expect("six words").inner_shape, [3], "{name}");
+        assert!(words.split(4, 0).and_then(|all| all[0].to_host()).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn another_layout_of_the_same_values_runs_nothing() {
+    let x = row(&[2, 0, 3], &Device::cpu());
+    let kernels = |t: Result<Tensor>| t.and_then(|t| t.explain()).expect("a plan").kernels.len();
+    for axis in 0..3 {
+        assert_eq!(kernels(x.expand_dims(axis)), 0);
+        assert_eq!(kernels(x.expand_dims(axis).and_then(|x| x.squeeze(axis))), 0);
+    }
+    assert_eq!(kernels(x.merge_dims(0, 1)), 0);
+    assert_eq!(kernels(x.reshape([-1])), 0);
+    assert_eq!(kernels(x.reshape_like(&x)), 0);
+    assert_eq!(kernels(x.split(1, 1).map(|mut all| all.swap_remove(0))), 0);
+    assert_eq!(kernels(x.expand_dims(1).and_then(|x| x.merge_dims(1, 2))), 0);
+    // Ragged rows of ragged rows: a map over the outer ones.
+    let deep = Tensor::from_row_lengths(&x, [1, 2]).expect("rows");
+    assert_eq!(kernels(deep.merge_dims(1, 2)), 1);
 }
 
 #[test]
