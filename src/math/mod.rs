@@ -19,7 +19,7 @@
 //! | `log_sigmoid`, `softplus`, `erf`, `rsqrt` | 1.5 | |
 //! | `erfc`, `erfinv`, `erfcinv`, `ndtri` | 2 | down to the least float |
 //! | `lgamma` | 2 | below 0 of the sum of the magnitudes of 1, the result, and that of the opposite argument |
-//! | `digamma` | 2 | below 0 it is 4 of the like sum |
+//! | `digamma` | 2 | below 0 it is 3 of the like sum |
 //! | `bessel_i0`, `bessel_i0e`, `bessel_i1`, `bessel_i1e` | 2 | |
 #![allow(dead_code)]
 

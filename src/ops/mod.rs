@@ -20,6 +20,7 @@ mod index;
 mod levels;
 mod map_values;
 mod ndarray;
+mod next_after;
 mod norm;
 mod operand;
 mod operators;
