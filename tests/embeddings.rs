@@ -183,7 +183,7 @@ fn rows_that_only_the_device_knows() {
     for (name, device) in devices() {
         let data = Data::new(&[3, 0, 2, 40], 0, 1);
         let [table, ids, weights] = data.on(&device);
-        let cut = |t: &Tensor, slice: ragged::Index| t.slice(&[(..).into(), slice]).expect("a slice");
+        let cut = |t: &Tensor, slice: ragged::Index| t.slice([(..).into(), slice]).expect("a slice");
         // The same lengths of different values: the rows are not one object.
         let (front, back) = (cut(&ids, (..-1).into()), cut(&weights, (1..).into()));
         let got = values(table.embedding_lookup_sparse_weighted(&front, &back, Combiner::Mean));

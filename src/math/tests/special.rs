@@ -151,8 +151,7 @@ fn ends_of_domains() {
 fn inverses_undo() {
     for k in 1..2000 {
         let x = f64::from(k) * 0.002_9;
-        let [erf, erfc, erfinv, erfcinv] =
-            [MathFn::Erf, MathFn::Erfc, MathFn::Erfinv, MathFn::Erfcinv].map(|f| f64_unary(f));
+        let [erf, erfc, erfinv, erfcinv] = [MathFn::Erf, MathFn::Erfc, MathFn::Erfinv, MathFn::Erfcinv].map(f64_unary);
         let back = erfcinv(erfc(x));
         assert!((back - x).abs() <= 1e-14 * x, "{x}: {back}");
         if x < 2.0 {
