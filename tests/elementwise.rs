@@ -1,5 +1,7 @@
 //! Elementwise operations where the cases do not reach: operators, strings, edges of integers, conditions.
 
+mod common;
+
 use ragged::{DType, Device, Error, HostTensor, HostValues, Operand, RaggedTensor, Scalar, Tensor};
 
 fn dense(values: HostValues) -> Tensor {
@@ -164,4 +166,51 @@ fn a_condition_is_not_folded_away() {
     let zero = x.multiply(0u32).unwrap();
     let quotient = x.truncatediv(&zero).unwrap();
     assert!(quotient.multiply(0u32).unwrap().to_host().is_err(), "a division by zero");
+}
+
+#[test]
+fn neighbours_of_floats() {
+    let edges: Vec<f32> = [0.0, 1e-45, 1.1754942e-38, 1.1754944e-38, 1.0, 1.5, f32::MAX, f32::INFINITY]
+        .into_iter()
+        .flat_map(|v| [v, -v])
+        .chain([f32::NAN])
+        .collect();
+    let next = |x: f64, y: f64, up: f64, down: f64| match x.partial_cmp(&y) {
+        None => f64::NAN,
+        Some(std::cmp::Ordering::Equal) => y,
+        Some(std::cmp::Ordering::Less) => up,
+        Some(std::cmp::Ordering::Greater) => down,
+    };
+    let pairs: Vec<(f32, f32)> = edges.iter().flat_map(|&x| edges.iter().map(move |&y| (x, y))).collect();
+    let single = |(x, y): &(f32, f32)| next((*x).into(), (*y).into(), x.next_up().into(), x.next_down().into()) as f32;
+    let double = |(x, y): &(f32, f32)| {
+        let (x, y) = (f64::from(*x), f64::from(*y));
+        next(x, y, x.next_up(), x.next_down())
+    };
+    for (name, device) in common::devices() {
+        let on = |values: HostValues| HostTensor::dense(&[values.len()], values).to_device(&device).unwrap();
+        let halves = pairs.iter().copied().unzip::<f32, f32, Vec<_>, Vec<_>>();
+        let HostValues::F32(got) = read(on(HostValues::F32(halves.0)).nextafter(&on(HostValues::F32(halves.1)))) else {
+            panic!("f32 belongs here")
+        };
+        for ((got, pair), want) in got.iter().zip(&pairs).zip(pairs.iter().map(single)) {
+            assert!(
+                got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan(),
+                "{name} {pair:?}: {got:e} {want:e}"
+            );
+        }
+        if !common::has(&device, DType::F64) {
+            continue;
+        }
+        let column = |f: fn(&(f32, f32)) -> f32| HostValues::F64(pairs.iter().map(|p| f(p).into()).collect());
+        let HostValues::F64(got) = read(on(column(|p| p.0)).nextafter(&on(column(|p| p.1)))) else {
+            panic!("f64 belongs here")
+        };
+        for ((got, pair), want) in got.iter().zip(&pairs).zip(pairs.iter().map(double)) {
+            assert!(
+                got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan(),
+                "{name} {pair:?}: {got:e} {want:e}"
+            );
+        }
+    }
 }

@@ -177,3 +177,22 @@ fn weights_that_are_refused() {
         assert!(matches!(far, Err(Error::Check { .. })), "{name}: {far:?}");
     }
 }
+
+#[test]
+fn rows_that_only_the_device_knows() {
+    for (name, device) in devices() {
+        let data = Data::new(&[3, 0, 2, 40], 0, 1);
+        let [table, ids, weights] = data.on(&device);
+        let cut = |t: &Tensor, slice: ragged::Index| t.slice([(..).into(), slice]).expect("a slice");
+        // The same lengths of different values: the rows are not one object.
+        let (front, back) = (cut(&ids, (..-1).into()), cut(&weights, (1..).into()));
+        let got = values(table.embedding_lookup_sparse_weighted(&front, &back, Combiner::Mean));
+        let moved = |row: &Vec<(i64, f32)>| row.windows(2).map(|w| (w[0].0, w[1].1)).collect();
+        let same = Data { table: data.table.clone(), rows: data.rows.iter().map(moved).collect() };
+        assert_eq!(got, same.combined(Combiner::Mean, true, false, None).concat(), "{name}");
+
+        let other = table.embedding_lookup_sparse_weighted(&front, &cut(&weights, (..2).into()), Combiner::Mean);
+        let other = other.and_then(|t| t.to_host());
+        assert!(matches!(other, Err(Error::Check { .. } | Error::Shape { .. })), "{name}: {other:?}");
+    }
+}

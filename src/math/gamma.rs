@@ -89,12 +89,12 @@ pub(super) fn digamma<F: Float>(x: F) -> F {
     let forward = high + (low + F::select(below[2], near_low + q_low, far_low));
 
     let r = a - rint(a);
-    let reflected = one.over(r) + (forward - r * (r * r).polynomial(&COT_PI));
+    let reflected = (one.over(r) - r * (r * r).polynomial(&COT_PI)) + forward;
     let result = F::select(x.negative(), reflected, forward);
     // The parts of so large a reciprocal are infinite.
     let tiny = x.within(F::two_to(-i64::from(F::P) - 2));
     let result = F::select(tiny, -one.over(x), result);
     let result = F::select(x.infinite(), x, result);
-    let pole = a.magnitude().is_zero() | (x.negative() & r.magnitude().is_zero()) | (x.negative() & x.infinite());
-    F::select(pole | x.unordered(), F::nan(), result)
+    let whole = x.negative() & (r.magnitude().is_zero() | x.infinite());
+    F::select(a.magnitude().is_zero() | whole | x.unordered(), F::nan(), result)
 }

@@ -1,6 +1,7 @@
 //! Operations of two operands, element by element.
 
 use super::elementwise::{Site, Takes, map_together, math, number};
+use super::next_after::next_after;
 use super::operand::{Operand, OperandOf};
 use super::string_pairs;
 use crate::dtype::DType;
@@ -184,6 +185,8 @@ binary_ops! {
         |_, a, b| unless_zero(b.clone(), a.mul(b));
     /// The angle of the point (other, self): the ordinate comes first.
     atan2 "tf.math.atan2" F32 [0.0, 0.0] [1.0, 2.0] => F32 [0.0, 0.0], |_, a, b| a.binary(BinaryOp::Atan2, b);
+    /// The float next to this one towards the other operand, which it is where they are equal; NaN if either is NaN.
+    nextafter "tf.math.nextafter" F32 [1.0, 0.0] [2.0, -1.0] => F32 [1.0000001, -1e-45], |_, a, b| next_after(a, b);
     /// `x * log(y)`, but 0 where x is 0.
     xlogy "tf.math.xlogy" F32 [0.0, 2.0] [0.0, 1.0] => F32 [0.0, 0.0],
         |_, a, b| unless_zero(a.clone(), a.mul(math(MathFn::Log, b)));

@@ -32,6 +32,7 @@ mod matmul;
 mod matrices;
 mod merge_dims;
 mod ndarray;
+mod next_after;
 mod norm;
 mod one_hot;
 mod operand;

@@ -6,8 +6,24 @@ use super::super::{divide, f32_binary, f32_unary, f32_unary_slice, f64_binary, f
 use super::values::{ACOSH, ASINH, ATANH, ERF, SIGMOID, SINH, SOFTPLUS, TAN, TANH};
 use super::{MathFn, edges_f32, pairs_f32, pairs_f64, singles_f64};
 
+/// The bound that the documentation of the module names.
+pub(super) fn documented(f: MathFn) -> f64 {
+    let name = format!("`{}`", f.name());
+    let rows = include_str!("../mod.rs").lines().filter_map(|line| line.strip_prefix("//! | "));
+    let mut found = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
+    let row = found.find(|cells| cells[0].split(", ").any(|n| n == name));
+    row.and_then(|cells| cells[1].parse().ok()).unwrap_or_else(|| panic!("no bound of {name}"))
+}
+
+#[test]
+fn every_function_has_a_bound() {
+    for f in MathFn::ALL {
+        assert!(documented(f) >= 0.5, "{}", f.name());
+    }
+}
+
 /// Distance of a float from an exact value (as good as a double), in units of the float's last place.
-fn ulps_f32(found: f32, truth: f64) -> f64 {
+pub(super) fn ulps_f32(found: f32, truth: f64) -> f64 {
     let rounded = truth as f32;
     if found.is_nan()
         || rounded.is_nan()
@@ -68,31 +84,31 @@ fn sigmoid(x: f64) -> f64 {
 type Unary = fn(f64) -> f64;
 type Binary = fn(f64, f64) -> f64;
 
-/// A function of doubles to compare with, its bound for f32 and its bound for f64.
-fn reference(f: MathFn) -> Option<(Unary, f64, f64)> {
+/// A function of doubles to compare with.
+fn reference(f: MathFn) -> Option<Unary> {
     Some(match f {
-        MathFn::Exp => (f64::exp, 1.0, 2.0),
-        MathFn::Expm1 => (f64::exp_m1, 1.5, 2.0),
-        MathFn::Log => (f64::ln, 1.0, 2.0),
-        MathFn::Log1p => (f64::ln_1p, 1.0, 2.0),
-        MathFn::Log2 => (f64::log2, 1.0, 2.0),
-        MathFn::Sin => (f64::sin, 1.0, 2.0),
-        MathFn::Cos => (f64::cos, 1.0, 2.0),
-        MathFn::Tan => (f64::tan, 1.5, 2.0),
-        MathFn::Asin => (f64::asin, 1.5, 2.0),
-        MathFn::Acos => (f64::acos, 1.5, 2.0),
-        MathFn::Atan => (f64::atan, 1.0, 2.0),
-        MathFn::Sinh => (f64::sinh, 2.0, 3.0),
-        MathFn::Cosh => (f64::cosh, 1.5, 2.0),
-        MathFn::Tanh => (f64::tanh, 1.0, 3.0),
-        MathFn::Asinh => (f64::asinh, 1.5, 3.0),
-        MathFn::Acosh => (f64::acosh, 2.0, 3.0),
-        MathFn::Atanh => (|x| x.abs().atanh().copysign(x), 1.5, 3.0),
-        MathFn::Sigmoid => (sigmoid, 1.0, 3.0),
-        MathFn::LogSigmoid => (|x| -softplus(-x), 1.5, 3.0),
-        MathFn::Softplus => (softplus, 1.5, 3.0),
-        MathFn::Erf => (erf, 1.5, f64::INFINITY),
-        MathFn::Rsqrt => (|x| x.sqrt().recip(), 1.5, 0.0),
+        MathFn::Exp => f64::exp,
+        MathFn::Expm1 => f64::exp_m1,
+        MathFn::Log => f64::ln,
+        MathFn::Log1p => f64::ln_1p,
+        MathFn::Log2 => f64::log2,
+        MathFn::Sin => f64::sin,
+        MathFn::Cos => f64::cos,
+        MathFn::Tan => f64::tan,
+        MathFn::Asin => f64::asin,
+        MathFn::Acos => f64::acos,
+        MathFn::Atan => f64::atan,
+        MathFn::Sinh => f64::sinh,
+        MathFn::Cosh => f64::cosh,
+        MathFn::Tanh => f64::tanh,
+        MathFn::Asinh => f64::asinh,
+        MathFn::Acosh => f64::acosh,
+        MathFn::Atanh => |x| x.abs().atanh().copysign(x),
+        MathFn::Sigmoid => sigmoid,
+        MathFn::LogSigmoid => |x| -softplus(-x),
+        MathFn::Softplus => softplus,
+        MathFn::Erf => erf,
+        MathFn::Rsqrt => |x| x.sqrt().recip(),
         _ => return None,
     })
 }
@@ -104,7 +120,7 @@ fn f32_functions_are_within_their_bounds() {
     let mut out = vec![0.0; x.len()];
     let mut bad = Vec::new();
     for f in MathFn::ALL {
-        let Some((truth, bound, _)) = reference(f) else { continue };
+        let (Some(truth), bound) = (reference(f), documented(f)) else { continue };
         f32_unary_slice(f, &x, &mut out);
         let (worst, at) = x
             .iter()
@@ -123,7 +139,9 @@ fn f32_functions_are_within_their_bounds() {
 fn f64_functions_agree_with_the_standard_library() {
     let mut bad = Vec::new();
     for f in MathFn::ALL {
-        let Some((truth, _, bound)) = reference(f) else { continue };
+        let Some(truth) = reference(f).filter(|_| f != MathFn::Erf) else { continue };
+        // The library's own results are within 1; its root's reciprocal is made in the same way.
+        let bound = if f == MathFn::Rsqrt { 0.0 } else { documented(f) + 1.0 };
         let own = f64_unary(f);
         // The references of asinh, acosh and atanh are themselves poor in places: by relative error there.
         let loose = matches!(
@@ -202,12 +220,10 @@ fn rounding_by_bits_is_that_of_the_standard_library() {
 
 #[test]
 fn powers_and_angles_are_within_their_bounds() {
-    let functions: [(_, Binary, _, _); 3] = [
-        (MathFn::Pow, f64::powf, 1.0, 1.0),
-        (MathFn::Atan2, f64::atan2, 1.5, 2.0),
-        (MathFn::Div, f64::div, 0.500_001, 0.0),
-    ];
-    for (f, truth, bound, bound_f64) in functions {
+    let functions: [(_, Binary, _); 3] =
+        [(MathFn::Pow, f64::powf, 1.0), (MathFn::Atan2, f64::atan2, 2.0), (MathFn::Div, f64::div, 0.0)];
+    for (f, truth, bound_f64) in functions {
+        let bound = documented(f) + 1e-6;
         let own = f32_binary(f);
         let worst =
             pairs_f32(1_000_000).into_iter().map(|(x, y)| (ulps_f32(own(x, y), truth(x.into(), y.into())), x, y));

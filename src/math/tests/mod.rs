@@ -2,6 +2,8 @@
 
 mod accuracy;
 mod device;
+mod special;
+mod special_values;
 mod values;
 
 use super::MathFn;
