@@ -82,9 +82,6 @@ impl Tensor {
 
     fn hash_node(&self, name: &'static str, op: HashOp) -> Result<Node> {
         let (strings, bytes) = self.strings(name)?;
-        if let Err(hint) = self.backend().supports(DType::U64) {
-            return Err(Error::unsupported(name, DType::U64, hint));
-        }
         let rows = (strings.rows().clone(), strings.nrows_extent().clone());
         Ok(Node::hash(self.backend(), name, op, rows, Expr::load(bytes, Expr::index())))
     }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use super::cases::{Cases, Sizes};
 use super::twins::unevaluated;
-use super::validity::LIMITS;
+use super::validity::limits;
 use crate::backend::gpu::lower::lower;
 use crate::graph::node::Node;
-use crate::graph::plan::plan;
+use crate::graph::plan::{Longs, plan};
 
 /// Entry points and texts of what computes the node, in order.
 fn texts(node: &Node) -> Vec<(&'static str, String)> {
-    let steps = plan(std::slice::from_ref(node), LIMITS).steps;
+    let steps = plan(std::slice::from_ref(node), limits(Longs::Native)).steps;
     let launches = steps.iter().flat_map(|step| lower(step, 7).expect("small").launches);
     launches.map(|l| (l.entry, l.text.to_string())).collect()
 }
