@@ -204,7 +204,7 @@ fn run(seed: u64, devices: &[(String, Device)]) {
     let dtype = random.of(&DType::ALL);
     let hosts: Vec<HostTensor> = (0..2).map(|_| tensor(&mut random, dtype)).collect();
     // Not every device has 64-bit floats: in most chains none come up, and all devices take part.
-    let has_f64 = dtype == DType::F64 || seed % 4 == 0;
+    let has_f64 = dtype == DType::F64 || seed.is_multiple_of(4);
     let devices: Vec<_> = devices.iter().filter(|(_, d)| !has_f64 || common::has(d, DType::F64)).collect();
     // For each tensor of the pool its twins, one a device.
     let mut pool: Vec<Vec<Tensor>> =

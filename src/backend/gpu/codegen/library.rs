@@ -22,15 +22,14 @@ fn longs(kind: Longs) -> &'static Library {
     }
 }
 
-/// Completes the text by what it names of 64-bit integers.
-pub(super) fn complete(text: &mut String, kind: Longs) {
-    // Almost all kernels do without.
-    if !text.contains("U64") && !text.contains("I64") {
-        return;
-    }
+/// Completes `text`, which the templates precede, by what they and it name of 64-bit integers.
+pub(super) fn complete(templates: &[&str], text: &mut String, kind: Longs) {
+    // Almost all kernels do without; and templates are long, but few name these types themselves.
+    let names_long = |text: &&str| text.contains("U64") || text.contains("I64");
+    let texts = templates.iter().copied().chain([text.as_str()]).filter(names_long);
     let library = longs(kind);
+    let mut open: Vec<usize> = texts.flat_map(|text| library.named(text)).collect();
     let mut taken = vec![false; library.definitions.len()];
-    let mut open: Vec<usize> = library.named(text).collect();
     while let Some(k) = open.pop() {
         if !taken[k] {
             taken[k] = true;
@@ -78,14 +77,17 @@ mod tests {
     #[test]
     fn a_text_gets_what_it_names_and_no_more() {
         let mut text = "fn f(a: U64) -> U64 {\n    return mul64(a, a); // not pow_u64\n}\n".to_owned();
-        complete(&mut text, Longs::Pairs);
-        for (name, count) in [("alias U64", 1), ("fn mul64", 1), ("fn wide_product", 1), ("fn add64", 0), ("fn pow_u64", 0)]
+        complete(&[], &mut text, Longs::Pairs);
+        for (name, count) in
+            [("alias U64", 1), ("fn mul64", 1), ("fn wide_product", 1), ("fn add64", 0), ("fn pow_u64", 0)]
         {
             assert_eq!(text.matches(name).count(), count, "{name} in {text}");
         }
         let mut other = "fn f(a: u32) -> u32 {\n    return mul64(a);\n}\n".to_owned();
-        complete(&mut other, Longs::Pairs);
+        complete(&["fn f(a: Elem) -> Elem {\n    return add64(a, a);\n}\n"], &mut other, Longs::Pairs);
         assert!(!other.contains("vec2"), "no 64-bit types, no piece");
+        complete(&["fn f(a: U64) -> U64 {\n    return add64(a, a);\n}\n"], &mut other, Longs::Pairs);
+        assert!(other.contains("fn add64") && other.contains("alias U64"), "{other}");
     }
 
     #[test]

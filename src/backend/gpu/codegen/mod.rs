@@ -257,10 +257,6 @@ impl<'a> Module<'a> {
         scratch: &[(&str, &str, Binding)],
     ) -> Generated {
         let mut text = String::new();
-        for t in templates {
-            text.push_str(t);
-            text.push('\n');
-        }
         // Uniform buffers hold at least one vector of numbers, so that every kernel has the same kind of block.
         let vectors = self.scalars.len().div_ceil(4).max(1);
         self.scalars.resize(vectors * 4, 0);
@@ -303,7 +299,8 @@ impl<'a> Module<'a> {
             text.push_str(source);
             text.push('\n');
         }
-        library::complete(&mut text, self.longs());
+        library::complete(templates, &mut text, self.longs());
+        let text = templates.iter().chain([&text.as_str()]).copied().collect::<Vec<_>>().join("\n");
         Generated { text, bindings, scalars: self.scalars }
     }
 }
