@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use super::cases::{Cases, Sizes};
-use super::dialect::{lint_floats, lint_text};
+use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::twins::unevaluated;
 use crate::backend::gpu::codegen::{Binding, storage_type};
 use crate::backend::gpu::lower::{Launch, Lowered, lower};
@@ -171,6 +171,9 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
                 if modules.insert(launch.text.clone()) {
                     lint_text(name, &launch.text);
                     lint_floats(name, &module, &info);
+                    if longs == Longs::Pairs {
+                        lint_pairs(name, &module, &info);
+                    }
                     let generated = launch.text.split("struct Params").nth(1).expect("parameters follow the template");
                     assert!(!generated.contains("Barrier("), "{name}: a generated barrier");
                 }
