@@ -10,6 +10,12 @@ pub enum DType {
     Bool,
     /// Bytes, four to a word on the device.
     U8,
+    /// 8-bit signed integers, four to a word on the device.
+    I8,
+    /// 16-bit unsigned integers, two to a word on the device.
+    U16,
+    /// 16-bit signed integers, two to a word on the device.
+    I16,
     /// 32-bit signed integers.
     I32,
     /// 32-bit unsigned integers.
@@ -18,6 +24,10 @@ pub enum DType {
     I64,
     /// 64-bit unsigned integers.
     U64,
+    /// Half precision floats (IEEE 754 binary16), two to a word on the device.
+    F16,
+    /// The upper halves of single precision floats (bfloat16), two to a word on the device.
+    BF16,
     /// Single precision floats.
     F32,
     /// Double precision floats.
@@ -32,10 +42,15 @@ impl DType {
         match self {
             Self::Bool => "bool",
             Self::U8 => "u8",
+            Self::I8 => "i8",
+            Self::U16 => "u16",
+            Self::I16 => "i16",
             Self::I32 => "i32",
             Self::U32 => "u32",
             Self::I64 => "i64",
             Self::U64 => "u64",
+            Self::F16 => "f16",
+            Self::BF16 => "bf16",
             Self::F32 => "f32",
             Self::F64 => "f64",
             Self::Str => "str",
@@ -48,37 +63,91 @@ impl DType {
     }
 
     /// Every dtype.
-    pub const ALL: [Self; 9] =
-        [Self::Bool, Self::U8, Self::I32, Self::U32, Self::I64, Self::U64, Self::F32, Self::F64, Self::Str];
+    pub const ALL: [Self; 14] = [
+        Self::Bool,
+        Self::U8,
+        Self::I8,
+        Self::U16,
+        Self::I16,
+        Self::I32,
+        Self::U32,
+        Self::I64,
+        Self::U64,
+        Self::F16,
+        Self::BF16,
+        Self::F32,
+        Self::F64,
+        Self::Str,
+    ];
 
     /// Bytes an element takes in memory; 0 for strings, whose elements vary.
     pub const fn size(self) -> usize {
         match self {
-            Self::Bool | Self::U8 => 1,
+            Self::Bool | Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 | Self::F16 | Self::BF16 => 2,
             Self::I32 | Self::U32 | Self::F32 => 4,
             Self::I64 | Self::U64 | Self::F64 => 8,
             Self::Str => 0,
         }
     }
 
-    /// Whether this is f32 or f64.
+    /// Whether this is one of the float types.
     pub const fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F64)
+        matches!(self, Self::F16 | Self::BF16 | Self::F32 | Self::F64)
     }
 
     /// Whether this is one of the integer types.
     pub const fn is_integer(self) -> bool {
-        matches!(self, Self::U8 | Self::I32 | Self::U32 | Self::I64 | Self::U64)
+        use DType::{I8, I16, I32, I64, U8, U16, U32, U64};
+        matches!(self, U8 | I8 | U16 | I16 | I32 | U32 | I64 | U64)
     }
 
     /// Whether negative values exist in this type.
     pub const fn is_signed(self) -> bool {
-        matches!(self, Self::I32 | Self::I64 | Self::F32 | Self::F64)
+        self.is_float() || matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
+    }
+
+    /// The type in which numbers of this one are computed with: the narrow types are types of storage, whose elements
+    /// widen exactly, and whose results wrap or round once.
+    pub(crate) const fn computes_in(self) -> Self {
+        match self {
+            Self::I8 | Self::I16 => Self::I32,
+            Self::U16 => Self::U32,
+            Self::F16 | Self::BF16 => Self::F32,
+            d => d,
+        }
+    }
+
+    /// The type in which rows of these numbers are summed, multiplied and compared: the one they are computed with in,
+    /// and a word for bytes.
+    pub(crate) const fn accumulator(self) -> Self {
+        match self {
+            Self::U8 => Self::U32,
+            d => d.computes_in(),
+        }
     }
 }
 
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_numbers_widen_to_their_own_kind() {
+        for d in DType::ALL {
+            let wide = d.computes_in();
+            assert_eq!(
+                (wide.is_float(), wide.is_integer(), wide.is_signed()),
+                (d.is_float(), d.is_integer(), d.is_signed())
+            );
+            assert_eq!(wide.computes_in(), wide, "{d}");
+            assert!(!d.is_integer() || d.accumulator().size() >= 4, "{d}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Element types at compile time.
 
+use half::{bf16, f16};
+
 use crate::dtype::DType;
 use crate::tensor::HostValues;
 
@@ -24,7 +26,7 @@ pub trait Number: Element + Copy + Into<crate::graph::scalar::Scalar> {}
 
 /// An element type that sums and products are defined for: integers and floats.
 pub trait Arithmetic: Number {
-    /// What their true quotient is: f32 for f32 and u8, f64 for the others.
+    /// What their true quotient is: floats' own type, f32 for integers of 8 and 16 bits, f64 for wider ones.
     type Quotient: FloatElement;
 }
 
@@ -63,24 +65,28 @@ macro_rules! element {
     )*};
 }
 element!(
-    bool, bool => Bool, u8, u8 => U8, i32, i32 => I32, u32, u32 => U32, i64, i64 => I64, u64, u64 => U64,
-    f32, f32 => F32, f64, f64 => F64, Str, Vec<u8> => Str
+    bool, bool => Bool, u8, u8 => U8, i8, i8 => I8, u16, u16 => U16, i16, i16 => I16, i32, i32 => I32, u32, u32 => U32,
+    i64, i64 => I64, u64, u64 => U64, f16, f16 => F16, bf16, bf16 => BF16, f32, f32 => F32, f64, f64 => F64,
+    Str, Vec<u8> => Str
 );
 
 macro_rules! number {
     ($($t:ty),*) => {$(impl Number for $t {})*};
 }
-number!(bool, u8, i32, u32, i64, u64, f32, f64);
+number!(bool, u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
 
 macro_rules! arithmetic {
     ($($t:ty => $quotient:ty),*) => {$(impl Arithmetic for $t { type Quotient = $quotient; })*};
 }
-arithmetic!(u8 => f32, i32 => f64, u32 => f64, i64 => f64, u64 => f64, f32 => f32, f64 => f64);
+arithmetic!(
+    u8 => f32, i8 => f32, u16 => f32, i16 => f32, i32 => f64, u32 => f64, i64 => f64, u64 => f64,
+    f16 => f16, bf16 => bf16, f32 => f32, f64 => f64
+);
 
 macro_rules! marked {
     ($marker:ident: $($t:ty),*) => {$(impl $marker for $t {})*};
 }
-marked!(IntegerElement: u8, i32, u32, i64, u64);
-marked!(FloatElement: f32, f64);
-marked!(SignedElement: i32, i64, f32, f64);
-marked!(BitElement: bool, u8, i32, u32, i64, u64);
+marked!(IntegerElement: u8, i8, u16, i16, i32, u32, i64, u64);
+marked!(FloatElement: f16, bf16, f32, f64);
+marked!(SignedElement: i8, i16, i32, i64, f16, bf16, f32, f64);
+marked!(BitElement: bool, u8, i8, u16, i16, i32, u32, i64, u64);

@@ -73,6 +73,7 @@ pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement,
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedKernel};
 pub use graph::scalar::Scalar;
+pub use half::{bf16, f16};
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, Operand, OperandOf, Padding, Pieces};
 pub use shape::{RaggedShape, RowPartition};

@@ -7,7 +7,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor};
+use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor, bf16, f16};
 
 /// SplitMix64.
 struct Random(u64);
@@ -59,13 +59,30 @@ fn values(random: &mut Random, dtype: DType, n: usize) -> HostValues {
             )
         };
     }
+    macro_rules! narrow {
+        ($t:ident, $v:ident) => {
+            HostValues::$v(
+                (0..n)
+                    .map(|_| match random.below(8) {
+                        0 => $t::from_bits(random.next() as u16),
+                        _ => $t::from_f32(random.signed(300) as f32 / 64.0),
+                    })
+                    .collect(),
+            )
+        };
+    }
     match dtype {
         DType::Bool => HostValues::Bool((0..n).map(|_| random.below(2) == 0).collect()),
         DType::U8 => ints!(u8, U8),
+        DType::I8 => ints!(i8, I8),
+        DType::U16 => ints!(u16, U16),
+        DType::I16 => ints!(i16, I16),
         DType::I32 => ints!(i32, I32),
         DType::U32 => ints!(u32, U32),
         DType::I64 => ints!(i64, I64),
         DType::U64 => ints!(u64, U64),
+        DType::F16 => narrow!(f16, F16),
+        DType::BF16 => narrow!(bf16, BF16),
         DType::F32 => floats!(f32, F32, u32),
         DType::F64 => floats!(f64, F64, u64),
         _ => HostValues::Str((0..n).map(|k| vec![b'a' + (k % 26) as u8; random.below(6)]).collect()),
@@ -137,7 +154,9 @@ fn operation(random: &mut Random, dtype: DType, rank: usize, has_f64: bool) -> (
         }
         6 | 7 => (format!("any {axis}"), Box::new(move |x, _| x.reduce_any(axis, false))),
         8 => {
-            let to = random.of(&[DType::I32, DType::U8, DType::F32, DType::F64, DType::I64, DType::U32, DType::Bool]);
+            let wide = [DType::I32, DType::U8, DType::F32, DType::F64, DType::I64, DType::U32, DType::Bool];
+            let narrow = [DType::I8, DType::U16, DType::I16, DType::F16, DType::BF16];
+            let to = if random.below(3) == 0 { random.of(&narrow) } else { random.of(&wide) };
             let to = if to == DType::F64 && !has_f64 { DType::U64 } else { to };
             (format!("cast to {to}"), Box::new(move |x, _| x.cast(to)))
         }
@@ -176,6 +195,16 @@ fn devices() -> Vec<(String, Device)> {
 fn bits(t: &HostTensor) -> String {
     let mut out = format!("{:?} {:?} {:?} ", t.nested_row_splits, t.uniform_row_lengths, t.inner_shape);
     match &t.values {
+        HostValues::F16(v) => {
+            for x in v {
+                write!(out, "{:x} ", if x.is_nan() { f16::NAN } else { *x }.to_bits()).expect("a string takes text");
+            }
+        }
+        HostValues::BF16(v) => {
+            for x in v {
+                write!(out, "{:x} ", if x.is_nan() { bf16::NAN } else { *x }.to_bits()).expect("a string takes text");
+            }
+        }
         HostValues::F32(v) => {
             for x in v {
                 write!(out, "{:x} ", if x.is_nan() { f32::NAN } else { *x }.to_bits()).expect("a string takes text");

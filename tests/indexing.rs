@@ -50,6 +50,11 @@ fn leaves(values: &HostValues) -> Vec<Nested> {
     match values {
         HostValues::Bool(v) => v.iter().map(|&b| leaf(&[b.into()])).collect(),
         HostValues::U8(v) => v.iter().map(|&n| leaf(&[n])).collect(),
+        HostValues::I8(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
+        HostValues::U16(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
+        HostValues::I16(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
+        HostValues::F16(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
+        HostValues::BF16(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
         HostValues::I32(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
         HostValues::U32(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),
         HostValues::I64(v) => v.iter().map(|n| leaf(&n.to_le_bytes())).collect(),

@@ -8,7 +8,7 @@ use common::naive::{self, Rows};
 use common::random::{self, Sample};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use ragged::{DType, Device, DeviceOptions, Element, HostTensor, HostValues, Result, Str, Tensor, s};
+use ragged::{DType, Device, DeviceOptions, Element, HostTensor, HostValues, Result, Str, Tensor, bf16, f16, s};
 
 /// Every backend; besides, those that store every intermediate array, and the first adapter as the smallest that
 /// WebGPU allows.
@@ -32,10 +32,19 @@ fn bits(values: &HostValues) -> Vec<Vec<u8>> {
     match values {
         HostValues::Bool(v) => v.iter().map(|&b| vec![b.into()]).collect(),
         HostValues::U8(v) => v.iter().map(|&n| vec![n]).collect(),
+        HostValues::I8(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
+        HostValues::U16(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
+        HostValues::I16(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
         HostValues::I32(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
         HostValues::U32(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
         HostValues::I64(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
         HostValues::U64(v) => v.iter().map(|n| n.to_le_bytes().to_vec()).collect(),
+        HostValues::F16(v) => {
+            v.iter().map(|&f| if f.is_nan() { f16::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
+        }
+        HostValues::BF16(v) => {
+            v.iter().map(|&f| if f.is_nan() { bf16::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
+        }
         HostValues::F32(v) => {
             v.iter().map(|&f| if f.is_nan() { f32::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
         }
@@ -72,7 +81,20 @@ fn everywhere(
 }
 
 /// The dtypes that are summed.
-const NUMBERS: [DType; 6] = [DType::I32, DType::U32, DType::I64, DType::U64, DType::F32, DType::F64];
+const NUMBERS: [DType; 12] = [
+    DType::U8,
+    DType::I8,
+    DType::U16,
+    DType::I16,
+    DType::I32,
+    DType::U32,
+    DType::I64,
+    DType::U64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+];
 
 /// Numbers with one partition.
 fn rows_of_numbers() -> impl Strategy<Value = Sample> {
@@ -89,6 +111,10 @@ fn row_alone(x: &HostTensor, r: usize) -> HostTensor {
 fn alike(want: &HostValues, got: &HostValues) -> std::result::Result<(), TestCaseError> {
     let (w, g) = (want, got);
     let equal = match (w, g) {
+        (HostValues::F16(w), HostValues::F16(g)) => w.iter().zip(g).all(|(w, g)| w == g || (w.is_nan() && g.is_nan())),
+        (HostValues::BF16(w), HostValues::BF16(g)) => {
+            w.iter().zip(g).all(|(w, g)| w == g || (w.is_nan() && g.is_nan()))
+        }
         (HostValues::F32(w), HostValues::F32(g)) => w.iter().zip(g).all(|(w, g)| w == g || (w.is_nan() && g.is_nan())),
         (HostValues::F64(w), HostValues::F64(g)) => w.iter().zip(g).all(|(w, g)| w == g || (w.is_nan() && g.is_nan())),
         _ => w == g,
@@ -102,10 +128,16 @@ fn alike(want: &HostValues, got: &HostValues) -> std::result::Result<(), TestCas
 macro_rules! with_rows {
     ($x:expr, $rows:ident => $e:expr) => {
         match $x.values.dtype() {
+            DType::U8 => with_rows!(u8, $x, $rows => $e),
+            DType::I8 => with_rows!(i8, $x, $rows => $e),
+            DType::U16 => with_rows!(u16, $x, $rows => $e),
+            DType::I16 => with_rows!(i16, $x, $rows => $e),
             DType::I32 => with_rows!(i32, $x, $rows => $e),
             DType::U32 => with_rows!(u32, $x, $rows => $e),
             DType::I64 => with_rows!(i64, $x, $rows => $e),
             DType::U64 => with_rows!(u64, $x, $rows => $e),
+            DType::F16 => with_rows!(f16, $x, $rows => $e),
+            DType::BF16 => with_rows!(bf16, $x, $rows => $e),
             DType::F32 => with_rows!(f32, $x, $rows => $e),
             DType::F64 => with_rows!(f64, $x, $rows => $e),
             other => panic!("{other} is not summed"),

@@ -1,6 +1,9 @@
 //! One element of a run-time dtype.
 
+use half::{bf16, f16};
+
 use crate::dtype::DType;
+use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_bf16, f32_of_f16, f32_of_integer_to_odd, f32_to_odd};
 
 /// A single value of any dtype but strings. In a kernel it is a parameter, never text.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -9,6 +12,12 @@ pub enum Scalar {
     Bool(bool),
     /// A byte.
     U8(u8),
+    /// An 8-bit signed integer.
+    I8(i8),
+    /// A 16-bit unsigned integer.
+    U16(u16),
+    /// A 16-bit signed integer.
+    I16(i16),
     /// A 32-bit signed integer.
     I32(i32),
     /// A 32-bit unsigned integer.
@@ -17,6 +26,10 @@ pub enum Scalar {
     I64(i64),
     /// A 64-bit unsigned integer.
     U64(u64),
+    /// A half precision float.
+    F16(f16),
+    /// The upper half of a single precision float.
+    BF16(bf16),
     /// A single precision float.
     F32(f32),
     /// A double precision float.
@@ -29,24 +42,34 @@ impl Scalar {
         match self {
             Self::Bool(_) => DType::Bool,
             Self::U8(_) => DType::U8,
+            Self::I8(_) => DType::I8,
+            Self::U16(_) => DType::U16,
+            Self::I16(_) => DType::I16,
             Self::I32(_) => DType::I32,
             Self::U32(_) => DType::U32,
             Self::I64(_) => DType::I64,
             Self::U64(_) => DType::U64,
+            Self::F16(_) => DType::F16,
+            Self::BF16(_) => DType::BF16,
             Self::F32(_) => DType::F32,
             Self::F64(_) => DType::F64,
         }
     }
 
-    /// Its bits, in the low end of a word.
+    /// Its bits, in the low end of a word; integers of less than 32 bits with their sign.
     pub const fn bits(self) -> u64 {
         match self {
             Self::Bool(v) => v as u64,
             Self::U8(v) => v as u64,
+            Self::I8(v) => v as u32 as u64,
+            Self::U16(v) => v as u64,
+            Self::I16(v) => v as u32 as u64,
             Self::I32(v) => v as u32 as u64,
             Self::U32(v) => v as u64,
             Self::I64(v) => v as u64,
             Self::U64(v) => v,
+            Self::F16(v) => v.to_bits() as u64,
+            Self::BF16(v) => v.to_bits() as u64,
             Self::F32(v) => v.to_bits() as u64,
             Self::F64(v) => v.to_bits(),
         }
@@ -57,10 +80,15 @@ impl Scalar {
         match dtype {
             DType::Bool => Self::Bool(v != 0),
             DType::U8 | DType::Str => Self::U8(v as u8),
+            DType::I8 => Self::I8(v as i8),
+            DType::U16 => Self::U16(v as u16),
+            DType::I16 => Self::I16(v as i16),
             DType::I32 => Self::I32(v as i32),
             DType::U32 => Self::U32(v as u32),
             DType::I64 => Self::I64(v),
             DType::U64 => Self::U64(v as u64),
+            DType::F16 => Self::F16(f16_of_f32(f32_of_integer_to_odd(v.into()))),
+            DType::BF16 => Self::BF16(bf16_of_f32(f32_of_integer_to_odd(v.into()))),
             DType::F32 => Self::F32(v as f32),
             DType::F64 => Self::F64(v as f64),
         }
@@ -71,10 +99,15 @@ impl Scalar {
         match dtype {
             DType::Bool => Self::Bool(v != 0.0),
             DType::U8 | DType::Str => Self::U8(v as u8),
+            DType::I8 => Self::I8(v as i8),
+            DType::U16 => Self::U16(v as u16),
+            DType::I16 => Self::I16(v as i16),
             DType::I32 => Self::I32(v as i32),
             DType::U32 => Self::U32(v as u32),
             DType::I64 => Self::I64(v as i64),
             DType::U64 => Self::U64(v as u64),
+            DType::F16 => Self::F16(f16_of_f32(f32_to_odd(v))),
+            DType::BF16 => Self::BF16(bf16_of_f32(f32_to_odd(v))),
             DType::F32 => Self::F32(v as f32),
             DType::F64 => Self::F64(v),
         }
@@ -85,10 +118,15 @@ impl Scalar {
         match dtype {
             DType::Bool => Self::Bool(false),
             DType::U8 | DType::Str => Self::U8(0),
+            DType::I8 => Self::I8(i8::MIN),
+            DType::U16 => Self::U16(0),
+            DType::I16 => Self::I16(i16::MIN),
             DType::I32 => Self::I32(i32::MIN),
             DType::U32 => Self::U32(0),
             DType::I64 => Self::I64(i64::MIN),
             DType::U64 => Self::U64(0),
+            DType::F16 => Self::F16(f16::MIN),
+            DType::BF16 => Self::BF16(bf16::MIN),
             DType::F32 => Self::F32(f32::MIN),
             DType::F64 => Self::F64(f64::MIN),
         }
@@ -99,12 +137,29 @@ impl Scalar {
         match dtype {
             DType::Bool => Self::Bool(true),
             DType::U8 | DType::Str => Self::U8(u8::MAX),
+            DType::I8 => Self::I8(i8::MAX),
+            DType::U16 => Self::U16(u16::MAX),
+            DType::I16 => Self::I16(i16::MAX),
             DType::I32 => Self::I32(i32::MAX),
             DType::U32 => Self::U32(u32::MAX),
             DType::I64 => Self::I64(i64::MAX),
             DType::U64 => Self::U64(u64::MAX),
+            DType::F16 => Self::F16(f16::MAX),
+            DType::BF16 => Self::BF16(bf16::MAX),
             DType::F32 => Self::F32(f32::MAX),
             DType::F64 => Self::F64(f64::MAX),
+        }
+    }
+
+    /// The same value in the type that numbers of this dtype are computed in.
+    pub(crate) fn widened(self) -> Self {
+        match self {
+            Self::I8(v) => Self::I32(v.into()),
+            Self::U16(v) => Self::U32(v.into()),
+            Self::I16(v) => Self::I32(v.into()),
+            Self::F16(v) => Self::F32(f32_of_f16(v)),
+            Self::BF16(v) => Self::F32(f32_of_bf16(v)),
+            wide => wide,
         }
     }
 }
@@ -118,4 +173,7 @@ macro_rules! from_element {
         }
     )*};
 }
-from_element!(bool => Bool, u8 => U8, i32 => I32, u32 => U32, i64 => I64, u64 => U64, f32 => F32, f64 => F64);
+from_element!(
+    bool => Bool, u8 => U8, i8 => I8, u16 => U16, i16 => I16, i32 => I32, u32 => U32, i64 => I64, u64 => U64,
+    f16 => F16, bf16 => BF16, f32 => F32, f64 => F64
+);

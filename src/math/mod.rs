@@ -18,6 +18,7 @@ mod exp;
 mod hyperbolic;
 mod log;
 mod machine;
+pub(crate) mod narrow;
 mod native;
 mod parts;
 mod power;

@@ -164,7 +164,8 @@ impl RaggedTensor<Str> {
 
 binary_ops! {
     Numbers, "numbers", [T: Arithmetic] T => T::Quotient;
-    /// The quotient: f32 for f32 and u8, f64 for f64 and the wider integers. Division by zero gives an infinity or NaN.
+    /// The quotient: of floats in their own type, of integers of 8 and 16 bits in f32, of wider ones in f64. Division by
+    /// zero gives an infinity or NaN.
     truediv "tf.math.truediv" I32 [1, -3] [2, 2] => F64 [0.5, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         a.cast(to).quotient(b.cast(to))
@@ -249,7 +250,8 @@ binary_ops! {
 /// What `truediv` gives for that dtype.
 const fn quotient_dtype(dtype: DType) -> DType {
     match dtype {
-        DType::U8 | DType::F32 => DType::F32,
+        DType::U8 | DType::I8 | DType::U16 | DType::I16 => DType::F32,
+        float if float.is_float() => float,
         _ => DType::F64,
     }
 }

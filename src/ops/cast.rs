@@ -1,5 +1,7 @@
 //! Conversions of the element type: by value, by value within range, and by bits.
 
+use half::{bf16, f16};
+
 use super::elementwise::{Takes, number};
 use crate::dtype::DType;
 use crate::element::{Element, Number};
@@ -187,6 +189,7 @@ fn convertible(op: &'static str, x: &Tensor, to: DType) -> Result<()> {
 const fn unsigned(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::U8,
+        2 => DType::U16,
         4 => DType::U32,
         _ => DType::U64,
     }
@@ -196,6 +199,9 @@ const fn unsigned(dtype: DType) -> DType {
 fn range(dtype: DType) -> (i128, i128) {
     let end = |s: Scalar| match s {
         Scalar::U8(v) => v.into(),
+        Scalar::I8(v) => v.into(),
+        Scalar::U16(v) => v.into(),
+        Scalar::I16(v) => v.into(),
         Scalar::I32(v) => v.into(),
         Scalar::U32(v) => v.into(),
         Scalar::I64(v) => v.into(),
@@ -205,11 +211,30 @@ fn range(dtype: DType) -> (i128, i128) {
     (end(Scalar::lowest(dtype)), end(Scalar::highest(dtype)))
 }
 
+/// The greatest finite value of a float type.
+fn greatest(dtype: DType) -> Option<f64> {
+    match dtype {
+        DType::F16 => Some(f16::MAX.into()),
+        DType::BF16 => Some(bf16::MAX.into()),
+        DType::F32 => Some(f32::MAX.into()),
+        DType::F64 => Some(f64::MAX),
+        _ => None,
+    }
+}
+
 /// The value moved into the range of `to`, where converting would leave it.
 fn within_range(x: Expr, to: DType) -> Expr {
     let from = x.dtype();
-    if from == DType::F64 && to == DType::F32 {
-        return x.max(number(from, f64::from(f32::MIN))).min(number(from, f64::from(f32::MAX)));
+    if let Some(most) = greatest(to).filter(|&most| greatest(from).is_none_or(|own| own > most)) {
+        if from.is_float() {
+            // In a type that has the bound.
+            let wide = from.computes_in();
+            return x.cast(wide).max(number(wide, -most)).min(number(wide, most));
+        }
+        // Of the floats that integers become f16 alone is exceeded, by those of 32 bits and u16.
+        let ends = range(from);
+        let low = if (ends.0 as f64) < -most { x.max(number(from, -most)) } else { x };
+        return if ends.1 as f64 > most { low.min(number(from, most)) } else { low };
     }
     if !from.is_integer() || !to.is_integer() {
         // A float beyond the range becomes the nearest integer in it as it is.

@@ -159,7 +159,8 @@ impl Tensor {
         let (backend, width, vocabulary) = (self.backend(), self.width(), self.nrows_extent());
         let by = Expr::u32(width.max(1));
         let (element, number) = (Expr::index().div(by.clone()), Expr::index().rem(by));
-        let zero = Expr::scalar(Scalar::from_i64(dtype, 0));
+        let sums_in = dtype.accumulator();
+        let zero = Expr::scalar(Scalar::from_i64(sums_in, 0));
         let id_node = ids.numbers(op)?;
         // `id` and whether it counts, at a position among the ids.
         let id_at = |at: Expr| {
@@ -173,7 +174,7 @@ impl Tensor {
             ok = ok.or(counts.clone().not());
         }
         let row = id.cast(DType::U32).checked(Check::new(op, OUT_OF_RANGE), ok);
-        let mut embedding = Expr::load(table, self.flat(row, number.clone()));
+        let mut embedding = Expr::load(table, self.flat(row, number.clone())).cast(sums_in);
         let (nrows, nvals) = (rows.nrows_extent(), rows.nvals_extent());
         let length = match missing {
             Missing::Error => rows.length(element.clone()),
@@ -188,17 +189,17 @@ impl Tensor {
         let layout = (rows.rows().clone(), nrows.clone());
         let sums = Node::reduce(backend, op, ReduceOp::Sum, layout, nvals.clone(), width, embedding)?;
         let sum = Expr::load(&sums, Expr::index());
-        let n = length.clone().cast(dtype);
+        let n = length.clone().cast(sums_in);
         let combined = match combiner {
             Combiner::Sum => sum,
             Combiner::Mean => sum.quotient(n),
             Combiner::SqrtN => sum.quotient(n.unary(UnaryOp::Math(MathFn::Sqrt))),
         };
         let instead = match missing {
-            Missing::Default(Some(id)) => Expr::load(table, self.flat(Expr::u32(id), number)),
+            Missing::Default(Some(id)) => Expr::load(table, self.flat(Expr::u32(id), number)).cast(sums_in),
             _ => zero,
         };
-        let value = length.eq(Expr::u32(0)).select(instead, combined);
+        let value = length.eq(Expr::u32(0)).select(instead, combined).cast(dtype);
         let count: Extent = nrows.times(op, u64::from(width))?;
         let values = Node::map(backend, op, count, value, &[]);
         let values = crate::tensor::Values::Numbers(values);

@@ -29,6 +29,8 @@
 use std::borrow::Borrow;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
+use half::{bf16, f16};
+
 use super::Operand;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, BitElement, FloatElement, IntegerElement, Number, SignedElement};
@@ -139,11 +141,11 @@ operator!(BitXor, bitxor, BitElement, |a, b| if is_bool(&a) { a.logical_xor(b) }
 operator!(Shl, shl, IntegerElement, |a, b| a.left_shift(b));
 operator!(Shr, shr, IntegerElement, |a, b| a.right_shift(b));
 
-number_first!(Add, add, |a, b| a.add(b), u8, i32, u32, i64, u64, f32, f64);
-number_first!(Sub, sub, |a, b| a.subtract(b), u8, i32, u32, i64, u64, f32, f64);
-number_first!(Mul, mul, |a, b| a.multiply(b), u8, i32, u32, i64, u64, f32, f64);
-number_first!(Div, div, |a, b| a.truediv(b), f32, f64);
-number_first!(Rem, rem, |a, b| a.floormod(b), u8, i32, u32, i64, u64, f32, f64);
+number_first!(Add, add, |a, b| a.add(b), u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
+number_first!(Sub, sub, |a, b| a.subtract(b), u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
+number_first!(Mul, mul, |a, b| a.multiply(b), u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
+number_first!(Div, div, |a, b| a.truediv(b), f16, bf16, f32, f64);
+number_first!(Rem, rem, |a, b| a.floormod(b), u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
 
 fn is_bool(operand: &Operand<'_>) -> bool {
     operand.dtype() == DType::Bool

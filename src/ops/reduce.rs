@@ -1,6 +1,8 @@
 //! Reductions of rows, columns, or everything: sum, product, extremes, moments, all and any. What they share is
 //! said at [`Axes`].
 
+use half::{bf16, f16};
+
 use super::axes::Axes;
 use super::levels::{Levels, Stage};
 use crate::dtype::DType;
@@ -85,8 +87,9 @@ impl Reduction {
 /// The float type that means of these numbers have.
 fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
     match dtype {
-        DType::F32 | DType::U8 => Ok(DType::F32),
-        DType::F64 | DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(DType::F64),
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(dtype),
+        DType::U8 | DType::I8 | DType::U16 | DType::I16 => Ok(DType::F32),
+        DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(DType::F64),
         DType::Bool => Err(Error::unsupported(op, dtype, "cast it to a number")),
         DType::Str => Err(Error::unsupported(op, dtype, "it needs numbers")),
     }
@@ -96,10 +99,16 @@ fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
 fn total(r: &Reduction, x: &Expr, float: DType) -> Result<Expr> {
     let sum = |value: Expr| r.fold(ReduceOp::Sum, value);
     Ok(match x.dtype() {
-        DType::U8 => {
-            // 2^24 bytes always fit 32 bits.
-            let few = r.stages.first().is_none_or(|s| s.numbers().capacity() <= 1 << 24);
-            sum(x.clone().cast(if few { DType::U32 } else { DType::U64 }))?.cast(float)
+        narrow @ (DType::U8 | DType::I8 | DType::U16 | DType::I16) => {
+            // 2^24 numbers of 8 bits always fit 32, as do 2^16 of 16.
+            let most = 1u32 << (32 - 8 * narrow.size());
+            let few = r.stages.first().is_none_or(|s| s.numbers().capacity() <= most);
+            let wide = match (few, narrow.is_signed()) {
+                (true, _) => narrow.accumulator(),
+                (false, true) => DType::I64,
+                (false, false) => DType::U64,
+            };
+            sum(x.clone().cast(wide))?.cast(float)
         }
         DType::I32 => sum(x.clone().cast(DType::I64))?.cast(float),
         DType::U32 => sum(x.clone().cast(DType::U64))?.cast(float),
@@ -149,7 +158,7 @@ mod ordered {
 }
 
 impl Tensor {
-    /// Sum or product; packed types through u32, in whose low bits they wrap.
+    /// Sum or product in the accumulator; narrow integers wrap in its low bits, narrow floats round once.
     fn reduce_arithmetic(&self, name: &'static str, op: ReduceOp, axes: &Axes, keepdims: bool) -> Result<Self> {
         let dtype = self.dtype();
         if dtype == DType::Bool {
@@ -157,8 +166,7 @@ impl Tensor {
         }
         let x = Expr::load(self.numbers(name)?, Expr::index());
         let r = Reduction::new(name, self, axes, keepdims)?;
-        let wide = if dtype == DType::U8 { DType::U32 } else { dtype };
-        r.tensor(r.fold(op, x.cast(wide))?.cast(dtype))
+        r.tensor(r.fold(op, x.cast(dtype.accumulator()))?.cast(dtype))
     }
 
     /// Least or greatest.
@@ -167,20 +175,28 @@ impl Tensor {
         if dtype == DType::Bool {
             return Err(Error::unsupported(name, dtype, "use reduce_all or reduce_any"));
         }
-        let x = Expr::load(self.numbers(name)?, Expr::index());
+        let wide = dtype.accumulator();
+        let x = Expr::load(self.numbers(name)?, Expr::index()).cast(wide);
         let r = Reduction::new(name, self, axes, keepdims)?;
         if !dtype.is_float() {
-            let wide = if dtype == DType::U8 { DType::U32 } else { dtype };
-            return r.tensor(r.fold(op, x.cast(wide))?.cast(dtype));
+            // No value at all gives the end of the accumulator's range, which stands for that of the dtype.
+            let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
+            let found = r.fold(op, x)?;
+            let fits = if wide == dtype.computes_in() && wide != dtype {
+                found.max(Expr::scalar(low)).min(Expr::scalar(high))
+            } else {
+                found
+            };
+            return r.tensor(fits.cast(dtype));
         }
         if r.stages.is_empty() {
-            return r.tensor(x);
+            return r.tensor(x.cast(dtype));
         }
         let (finite, infinite) = match op {
             ReduceOp::Min => (Scalar::highest(dtype), f64::INFINITY),
             _ => (Scalar::lowest(dtype), f64::NEG_INFINITY),
         };
-        let (finite, infinite) = (Expr::scalar(finite), Expr::scalar(Scalar::from_f64(dtype, infinite)));
+        let (finite, infinite) = (Expr::scalar(finite.widened()), Expr::scalar(Scalar::from_f64(wide, infinite)));
         let axes_from_front = axes.resolve(name, self)?;
         let ragged = self.ragged_rank();
         let dense = *axes == Axes::All || ragged == 0 || axes_from_front.iter().all(|&a| a > ragged);
@@ -194,12 +210,12 @@ impl Tensor {
         };
         // As integers, so that an infinity is told from no value at all, and NaN needs no care on any device.
         let key = r.fold(op, ordered::encode(x, op))?;
-        r.tensor(ordered::decode(key, op, empty))
+        r.tensor(ordered::decode(key, op, empty).cast(dtype))
     }
 
-    /// The mean as an expression in the result's number, and the counts.
+    /// The mean as an expression in the result's number, and the counts; both in the accumulator of the mean's type.
     fn mean_of(&self, r: &Reduction) -> Result<(Expr, Expr)> {
-        let float = mean_dtype(r.op, self.dtype())?;
+        let float = mean_dtype(r.op, self.dtype())?.accumulator();
         let x = Expr::load(self.numbers(r.op)?, Expr::index());
         let count = r.count()?.cast(float);
         Ok((total(r, &x, float)?.quotient(count.clone()), count))
@@ -226,7 +242,8 @@ impl Tensor {
 impl Tensor {
     /// The sum of the values over the axes; 0 where there are none (`tf.math.reduce_sum`).
     ///
-    /// Same dtype; integers wrap. Shapes, order and cost as for all [reductions](Axes).
+    /// Same dtype; integers wrap, f16 and bf16 are summed in f32 and rounded once. Shapes, order and cost as for all
+    /// [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
@@ -253,7 +270,8 @@ impl Tensor {
 
     /// The product of the values over the axes; 1 where there are none (`tf.math.reduce_prod`).
     ///
-    /// Same dtype; integers wrap. Shapes, order and cost as for all [reductions](Axes).
+    /// Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once. Shapes, order and cost as for all
+    /// [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
@@ -335,8 +353,8 @@ impl Tensor {
 
     /// The mean of the values over the axes; NaN where there are none (`tf.math.reduce_mean`).
     ///
-    /// f32 for u8 and f32; f64 for f64 and all wider integers, whose sums are exact. With several axes: the sum over all of
-    /// them by the count over all of them. Shapes, order and cost as for all [reductions](Axes), and a map of the result's
+    /// Floats keep their type, f16 and bf16 rounding the mean once; f32 for integers of 8 and 16 bits, f64 for wider ones;
+    /// sums of integers are exact. With several axes: the sum over all of them by the count over all of them. Shapes, order and cost as for all [reductions](Axes), and a map of the result's
     /// size.
     ///
     /// # Errors
@@ -367,7 +385,7 @@ impl Tensor {
             return r.tensor(Expr::load(self.numbers(r.op)?, Expr::index()).cast(mean_dtype(r.op, self.dtype())?));
         }
         let (mean, _) = self.mean_of(&r)?;
-        r.tensor(mean)
+        r.tensor(mean.cast(mean_dtype(r.op, self.dtype())?))
     }
 
     /// The variance of the values over the axes, that of the population; NaN where there are none
@@ -396,9 +414,9 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn reduce_variance(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-        mean_dtype("reduce_variance", self.dtype())?;
+        let dtype = mean_dtype("reduce_variance", self.dtype())?;
         let r = Reduction::new("reduce_variance", self, &axis.into(), keepdims)?;
-        r.tensor(self.variance_of(&r)?)
+        r.tensor(self.variance_of(&r)?.cast(dtype))
     }
 
     /// The standard deviation of the values over the axes, that of the population; NaN where there are none
@@ -426,9 +444,9 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn reduce_std(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-        mean_dtype("reduce_std", self.dtype())?;
+        let dtype = mean_dtype("reduce_std", self.dtype())?;
         let r = Reduction::new("reduce_std", self, &axis.into(), keepdims)?;
-        r.tensor(self.variance_of(&r)?.unary(UnaryOp::Math(MathFn::Sqrt)))
+        r.tensor(self.variance_of(&r)?.unary(UnaryOp::Math(MathFn::Sqrt)).cast(dtype))
     }
 
     /// Whether all values are true, over the axes; true where there are none (`tf.math.reduce_all`).
@@ -497,7 +515,10 @@ macro_rules! averaged {
         }
     )*};
 }
-averaged!(u8 => f32, i32 => f64, u32 => f64, i64 => f64, u64 => f64, f32 => f32, f64 => f64);
+averaged!(
+    u8 => f32, i8 => f32, u16 => f32, i16 => f32, i32 => f64, u32 => f64, i64 => f64, u64 => f64,
+    f16 => f16, bf16 => bf16, f32 => f32, f64 => f64
+);
 
 macro_rules! forward {
     ($bound:ident: $($name:ident -> $out:ty),*) => {

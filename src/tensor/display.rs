@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::{HostTensor, HostValues, Nested, RaggedTensor, Tensor};
 use crate::element::Element;
+use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_to_odd};
 
 /// Tensors of more values than this are printed in part.
 const THRESHOLD: usize = 1000;
@@ -39,6 +40,13 @@ fn float(f: &mut impl fmt::Write, value: f64, shortest: &str) -> fmt::Result {
     write!(f, "{}{point}{}e{direction}{:02}", &digits[..1], &digits[1..], exponent.abs())
 }
 
+/// The fewest digits, as `-d.ddde-x`, that read back as this float of a narrow type.
+fn shortest(value: f64, reads_back: impl Fn(f64) -> bool) -> String {
+    let written = |places: usize| format!("{value:.places$e}");
+    let fewest = (0..8).map(written).find(|text| text.parse().is_ok_and(&reads_back));
+    fewest.unwrap_or_else(|| format!("{value:e}"))
+}
+
 /// Bytes as Python writes them: `b'..'`.
 fn bytes(f: &mut impl fmt::Write, s: &[u8]) -> fmt::Result {
     let quote = if s.contains(&b'\'') && !s.contains(&b'"') { '"' } else { '\'' };
@@ -65,10 +73,21 @@ fn value(f: &mut impl fmt::Write, values: &HostValues, i: usize) -> fmt::Result 
     match values {
         HostValues::Bool(v) => f.write_str(truth(v[i])),
         HostValues::U8(v) => write!(f, "{}", v[i]),
+        HostValues::I8(v) => write!(f, "{}", v[i]),
+        HostValues::U16(v) => write!(f, "{}", v[i]),
+        HostValues::I16(v) => write!(f, "{}", v[i]),
         HostValues::I32(v) => write!(f, "{}", v[i]),
         HostValues::U32(v) => write!(f, "{}", v[i]),
         HostValues::I64(v) => write!(f, "{}", v[i]),
         HostValues::U64(v) => write!(f, "{}", v[i]),
+        HostValues::F16(v) => {
+            let digits = shortest(v[i].into(), |read| f16_of_f32(f32_to_odd(read)) == v[i]);
+            float(f, v[i].into(), &digits)
+        }
+        HostValues::BF16(v) => {
+            let digits = shortest(v[i].into(), |read| bf16_of_f32(f32_to_odd(read)) == v[i]);
+            float(f, v[i].into(), &digits)
+        }
         HostValues::F32(v) => float(f, v[i].into(), &format!("{:e}", v[i])),
         HostValues::F64(v) => float(f, v[i], &format!("{:e}", v[i])),
         HostValues::Str(v) => bytes(f, &v[i]),
@@ -189,6 +208,17 @@ mod tests {
         for (v, want) in cases {
             assert_eq!(python(v), want);
         }
+    }
+
+    #[test]
+    fn narrow_floats_have_no_more_digits_than_tell_them_apart() {
+        let half = [0.1, 65504.0, -1.5, 6e-8, 2048.0, f32::INFINITY].map(half::f16::from_f32).to_vec();
+        assert_eq!(
+            HostTensor::dense(&[6], HostValues::F16(half)).to_string(),
+            "[0.1, 65500.0, -1.5, 6e-08, 2048.0, inf]"
+        );
+        let brain = [0.1, 1e30, -3.1415926, f32::NAN].map(half::bf16::from_f32).to_vec();
+        assert_eq!(HostTensor::dense(&[4], HostValues::BF16(brain)).to_string(), "[0.1, 1e+30, -3.14, nan]");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Tensors in host memory: what a read gives, and what is uploaded.
 
+use half::{bf16, f16};
+
 use super::{Tensor, Values};
 use crate::device::Device;
 use crate::dtype::DType;
@@ -14,10 +16,15 @@ use crate::shape::RowPartition;
 pub enum HostValues {
     Bool(Vec<bool>),
     U8(Vec<u8>),
+    I8(Vec<i8>),
+    U16(Vec<u16>),
+    I16(Vec<i16>),
     I32(Vec<i32>),
     U32(Vec<u32>),
     I64(Vec<i64>),
     U64(Vec<u64>),
+    F16(Vec<f16>),
+    BF16(Vec<bf16>),
     F32(Vec<f32>),
     F64(Vec<f64>),
     Str(Vec<Vec<u8>>),
@@ -28,10 +35,15 @@ macro_rules! each {
         match $self {
             HostValues::Bool($v) => $e,
             HostValues::U8($v) => $e,
+            HostValues::I8($v) => $e,
+            HostValues::U16($v) => $e,
+            HostValues::I16($v) => $e,
             HostValues::I32($v) => $e,
             HostValues::U32($v) => $e,
             HostValues::I64($v) => $e,
             HostValues::U64($v) => $e,
+            HostValues::F16($v) => $e,
+            HostValues::BF16($v) => $e,
             HostValues::F32($v) => $e,
             HostValues::F64($v) => $e,
             HostValues::Str($v) => $e,
@@ -53,10 +65,15 @@ impl HostValues {
         match self {
             Self::Bool(_) => DType::Bool,
             Self::U8(_) => DType::U8,
+            Self::I8(_) => DType::I8,
+            Self::U16(_) => DType::U16,
+            Self::I16(_) => DType::I16,
             Self::I32(_) => DType::I32,
             Self::U32(_) => DType::U32,
             Self::I64(_) => DType::I64,
             Self::U64(_) => DType::U64,
+            Self::F16(_) => DType::F16,
+            Self::BF16(_) => DType::BF16,
             Self::F32(_) => DType::F32,
             Self::F64(_) => DType::F64,
             Self::Str(_) => DType::Str,
@@ -68,10 +85,15 @@ impl HostValues {
         match self {
             Self::Bool(v) => v.iter().map(|&b| u8::from(b)).collect(),
             Self::U8(v) => v.clone(),
+            Self::I8(v) => bytemuck::cast_slice(v).to_vec(),
+            Self::U16(v) => bytemuck::cast_slice(v).to_vec(),
+            Self::I16(v) => bytemuck::cast_slice(v).to_vec(),
             Self::I32(v) => bytemuck::cast_slice(v).to_vec(),
             Self::U32(v) => bytemuck::cast_slice(v).to_vec(),
             Self::I64(v) => bytemuck::cast_slice(v).to_vec(),
             Self::U64(v) => bytemuck::cast_slice(v).to_vec(),
+            Self::F16(v) => bytemuck::cast_slice(v).to_vec(),
+            Self::BF16(v) => bytemuck::cast_slice(v).to_vec(),
             Self::F32(v) => bytemuck::cast_slice(v).to_vec(),
             Self::F64(v) => bytemuck::cast_slice(v).to_vec(),
             Self::Str(v) => v.concat(),
@@ -86,10 +108,15 @@ impl HostValues {
         match dtype {
             DType::Bool => Self::Bool(bytes.iter().map(|&b| b != 0).collect()),
             DType::U8 => Self::U8(bytes.to_vec()),
+            DType::I8 => Self::I8(all(bytes)),
+            DType::U16 => Self::U16(all(bytes)),
+            DType::I16 => Self::I16(all(bytes)),
             DType::I32 => Self::I32(all(bytes)),
             DType::U32 => Self::U32(all(bytes)),
             DType::I64 => Self::I64(all(bytes)),
             DType::U64 => Self::U64(all(bytes)),
+            DType::F16 => Self::F16(all(bytes)),
+            DType::BF16 => Self::BF16(all(bytes)),
             DType::F32 => Self::F32(all(bytes)),
             DType::F64 => Self::F64(all(bytes)),
             DType::Str => unreachable!("bug: strings are read as rows of bytes"),

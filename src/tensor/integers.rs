@@ -6,7 +6,7 @@ use super::Tensor;
 use crate::element::Element;
 use crate::tensor::RaggedTensor;
 
-/// A list of integers that describes rows: a slice, an array or a vector of `i32`, `u32`, `i64`, `u64` or `usize`, or
+/// A list of integers that describes rows: a slice, an array or a vector of any integer type up to 64 bits, or
 /// a tensor of rank 1 and dtype i32, u32 or i64 that lives on the device.
 ///
 /// ```
@@ -47,7 +47,7 @@ macro_rules! integer {
         }
     )*};
 }
-integer!(i32, u32, i64, u64, usize);
+integer!(i8, u8, i16, u16, i32, u32, i64, u64, usize);
 
 impl<'a, I: Integer> From<&'a [I]> for Integers<'a> {
     fn from(all: &'a [I]) -> Self {

@@ -1,10 +1,13 @@
 //! Nested lists whose depth and types are known at run time: what `constant` takes and what `to_nested` gives.
 
+use half::{bf16, f16};
+
 use super::{HostTensor, HostValues, Tensor};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
+use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_integer_to_odd, f32_to_odd};
 use crate::shape::RowPartition;
 use crate::tensor::Values;
 
@@ -43,10 +46,15 @@ macro_rules! from_scalar {
 from_scalar! {
     bool => |v| Self::Bool(v);
     u8 => |v| Self::Int(v.into());
+    i8 => |v| Self::Int(v.into());
+    u16 => |v| Self::Int(v.into());
+    i16 => |v| Self::Int(v.into());
     i32 => |v| Self::Int(v.into());
     u32 => |v| Self::Int(v.into());
     i64 => |v| Self::Int(v.into());
     u64 => |v| Self::Int(v.into());
+    f16 => |v| Self::Float32(v.into());
+    bf16 => |v| Self::Float32(v.into());
     f32 => |v| Self::Float32(v);
     f64 => |v| Self::Float(v);
     &str => |v| Self::Str(v.into());
@@ -193,16 +201,30 @@ fn typed(scalars: &[&Nested], dtype: DType) -> Result<HostValues> {
             })?
         };
     }
+    /// Floats of 16 bits, each rounded once.
+    fn single(s: &Nested) -> Option<f32> {
+        match s {
+            Nested::Int(v) => Some(f32_of_integer_to_odd(*v)),
+            Nested::Float32(v) => Some(*v),
+            Nested::Float(v) => Some(f32_to_odd(*v)),
+            _ => None,
+        }
+    }
     Ok(match dtype {
         DType::Bool => HostValues::Bool(each(scalars, dtype, |s| match s {
             Nested::Bool(v) => Some(*v),
             _ => None,
         })?),
         DType::U8 => HostValues::U8(int!(u8, i8)),
+        DType::I8 => HostValues::I8(signed!(i8)),
+        DType::U16 => HostValues::U16(int!(u16, i16)),
+        DType::I16 => HostValues::I16(signed!(i16)),
         DType::I32 => HostValues::I32(signed!(i32)),
         DType::U32 => HostValues::U32(int!(u32, i32)),
         DType::I64 => HostValues::I64(signed!(i64)),
         DType::U64 => HostValues::U64(int!(u64, i64)),
+        DType::F16 => HostValues::F16(each(scalars, dtype, |s| single(s).map(f16_of_f32))?),
+        DType::BF16 => HostValues::BF16(each(scalars, dtype, |s| single(s).map(bf16_of_f32))?),
         DType::F32 => HostValues::F32(each(scalars, dtype, |s| match s {
             Nested::Int(v) => Some(*v as f32),
             Nested::Float32(v) => Some(*v),
@@ -376,10 +398,15 @@ impl HostValues {
         match self {
             Self::Bool(v) => v[i].into(),
             Self::U8(v) => v[i].into(),
+            Self::I8(v) => v[i].into(),
+            Self::U16(v) => v[i].into(),
+            Self::I16(v) => v[i].into(),
             Self::I32(v) => v[i].into(),
             Self::U32(v) => v[i].into(),
             Self::I64(v) => v[i].into(),
             Self::U64(v) => v[i].into(),
+            Self::F16(v) => v[i].into(),
+            Self::BF16(v) => v[i].into(),
             Self::F32(v) => v[i].into(),
             Self::F64(v) => v[i].into(),
             Self::Str(v) => Nested::Str(v[i].clone()),

@@ -1,6 +1,6 @@
 //! The obvious way to do it: rows are `Vec`s in a `Vec`. Slow, short, independent of the crate.
 
-use ragged::{Element, HostTensor};
+use ragged::{Element, HostTensor, bf16, f16};
 
 /// Rows of one ragged dimension.
 pub type Rows<T> = Vec<Vec<T>>;
@@ -61,7 +61,7 @@ macro_rules! integers {
         }
     })*};
 }
-integers!(u8, i32, u32, i64, u64);
+integers!(u8, i8, u16, i16, i32, u32, i64, u64);
 
 macro_rules! floats {
     ($($t:ty),*) => {$(impl Num for $t {
@@ -84,6 +84,28 @@ macro_rules! floats {
     })*};
 }
 floats!(f32, f64);
+
+macro_rules! narrow_floats {
+    ($($t:ty),*) => {$(impl Num for $t {
+        const ZERO: Self = Self::ZERO;
+        const ONE: Self = Self::ONE;
+        const LEAST: Self = Self::MIN;
+        const GREATEST: Self = Self::MAX;
+        fn plus(self, other: Self) -> Self {
+            Self::from_f32(self.to_f32() + other.to_f32())
+        }
+        fn times(self, other: Self) -> Self {
+            Self::from_f32(self.to_f32() * other.to_f32())
+        }
+        fn nan(self) -> bool {
+            self.is_nan()
+        }
+        fn wide(self) -> f64 {
+            self.into()
+        }
+    })*};
+}
+narrow_floats!(f16, bf16);
 
 /// Row sums, from left to right; 0 for an empty row.
 pub fn sum<T: Num>(rows: &[Vec<T>]) -> Vec<T> {

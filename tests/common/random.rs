@@ -4,7 +4,7 @@ use std::fmt;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use ragged::{DType, HostTensor, HostValues};
+use ragged::{DType, HostTensor, HostValues, bf16, f16};
 
 /// A random tensor. Its debug text is short, whatever its size is: what a failing law prints.
 #[derive(Clone)]
@@ -145,13 +145,26 @@ pub fn values(dtype: DType, n: usize) -> BoxedStrategy<HostValues> {
             .boxed()
         };
     }
+    macro_rules! narrow {
+        ($t:ident, $v:ident) => {
+            // Any pattern of bits is a float of some kind.
+            vec(prop_oneof![5 => (-4096..4096i32).prop_map(|k| $t::from_f32(k as f32 / 64.0)), 1 => any::<u16>().prop_map($t::from_bits)], n)
+                .prop_map(HostValues::$v)
+                .boxed()
+        };
+    }
     match dtype {
         DType::Bool => vec(any::<bool>(), n).prop_map(HostValues::Bool).boxed(),
         DType::U8 => ints!(u8, U8),
+        DType::I8 => ints!(i8, I8),
+        DType::U16 => ints!(u16, U16),
+        DType::I16 => ints!(i16, I16),
         DType::I32 => ints!(i32, I32),
         DType::U32 => ints!(u32, U32),
         DType::I64 => ints!(i64, I64),
         DType::U64 => ints!(u64, U64),
+        DType::F16 => narrow!(f16, F16),
+        DType::BF16 => narrow!(bf16, BF16),
         DType::F32 => floats!(f32, F32),
         DType::F64 => floats!(f64, F64),
         DType::Str => vec(prop_oneof![8 => vec(any::<u8>(), 0..9), 1 => vec(any::<u8>(), 60..70)], n)

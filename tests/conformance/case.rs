@@ -1,7 +1,7 @@
 //! Cases and the values in them, as `FORMAT.md` of the case collection describes.
 
 use base64::Engine as _;
-use ragged::{DType, Device, Error, HostTensor, HostValues, Result, Tensor};
+use ragged::{DType, Device, Error, HostTensor, HostValues, Result, Tensor, bf16, f16};
 use serde_json::{Map, Value as Json};
 
 /// One line of a family's file.
@@ -240,6 +240,9 @@ impl Case {
 pub fn ints(t: &HostTensor) -> Vec<i64> {
     match &t.values {
         HostValues::U8(v) => v.iter().map(|&n| n.into()).collect(),
+        HostValues::I8(v) => v.iter().map(|&n| n.into()).collect(),
+        HostValues::U16(v) => v.iter().map(|&n| n.into()).collect(),
+        HostValues::I16(v) => v.iter().map(|&n| n.into()).collect(),
         HostValues::I32(v) => v.iter().map(|&n| n.into()).collect(),
         HostValues::U32(v) => v.iter().map(|&n| n.into()).collect(),
         HostValues::I64(v) => v.clone(),
@@ -338,10 +341,16 @@ fn host_values(dtype: DType, v: &Json, base64: bool) -> Parse<HostValues> {
     Ok(match dtype {
         DType::Bool => HostValues::Bool(list(v, |b| b.as_bool().ok_or_else(|| format!("not a bool: {b}")))?),
         DType::U8 => HostValues::U8(list(v, int)?),
+        DType::I8 => HostValues::I8(list(v, int)?),
+        DType::U16 => HostValues::U16(list(v, int)?),
+        DType::I16 => HostValues::I16(list(v, int)?),
         DType::I32 => HostValues::I32(list(v, int)?),
         DType::U32 => HostValues::U32(list(v, int)?),
         DType::I64 => HostValues::I64(list(v, int)?),
         DType::U64 => HostValues::U64(list(v, u64_of)?),
+        // The file has these floats' own values.
+        DType::F16 => HostValues::F16(list(v, |f| Ok(f16::from_f32(f64_of(f)? as f32)))?),
+        DType::BF16 => HostValues::BF16(list(v, |f| Ok(bf16::from_f32(f64_of(f)? as f32)))?),
         DType::F32 => HostValues::F32(list(v, |f| Ok(f64_of(f)? as f32))?),
         DType::F64 => HostValues::F64(list(v, f64_of)?),
         DType::Str => HostValues::Str(list(v, bytes)?),

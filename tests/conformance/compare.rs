@@ -90,6 +90,8 @@ fn values(want: &HostValues, got: &HostValues, tol: Tol) -> Result<(), String> {
     equal("number of values", &want.len(), &got.len())?;
     let floats = |v: &HostValues| -> Option<Vec<f64>> {
         match (v, tol) {
+            (HostValues::F16(v), _) => Some(v.iter().map(|&f| f.into()).collect()),
+            (HostValues::BF16(v), _) => Some(v.iter().map(|&f| f.into()).collect()),
             (HostValues::F32(v), _) => Some(v.iter().map(|&f| f.into()).collect()),
             (HostValues::F64(v), _) => Some(v.clone()),
             (HostValues::Bool(_) | HostValues::Str(_), _) | (_, None) => None,
@@ -120,6 +122,9 @@ fn first_difference(want: &HostValues, got: &HostValues) -> usize {
     match (want, got) {
         (HostValues::Bool(a), HostValues::Bool(b)) => at(a, b),
         (HostValues::U8(a), HostValues::U8(b)) => at(a, b),
+        (HostValues::I8(a), HostValues::I8(b)) => at(a, b),
+        (HostValues::U16(a), HostValues::U16(b)) => at(a, b),
+        (HostValues::I16(a), HostValues::I16(b)) => at(a, b),
         (HostValues::I32(a), HostValues::I32(b)) => at(a, b),
         (HostValues::U32(a), HostValues::U32(b)) => at(a, b),
         (HostValues::I64(a), HostValues::I64(b)) => at(a, b),
@@ -138,6 +143,8 @@ fn nested(t: &HostTensor) -> Json {
     };
     let mut flat: Vec<Json> = match &t.values {
         HostValues::Bool(v) => v.iter().map(|&b| b.into()).collect(),
+        HostValues::F16(v) => v.iter().map(|&f| float(f.into())).collect(),
+        HostValues::BF16(v) => v.iter().map(|&f| float(f.into())).collect(),
         HostValues::F32(v) => v.iter().map(|&f| float(f.into())).collect(),
         HostValues::F64(v) => v.iter().map(|&f| float(f)).collect(),
         HostValues::Str(v) => v.iter().map(|s| String::from_utf8_lossy(s).into()).collect(),

@@ -8,6 +8,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use half::{bf16, f16};
+
 use super::array::Array;
 use super::lanes::{self, Lane, Lanes, Operand};
 use crate::dtype::DType;
@@ -185,10 +187,15 @@ impl<'a> Block<'a> {
         match node.dtype() {
             DType::Bool => gather!(u8, Bool, |x| x != 0),
             DType::U8 => gather!(u8, U8, |x| x),
+            DType::I8 => gather!(i8, I8, |x| x),
+            DType::U16 => gather!(u16, U16, |x| x),
+            DType::I16 => gather!(i16, I16, |x| x),
             DType::I32 => gather!(i32, I32, |x| x),
             DType::U32 => gather!(u32, U32, |x| x),
             DType::I64 => gather!(i64, I64, |x| x),
             DType::U64 => gather!(u64, U64, |x| x),
+            DType::F16 => gather!(f16, F16, |x| x),
+            DType::BF16 => gather!(bf16, BF16, |x| x),
             DType::F32 => gather!(f32, F32, |x| x),
             DType::F64 => gather!(f64, F64, |x| x),
             DType::Str => unreachable!("bug: strings are not arrays"),

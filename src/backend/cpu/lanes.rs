@@ -5,10 +5,12 @@
 
 use std::rc::Rc;
 
+use half::{bf16, f16};
+
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
-use crate::math::{self, MathFn};
+use crate::math::{self, MathFn, narrow};
 
 /// The values of one expression at the positions of a block.
 #[derive(Debug, Clone)]
@@ -17,10 +19,15 @@ pub(crate) enum Lanes {
     One(Scalar),
     Bool(Rc<[bool]>),
     U8(Rc<[u8]>),
+    I8(Rc<[i8]>),
+    U16(Rc<[u16]>),
+    I16(Rc<[i16]>),
     I32(Rc<[i32]>),
     U32(Rc<[u32]>),
     I64(Rc<[i64]>),
     U64(Rc<[u64]>),
+    F16(Rc<[f16]>),
+    BF16(Rc<[bf16]>),
     F32(Rc<[f32]>),
     F64(Rc<[f64]>),
 }
@@ -103,7 +110,10 @@ macro_rules! lanes {
     }
     };
 }
-lanes!(bool => Bool, u8 => U8, i32 => I32, u32 => U32, i64 => I64, u64 => U64, f32 => F32, f64 => F64);
+lanes!(
+    bool => Bool, u8 => U8, i8 => I8, u16 => U16, i16 => I16, i32 => I32, u32 => U32, i64 => I64, u64 => U64, f16 => F16,
+    bf16 => BF16, f32 => F32, f64 => F64
+);
 
 fn map1<A: Lane, B: Lane>(n: usize, a: &Lanes, f: impl Fn(A) -> B) -> Lanes {
     match A::operand(a) {
@@ -284,7 +294,7 @@ pub(crate) fn binary(op: BinaryOp, n: usize, a: &Lanes, b: &Lanes) -> Lanes {
         DType::U64 => integer::<u64>(op, n, a, b),
         DType::F32 => number::<f32>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f32_binary(math_of(op)))),
         DType::F64 => number::<f64>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f64_binary(math_of(op)))),
-        DType::Str => unreachable!("bug: strings are not lanes"),
+        d => unreachable!("bug: {op:?} recorded on {d}, which is not computed with"),
     }
 }
 
@@ -366,9 +376,22 @@ pub(crate) fn cast(to: DType, n: usize, a: &Lanes) -> Lanes {
                 DType::U64 => map1(n, a, |x: $t| x as u64),
                 DType::F32 => map1(n, a, |x: $t| x as f32),
                 DType::F64 => map1(n, a, |x: $t| x as f64),
-                DType::Str => unreachable!("bug: strings are not lanes"),
+                d => unreachable!("bug: a conversion from {} to {d} recorded in one step", a.dtype()),
             }
         };
+    }
+    match (a.dtype(), to) {
+        (DType::I8, DType::I32) => return map1(n, a, |x: i8| i32::from(x)),
+        (DType::U16, DType::U32) => return map1(n, a, |x: u16| u32::from(x)),
+        (DType::I16, DType::I32) => return map1(n, a, |x: i16| i32::from(x)),
+        (DType::F16, DType::F32) => return map1(n, a, narrow::f32_of_f16),
+        (DType::BF16, DType::F32) => return map1(n, a, narrow::f32_of_bf16),
+        (DType::I32, DType::I8) => return map1(n, a, |x: i32| x as i8),
+        (DType::U32, DType::U16) => return map1(n, a, |x: u32| x as u16),
+        (DType::I32, DType::I16) => return map1(n, a, |x: i32| x as i16),
+        (DType::F32, DType::F16) => return map1(n, a, narrow::f16_of_f32),
+        (DType::F32, DType::BF16) => return map1(n, a, narrow::bf16_of_f32),
+        _ => {}
     }
     match a.dtype() {
         DType::Bool => {
@@ -382,7 +405,7 @@ pub(crate) fn cast(to: DType, n: usize, a: &Lanes) -> Lanes {
         DType::U64 => from!(u64),
         DType::F32 => from!(f32),
         DType::F64 => from!(f64),
-        DType::Str => unreachable!("bug: strings are not lanes"),
+        d => unreachable!("bug: a conversion from {d} to {to} recorded in one step"),
     }
 }
 
@@ -392,6 +415,13 @@ pub(crate) fn bitcast(to: DType, n: usize, a: &Lanes) -> Lanes {
     let wide: Lanes;
     match a.dtype().size() {
         1 => cast(to, n, a),
+        2 => match (a.dtype(), to) {
+            (DType::F16, DType::U16) => map1(n, a, f16::to_bits),
+            (DType::BF16, DType::U16) => map1(n, a, bf16::to_bits),
+            (DType::U16, DType::F16) => map1(n, a, f16::from_bits),
+            (DType::U16, DType::BF16) => map1(n, a, bf16::from_bits),
+            (from, to) => unreachable!("bug: bits of {from} recorded as {to} in one step"),
+        },
         4 => {
             narrow = match a.dtype() {
                 DType::I32 => map1(n, a, |x: i32| x as u32),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use half::{bf16, f16};
 use rayon::prelude::*;
 
 use super::array::{Array, Stored};
@@ -27,10 +28,15 @@ pub(crate) fn map(inputs: &Inputs, e: &Expr, n: usize, out: &mut Array) {
     match e.dtype() {
         DType::Bool => fill(inputs, e, &mut out.slice_mut::<u8>()[..n], |v: bool| u8::from(v)),
         DType::U8 => fill(inputs, e, &mut out.slice_mut::<u8>()[..n], |v: u8| v),
+        DType::I8 => fill(inputs, e, &mut out.slice_mut::<i8>()[..n], |v: i8| v),
+        DType::U16 => fill(inputs, e, &mut out.slice_mut::<u16>()[..n], |v: u16| v),
+        DType::I16 => fill(inputs, e, &mut out.slice_mut::<i16>()[..n], |v: i16| v),
         DType::I32 => fill(inputs, e, &mut out.slice_mut::<i32>()[..n], |v: i32| v),
         DType::U32 => fill(inputs, e, &mut out.slice_mut::<u32>()[..n], |v: u32| v),
         DType::I64 => fill(inputs, e, &mut out.slice_mut::<i64>()[..n], |v: i64| v),
         DType::U64 => fill(inputs, e, &mut out.slice_mut::<u64>()[..n], |v: u64| v),
+        DType::F16 => fill(inputs, e, &mut out.slice_mut::<f16>()[..n], |v: f16| v),
+        DType::BF16 => fill(inputs, e, &mut out.slice_mut::<bf16>()[..n], |v: bf16| v),
         DType::F32 => fill(inputs, e, &mut out.slice_mut::<f32>()[..n], |v: f32| v),
         DType::F64 => fill(inputs, e, &mut out.slice_mut::<f64>()[..n], |v: f64| v),
         DType::Str => unreachable!("bug: strings are not arrays"),

@@ -45,7 +45,7 @@ pub(crate) fn reduce(
         DType::U64 => typed!(u64, U64),
         DType::F32 => typed!(f32, F32),
         DType::F64 => typed!(f64, F64),
-        d => unreachable!("bug: a row reduction over {d} must be recorded over u32"),
+        d => unreachable!("bug: a row reduction over {d} must be recorded over its accumulator"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Module, pairs, value_type};
 use crate::dtype::DType;
+use crate::math::narrow;
 
 /// The value `a` of dtype `from` as `to`: integers wrap, floats to integers saturate with NaN as 0, anything to bool is
 /// whether it differs from zero.
@@ -10,6 +11,9 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Strin
         return pairs::cast(m, from, to, a);
     }
     let (source, target) = (value_type(from), value_type(to));
+    if let Some(text) = narrow(m, from, to, a) {
+        return text;
+    }
     match (from, to) {
         (DType::Bool, DType::U8) => format!("select(0u, 1u, {a})"),
         (DType::Bool, _) => format!("select({target}(0), {target}(1), {a})"),
@@ -36,6 +40,25 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Strin
         _ if to.is_float() && rounds(from, to) => format!("{}({a})", rounding(m, from, to)),
         _ => format!("{target}({a})"),
     }
+}
+
+/// Between a narrow dtype and the one it is computed in: no other conversion of narrow dtypes is recorded.
+fn narrow(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Option<String> {
+    let mut call = |name: &str, definition: &str| {
+        m.helper(definition);
+        format!("{name}({a})")
+    };
+    Some(match (from, to) {
+        (DType::F32, DType::F16) => call("f16_of_f32", narrow::F16_OF_F32),
+        (DType::F16, DType::F32) => call("f32_of_f16", narrow::F32_OF_F16),
+        (DType::F32, DType::BF16) => call("bf16_of_f32", narrow::BF16_OF_F32),
+        (DType::BF16, DType::F32) => call("f32_of_bf16", narrow::F32_OF_BF16),
+        (DType::I8 | DType::I16, DType::I32) | (DType::U16, DType::U32) => a.into(),
+        (DType::I32, DType::I8) => format!("({a} << 24u) >> 24u"),
+        (DType::I32, DType::I16) => format!("({a} << 16u) >> 16u"),
+        (DType::U32, DType::U16) => format!("{a} & 0xffffu"),
+        _ => return None,
+    })
 }
 
 fn unsigned(from: DType, a: &str) -> String {

@@ -171,6 +171,10 @@ impl<'m, 'a> Emitter<'m, 'a> {
         match node.dtype() {
             DType::Bool => format!("((b{k}[{at} >> 2u] >> (({at} & 3u) * 8u)) & 0xffu) != 0u"),
             DType::U8 => format!("(b{k}[{at} >> 2u] >> (({at} & 3u) * 8u)) & 0xffu"),
+            // The sign comes along from the top of the word.
+            DType::I8 => format!("bitcast<i32>(b{k}[{at} >> 2u] << (24u - ({at} & 3u) * 8u)) >> 24u"),
+            DType::I16 => format!("bitcast<i32>(b{k}[{at} >> 1u] << (16u - ({at} & 1u) * 16u)) >> 16u"),
+            DType::U16 | DType::F16 | DType::BF16 => format!("(b{k}[{at} >> 1u] >> (({at} & 1u) * 16u)) & 0xffffu"),
             _ => format!("b{k}[{at}]"),
         }
     }

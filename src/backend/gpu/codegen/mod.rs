@@ -140,7 +140,7 @@ impl<'a> Module<'a> {
         let word = Self::word(self.scalar(&words[..1]));
         match s.dtype() {
             DType::Bool => format!("({word} != 0u)"),
-            DType::I32 | DType::F32 => format!("bitcast<{}>({word})", value_type(s.dtype())),
+            DType::I8 | DType::I16 | DType::I32 | DType::F32 => format!("bitcast<{}>({word})", value_type(s.dtype())),
             _ => word,
         }
     }
@@ -218,21 +218,30 @@ impl<'a> Module<'a> {
 
     /// `place` and `store` of a map into `out`, of that dtype.
     pub(crate) fn map_output(&mut self, dtype: DType) {
-        if elements_per_word(dtype) == 1 {
+        let lanes = elements_per_word(dtype);
+        if lanes == 1 {
             self.push(
                 "fn place(tile: u32, t: u32, k: u32) -> u32 {\n    return tile * 1024u + k * 256u + t;\n}\n\
                  fn store(i: u32, row: u32, v: Elem) {\n    out[i] = v;\n}",
             );
             return;
         }
-        let bits = if dtype == DType::Bool { "select(0u, 1u, v)" } else { "v" };
+        let bits = match dtype {
+            DType::Bool => "select(0u, 1u, v)",
+            DType::I8 => "(bitcast<u32>(v) & 0xffu)",
+            DType::I16 => "(bitcast<u32>(v) & 0xffffu)",
+            _ => "v",
+        };
+        let (last, width, shift) = (lanes - 1, 32 / lanes, lanes.trailing_zeros());
         self.push(&format!(
             "var<private> word: u32;\n\
-             fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    return tile * 1024u + t * 4u + k;\n}}\n\
+             fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    \
+             return tile * 1024u + (k >> {shift}u) * {stride}u + t * {lanes}u + (k & {last}u);\n}}\n\
              /// The elements of a word come in order; the last one that there is writes the word.\n\
-             fn store(i: u32, row: u32, v: Elem) {{\n    let lane = i & 3u;\n    \
-             word = select(word, 0u, lane == 0u) | ({bits} << (lane * 8u));\n    \
-             if (lane == 3u || i + 1u == live()) {{\n        out[i >> 2u] = word;\n    }}\n}}",
+             fn store(i: u32, row: u32, v: Elem) {{\n    let lane = i & {last}u;\n    \
+             word = select(word, 0u, lane == 0u) | ({bits} << (lane * {width}u));\n    \
+             if (lane == {last}u || i + 1u == live()) {{\n        out[i >> {shift}u] = word;\n    }}\n}}",
+            stride = 256 * lanes,
         ));
     }
 

@@ -2,12 +2,13 @@
 
 use crate::dtype::DType;
 
-/// The type of a value in a kernel. Bytes are u32 below 256.
+/// The type of a value in a kernel. Bytes are u32 below 256; other integers of less than 32 bits are within their range
+/// too, and floats of 16 bits are those bits: they are computed with in f32 alone.
 pub(crate) const fn value_type(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "bool",
-        DType::U8 | DType::U32 | DType::Str => "u32",
-        DType::I32 => "i32",
+        DType::U8 | DType::U16 | DType::U32 | DType::F16 | DType::BF16 | DType::Str => "u32",
+        DType::I8 | DType::I16 | DType::I32 => "i32",
         // The device's own or pairs of words: `shaders/lib/` says which.
         DType::I64 => "I64",
         DType::U64 => "U64",
@@ -16,18 +17,19 @@ pub(crate) const fn value_type(dtype: DType) -> &'static str {
     }
 }
 
-/// The type of a word in storage. Bools and bytes are packed four to a word.
+/// The type of a word in storage, in which types of 8 bits are packed by four and those of 16 by two.
 pub(crate) const fn storage_type(dtype: DType) -> &'static str {
     match dtype {
-        DType::Bool => "u32",
+        DType::Bool | DType::I8 | DType::I16 => "u32",
         d => value_type(d),
     }
 }
 
 /// Elements that a word in storage holds.
 pub(crate) const fn elements_per_word(dtype: DType) -> u32 {
-    match dtype {
-        DType::Bool | DType::U8 => 4,
+    match dtype.size() {
+        1 => 4,
+        2 => 2,
         _ => 1,
     }
 }

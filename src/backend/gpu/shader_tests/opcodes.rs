@@ -19,7 +19,8 @@ type Results = Vec<(String, Expr)>;
 /// A result as a word, with nothing lost.
 fn word(e: &Expr) -> Expr {
     match e.dtype() {
-        DType::Bool | DType::U8 => e.clone().cast(DType::U32),
+        d if d.size() == 2 && d.is_float() => e.clone().bitcast(DType::U16).cast(DType::U32),
+        d if d.size() < 4 => e.clone().cast(DType::U32),
         d if d.size() == 8 => e.clone().bitcast(DType::U64),
         _ => e.clone().bitcast(DType::U32),
     }
@@ -127,7 +128,7 @@ macro_rules! each_dtype {
     )*};
 }
 each_dtype!(
-    bools Bool, bytes U8, signed_words I32, words U32, signed_longs I64, longs U64, singles_of_floats F32,
+    bools Bool, bytes U8, signed_bytes I8, halfwords U16, signed_halfwords I16, halves F16, brains BF16, signed_words I32, words U32, signed_longs I64, longs U64, singles_of_floats F32,
     doubles_of_floats F64
 );
 
@@ -195,15 +196,42 @@ fn conversions() {
 /// The edges, and where an integer becomes a float of fewer digits, random integers of every length with ties.
 fn conversion_values(from: DType, to: DType) -> Vec<u64> {
     let mut out = ops::edges(from);
-    let narrows = to.is_float() && from.is_integer() && from.size() >= 4 || (from, to) == (DType::F64, DType::F32);
+    let narrows =
+        to.is_float() && (from.is_integer() && from.size() >= 4 || from.is_float() && from.size() > to.size());
     if !narrows {
         return out;
     }
-    let digits = if to == DType::F32 { 24 } else { 53 };
+    let digits = match to {
+        DType::F16 => 11,
+        DType::BF16 => 8,
+        DType::F32 => 24,
+        _ => 53,
+    };
     let width = from.size() as u32 * 8;
     let mut random = crate::backend::gpu::kernel_tests::Random(11);
     for _ in 0..2000 {
         let bits = random.next();
+        if from == DType::F32 {
+            // Exponents around those of the target, and significands that end in a tie, or near one.
+            let exponents =
+                if to == DType::F16 { 127 - 30 + u64::from(random.below(50)) } else { u64::from(random.below(255)) };
+            let below = 24 - digits;
+            let tail = [1 << (below - 1), 0, (1 << (below - 1)) + 1, (1 << (below - 1)) - 1][bits as usize & 3];
+            let significand = (bits >> 8) & ((1 << 23) - 1) & !((1 << below) - 1) | tail;
+            out.push(significand | exponents << 23 | (bits >> 63 << 31));
+            continue;
+        }
+        if from == DType::F64 && to.size() == 2 {
+            // Ties of the target, broken or not far below what f32 has.
+            let exponents = if to == DType::F16 { 30 } else { 140 };
+            let exponent = 1023 - exponents + u64::from(random.below(2 * exponents as u32));
+            let tie = 1u64 << (52 - digits);
+            let tail = [tie, tie + 1, tie - 1, tie + (1 << 20), tie - (1 << 20), tie >> (bits >> 3 & 15), 0, tie << 1]
+                [bits as usize & 7];
+            let significand = (bits >> 12) & ((1 << 52) - 1) & !(2 * tie - 1) | tail & ((1 << 52) - 1);
+            out.push(significand | exponent << 52 | (bits & 1 << 63));
+            continue;
+        }
         if from == DType::F64 {
             // Exponents around those of f32, and significands that end in a tie, or near one.
             let exponent = 1023 - 152 + u64::from(random.below(284));
@@ -221,7 +249,7 @@ fn conversion_values(from: DType, to: DType) -> Vec<u64> {
             out.extend([even | tie, even | (tie - 1), (even | tie).wrapping_add(1), (even | tie).wrapping_neg()]);
         }
     }
-    if width < 64 && from != DType::F64 {
+    if width < 64 {
         out.iter_mut().for_each(|v| *v &= (1 << width) - 1);
     }
     out

@@ -5,8 +5,21 @@ use crate::graph::opcode::{BinaryOp, HashOp, ReduceOp, UnaryOp};
 use crate::math::MathFn;
 
 /// The dtypes that arrays have.
-pub(super) const DTYPES: [DType; 8] =
-    [DType::Bool, DType::U8, DType::I32, DType::U32, DType::I64, DType::U64, DType::F32, DType::F64];
+pub(super) const DTYPES: [DType; 13] = [
+    DType::Bool,
+    DType::U8,
+    DType::I8,
+    DType::U16,
+    DType::I16,
+    DType::I32,
+    DType::U32,
+    DType::I64,
+    DType::U64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+];
 
 /// The dtypes that row reductions are recorded on.
 pub(super) const REDUCED: [DType; 6] = [DType::I32, DType::U32, DType::I64, DType::U64, DType::F32, DType::F64];
@@ -115,7 +128,12 @@ pub(super) fn edges(dtype: DType) -> Vec<u64> {
     };
     let mut out = match dtype {
         DType::Bool => vec![0, 1],
-        DType::U8 => vec![0, 1, 2, 3, 7, 8, 9, 16, 100, 127, 128, 200, 254, 255],
+        DType::U8 | DType::I8 => vec![0, 1, 2, 3, 7, 8, 9, 16, 100, 127, 128, 129, 200, 249, 254, 255],
+        DType::U16 | DType::I16 => {
+            vec![0, 1, 2, 3, 7, 15, 16, 17, 255, 256, 1000, 0x7fff, 0x8000, 0x8001, 0xff80, 0xfff9, 0xfffe, 0xffff]
+        }
+        DType::F16 => floats_16([0x3c00, 0x3800, 0x3e00, 0x4248, 0x5640, 0x6400, 0x7bff, 0x0400, 0x7c00, 0x1400]),
+        DType::BF16 => floats_16([0x3f80, 0x3f00, 0x3fc0, 0x4049, 0x42c8, 0x4380, 0x7f7f, 0x0080, 0x7f80, 0x477f]),
         DType::I32 | DType::U32 => signed(32),
         DType::I64 | DType::U64 => signed(64),
         DType::F32 => floats_f32().into_iter().map(u64::from).collect(),
@@ -125,6 +143,12 @@ pub(super) fn edges(dtype: DType) -> Vec<u64> {
     out.sort_unstable();
     out.dedup();
     out
+}
+
+/// Floats of 16 bits and those next to them with both signs, 0, subnormals, and NaNs of every quiet and signalling kind.
+fn floats_16(of: [u64; 10]) -> Vec<u64> {
+    let all = of.into_iter().flat_map(|b| [b - 1, b, b + 1]).chain([0, 1, 2, 0x3ff, 0x7fc0, 0x7fff, 0x7e00]);
+    all.flat_map(|b| [b, b | 0x8000]).collect()
 }
 
 fn floats_f32() -> Vec<u32> {

@@ -22,6 +22,8 @@ fn values(dtype: DType, n: u32, seed: u64) -> Vec<u8> {
             let v = random.below(2000);
             match dtype {
                 DType::Bool => u64::from(v & 1),
+                DType::F16 => u64::from(half::f16::from_f32((v as f32 - 1000.0) / 64.0).to_bits()),
+                DType::BF16 => u64::from(half::bf16::from_f32((v as f32 - 1000.0) / 64.0).to_bits()),
                 DType::F32 => u64::from(((v as f32 - 1000.0) / 64.0).to_bits()),
                 DType::F64 => ((f64::from(v) - 1000.0) / 64.0).to_bits(),
                 _ => u64::from(v),
@@ -63,7 +65,7 @@ fn maps_of_every_length_and_packing() {
 
 #[test]
 fn rows_of_elements() {
-    for dtype in [DType::Bool, DType::U8, DType::I32, DType::F64] {
+    for dtype in [DType::Bool, DType::U8, DType::I16, DType::F16, DType::I32, DType::F64] {
         same_everywhere(&format!("rows of {dtype}"), &[dtype], |backend| {
             let mut out = Vec::new();
             for seed in 0..4 {

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use half::{bf16, f16};
+
 use crate::backend::cpu::CpuBackend;
 use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{DeviceOptions, Runtime, adapters};
@@ -72,6 +74,8 @@ pub(super) fn elements(dtype: DType, bytes: &[u8]) -> Vec<u64> {
 /// The bits of a value; the same for all NaNs.
 pub(super) fn canonical(dtype: DType, bits: u64) -> u64 {
     match dtype {
+        DType::F16 if f16::from_bits(bits as u16).is_nan() => u64::from(f16::NAN.to_bits()),
+        DType::BF16 if bf16::from_bits(bits as u16).is_nan() => u64::from(bf16::NAN.to_bits()),
         DType::F32 if f32::from_bits(bits as u32).is_nan() => u64::from(f32::NAN.to_bits()),
         DType::F64 if f64::from_bits(bits).is_nan() => f64::NAN.to_bits(),
         _ => bits,
