@@ -1,7 +1,7 @@
 // Computes every element of an array from its position alone: out[i] = value(i).
 //
 // Idea     One invocation computes 4 elements: 256 apart, so that loads and stores coalesce; or, where elements are packed
-//          four to a word, the 4 of one word. The generated text says which (`place`).
+//          into words, those of one word of four, or of two words of two. The generated text says which (`place`).
 // Traffic  What value(i) loads, once, and the output, once.
 // Limits   n < 2^32 - 1024. No workgroup memory, no barriers.
 //

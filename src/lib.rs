@@ -35,7 +35,9 @@
 //!
 //! A row's result depends on that row alone: not on its batch, its place, or the device. Integers, minima, maxima and
 //! copies are exact; float sums and products follow an order that only the row's length and the inner width determine;
-//! division, square roots and elementary functions are this crate's own, the same on every backend. Where an adapter
+//! division, square roots and elementary functions are this crate's own, the same on every backend. Numbers of 8 and 16
+//! bits are types of storage: integers wrap in their own type, f16 and bf16 are computed with in f32 and rounded once an
+//! operation, a reduction counting as one. Where an adapter
 //! flushes subnormal numbers ([`Device::numerics`]) this holds for normal ones. NaN propagates; its payload is
 //! unspecified.
 //!

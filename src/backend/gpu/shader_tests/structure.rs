@@ -50,6 +50,9 @@ fn the_same_again_is_the_same_text() {
     }
 }
 
+/// Cases that take elements elsewhere and compute nothing of them.
+const MOVES: [&str; 3] = ["checked ", "select ", "within "];
+
 #[test]
 fn pairs_change_no_other_kernel() {
     let backend = unevaluated();
@@ -81,6 +84,8 @@ fn another_structure_is_another_text() {
         stems.windows(2).all(|w| w[0] == w[1])
             || names.iter().all(|n| n.contains("bits"))
             || names.iter().all(|n| n.contains("cast"))
+            // Halfwords are moved as they are, whatever they mean.
+            || names.iter().all(|n| MOVES.iter().any(|m| n.starts_with(m)) && n.contains("16"))
     };
     let mut clashes: Vec<_> = seen.into_values().filter(|names| names.len() > 1 && !same(names)).collect();
     clashes.sort();
