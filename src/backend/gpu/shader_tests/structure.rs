@@ -50,9 +50,6 @@ fn the_same_again_is_the_same_text() {
     }
 }
 
-/// Cases that take elements elsewhere and compute nothing of them.
-const MOVES: [&str; 3] = ["checked ", "select ", "within "];
-
 #[test]
 fn pairs_change_no_other_kernel() {
     let backend = unevaluated();
@@ -64,6 +61,9 @@ fn pairs_change_no_other_kernel() {
         assert!(texts_with(node, Longs::Native) == texts_with(node, Longs::Pairs), "{name}");
     }
 }
+
+/// Cases that take elements elsewhere and compute nothing of them.
+const MOVES: [&str; 3] = ["checked ", "select ", "within "];
 
 #[test]
 fn another_structure_is_another_text() {
