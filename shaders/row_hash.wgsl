@@ -3,12 +3,13 @@
 // Idea     One invocation hashes one string. These hashes are chains over the string's bytes by definition, so a long
 //          string takes one invocation as long as it takes; the strings of a text are short.
 // Traffic  Reads every byte of a string once or twice (Fingerprint64 reads short ones from both ends); writes 8 bytes a row.
-// Limits   64-bit integers.
+// Limits   Rows below 2^32 bytes. No workgroup memory, no barriers.
 //
-// Uses       one piece of hash/, which defines fn hash(len: u32) -> u64 of the string at hand by fetch32, fetch64 and byte
+// Uses       longs.wgsl or pairs.wgsl
+//            one piece of hash/, which defines fn hash(len: u32) -> U64 of the string at hand by fetch32, fetch64 and byte
 // Generated  fn splits_at(i: u32) -> u32          i <= rows; rows beyond the live ones are empty
 //            fn load(i: u32, row: u32) -> u32     the byte at position i
-//            fn store(row: u32, v: u64)
+//            fn store(row: u32, v: U64)
 // Head       head[0]  rows (capacity); head[1].xyz and head[0].yzw are the piece's
 // Grid       rows / 256 workgroups, rounded up, folded
 
@@ -24,8 +25,8 @@ fn fetch32(at: u32) -> u32 {
     return byte(at) | (byte(at + 1u) << 8u) | (byte(at + 2u) << 16u) | (byte(at + 3u) << 24u);
 }
 
-fn fetch64(at: u32) -> u64 {
-    return u64(fetch32(at)) | (u64(fetch32(at + 4u)) << 32u);
+fn fetch64(at: u32) -> U64 {
+    return join64(fetch32(at), fetch32(at + 4u));
 }
 
 @compute @workgroup_size(256)

@@ -3,23 +3,28 @@
 // Head     head[0].yz  the seed, low word first
 // Source   Appleby 2008, public domain.
 
-const M = 0xc6a4a7935bd1e995lu;
+fn m() -> U64 {
+    return join64(0x5bd1e995u, 0xc6a4a793u);
+}
 
-fn hash(len: u32) -> u64 {
-    let seed = u64(p.head[0].y) | (u64(p.head[0].z) << 32u);
-    var h = seed ^ (u64(len) * M);
+fn shift_mix(v: U64) -> U64 {
+    return v ^ shr64(v, 47u);
+}
+
+fn hash(len: u32) -> U64 {
+    let seed = join64(p.head[0].y, p.head[0].z);
+    var h = seed ^ mul64(join64(len, 0u), m());
     let words = len >> 3u;
     for (var k = 0u; k < words; k++) {
-        let m = fetch64(k * 8u) * M;
-        h = (h ^ ((m ^ (m >> 47u)) * M)) * M;
+        let word = mul64(shift_mix(mul64(fetch64(k * 8u), m())), m());
+        h = mul64(h ^ word, m());
     }
     if ((len & 7u) != 0u) {
-        var m = 0lu;
+        var word = join64(0u, 0u);
         for (var j = words * 8u; j < len; j++) {
-            m = m | (u64(byte(j)) << ((j & 7u) * 8u));
+            word = word | shl64(join64(byte(j), 0u), (j & 7u) * 8u);
         }
-        h = (h ^ m) * M;
+        h = mul64(h ^ word, m());
     }
-    h = (h ^ (h >> 47u)) * M;
-    return h ^ (h >> 47u);
+    return shift_mix(mul64(shift_mix(h), m()));
 }

@@ -19,6 +19,17 @@ pub(crate) struct PlanLimits {
     pub(crate) storage_buffers: u32,
     /// Whether maps are taken into their consumers at all; off only to test that it changes no bits.
     pub(crate) fuse: bool,
+    /// What 64-bit integers are in its kernels.
+    pub(crate) longs: Longs,
+}
+
+/// What 64-bit integers are in a device's kernels. In storage they are 8 bytes, little endian, either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Longs {
+    /// The device's own.
+    Native,
+    /// Pairs of 32-bit words, the low one first.
+    Pairs,
 }
 
 /// One pass over an array: a recipe whose expressions read stored arrays only.
@@ -32,6 +43,8 @@ pub(crate) struct Step {
     pub(crate) live: Option<Expr>,
     /// Stored arrays that it reads, in order of first use; of earlier steps or from before.
     pub(crate) reads: Vec<Node>,
+    /// What 64-bit integers are in its kernels.
+    pub(crate) longs: Longs,
     /// Conditions evaluated on the way.
     pub(crate) checks: Vec<Arc<Check>>,
     /// Conditions that the output depends on besides.
@@ -307,8 +320,8 @@ impl Planner {
         let mut fused = vec![node.op()];
         fused.extend(g.taken.iter().map(Node::op));
         let taken = g.taken;
-        let step =
-            Step { out: node.clone(), recipe: resolved, live, reads, checks, after: g.after, row_context, fused };
+        let (out, longs) = (node.clone(), self.limits.longs);
+        let step = Step { out, recipe: resolved, live, reads, longs, checks, after: g.after, row_context, fused };
         (step, taken)
     }
 

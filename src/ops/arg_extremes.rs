@@ -48,7 +48,7 @@ impl Tensor {
     /// too short as well: it is one along the axis. Two passes over the values and a map of the size of the result.
     ///
     /// # Errors
-    /// `axis` out of range; string values; a device without i64.
+    /// `axis` out of range; string values.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -103,7 +103,7 @@ impl Tensor {
     /// and cost as for all [reductions](Axes), and a map of the size of the result.
     ///
     /// # Errors
-    /// `axis` out of range or named twice; string values; a device without i64.
+    /// `axis` out of range or named twice; string values.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {

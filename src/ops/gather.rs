@@ -429,7 +429,7 @@ impl<T: Element> RaggedTensor<T> {
 #[cfg(test)]
 mod tests {
     use crate::device::Device;
-    use crate::graph::plan::{PlanLimits, plan};
+    use crate::graph::plan::{Longs, PlanLimits, plan};
     use crate::tensor::{HostTensor, HostValues};
 
     #[test]
@@ -444,7 +444,7 @@ mod tests {
         };
         let (table, ids) = (table.to_device(&device).unwrap(), ids.to_device(&device).unwrap());
         let rows = table.gather(&ids, None, 0).unwrap();
-        let limits = PlanLimits { storage_buffers: 8, fuse: true };
+        let limits = PlanLimits { storage_buffers: 8, fuse: true, longs: Longs::Native };
         assert_eq!(plan(&rows.nodes().unwrap(), limits).steps.len(), 1);
         let mean = rows.reduce_mean(1, false).unwrap();
         let steps = plan(&mean.nodes().unwrap(), limits).steps;

@@ -17,7 +17,7 @@ impl Tensor {
     /// The layout stays; u64. The empty string has a fingerprint too (it is not 0).
     ///
     /// # Errors
-    /// The tensor holds no strings; the device has no 64-bit integers.
+    /// The tensor holds no strings.
     ///
     /// # Cost
     /// One kernel, an invocation a string; operations that made the strings are fused into its loads. No wait.
@@ -41,7 +41,7 @@ impl Tensor {
     /// The layout stays; i64, in `0..buckets`.
     ///
     /// # Errors
-    /// `buckets < 1`; the tensor holds no strings; the device has no 64-bit integers.
+    /// `buckets < 1`; the tensor holds no strings.
     ///
     /// # Cost
     /// As [`Tensor::fingerprint64`]; the remainder is fused into whatever reads it.
@@ -82,9 +82,6 @@ impl Tensor {
 
     fn hash_node(&self, name: &'static str, op: HashOp) -> Result<Node> {
         let (strings, bytes) = self.strings(name)?;
-        if let Err(hint) = self.backend().supports(DType::U64) {
-            return Err(Error::unsupported(name, DType::U64, hint));
-        }
         let rows = (strings.rows().clone(), strings.nrows_extent().clone());
         Ok(Node::hash(self.backend(), name, op, rows, Expr::load(bytes, Expr::index())))
     }

@@ -549,7 +549,7 @@ impl<T: Element> RaggedTensor<T> {
 #[cfg(test)]
 mod tests {
     use crate::device::Device;
-    use crate::graph::plan::{PlanLimits, plan};
+    use crate::graph::plan::{Longs, PlanLimits, plan};
     use crate::s;
     use crate::tensor::{HostTensor, HostValues, Tensor};
 
@@ -581,7 +581,7 @@ mod tests {
         assert_eq!((part.partitions()[0].nrows(), part.partitions()[0].nvals()), (Some(2), Some(1)));
         let row = x.slice(s![-1]).unwrap();
         assert_eq!(row.shape(), [Some(4)]);
-        let limits = PlanLimits { storage_buffers: 8, fuse: true };
+        let limits = PlanLimits { storage_buffers: 8, fuse: true, longs: Longs::Native };
         // The values alone; and for rows the splits.
         assert_eq!(plan(&row.nodes().unwrap(), limits).steps.len(), 1);
         assert_eq!(plan(&part.nodes().unwrap(), limits).steps.len(), 2);

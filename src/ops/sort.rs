@@ -102,7 +102,7 @@ impl Tensor {
     /// `tf.argsort(stable=True)`, `numpy.argsort(kind="stable")`.
     ///
     /// # Errors
-    /// `axis` out of range; byte strings; a device without i64.
+    /// `axis` out of range; byte strings.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};

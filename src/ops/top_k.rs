@@ -17,7 +17,7 @@ impl Tensor {
     /// `tf.math.top_k`, which takes the innermost, uniform axis, and refuses rows shorter than `k`.
     ///
     /// # Errors
-    /// `axis` out of range, or with ragged ones below it; byte strings; a device without i64.
+    /// `axis` out of range, or with ragged ones below it; byte strings.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};

@@ -108,7 +108,7 @@ impl Tensor {
     /// [`Tensor::unique`], and how often each value occurs in its row (i64).
     ///
     /// # Errors
-    /// As [`Tensor::unique`]; a device without i64.
+    /// As [`Tensor::unique`].
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
@@ -130,7 +130,7 @@ impl Tensor {
     /// `n_unique`.
     ///
     /// # Errors
-    /// `axis` out of range; byte strings; a device without i64.
+    /// `axis` out of range; byte strings.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};

@@ -33,11 +33,9 @@ pub fn gpus() -> Vec<(String, Device)> {
     found.into_iter().enumerate().map(|(k, device)| (label(k), device)).collect()
 }
 
-/// Whether the device has the dtype: 64-bit numbers are not on every adapter.
+/// Whether the device has the dtype: 64-bit floats are not on every adapter.
 pub fn has(device: &Device, dtype: DType) -> bool {
     let none = match dtype {
-        DType::I64 => HostValues::I64(Vec::new()),
-        DType::U64 => HostValues::U64(Vec::new()),
         DType::F64 => HostValues::F64(Vec::new()),
         _ => return true,
     };

@@ -33,7 +33,7 @@ use crate::graph::backend::{Backend, Status, StepCost};
 use crate::graph::expr::Check;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::{Node, Recipe, Stored};
-use crate::graph::plan::{PlanLimits, Step, plan};
+use crate::graph::plan::{Longs, PlanLimits, Step, plan};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 
@@ -157,7 +157,7 @@ impl Backend for CpuBackend {
         isize::MAX as u64
     }
     fn plan_limits(&self) -> PlanLimits {
-        PlanLimits { storage_buffers: 12, fuse: !self.unfused }
+        PlanLimits { storage_buffers: 12, fuse: !self.unfused, longs: Longs::Native }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         Ok(Arc::new(Array::from_bytes(dtype, bytes)?))

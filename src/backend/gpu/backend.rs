@@ -15,7 +15,7 @@ use crate::graph::digest::Digest;
 use crate::graph::expr::Check;
 use crate::graph::extent::Count;
 use crate::graph::node::{Node, Recipe, Stored};
-use crate::graph::plan::{PlanLimits, Step, plan};
+use crate::graph::plan::{Longs, PlanLimits, Step, plan};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 
@@ -205,8 +205,10 @@ impl Backend for GpuBackend {
             Err(format!("{} has no {what}; use a CPU device for this tensor, or cast to a narrower type", self.name))
         };
         match dtype {
-            DType::F64 if !self.runtime.has_f64() || !self.runtime.has_int64() => hint("64-bit floats (SHADER_F64)"),
-            DType::I64 | DType::U64 if !self.runtime.has_int64() => hint("64-bit integers (SHADER_INT64)"),
+            // Their arithmetic goes by the bits.
+            DType::F64 if !self.runtime.has_f64() || !self.runtime.has_int64() => {
+                hint("64-bit floats (SHADER_F64 and SHADER_INT64)")
+            }
             _ => Ok(()),
         }
     }
@@ -215,7 +217,11 @@ impl Backend for GpuBackend {
         limits.max_binding.min(limits.max_buffer)
     }
     fn plan_limits(&self) -> PlanLimits {
-        PlanLimits { storage_buffers: self.runtime.limits().storage_buffers.min(MOST_BUFFERS), fuse: self.fuse }
+        PlanLimits {
+            storage_buffers: self.runtime.limits().storage_buffers.min(MOST_BUFFERS),
+            fuse: self.fuse,
+            longs: if self.runtime.has_int64() { Longs::Native } else { Longs::Pairs },
+        }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");

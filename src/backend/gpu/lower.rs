@@ -172,7 +172,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             let mut m = Module::new(step, first_slot);
             partition(&mut m, rows, nrows);
             m.value_function("load", byte);
-            m.push("fn store(row: u32, v: u64) {\n    out[row] = v;\n}");
+            m.push("fn store(row: u32, v: U64) {\n    out[row] = v;\n}");
             let words = |v: u64| [v as u32, (v >> 32) as u32];
             let n = nrows.capacity();
             let (piece, head) = match *op {
@@ -186,7 +186,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
                     (MURMUR, [n, a, b, 0, 0, 0, 0, 0])
                 }
             };
-            let g = m.finish(&[ROW_HASH, piece], "u64", Some("u64"), &[]);
+            let g = m.finish(&[ROW_HASH, piece], "U64", Some("U64"), &[]);
             let launch = g.launch(&label("row_hash"), "main", head, n.div_ceil(256), 1);
             Ok(Lowered { launches: vec![launch], ..Lowered::default() })
         }

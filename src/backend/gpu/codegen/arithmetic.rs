@@ -3,7 +3,7 @@
 //! Drivers may contract a product that feeds a sum, and simplify as if there were no NaN or rounding. Operands of float
 //! arithmetic therefore pass through `guard_*`, an exclusive or with a zero that no compiler can know.
 
-use super::{Module, value_type};
+use super::{Module, pairs, value_type};
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::math::MathFn;
@@ -38,6 +38,9 @@ fn second_guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
 
 /// `op a`, but for functions of `math`.
 pub(crate) fn unary(m: &mut Module<'_>, op: UnaryOp, dtype: DType, a: &str) -> String {
+    if pairs::is_pair(m, dtype) {
+        return pairs::unary(op, dtype, a);
+    }
     let ty = value_type(dtype);
     let (bits, exponent, sign) = float_bits(dtype);
     match (op, dtype) {
@@ -62,6 +65,9 @@ pub(crate) fn unary(m: &mut Module<'_>, op: UnaryOp, dtype: DType, a: &str) -> S
 
 /// `a op b`. `nonzero` says that `b` is a number other than 0.
 pub(crate) fn binary(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str, nonzero: bool) -> String {
+    if pairs::is_pair(m, dtype) {
+        return pairs::binary(op, dtype, a, b);
+    }
     let text = match dtype {
         DType::Bool => return bools(op, a, b),
         DType::F32 | DType::F64 => return floats(m, op, dtype, a, b),
@@ -120,6 +126,9 @@ fn floats(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> S
 
 /// `a` and `b` combined, as an expression in `a` and `b`. A fused product comes in as `b`: it is guarded.
 pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String {
+    if pairs::is_pair(m, dtype) {
+        return pairs::combine(op, dtype);
+    }
     let float = dtype.is_float();
     match op {
         ReduceOp::Sum | ReduceOp::Prod => {
@@ -136,6 +145,9 @@ pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String 
 
 /// `sum + a * b` with both roundings, as an expression in `sum`, `a` and `b`.
 pub(crate) fn add_product(m: &mut Module<'_>, dtype: DType) -> String {
+    if pairs::is_pair(m, dtype) {
+        return "add64(sum, mul64(a, b))".into();
+    }
     let product = if dtype.is_float() { guard(m, dtype, "a * b") } else { "a * b".into() };
     format!("sum + {product}")
 }

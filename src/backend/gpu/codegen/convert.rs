@@ -1,12 +1,15 @@
 //! Conversions of values and of bits. Twin of `cast` and `bitcast` in `backend/cpu/lanes.rs`.
 
-use super::{Module, value_type};
+use super::{Module, pairs, value_type};
 use crate::dtype::DType;
 use crate::math::narrow;
 
 /// The value `a` of dtype `from` as `to`: integers wrap, floats to integers saturate with NaN as 0, anything to bool is
 /// whether it differs from zero.
 pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> String {
+    if pairs::is_pair(m, from) || pairs::is_pair(m, to) {
+        return pairs::cast(m, from, to, a);
+    }
     let (source, target) = (value_type(from), value_type(to));
     if let Some(text) = narrow(m, from, to, a) {
         return text;
@@ -163,8 +166,9 @@ fn saturating(m: &mut Module<'_>, from: DType, to: DType) {
 }
 
 /// The bits of `a` as `to`, of the same width.
-pub(crate) fn bitcast(from: DType, to: DType, a: &str) -> String {
+pub(crate) fn bitcast(m: &Module<'_>, from: DType, to: DType, a: &str) -> String {
     match (from, to) {
+        _ if pairs::is_pair(m, from) && pairs::is_pair(m, to) => a.into(),
         (DType::Bool, _) => format!("select(0u, 1u, {a})"),
         (_, DType::Bool) => format!("{a} != 0u"),
         _ if value_type(from) == value_type(to) => a.into(),

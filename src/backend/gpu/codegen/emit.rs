@@ -102,7 +102,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
             }
             ExprKind::Bitcast(a) => {
                 let x = self.value(a);
-                convert::bitcast(a.dtype(), e.dtype(), &x)
+                convert::bitcast(self.module, a.dtype(), e.dtype(), &x)
             }
             ExprKind::Select(c, a, b) => return self.select(e, c, a, b),
             ExprKind::Checked(check, ok, v) => {

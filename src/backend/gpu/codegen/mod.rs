@@ -7,6 +7,8 @@
 mod arithmetic;
 mod convert;
 mod emit;
+mod library;
+mod pairs;
 mod types;
 
 use std::collections::BTreeSet;
@@ -18,7 +20,7 @@ use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
-use crate::graph::plan::Step;
+use crate::graph::plan::{Longs, Step};
 use crate::graph::scalar::Scalar;
 use crate::math::{self, MathFn};
 
@@ -78,6 +80,11 @@ impl<'a> Module<'a> {
         module
     }
 
+    /// What 64-bit integers are in the kernel.
+    pub(crate) fn longs(&self) -> Longs {
+        self.step.longs
+    }
+
     /// Does without the row of each element: every row is searched for.
     pub(crate) fn without_row_context(mut self) -> Self {
         self.row_context = None;
@@ -121,6 +128,9 @@ impl<'a> Module<'a> {
         if s.dtype().size() == 8 {
             let k = self.scalar(&words);
             let (low, high) = (Self::word(k), Self::word(k + 1));
+            if pairs::is_pair(self, s.dtype()) {
+                return format!("{}({low}, {high})", value_type(s.dtype()));
+            }
             let bits = format!("(u64({low}) | (u64({high}) << 32u))");
             return match s.dtype() {
                 DType::U64 => bits,
@@ -279,10 +289,6 @@ impl<'a> Module<'a> {
         scratch: &[(&str, &str, Binding)],
     ) -> Generated {
         let mut text = String::new();
-        for t in templates {
-            text.push_str(t);
-            text.push('\n');
-        }
         // Uniform buffers hold at least one vector of numbers, so that every kernel has the same kind of block.
         let vectors = self.scalars.len().div_ceil(4).max(1);
         self.scalars.resize(vectors * 4, 0);
@@ -325,6 +331,8 @@ impl<'a> Module<'a> {
             text.push_str(source);
             text.push('\n');
         }
+        library::complete(templates, &mut text, self.longs());
+        let text = templates.iter().chain([&text.as_str()]).copied().collect::<Vec<_>>().join("\n");
         Generated { text, bindings, scalars: self.scalars }
     }
 }

@@ -9,8 +9,9 @@ pub(crate) const fn value_type(dtype: DType) -> &'static str {
         DType::Bool => "bool",
         DType::U8 | DType::U16 | DType::U32 | DType::F16 | DType::BF16 | DType::Str => "u32",
         DType::I8 | DType::I16 | DType::I32 => "i32",
-        DType::I64 => "i64",
-        DType::U64 => "u64",
+        // The device's own or pairs of words: `shaders/lib/` says which.
+        DType::I64 => "I64",
+        DType::U64 => "U64",
         DType::F32 => "f32",
         DType::F64 => "f64",
     }

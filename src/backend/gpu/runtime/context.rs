@@ -106,7 +106,7 @@ impl Runtime {
         &self.info
     }
 
-    /// Whether WGSL's `i64` and `u64` can be used.
+    /// Whether WGSL's `i64` and `u64` can be used; else kernels make do with pairs of words.
     pub(crate) fn has_int64(&self) -> bool {
         self.features.contains(wgpu::Features::SHADER_INT64)
     }

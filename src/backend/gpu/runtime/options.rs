@@ -26,7 +26,8 @@ pub struct DeviceOptions {
     /// Forces the limits down to core WebGPU's: 8 storage buffers a stage, 256 invocations, 16 KiB of workgroup memory,
     /// 128 MiB a binding, 256 MiB a buffer.
     pub core_limits: bool,
-    /// Does without native 64-bit integers.
+    /// Does without native 64-bit integers: they are pairs of words then, which give the same bits. 64-bit floats need them,
+    /// and are not there either.
     pub no_int64: bool,
     /// Does without native 64-bit floats.
     pub no_f64: bool,

@@ -126,6 +126,30 @@ fn lint_function(name: &str, module: &naga::Module, function: &naga::Function, i
     }
 }
 
+/// Where 64-bit integers are pairs, what is valid of pairs and yet wrong: their words are no numbers of their own.
+pub(super) fn lint_pairs(name: &str, module: &naga::Module, info: &ModuleInfo) {
+    use naga::{BinaryOperator as Op, Expression};
+    let entries = module.entry_points.iter().enumerate().map(|(k, e)| (&e.function, info.get_entry_point(k)));
+    for (function, types) in module.functions.iter().map(|(handle, f)| (f, &info[handle])).chain(entries) {
+        let is_pair = |e: naga::Handle<Expression>| {
+            matches!(*types[e].ty.inner_with(&module.types), naga::TypeInner::Vector { scalar: naga::Scalar::U32, .. })
+        };
+        let place = function.name.as_deref().unwrap_or("the entry point");
+        for (handle, e) in function.expressions.iter() {
+            let wrong = match *e {
+                Expression::Binary { op, left, .. } => {
+                    let of_bits = matches!(op, Op::And | Op::InclusiveOr | Op::ExclusiveOr | Op::Equal | Op::NotEqual);
+                    !of_bits && is_pair(left)
+                }
+                // One number for both words.
+                Expression::Splat { .. } | Expression::Math { .. } => is_pair(handle),
+                _ => false,
+            };
+            assert!(!wrong, "{name}: arithmetic of pairs in {place}: {e:?}");
+        }
+    }
+}
+
 /// Every file of `shaders/`.
 fn templates(dir: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).expect("a folder of the crate") {
@@ -173,4 +197,14 @@ fn the_lint_finds_what_it_is_for() {
         let (module, info) = super::validity::validate("a text", &text, naga::valid::Capabilities::empty());
         assert!(std::panic::catch_unwind(move || lint_floats("a text", &module, &info)).is_err(), "{faulty}");
     }
+    let body = body.replace("f32", "vec2<u32>");
+    let lint = |of: &str| {
+        let text = body.replace('#', of);
+        let (module, info) = super::validity::validate("a text", &text, naga::valid::Capabilities::empty());
+        std::panic::catch_unwind(move || lint_pairs("a text", &module, &info))
+    };
+    for faulty in ["x + y", "x * y", "min(x, y)", "x << y", "vec2<u32>(y.x)", "vec2<u32>(u32(all(x < y)), 0u)"] {
+        assert!(lint(faulty).is_err(), "{faulty}");
+    }
+    assert!(lint("select(x ^ y, ~y, all(x == y) || x.x < y.x)").is_ok());
 }

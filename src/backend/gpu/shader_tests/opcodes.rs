@@ -10,6 +10,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
 /// An operation's name and its result at a position.
@@ -130,6 +131,43 @@ each_dtype!(
     bools Bool, bytes U8, signed_bytes I8, halfwords U16, signed_halfwords I16, halves F16, brains BF16, signed_words I32, words U32, signed_longs I64, longs U64, singles_of_floats F32,
     doubles_of_floats F64
 );
+
+/// Random numbers of every length, of either sign: carries, borrows, and quotients of every number of digits.
+#[test]
+fn random_longs() {
+    const N: u32 = 6000;
+    let mut random = crate::backend::gpu::kernel_tests::Random(29);
+    let mut longs = || -> Vec<u64> {
+        let long = |_| {
+            let long = random.next() >> random.below(64);
+            [long, long, long.wrapping_neg(), !long << random.below(64)][random.below(4) as usize]
+        };
+        (0..N).map(long).collect()
+    };
+    let (left, right) = (longs(), longs());
+    // A few equal ones, and neighbours.
+    let near = |k: usize| {
+        [right[k], left[k], left[k].wrapping_add(1), left[k] ^ 1 << 32][k / 8 % 4 * usize::from(k.is_multiple_of(8))]
+    };
+    let right: Vec<u64> = (0..N as usize).map(near).collect();
+    for dtype in [DType::I64, DType::U64] {
+        compare(N, &[dtype], |backend| {
+            let load = |bits: &[u64]| Expr::load(&array(backend, dtype, bytemuck::cast_slice(bits)), Expr::index());
+            let (a, b) = (load(&left), load(&right));
+            let few = b.clone().binary(BinaryOp::And, Expr::scalar(Scalar::from_i64(dtype, 127)));
+            let shift = |op| matches!(op, BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Pow);
+            let pair =
+                |op| (format!("{op:?} {dtype}"), a.clone().binary(op, if shift(op) { few.clone() } else { b.clone() }));
+            let mut out: Results = ops::binary(dtype).into_iter().map(pair).collect();
+            out.extend(ops::plain_unary(dtype).into_iter().map(|op| (format!("{op:?} {dtype}"), a.clone().unary(op))));
+            out.push((format!("cast of {dtype} to f32"), a.clone().cast(DType::F32)));
+            // Random bits as floats: of all exponents, NaN and infinities among them.
+            let float = a.clone().cast(DType::U32).bitcast(DType::F32);
+            out.push((format!("cast of f32 to {dtype}"), float.cast(dtype)));
+            out
+        });
+    }
+}
 
 #[test]
 fn conversions() {

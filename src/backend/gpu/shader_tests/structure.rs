@@ -4,14 +4,18 @@ use std::collections::HashMap;
 
 use super::cases::{Cases, Sizes};
 use super::twins::unevaluated;
-use super::validity::LIMITS;
+use super::validity::limits;
 use crate::backend::gpu::lower::lower;
 use crate::graph::node::Node;
-use crate::graph::plan::plan;
+use crate::graph::plan::{Longs, plan};
 
 /// Entry points and texts of what computes the node, in order.
 fn texts(node: &Node) -> Vec<(&'static str, String)> {
-    let steps = plan(std::slice::from_ref(node), LIMITS).steps;
+    texts_with(node, Longs::Native)
+}
+
+fn texts_with(node: &Node, longs: Longs) -> Vec<(&'static str, String)> {
+    let steps = plan(std::slice::from_ref(node), limits(longs)).steps;
     let launches = steps.iter().flat_map(|step| lower(step, 7).expect("small").launches);
     launches.map(|l| (l.entry, l.text.to_string())).collect()
 }
@@ -43,6 +47,18 @@ fn the_same_again_is_the_same_text() {
     for _ in 0..3 {
         let again: Vec<_> = Cases::all(&backend, sizes).iter().map(|(_, n)| texts(n)).collect();
         assert!(first == again);
+    }
+}
+
+#[test]
+fn pairs_change_no_other_kernel() {
+    let backend = unevaluated();
+    let cases = Cases::all(&backend, Sizes { values: 4096, rows: 256, number: -5 });
+    let is_long = |name: &str| ["i64", "u64", "f64", "Fingerprint", "Sip", "Murmur"].iter().any(|l| name.contains(l));
+    let (long, other): (Vec<_>, Vec<_>) = cases.iter().partition(|(name, _)| is_long(name));
+    assert!(long.len() > 100 && other.len() > 300, "{} and {}", long.len(), other.len());
+    for (name, node) in other {
+        assert!(texts_with(node, Longs::Native) == texts_with(node, Longs::Pairs), "{name}");
     }
 }
 

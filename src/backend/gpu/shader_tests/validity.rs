@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use super::cases::{Cases, Sizes};
-use super::dialect::{lint_floats, lint_text};
+use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::twins::unevaluated;
 use crate::backend::gpu::codegen::{Binding, elements_per_word, storage_type};
 use crate::backend::gpu::lower::{Launch, Lowered, lower};
 use crate::dtype::DType;
-use crate::graph::node::Recipe;
-use crate::graph::plan::{PlanLimits, Step, for_each_expr, plan};
+use crate::graph::node::{Node, Recipe};
+use crate::graph::plan::{Longs, PlanLimits, Step, for_each_expr, plan};
 
 /// What core WebGPU promises: storage buffers a stage, invocations and bytes of memory a workgroup, bytes of parameters.
 const STORAGE_BUFFERS: usize = 8;
@@ -20,7 +20,9 @@ const WORKGROUP_BYTES: u32 = 16 << 10;
 const UNIFORM_BYTES: usize = 64 << 10;
 
 /// As the GPU backend plans on the smallest device.
-pub(super) const LIMITS: PlanLimits = PlanLimits { storage_buffers: STORAGE_BUFFERS as u32, fuse: true };
+pub(super) const fn limits(longs: Longs) -> PlanLimits {
+    PlanLimits { storage_buffers: STORAGE_BUFFERS as u32, fuse: true, longs }
+}
 
 /// Parses and validates a module.
 pub(super) fn validate(name: &str, text: &str, capabilities: Capabilities) -> (naga::Module, ModuleInfo) {
@@ -31,18 +33,29 @@ pub(super) fn validate(name: &str, text: &str, capabilities: Capabilities) -> (n
     (module, info)
 }
 
-/// The 64-bit types that the step cannot do without.
+/// The dtypes in the step.
+fn dtypes(step: &Step) -> HashSet<DType> {
+    let mut out = HashSet::from([step.out.dtype()]);
+    out.extend(step.reads.iter().map(Node::dtype));
+    step.recipe.exprs().into_iter().for_each(|e| {
+        for_each_expr(e, &mut |e| {
+            out.insert(e.dtype());
+        });
+    });
+    out
+}
+
+/// The 64-bit types that the step cannot do without. None at all where its integers are pairs.
 fn needed(step: &Step) -> Capabilities {
     let mut out = Capabilities::empty();
-    let mut add = |dtype: DType| match dtype {
-        DType::I64 | DType::U64 => out |= Capabilities::SHADER_INT64,
-        // Its arithmetic is by the bits.
-        DType::F64 => out |= Capabilities::SHADER_INT64 | Capabilities::FLOAT64,
-        _ => {}
-    };
-    add(step.out.dtype());
-    step.reads.iter().for_each(|n| add(n.dtype()));
-    step.recipe.exprs().into_iter().for_each(|e| for_each_expr(e, &mut |e| add(e.dtype())));
+    for dtype in dtypes(step) {
+        match (dtype, step.longs) {
+            (DType::I64 | DType::U64, Longs::Native) => out |= Capabilities::SHADER_INT64,
+            // Its arithmetic is by the bits.
+            (DType::F64, Longs::Native) => out |= Capabilities::SHADER_INT64 | Capabilities::FLOAT64,
+            _ => {}
+        }
+    }
     out
 }
 
@@ -75,6 +88,7 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
         let element = match module.types[base].inner {
             naga::TypeInner::Scalar(s) => s.to_wgsl_text(),
             naga::TypeInner::Atomic(s) => format!("atomic {}", s.to_wgsl_text()),
+            naga::TypeInner::Vector { size, scalar } => format!("{} {}", size as u32, scalar.to_wgsl_text()),
             ref other => panic!("{name}: an array of {other:?}"),
         };
         let dtype = match binding {
@@ -86,8 +100,12 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
         match (binding, dtype) {
             (_, Some(dtype)) => {
                 let packed = elements_per_word(dtype) > 1;
-                let plain = if shared_words && packed { "atomic u32" } else { storage_type(dtype) };
-                assert_eq!(element, plain, "{name}: {:?}", g.name);
+                let want = match (storage_type(dtype), step.longs) {
+                    _ if shared_words && packed => "atomic u32".into(),
+                    ("I64" | "U64", Longs::Pairs) => "2 u32".into(),
+                    (native, _) => native.to_lowercase(),
+                };
+                assert_eq!(element, want, "{name}: {:?}", g.name);
                 // Bools and bytes are packed into words.
                 assert_eq!(stride as usize, dtype.size().max(4), "{name}: {:?}", g.name);
             }
@@ -132,10 +150,17 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
     let backend = unevaluated();
     let cases = Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 });
     let (mut modules, mut launches) = (HashSet::new(), 0);
-    for (name, node) in &cases {
-        let steps = plan(std::slice::from_ref(node), LIMITS).steps;
+    let kinds = cases.iter().flat_map(|case| [(case, Longs::Native), (case, Longs::Pairs)]);
+    for ((name, node), longs) in kinds {
+        let name = &format!("{name}, {longs:?}");
+        let steps = plan(std::slice::from_ref(node), limits(longs)).steps;
         assert!(!steps.is_empty(), "{name}");
-        for step in &steps {
+        // Where integers are pairs there are no 64-bit floats; other kernels are the same.
+        let differs = |step: &Step| {
+            let of = dtypes(step);
+            !of.contains(&DType::F64) && (of.contains(&DType::I64) || of.contains(&DType::U64))
+        };
+        for step in steps.iter().filter(|step| longs == Longs::Native || differs(step)) {
             let lowered = lower(step, 3).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(!lowered.launches.is_empty(), "{name}");
             let is_empty = matches!(step.recipe, Recipe::Assert { .. });
@@ -149,6 +174,9 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
                 if modules.insert(launch.text.clone()) {
                     lint_text(name, &launch.text);
                     lint_floats(name, &module, &info);
+                    if longs == Longs::Pairs {
+                        lint_pairs(name, &module, &info);
+                    }
                     let generated = launch.text.split("struct Params").nth(1).expect("parameters follow the template");
                     assert!(!generated.contains("Barrier("), "{name}: a generated barrier");
                 }

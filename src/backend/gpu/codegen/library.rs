@@ -1,0 +1,103 @@
+//! The pieces of `shaders/lib/` of which a module takes only the definitions that it names, and those that they name.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::graph::plan::Longs;
+
+/// A piece, taken apart.
+struct Library {
+    /// The definitions, in the order of the file: text, and the numbers of those that it names.
+    definitions: Vec<(&'static str, Vec<usize>)>,
+    numbers: HashMap<&'static str, usize>,
+}
+
+/// The functions of 64-bit integers.
+fn longs(kind: Longs) -> &'static Library {
+    static NATIVE: OnceLock<Library> = OnceLock::new();
+    static PAIRS: OnceLock<Library> = OnceLock::new();
+    match kind {
+        Longs::Native => NATIVE.get_or_init(|| Library::new(include_str!("../../../../shaders/lib/longs.wgsl"))),
+        Longs::Pairs => PAIRS.get_or_init(|| Library::new(include_str!("../../../../shaders/lib/pairs.wgsl"))),
+    }
+}
+
+/// Completes `text`, which the templates precede, by what they and it name of 64-bit integers.
+pub(super) fn complete(templates: &[&str], text: &mut String, kind: Longs) {
+    // Almost all kernels do without; and templates are long, but few name these types themselves.
+    let names_long = |text: &&str| text.contains("U64") || text.contains("I64");
+    let texts = templates.iter().copied().chain([text.as_str()]).filter(names_long);
+    let library = longs(kind);
+    let mut open: Vec<usize> = texts.flat_map(|text| library.named(text)).collect();
+    let mut taken = vec![false; library.definitions.len()];
+    while let Some(k) = open.pop() {
+        if !taken[k] {
+            taken[k] = true;
+            open.extend(&library.definitions[k].1);
+        }
+    }
+    for ((definition, _), taken) in library.definitions.iter().zip(taken) {
+        if taken {
+            text.push_str(definition);
+            text.push('\n');
+        }
+    }
+}
+
+impl Library {
+    fn new(piece: &'static str) -> Self {
+        let defined = |text| {
+            let mut words = words(text);
+            words.find(|w| matches!(*w, "fn" | "alias" | "struct")).and(words.next())
+        };
+        let texts: Vec<_> = piece.split("\n\n").filter_map(|text| Some((defined(text)?, text.trim_end()))).collect();
+        let numbers = texts.iter().enumerate().map(|(k, (name, _))| (*name, k)).collect();
+        let mut library = Self { definitions: Vec::new(), numbers };
+        library.definitions = texts.iter().map(|(_, text)| (*text, library.named(text).collect())).collect();
+        library
+    }
+
+    /// The numbers of the definitions that the text names.
+    fn named<'t>(&'t self, text: &'t str) -> impl Iterator<Item = usize> + 't {
+        words(text).filter_map(|word| self.numbers.get(word).copied())
+    }
+}
+
+/// The words of the text that begin with a letter, comments left out.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let code = text.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
+    code.flat_map(|line| line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')))
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_gets_what_it_names_and_no_more() {
+        let mut text = "fn f(a: U64) -> U64 {\n    return mul64(a, a); // not pow_u64\n}\n".to_owned();
+        complete(&[], &mut text, Longs::Pairs);
+        for (name, count) in
+            [("alias U64", 1), ("fn mul64", 1), ("fn wide_product", 1), ("fn add64", 0), ("fn pow_u64", 0)]
+        {
+            assert_eq!(text.matches(name).count(), count, "{name} in {text}");
+        }
+        let mut other = "fn f(a: u32) -> u32 {\n    return mul64(a);\n}\n".to_owned();
+        complete(&["fn f(a: Elem) -> Elem {\n    return add64(a, a);\n}\n"], &mut other, Longs::Pairs);
+        assert!(!other.contains("vec2"), "no 64-bit types, no piece");
+        complete(&["fn f(a: U64) -> U64 {\n    return add64(a, a);\n}\n"], &mut other, Longs::Pairs);
+        assert!(other.contains("fn add64") && other.contains("alias U64"), "{other}");
+    }
+
+    #[test]
+    fn both_pieces_declare_the_same() {
+        let signature = |text: &'static str| text.lines().find(|line| line.starts_with("fn ")).map(str::to_owned);
+        let (native, pairs) = (longs(Longs::Native), longs(Longs::Pairs));
+        assert!(native.definitions.len() >= 10 && pairs.definitions.len() >= 30);
+        for (name, &k) in &native.numbers {
+            let twin = pairs.numbers.get(name).unwrap_or_else(|| panic!("pairs.wgsl has no {name}"));
+            assert_eq!(signature(native.definitions[k].0), signature(pairs.definitions[*twin].0));
+        }
+    }
+}

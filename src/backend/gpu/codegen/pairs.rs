@@ -1,0 +1,86 @@
+//! The opcodes on 64-bit integers that are pairs of words: calls of `shaders/lib/pairs.wgsl`.
+//!
+//! Bits need no calls: `&`, `|`, `^` and `~` work on vectors, and so does `select` with one condition.
+
+use super::{Module, convert, value_type};
+use crate::dtype::DType;
+use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::plan::Longs;
+
+/// Whether values of the dtype are pairs in the module's kernel.
+pub(super) fn is_pair(m: &Module<'_>, dtype: DType) -> bool {
+    m.longs() == Longs::Pairs && matches!(dtype, DType::I64 | DType::U64)
+}
+
+/// The dtype's name at the end of a function's.
+fn suffix(dtype: DType) -> &'static str {
+    if dtype == DType::I64 { "i64" } else { "u64" }
+}
+
+/// `op a`.
+pub(super) fn unary(op: UnaryOp, dtype: DType, a: &str) -> String {
+    match (op, dtype) {
+        (UnaryOp::Neg, _) => format!("neg64({a})"),
+        (UnaryOp::Not, _) => format!("~{a}"),
+        (UnaryOp::Abs, DType::I64) => format!("abs_i64({a})"),
+        // The magnitude of an unsigned number; no other operation is recorded on integers.
+        _ => a.into(),
+    }
+}
+
+/// `a op b`.
+pub(super) fn binary(op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
+    let of = suffix(dtype);
+    match op {
+        BinaryOp::Add => format!("add64({a}, {b})"),
+        BinaryOp::Sub => format!("sub64({a}, {b})"),
+        BinaryOp::Mul => format!("mul64({a}, {b})"),
+        BinaryOp::Div | BinaryOp::IndexDiv => format!("div_{of}({a}, {b})"),
+        BinaryOp::Rem | BinaryOp::IndexRem => format!("rem_{of}({a}, {b})"),
+        BinaryOp::Min => format!("select({b}, {a}, less_{of}({a}, {b}))"),
+        BinaryOp::Max => format!("select({b}, {a}, less_{of}({b}, {a}))"),
+        BinaryOp::And => format!("{a} & {b}"),
+        BinaryOp::Or => format!("{a} | {b}"),
+        BinaryOp::Xor => format!("{a} ^ {b}"),
+        BinaryOp::Eq => format!("all({a} == {b})"),
+        BinaryOp::Ne => format!("any({a} != {b})"),
+        BinaryOp::Lt => format!("less_{of}({a}, {b})"),
+        BinaryOp::Le => format!("!less_{of}({b}, {a})"),
+        BinaryOp::Shl => format!("shl_any64({a}, {b})"),
+        BinaryOp::Shr => format!("shr_{of}({a}, {b})"),
+        BinaryOp::Pow => format!("pow_{of}({a}, {b})"),
+        // An angle; not recorded on integers.
+        BinaryOp::Atan2 => a.into(),
+    }
+}
+
+/// `a` and `b` combined.
+pub(super) fn combine(op: ReduceOp, dtype: DType) -> String {
+    let op = match op {
+        ReduceOp::Sum => BinaryOp::Add,
+        ReduceOp::Prod => BinaryOp::Mul,
+        ReduceOp::Min => BinaryOp::Min,
+        ReduceOp::Max => BinaryOp::Max,
+    };
+    binary(op, dtype, "a", "b")
+}
+
+/// The value `a` of dtype `from` as `to`, of which one is a pair at least.
+pub(super) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> String {
+    match (is_pair(m, from), is_pair(m, to)) {
+        (true, true) => a.into(),
+        (true, false) => match to {
+            DType::Bool => format!("any({a} != {}(0u, 0u))", value_type(from)),
+            DType::U32 => format!("{a}.x"),
+            _ if to.is_float() => format!("f32_of_{}({a})", suffix(from)),
+            // Narrowing keeps the low bits.
+            _ => convert::cast(m, DType::U32, to, &format!("{a}.x")),
+        },
+        _ => match value_type(from) {
+            "bool" => format!("{}(select(0u, 1u, {a}), 0u)", value_type(to)),
+            "i32" => format!("i64_of_i32({a})"),
+            "f32" => format!("{}_of_f32({a})", suffix(to)),
+            _ => format!("{}({a}, 0u)", value_type(to)),
+        },
+    }
+}
