@@ -178,25 +178,16 @@ impl Tensor {
     }
 
     /// [`Tensor::row_splits`] of every partition, outermost first. `tf.RaggedTensor.nested_row_splits`.
-    ///
-    /// # Errors
-    /// A device without i64.
     pub fn nested_row_splits(&self) -> Result<Vec<Self>> {
         self.partitions().iter().map(|p| p.row_splits_on(self.backend())).collect()
     }
 
     /// The row lengths of every partition, outermost first, as dense vectors. `tf.RaggedTensor.nested_row_lengths`.
-    ///
-    /// # Errors
-    /// A device without i64.
     pub fn nested_row_lengths(&self) -> Result<Vec<Self>> {
         self.partitions().iter().map(|p| p.row_lengths_on(self.backend())).collect()
     }
 
     /// [`Tensor::value_rowids`] of every partition, outermost first. `tf.RaggedTensor.nested_value_rowids`.
-    ///
-    /// # Errors
-    /// A device without i64.
     pub fn nested_value_rowids(&self) -> Result<Vec<Self>> {
         self.partitions().iter().map(|p| p.value_rowids_on(self.backend())).collect()
     }
@@ -212,9 +203,6 @@ impl Tensor {
     ///
     /// A ragged or uniform dimension is as large as its longest row, 0 without rows. One row
     /// reduction for each ragged dimension whose longest row the host does not know; no wait.
-    ///
-    /// # Errors
-    /// A device without i64.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

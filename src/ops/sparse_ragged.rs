@@ -18,7 +18,7 @@ impl Tensor {
     /// are.
     ///
     /// # Errors
-    /// A scalar; more than 2^32 - 2 coordinates; a device without i64.
+    /// A scalar; more than 2^32 - 2 coordinates.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
