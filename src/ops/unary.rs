@@ -129,7 +129,7 @@ unary_ops! {
     lgamma "tf.math.lgamma" F32 [1.0, 2.0] => F32 [0.0, 0.0], |x| math(MathFn::Lgamma, x);
     /// The derivative of the gamma function's logarithm; NaN at 0, -1, -2, ... and negative infinity. Near its zeros at
     /// negative arguments the error is small beside 1, not beside the result.
-    digamma "tf.math.digamma" F32 [1.0, -1.5] => F32 [-0.5772157, 0.7031566], |x| math(MathFn::Digamma, x);
+    digamma "tf.math.digamma" F32 [1.0, 2.0] => F32 [-0.5772157, 0.42278433], |x| math(MathFn::Digamma, x);
     /// The modified Bessel function of the first kind and order 0; NaN for infinities, as TensorFlow has it.
     bessel_i0 "tf.math.bessel_i0" F32 [0.0, 1000.0] => F32 [1.0, f32::INFINITY], |x| math(MathFn::BesselI0, x);
     /// The modified Bessel function of the first kind and order 0, times `exp(-|x|)`; 0 for infinities.
