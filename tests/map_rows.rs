@@ -5,7 +5,7 @@ mod common;
 use common::naive;
 use common::random::{self, Sample};
 use proptest::prelude::*;
-use ragged::{Axes, Device, Element, Error, HostTensor, RaggedTensor, Tensor, s};
+use ragged::{Axes, Device, Element, Error, HostTensor, RaggedTensor, Result, Tensor, s};
 
 fn floats(rows: &[Vec<f32>], device: &Device) -> Tensor {
     naive::host::<f32>(rows).to_device(device).expect("an upload")
@@ -89,6 +89,23 @@ fn elements_slices_and_ranges() {
         let both: RaggedTensor<i32> =
             x.map_rows(|row| ragged::Row::concat(&[row, &row.reverse(0)?], 0)).expect("recorded");
         assert_eq!(both.to_string(), "<ragged.RaggedTensor [[5, 6, 7, 7, 6, 5], [8, 8]]>", "{name}");
+    }
+}
+
+#[test]
+fn order_scans_and_masks_within_a_row() {
+    for (name, device) in common::devices() {
+        let x = RaggedTensor::from_nested(vec![vec![3, 1, 2], vec![], vec![5, 9]], &device).expect("an upload");
+        let each = |f: &dyn Fn(&ragged::Row) -> Result<ragged::Row>| {
+            x.erased().map_rows(|row| f(row)).expect("recorded").to_string()
+        };
+        assert_eq!(each(&|row| row.sort(0, true)), "<ragged.RaggedTensor [[3, 2, 1], [], [9, 5]]>", "{name}");
+        assert_eq!(each(&|row| Ok(row.top_k(2, -1)?.1)), "<ragged.RaggedTensor [[0, 2], [], [1, 0]]>", "{name}");
+        assert_eq!(each(&|row| row.cumsum(0, true, false)), "<ragged.RaggedTensor [[0, 3, 4], [], [0, 5]]>", "{name}");
+        assert_eq!(each(&|row| row.argmax(0)), "tensor([0, -1, 1], shape=(3,), dtype=i64)", "{name}");
+        let above = |row: &ragged::Row| row.boolean_mask(&row.greater(&row.reduce_mean(0, false)?.cast(row.dtype())?)?);
+        assert_eq!(each(&above), "<ragged.RaggedTensor [[3], [], [9]]>", "{name}");
+        assert_eq!(each(&|row| row.gather(&row.argsort(0, false)?)), "<ragged.RaggedTensor [[1, 2, 3], [], [5, 9]]>");
     }
 }
 

@@ -44,6 +44,7 @@ mod reduce;
 mod reshape;
 mod reverse;
 mod row;
+mod row_ops;
 mod row_scan;
 mod rows;
 mod scans;

@@ -8,12 +8,11 @@ use std::fmt;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
 use std::sync::Arc;
 
-use super::rows::Repeats;
 use super::{Axes, Index, Operand};
 use crate::dtype::DType;
 use crate::element::{Element, Number};
 use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
 use crate::tensor::{RaggedTensor, Tensor, Values};
@@ -24,9 +23,9 @@ use crate::tensor::{RaggedTensor, Tensor, Values};
 /// the same call, a number, or a tensor from outside, the whole of which every row meets.
 #[derive(Clone)]
 pub struct Row {
-    all: Tensor,
+    pub(super) all: Tensor,
     /// Which call's row it is.
-    call: Arc<()>,
+    pub(super) call: Arc<()>,
 }
 
 impl fmt::Debug for Row {
@@ -117,7 +116,7 @@ impl Row {
     }
 
     /// An axis of the row as one of the tensor.
-    fn axis(&self, op: &'static str, axis: i64) -> Result<i64> {
+    pub(super) fn axis(&self, op: &'static str, axis: i64) -> Result<i64> {
         let rank = self.rank() as i64;
         if axis < -rank || axis >= rank {
             return Err(Error::Axis { op, axis, rank: rank as usize });
@@ -126,7 +125,7 @@ impl Row {
     }
 
     /// Axes of the row as those of the tensor.
-    fn axes(&self, op: &'static str, axes: Axes) -> Result<Axes> {
+    pub(super) fn axes(&self, op: &'static str, axes: Axes) -> Result<Axes> {
         Ok(Axes::List(match axes {
             Axes::All => (1..self.all.rank() as i64).collect(),
             Axes::List(list) => list.into_iter().map(|axis| self.axis(op, axis)).collect::<Result<_>>()?,
@@ -148,7 +147,7 @@ impl Row {
 
     /// An operation of two operands, element by element.
     #[track_caller]
-    fn meet(
+    pub(super) fn meet(
         &self,
         op: &'static str,
         other: &RowOperand<'_>,
@@ -171,179 +170,10 @@ impl Row {
     }
 
     /// A number for every row.
-    fn constant(&self, value: impl Into<Scalar>) -> Result<Self> {
+    pub(super) fn constant(&self, value: impl Into<Scalar>) -> Result<Self> {
         let (backend, rows) = (self.all.backend(), self.all.nrows_extent());
         let node = Node::map(backend, "constant", rows.clone(), Expr::scalar(value), &[]);
         self.with(Tensor::new(backend, Vec::new(), Some(rows), Vec::new(), Values::Numbers(node))?)
-    }
-}
-
-/// Operations of one operand, element by element.
-macro_rules! unary {
-    ($($name:ident)+) => {
-        impl Row {$(
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
-            ///
-            /// # Errors
-            /// As there.
-            pub fn $name(&self) -> Result<Self> {
-                self.with(self.all.$name()?)
-            }
-        )+}
-    };
-}
-unary! {
-    abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor is_finite is_inf is_nan log log1p log_sigmoid
-    negative reciprocal reciprocal_no_nan rint round rsqrt sigmoid sign sin sinh softplus softsign sqrt square tan tanh elu
-    relu relu6 selu silu ones_like zeros_like logical_not bitwise_invert
-}
-
-/// Operations of two operands, element by element.
-macro_rules! binary {
-    ($($name:ident)+) => {
-        impl Row {$(
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`]; each row meets its own, broadcast within the row.")]
-            ///
-            /// # Errors
-            /// As there; a row of another call.
-            #[track_caller]
-            pub fn $name<'a>(&self, other: impl Into<RowOperand<'a>>) -> Result<Self> {
-                self.meet(stringify!($name), &other.into(), |a, b| a.$name(b))
-            }
-        )+}
-    };
-}
-binary! {
-    add subtract multiply truediv floordiv floormod truncatediv truncatemod pow maximum minimum squared_difference realdiv
-    divide_no_nan multiply_no_nan atan2 equal not_equal less less_equal greater greater_equal logical_and logical_or
-    logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift
-}
-
-/// Reductions over axes of the row.
-macro_rules! reductions {
-    ($($name:ident)+) => {
-        impl Row {$(
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`], of each row by itself.")]
-            ///
-            /// # Errors
-            /// As there.
-            #[track_caller]
-            pub fn $name(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-                let axes = self.axes(stringify!($name), axis.into())?;
-                self.with(self.all.$name(axes, keepdims)?)
-            }
-        )+}
-    };
-}
-reductions! {
-    reduce_sum reduce_prod reduce_min reduce_max reduce_mean reduce_variance reduce_std reduce_all reduce_any
-}
-
-impl Row {
-    /// As [`Tensor::cast`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn cast(&self, dtype: DType) -> Result<Self> {
-        self.with(self.all.cast(dtype)?)
-    }
-
-    /// How many elements each row has: an i64 scalar a row.
-    ///
-    /// # Errors
-    /// As [`Tensor::reduce_sum`].
-    pub fn size(&self) -> Result<Self> {
-        match self.rank() {
-            0 => self.constant(1i64),
-            1 => self.with(self.all.row_lengths(1)?),
-            _ => self.with(self.all.row_lengths(-1)?)?.reduce_sum(Axes::All, false),
-        }
-    }
-
-    /// As [`Tensor::slice`]: the items are of the row's dimensions.
-    ///
-    /// # Errors
-    /// As there.
-    #[track_caller]
-    pub fn slice(&self, index: impl AsRef<[Index]>) -> Result<Self> {
-        let mut items = vec![Index::ALL];
-        items.extend_from_slice(index.as_ref());
-        self.with(self.all.slice(items)?)
-    }
-
-    /// Element `index` of each row along its outermost dimension; negative ones count from the end. What [`Tensor::slice`]
-    /// refuses for a ragged dimension is meant here: every row must have that element.
-    ///
-    /// # Errors
-    /// A scalar; at the read, a row that is too short.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &Device::cpu())?;
-    /// let last: RaggedTensor<i32> = x.map_rows(|row| row.at(-1))?;
-    /// assert_eq!(last.to_vec()?, [2, 3]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn at(&self, index: i64) -> Result<Self> {
-        const OP: &str = "at";
-        self.axis(OP, 0)?;
-        let Some(part) = self.all.partitions().first() else {
-            return self.slice([Index::At(index)]);
-        };
-        let (rows, length) = (part.nrows_extent().clone(), part.length(Expr::index()));
-        let from_end = u32::try_from(index.unsigned_abs()).unwrap_or(u32::MAX);
-        let (offset, ok) = match index {
-            0.. => (Expr::u32(from_end), Expr::u32(from_end).lt(length)),
-            _ => (length.clone().sub(Expr::u32(from_end)), Expr::u32(from_end).le(length)),
-        };
-        let check = Check::new(OP, format!("a row has no element {index}"));
-        let asserts = [Node::assert(self.all.backend(), rows.clone(), ok, check)];
-        let from = part.within(Expr::index(), offset);
-        self.with(self.all.values()?.take_rows(OP, rows, from, Repeats::Never, &asserts)?)
-    }
-
-    /// As [`Tensor::range`], of a scalar in each row.
-    ///
-    /// # Errors
-    /// As there.
-    #[track_caller]
-    pub fn range(&self) -> Result<Self> {
-        self.with(self.all.range()?)
-    }
-
-    /// As [`Tensor::reverse`].
-    ///
-    /// # Errors
-    /// As there.
-    #[track_caller]
-    pub fn reverse(&self, axes: impl Into<Axes>) -> Result<Self> {
-        self.with(self.all.reverse(self.axes("reverse", axes.into())?)?)
-    }
-
-    /// As [`Tensor::concat`], of the rows of one call.
-    ///
-    /// # Errors
-    /// As there; rows of different calls.
-    #[track_caller]
-    pub fn concat(rows: &[&Self], axis: i64) -> Result<Self> {
-        const OP: &str = "concat";
-        let Some(first) = rows.first() else {
-            return Err(Error::argument(OP, "there must be at least one row"));
-        };
-        let all = rows.iter().map(|row| (*row).clone().of_call(OP, &first.call)).collect::<Result<Vec<_>>>()?;
-        first.with(Tensor::concat(&all.iter().collect::<Vec<_>>(), first.axis(OP, axis)?)?)
-    }
-
-    /// As [`Tensor::gather`] along the row's outermost dimension, by indices that each row has of its own.
-    ///
-    /// # Errors
-    /// As there; a row of another call.
-    #[track_caller]
-    pub fn gather(&self, indices: &Self) -> Result<Self> {
-        const OP: &str = "gather";
-        self.axis(OP, 0)?;
-        self.with(self.all.gather(&indices.clone().of_call(OP, &self.call)?, Some(1), 1)?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The guide as of TensorFlow 2.11.
 
-use ragged::{DType, Error, HostTensor, HostValues, Result, SparseTensor, Tensor, s};
+use ragged::{DType, Error, HostTensor, HostValues, RaggedShape, Result, RowPartition, SparseTensor, Tensor, s};
 use serde_json::json;
 
 use super::{constant, constant_of_rank, dense, everywhere, is_dense, prints};
@@ -16,6 +16,10 @@ fn what_can_be_done_with_them() {
         prints(
             &Tensor::concat(&[&digits, &more], 0)?,
             "<tf.RaggedTensor [[3, 1, 4, 1], [], [5, 9, 2], [6], [], [5, 3]]>",
+        );
+        prints(
+            &digits.tile(&[1, 2])?,
+            "<tf.RaggedTensor [[3, 1, 4, 1, 3, 1, 4, 1], [], [5, 9, 2, 5, 9, 2], [6, 6], []]>",
         );
         prints(&digits.map_rows(|row| row.square())?, "<tf.RaggedTensor [[9, 1, 16, 1], [], [25, 81, 4], [36], []]>");
 
@@ -270,6 +274,35 @@ fn shapes() {
     everywhere(|device| {
         assert_eq!(dense(json!([[1, 2], [3, 4], [5, 6]]), device).shape(), [Some(3), Some(2)]);
         assert_eq!(constant(json!([[1], [2, 3], [], [4]]), device).shape(), [Some(4), None]);
+        let x = dense(json!([["a", "b"], ["c", "d"], ["e", "f"]]), device);
+        assert_eq!(x.ragged_shape().lengths()?, [3.into(), 2.into()]);
+
+        let rt = constant(json!([[1], [2, 3, 4], [], [5, 6]]), device);
+        let rt_shape = rt.ragged_shape();
+        // <DynamicRaggedShape lengths=[4, (1, 3, 0, 2)] num_row_partitions=1>
+        assert_eq!(rt_shape.lengths()?, [4.into(), [1, 3, 0, 2].into()]);
+        assert_eq!(rt_shape.ragged_rank(), 1);
+        prints(&x.reshape(rt_shape)?, "<tf.RaggedTensor [[b'a'], [b'b', b'c', b'd'], [], [b'e', b'f']]>");
+        let zeros = Tensor::zeros(rt_shape, DType::F32)?;
+        prints(&zeros, "<tf.RaggedTensor [[0.0], [0.0, 0.0, 0.0], [], [0.0, 0.0]]>");
+        let ones = Tensor::ones(rt_shape, DType::F32)?;
+        prints(&ones, "<tf.RaggedTensor [[1.0], [1.0, 1.0, 1.0], [], [1.0, 1.0]]>");
+        prints(&Tensor::fill(rt_shape, "x")?, "<tf.RaggedTensor [[b'x'], [b'x', b'x', b'x'], [], [b'x', b'x']]>");
+
+        is_dense(&rt_shape.size(0)?.cast(DType::I32)?, DType::I32, json!(4));
+        // "Index 1 is not uniform"
+        let refused = rt_shape.size(1).expect_err("a ragged dimension has no size");
+        assert!(refused.to_string().contains("not uniform") || refused.to_string().contains("ragged"), "{refused}");
+        let first = rt_shape.slice(..1)?;
+        assert_eq!((first.lengths()?, first.ragged_rank()), (vec![4.into()], 0));
+
+        // <DynamicRaggedShape lengths=[3, (5, 3, 2), 8] num_row_partitions=1>
+        let rows = RowPartition::from_row_lengths([5, 3, 2], device)?;
+        let made = RaggedShape::from_row_partitions(&[rows], &[10, 8], device)?;
+        assert_eq!((made.lengths()?, made.ragged_rank()), (vec![3.into(), [5, 3, 2].into(), 8.into()], 1));
+        // <DynamicRaggedShape lengths=[4, (2, 1, 0, 8), 12] num_row_partitions=1>
+        let made = RaggedShape::from_lengths(&[4.into(), [2, 1, 0, 8].into(), 12.into()], device)?;
+        assert_eq!((made.lengths()?, made.ragged_rank()), (vec![4.into(), [2, 1, 0, 8].into(), 12.into()], 1));
         Ok(())
     });
 }

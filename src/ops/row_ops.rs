@@ -1,0 +1,233 @@
+//! What a [`Row`] can do: the operations of [`Tensor`], with axes counted in the row.
+
+use super::rows::Repeats;
+use super::{Axes, Index, Row, RowOperand};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::node::Node;
+use crate::tensor::Tensor;
+
+/// Operations of one operand, element by element.
+macro_rules! unary {
+    ($($name:ident)+) => {
+        impl Row {$(
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+            ///
+            /// # Errors
+            /// As there.
+            pub fn $name(&self) -> Result<Self> {
+                self.with(self.all.$name()?)
+            }
+        )+}
+    };
+}
+unary! {
+    abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor is_finite is_inf is_nan log log1p log_sigmoid
+    negative reciprocal reciprocal_no_nan rint round rsqrt sigmoid sign sin sinh softplus softsign sqrt square tan tanh elu
+    relu relu6 selu silu ones_like zeros_like logical_not bitwise_invert erfc erfinv erfcinv ndtri lgamma digamma bessel_i0
+    bessel_i0e bessel_i1 bessel_i1e
+}
+
+/// Operations of two operands, element by element.
+macro_rules! binary {
+    ($($name:ident)+) => {
+        impl Row {$(
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`]; each row meets its own, broadcast within the row.")]
+            ///
+            /// # Errors
+            /// As there; a row of another call.
+            #[track_caller]
+            pub fn $name<'a>(&self, other: impl Into<RowOperand<'a>>) -> Result<Self> {
+                self.meet(stringify!($name), &other.into(), |a, b| a.$name(b))
+            }
+        )+}
+    };
+}
+binary! {
+    add subtract multiply truediv floordiv floormod truncatediv truncatemod pow maximum minimum squared_difference realdiv
+    divide_no_nan multiply_no_nan atan2 equal not_equal less less_equal greater greater_equal logical_and logical_or
+    logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift nextafter
+}
+
+/// Reductions over axes of the row.
+macro_rules! reductions {
+    ($($name:ident)+) => {
+        impl Row {$(
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`], of each row by itself.")]
+            ///
+            /// # Errors
+            /// As there.
+            #[track_caller]
+            pub fn $name(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+                let axes = self.axes(stringify!($name), axis.into())?;
+                self.with(self.all.$name(axes, keepdims)?)
+            }
+        )+}
+    };
+}
+reductions! {
+    reduce_sum reduce_prod reduce_min reduce_max reduce_mean reduce_variance reduce_std reduce_all reduce_any reduce_logsumexp
+    reduce_euclidean_norm count_nonzero
+}
+
+/// Operations along an axis of the row.
+macro_rules! along {
+    ($($name:ident($($arg:ident: $t:ty),*);)+) => {
+        impl Row {$(
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`], of each row by itself.")]
+            ///
+            /// # Errors
+            /// As there.
+            #[track_caller]
+            pub fn $name(&self, axis: i64, $($arg: $t),*) -> Result<Self> {
+                self.with(self.all.$name(self.axis(stringify!($name), axis)?, $($arg),*)?)
+            }
+        )+}
+    };
+}
+along! {
+    argmax();
+    argmin();
+    argsort(descending: bool);
+    cummax(reverse: bool);
+    cummin(reverse: bool);
+    cumprod(exclusive: bool, reverse: bool);
+    cumsum(exclusive: bool, reverse: bool);
+    l2_normalize(epsilon: f64);
+    log_softmax();
+    median(keepdims: bool);
+    n_unique();
+    softmax();
+    sort(descending: bool);
+    unique();
+}
+
+impl Row {
+    /// As [`Tensor::cast`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn cast(&self, dtype: DType) -> Result<Self> {
+        self.with(self.all.cast(dtype)?)
+    }
+
+    /// How many elements each row has: an i64 scalar a row.
+    ///
+    /// # Errors
+    /// As [`Tensor::reduce_sum`].
+    pub fn size(&self) -> Result<Self> {
+        match self.rank() {
+            0 => self.constant(1i64),
+            1 => self.with(self.all.row_lengths(1)?),
+            _ => self.with(self.all.row_lengths(-1)?)?.reduce_sum(Axes::All, false),
+        }
+    }
+
+    /// As [`Tensor::slice`]: the items are of the row's dimensions.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn slice(&self, index: impl AsRef<[Index]>) -> Result<Self> {
+        let mut items = vec![Index::ALL];
+        items.extend_from_slice(index.as_ref());
+        self.with(self.all.slice(items)?)
+    }
+
+    /// Element `index` of each row along its outermost dimension; negative ones count from the end. What [`Tensor::slice`]
+    /// refuses for a ragged dimension is meant here: every row must have that element.
+    ///
+    /// # Errors
+    /// A scalar; at the read, a row that is too short.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &Device::cpu())?;
+    /// let last: RaggedTensor<i32> = x.map_rows(|row| row.at(-1))?;
+    /// assert_eq!(last.to_vec()?, [2, 3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn at(&self, index: i64) -> Result<Self> {
+        const OP: &str = "at";
+        self.axis(OP, 0)?;
+        let Some(part) = self.all.partitions().first() else {
+            return self.slice([Index::At(index)]);
+        };
+        let (rows, length) = (part.nrows_extent().clone(), part.length(Expr::index()));
+        let from_end = u32::try_from(index.unsigned_abs()).unwrap_or(u32::MAX);
+        let (offset, ok) = match index {
+            0.. => (Expr::u32(from_end), Expr::u32(from_end).lt(length)),
+            _ => (length.clone().sub(Expr::u32(from_end)), Expr::u32(from_end).le(length)),
+        };
+        let check = Check::new(OP, format!("a row has no element {index}"));
+        let asserts = [Node::assert(self.all.backend(), rows.clone(), ok, check)];
+        let from = part.within(Expr::index(), offset);
+        self.with(self.all.values()?.take_rows(OP, rows, from, Repeats::Never, &asserts)?)
+    }
+
+    /// As [`Tensor::range`], of a scalar in each row.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn range(&self) -> Result<Self> {
+        self.with(self.all.range()?)
+    }
+
+    /// As [`Tensor::reverse`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn reverse(&self, axes: impl Into<Axes>) -> Result<Self> {
+        self.with(self.all.reverse(self.axes("reverse", axes.into())?)?)
+    }
+
+    /// As [`Tensor::concat`], of the rows of one call.
+    ///
+    /// # Errors
+    /// As there; rows of different calls.
+    #[track_caller]
+    pub fn concat(rows: &[&Self], axis: i64) -> Result<Self> {
+        const OP: &str = "concat";
+        let Some(first) = rows.first() else {
+            return Err(Error::argument(OP, "there must be at least one row"));
+        };
+        let all = rows.iter().map(|row| (*row).clone().of_call(OP, &first.call)).collect::<Result<Vec<_>>>()?;
+        first.with(Tensor::concat(&all.iter().collect::<Vec<_>>(), first.axis(OP, axis)?)?)
+    }
+
+    /// As [`Tensor::gather`] along the row's outermost dimension, by indices that each row has of its own.
+    ///
+    /// # Errors
+    /// As there; a row of another call.
+    #[track_caller]
+    pub fn gather(&self, indices: &Self) -> Result<Self> {
+        const OP: &str = "gather";
+        self.axis(OP, 0)?;
+        self.with(self.all.gather(&indices.clone().of_call(OP, &self.call)?, Some(1), 1)?)
+    }
+
+    /// As [`Tensor::top_k`]: the greatest values of each row along an axis, and where they stood.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn top_k(&self, k: u32, axis: i64) -> Result<(Self, Self)> {
+        let (values, indices) = self.all.top_k(k, self.axis("top_k", axis)?)?;
+        Ok((self.with(values)?, self.with(indices)?))
+    }
+
+    /// As [`Tensor::boolean_mask`]: the elements of each row whose flag in a row of bools is set.
+    ///
+    /// # Errors
+    /// As there; a row of another call; one flag for all of a row, as rows cannot be left out.
+    #[track_caller]
+    pub fn boolean_mask(&self, mask: &Self) -> Result<Self> {
+        const OP: &str = "boolean_mask";
+        mask.axis(OP, 0)?;
+        self.with(self.all.boolean_mask(&mask.clone().of_call(OP, &self.call)?)?)
+    }
+}
