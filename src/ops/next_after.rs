@@ -8,7 +8,11 @@ use crate::graph::scalar::Scalar;
 /// The float next to `x` towards `y`: `y` if they are equal, NaN if either is NaN.
 pub(super) fn next_after(x: Expr, y: Expr) -> Expr {
     let dtype = x.dtype();
-    let bits = if dtype == DType::F32 { DType::I32 } else { DType::I64 };
+    let bits = match dtype.size() {
+        2 => DType::I16,
+        4 => DType::I32,
+        _ => DType::I64,
+    };
     let word = |n: i64| Expr::scalar(Scalar::from_i64(bits, n));
     let magnitudes = Expr::scalar(Scalar::highest(bits));
     let sign = |w: Expr| w.binary(BinaryOp::Shr, word(dtype.size() as i64 * 8 - 1));
