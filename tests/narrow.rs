@@ -541,7 +541,7 @@ fn every_family_computes_in_the_wide_type_and_rounds_once() {
             let zero = x.subtract(x)?;
             x.boolean_mask(&x.less(&zero)?)
         }),
-        ("slice", |x| x.slice(ragged::s![..;-1, 1..-1])),
+        ("slice", |x| x.slice(ragged::s![..;-1, 1..;2])),
         ("concat", |x| Tensor::concat(&[x, x], 1)),
         ("reverse", |x| x.reverse(1)),
         ("to_tensor", |x| x.slice(ragged::s![..6])?.to_tensor(ragged::Padding::Zero, None)),
