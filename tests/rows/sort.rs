@@ -4,10 +4,8 @@ use std::cmp::Ordering;
 
 use ragged::{DType, Device, HostTensor, HostValues, Tensor};
 
+use crate::common;
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
-
-#[path = "../common/mod.rs"]
-mod common;
 
 /// A number as what it compares by: NaN is none, integers and floats are told apart by nothing.
 fn compare(v: &HostValues, a: usize, b: usize, descending: bool) -> Ordering {
