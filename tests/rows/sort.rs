@@ -4,10 +4,8 @@ use std::cmp::Ordering;
 
 use ragged::{DType, Device, HostTensor, HostValues, Tensor};
 
+use crate::common;
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
-
-#[path = "../common/mod.rs"]
-mod common;
 
 /// A number as what it compares by: NaN is none, integers and floats are told apart by nothing.
 fn compare(v: &HostValues, a: usize, b: usize, descending: bool) -> Ordering {
@@ -31,10 +29,15 @@ fn compare(v: &HostValues, a: usize, b: usize, descending: bool) -> Ordering {
     match v {
         HostValues::Bool(v) => others!(v),
         HostValues::U8(v) => others!(v),
+        HostValues::I8(v) => others!(v),
+        HostValues::U16(v) => others!(v),
+        HostValues::I16(v) => others!(v),
         HostValues::I32(v) => others!(v),
         HostValues::U32(v) => others!(v),
         HostValues::I64(v) => others!(v),
         HostValues::U64(v) => others!(v),
+        HostValues::F16(v) => floats!(v),
+        HostValues::BF16(v) => floats!(v),
         HostValues::F32(v) => floats!(v),
         HostValues::F64(v) => floats!(v),
         other => panic!("{}", other.dtype()),
@@ -52,18 +55,21 @@ fn take(v: &HostValues, at: &[usize]) -> HostValues {
             }
         };
     }
-    each!(Bool, U8, I32, U32, I64, U64, F32, F64, Str)
+    each!(Bool, U8, I8, U16, I16, I32, U32, I64, U64, F16, BF16, F32, F64, Str)
 }
 
 /// The bits of values, all NaNs one.
 fn bits(v: &HostValues) -> String {
+    macro_rules! floats {
+        ($v:expr) => {
+            format!("{:?}", $v.iter().map(|x| if x.is_nan() { !0 } else { x.to_bits() }).collect::<Vec<_>>())
+        };
+    }
     match v {
-        HostValues::F32(v) => {
-            format!("{:?}", v.iter().map(|x| if x.is_nan() { !0 } else { x.to_bits() }).collect::<Vec<_>>())
-        }
-        HostValues::F64(v) => {
-            format!("{:?}", v.iter().map(|x| if x.is_nan() { !0 } else { x.to_bits() }).collect::<Vec<_>>())
-        }
+        HostValues::F16(v) => floats!(v),
+        HostValues::BF16(v) => floats!(v),
+        HostValues::F32(v) => floats!(v),
+        HostValues::F64(v) => floats!(v),
         other => format!("{other:?}"),
     }
 }
@@ -87,6 +93,8 @@ fn orders(x: &HostTensor, descending: bool) -> Vec<Vec<usize>> {
 /// Whether two values are different ones for `unique`.
 fn differ(v: &HostValues, a: usize, b: usize) -> bool {
     match v {
+        HostValues::F16(v) => v[a] != v[b] && !(v[a].is_nan() && v[b].is_nan()),
+        HostValues::BF16(v) => v[a] != v[b] && !(v[a].is_nan() && v[b].is_nan()),
         HostValues::F32(v) => v[a] != v[b] && !(v[a].is_nan() && v[b].is_nan()),
         HostValues::F64(v) => v[a] != v[b] && !(v[a].is_nan() && v[b].is_nan()),
         _ => compare(v, a, b, false) != Ordering::Equal,
@@ -189,7 +197,18 @@ fn values(random: &mut Random, dtype: DType, n: usize) -> HostValues {
             )
         };
     }
+    macro_rules! halves {
+        ($t:ident, $v:ident) => {{
+            let HostValues::F32(wide) = floats!(f32, F32) else { unreachable!("made so") };
+            HostValues::$v(wide.into_iter().map(ragged::$t::from_f32).collect())
+        }};
+    }
     match dtype {
+        DType::F16 => halves!(f16, F16),
+        DType::BF16 => halves!(bf16, BF16),
+        DType::I8 => ints!(i8, I8),
+        DType::U16 => ints!(u16, U16),
+        DType::I16 => ints!(i16, I16),
         DType::Bool => HostValues::Bool((0..n).map(|_| random.below(2) == 1).collect()),
         DType::U8 => ints!(u8, U8),
         DType::I32 => ints!(i32, I32),
@@ -202,8 +221,21 @@ fn values(random: &mut Random, dtype: DType, n: usize) -> HostValues {
     }
 }
 
-const DTYPES: [DType; 8] =
-    [DType::Bool, DType::U8, DType::I32, DType::U32, DType::I64, DType::U64, DType::F32, DType::F64];
+const DTYPES: [DType; 13] = [
+    DType::Bool,
+    DType::U8,
+    DType::I8,
+    DType::U16,
+    DType::I16,
+    DType::I32,
+    DType::U32,
+    DType::I64,
+    DType::U64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+];
 
 fn devices() -> Vec<(String, Device)> {
     let unfused = [("cpu unfused".to_owned(), Device::cpu_unfused())];
