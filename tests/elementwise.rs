@@ -2,7 +2,7 @@
 
 mod common;
 
-use ragged::{DType, Device, Error, HostTensor, HostValues, Operand, RaggedTensor, Scalar, Tensor};
+use ragged::{DType, Device, Error, HostTensor, HostValues, Operand, RaggedTensor, Scalar, Tensor, s};
 
 fn dense(values: HostValues) -> Tensor {
     HostTensor::dense(&[values.len()], values).to_device(&Device::cpu()).unwrap()
@@ -212,5 +212,26 @@ fn neighbours_of_floats() {
                 "{name} {pair:?}: {got:e} {want:e}"
             );
         }
+    }
+}
+
+/// An array's conditions hold for all of it, whatever of it is read, and whatever is fused on the way.
+#[test]
+fn a_broken_condition_is_reported_wherever_it_stands() {
+    let mut devices = common::devices();
+    devices.push(("cpu unfused".into(), Device::cpu_unfused()));
+    for (name, device) in devices {
+        let x = HostTensor::dense(&[4], HostValues::I32(vec![3, 0, 5, 7])).to_device(&device).expect("an upload");
+        let rests = x.floormod(&x).expect("recorded");
+        let fails = |what: &str, t: ragged::Result<Tensor>| {
+            let read = t.and_then(|t| t.to_host());
+            assert!(matches!(read, Err(Error::Check { op: "floormod", .. })), "{name}: {what}: {read:?}");
+        };
+        fails("all of it", Ok(rests.clone()));
+        fails("a part without the culprit", rests.slice(s![2..]));
+        fails("nothing of it", rests.slice(s![1..1]));
+        fails("where it is not taken", x.equal(9).and_then(|c| c.select(&rests, 1)));
+        let rows = Tensor::from_row_lengths(&rests, [2, 2]).expect("recorded");
+        fails("its columns", rows.slice(s![.., 2..]).and_then(|t| t.reduce_sum(1, false)));
     }
 }

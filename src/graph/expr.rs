@@ -91,6 +91,8 @@ struct Inner {
     has_index: bool,
     /// Whether an array is read or a condition occurs. Then it is not folded away: the array may have conditions too.
     reads: bool,
+    /// Whether a condition occurs.
+    conditions: bool,
     /// Number of operations in the tree, counted with repetition and saturating: what evaluating it may cost.
     cost: u32,
     kind: ExprKind,
@@ -154,16 +156,24 @@ impl Expr {
             K::Bitcast(a) => Digest::of("bitcast", (dtype, a)),
             K::Checked(check, ok, v) => Digest::of("checked", (check, ok, v)),
         };
-        let (has_index, reads) =
-            (matches!(kind, K::Index), matches!(kind, K::Load(..) | K::RowOf(..) | K::Within(..) | K::Checked(..)));
-        let mut out = Inner { digest, dtype, has_index, reads, cost: own_cost(&kind), kind };
-        let (mut has_index, mut reads, mut cost) = (has_index, reads, out.cost);
+        let mut out = Inner {
+            digest,
+            dtype,
+            has_index: matches!(kind, K::Index),
+            reads: matches!(kind, K::Load(..) | K::RowOf(..) | K::Within(..) | K::Checked(..)),
+            conditions: matches!(kind, K::Checked(..)),
+            cost: own_cost(&kind),
+            kind,
+        };
+        let (mut has_index, mut reads, mut conditions) = (out.has_index, out.reads, out.conditions);
+        let mut cost = out.cost;
         for e in operands(&out.kind) {
             has_index |= e.has_index();
             reads |= e.reads();
+            conditions |= e.has_conditions();
             cost = cost.saturating_add(e.cost());
         }
-        (out.has_index, out.reads, out.cost) = (has_index, reads, cost);
+        (out.has_index, out.reads, out.conditions, out.cost) = (has_index, reads, conditions, cost);
         Self(Arc::new(out))
     }
 
@@ -185,6 +195,10 @@ impl Expr {
     /// Whether an array is read or a condition is looked at on the way.
     pub(crate) fn reads(&self) -> bool {
         self.0.reads
+    }
+    /// Whether a condition is looked at on the way.
+    pub(crate) fn has_conditions(&self) -> bool {
+        self.0.conditions
     }
     /// What evaluating it may cost, in operations.
     pub(crate) fn cost(&self) -> u32 {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::digest::Digest;
 use super::expr::{Check, Expr, ExprKind};
+use super::extent::Extent;
 use super::node::{Node, Product, Recipe, Rows, for_each_node};
 use super::opcode::BinaryOp;
 
@@ -113,7 +114,6 @@ enum Evaluation {
     /// Twice a position, without its row: by both passes of a scan.
     Twice,
     /// Any number of times a position, without its row, and not at all where no result needs it: by a product's tiles.
-    /// Conditions would be looked at or not depending on that, so that they stay with an array of their own.
     Again,
     /// From a hundred places of the text, as a hash reads bytes: what is not a mere load would be compiled as often.
     Everywhere,
@@ -127,7 +127,10 @@ struct Growing<'a> {
     rows: Option<(Node, u32)>,
     /// How often the step's template evaluates its expression at one position, or spells it out.
     evaluation: Evaluation,
-    memo: HashMap<Digest, Expr>,
+    /// At how many positions the template evaluates the expression at hand, if at all of them: `None` where it may leave
+    /// some out.
+    domain: Option<Extent>,
+    memo: HashMap<(Digest, bool), Expr>,
     taken: Vec<Node>,
     after: Vec<Node>,
     cost: u32,
@@ -223,27 +226,39 @@ impl Planner {
                 Recipe::Compact { .. } => Evaluation::Rowless,
                 _ => Evaluation::Once,
             },
+            domain: None,
             memo: HashMap::new(),
             taken: Vec::new(),
             after: node.asserts().to_vec(),
             cost: 0,
         };
-        let mut count = |this: &Self, e: &super::extent::Extent| match e.live() {
+        let mut count = |this: &Self, e: &Extent| match e.live() {
             None => e.clone(),
-            Some(live) => super::extent::Extent::bounded(e.capacity(), this.resolve(live, &mut g)),
+            Some(live) => Extent::bounded(e.capacity(), this.resolve(live, &mut g, false)),
         };
+        // Each position of the domain, or some of them.
+        let each = |e: &Expr, domain: Option<Extent>, g: &mut Growing<'_>| {
+            let always = domain.is_some();
+            g.domain = domain;
+            self.resolve(e, g, always)
+        };
+        let numbers = |nvals: &Extent, inner: u32| nvals.times("a row", u64::from(inner)).ok();
         let resolved = match recipe {
-            Recipe::Map { value, whole } => Recipe::Map { value: self.resolve(value, &mut g), whole: *whole },
+            Recipe::Map { value, whole } => {
+                let domain = (!whole).then(|| node.extent().clone());
+                Recipe::Map { value: each(value, domain, &mut g), whole: *whole }
+            }
             Recipe::Reduce { op, rows, nrows, nvals, inner, value } => {
+                let domain = numbers(nvals, *inner);
                 let (nrows, nvals) = (count(self, nrows), count(self, nvals));
-                let value = self.resolve(value, &mut g);
+                let value = each(value, domain, &mut g);
                 Recipe::Reduce { op: *op, rows: rows.clone(), nrows, nvals, inner: *inner, value }
             }
             Recipe::Product(p) => {
                 let batches = count(self, &p.batches);
-                let mut all = |of: &[Expr; 3]| of.each_ref().map(|e| self.resolve(e, &mut g));
+                let mut all = |of: &[Expr; 3]| of.each_ref().map(|e| each(e, None, &mut g));
                 let (sizes, starts) = (all(&p.sizes), all(&p.starts));
-                let operands = p.operands.each_ref().map(|e| self.resolve(e, &mut g));
+                let operands = p.operands.each_ref().map(|e| each(e, None, &mut g));
                 let Product { capacities, transposed, tile_capacity, tile, .. } = **p;
                 let tiles = p.tiles.clone();
                 Recipe::Product(Box::new(Product {
@@ -259,38 +274,40 @@ impl Planner {
                 }))
             }
             Recipe::Scan { value, count: n } => {
-                let n = count(self, n);
-                Recipe::Scan { value: self.resolve(value, &mut g), count: n }
+                let live = count(self, n);
+                Recipe::Scan { value: each(value, Some(n.clone()), &mut g), count: live }
             }
             Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
+                let domain = numbers(nvals, *inner);
                 let (nrows, nvals) = (count(self, nrows), count(self, nvals));
-                let value = self.resolve(value, &mut g);
+                let value = each(value, domain, &mut g);
                 Recipe::RowScan { op: *op, rows: rows.clone(), nrows, nvals, inner: *inner, value }
             }
             Recipe::Sort { key, count: n, bits } => {
-                let n = count(self, n);
-                Recipe::Sort { key: self.resolve(key, &mut g), count: n, bits: *bits }
+                let live = count(self, n);
+                Recipe::Sort { key: each(key, Some(n.clone()), &mut g), count: live, bits: *bits }
             }
             Recipe::RowSort { rows, nrows, nvals, key, bits, longest } => {
+                let domain = Some(nvals.clone());
                 let (nrows, nvals) = (count(self, nrows), count(self, nvals));
-                let key = self.resolve(key, &mut g);
+                let key = each(key, domain, &mut g);
                 Recipe::RowSort { rows: rows.clone(), nrows, nvals, key, bits: *bits, longest: *longest }
             }
             Recipe::Hash { op, rows, nrows, byte } => {
                 let nrows = count(self, nrows);
-                Recipe::Hash { op: *op, rows: rows.clone(), nrows, byte: self.resolve(byte, &mut g) }
+                Recipe::Hash { op: *op, rows: rows.clone(), nrows, byte: each(byte, None, &mut g) }
             }
             Recipe::Compact { keep, value, count: n } => {
-                let n = count(self, n);
-                let (keep, value) = (self.resolve(keep, &mut g), self.resolve(value, &mut g));
-                Recipe::Compact { keep, value, count: n }
+                let live = count(self, n);
+                let (keep, value) = (each(keep, Some(n.clone()), &mut g), each(value, None, &mut g));
+                Recipe::Compact { keep, value, count: live }
             }
             Recipe::Assert { ok, count: n, check } => {
-                let n = count(self, n);
-                Recipe::Assert { ok: self.resolve(ok, &mut g), count: n, check: check.clone() }
+                let live = count(self, n);
+                Recipe::Assert { ok: each(ok, Some(n.clone()), &mut g), count: live, check: check.clone() }
             }
         };
-        let live = node.extent().live().map(|e| self.resolve(e, &mut g));
+        let live = node.extent().live().map(|e| self.resolve(e, &mut g, false));
         let mut checks = Vec::new();
         let mut own_rows: Vec<(Node, u32)> = Vec::new();
         let mut reads: Vec<Node> = Vec::new();
@@ -325,34 +342,42 @@ impl Planner {
         (step, taken)
     }
 
-    /// The expression with maps substituted wherever that is worth it, so that it reads stored arrays only.
-    fn resolve(&self, e: &Expr, g: &mut Growing<'_>) -> Expr {
-        if let Some(done) = g.memo.get(&e.digest()) {
+    /// The expression with maps substituted wherever that is worth it, so that it reads stored arrays only. `always` says
+    /// that it is evaluated at every position of the domain.
+    fn resolve(&self, e: &Expr, g: &mut Growing<'_>, always: bool) -> Expr {
+        if let Some(done) = g.memo.get(&(e.digest(), always)) {
             return done.clone();
         }
-        let ops: Vec<Expr> = e.operands().map(|o| self.resolve(o, g)).collect();
+        let is_choice = matches!(e.kind(), ExprKind::Select(..));
+        let operands = e.operands().enumerate();
+        let ops: Vec<Expr> = operands.map(|(k, o)| self.resolve(o, g, always && (k == 0 || !is_choice))).collect();
         let mut out = e.with_operands(ops.into_iter());
         if let ExprKind::Load(n, at) = out.kind() {
             let (n, at) = (n.clone(), at.clone());
-            if let Some(body) = self.take(&n, &at, g) {
+            if let Some(body) = self.take(&n, &at, g, always) {
                 g.taken.push(n.clone());
                 for a in n.asserts() {
                     if !g.after.contains(a) {
                         g.after.push(a.clone());
                     }
                 }
-                out = self.resolve(&body, g);
+                out = self.resolve(&body, g, always);
             }
         }
-        g.memo.insert(e.digest(), out.clone());
+        g.memo.insert((e.digest(), always), out.clone());
         out
     }
 
     /// The map's expression at `at`, if reading the map there is better computed than stored.
-    fn take(&self, n: &Node, at: &Expr, g: &mut Growing<'_>) -> Option<Expr> {
+    fn take(&self, n: &Node, at: &Expr, g: &mut Growing<'_>, always: bool) -> Option<Expr> {
         let recipe = n.recipe()?;
         let Recipe::Map { value, .. } = &*recipe else { return None };
         if g.stored.contains(&n.digest()) || self.roots.contains(&n.digest()) || !self.limits.fuse {
+            return None;
+        }
+        // The conditions of an array hold for all of it, or reading any of it is an error: whether they are looked at must
+        // not depend on what is fused.
+        if value.has_conditions() && !(always && covers(at, n.extent(), g.domain.as_ref())) {
             return None;
         }
         let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
@@ -361,7 +386,7 @@ impl Planner {
         match g.evaluation {
             Evaluation::Everywhere if cost > 2 => return None,
             Evaluation::Twice if cost > TWICE => return None,
-            Evaluation::Again if cost > TWICE || has_conditions(&body) => return None,
+            Evaluation::Again if cost > TWICE => return None,
             // A map finds the rows of a whole tile with two searches: better stored than searched for one by one.
             Evaluation::Rowless if contains_search(&body) => return None,
             _ => {}
@@ -390,11 +415,15 @@ impl Planner {
     }
 }
 
-/// Whether evaluating the expression looks at a condition.
-fn has_conditions(e: &Expr) -> bool {
-    let mut found = false;
-    for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::Checked(..)));
-    found
+/// Whether `at`, evaluated at every position of the domain, goes through all of an array of that extent.
+fn covers(at: &Expr, extent: &Extent, domain: Option<&Extent>) -> bool {
+    let times = match at.kind() {
+        ExprKind::Index => Some(1),
+        ExprKind::Binary(BinaryOp::IndexDiv, i, by) if i.is_index() => by.as_u32(),
+        _ => None,
+    };
+    let all = times.and_then(|k| extent.times("a map", u64::from(k)).ok());
+    all.is_some() && all.as_ref() == domain
 }
 
 /// What evaluating the expression once costs, in operations: each distinct subexpression once, and nothing for the row

@@ -24,8 +24,8 @@ fn longs(kind: Longs) -> &'static Library {
 
 /// Completes `text`, which the templates precede, by what they and it name of 64-bit integers.
 pub(super) fn complete(templates: &[&str], text: &mut String, kind: Longs) {
-    // Almost all kernels do without; and templates are long, but few name these types themselves.
-    let names_long = |text: &&str| text.contains("U64") || text.contains("I64");
+    // Almost all kernels do without, and templates are long. What is asked for from outside has its width in its name.
+    let names_long = |text: &&str| text.contains("64");
     let texts = templates.iter().copied().chain([text.as_str()]).filter(names_long);
     let library = longs(kind);
     let mut open: Vec<usize> = texts.flat_map(|text| library.named(text)).collect();
