@@ -6,8 +6,6 @@ use super::row::Row;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Check;
-use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "map_rows";
@@ -80,21 +78,15 @@ impl Tensor {
     #[track_caller]
     fn beside(&self, other: &Self) -> Result<Self> {
         crate::device::Device::check_same(OP, self.backend(), other.backend())?;
-        let (own, theirs) = (self.nrows_extent(), other.nrows_extent());
-        match (own.as_known(), theirs.as_known()) {
-            _ if own.expr() == theirs.expr() => Ok(other.clone()),
-            (Some(a), Some(b)) => Err(Error::Shape {
-                op: OP,
-                lhs: self.shape_text(),
-                rhs: other.shape_text(),
-                what: format!("{a} and {b} rows"),
-            }),
-            _ => {
-                let check = Check::new(OP, "the tensors have different numbers of rows");
-                let ok = own.expr().eq(theirs.expr());
-                other.on_condition(OP, &[Node::assert(self.backend(), Extent::known(1), ok, check)])
-            }
-        }
+        let check = Check::new(OP, "the tensors have different numbers of rows");
+        let rows = self.nrows_extent().agrees(&other.nrows_extent());
+        let condition = rows.condition(self.backend(), check, |(a, b)| Error::Shape {
+            op: OP,
+            lhs: self.shape_text(),
+            rhs: other.shape_text(),
+            what: format!("{a} and {b} rows"),
+        })?;
+        other.on_condition(OP, condition.as_slice())
     }
 }
 

@@ -4,7 +4,6 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -81,16 +80,9 @@ impl Tensor {
         if mapped.rank() == 0 && self.rank() > 0 {
             return Err(differ(1));
         }
-        let mut asserts = Vec::new();
-        match (own.as_known(), rows.as_known()) {
-            _ if own.expr() == rows.expr() => {}
-            (Some(_), Some(n)) => return Err(differ(n)),
-            _ => {
-                let check = Check::new(OP, "the function gives another number of elements");
-                asserts.push(Node::assert(self.backend(), Extent::known(1), own.expr().eq(rows.expr()), check));
-            }
-        }
-        let mapped = mapped.on_condition(OP, &asserts)?;
+        let check = Check::new(OP, "the function gives another number of elements");
+        let asserts = own.agrees(&rows).condition(self.backend(), check, |(_, n)| differ(n))?;
+        let mapped = mapped.on_condition(OP, asserts.as_slice())?;
         let mut partitions = self.partitions().to_vec();
         partitions.extend(mapped.partitions().iter().cloned());
         let (outer, inner) = (mapped.outer().cloned(), mapped.inner().to_vec());

@@ -128,18 +128,12 @@ impl Tensor {
         let both = rows_of_both(OP, x, y)?;
         let mut asserts = Vec::new();
         for t in [x, y] {
-            let own = t.nrows_extent();
-            match (rows.as_known(), own.as_known()) {
-                _ if rows == own => {}
-                (Some(n), Some(m)) => {
-                    let what = format!("{n} bools choose among {m} rows");
-                    return Err(Error::Shape { op: OP, lhs: self.shape_text(), rhs: t.shape_text(), what });
-                }
-                _ => {
-                    let check = Check::new(OP, "there are not as many rows as bools");
-                    asserts.push(Node::assert(backend, Extent::known(1), rows.expr().eq(own.expr()), check));
-                }
-            }
+            let differ = |(n, m)| {
+                let what = format!("{n} bools choose among {m} rows");
+                Error::Shape { op: OP, lhs: self.shape_text(), rhs: t.shape_text(), what }
+            };
+            let check = Check::new(OP, "there are not as many rows as bools");
+            asserts.extend(rows.agrees(&t.nrows_extent()).condition(backend, check, differ)?);
         }
         let own = Expr::index();
         let flag = Expr::load(self.numbers(OP)?, own.clone());

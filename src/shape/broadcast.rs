@@ -9,6 +9,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::agreement::Agreement;
 use super::{RaggedShape, Repeats, RowPartition, level_below};
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
@@ -188,10 +189,10 @@ impl<'a> Walk<'a> {
     }
 
     fn equal_counts(&mut self, a: usize, b: usize, x: &Extent, y: &Extent, d: usize) -> Result<()> {
-        match (x.as_known(), y.as_known()) {
-            _ if x.expr() == y.expr() => {}
-            (Some(x), Some(y)) => return Err(self.misfit(a, b, format!("dimension {d} is {x} and {y}"))),
-            _ => self.assert(a, b, Extent::known(1), x.expr().eq(y.expr()), d),
+        match x.agrees(y) {
+            Agreement::Yes => {}
+            Agreement::No((x, y)) => return Err(self.misfit(a, b, format!("dimension {d} is {x} and {y}"))),
+            Agreement::If(count, ok) => self.assert(a, b, count, ok, d),
         }
         Ok(())
     }
@@ -311,23 +312,26 @@ impl<'a> Walk<'a> {
         place: &Place,
         d: usize,
     ) -> Result<()> {
-        let difference = match place {
-            Place::Same => p.first_difference(q),
-            Place::First => match (p.host_splits(), q.host_splits()) {
-                (Some(p), Some(q)) if q.len() > 1 => Ok(first_other_length(p, q[1] - q[0])),
-                _ => Err(()),
+        let agreement = match place {
+            Place::Same => p.agrees(q),
+            Place::First | Place::At(_) => match (place, p.host_splits(), q.host_splits()) {
+                (Place::First, Some(p), Some(q)) if q.len() > 1 => {
+                    first_other_length(p, q[1] - q[0]).map_or(Agreement::Yes, Agreement::No)
+                }
+                _ => {
+                    let ok = p.length(Expr::index()).eq(q.length(place.expr()));
+                    Agreement::If(p.nrows_extent().clone(), ok)
+                }
             },
-            Place::At(_) => Err(()),
         };
-        match difference {
-            Ok(None) => {}
-            Ok(Some(row)) => {
+        match agreement {
+            Agreement::Yes => {}
+            Agreement::No(row) => {
                 let what = format!("row {row} of ragged dimension {d} differs in length");
                 return Err(self.misfit(a, b, what));
             }
-            Err(()) => {
-                let ok = p.length(Expr::index()).eq(q.length(place.expr()));
-                self.assert(a, b, p.nrows_extent().clone(), ok, d);
+            Agreement::If(count, ok) => {
+                self.assert(a, b, count, ok, d);
                 if *place == Place::Same {
                     self.equal_counts(a, b, p.nrows_extent(), q.nrows_extent(), d)?;
                 }

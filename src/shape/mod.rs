@@ -5,6 +5,7 @@
 //! - *value_rowids*: for each value, its row. *row_lengths*: for each row, its number of values.
 //! - *ragged_rank*: how many partitions a tensor has.
 
+mod agreement;
 mod broadcast;
 mod encoding;
 mod lengths;
@@ -12,6 +13,7 @@ mod ragged_shape;
 mod row_partition;
 mod taken;
 
+pub(crate) use agreement::Agreement;
 pub(crate) use broadcast::{Place, UniformRows, broadcast, same_layout};
 pub(crate) use encoding::{Encoding, splits_of_rowids, trusted_splits_of_rowids};
 pub use lengths::Lengths;

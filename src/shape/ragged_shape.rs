@@ -89,14 +89,10 @@ impl RaggedShape {
             return Err(Error::argument(OP, "the flat values under a partition have at least one dimension"));
         };
         let mut conditions = Vec::new();
-        let mut equal = |what: &str, a: &Extent, b: &Extent| match (a.as_known(), b.as_known()) {
-            _ if a == b => Ok(()),
-            (Some(a), Some(b)) => Err(Error::partition(OP, format!("{what}: {a} and {b}"))),
-            _ => {
-                let ok = a.expr().eq(b.expr());
-                conditions.push(Node::assert(device.backend(), Extent::known(1), ok, Check::new(OP, what)));
-                Ok(())
-            }
+        let mut equal = |what: &str, a: &Extent, b: &Extent| {
+            let differ = |(a, b)| Error::partition(OP, format!("{what}: {a} and {b}"));
+            conditions.extend(a.agrees(b).condition(device.backend(), Check::new(OP, what), differ)?);
+            Ok(())
         };
         for pair in partitions.windows(2) {
             equal(

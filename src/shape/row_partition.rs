@@ -176,30 +176,6 @@ impl RowPartition {
         self.rows == other.rows && self.nrows == other.nrows
     }
 
-    /// The first row whose length differs, where the host can tell; `Err` where it can't.
-    pub(crate) fn first_difference(&self, other: &Self) -> std::result::Result<Option<usize>, ()> {
-        if self.same(other) {
-            return Ok(None);
-        }
-        let length = |p: &Self, r: usize| match (&p.rows, &p.host) {
-            (Rows::Uniform(len), _) => Some(*len),
-            (_, Some(s)) => Some(s[r + 1] - s[r]),
-            _ => None,
-        };
-        let (Some(a), Some(b)) = (self.nrows(), other.nrows()) else { return Err(()) };
-        if a != b {
-            return Ok(Some(a.min(b) as usize));
-        }
-        for r in 0..a as usize {
-            match (length(self, r), length(other, r)) {
-                (Some(x), Some(y)) if x != y => return Ok(Some(r)),
-                (Some(_), Some(_)) => {}
-                _ => return Err(()),
-            }
-        }
-        Ok(None)
-    }
-
     /// Where row `row` starts.
     pub(crate) fn start(&self, row: Expr) -> Expr {
         self.rows.start(row)

@@ -54,17 +54,10 @@ impl<'a> Pair<'a> {
     /// see becomes a condition.
     #[track_caller]
     fn check_outer(&mut self, axis: usize) -> Result<()> {
-        let (nx, ny) = (self.x.nrows_extent(), self.y.nrows_extent());
-        match (nx.as_known(), ny.as_known()) {
-            (Some(a), Some(b)) if a != b => return Err(self.misfit(format!("{a} rows cannot be joined with {b}"))),
-            (Some(_), Some(_)) => {}
-            _ if nx == ny => {}
-            _ => {
-                let check = Check::new(self.op, "the tensors have different numbers of rows");
-                let ok = nx.expr().eq(ny.expr());
-                self.asserts.push(Node::assert(self.backend, Extent::known(1), ok, check));
-            }
-        }
+        let check = Check::new(self.op, "the tensors have different numbers of rows");
+        let rows = self.x.nrows_extent().agrees(&self.y.nrows_extent());
+        let misfit = |(a, b)| self.misfit(format!("{a} rows cannot be joined with {b}"));
+        self.asserts.extend(rows.condition(self.backend, check, misfit)?);
         for dim in 0..axis.saturating_sub(1) {
             let (p, q) = (&self.left[dim], &self.right[dim]);
             match (p.uniform_row_length(), q.uniform_row_length()) {
@@ -74,18 +67,9 @@ impl<'a> Pair<'a> {
                 }
                 _ => {}
             }
-            match p.first_difference(q) {
-                Ok(None) => {}
-                Ok(Some(row)) => {
-                    return Err(self.misfit(format!("row {row} of dimension {dim} has different lengths")));
-                }
-                Err(()) => {
-                    let what = format!("rows of dimension {dim} have different lengths");
-                    let ok = p.length(Expr::index()).eq(q.length(Expr::index()));
-                    let check = Check::new(self.op, what);
-                    self.asserts.push(Node::assert(self.backend, p.nrows_extent().clone(), ok, check));
-                }
-            }
+            let check = Check::new(self.op, format!("rows of dimension {dim} have different lengths"));
+            let misfit = |row| self.misfit(format!("row {row} of dimension {dim} has different lengths"));
+            self.asserts.extend(p.agrees(q).condition(self.backend, check, misfit)?);
         }
         Ok(())
     }

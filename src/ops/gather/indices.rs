@@ -199,27 +199,16 @@ impl Indices {
         if batch == 0 {
             return Ok(asserts);
         }
-        let (rows, own) = (params.nrows_extent(), self.nrows.clone());
-        if rows != own {
-            if let (Some(a), Some(b)) = (rows.as_known(), own.as_known()) {
-                return Err(Error::argument(op, format!("the tensor has {a} batches, but the indices have {b}")));
-            }
-            let check = Check::new(op, "the tensor and the indices have different numbers of batches");
-            asserts.push(Node::assert(backend, Extent::known(1), rows.expr().eq(own.expr()), check));
-        }
+        let check = Check::new(op, "the tensor and the indices have different numbers of batches");
+        asserts.extend(params.nrows_extent().agrees(&self.nrows).condition(backend, check, |(a, b)| {
+            Error::argument(op, format!("the tensor has {a} batches, but the indices have {b}"))
+        })?);
         for (d, (p, (q, _))) in params.partitions().iter().zip(&self.dims).take(batch - 1).enumerate() {
-            match p.first_difference(q) {
-                Ok(None) => {}
-                Ok(Some(row)) => {
-                    let what = format!("batch dimension {} differs from that of the indices at row {row}", d + 1);
-                    return Err(Error::argument(op, what));
-                }
-                Err(()) => {
-                    let ok = p.length(Expr::index()).eq(q.length(Expr::index()));
-                    let check = Check::new(op, "a batch dimension differs from that of the indices");
-                    asserts.push(Node::assert(backend, p.nrows_extent().clone(), ok, check));
-                }
-            }
+            let check = Check::new(op, "a batch dimension differs from that of the indices");
+            asserts.extend(p.agrees(q).condition(backend, check, |row| {
+                let what = format!("batch dimension {} differs from that of the indices at row {row}", d + 1);
+                Error::argument(op, what)
+            })?);
         }
         Ok(asserts)
     }

@@ -15,6 +15,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::shape::Agreement;
 
 pub(crate) use encoded::encoded;
 pub(crate) use readers::positions;
@@ -55,16 +56,14 @@ impl<'a> Making<'a> {
 
     /// The condition that a partition has as many values as there are: none where the host can tell.
     pub(crate) fn same_count(self, nvals: &Extent, there: &Extent) -> Result<Vec<Node>> {
-        let rule = |n: &str| format!("the partition has {n} values");
-        match (nvals.as_known(), there.as_known()) {
-            (Some(a), Some(b)) if a == b => Ok(Vec::new()),
-            (Some(a), Some(b)) => {
-                Err(Error::partition(self.op, format!("{}, but there are {b}", rule(&a.to_string()))))
+        match nvals.agrees(there) {
+            Agreement::Yes => Ok(Vec::new()),
+            Agreement::No((a, b)) => {
+                Err(Error::partition(self.op, format!("the partition has {a} values, but there are {b}")))
             }
-            _ if nvals == there => Ok(Vec::new()),
-            _ => {
-                let what = format!("{}, and as many must be given", rule("some number of"));
-                Ok(vec![self.condition(Extent::known(1), nvals.expr().eq(there.expr()), what)])
+            Agreement::If(count, ok) => {
+                let what = "the partition has some number of values, and as many must be given";
+                Ok(vec![self.condition(count, ok, what.into())])
             }
         }
     }
