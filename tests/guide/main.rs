@@ -1,14 +1,16 @@
 //! The code of TensorFlow's guide to ragged tensors, cell by cell and in its order, with what it prints.
 //!
-//! `current.rs` is the guide as of TensorFlow 2.11, whose printed results are compared; `older.rs` an earlier version of
-//! it, without printed results: where its cells differ, what TensorFlow gives for them stands here. What is left out
-//! for now: strings beyond concatenation, joining and hashing; protocol buffers, datasets, Keras and saved models.
+//! `current.rs` is the guide as of TensorFlow 2.11, whose printed results are compared, `older.rs` an earlier version of
+//! it, without printed results. Each goes through all of its cells in its order; the sections that both have are in
+//! `shared.rs`. What is left out for now: strings beyond concatenation, joining and hashing; protocol buffers, datasets,
+//! Keras and saved models.
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod current;
 mod older;
+mod shared;
 
 use ragged::{ConstantOptions, DType, Device, Nested, Result, Tensor};
 use serde_json::Value as Json;
@@ -56,10 +58,15 @@ fn is_dense(t: &Tensor, dtype: DType, values: Json) {
     assert_eq!(t.to_string(), want.expect("a constant").to_string(), "on {:?}", t.device());
 }
 
-/// Runs the cells on every device.
+/// The cells of a section of the guide, on one device.
+type Section = fn(&Device) -> Result<()>;
+
+/// Goes through the named sections, on every device.
 #[track_caller]
-fn everywhere(cells: impl Fn(&Device) -> Result<()>) {
+fn in_order(sections: &[(&str, Section)]) {
     for (name, device) in common::devices() {
-        cells(&device).unwrap_or_else(|e| panic!("{name}: {e}"));
+        for (title, section) in sections {
+            section(&device).unwrap_or_else(|e| panic!("{title} on {name}: {e}"));
+        }
     }
 }
