@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::digest::Digest;
+use super::fold::fold_u32;
 use super::node::Node;
 use super::opcode::{BinaryOp, UnaryOp};
 use super::scalar::Scalar;
@@ -141,7 +142,7 @@ fn own_cost(kind: &ExprKind) -> u32 {
 }
 
 impl Expr {
-    fn new(kind: ExprKind, dtype: DType) -> Self {
+    pub(super) fn new(kind: ExprKind, dtype: DType) -> Self {
         use ExprKind as K;
         let digest = match &kind {
             K::Index => Digest::of("index", ()),
@@ -269,70 +270,7 @@ impl Expr {
         let dtype = a.dtype();
         Self::new(ExprKind::Select(self, a, b), dtype)
     }
-    /// The value as another dtype. What is recorded is a conversion that backends have: from and to the narrow dtypes
-    /// they convert what those are computed in alone.
-    pub(crate) fn cast(self, dtype: DType) -> Self {
-        let (from, inside) = (self.dtype().computes_in(), dtype.computes_in());
-        if self.dtype() == dtype {
-            return self;
-        }
-        if from != self.dtype() {
-            let wide = match self.kind() {
-                ExprKind::Scalar(s) => Self::scalar(s.widened()),
-                _ => Self::new(ExprKind::Cast(self), from),
-            };
-            return wide.cast(dtype);
-        }
-        if inside == dtype {
-            return Self::new(ExprKind::Cast(self), dtype);
-        }
-        if let ExprKind::Cast(narrow) = self.kind()
-            && narrow.dtype() == dtype
-            && from == inside
-        {
-            return narrow.clone();
-        }
-        let wide = if dtype.is_float() {
-            self.single(dtype)
-        } else if from.is_float() {
-            // Saturating once, at the end that is nearer.
-            let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
-            self.cast(inside).max(Self::scalar(low)).min(Self::scalar(high))
-        } else {
-            self.cast(inside)
-        };
-        Self::new(ExprKind::Cast(wide), dtype)
-    }
 
-    /// The f32 that rounds to the same float of `dtype`, a narrow one, as this number does.
-    fn single(self, dtype: DType) -> Self {
-        let from = self.dtype();
-        // Integers that f32 has not are beyond f16.
-        let digits_are_lost = from == DType::F64 || dtype == DType::BF16 && from.is_integer() && from.size() >= 4;
-        if !digits_are_lost {
-            return self.cast(DType::F32);
-        }
-        // Of the two neighbours the one whose last digit is odd: what is between two is never taken for a tie.
-        let near = self.clone().cast(DType::F32);
-        let (bits, back) = (near.clone().bitcast(DType::U32), near.cast(from));
-        let zero = Self::scalar(Scalar::from_i64(from, 0));
-        let outwards = back.clone().lt(self.clone()).ne(self.clone().lt(zero));
-        let one = || Self::u32(1);
-        let next = outwards.select(bits.clone().add(one()), bits.clone().sub(one()));
-        let stays = back.eq(self).or(bits.clone().and(one()).ne(Self::u32(0)));
-        stays.select(bits, next).bitcast(DType::F32)
-    }
-
-    /// The bits as another dtype of that width.
-    pub(crate) fn bitcast(self, dtype: DType) -> Self {
-        use DType::{BF16, F16, I8, I16, U16};
-        match (self.dtype(), dtype) {
-            (from, to) if from == to => self,
-            (I8, _) | (_, I8) | (U16, I16) | (I16, U16) => self.cast(dtype),
-            (F16 | BF16, I16 | F16 | BF16) | (I16, F16 | BF16) => self.bitcast(U16).bitcast(dtype),
-            _ => Self::new(ExprKind::Bitcast(self), dtype),
-        }
-    }
     /// `self`, recording the element's position if `ok` is false.
     pub(crate) fn checked(self, check: Arc<Check>, ok: Self) -> Self {
         let dtype = self.dtype();
@@ -470,74 +408,5 @@ impl Expr {
             out
         }
         if position.is_index() { self.clone() } else { go(self, position, &mut Default::default()) }
-    }
-}
-
-/// `q` and `m` of `q * k + m` where `m` is below `k` by its form.
-fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
-    use BinaryOp::{Add, IndexRem, Mul};
-    let times_k = |e: &Expr| match e.kind() {
-        ExprKind::Binary(Mul, q, by) if by.as_u32() == Some(k) => Some(q.clone()),
-        _ => None,
-    };
-    if let Some(q) = times_k(e) {
-        return Some((q, Expr::u32(0)));
-    }
-    match e.kind() {
-        ExprKind::Binary(Add, q, m) => {
-            let small = match m.kind() {
-                ExprKind::Binary(IndexRem, _, by) => by.as_u32() == Some(k),
-                ExprKind::Scalar(Scalar::U32(v)) => *v < k,
-                _ => false,
-            };
-            times_k(q).filter(|_| small).map(|q| (q, m.clone()))
-        }
-        _ => None,
-    }
-}
-
-/// Index arithmetic that needs no kernel: `x + 0`, `x * 1`, `x / 1`, `x % 1`, `(q * k + m) / k` with `m % k = m`,
-/// `within(s, r, o) - s[r]`, and numbers with numbers.
-fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
-    if a.dtype() != DType::U32 {
-        return None;
-    }
-    let (x, y) = (a.as_u32(), b.as_u32());
-    if let (Some(x), Some(y)) = (x, y) {
-        return Some(match op {
-            BinaryOp::Add => Expr::u32(x.wrapping_add(y)),
-            BinaryOp::Sub => Expr::u32(x.wrapping_sub(y)),
-            BinaryOp::Mul => Expr::u32(x.wrapping_mul(y)),
-            BinaryOp::Div | BinaryOp::IndexDiv => Expr::u32(x.checked_div(y).unwrap_or(0)),
-            BinaryOp::Rem | BinaryOp::IndexRem => Expr::u32(x.checked_rem(y).unwrap_or(0)),
-            BinaryOp::Min => Expr::u32(x.min(y)),
-            BinaryOp::Max => Expr::u32(x.max(y)),
-            BinaryOp::Eq => Expr::scalar(x == y),
-            BinaryOp::Ne => Expr::scalar(x != y),
-            BinaryOp::Lt => Expr::scalar(x < y),
-            BinaryOp::Le => Expr::scalar(x <= y),
-            _ => return None,
-        });
-    }
-    if let (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(k)) = (op, y)
-        && let Some((q, m)) = quotient_and_rest(a, k)
-    {
-        return Some(if op == BinaryOp::IndexDiv { q } else { m });
-    }
-    if let (BinaryOp::Sub, ExprKind::Within(s, row, offset), ExprKind::Load(t, r)) = (op, a.kind(), b.kind())
-        && s == t
-        && row == r
-    {
-        return Some(offset.clone());
-    }
-    match (op, x, y) {
-        (BinaryOp::Add | BinaryOp::Sub, _, Some(0))
-        | (BinaryOp::Mul | BinaryOp::Div | BinaryOp::IndexDiv, _, Some(1)) => Some(a.clone()),
-        (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => Some(b.clone()),
-        // What is read stays, since it may come with a condition that has to be looked at.
-        (BinaryOp::IndexRem, _, Some(1)) => Some(Expr::u32(0)),
-        (BinaryOp::Mul, _, Some(0)) if !a.reads() => Some(Expr::u32(0)),
-        (BinaryOp::Mul, Some(0), _) if !b.reads() => Some(Expr::u32(0)),
-        _ => None,
     }
 }

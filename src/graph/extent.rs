@@ -117,4 +117,19 @@ impl Extent {
             },
         }
     }
+    /// The count on the host: one wait where only the device knows it.
+    pub(crate) fn on_host(&self, backend: &BackendRef, op: &'static str) -> Result<u32> {
+        self.live.as_ref().map_or(Ok(self.capacity), |live| read_u32(backend, op, live.clone()))
+    }
+}
+
+/// A number on the device, read now: one wait.
+pub(crate) fn read_u32(backend: &BackendRef, op: &'static str, e: Expr) -> Result<u32> {
+    read_u32_if(backend, op, e, &[])
+}
+
+/// A number on the device that stands on conditions, read now: one wait.
+pub(crate) fn read_u32_if(backend: &BackendRef, op: &'static str, e: Expr, asserts: &[Node]) -> Result<u32> {
+    let node = Node::map(backend, op, Extent::known(1), e, asserts);
+    Ok(bytemuck::pod_read_unaligned(&backend.read(&[node])?[0]))
 }

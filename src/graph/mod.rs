@@ -1,9 +1,11 @@
 //! The expression graph: what is to be computed, independent of who computes it.
 
 pub(crate) mod backend;
+mod convert;
 pub(crate) mod digest;
 pub(crate) mod expr;
 pub(crate) mod extent;
+mod fold;
 pub(crate) mod node;
 pub(crate) mod opcode;
 pub(crate) mod plan;

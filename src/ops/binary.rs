@@ -12,7 +12,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::math::MathFn;
 use crate::shape::same_layout;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{RaggedTensor, Tensor};
 
 /// What an operation computes of two numbers.
 type Pair = fn(&Site, Expr, Expr) -> Expr;
@@ -357,8 +357,7 @@ impl Tensor {
             sum = sum.add(Expr::load(other.numbers(OP)?, Expr::index()));
         }
         let node = Node::map(first.backend(), OP, first.count()?, sum, &asserts);
-        let (partitions, outer) = (first.partitions().to_vec(), first.outer().cloned());
-        Self::new(first.backend(), partitions, outer, first.inner().to_vec(), Values::Numbers(node))
+        first.with_value_node(node)
     }
 }
 

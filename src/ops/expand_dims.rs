@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, read_u32};
+use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
     /// The same values under a new dimension of size 1 that becomes dimension `axis`: 0 to the rank, or negative.
@@ -32,10 +32,7 @@ impl Tensor {
         let axis = new_axis(OP, self, axis)?;
         match self.outer() {
             Some(rows) if axis == 0 && self.ragged_rank() == 0 => {
-                let size = match rows.as_known() {
-                    Some(n) => n,
-                    None => read_u32(self.backend(), OP, rows.expr())?,
-                };
+                let size = rows.on_host(self.backend(), OP)?;
                 let inner = [&[size], self.inner()].concat();
                 Self::new(self.backend(), Vec::new(), Some(Extent::known(1)), inner, self.values_ref().clone())
             }

@@ -92,7 +92,7 @@ impl Tensor {
             _ => {
                 let check = Check::new(OP, "the tensors have different numbers of rows");
                 let ok = own.expr().eq(theirs.expr());
-                other.under_conditions(OP, &[Node::assert(self.backend(), Extent::known(1), ok, check)])
+                other.on_condition(OP, &[Node::assert(self.backend(), Extent::known(1), ok, check)])
             }
         }
     }

@@ -2,11 +2,11 @@
 
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::{RaggedShape, same_layout};
-use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
     /// What `function` gives for the flat values, a dense tensor, under the partitions of this one.
@@ -66,7 +66,7 @@ impl Tensor {
             asserts.extend(same_layout(first.backend(), OP, &a, &b)?);
             flat.push(t.flat_values()?);
         }
-        first.over(function(&flat)?.under_conditions(OP, &asserts)?)
+        first.over(function(&flat)?.on_condition(OP, &asserts)?)
     }
 
     /// `mapped`, whose rows are as many as these flat values, under these partitions.
@@ -90,23 +90,11 @@ impl Tensor {
                 asserts.push(Node::assert(self.backend(), Extent::known(1), own.expr().eq(rows.expr()), check));
             }
         }
-        let mapped = mapped.under_conditions(OP, &asserts)?;
+        let mapped = mapped.on_condition(OP, &asserts)?;
         let mut partitions = self.partitions().to_vec();
         partitions.extend(mapped.partitions().iter().cloned());
         let (outer, inner) = (mapped.outer().cloned(), mapped.inner().to_vec());
         Self::new(self.backend(), partitions, outer, inner, mapped.values_ref().clone())
-    }
-
-    /// The same tensor, whose values may be read only where the conditions hold.
-    pub(super) fn under_conditions(&self, op: &'static str, asserts: &[Node]) -> Result<Self> {
-        if asserts.is_empty() {
-            return Ok(self.clone());
-        }
-        let pick = Pick::From(self.values_ref(), Expr::index());
-        let bound = BytesBound::AtMost(self.values_ref().bytes_capacity());
-        let values = Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, asserts)?;
-        let (partitions, outer) = (self.partitions().to_vec(), self.outer().cloned());
-        Self::new(self.backend(), partitions, outer, self.inner().to_vec(), values)
     }
 }
 

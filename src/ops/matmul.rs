@@ -6,10 +6,10 @@ use crate::device::Device;
 use crate::element::Arithmetic;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
+use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
 use crate::shape::{RaggedShape, Repeats, RowPartition, level_below, same_layout};
-use crate::tensor::{RaggedTensor, Tensor, Values, read_u32};
+use crate::tensor::{RaggedTensor, Tensor, Values};
 
 const OP: &str = "matmul";
 

@@ -8,7 +8,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
-use crate::tensor::{RaggedTensor, Tensor, Values, read_u32};
+use crate::tensor::{RaggedTensor, Tensor, Values};
 
 const OP: &str = "one_hot";
 
@@ -50,7 +50,7 @@ impl Tensor {
         let mut inner = self.inner().to_vec();
         let outer = if place == 0 {
             if let Some(rows) = self.outer() {
-                let size = rows.as_known().map_or_else(|| read_u32(self.backend(), OP, rows.expr()), Ok)?;
+                let size = rows.on_host(self.backend(), OP)?;
                 inner.insert(0, size);
             }
             depth.clone()

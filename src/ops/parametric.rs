@@ -174,8 +174,7 @@ impl Tensor {
     pub fn zeros_like(&self) -> Result<Self> {
         let (pick, count) = (Pick::Fill(Fill::zero(self.dtype())), self.count()?);
         let zeros = Values::rearranged(self.backend(), "zeros_like", &count, &pick, BytesBound::AtMost(0), &[])?;
-        let (partitions, outer) = (self.partitions().to_vec(), self.outer().cloned());
-        Self::new(self.backend(), partitions, outer, self.inner().to_vec(), zeros)
+        self.holding(zeros)
     }
 }
 

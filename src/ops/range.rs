@@ -12,7 +12,7 @@ use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::shape::{Place, RaggedShape, RowPartition, UniformRows, broadcast};
-use crate::tensor::{Fill, RaggedTensor, Tensor, Values, read_u32};
+use crate::tensor::{Fill, RaggedTensor, Tensor, Values};
 
 const OP: &str = "range";
 
@@ -113,12 +113,8 @@ impl Tensor {
         let length = site.checked("a delta is 0", delta.clone().ne(zero), length);
         let lengths = Node::map(backend, OP, rows.clone(), length, &shared.asserts);
         let length = Expr::load(&lengths, Expr::index());
-        let partition = RowPartition::from_lengths(backend, OP, &rows, length, u32::MAX - 1)?;
-        let nvals = match partition.nvals() {
-            Some(n) => Extent::known(n),
-            None => Extent::known_u64(OP, read_u32(backend, OP, partition.nvals_extent().expr())?.into())?,
-        };
-        let partition = partition.with_nvals(nvals.clone());
+        let partition = RowPartition::from_lengths(backend, OP, &rows, length, u32::MAX - 1)?.measured(backend, OP)?;
+        let nvals = partition.nvals_extent().clone();
         let row = partition.row_of(Expr::index());
         let place = partition.offset_of(Expr::index()).cast(dtype);
         let number = start.at(&row).add(place.mul(delta.at(&row)));

@@ -9,7 +9,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::{RaggedShape, RowPartition};
-use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values, read_u32};
+use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 /// The shape that an operation is to give: a [`RaggedShape`], or the sizes of a dense one.
 ///
@@ -168,7 +168,7 @@ impl Tensor {
             asserts.push(Node::assert(backend, Extent::known(1), ok, check));
             if open > 0 {
                 // An inner dimension: its size is part of the type.
-                count = Extent::known(read_u32(backend, op, count.expr())?);
+                count = Extent::known(count.on_host(backend, op)?);
             }
         }
         if let Some(n) = count.as_known().filter(|n| n % by != 0) {

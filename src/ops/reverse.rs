@@ -54,8 +54,7 @@ impl Tensor {
             let pick = Pick::From(self.values_ref(), mirrored.mul(width).add(number));
             let bound = BytesBound::AtMost(self.values_ref().bytes_capacity());
             let values = Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, &[])?;
-            let (parts, outer) = (self.partitions().to_vec(), self.outer().cloned());
-            return Self::new(self.backend(), parts, outer, self.inner().to_vec(), values);
+            return self.holding(values);
         }
         let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
         let (kept, below) = self.partitions().split_at(axis);

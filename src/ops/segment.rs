@@ -7,7 +7,7 @@ use crate::dtype::DType;
 use crate::element::Arithmetic;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::Extent;
+use crate::graph::extent::{Extent, read_u32_if};
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
@@ -224,8 +224,7 @@ impl Tensor {
             // A dimension of a dense tensor that only the device knows: the wait.
             let last = key(count.expr().sub(Expr::u32(1))).add(Expr::u32(1));
             let segments = count.expr().eq(Expr::u32(0)).select(Expr::u32(0), last);
-            let read = backend.read(&[Node::map(backend, op, Extent::known(1), segments, &asserts)])?;
-            bytemuck::pod_read_unaligned(&read[0])
+            read_u32_if(backend, op, segments, &asserts)?
         };
         let segments = Extent::known(segments);
         let below = counts_below(backend, op, count, key)?;

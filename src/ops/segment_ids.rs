@@ -3,10 +3,10 @@
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::Extent;
+use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
 use crate::shape::Encoding;
-use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded, read_u32};
+use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded};
 
 impl Tensor {
     /// The segment of each value, for splits in this tensor: an i64 vector of `splits[last]` entries.

@@ -8,7 +8,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
 use crate::sparse::SparseTensor;
-use crate::tensor::{RaggedTensor, Tensor, Values, counts_below, read_u32};
+use crate::tensor::{RaggedTensor, Tensor, Values, counts_below};
 
 impl Tensor {
     /// The sparse tensor with every value, zeros too, at its coordinates. `tf.RaggedTensor.to_sparse`.
@@ -37,11 +37,7 @@ impl Tensor {
             return Err(Error::argument(OP, "a scalar has no coordinates"));
         }
         let backend = self.backend();
-        let rows = self.nrows_extent();
-        let nrows = match rows.as_known() {
-            Some(n) => n,
-            None => read_u32(backend, OP, rows.expr())?,
-        };
+        let nrows = self.nrows_extent().on_host(backend, OP)?;
         let mut dense_shape = vec![u64::from(nrows)];
         dense_shape.extend(self.longest_rows(OP)?.into_iter().map(u64::from));
         dense_shape.extend(self.inner().iter().map(|&d| u64::from(d)));

@@ -75,10 +75,8 @@ pub(super) fn join(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<T
         _ => None,
     };
     let mut strings = RowPartition::from_lengths(backend, op, count, length, capacity.unwrap_or(u32::MAX - 1))?;
-    if capacity.is_none() && strings.nvals().is_none() {
-        let total = Node::map(backend, op, Extent::known(1), strings.nvals_extent().expr(), &[]);
-        let read = backend.read(&[total])?;
-        strings = strings.with_nvals(Extent::known(bytemuck::pod_read_unaligned(&read[0])));
+    if capacity.is_none() {
+        strings = strings.measured(backend, op)?;
     }
     let (row, offset) = (strings.row_of(Expr::index()), strings.offset_of(Expr::index()));
     let (in_a, in_b) = (a.place.expr().at(&row), b.place.expr().at(&row));

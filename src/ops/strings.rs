@@ -188,7 +188,7 @@ impl Tensor {
         let byte = offset.clone().lt(first_len).select(from_a, offset.lt(second_at).select(middle, from_b));
         let bytes = Node::map(backend, op, strings.nvals_extent().clone(), byte, &[]);
         let values = Values::Strings { strings, bytes };
-        Self::new(backend, self.partitions().to_vec(), self.outer().cloned(), self.inner().to_vec(), values)
+        self.holding(values)
     }
 
     /// This scalar at every place of `layout`.
@@ -197,13 +197,7 @@ impl Tensor {
         let count = layout.count()?;
         let bytes = self.values_ref().bytes_capacity() * u64::from(count.capacity());
         let values = Values::rearranged(self.backend(), op, &count, &pick, BytesBound::AtMost(bytes), &[])?;
-        Self::new(
-            self.backend(),
-            layout.partitions().to_vec(),
-            layout.outer().cloned(),
-            layout.inner().to_vec(),
-            values,
-        )
+        layout.holding(values)
     }
 
     /// A dense tensor with as many rows as this one has, each of `width` times `value`: `[nrows, width]`.

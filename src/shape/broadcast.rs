@@ -168,11 +168,10 @@ impl<'a> Walk<'a> {
     /// The operand's number of rows; on the host where they become an inner dimension of the result.
     fn known_if_inside(&self, layout: &RaggedShape) -> Result<Extent> {
         let rows = layout.nrows_extent();
-        if rows.as_known().is_some() || layout.rank() == self.rank {
+        if layout.rank() == self.rank {
             return Ok(rows);
         }
-        let node = Node::map(self.backend, self.op, Extent::known(1), rows.expr(), &[]);
-        Ok(Extent::known(bytemuck::pod_read_unaligned(&self.backend.read(&[node])?[0])))
+        Ok(Extent::known(rows.on_host(self.backend, self.op)?))
     }
 
     fn misfit(&self, a: usize, b: usize, what: String) -> Error {

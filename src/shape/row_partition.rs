@@ -105,6 +105,12 @@ impl RowPartition {
         self
     }
 
+    /// The same partition with its number of values on the host: one wait where only the device knows it.
+    pub(crate) fn measured(self, backend: &BackendRef, op: &'static str) -> Result<Self> {
+        let nvals = Extent::known_u64(op, self.nvals.on_host(backend, op)?.into())?;
+        Ok(self.with_nvals(nvals))
+    }
+
     /// The same partition, knowing its shortest and longest row.
     pub(crate) fn with_lengths(mut self, lengths: Option<(u32, u32)>) -> Self {
         self.lengths = lengths.or(self.lengths);

@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 
 /// Whether a row may be taken more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +46,5 @@ pub(crate) fn level_below(
     if taken.nvals().is_some() {
         return Ok(taken);
     }
-    let total = Node::map(backend, op, Extent::known(1), taken.nvals_extent().expr(), &[]);
-    let read = backend.read(&[total])?;
-    let nvals = Extent::known(bytemuck::pod_read_unaligned(&read[0]));
-    Ok(taken.with_nvals(nvals).with_lengths(longest.map(|l| (0, l))))
+    Ok(taken.measured(backend, op)?.with_lengths(longest.map(|l| (0, l))))
 }

@@ -1,6 +1,6 @@
 //! Nested lists whose depth and type the compiler knows: `Vec<Vec<T>>` in and out.
 
-use super::nested::of_parts;
+use super::constant::of_parts;
 use super::{HostTensor, RaggedTensor};
 use crate::device::Device;
 use crate::element::{Element, Number, Str};

@@ -1,5 +1,6 @@
 //! Tensors: flat values under row partitions.
 
+mod constant;
 mod construct;
 mod display;
 mod from_nested;
@@ -11,13 +12,14 @@ mod partition;
 mod typed;
 mod values;
 
+pub use constant::ConstantOptions;
 pub use from_nested::{FromNested, IntoNested};
 pub use host::{HostTensor, HostValues};
 pub(crate) use integers::Source;
 pub use integers::{Integer, Integers};
 pub use into_values::IntoValues;
-pub use nested::{ConstantOptions, Nested};
-pub(crate) use partition::{Making, Trust, counts_below, encoded, positions, read_u32};
+pub use nested::Nested;
+pub(crate) use partition::{Making, Trust, counts_below, encoded, positions};
 pub use typed::RaggedTensor;
 pub use values::Fill;
 pub(crate) use values::{BytesBound, Pick, Values};
@@ -71,15 +73,25 @@ impl Tensor {
         Ok(out)
     }
 
-    /// The same layout with other values.
+    /// The same layout, holding other values: as many numbers or strings.
+    pub(crate) fn holding(&self, values: Values) -> Result<Self> {
+        let RaggedShape { partitions, outer, inner, .. } = &self.shape;
+        Self::new(self.backend(), partitions.clone(), outer.clone(), inner.clone(), values)
+    }
+
+    /// The same layout with other numbers.
     pub(crate) fn with_value_node(&self, node: Node) -> Result<Self> {
-        Self::new(
-            self.backend(),
-            self.shape.partitions.clone(),
-            self.shape.outer.clone(),
-            self.shape.inner.clone(),
-            Values::Numbers(node),
-        )
+        self.holding(Values::Numbers(node))
+    }
+
+    /// The same tensor on these conditions: its values are those only where they hold.
+    pub(crate) fn on_condition(&self, op: &'static str, asserts: &[Node]) -> Result<Self> {
+        if asserts.is_empty() {
+            return Ok(self.clone());
+        }
+        let pick = Pick::From(&self.values, Expr::index());
+        let bound = BytesBound::AtMost(self.values.bytes_capacity());
+        self.holding(Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, asserts)?)
     }
 
     pub(crate) fn backend(&self) -> &BackendRef {

@@ -166,9 +166,7 @@ impl Values {
         let is_measured = length.as_u32().is_none() && extent.capacity() > 0;
         let mut strings = RowPartition::from_lengths(backend, op, extent, length, capacity)?;
         if matches!(bound, BytesBound::Unknown) && is_measured {
-            let total = Node::map(backend, op, Extent::known(1), strings.nvals_extent().expr(), &[]);
-            let read = backend.read(&[total])?;
-            strings = strings.with_nvals(Extent::known(bytemuck::pod_read_unaligned(&read[0])));
+            strings = strings.measured(backend, op)?;
         }
         let at = Expr::index();
         let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));

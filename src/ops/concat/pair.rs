@@ -1,17 +1,15 @@
-//! Concatenation and stacking.
+//! Two tensors joined along one axis.
 //!
-//! Two tensors are joined at a time, in a balanced tree, since a kernel binds few arrays; what is joined is the same in
-//! any grouping. Elements of the result are numbered by where they come from: those of the left operand by their
-//! position, those of the right one by their position plus the left one's capacity.
+//! Elements of the result are numbered by where they come from: those of the left operand by their position, those of
+//! the right one by their position plus the left one's capacity.
 
-use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::shape::RowPartition;
-use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 /// The elements of a level of the result.
 struct Joined {
@@ -31,7 +29,7 @@ impl Joined {
 }
 
 /// The two operands with all dimensions as partitions.
-struct Pair<'a> {
+pub(super) struct Pair<'a> {
     backend: &'a BackendRef,
     op: &'static str,
     x: &'a Tensor,
@@ -42,7 +40,7 @@ struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    fn new(op: &'static str, x: &'a Tensor, y: &'a Tensor) -> Result<Self> {
+    pub(super) fn new(op: &'static str, x: &'a Tensor, y: &'a Tensor) -> Result<Self> {
         let parts = |t: &Tensor| Ok(t.deepened(t.inner().len())?.partitions().to_vec());
         let (left, right) = (parts(x)?, parts(y)?);
         Ok(Self { backend: x.backend(), op, x, y, left, right, asserts: Vec::new() })
@@ -196,7 +194,7 @@ impl<'a> Pair<'a> {
 
     /// The two joined along `axis`.
     #[track_caller]
-    fn join(mut self, axis: usize) -> Result<Tensor> {
+    pub(super) fn join(mut self, axis: usize) -> Result<Tensor> {
         self.check_inner(axis)?;
         let (mut parts, mut joined) = match axis.checked_sub(1) {
             None => (Vec::new(), self.append()?),
@@ -263,162 +261,5 @@ fn uniform(p: &RowPartition, q: &RowPartition, count: &Extent) -> Result<Option<
     match (p.rows(), q.rows()) {
         (Rows::Uniform(a), Rows::Uniform(b)) if a == b => RowPartition::uniform(*a, count.clone()).map(Some),
         _ => Ok(None),
-    }
-}
-
-/// All of them joined along `axis`, which all have; all have one dtype and one number of row partitions.
-#[track_caller]
-fn join_all(op: &'static str, all: &[Tensor], axis: usize) -> Result<Tensor> {
-    match all {
-        [one] => Ok(one.clone()),
-        _ => {
-            let (left, right) = all.split_at(all.len() / 2);
-            let (left, right) = (join_all(op, left, axis)?, join_all(op, right, axis)?);
-            Pair::new(op, &left, &right)?.join(axis)
-        }
-    }
-}
-
-/// Fails unless there is at least one tensor, and all have the first one's rank, dtype and device.
-fn check_alike<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<&'a Tensor> {
-    let Some((first, others)) = all.split_first() else {
-        return Err(Error::argument(op, "there must be at least one tensor"));
-    };
-    for other in others {
-        Device::check_same(op, first.backend(), other.backend())?;
-        if other.dtype() != first.dtype() {
-            return Err(Error::DTypes { op, lhs: first.dtype(), rhs: other.dtype() });
-        }
-        if other.rank() != first.rank() {
-            let (lhs, rhs) = (first.shape_text(), other.shape_text());
-            let what = format!("ranks {} and {} differ", first.rank(), other.rank());
-            return Err(Error::Shape { op, lhs, rhs, what });
-        }
-    }
-    Ok(first)
-}
-
-/// How many row partitions the operands of a join get that have at most `ragged`. As in TensorFlow, what is joined
-/// becomes ragged, except along the innermost dimension `last`.
-fn common_ragged_rank(ragged: usize, axis: usize, last: usize) -> usize {
-    if ragged > 0 && axis > ragged && axis < last { axis } else { ragged }
-}
-
-/// The most row partitions any of them has.
-fn most_ragged(all: &[&Tensor]) -> usize {
-    all.iter().map(|t| t.ragged_rank()).max().unwrap_or(0)
-}
-
-/// The rows of both, one after another.
-#[track_caller]
-pub(super) fn rows_of_both(op: &'static str, x: &Tensor, y: &Tensor) -> Result<Tensor> {
-    let all = [x, y];
-    check_alike(op, &all)?.axis(op, 0)?;
-    let ragged = most_ragged(&all);
-    let deep = [x.deepened(ragged - x.ragged_rank())?, y.deepened(ragged - y.ragged_rank())?];
-    join_all(op, &deep, 0)
-}
-
-impl Tensor {
-    /// The tensors one after another along `axis` (`tf.concat`).
-    ///
-    /// Along axis 0 their rows are appended; along another, the k-th rows are joined. All have one dtype and one rank;
-    /// dense ones become ragged if any is. Dimensions before `axis` must be equal, ragged ones below may differ. Equal
-    /// uniform dimensions stay uniform. Dense tensors give a dense one.
-    ///
-    /// Costs a map over the values for each halving of the list, one over the rows for the splits, and a scan for each
-    /// ragged dimension below `axis` (none along axis 0). Never waits.
-    ///
-    /// # Errors
-    /// No tensors; `axis` out of range; ranks, dtypes or devices that differ; numbers of rows, inner dimensions or row
-    /// lengths before `axis` that differ, at the read where only the device knows them.
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![2],
-    ///     values: HostValues::I32(vec![1, 2]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// let joined = Tensor::concat(&[&x, &x], 1)?.to_host()?;
-    /// assert_eq!(joined.nested_row_splits, [[0, 4, 4]]);
-    /// assert_eq!(joined.values, HostValues::I32(vec![1, 2, 1, 2]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn concat(all: &[&Self], axis: i64) -> Result<Self> {
-        const OP: &str = "concat";
-        let first = check_alike(OP, all)?;
-        let axis = first.axis(OP, axis)?;
-        let ragged = common_ragged_rank(most_ragged(all), axis, first.rank() - 1);
-        let deep = all.iter().map(|t| t.deepened(ragged - t.ragged_rank())).collect::<Result<Vec<_>>>()?;
-        join_all(OP, &deep, axis)
-    }
-
-    /// The tensors along a new dimension `axis` (`tf.ragged.stack`).
-    ///
-    /// `axis` is 0 to the rank, or negative. Along axis 0 each tensor becomes a row, so that they may have different
-    /// shapes, and the result is ragged; scalars give a dense vector. Along another axis the dimensions before it must be
-    /// equal. Dense tensors along their last two axes give a dense tensor. Costs as [`concat`](Self::concat).
-    ///
-    /// # Errors
-    /// As [`concat`](Self::concat).
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&Device::cpu())?;
-    /// let y = HostTensor::dense(&[1], HostValues::I32(vec![3])).to_device(&Device::cpu())?;
-    /// let stacked = Tensor::stack(&[&x, &y], 0)?.to_host()?;
-    /// assert_eq!(stacked.nested_row_splits, [[0, 2, 3]]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn stack(all: &[&Self], axis: i64) -> Result<Self> {
-        const OP: &str = "stack";
-        let first = check_alike(OP, all)?;
-        let rank = first.rank();
-        if axis < -(rank as i64) - 1 || axis > rank as i64 {
-            return Err(Error::Axis { op: OP, axis, rank: rank + 1 });
-        }
-        let axis = axis.rem_euclid(rank as i64 + 1) as usize;
-        let ragged = match (most_ragged(all), rank) {
-            // What stays dense, but for vectors along axis 0, which need no partition of their own yet.
-            (0, 0 | 1) => 0,
-            (0, _) if axis + 1 >= rank => 0,
-            (ragged, _) => common_ragged_rank(ragged.max(1), axis, rank - 1),
-        };
-        let deep = all.iter().map(|t| {
-            let t = if rank == 0 { (*t).clone() } else { t.deepened(ragged - t.ragged_rank())? };
-            t.with_new_axis(OP, axis)
-        });
-        join_all(OP, &deep.collect::<Result<Vec<_>>>()?, axis)
-    }
-}
-
-impl<T: crate::element::Element> RaggedTensor<T> {
-    /// [`Tensor::concat`] of typed tensors.
-    ///
-    /// # Errors
-    /// As [`Tensor::concat`].
-    #[track_caller]
-    pub fn concat(all: &[&Self], axis: i64) -> Result<Self> {
-        let all: Vec<&Tensor> = all.iter().map(|t| t.erased()).collect();
-        Tensor::concat(&all, axis)?.try_into()
-    }
-
-    /// [`Tensor::stack`] of typed tensors.
-    ///
-    /// # Errors
-    /// As [`Tensor::stack`].
-    #[track_caller]
-    pub fn stack(all: &[&Self], axis: i64) -> Result<Self> {
-        let all: Vec<&Tensor> = all.iter().map(|t| t.erased()).collect();
-        Tensor::stack(&all, axis)?.try_into()
     }
 }

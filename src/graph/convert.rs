@@ -1,0 +1,72 @@
+//! Conversions between dtypes, of values and of bits.
+
+use super::expr::{Expr, ExprKind};
+use super::scalar::Scalar;
+use crate::dtype::DType;
+
+impl Expr {
+    /// The value as another dtype. What is recorded is a conversion that backends have: from and to the narrow dtypes
+    /// they convert what those are computed in alone.
+    pub(crate) fn cast(self, dtype: DType) -> Self {
+        let (from, inside) = (self.dtype().computes_in(), dtype.computes_in());
+        if self.dtype() == dtype {
+            return self;
+        }
+        if from != self.dtype() {
+            let wide = match self.kind() {
+                ExprKind::Scalar(s) => Self::scalar(s.widened()),
+                _ => Self::new(ExprKind::Cast(self), from),
+            };
+            return wide.cast(dtype);
+        }
+        if inside == dtype {
+            return Self::new(ExprKind::Cast(self), dtype);
+        }
+        if let ExprKind::Cast(narrow) = self.kind()
+            && narrow.dtype() == dtype
+            && from == inside
+        {
+            return narrow.clone();
+        }
+        let wide = if dtype.is_float() {
+            self.single(dtype)
+        } else if from.is_float() {
+            // Saturating once, at the end that is nearer.
+            let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
+            self.cast(inside).max(Self::scalar(low)).min(Self::scalar(high))
+        } else {
+            self.cast(inside)
+        };
+        Self::new(ExprKind::Cast(wide), dtype)
+    }
+
+    /// The f32 that rounds to the same float of `dtype`, a narrow one, as this number does.
+    fn single(self, dtype: DType) -> Self {
+        let from = self.dtype();
+        // Integers that f32 has not are beyond f16.
+        let digits_are_lost = from == DType::F64 || dtype == DType::BF16 && from.is_integer() && from.size() >= 4;
+        if !digits_are_lost {
+            return self.cast(DType::F32);
+        }
+        // Of the two neighbours the one whose last digit is odd: what is between two is never taken for a tie.
+        let near = self.clone().cast(DType::F32);
+        let (bits, back) = (near.clone().bitcast(DType::U32), near.cast(from));
+        let zero = Self::scalar(Scalar::from_i64(from, 0));
+        let outwards = back.clone().lt(self.clone()).ne(self.clone().lt(zero));
+        let one = || Self::u32(1);
+        let next = outwards.select(bits.clone().add(one()), bits.clone().sub(one()));
+        let stays = back.eq(self).or(bits.clone().and(one()).ne(Self::u32(0)));
+        stays.select(bits, next).bitcast(DType::F32)
+    }
+
+    /// The bits as another dtype of that width.
+    pub(crate) fn bitcast(self, dtype: DType) -> Self {
+        use DType::{BF16, F16, I8, I16, U16};
+        match (self.dtype(), dtype) {
+            (from, to) if from == to => self,
+            (I8, _) | (_, I8) | (U16, I16) | (I16, U16) => self.cast(dtype),
+            (F16 | BF16, I16 | F16 | BF16) | (I16, F16 | BF16) => self.bitcast(U16).bitcast(dtype),
+            _ => Self::new(ExprKind::Bitcast(self), dtype),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Index arithmetic that is done while it is recorded.
+
+use super::expr::{Expr, ExprKind};
+use super::opcode::BinaryOp;
+use super::scalar::Scalar;
+use crate::dtype::DType;
+
+/// `q` and `m` of `q * k + m` where `m` is below `k` by its form.
+fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
+    use BinaryOp::{Add, IndexRem, Mul};
+    let times_k = |e: &Expr| match e.kind() {
+        ExprKind::Binary(Mul, q, by) if by.as_u32() == Some(k) => Some(q.clone()),
+        _ => None,
+    };
+    if let Some(q) = times_k(e) {
+        return Some((q, Expr::u32(0)));
+    }
+    match e.kind() {
+        ExprKind::Binary(Add, q, m) => {
+            let small = match m.kind() {
+                ExprKind::Binary(IndexRem, _, by) => by.as_u32() == Some(k),
+                ExprKind::Scalar(Scalar::U32(v)) => *v < k,
+                _ => false,
+            };
+            times_k(q).filter(|_| small).map(|q| (q, m.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Index arithmetic that needs no kernel: `x + 0`, `x * 1`, `x / 1`, `x % 1`, `(q * k + m) / k` with `m % k = m`,
+/// `within(s, r, o) - s[r]`, and numbers with numbers.
+pub(super) fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    if a.dtype() != DType::U32 {
+        return None;
+    }
+    let (x, y) = (a.as_u32(), b.as_u32());
+    if let (Some(x), Some(y)) = (x, y) {
+        return Some(match op {
+            BinaryOp::Add => Expr::u32(x.wrapping_add(y)),
+            BinaryOp::Sub => Expr::u32(x.wrapping_sub(y)),
+            BinaryOp::Mul => Expr::u32(x.wrapping_mul(y)),
+            BinaryOp::Div | BinaryOp::IndexDiv => Expr::u32(x.checked_div(y).unwrap_or(0)),
+            BinaryOp::Rem | BinaryOp::IndexRem => Expr::u32(x.checked_rem(y).unwrap_or(0)),
+            BinaryOp::Min => Expr::u32(x.min(y)),
+            BinaryOp::Max => Expr::u32(x.max(y)),
+            BinaryOp::Eq => Expr::scalar(x == y),
+            BinaryOp::Ne => Expr::scalar(x != y),
+            BinaryOp::Lt => Expr::scalar(x < y),
+            BinaryOp::Le => Expr::scalar(x <= y),
+            _ => return None,
+        });
+    }
+    if let (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(k)) = (op, y)
+        && let Some((q, m)) = quotient_and_rest(a, k)
+    {
+        return Some(if op == BinaryOp::IndexDiv { q } else { m });
+    }
+    if let (BinaryOp::Sub, ExprKind::Within(s, row, offset), ExprKind::Load(t, r)) = (op, a.kind(), b.kind())
+        && s == t
+        && row == r
+    {
+        return Some(offset.clone());
+    }
+    match (op, x, y) {
+        (BinaryOp::Add | BinaryOp::Sub, _, Some(0))
+        | (BinaryOp::Mul | BinaryOp::Div | BinaryOp::IndexDiv, _, Some(1)) => Some(a.clone()),
+        (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => Some(b.clone()),
+        // What is read stays, since it may come with a condition that has to be looked at.
+        (BinaryOp::IndexRem, _, Some(1)) => Some(Expr::u32(0)),
+        (BinaryOp::Mul, _, Some(0)) if !a.reads() => Some(Expr::u32(0)),
+        (BinaryOp::Mul, Some(0), _) if !b.reads() => Some(Expr::u32(0)),
+        _ => None,
+    }
+}

@@ -1,0 +1,238 @@
+//! Indices in rows of their own, what they count in, and what they take.
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::ops::index::Index;
+use crate::ops::rows::Repeats;
+use crate::ops::slice::single_row;
+use crate::shape::RowPartition;
+use crate::tensor::{Tensor, Values};
+
+pub(crate) const OUT_OF_RANGE: &str = "an index is out of range for the dimension it counts in";
+
+/// How rows are taken by that many indices: one takes no row twice.
+pub(super) fn repeats(count: &Extent) -> Repeats {
+    if count.capacity() <= 1 { Repeats::Never } else { Repeats::Maybe }
+}
+
+/// What an index counts in.
+#[derive(Debug)]
+pub(super) enum Within<'a> {
+    /// The rows of the outermost dimension.
+    Outermost(Extent),
+    /// The values of that row of a partition.
+    ///
+    /// In a ragged row an index is checked as TensorFlow does: it may name a value behind the end of its row, one of
+    /// a later row, as long as there are so many values in all.
+    Row(&'a RowPartition, Expr),
+}
+
+impl Within<'_> {
+    /// The position that an index names, and whether there is one.
+    pub(super) fn place(&self, index: Expr) -> (Expr, Expr) {
+        let narrow = index.clone().cast(DType::U32);
+        match self {
+            Self::Outermost(n) => (narrow, in_range(&index, n.expr(), n.capacity())),
+            Self::Row(p, row) => {
+                let start = p.start(row.clone());
+                let size = match p.uniform_row_length() {
+                    Some(len) => Expr::u32(len),
+                    None => p.nvals_extent().expr().sub(start.clone()),
+                };
+                // The sum, not a position within the row: it may lie behind its end.
+                (start.add(narrow), in_range(&index, size, p.nvals_extent().capacity()))
+            }
+        }
+    }
+}
+
+/// Whether `0 <= index < size`, where no size is above `capacity`.
+pub(crate) fn in_range(index: &Expr, size: Expr, capacity: u32) -> Expr {
+    // Read as unsigned, a negative index is too large.
+    match index.dtype() {
+        DType::I64 => index.clone().bitcast(DType::U64).lt(size.cast(DType::U64)),
+        DType::U64 => index.clone().lt(size.cast(DType::U64)),
+        DType::I32 => {
+            let bits = index.clone().bitcast(DType::U32);
+            let below = bits.clone().lt(size);
+            if capacity <= 1 << 31 { below } else { bits.lt(Expr::u32(1 << 31)).and(below) }
+        }
+        _ => index.clone().lt(size),
+    }
+}
+
+/// Indices with a partition for each dimension but the outermost.
+pub(super) struct Indices {
+    op: &'static str,
+    /// The indices in flat order, and how many.
+    pub(super) node: Node,
+    pub(super) count: Extent,
+    /// How many rows the outermost dimension has.
+    nrows: Extent,
+    /// The other dimensions, and whether each was a row partition to begin with.
+    pub(super) dims: Vec<(RowPartition, bool)>,
+    pub(super) rank: usize,
+    pub(super) scalar: bool,
+}
+
+impl Indices {
+    /// # Errors
+    /// They are no integers, or on another device.
+    pub(super) fn new(op: &'static str, params: &Tensor, indices: &Tensor) -> Result<Self> {
+        Device::check_same(op, params.backend(), indices.backend())?;
+        if !matches!(indices.dtype(), DType::I32 | DType::I64 | DType::U32 | DType::U64) {
+            return Err(Error::unsupported(op, indices.dtype(), "indices are i32 or i64"));
+        }
+        let deep = indices.deepened(indices.inner().len())?;
+        Ok(Self {
+            op,
+            node: indices.numbers(op)?.clone(),
+            count: indices.count()?,
+            nrows: indices.nrows_extent(),
+            dims: deep.partitions().iter().enumerate().map(|(d, p)| (p.clone(), d < indices.ragged_rank())).collect(),
+            rank: indices.rank(),
+            scalar: indices.rank() == 0,
+        })
+    }
+
+    /// The elements of `params`'s outermost dimension.
+    #[track_caller]
+    pub(super) fn into_outermost(self, params: &Tensor) -> Result<Tensor> {
+        let taken = self.take(params, &Within::Outermost(params.nrows_extent()), Vec::new())?;
+        self.above(taken, true)
+    }
+
+    /// Row `k` of what comes of this: the element of `params` that index `k` names.
+    #[track_caller]
+    fn take(&self, params: &Tensor, within: &Within<'_>, mut asserts: Vec<Node>) -> Result<Tensor> {
+        let (position, ok) = within.place(Expr::load(&self.node, Expr::index()));
+        let check = Check::new(self.op, OUT_OF_RANGE);
+        if params.reads_no_index() {
+            asserts.push(Node::assert(params.backend(), self.count.clone(), ok.clone(), check.clone()));
+        }
+        let position = position.checked(check, ok);
+        params.take_rows(self.op, self.count.clone(), position, repeats(&self.count), &asserts)
+    }
+
+    /// What was taken, one row an index, under the dimensions of the indices. Its own partitions are some to begin
+    /// with, unless `ragged` is false.
+    pub(super) fn above(self, taken: Tensor, ragged: bool) -> Result<Tensor> {
+        if self.scalar {
+            return taken.slice([Index::At(0)]);
+        }
+        under_all(self.op, self.dims, taken, ragged)
+    }
+
+    /// The elements of dimension `axis` of `params`, below the first, by the indices of each batch.
+    #[track_caller]
+    pub(super) fn into_rows(self, params: &Tensor, axis: usize, batch: usize) -> Result<Tensor> {
+        let op = self.op;
+        let deep = params.deepened(axis.saturating_sub(params.ragged_rank()))?;
+        let (above, here) = (&deep.partitions()[..axis - 1], &deep.partitions()[axis - 1]);
+        let asserts = self.same_batches(&deep, batch)?;
+        let mut dims: Vec<(RowPartition, bool)> = Vec::with_capacity(self.rank + axis);
+        for (d, p) in above.iter().enumerate() {
+            let batched = d + 1 < batch && self.dims[d].1;
+            dims.push((p.clone(), d < params.ragged_rank() || batched));
+        }
+        let of_row = self.of_each_row(above, here, axis, batch)?;
+        // The row of `here` that an index counts in is its outermost ancestor.
+        let row = of_row.dims.iter().rev().fold(Expr::index(), |at, (p, _)| p.row_of(at));
+        let within = Within::Row(here, row);
+        let mut below = deep.clone();
+        for _ in 0..axis {
+            below = below.values_below()?;
+        }
+        let taken = of_row.take(&below, &within, asserts)?;
+        dims.extend(of_row.dims);
+        under_all(op, dims, taken, true)
+    }
+
+    /// The indices of each row of `here`, whose batch is its ancestor through the partitions `above`.
+    fn of_each_row(&self, above: &[RowPartition], here: &RowPartition, axis: usize, batch: usize) -> Result<Self> {
+        let rows = here.nrows_extent().clone();
+        let backend = self.node.backend();
+        let own = |dims: Vec<(RowPartition, bool)>, node: Node, count: Extent| Self {
+            op: self.op,
+            node,
+            count,
+            nrows: rows.clone(),
+            rank: dims.len() + 1,
+            dims,
+            scalar: false,
+        };
+        if self.scalar {
+            let index = Node::map(backend, self.op, rows.clone(), Expr::load(&self.node, Expr::u32(0)), &[]);
+            return Ok(own(Vec::new(), index, rows.clone()));
+        }
+        let mut dims = self.dims[batch.saturating_sub(1).min(self.dims.len())..].to_vec();
+        if batch == axis {
+            return Ok(own(dims, self.node.clone(), self.count.clone()));
+        }
+        let mut batch_of = Expr::u32(0);
+        if batch == 0 {
+            // All rows have the same indices: those of the one row of everything.
+            dims.insert(0, (single_row(backend, self.op, self.nrows.clone())?, false));
+        } else {
+            batch_of = above[batch - 1..].iter().rev().fold(Expr::index(), |at, p| p.row_of(at));
+        }
+        let (partitions, flags): (Vec<_>, Vec<_>) = dims.into_iter().unzip();
+        let values = Values::Numbers(self.node.clone());
+        let all = Tensor::new(backend, partitions, Some(self.count.clone()), Vec::new(), values)?;
+        let each = all.take_rows(self.op, rows.clone(), batch_of, Repeats::Maybe, &[])?;
+        let dims = each.partitions().iter().cloned().zip(flags).collect();
+        Ok(own(dims, each.numbers(self.op)?.clone(), each.count()?))
+    }
+
+    /// Conditions for the batch dimensions to be the same, as far as only the device can tell.
+    ///
+    /// # Errors
+    /// They differ, and the host can tell.
+    #[track_caller]
+    fn same_batches(&self, params: &Tensor, batch: usize) -> Result<Vec<Node>> {
+        let (op, backend) = (self.op, params.backend());
+        let mut asserts = Vec::new();
+        if batch == 0 {
+            return Ok(asserts);
+        }
+        let (rows, own) = (params.nrows_extent(), self.nrows.clone());
+        if rows != own {
+            if let (Some(a), Some(b)) = (rows.as_known(), own.as_known()) {
+                return Err(Error::argument(op, format!("the tensor has {a} batches, but the indices have {b}")));
+            }
+            let check = Check::new(op, "the tensor and the indices have different numbers of batches");
+            asserts.push(Node::assert(backend, Extent::known(1), rows.expr().eq(own.expr()), check));
+        }
+        for (d, (p, (q, _))) in params.partitions().iter().zip(&self.dims).take(batch - 1).enumerate() {
+            match p.first_difference(q) {
+                Ok(None) => {}
+                Ok(Some(row)) => {
+                    let what = format!("batch dimension {} differs from that of the indices at row {row}", d + 1);
+                    return Err(Error::argument(op, what));
+                }
+                Err(()) => {
+                    let ok = p.length(Expr::index()).eq(q.length(Expr::index()));
+                    let check = Check::new(op, "a batch dimension differs from that of the indices");
+                    asserts.push(Node::assert(backend, p.nrows_extent().clone(), ok, check));
+                }
+            }
+        }
+        Ok(asserts)
+    }
+}
+
+/// `taken` under further partitions, each with whether it must stay one. Partitions behind the last that must are inner
+/// dimensions.
+fn under_all(op: &'static str, dims: Vec<(RowPartition, bool)>, taken: Tensor, ragged: bool) -> Result<Tensor> {
+    let above = dims.iter().rposition(|(_, stays)| *stays).map_or(0, |d| d + 1);
+    let all = dims.len() + taken.ragged_rank();
+    let mut partitions: Vec<RowPartition> = dims.into_iter().map(|(p, _)| p).collect();
+    partitions.extend(taken.partitions().iter().cloned());
+    let (outer, inner) = (taken.outer().cloned(), taken.inner().to_vec());
+    let out = Tensor::new(taken.backend(), partitions, outer, inner, taken.values_ref().clone())?;
+    out.shallowed(op, if ragged && taken.ragged_rank() > 0 { all } else { above })
+}

@@ -1,0 +1,168 @@
+//! Reductions with ragged dimensions below them: rows are aligned, and their members brought together by key.
+
+use super::{Levels, longest, row_of};
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::opcode::ReduceOp;
+use crate::ops::by_key::{ByKey, length, reduce_rows};
+use crate::shape::RowPartition;
+
+/// Aligned rows on their way from the outermost level to the elements.
+struct Alignment {
+    /// For each element of the current level, as an expression in it, where it goes.
+    key: Expr,
+    /// How many places there are.
+    nkeys: Extent,
+    /// The partitions of the places so far.
+    parts: Vec<RowPartition>,
+}
+
+impl Levels {
+    /// Reduces axes with ragged dimensions below: keys of the elements of the innermost ragged level, and what is left.
+    pub(super) fn aligned(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        first: usize,
+        last: usize,
+        keep: bool,
+    ) -> Result<(ByKey, Self)> {
+        let below = &self.parts[last];
+        let capacity = |level: usize| self.parts[level].nvals_extent().capacity();
+        let mut a = match first.checked_sub(1) {
+            // Results side by side: those of the longest row.
+            None => Alignment {
+                key: below.offset_of(Expr::index()),
+                nkeys: longest(backend, op, below)?,
+                parts: Vec::new(),
+            },
+            // The row that a result has below it is as long as the longest one of its members.
+            Some(_) => {
+                let (rows, nrows) = self.composed(backend, op, first, last)?;
+                let lengths = below.length(Expr::index());
+                let most = reduce_rows(backend, op, ReduceOp::Max, (&rows, &nrows), &self.count(last), 1, lengths)?;
+                let length = Expr::load(&most, Expr::index());
+                let part = RowPartition::from_lengths(backend, op, &nrows, length, capacity(last))?;
+                let above = below.row_of(Expr::index());
+                let key = part.within(row_of(&rows, above), below.offset_of(Expr::index()));
+                Alignment { key, nkeys: part.nvals_extent().clone(), parts: vec![part] }
+            }
+        };
+        for level in last + 1..self.ragged {
+            let below = &self.parts[level];
+            let keys = ByKey::new(backend, op, &self.count(level), a.key.clone(), &a.nkeys)?;
+            let most = keys.reduce(backend, op, ReduceOp::Max, 1, &below.length(Expr::index()))?;
+            let length = Expr::load(&most, Expr::index());
+            let part = RowPartition::from_lengths(backend, op, &a.nkeys, length, capacity(level))?;
+            a.key = part.within(keys.key(below.row_of(Expr::index())), below.offset_of(Expr::index()));
+            a.nkeys = part.nvals_extent().clone();
+            a.parts.push(part);
+        }
+        let keys = ByKey::new(backend, op, &self.count(self.ragged), a.key.clone(), &a.nkeys)?;
+        let (outer, mut parts, mut ragged) = match first {
+            0 => self.aligned_columns(backend, op, last, keep, a)?,
+            _ => self.aligned_rows(backend, op, (first, last), keep, a.parts)?,
+        };
+        let mut count = parts.last().map_or_else(|| outer.clone(), |p| p.nvals_extent().clone());
+        for p in &self.parts[self.ragged..] {
+            let p = RowPartition::uniform(p.uniform_row_length().unwrap_or(0), count)?;
+            count = p.nvals_extent().clone();
+            parts.push(p);
+        }
+        ragged = ragged.min(parts.len());
+        Ok((keys, Self { outer: Some(outer), parts, ragged }))
+    }
+
+    /// The outermost dimension and the partitions, once axes `0..=last` are reduced.
+    fn aligned_columns(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        last: usize,
+        keep: bool,
+        a: Alignment,
+    ) -> Result<(Extent, Vec<RowPartition>, usize)> {
+        let columns = longest(backend, op, &self.parts[last])?;
+        if !keep {
+            let ragged = a.parts.len();
+            return Ok((columns, a.parts, ragged));
+        }
+        let one = Extent::known(1);
+        let (mut parts, _) = self.kept(backend, op, (0, last), &one)?;
+        let rows = parts.last().map_or(one.clone(), |p| p.nvals_extent().clone());
+        let dense = parts.is_empty() && a.parts.is_empty();
+        parts.push(match columns.as_known() {
+            Some(n) if parts.is_empty() => RowPartition::uniform(n, rows)?,
+            None if dense => {
+                // A dimension of a dense tensor that only the device knows: the wait.
+                RowPartition::uniform(columns.on_host(backend, op)?, rows)?
+            }
+            _ => {
+                RowPartition::from_lengths(backend, op, &rows, columns.expr(), columns.capacity())?.with_nvals(columns)
+            }
+        });
+        parts.extend(a.parts);
+        let ragged = if dense { 0 } else { parts.len() };
+        Ok((one, parts, ragged))
+    }
+
+    /// The outermost dimension and the partitions, once axes `first..=last` are reduced, `first` not the outermost.
+    fn aligned_rows(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        (first, last): (usize, usize),
+        keep: bool,
+        below: Vec<RowPartition>,
+    ) -> Result<(Extent, Vec<RowPartition>, usize)> {
+        let above = first - 1;
+        let mut parts = self.parts[..above].to_vec();
+        let mut below = below;
+        if keep {
+            let nrows = self.count(above);
+            parts.push(RowPartition::uniform(1, nrows.clone())?);
+            let (kept, from) = self.kept(backend, op, (first, last), &nrows)?;
+            if let Some(innermost) = kept.last() {
+                // Results without members have no row to be in any more; their rows were empty.
+                let aligned = &below[0];
+                let length = aligned.length(from);
+                let capacity = aligned.nvals_extent().capacity();
+                below[0] = RowPartition::from_lengths(backend, op, innermost.nvals_extent(), length, capacity)?;
+            }
+            parts.extend(kept);
+        }
+        parts.extend(below);
+        let ragged = parts.len();
+        Ok((self.nrows(), parts, ragged))
+    }
+
+    /// The kept dimensions of several reduced axes with ragged ones below, but for the outermost of them, which has one
+    /// row a result: the next has one if the result has any member so far, and so on. TensorFlow reduces axis by axis,
+    /// which aligns the rows of the kept dimensions as well.
+    ///
+    /// Also, for each row of the last of them, which of the `results` it belongs to.
+    fn kept(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        (first, last): (usize, usize),
+        results: &Extent,
+    ) -> Result<(Vec<RowPartition>, Expr)> {
+        let mut parts: Vec<RowPartition> = Vec::new();
+        let mut result = Expr::index();
+        for level in first..last {
+            let nrows = parts.last().map_or(results.clone(), |p| p.nvals_extent().clone());
+            let (rows, _) = self.composed(backend, op, first, level)?;
+            let any = Expr::u32(0).lt(length(&rows, result.clone())).select(Expr::u32(1), Expr::u32(0));
+            let part = RowPartition::from_lengths(backend, op, &nrows, any, nrows.capacity())?;
+            let above =
+                Node::map(backend, op, part.nvals_extent().clone(), result.at(&part.row_of(Expr::index())), &[]);
+            result = Expr::load(&above, Expr::index());
+            parts.push(part);
+        }
+        Ok((parts, result))
+    }
+}

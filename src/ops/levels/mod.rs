@@ -1,0 +1,227 @@
+//! A tensor's dimensions as one chain of partitions, inner dimensions included, and reductions as steps along it.
+//!
+//! Level 0 is the outermost dimension, level `k` the elements of the `k`-th partition. A run of adjacent axes is reduced
+//! by one [`Stage`]:
+//! - with inner dimensions only below it, its members lie together: rows are the composed splits, and everything is one
+//!   sequence in flat order;
+//! - with ragged dimensions below it, rows are aligned: the members of a result are the elements at the same place in
+//!   their rows, and a row of the result is as long as the longest row that it is made of. Those members are brought
+//!   together by key, in flat order again.
+//!
+//! Axes that are not adjacent are separate runs, reduced one after the other, the innermost first.
+
+mod aligned;
+mod stage;
+
+use super::by_key::reduce_rows;
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::ReduceOp;
+use crate::shape::RowPartition;
+use crate::tensor::{Tensor, Values};
+use stage::Members;
+
+pub(crate) use stage::Stage;
+
+/// The dimensions of a tensor.
+#[derive(Debug, Clone)]
+pub(crate) struct Levels {
+    /// How many elements level 0 has; none for a scalar.
+    outer: Option<Extent>,
+    /// The partition between each level and the next.
+    parts: Vec<RowPartition>,
+    /// How many of them are row partitions; the others are inner dimensions, uniform.
+    ragged: usize,
+}
+
+impl Levels {
+    /// The dimensions of that tensor.
+    pub(crate) fn of(x: &Tensor) -> Result<Self> {
+        let deep = x.deepened(x.inner().len())?;
+        let outer = x.outer().map(|_| x.nrows_extent());
+        Ok(Self { outer, parts: deep.partitions().to_vec(), ragged: x.ragged_rank() })
+    }
+
+    /// The tensor of these dimensions with those values.
+    pub(crate) fn tensor(&self, backend: &BackendRef, values: Node) -> Result<Tensor> {
+        let inner = self.parts[self.ragged..].iter().map(|p| p.uniform_row_length().unwrap_or(0)).collect();
+        let outer = self.outer.as_ref().map(|_| self.count(self.ragged));
+        Tensor::new(backend, self.parts[..self.ragged].to_vec(), outer, inner, Values::Numbers(values))
+    }
+
+    /// The same with `n` more dimensions of one row, innermost.
+    pub(crate) fn with_ones(mut self, n: usize) -> Result<Self> {
+        for _ in 0..n {
+            self.parts.push(RowPartition::uniform(1, self.numbers())?);
+        }
+        Ok(self)
+    }
+
+    /// How many elements a level has.
+    fn count(&self, level: usize) -> Extent {
+        match level.checked_sub(1) {
+            Some(above) => self.parts[above].nvals_extent().clone(),
+            None => self.outer.clone().unwrap_or_else(|| Extent::known(1)),
+        }
+    }
+
+    /// The index along an axis of number `Index`.
+    pub(crate) fn place(&self, axis: usize) -> Expr {
+        // Uniform dimensions are climbed in one division, so that a row is recognised as that of the number itself.
+        let climb = |at: Expr, width: u32| at.div(Expr::u32(width.max(1)));
+        let (mut at, mut width) = (Expr::index(), 1);
+        for p in self.parts[axis..].iter().rev() {
+            match p.uniform_row_length() {
+                Some(len) => width *= len.max(1),
+                None => (at, width) = (p.row_of(climb(at, width)), 1),
+            }
+        }
+        let at = climb(at, width);
+        match axis.checked_sub(1) {
+            Some(above) => self.parts[above].offset_of(at),
+            None => at,
+        }
+    }
+
+    /// The partition between each level and the next.
+    pub(crate) fn parts(&self) -> &[RowPartition] {
+        &self.parts
+    }
+
+    /// The number of rows of the outermost dimension.
+    pub(crate) fn nrows(&self) -> Extent {
+        self.count(0)
+    }
+
+    /// How many numbers there are.
+    pub(crate) fn numbers(&self) -> Extent {
+        self.count(self.parts.len())
+    }
+
+    /// Reduces axes `first..=last`; with `keep` they stay, with one row.
+    pub(crate) fn reduce(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        (first, last): (usize, usize),
+        keep: bool,
+    ) -> Result<(Stage, Self)> {
+        let numbers = self.numbers();
+        if last >= self.ragged || self.is_solid(first, last) {
+            let inner = product(op, &self.parts[last.min(self.parts.len())..])?;
+            let (rows, nrows) = self.composed(backend, op, first, last)?;
+            let members = Members::Rows { rows, nrows, nvals: self.count(last) };
+            return Ok((Stage { members, inner, numbers }, self.without(first, last, keep)?));
+        }
+        let inner = product(op, &self.parts[self.ragged..])?;
+        let (keys, levels) = self.aligned(backend, op, first, last, keep)?;
+        Ok((Stage { members: Members::Keys(keys), inner, numbers }, levels))
+    }
+
+    /// Whether all dimensions below `last` are uniform and every result has members, so that nothing need be aligned.
+    fn is_solid(&self, first: usize, last: usize) -> bool {
+        let length = |p: &RowPartition| p.uniform_row_length();
+        let members = match first.checked_sub(1) {
+            Some(above) => self.parts[above..last].iter().all(|p| length(p).is_some_and(|len| len > 0)),
+            None => self.count(last).as_known().is_some_and(|n| n > 0),
+        };
+        members && self.parts[last..].iter().all(|p| length(p).is_some())
+    }
+
+    /// The rows of level `last` that each element of the level above `first` has; the only row of all, for axis 0.
+    fn composed(&self, backend: &BackendRef, op: &'static str, first: usize, last: usize) -> Result<(Rows, Extent)> {
+        let Some(above) = first.checked_sub(1) else {
+            let total = self.count(last);
+            let one = Extent::known(1);
+            if let Some(n) = total.as_known() {
+                return Ok((Rows::Uniform(n), one));
+            }
+            let start = Expr::index().eq(Expr::u32(0)).select(Expr::u32(0), total.expr());
+            return Ok((Rows::Splits(Node::map(backend, op, Extent::known(2), start, &[])), one));
+        };
+        let parts = &self.parts[above..last];
+        let nrows = self.count(above);
+        if let [one] = parts {
+            return Ok((one.rows().clone(), nrows));
+        }
+        if parts.iter().all(|p| p.uniform_row_length().is_some()) {
+            return Ok((Rows::Uniform(product(op, parts)?), nrows));
+        }
+        // The whole capacity is filled: entries beyond the live rows repeat the total.
+        let row = Expr::index().min(nrows.expr());
+        let start = parts.iter().fold(row, |at, p| p.start(at));
+        let count = Extent::known(nrows.capacity()).plus(op, &Extent::known(1))?;
+        Ok((Rows::Splits(Node::map(backend, op, count, start, &[])), nrows))
+    }
+
+    /// What is left where nothing is aligned: all dimensions below `last` are uniform, and stay as they are.
+    fn without(&self, first: usize, last: usize, keep: bool) -> Result<Self> {
+        let below: Vec<u32> = self.parts[last..].iter().filter_map(RowPartition::uniform_row_length).collect();
+        let ragged_below = self.ragged.saturating_sub(last);
+        let ones = if keep { last - first + 1 } else { 0 };
+        let lengths = std::iter::repeat_n(1, ones).chain(below);
+        let (outer, mut parts, lengths, ragged) = match first.checked_sub(1) {
+            Some(above) => {
+                let ragged = if ragged_below == 0 { above.min(self.ragged) } else { above + ones + ragged_below };
+                (self.outer.clone(), self.parts[..above].to_vec(), lengths.collect::<Vec<_>>(), ragged)
+            }
+            None => {
+                let mut lengths = lengths;
+                let outer = lengths.next().map(Extent::known);
+                // The rows of the outermost partition are the outermost dimension; as TensorFlow has it, keeping a
+                // reduced one makes a dense tensor of the rows of a single partition.
+                let ragged = match (ragged_below, ones) {
+                    (0, _) | (1, 0 | 1) => 0,
+                    (n, 0) => n - 1,
+                    (n, ones) => ones - 1 + n,
+                };
+                (outer, Vec::new(), lengths.collect(), ragged)
+            }
+        };
+        let mut count = parts.last().map(|p| p.nvals_extent().clone()).or_else(|| outer.clone());
+        for len in lengths {
+            let p = RowPartition::uniform(len, count.take().unwrap_or_else(|| Extent::known(1)))?;
+            count = Some(p.nvals_extent().clone());
+            parts.push(p);
+        }
+        debug_assert!(ragged <= parts.len(), "bug: more ragged dimensions than dimensions");
+        Ok(Self { outer, parts, ragged })
+    }
+}
+
+/// The row that holds an element.
+fn row_of(rows: &Rows, element: Expr) -> Expr {
+    match rows {
+        Rows::Uniform(len) => element.div(Expr::u32((*len).max(1))),
+        Rows::Splits(splits) => Expr::row_of(splits, element),
+    }
+}
+
+/// The length of the longest row; 0 without rows.
+pub(super) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) -> Result<Extent> {
+    let nrows = p.nrows_extent();
+    if let Some(len) = p.uniform_row_length() {
+        let any = Expr::u32(0).lt(nrows.expr());
+        return Ok(Extent::bounded(len, any.select(Expr::u32(len), Expr::u32(0))));
+    }
+    // Without the splits the known lengths may be no more than bounds.
+    let bound = p.known_lengths().map(|(_, longest)| longest);
+    if let (Some(longest), Some(_)) = (bound, p.host_splits()) {
+        return Ok(Extent::known(longest));
+    }
+    let capacity = p.nvals_extent().capacity();
+    let capacity = bound.map_or(capacity, |b| b.min(capacity));
+    let value = p.length(Expr::index());
+    let rows = Levels { outer: Some(nrows.clone()), parts: Vec::new(), ragged: 0 }.composed(backend, op, 0, 0)?.0;
+    let most = reduce_rows(backend, op, ReduceOp::Max, (&rows, &Extent::known(1)), nrows, 1, value)?;
+    Ok(Extent::bounded(capacity, Expr::load(&most, Expr::u32(0))))
+}
+
+/// The numbers that an element has under these uniform dimensions.
+fn product(op: &'static str, parts: &[RowPartition]) -> Result<u32> {
+    let lengths = parts.iter().map(|p| u64::from(p.uniform_row_length().unwrap_or(0)));
+    Ok(Extent::known_u64(op, lengths.fold(1, u64::saturating_mul))?.capacity())
+}

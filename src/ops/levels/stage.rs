@@ -1,0 +1,102 @@
+//! One run of adjacent axes that is reduced, or scanned.
+
+use super::row_of;
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::ReduceOp;
+use crate::ops::by_key::{ByKey, length, reduce_rows};
+use crate::ops::row_scan::{RowPlace, RowScan};
+
+/// Which numbers of an array become one number of a smaller one.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(super) members: Members,
+    /// Numbers an element has: the product of the dimensions below that stay.
+    pub(super) inner: u32,
+    /// How many numbers there are before.
+    pub(super) numbers: Extent,
+}
+
+#[derive(Debug)]
+pub(super) enum Members {
+    /// A row of adjacent elements.
+    Rows { rows: Rows, nrows: Extent, nvals: Extent },
+    /// Elements with the same key.
+    Keys(ByKey),
+}
+
+impl Stage {
+    /// Reduces `value`, an expression in the number before.
+    pub(crate) fn reduce(&self, backend: &BackendRef, name: &'static str, op: ReduceOp, value: Expr) -> Result<Node> {
+        match &self.members {
+            Members::Rows { rows, nrows, nvals } => {
+                reduce_rows(backend, name, op, (rows, nrows), nvals, self.inner, value)
+            }
+            Members::Keys(keys) => keys.reduce(backend, name, op, self.inner, &value),
+        }
+    }
+
+    /// The scan of `value`, an expression in the number before, over the numbers that become one: an expression in the
+    /// number before.
+    pub(crate) fn scan(&self, backend: &BackendRef, name: &'static str, value: Expr, scan: &RowScan) -> Result<Expr> {
+        match &self.members {
+            Members::Rows { rows, nrows, nvals } => {
+                let width = Expr::u32(self.inner.max(1));
+                let element = Expr::index().div(width.clone());
+                let row = row_of(rows, element.clone());
+                let at = RowPlace { row, at: element, number: Expr::index().rem(width) };
+                scan.record(backend, name, (rows, nrows), nvals, self.inner, value, &at)
+            }
+            Members::Keys(keys) => keys.scan(backend, name, self.inner, &value, scan),
+        }
+    }
+
+    /// How many numbers become number `Index`.
+    pub(crate) fn count(&self) -> Expr {
+        let element = Expr::index().div(Expr::u32(self.inner.max(1)));
+        match &self.members {
+            Members::Rows { rows, .. } => length(rows, element),
+            Members::Keys(keys) => keys.count(element),
+        }
+    }
+
+    /// Which number the number `Index` becomes.
+    pub(crate) fn target(&self) -> Expr {
+        let width = Expr::u32(self.inner.max(1));
+        let element = Expr::index().div(width.clone());
+        let row = match &self.members {
+            Members::Rows { rows, .. } => row_of(rows, element),
+            Members::Keys(keys) => keys.key(element),
+        };
+        row.mul(width.clone()).add(Expr::index().rem(width))
+    }
+
+    /// Rows of adjacent elements of that many numbers: the rows, how many, how many elements.
+    pub(crate) fn as_rows(&self) -> Option<(&Rows, &Extent, &Extent)> {
+        match &self.members {
+            Members::Rows { rows, nrows, nvals } => Some((rows, nrows, nvals)),
+            Members::Keys(_) => None,
+        }
+    }
+
+    /// Elements brought together by key.
+    pub(crate) fn as_keys(&self) -> Option<&ByKey> {
+        match &self.members {
+            Members::Rows { .. } => None,
+            Members::Keys(keys) => Some(keys),
+        }
+    }
+
+    /// Numbers an element has.
+    pub(crate) fn inner(&self) -> u32 {
+        self.inner
+    }
+
+    /// How many numbers there are before.
+    pub(crate) fn numbers(&self) -> &Extent {
+        &self.numbers
+    }
+}

@@ -1,0 +1,254 @@
+//! Slicing: integers, ranges, new axes and ellipses along any dimension.
+
+mod runs;
+mod walk;
+
+use super::index::Index;
+use super::span::Span;
+use crate::dtype::DType;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::node::Node;
+use crate::tensor::{RaggedTensor, Tensor};
+use walk::Walk;
+
+pub(crate) use runs::single_row;
+
+const OP: &str = "slice";
+
+/// Which element an integer names.
+#[derive(Debug, Clone)]
+enum Place {
+    /// Known on the host.
+    Host(i64),
+    /// A scalar on the device.
+    Device(Node),
+}
+
+/// What is done about one dimension, or between two.
+#[derive(Debug, Clone)]
+enum Key {
+    At(Place),
+    /// A slice; none if its step is 0, which nothing but no rows at all can be sliced with.
+    Slice(Option<Span>),
+    NewAxis,
+}
+
+impl Key {
+    /// All of a dimension.
+    const WHOLE: Self = Self::Slice(Some(Span::FULL));
+}
+
+impl Tensor {
+    /// The part of the tensor that `index` names, dimension by dimension; dimensions without an item are kept whole.
+    ///
+    /// An integer takes one element of its dimension, which disappears; it must not stand for a ragged dimension below
+    /// others, whose rows need not have that element. A range takes Python's `start:stop:step` of each row, so it is
+    /// cut off where a row ends. The result is dense once no ragged dimension is left: `x[i]` of a tensor with one
+    /// partition is a row of its values. Uniform dimensions stay uniform. Empty rows stay empty rows.
+    ///
+    /// Costs a map over the values; for each ragged dimension that is not kept whole (or lies below one) a scan over
+    /// its rows, or a map where the rows taken stand side by side. Slices that keep equally many values of every row
+    /// share their partition: `x[:, :-1]` and `x[:, 1:]`. It waits only for a new axis before a dense dimension whose
+    /// size the host does not know.
+    ///
+    /// TensorFlow: `RaggedTensor.__getitem__`.
+    ///
+    /// # Errors
+    /// More items than dimensions; an integer out of range (where only the device knows the size: at the read), or for
+    /// a ragged inner dimension; a step of 0.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues, s};
+    /// # fn main() -> ragged::Result<()> {
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![5],
+    ///     values: HostValues::I32(vec![1, 2, 3, 4, 5]),
+    /// }
+    /// .to_device(&Device::cpu())?;
+    /// let tails = x.slice(s![.., 1..])?.to_host()?;
+    /// assert_eq!(tails.nested_row_splits, [[0, 2, 2, 3]]);
+    /// assert_eq!(tails.values, HostValues::I32(vec![2, 3, 5]));
+    /// assert_eq!(x.slice(s![0, ..;-1])?.to_host()?.values, HostValues::I32(vec![3, 2, 1]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn slice(&self, index: impl AsRef<[Index]>) -> Result<Self> {
+        let mut keys = Vec::with_capacity(self.rank());
+        let mut left = self.rank();
+        let items = index.as_ref();
+        for (k, item) in items.iter().enumerate() {
+            match *item {
+                Index::NewAxis => {
+                    keys.push(Key::NewAxis);
+                    continue;
+                }
+                Index::Ellipsis => {
+                    let others = items[k + 1..].iter().filter(|i| !matches!(i, Index::NewAxis)).count();
+                    let whole = left.saturating_sub(others);
+                    keys.extend((0..whole).map(|_| Key::WHOLE));
+                    left -= whole;
+                    continue;
+                }
+                Index::At(i) => keys.push(Key::At(Place::Host(i))),
+                Index::Slice { start, stop, step } => keys.push(Key::Slice(Span::new(start, stop, step))),
+            }
+            left = left.checked_sub(1).ok_or_else(|| {
+                Error::argument(OP, format!("{} items for the {} dimensions of the tensor", items.len(), self.rank()))
+            })?;
+        }
+        self.take(keys)
+    }
+
+    /// Row `index`, a scalar integer tensor; negative ones count from the end. As [`Tensor::slice`] with one integer
+    /// that only the device knows.
+    ///
+    /// Nothing waits for the index, so the size of the row is known on the device only.
+    ///
+    /// TensorFlow: `RaggedTensor.__getitem__` with a tensor.
+    ///
+    /// # Errors
+    /// `index` is no scalar of i32 or i64, or on another device; the tensor is a scalar. At the read: out of range.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues};
+    /// # fn main() -> ragged::Result<()> {
+    /// let device = Device::cpu();
+    /// let x = HostTensor::dense(&[3], HostValues::F32(vec![1.0, 2.0, 3.0])).to_device(&device)?;
+    /// let last = HostTensor::dense(&[], HostValues::I64(vec![-1])).to_device(&device)?;
+    /// assert_eq!(x.row_at(&last)?.to_host()?.values, HostValues::F32(vec![3.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn row_at(&self, index: &Self) -> Result<Self> {
+        crate::device::Device::check_same(OP, self.backend(), index.backend())?;
+        if !matches!(index.dtype(), DType::I32 | DType::I64) {
+            return Err(Error::unsupported(OP, index.dtype(), "an index is i32 or i64"));
+        }
+        if index.rank() != 0 || self.rank() == 0 {
+            let what = format!("it takes a scalar to index a tensor of rank 1 or more, not {}", index.shape_text());
+            return Err(Error::argument(OP, what));
+        }
+        self.take(vec![Key::At(Place::Device(index.numbers(OP)?.clone()))])
+    }
+
+    /// The part that the keys name, at most one that is no [`Key::NewAxis`] for each dimension.
+    #[track_caller]
+    fn take(&self, mut keys: Vec<Key>) -> Result<Self> {
+        let for_dimension = |k: &Key| !matches!(k, Key::NewAxis);
+        let is_whole = |k: &Key| matches!(k, Key::Slice(Some(span)) if *span == Span::FULL);
+        // Whole inner dimensions behind all other keys stay inner; what is in question gets a partition each.
+        while keys.iter().filter(|k| for_dimension(k)).count() > self.named_rank() && keys.last().is_some_and(is_whole)
+        {
+            keys.pop();
+        }
+        let named = keys.iter().filter(|k| for_dimension(k)).count();
+        keys.extend((named..self.named_rank()).map(|_| Key::WHOLE));
+        let mut dims = named.max(self.named_rank());
+        if dims < self.rank() && keys.iter().all(|k| matches!(k, Key::At(_))) {
+            keys.push(Key::WHOLE);
+            dims += 1;
+        }
+        let source = self.deepened(dims.saturating_sub(self.named_rank()))?;
+        let mut walk = Walk::new(&source, self.ragged_rank(), keys.len());
+        for (k, key) in keys.iter().enumerate() {
+            match key {
+                Key::NewAxis => walk.new_axis()?,
+                Key::At(place) => walk.at(place)?,
+                Key::Slice(span) => {
+                    let ragged_follows = walk.ragged_follows(&keys[k + 1..]);
+                    let span = span.or(walk.is_without_rows().then_some(Span::FULL));
+                    let span = span.ok_or_else(|| Error::argument(OP, "a slice's step must not be 0"))?;
+                    walk.slice(&span, ragged_follows)?;
+                }
+            }
+        }
+        walk.finish()
+    }
+
+    /// Dimensions that are rows of partitions, or the outermost.
+    fn named_rank(&self) -> usize {
+        if self.rank() == 0 { 0 } else { 1 + self.ragged_rank() }
+    }
+
+    /// The same tensor with the partitions below `ragged_rank` as inner dimensions, which they are if uniform.
+    pub(crate) fn shallowed(&self, op: &'static str, ragged_rank: usize) -> Result<Self> {
+        let (kept, uniform) = self.partitions().split_at(ragged_rank.min(self.ragged_rank()));
+        let mut inner = Vec::with_capacity(uniform.len() + self.inner().len());
+        for p in uniform {
+            let size = p.uniform_row_length();
+            inner.push(size.ok_or_else(|| Error::argument(op, "a ragged dimension cannot be an inner dimension"))?);
+        }
+        let outer = uniform.first().map(|p| p.nrows_extent().clone()).or_else(|| self.outer().cloned());
+        inner.extend(self.inner());
+        Self::new(self.backend(), kept.to_vec(), outer, inner, self.values_ref().clone())
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// As [`Tensor::slice`].
+    ///
+    /// # Errors
+    /// As [`Tensor::slice`].
+    #[track_caller]
+    pub fn slice(&self, index: impl AsRef<[Index]>) -> Result<Self> {
+        self.erased().slice(index)?.try_into()
+    }
+
+    /// As [`Tensor::row_at`].
+    ///
+    /// # Errors
+    /// As [`Tensor::row_at`].
+    #[track_caller]
+    pub fn row_at(&self, index: &Tensor) -> Result<Self> {
+        self.erased().row_at(index)?.try_into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::device::Device;
+    use crate::graph::plan::{Longs, PlanLimits, plan};
+    use crate::s;
+    use crate::tensor::{HostTensor, HostValues, Tensor};
+
+    fn example() -> Tensor {
+        let host = HostTensor {
+            nested_row_splits: vec![vec![0, 3, 3, 4, 8]],
+            uniform_row_lengths: vec![None],
+            inner_shape: vec![8],
+            values: HostValues::I32((0..8).collect()),
+        };
+        host.to_device(&Device::cpu()).unwrap()
+    }
+
+    #[test]
+    fn slices_that_keep_as_many_share_their_partition() {
+        let x = example();
+        let same = |a: &Tensor, b: &Tensor| a.partitions()[0].same(&b.partitions()[0]);
+        let (front, back) = (x.slice(s![.., ..-1]).unwrap(), x.slice(s![.., 1..]).unwrap());
+        assert!(same(&front, &back));
+        assert!(same(&x.slice(s![.., ..;-1]).unwrap(), &x.slice(s![.., ..;-1]).unwrap()));
+        assert!(same(&x, &x.slice(s![..]).unwrap()));
+        assert!(!same(&x, &back));
+    }
+
+    #[test]
+    fn what_stands_side_by_side_needs_no_scan_and_has_known_sizes() {
+        let x = example();
+        let part = x.slice(s![1..3]).unwrap();
+        assert_eq!((part.partitions()[0].nrows(), part.partitions()[0].nvals()), (Some(2), Some(1)));
+        let row = x.slice(s![-1]).unwrap();
+        assert_eq!(row.shape(), [Some(4)]);
+        let limits = PlanLimits { storage_buffers: 8, fuse: true, longs: Longs::Native };
+        // The values alone; and for rows the splits.
+        assert_eq!(plan(&row.nodes().unwrap(), limits).steps.len(), 1);
+        assert_eq!(plan(&part.nodes().unwrap(), limits).steps.len(), 2);
+        // All of it is what it was.
+        assert!(plan(&x.slice(s![.., ..]).unwrap().nodes().unwrap(), limits).steps.is_empty());
+    }
+}

@@ -1,0 +1,116 @@
+//! What stands side by side: rows and values from a place on, without a scan or a search.
+
+use super::OP;
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::plan::for_each_expr;
+use crate::shape::RowPartition;
+use crate::tensor::{Tensor, Values};
+
+impl Tensor {
+    /// `count` rows from row `start` on, an expression that reads arrays at fixed positions only. They stand side by
+    /// side: no scan and no search, whoever knows where they are.
+    pub(in crate::ops) fn rows_from(&self, start: &Expr, count: Extent) -> Result<Self> {
+        let backend = self.backend();
+        let (mut start, mut count) = (start.clone(), count);
+        let mut partitions = Vec::with_capacity(self.ragged_rank());
+        for p in self.partitions() {
+            let (taken, first) = run_of_rows(backend, p, &start, &count)?;
+            start = settled(backend, first);
+            count = taken.nvals_extent().clone();
+            partitions.push(taken);
+        }
+        let width = self.width();
+        let numbers = count.times(OP, u64::from(width))?;
+        let start = start.mul(Expr::u32(width));
+        let values = run_of_values(backend, self.values_ref(), &start, &numbers, &self.count()?)?;
+        Self::new(backend, partitions, Some(count), self.inner().to_vec(), values)
+    }
+}
+
+/// One row of that many.
+pub(crate) fn single_row(backend: &BackendRef, op: &'static str, count: Extent) -> Result<RowPartition> {
+    let one = Extent::known(1);
+    match count.as_known() {
+        Some(size) => RowPartition::uniform(size, one),
+        None => {
+            let rows = RowPartition::from_lengths(backend, op, &one, count.expr(), count.capacity())?;
+            Ok(rows.with_nvals(count))
+        }
+    }
+}
+
+/// A count that reads arrays at fixed positions only, as the count of an extent must: where it does not, it becomes
+/// an array itself.
+pub(super) fn settled(backend: &BackendRef, count: Expr) -> Expr {
+    let mut fixed = true;
+    for_each_expr(&count, &mut |e| {
+        fixed &= !matches!(e.kind(), ExprKind::Load(_, at) if at.as_u32().is_none());
+    });
+    if fixed {
+        return count;
+    }
+    Expr::load(&Node::map(backend, OP, Extent::known(1), count, &[]), Expr::u32(0))
+}
+
+/// The longest that a row can be.
+pub(super) fn longest(p: &RowPartition) -> u32 {
+    let nvals = p.nvals_extent().capacity();
+    p.known_lengths().map_or(nvals, |(_, longest)| longest.min(nvals))
+}
+
+/// The rows from `start` on, and where their values start: no scan and no search, for what stands side by side.
+pub(super) fn run_of_rows(
+    backend: &BackendRef,
+    p: &RowPartition,
+    start: &Expr,
+    count: &Extent,
+) -> Result<(RowPartition, Expr)> {
+    if start.as_u32() == Some(0) && count == p.nrows_extent() {
+        return Ok((p.clone(), Expr::u32(0)));
+    }
+    if let Some(len) = p.uniform_row_length() {
+        return Ok((RowPartition::uniform(len, count.clone())?, p.start(start.clone())));
+    }
+    let end = start.clone().add(count.expr());
+    let known = |at: &Expr| p.host_splits().zip(at.as_u32()).and_then(|(s, at)| s.get(at as usize).copied());
+    let first = match (known(start), start.as_u32()) {
+        (Some(first), _) => Expr::u32(first),
+        (None, Some(0)) => Expr::u32(0),
+        _ => p.start(start.clone()),
+    };
+    let last = known(&end).map_or_else(|| p.start(end), Expr::u32);
+    let most = u64::from(longest(p)) * u64::from(count.capacity());
+    let capacity = most.min(p.nvals_extent().capacity().into()) as u32;
+    let nvals = Extent::bounded(capacity, settled(backend, last.sub(first.clone())));
+    let from = p.start(Expr::index().add(start.clone())).sub(first.clone());
+    let taken = RowPartition::from_starts(backend, OP, count, &from, capacity, &[])?.with_nvals(nvals);
+    Ok((taken.with_lengths(p.known_lengths()), first))
+}
+
+/// The values from `start` on; all of them are what they are.
+pub(super) fn run_of_values(
+    backend: &BackendRef,
+    values: &Values,
+    start: &Expr,
+    count: &Extent,
+    all: &Extent,
+) -> Result<Values> {
+    if start.as_u32() == Some(0) && count == all {
+        return Ok(values.clone());
+    }
+    let read = |node: &Node, count: Extent, start: &Expr| {
+        Node::map(backend, OP, count, Expr::load(node, Expr::index().add(start.clone())), &[])
+    };
+    Ok(match values {
+        Values::Numbers(node) => Values::Numbers(read(node, count.clone(), start)),
+        Values::Strings { strings, bytes } => {
+            let (strings, start) = run_of_rows(backend, strings, start, count)?;
+            let bytes = read(bytes, strings.nvals_extent().clone(), &start);
+            Values::Strings { strings, bytes }
+        }
+    })
+}

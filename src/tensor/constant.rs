@@ -1,0 +1,310 @@
+//! Tensors from nested lists: their depth, their splits and their dtype.
+
+use super::{HostValues, Nested, Tensor, Values};
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::extent::Extent;
+use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_integer_to_odd, f32_to_odd};
+use crate::shape::RowPartition;
+
+/// What [`Tensor::constant`] is told besides the values; everything unset is worked out from them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConstantOptions {
+    /// The dtype. Unset: i32 for integers, i64 where one does not fit, f32 for floats and for no values, bool, str.
+    pub dtype: Option<DType>,
+    /// How many dimensions are ragged. Unset: all but the outermost and the inner ones.
+    pub ragged_rank: Option<usize>,
+    /// The shape of the inner dimensions.
+    pub inner_shape: Option<Vec<usize>>,
+}
+
+const OP: &str = "constant";
+
+fn uneven(what: impl Into<String>) -> Error {
+    Error::Nesting { op: OP, what: what.into() }
+}
+
+impl Nested {
+    fn list(&self) -> Option<&[Self]> {
+        match self {
+            Self::List(all) => Some(all),
+            _ => None,
+        }
+    }
+
+    /// The depth at which scalars stand, none without any, and the depth of the deepest list.
+    fn depths(&self) -> Result<(Option<usize>, usize)> {
+        let (mut scalars, mut lists) = (None, 0);
+        let mut stack = vec![(self, 0)];
+        while let Some((value, depth)) = stack.pop() {
+            match value.list() {
+                Some(all) => {
+                    lists = lists.max(depth + 1);
+                    stack.extend(all.iter().map(|v| (v, depth + 1)));
+                }
+                None if scalars.is_some_and(|d| d != depth) => {
+                    let other = scalars.unwrap_or_default();
+                    return Err(uneven(format!("scalars stand at depth {depth} and at depth {other}")));
+                }
+                None => scalars = Some(depth),
+            }
+        }
+        Ok((scalars, lists.max(scalars.unwrap_or(0))))
+    }
+
+    /// The lengths along the first elements.
+    fn leading_shape(&self) -> Vec<usize> {
+        let mut shape = Vec::new();
+        let mut at = self;
+        while let Some(all) = at.list() {
+            shape.push(all.len());
+            match all.first() {
+                Some(first) => at = first,
+                None => break,
+            }
+        }
+        shape
+    }
+
+    /// Adds the scalars, if the value has that shape throughout.
+    fn flatten_as<'a>(&'a self, shape: &[usize], out: &mut Vec<&'a Self>) -> Result<()> {
+        let mut stack = vec![(self, shape)];
+        while let Some((value, shape)) = stack.pop() {
+            match (value.list(), shape) {
+                (None, []) => out.push(value),
+                (Some(all), [len, rest @ ..]) if all.len() == *len => stack.extend(all.iter().rev().map(|v| (v, rest))),
+                (Some(all), [len, ..]) => {
+                    return Err(uneven(format!("inner lists have {len} and {} elements", all.len())));
+                }
+                (Some(_), []) | (None, _) => return Err(uneven("inner values are nested to different depths")),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The dtype that Python values get where none is asked for.
+fn inferred(scalars: &[&Nested]) -> Result<DType> {
+    let mut dtype = None;
+    for s in scalars {
+        let own = match s {
+            Nested::Bool(_) => DType::Bool,
+            Nested::Int(v) if i32::try_from(*v).is_ok() => DType::I32,
+            Nested::Int(v) if i64::try_from(*v).is_ok() => DType::I64,
+            Nested::Int(_) => DType::U64,
+            Nested::Float32(_) | Nested::Float(_) => DType::F32,
+            Nested::Str(_) => DType::Str,
+            Nested::List(_) => return Err(uneven("a list stands among scalars")),
+        };
+        dtype = Some(match (dtype, own) {
+            (None, own) => own,
+            (Some(a), b) if a == b => a,
+            (Some(DType::F32), b) if b.is_integer() => DType::F32,
+            (Some(a), DType::F32) if a.is_integer() => DType::F32,
+            (Some(a), b) if a.is_integer() && b.is_integer() => a.max(b),
+            (Some(a), b) => return Err(uneven(format!("values of mixed types, {a} and {b}"))),
+        });
+    }
+    Ok(dtype.unwrap_or(DType::F32))
+}
+
+/// The scalars as values of that dtype.
+fn typed(scalars: &[&Nested], dtype: DType) -> Result<HostValues> {
+    fn each<T>(scalars: &[&Nested], dtype: DType, one: impl Fn(&Nested) -> Option<T>) -> Result<Vec<T>> {
+        let convert = |s: &&Nested| one(s).ok_or_else(|| uneven(format!("{s} is no {dtype}")));
+        scalars.iter().map(convert).collect()
+    }
+    /// Integers that fit the type or its signed counterpart, as two's complement has it.
+    macro_rules! int {
+        ($t:ty, $other:ty) => {
+            each(scalars, dtype, |s| match s {
+                Nested::Int(v) => <$t>::try_from(*v).ok().or_else(|| <$other>::try_from(*v).ok().map(|v| v as $t)),
+                _ => None,
+            })?
+        };
+    }
+    /// Signed integers that fit the type.
+    macro_rules! signed {
+        ($t:ty) => {
+            each(scalars, dtype, |s| match s {
+                Nested::Int(v) => <$t>::try_from(*v).ok(),
+                _ => None,
+            })?
+        };
+    }
+    /// Floats of 16 bits, each rounded once.
+    fn single(s: &Nested) -> Option<f32> {
+        match s {
+            Nested::Int(v) => Some(f32_of_integer_to_odd(*v)),
+            Nested::Float32(v) => Some(*v),
+            Nested::Float(v) => Some(f32_to_odd(*v)),
+            _ => None,
+        }
+    }
+    Ok(match dtype {
+        DType::Bool => HostValues::Bool(each(scalars, dtype, |s| match s {
+            Nested::Bool(v) => Some(*v),
+            _ => None,
+        })?),
+        DType::U8 => HostValues::U8(int!(u8, i8)),
+        DType::I8 => HostValues::I8(signed!(i8)),
+        DType::U16 => HostValues::U16(int!(u16, i16)),
+        DType::I16 => HostValues::I16(signed!(i16)),
+        DType::I32 => HostValues::I32(signed!(i32)),
+        DType::U32 => HostValues::U32(int!(u32, i32)),
+        DType::I64 => HostValues::I64(signed!(i64)),
+        DType::U64 => HostValues::U64(int!(u64, i64)),
+        DType::F16 => HostValues::F16(each(scalars, dtype, |s| single(s).map(f16_of_f32))?),
+        DType::BF16 => HostValues::BF16(each(scalars, dtype, |s| single(s).map(bf16_of_f32))?),
+        DType::F32 => HostValues::F32(each(scalars, dtype, |s| match s {
+            Nested::Int(v) => Some(*v as f32),
+            Nested::Float32(v) => Some(*v),
+            Nested::Float(v) => Some(*v as f32),
+            _ => None,
+        })?),
+        DType::F64 => HostValues::F64(each(scalars, dtype, |s| match s {
+            Nested::Int(v) => Some(*v as f64),
+            Nested::Float32(v) => Some(f64::from(*v)),
+            Nested::Float(v) => Some(*v),
+            _ => None,
+        })?),
+        DType::Str => HostValues::Str(each(scalars, dtype, |s| match s {
+            Nested::Str(v) => Some(v.clone()),
+            _ => None,
+        })?),
+    })
+}
+
+/// What depth and options make of a nested value.
+#[derive(Default)]
+struct Parts<'a> {
+    /// The splits of the ragged dimensions, outermost first.
+    nested_row_splits: Vec<Vec<u64>>,
+    /// The shape of the flat values.
+    shape: Vec<usize>,
+    scalars: Vec<&'a Nested>,
+}
+
+fn parts<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<Parts<'a>> {
+    let (scalar_depth, max_depth) = value.depths()?;
+    let inner = options.inner_shape.as_deref();
+    if value.list().is_none() {
+        if options.ragged_rank.is_some_and(|r| r > 0) || inner.is_some_and(|s| !s.is_empty()) {
+            return Err(uneven("a scalar has neither ragged nor inner dimensions"));
+        }
+        return Ok(Parts { scalars: vec![value], ..Parts::default() });
+    }
+    if let Some(scalars) = scalar_depth {
+        if max_depth > scalars {
+            return Err(uneven(format!("an empty list stands at depth {}, below scalars at {scalars}", max_depth - 1)));
+        }
+        if options.ragged_rank.is_some_and(|r| r >= scalars) {
+            let r = options.ragged_rank.unwrap_or_default();
+            return Err(uneven(format!(
+                "scalars stand at depth {scalars}, but a ragged rank of {r} needs more than {r}"
+            )));
+        }
+    }
+    if let (Some(r), Some(inner)) = (options.ragged_rank, inner) {
+        let expected = r + inner.len() + 1;
+        if scalar_depth.map_or(expected < max_depth, |d| d != expected) {
+            let what = format!("values are nested {max_depth} deep, but ragged rank and inner shape say {expected}");
+            return Err(uneven(what));
+        }
+    }
+    let inner_rank = inner.map_or(0, <[usize]>::len);
+    let dense = match options.ragged_rank {
+        Some(r) => r == 0,
+        None => max_depth < 2 || (inner.is_some() && max_depth < 2 + inner_rank),
+    };
+    if dense {
+        let shape = value.leading_shape();
+        if inner.is_some_and(|s| s != shape) {
+            return Err(uneven(format!("the values have shape {shape:?}, not {:?}", inner.unwrap_or_default())));
+        }
+        let mut scalars = Vec::new();
+        value.flatten_as(&shape, &mut scalars)?;
+        return Ok(Parts { nested_row_splits: Vec::new(), shape, scalars });
+    }
+    let ragged_rank = options.ragged_rank.unwrap_or_else(|| match scalar_depth {
+        None => max_depth.saturating_sub(1).max(1),
+        Some(d) => d.saturating_sub(1 + inner_rank).max(1),
+    });
+    let mut rows: Vec<&Nested> = value.list().unwrap_or_default().iter().collect();
+    let mut nested_row_splits = Vec::new();
+    for level in 0..ragged_rank {
+        let (mut splits, mut below) = (vec![0u64], Vec::new());
+        for row in rows {
+            let Some(row) = row.list() else {
+                return Err(uneven(format!("scalars stand at depth {}, above ragged rank {ragged_rank}", level + 1)));
+            };
+            below.extend(row);
+            splits.push(below.len() as u64);
+        }
+        nested_row_splits.push(splits);
+        rows = below;
+    }
+    let inner = match inner {
+        Some(s) => s.to_vec(),
+        None if options.ragged_rank.is_some() => rows.first().map_or_else(Vec::new, |first| first.leading_shape()),
+        None => Vec::new(),
+    };
+    let mut scalars = Vec::new();
+    for row in &rows {
+        row.flatten_as(&inner, &mut scalars)?;
+    }
+    let mut shape = vec![rows.len()];
+    shape.extend(inner);
+    Ok(Parts { nested_row_splits, shape, scalars })
+}
+
+impl Tensor {
+    /// The tensor that a nested list describes. `tf.ragged.constant`.
+    ///
+    /// All dimensions but the outermost are ragged unless the options say otherwise; lists that are not nested give a
+    /// dense tensor, a scalar gives a scalar. For the dtype see [`ConstantOptions::dtype`].
+    ///
+    /// # Errors
+    /// Scalars at different depths, an empty list below the depth of scalars, values of mixed types or that the dtype
+    /// cannot hold, inner values that are not uniform.
+    ///
+    /// ```
+    /// use ragged::{ConstantOptions, Device, Tensor};
+    /// let rows = vec![vec![vec![1, 2], vec![3, 4]], vec![vec![5, 6]]].into();
+    /// let x = Tensor::constant(&rows, &ConstantOptions::default(), &Device::cpu())?;
+    /// assert_eq!(x.shape(), [Some(2), None, None]);
+    /// let options = ConstantOptions { ragged_rank: Some(1), ..Default::default() };
+    /// assert_eq!(Tensor::constant(&rows, &options, &Device::cpu())?.shape(), [Some(2), None, Some(2)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn constant(value: &Nested, options: &ConstantOptions, device: &Device) -> Result<Self> {
+        let Parts { nested_row_splits, shape, scalars } = parts(value, options)?;
+        let dtype = match options.dtype {
+            Some(d) => d,
+            None => inferred(&scalars)?,
+        };
+        of_parts(OP, nested_row_splits, &shape, &typed(&scalars, dtype)?, device)
+    }
+}
+
+/// A tensor of splits that are valid by the way they were made.
+pub(crate) fn of_parts(
+    op: &'static str,
+    nested: Vec<Vec<u64>>,
+    shape: &[usize],
+    values: &HostValues,
+    device: &Device,
+) -> Result<Tensor> {
+    let backend = device.backend();
+    let mut partitions = Vec::with_capacity(nested.len());
+    for splits in nested {
+        Extent::known_u64(op, splits.len() as u64)?;
+        Extent::known_u64(op, splits.last().copied().unwrap_or(0))?;
+        partitions.push(RowPartition::from_host_splits(backend, splits.into_iter().map(|s| s as u32).collect())?);
+    }
+    let dims = shape.iter().map(|&d| Ok(Extent::known_u64(op, d as u64)?.capacity())).collect::<Result<Vec<u32>>>()?;
+    let values: Values = values.upload(device)?;
+    let outer = dims.first().map(|&d| Extent::known(d));
+    Tensor::new(backend, partitions, outer, dims.into_iter().skip(1).collect(), values)
+}

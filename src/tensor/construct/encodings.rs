@@ -1,0 +1,187 @@
+//! Encodings that are one list of integers: splits, lengths, starts, limits.
+
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::Result;
+use crate::shape::Encoding;
+use crate::tensor::integers::Integers;
+use crate::tensor::partition::{Making, Trust};
+use crate::tensor::{IntoValues, RaggedTensor, Tensor};
+
+/// The factories of an encoding that is one list of integers: on the erased tensor and on the typed one, checked and
+/// not, of one level and of several.
+macro_rules! factories {
+    ($(
+        $encoding:ident, $name:ident, $unchecked:ident $(, $nested:ident, $nested_unchecked:ident)?;
+        $what:literal, $tf:literal, $errors:literal, $good:literal, $bad:literal;
+    )*) => {$(
+        impl Tensor {
+            #[doc = concat!("The ragged tensor of `values` ", $what, ". `tf.RaggedTensor.", $tf, "`.")]
+            ///
+            /// `values` of rank 1 or more keep their partitions and inner dimensions below the new, outermost rows.
+            /// Host integers are checked here; integers on the device are checked there by conditions that a read
+            /// looks at, without a wait.
+            ///
+            /// # Errors
+            #[doc = concat!("A scalar as values; ", $errors, ", with the first such entry. What only the device sees \
+                             fails at the read.")]
+            ///
+            /// ```
+            /// use ragged::{Device, HostTensor, HostValues, Tensor};
+            /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+            #[doc = concat!("let x = Tensor::", stringify!($name), "(&values, &", $good, ")?;")]
+            /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+            #[doc = concat!("assert!(Tensor::", stringify!($name), "(&values, &", $bad, ").is_err());")]
+            /// # Ok::<(), ragged::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name<'a>(values: &Self, given: impl Into<Integers<'a>>) -> Result<Self> {
+                let m = Making::new(values.backend(), stringify!($name), Trust::Check);
+                values.divided(m, Encoding::$encoding, given.into())
+            }
+
+            #[doc = concat!("[`Tensor::", stringify!($name), "`] without its checks, for a caller who knows that the \
+                             integers are good.")]
+            /// Should they not be, the rows of the result are unspecified, but rows of these values all the same.
+            ///
+            /// # Errors
+            /// A scalar as values; values, but no rows.
+            #[track_caller]
+            pub fn $unchecked<'a>(values: &Self, given: impl Into<Integers<'a>>) -> Result<Self> {
+                let m = Making::new(values.backend(), stringify!($name), Trust::Vouched);
+                values.divided(m, Encoding::$encoding, given.into())
+            }
+        }
+
+        impl<T: Element> RaggedTensor<T> {
+            #[doc = concat!("The ragged tensor of `values` ", $what, ". `tf.RaggedTensor.", $tf, "`.")]
+            ///
+            #[doc = concat!("Values on the host are put onto the device; see [`Tensor::", stringify!($name), "`].")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`]; a tensor as values on another device.")]
+            ///
+            /// ```
+            /// use ragged::{Device, RaggedTensor};
+            #[doc = concat!("let x = RaggedTensor::", stringify!($name), "([1, 2, 3], &", $good, ", &Device::cpu())?;")]
+            /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+            /// # Ok::<(), ragged::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name<'a>(
+                values: impl IntoValues<T>,
+                given: impl Into<Integers<'a>>,
+                device: &Device,
+            ) -> Result<Self> {
+                Tensor::$name(values.into_values(device)?.erased(), given)?.try_into()
+            }
+
+            #[doc = concat!("As [`Tensor::", stringify!($unchecked), "`].")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Tensor::", stringify!($unchecked), "`]; a tensor as values on another device.")]
+            #[track_caller]
+            pub fn $unchecked<'a>(
+                values: impl IntoValues<T>,
+                given: impl Into<Integers<'a>>,
+                device: &Device,
+            ) -> Result<Self> {
+                Tensor::$unchecked(values.into_values(device)?.erased(), given)?.try_into()
+            }
+        }
+
+        $(
+            impl Tensor {
+                #[doc = concat!("The ragged tensor of `flat_values` under several levels, outermost first. \
+                                 `tf.RaggedTensor.", stringify!($nested), "`.")]
+                /// No levels give `flat_values`; each level is checked against the next.
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`], with the level.")]
+                ///
+                /// ```
+                /// use ragged::{Device, HostTensor, HostValues, Tensor};
+                /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+                #[doc = concat!("let x = Tensor::", stringify!($nested), "(&values, [", $good, "])?;")]
+                /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+                /// # Ok::<(), ragged::Error>(())
+                /// ```
+                #[track_caller]
+                pub fn $nested<'a, L: Into<Integers<'a>>>(
+                    flat_values: &Self,
+                    levels: impl IntoIterator<Item = L>,
+                ) -> Result<Self> {
+                    let levels: Vec<Integers<'a>> = levels.into_iter().map(Into::into).collect();
+                    let m = Making::new(flat_values.backend(), stringify!($nested), Trust::Check);
+                    flat_values.divided_deeply(levels.into_iter(), |values, given| {
+                        values.divided(m, Encoding::$encoding, given)
+                    })
+                }
+
+                #[doc = concat!("[`Tensor::", stringify!($nested), "`] without its checks, as [`Tensor::",
+                                stringify!($unchecked), "`].")]
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Tensor::", stringify!($unchecked), "`].")]
+                #[track_caller]
+                pub fn $nested_unchecked<'a, L: Into<Integers<'a>>>(
+                    flat_values: &Self,
+                    levels: impl IntoIterator<Item = L>,
+                ) -> Result<Self> {
+                    let levels: Vec<Integers<'a>> = levels.into_iter().map(Into::into).collect();
+                    let m = Making::new(flat_values.backend(), stringify!($nested), Trust::Vouched);
+                    flat_values.divided_deeply(levels.into_iter(), |values, given| {
+                        values.divided(m, Encoding::$encoding, given)
+                    })
+                }
+            }
+
+            impl<T: Element> RaggedTensor<T> {
+                #[doc = concat!("As [`Tensor::", stringify!($nested), "`].")]
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Tensor::", stringify!($nested), "`]; a tensor as values on another device.")]
+                #[track_caller]
+                pub fn $nested<'a, L: Into<Integers<'a>>>(
+                    flat_values: impl IntoValues<T>,
+                    levels: impl IntoIterator<Item = L>,
+                    device: &Device,
+                ) -> Result<Self> {
+                    Tensor::$nested(flat_values.into_values(device)?.erased(), levels)?.try_into()
+                }
+
+                #[doc = concat!("As [`Tensor::", stringify!($nested_unchecked), "`].")]
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Tensor::", stringify!($nested_unchecked), "`].")]
+                #[track_caller]
+                pub fn $nested_unchecked<'a, L: Into<Integers<'a>>>(
+                    flat_values: impl IntoValues<T>,
+                    levels: impl IntoIterator<Item = L>,
+                    device: &Device,
+                ) -> Result<Self> {
+                    Tensor::$nested_unchecked(flat_values.into_values(device)?.erased(), levels)?.try_into()
+                }
+            }
+        )?
+    )*};
+}
+
+factories! {
+    Splits, from_row_splits, from_row_splits_unchecked, from_nested_row_splits, from_nested_row_splits_unchecked;
+        "whose row `r` is `values[row_splits[r]..row_splits[r + 1]]`", "from_row_splits",
+        "splits that are none, do not start at 0, decrease, or do not end at the number of values",
+        "[0, 2, 2, 3]", "[0, 2, 1, 3]";
+    Lengths, from_row_lengths, from_row_lengths_unchecked, from_nested_row_lengths, from_nested_row_lengths_unchecked;
+        "whose row `r` has `row_lengths[r]` values", "from_row_lengths",
+        "lengths that are negative or do not add up to the number of values",
+        "[2, 0, 1]", "[2, 0, 2]";
+    Starts, from_row_starts, from_row_starts_unchecked;
+        "whose row `r` begins at value `row_starts[r]`", "from_row_starts",
+        "starts that do not begin with 0, decrease, or pass the number of values; none for any values",
+        "[0, 2, 2]", "[0, 2, 4]";
+    Limits, from_row_limits, from_row_limits_unchecked;
+        "whose row `r` ends before value `row_limits[r]`", "from_row_limits",
+        "limits that are negative, decrease, or do not end at the number of values; none for any values",
+        "[2, 2, 3]", "[2, 2, 4]";
+}

@@ -1,0 +1,89 @@
+//! Factories: values and an encoding of rows make a ragged tensor.
+//!
+//! What they share is here; one file for each kind of encoding holds the public names, checked and not, on the erased
+//! tensor and on the typed one.
+
+mod encodings;
+mod rowids;
+mod uniform;
+
+use super::Tensor;
+use super::integers::Integers;
+use super::partition::{Making, Trust, encoded, from_rowids, uniform};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::graph::extent::Extent;
+use crate::graph::node::Rows;
+use crate::shape::{Encoding, RowPartition};
+
+impl Tensor {
+    /// How many rows there are to divide.
+    ///
+    /// # Errors
+    /// A scalar has none.
+    fn divisible(&self, op: &'static str) -> Result<Extent> {
+        if self.rank() == 0 {
+            return Err(Error::argument(op, "values must have rank 1 or more, but are a scalar"));
+        }
+        Ok(self.nrows_extent())
+    }
+
+    /// These values in rows that `given` encodes.
+    fn divided(&self, m: Making<'_>, encoding: Encoding, given: Integers<'_>) -> Result<Self> {
+        self.under(encoded(m, encoding, given, Some(&self.divisible(m.op)?))?)
+    }
+
+    /// These values in rows by the row of each.
+    fn divided_by_rowids(&self, m: Making<'_>, ids: Integers<'_>, nrows: Option<i64>) -> Result<Self> {
+        self.under(from_rowids(m, ids, nrows, Some(&self.divisible(m.op)?))?)
+    }
+
+    /// These values in rows of one length.
+    fn divided_evenly(&self, m: Making<'_>, len: i64, nrows: Option<i64>) -> Result<Self> {
+        let (partition, asserts) = uniform(m, len, nrows, &self.divisible(m.op)?)?;
+        self.on_condition(m.op, &asserts)?.under(partition)
+    }
+
+    /// These values under several levels, outermost first.
+    fn divided_deeply<L>(
+        &self,
+        levels: impl DoubleEndedIterator<Item = L> + ExactSizeIterator,
+        one: impl Fn(&Self, L) -> Result<Self>,
+    ) -> Result<Self> {
+        levels.enumerate().rev().try_fold(self.clone(), |values, (level, given)| {
+            one(&values, given).map_err(|e| match e {
+                Error::Partition { op, what } => Error::Partition { op, what: format!("at level {level}, {what}") },
+                other => other,
+            })
+        })
+    }
+
+    /// The tensor of `flat_values` under these partitions, outermost first, on the condition (checked on the device
+    /// where the host does not know) that each has as many values as the next has rows. Shares the partitions, so that
+    /// tensors made of the same ones have equal shapes for sure. `tf.RaggedTensor.from_nested_row_partitions`.
+    ///
+    /// # Errors
+    /// A scalar as values; a partition whose number of values is not the number of rows below it; another device.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, RowPartition, Tensor};
+    /// let device = Device::cpu();
+    /// let rows = RowPartition::from_row_lengths(&[2, 0, 1], &device)?;
+    /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&device)?;
+    /// let x = Tensor::from_row_partitions(&values, &[rows])?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn from_row_partitions(flat_values: &Self, partitions: &[RowPartition]) -> Result<Self> {
+        const OP: &str = "from_row_partitions";
+        let m = Making::new(flat_values.backend(), OP, Trust::Check);
+        partitions.iter().rev().try_fold(flat_values.clone(), |values, p| {
+            if let Rows::Splits(node) = p.rows() {
+                Device::check_same(OP, node.backend(), m.backend)?;
+            }
+            let asserts = m.same_count(p.nvals_extent(), &values.divisible(OP)?)?;
+            values.on_condition(OP, &asserts)?.under(p.clone())
+        })
+    }
+}

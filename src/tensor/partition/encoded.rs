@@ -1,0 +1,135 @@
+//! Partitions from one list of integers: splits, lengths, starts or limits.
+
+use super::device_ints::DeviceInts;
+use super::{Making, Trust};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::{Extent, read_u32};
+use crate::graph::node::Node;
+use crate::shape::{Encoding, RowPartition};
+use crate::tensor::integers::{Integers, Source};
+use crate::tensor::{HostValues, Tensor};
+
+/// The partition that the integers encode, of `nvals` values; of as many as they say where that is not given.
+pub(crate) fn encoded(
+    m: Making<'_>,
+    encoding: Encoding,
+    given: Integers<'_>,
+    nvals: Option<&Extent>,
+) -> Result<RowPartition> {
+    let known = nvals.map(|n| n.as_known().map(u64::from));
+    let given = match &given.0 {
+        Source::Device(t) => return on_device(m, encoding, t, nvals),
+        Source::Host(given) => given,
+    };
+    if encoding == Encoding::Splits && given.is_empty() {
+        return Err(RowPartition::validate_splits(m.op, given, None).unwrap_err());
+    }
+    if let (Some(nvals), Some(None)) = (nvals, known) {
+        if m.trust == Trust::Check {
+            encoding.splits(m.op, given, None)?;
+        }
+        // How many values there are is known on the device: there the last rule is checked.
+        let uploaded = HostValues::I64(given.to_vec()).upload(&Device::of(m.backend))?;
+        let extent = Extent::known_u64(m.op, given.len() as u64)?;
+        let t = Tensor::new(m.backend, Vec::new(), Some(extent), Vec::new(), uploaded)?;
+        return on_device(m, encoding, &t, Some(nvals));
+    }
+    let nvals = known.flatten();
+    let splits = match m.trust {
+        Trust::Check => encoding.splits(m.op, given, nvals)?,
+        Trust::Vouched => {
+            let total = nvals.unwrap_or_else(|| match encoding {
+                Encoding::Lengths => given.iter().fold(0, |sum: u64, &l| sum.saturating_add(l.max(0) as u64)),
+                _ => given.last().map_or(0, |&last| last.max(0) as u64),
+            });
+            Extent::known_u64(m.op, total)?;
+            let splits = encoding.trusted_splits(given, total);
+            if splits.len() == 1 && total > 0 {
+                return Err(Error::partition(m.op, format!("there are {total} values, but no rows")));
+            }
+            splits
+        }
+    };
+    RowPartition::from_host_splits(m.backend, splits)
+}
+
+/// The same for integers on the device. The partition is valid whatever they are: rows that would run backwards are
+/// empty, and none runs past the values.
+fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Extent>) -> Result<RowPartition> {
+    let (name, most) = (encoding.name(), nvals.map_or(u32::MAX - 1, Extent::capacity));
+    let ints = DeviceInts::new(m, name, t, most)?;
+    let (i, one) = (Expr::index(), Expr::u32(1));
+    let len = ints.count.expr();
+    let nrows = match encoding {
+        Encoding::Splits if ints.count.capacity() == 0 => {
+            return Err(RowPartition::validate_splits(m.op, &[], None).unwrap_err());
+        }
+        Encoding::Splits => Extent::bounded(ints.count.capacity() - 1, len.clone().max(one.clone()).sub(one.clone())),
+        _ => ints.count.clone(),
+    };
+    let values = nvals.map_or_else(|| Expr::u32(most), Extent::expr);
+    let step = |a: Expr, b: Expr| a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
+    let length = match encoding {
+        Encoding::Lengths => ints.clamped(i.clone()),
+        Encoding::Splits => step(ints.clamped(i.clone()), ints.clamped(i.clone().add(one.clone()))),
+        Encoding::Starts => {
+            let next = i.clone().add(one.clone());
+            let end = next.clone().lt(len.clone()).select(ints.clamped(next), values.clone());
+            step(ints.clamped(i.clone()), end)
+        }
+        Encoding::Limits => {
+            let first = i.clone().eq(Expr::u32(0));
+            let start = first.select(Expr::u32(0), ints.clamped(i.clone().sub(one.clone())));
+            step(start, ints.clamped(i.clone()))
+        }
+    };
+    let sums = Node::scan(m.backend, m.op, nrows.clone(), length)?;
+    let total = Expr::load(&sums, Expr::u32(nrows.capacity()));
+    let mut asserts = Vec::new();
+    if m.trust == Trust::Check {
+        let all = |count: &Extent, ok, what: &str| m.condition(count.clone(), ok, format!("{name} {what}"));
+        let single = Extent::known(1);
+        let zero = ints.count_as_entry(Expr::u32(0));
+        let empty = len.clone().eq(Expr::u32(0));
+        let first_is_zero = ints.entry(Expr::u32(0)).eq(zero);
+        let ascends = ints.raw(i.clone()).le(ints.raw(i.clone().add(one.clone())));
+        let last = ints.entry(len.clone().sub(one.clone()));
+        let end = ints.count_as_entry(values.clone());
+        let pairs =
+            Extent::bounded(ints.count.capacity().saturating_sub(1), len.clone().max(one.clone()).sub(one.clone()));
+        match encoding {
+            Encoding::Splits => {
+                asserts.push(all(&single, empty.clone().not(), "must have at least one entry"));
+                asserts.push(all(&single, empty.clone().or(first_is_zero), "must start at 0"));
+            }
+            Encoding::Starts => asserts.push(all(&single, empty.clone().or(first_is_zero), "must start at 0")),
+            Encoding::Lengths | Encoding::Limits => {
+                asserts.push(all(&ints.count, ints.in_range(i), "must neither be negative nor pass the values"));
+            }
+        }
+        if encoding != Encoding::Lengths {
+            asserts.push(all(&pairs, ascends, "must not decrease"));
+        }
+        if nvals.is_some() {
+            let no_values = values.clone().eq(Expr::u32(0));
+            let at_the_end = match encoding {
+                Encoding::Lengths => total.clone().eq(values.clone()),
+                Encoding::Starts => empty.select(no_values, last.le(end)),
+                Encoding::Splits | Encoding::Limits => empty.select(no_values, last.eq(end)),
+            };
+            asserts.push(all(&single, at_the_end, "must end at the number of values"));
+        } else {
+            asserts.push(all(&ints.count, ints.in_range(Expr::index()), "must be below 2^32 - 1"));
+        }
+    }
+    let splits = Expr::load(&sums, Expr::index()).min(values);
+    let splits = Node::map(m.backend, m.op, nrows.plus(m.op, &Extent::known(1))?, splits, &asserts);
+    let nvals = match nvals {
+        Some(n) => n.clone(),
+        // Nothing bounds the number of values: one wait for it.
+        None => Extent::known(read_u32(m.backend, m.op, Expr::load(&splits, Expr::u32(nrows.capacity())))?),
+    };
+    Ok(RowPartition::from_splits_node(splits, nrows, nvals.capacity()).with_nvals(nvals))
+}

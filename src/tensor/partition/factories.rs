@@ -1,0 +1,126 @@
+//! The public factories of a row partition.
+
+use super::{Making, Trust, encoded, from_rowids, uniform};
+use crate::device::Device;
+use crate::error::Result;
+use crate::graph::extent::Extent;
+use crate::shape::{Encoding, RowPartition};
+use crate::tensor::Integers;
+
+/// What makes each public factory: its documentation, and the encoding.
+macro_rules! factories {
+    ($($(#[$doc:meta])* $name:ident = $encoding:ident;)*) => {
+        impl RowPartition {
+            $(
+                $(#[$doc])*
+                #[track_caller]
+                pub fn $name<'a>(given: impl Into<Integers<'a>>, device: &Device) -> Result<Self> {
+                    let m = Making::new(device.backend(), stringify!($name), Trust::Check);
+                    encoded(m, Encoding::$encoding, given.into(), None)
+                }
+            )*
+        }
+    };
+}
+
+factories! {
+    /// The partition whose row `r` holds the values `row_splits[r]..row_splits[r + 1]`. `RowPartition.from_row_splits`.
+    ///
+    /// Splits on the host are checked here; those in a tensor on the device are checked there, with one wait for the
+    /// number of values.
+    ///
+    /// # Errors
+    /// No splits; splits that do not start at 0 or that decrease, with the first such entry; more than 2^32 - 2 values.
+    ///
+    /// ```
+    /// use ragged::{Device, RowPartition};
+    /// let device = Device::cpu();
+    /// let rows = RowPartition::from_row_splits(&[0, 4, 4, 6], &device)?;
+    /// assert_eq!((rows.nrows(), rows.nvals()), (Some(3), Some(6)));
+    /// let e = RowPartition::from_row_splits(&[0, 4, 3], &device).unwrap_err();
+    /// assert!(e.to_string().contains("row_splits[2] = 3"));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    from_row_splits = Splits;
+    /// The partition whose row `r` holds `row_lengths[r]` values. `RowPartition.from_row_lengths`.
+    ///
+    /// # Errors
+    /// A negative length; more than 2^32 - 2 values.
+    ///
+    /// ```
+    /// use ragged::{Device, RowPartition};
+    /// let rows = RowPartition::from_row_lengths(&[4, 0, 2], &Device::cpu())?;
+    /// assert_eq!((rows.nrows(), rows.nvals()), (Some(3), Some(6)));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    from_row_lengths = Lengths;
+    /// The partition whose row `r` ends before value `row_limits[r]`. `RowPartition.from_row_limits`.
+    ///
+    /// # Errors
+    /// A negative limit; limits that decrease, with the first such entry; more than 2^32 - 2 values.
+    ///
+    /// ```
+    /// use ragged::{Device, RowPartition};
+    /// let rows = RowPartition::from_row_limits(&[4, 4, 6], &Device::cpu())?;
+    /// assert_eq!((rows.nrows(), rows.nvals()), (Some(3), Some(6)));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    from_row_limits = Limits;
+}
+
+impl RowPartition {
+    /// The partition of `nvals` values whose row `r` starts at value `row_starts[r]`. `RowPartition.from_row_starts`.
+    ///
+    /// # Errors
+    /// Starts that do not begin with 0, decrease, or pass `nvals`, with the first such entry; no starts, but values.
+    ///
+    /// ```
+    /// use ragged::{Device, RowPartition};
+    /// let rows = RowPartition::from_row_starts(&[0, 4, 4], 6, &Device::cpu())?;
+    /// assert_eq!((rows.nrows(), rows.nvals()), (Some(3), Some(6)));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn from_row_starts<'a>(starts: impl Into<Integers<'a>>, nvals: u64, device: &Device) -> Result<Self> {
+        let m = Making::new(device.backend(), "from_row_starts", Trust::Check);
+        encoded(m, Encoding::Starts, starts.into(), Some(&Extent::known_u64(m.op, nvals)?))
+    }
+
+    /// The partition whose value `i` is in row `value_rowids[i]`. `RowPartition.from_value_rowids`.
+    ///
+    /// Without `nrows` the last id is in the last row; with ids on the device that costs a wait.
+    ///
+    /// # Errors
+    /// An id that is negative, below the one before it, or not below `nrows`, with the first such entry.
+    ///
+    /// ```
+    /// use ragged::{Device, RowPartition};
+    /// let rows = RowPartition::from_value_rowids(&[0, 0, 2], None, &Device::cpu())?;
+    /// assert_eq!((rows.nrows(), rows.nvals()), (Some(3), Some(3)));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn from_value_rowids<'a>(ids: impl Into<Integers<'a>>, nrows: Option<i64>, device: &Device) -> Result<Self> {
+        let m = Making::new(device.backend(), "from_value_rowids", Trust::Check);
+        from_rowids(m, ids.into(), nrows, None)
+    }
+
+    /// The partition of `nvals` values into rows of `len` each. `RowPartition.from_uniform_row_length`.
+    ///
+    /// Without `nrows` there are `nvals / len`, and none where `len` is 0.
+    ///
+    /// # Errors
+    /// A negative argument; `nrows * len` that is not `nvals`.
+    ///
+    /// ```
+    /// use ragged::{Device, RowPartition};
+    /// let rows = RowPartition::from_uniform_row_length(2, 6, None, &Device::cpu())?;
+    /// assert_eq!((rows.nrows(), rows.uniform_row_length()), (Some(3), Some(2)));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn from_uniform_row_length(len: i64, nvals: u64, nrows: Option<i64>, device: &Device) -> Result<Self> {
+        let m = Making::new(device.backend(), "from_uniform_row_length", Trust::Check);
+        Ok(uniform(m, len, nrows, &Extent::known_u64(m.op, nvals)?)?.0)
+    }
+}

@@ -1,0 +1,92 @@
+//! The encodings of a row partition, read.
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::shape::RowPartition;
+use crate::tensor::{Tensor, Values};
+
+/// A dense tensor of rank 1 whose element `i` is the count or position `e`, as TensorFlow's i64.
+pub(crate) fn positions(backend: &BackendRef, op: &'static str, count: Extent, e: Expr) -> Result<Tensor> {
+    let node = Node::map(backend, op, count.clone(), e.cast(DType::I64), &[]);
+    Tensor::new(backend, Vec::new(), Some(count), Vec::new(), Values::Numbers(node))
+}
+
+/// The encodings of a partition, as dense i64 tensors of rank 1. One map each; no waits.
+impl RowPartition {
+    pub(crate) fn row_splits_on(&self, backend: &BackendRef) -> Result<Tensor> {
+        let count = self.nrows_extent().plus("row_splits", &Extent::known(1))?;
+        positions(backend, "row_splits", count, self.start(Expr::index()))
+    }
+    pub(crate) fn row_lengths_on(&self, backend: &BackendRef) -> Result<Tensor> {
+        positions(backend, "row_lengths", self.nrows_extent().clone(), self.length(Expr::index()))
+    }
+    pub(crate) fn row_starts_on(&self, backend: &BackendRef) -> Result<Tensor> {
+        positions(backend, "row_starts", self.nrows_extent().clone(), self.start(Expr::index()))
+    }
+    pub(crate) fn row_limits_on(&self, backend: &BackendRef) -> Result<Tensor> {
+        let end = self.start(Expr::index().add(Expr::u32(1)));
+        positions(backend, "row_limits", self.nrows_extent().clone(), end)
+    }
+    pub(crate) fn value_rowids_on(&self, backend: &BackendRef) -> Result<Tensor> {
+        positions(backend, "value_rowids", self.nvals_extent().clone(), self.row_of(Expr::index()))
+    }
+    pub(crate) fn offsets_in_rows_on(&self, backend: &BackendRef) -> Result<Tensor> {
+        positions(backend, "offsets_in_rows", self.nvals_extent().clone(), self.offset_of(Expr::index()))
+    }
+
+    /// The backend of a device that the partition may be read on.
+    fn backend_for<'d>(&self, op: &'static str, device: &'d Device) -> Result<&'d BackendRef> {
+        if let Rows::Splits(node) = self.rows() {
+            Device::check_same(op, node.backend(), device.backend())?;
+        }
+        Ok(device.backend())
+    }
+}
+
+/// A public reader of an encoding.
+macro_rules! readers {
+    ($($(#[$doc:meta])* $name:ident = $on:ident, $example:literal;)*) => {
+        impl RowPartition {
+            $(
+                $(#[$doc])*
+                ///
+                /// A dense i64 tensor of rank 1 on the partition's device: one map, no wait.
+                ///
+                /// # Errors
+                /// Another device than the partition's; a device that has no i64.
+                ///
+                /// ```
+                /// use ragged::{Device, HostValues, RowPartition};
+                /// let device = Device::cpu();
+                /// let rows = RowPartition::from_row_lengths(&[2, 0, 1], &device)?;
+                #[doc = concat!("let read = rows.", stringify!($name), "(&device)?.to_host()?;")]
+                #[doc = concat!("assert_eq!(read.values, HostValues::I64(vec!", $example, "));")]
+                /// # Ok::<(), ragged::Error>(())
+                /// ```
+                pub fn $name(&self, device: &Device) -> Result<Tensor> {
+                    self.$on(self.backend_for(stringify!($name), device)?)
+                }
+            )*
+        }
+    };
+}
+
+readers! {
+    /// Where rows begin, and where the last one ends: `nrows + 1` entries. `RowPartition.row_splits`.
+    row_splits = row_splits_on, "[0, 2, 2, 3]";
+    /// How many values each row has. `RowPartition.row_lengths`.
+    row_lengths = row_lengths_on, "[2, 0, 1]";
+    /// Where each row begins. `RowPartition.row_starts`.
+    row_starts = row_starts_on, "[0, 2, 2]";
+    /// Where each row ends. `RowPartition.row_limits`.
+    row_limits = row_limits_on, "[2, 2, 3]";
+    /// The row of each value. `RowPartition.value_rowids`.
+    value_rowids = value_rowids_on, "[0, 0, 2]";
+    /// The place of each value in its row. `RowPartition.offsets_in_rows`.
+    offsets_in_rows = offsets_in_rows_on, "[0, 1, 0]";
+}

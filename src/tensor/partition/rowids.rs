@@ -1,0 +1,124 @@
+//! Partitions from the row of each value.
+
+use super::device_ints::DeviceInts;
+use super::{Making, Trust};
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::{Extent, read_u32};
+use crate::graph::node::Node;
+use crate::shape::{RowPartition, splits_of_rowids, trusted_splits_of_rowids};
+use crate::tensor::Tensor;
+use crate::tensor::integers::{Integers, Source};
+
+/// The partition whose value `i` is in row `ids[i]`.
+pub(crate) fn from_rowids(
+    m: Making<'_>,
+    ids: Integers<'_>,
+    nrows: Option<i64>,
+    nvals: Option<&Extent>,
+) -> Result<RowPartition> {
+    let ids = match &ids.0 {
+        Source::Device(t) => return rowids_on_device(m, t, nrows, nvals),
+        Source::Host(ids) => ids,
+    };
+    let given = ids.len() as u64;
+    match nvals.map(Extent::as_known) {
+        Some(Some(n)) if u64::from(n) != given => {
+            return Err(Error::partition(m.op, format!("value_rowids has {given} entries, but there are {n} values")));
+        }
+        _ => {}
+    }
+    let splits = match m.trust {
+        Trust::Check => splits_of_rowids(m.op, ids, nrows)?,
+        Trust::Vouched => trusted_splits_of_rowids(m.op, ids, nrows)?,
+    };
+    let p = RowPartition::from_host_splits(m.backend, splits)?;
+    match nvals {
+        Some(n) if n.as_known().is_none() => ending_at(m, p, n, "value_rowids must have one entry for each value"),
+        _ => Ok(p),
+    }
+}
+
+/// The partition, on the condition that it ends at a number of values that only the device knows.
+fn ending_at(m: Making<'_>, p: RowPartition, nvals: &Extent, what: &str) -> Result<RowPartition> {
+    let count = p.nrows_extent().plus(m.op, &Extent::known(1))?;
+    let asserts = match m.trust {
+        Trust::Check => {
+            vec![m.condition(Extent::known(1), nvals.expr().eq(p.nvals_extent().expr()), what.into())]
+        }
+        Trust::Vouched => Vec::new(),
+    };
+    let splits = Node::map(m.backend, m.op, count, p.start(Expr::index()).min(nvals.expr()), &asserts);
+    Ok(RowPartition::from_splits_node(splits, p.nrows_extent().clone(), nvals.capacity()).with_nvals(nvals.clone()))
+}
+
+/// For sorted keys below u32::MAX - 1, by position: what to search for the number of keys below `r`, which is
+/// [`Expr::row_of`] at `r`.
+///
+/// The keys, each one higher, between a 0 and a u32::MAX: the last entry at or below `r` is found.
+pub(crate) fn counts_below(
+    backend: &BackendRef,
+    op: &'static str,
+    count: &Extent,
+    key: impl Fn(Expr) -> Expr,
+) -> Result<Node> {
+    let (i, one) = (Expr::index(), Expr::u32(1));
+    let at = i.clone().sub(one.clone());
+    let inside = at.clone().lt(count.expr()).select(key(at).add(one), Expr::u32(u32::MAX));
+    let fenced = i.eq(Expr::u32(0)).select(Expr::u32(0), inside);
+    let places = Extent::known(count.capacity()).plus(op, &Extent::known(2))?;
+    Ok(Node::map(backend, op, places, fenced, &[]))
+}
+
+fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option<&Extent>) -> Result<RowPartition> {
+    let name = "value_rowids";
+    if let Some(n) = nrows.filter(|&n| n < 0) {
+        return Err(Error::partition(m.op, format!("nrows must not be negative, but is {n}")));
+    }
+    let nrows = nrows.map(|n| Extent::known_u64(m.op, n as u64)).transpose()?;
+    // Ids stay below u32::MAX - 1, so that one more than an id is no fence.
+    let ints = DeviceInts::new(m, name, t, u32::MAX - 3)?;
+    let (i, one, len) = (Expr::index(), Expr::u32(1), ints.count.expr());
+    if let (Some(Some(n)), Some(given)) = (nvals.map(Extent::as_known), ints.count.as_known())
+        && n != given
+    {
+        return Err(Error::partition(m.op, format!("{name} has {given} entries, but there are {n} values")));
+    }
+    let nrows = match nrows {
+        Some(n) => n,
+        None => {
+            let last = ints.clamped(len.clone().sub(one.clone())).add(one.clone());
+            // Nothing bounds the ids: one wait for the last.
+            Extent::known(match ints.count.capacity() {
+                0 => 0,
+                _ => read_u32(m.backend, m.op, len.clone().eq(Expr::u32(0)).select(Expr::u32(0), last))?,
+            })
+        }
+    };
+    let count = nrows.plus(m.op, &Extent::known(1))?;
+    let mut asserts = Vec::new();
+    if m.trust == Trust::Check {
+        let all = |count: &Extent, ok, what: &str| m.condition(count.clone(), ok, format!("{name} {what}"));
+        let pairs =
+            Extent::bounded(ints.count.capacity().saturating_sub(1), len.clone().max(one.clone()).sub(one.clone()));
+        let ascends = ints.raw(i.clone()).le(ints.raw(i.clone().add(one)));
+        asserts.push(all(&ints.count, ints.in_range(i.clone()), "must not be negative"));
+        asserts.push(all(&pairs, ascends, "must ascend"));
+        asserts.push(all(&ints.count, ints.clamped(i).lt(nrows.expr()), "must be below nrows"));
+        if let Some(n) = nvals.filter(|&n| n != &ints.count) {
+            let same = n.expr().eq(len);
+            asserts.push(all(&Extent::known(1), same, "must have one entry for each value"));
+        }
+    }
+    // A row's values are counted among sorted ids; the sums ascend even if the ids do not.
+    let below = counts_below(m.backend, m.op, &ints.count, |at| ints.clamped(at))?;
+    let nvals = nvals.unwrap_or(&ints.count).clone();
+    let below = Node::map(m.backend, m.op, count.clone(), Expr::row_of(&below, Expr::index()), &[]);
+    let (a, b) = (Expr::load(&below, Expr::index()), Expr::load(&below, Expr::index().add(Expr::u32(1))));
+    let lengths = a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
+    let sums = Node::scan(m.backend, m.op, nrows.clone(), lengths)?;
+    let splits = Expr::load(&sums, Expr::index()).min(nvals.expr());
+    let splits = Node::map(m.backend, m.op, count, splits, &asserts);
+    Ok(RowPartition::from_splits_node(splits, nrows, nvals.capacity()).with_nvals(nvals))
+}

@@ -1,0 +1,52 @@
+//! Partitions into rows of one length.
+
+use super::{Making, Trust};
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+
+/// A uniform partition of `nvals` values, and the conditions on the device that it rests on.
+pub(crate) fn uniform(
+    m: Making<'_>,
+    len: i64,
+    nrows: Option<i64>,
+    nvals: &Extent,
+) -> Result<(RowPartition, Vec<Node>)> {
+    let wrong = |what: String| Err(Error::partition(m.op, what));
+    if len < 0 {
+        return wrong(format!("uniform_row_length must not be negative, but is {len}"));
+    }
+    if let Some(n) = nrows.filter(|&n| n < 0) {
+        return wrong(format!("nrows must not be negative, but is {n}"));
+    }
+    let per_row = Extent::known_u64(m.op, len as u64)?.capacity();
+    let given = nrows.map(|n| Extent::known_u64(m.op, n as u64)).transpose()?;
+    let rows = match (&given, per_row) {
+        (Some(n), _) => n.clone(),
+        (None, 0) => Extent::known(0),
+        (None, len) => match nvals.as_known() {
+            Some(n) => Extent::known(n / len),
+            None => Extent::bounded(nvals.capacity() / len, nvals.expr().div(Expr::u32(len))),
+        },
+    };
+    let p = RowPartition::uniform(per_row, rows.clone())?;
+    let mut asserts = Vec::new();
+    match (p.nvals_extent().as_known(), nvals.as_known()) {
+        (Some(a), Some(b)) if a != b => {
+            return wrong(format!(
+                "{b} values are not {} rows of uniform_row_length = {len}",
+                rows.as_known().unwrap_or_default()
+            ));
+        }
+        (Some(_), Some(_)) => {}
+        _ => {
+            let what = format!("the number of values must be nrows times uniform_row_length = {len}");
+            if m.trust == Trust::Check {
+                asserts.push(m.condition(Extent::known(1), p.nvals_extent().expr().eq(nvals.expr()), what));
+            }
+        }
+    }
+    Ok((p.with_nvals(nvals.clone()), asserts))
+}
