@@ -83,9 +83,13 @@ mod tests {
         {
             assert_eq!(text.matches(name).count(), count, "{name} in {text}");
         }
-        let mut other = "fn f(a: u32) -> u32 {\n    return mul64(a);\n}\n".to_owned();
-        complete(&["fn f(a: Elem) -> Elem {\n    return add64(a, a);\n}\n"], &mut other, Longs::Pairs);
-        assert!(!other.contains("vec2"), "no 64-bit types, no piece");
+        // A function may be named without its type.
+        let mut narrow = "fn f(a: f32) -> u32 {\n    return low64(u64_of_f32(a));\n}\n".to_owned();
+        complete(&[], &mut narrow, Longs::Pairs);
+        assert!(narrow.contains("fn u64_of_f32") && narrow.contains("fn low64"), "{narrow}");
+        let mut other = "fn f(a: u32) -> u32 {\n    return a;\n}\n".to_owned();
+        complete(&["fn g(a: f32) -> f32 {\n    return a;\n}\n"], &mut other, Longs::Pairs);
+        assert!(!other.contains("vec2"), "no 64-bit integers, no piece");
         complete(&["fn f(a: U64) -> U64 {\n    return add64(a, a);\n}\n"], &mut other, Longs::Pairs);
         assert!(other.contains("fn add64") && other.contains("alias U64"), "{other}");
     }
