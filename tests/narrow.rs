@@ -2,26 +2,10 @@
 
 mod common;
 
-use std::sync::OnceLock;
-
+use common::fused_and_not as backends;
 use ragged::{
-    DType, Device, DeviceOptions, Element, HostTensor, HostValues, Number, Operand, RaggedTensor, Result, Tensor, bf16,
-    f16, ragged,
+    DType, Device, Element, HostTensor, HostValues, Number, Operand, RaggedTensor, Result, Tensor, bf16, f16, ragged,
 };
-
-/// Every backend, and those that store every intermediate array.
-fn backends() -> &'static [(String, Device)] {
-    static ALL: OnceLock<Vec<(String, Device)>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let mut out = common::devices();
-        out.push(("cpu unfused".into(), Device::cpu_unfused()));
-        if out.iter().any(|(_, device)| !device.is_cpu()) {
-            let unfused = Device::gpu_unfused(&DeviceOptions::default()).expect("the first adapter opens twice");
-            out.push(("gpu unfused".into(), unfused));
-        }
-        out
-    })
-}
 
 /// A float of 16 bits: what the tests need of it, by the crate `half`.
 trait Half: Number + Element<Host = Self> + PartialOrd + std::fmt::Debug {

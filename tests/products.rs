@@ -3,7 +3,7 @@
 
 mod common;
 
-use ragged::{Device, DeviceOptions, Element, Error, HostTensor, HostValues, Result, Tensor};
+use ragged::{Device, Element, Error, HostTensor, HostValues, Result, Tensor};
 
 /// A number that products are made of.
 trait Number: Element<Host = Self> + Copy + PartialEq + std::fmt::Debug {
@@ -126,18 +126,6 @@ fn dense<T: Number>(of: &[Matrix<T>], rows: usize, columns: usize) -> HostTensor
     host(vec![], vec![of.len(), rows, columns], of.iter().flat_map(|m| m.values.clone()).collect())
 }
 
-/// The reference, the same unfused, every adapter, and the first one with the least that WebGPU allows.
-fn devices() -> Vec<(String, Device)> {
-    let mut out = common::devices();
-    if out.len() > 1 {
-        let options = DeviceOptions::default().core_limits(true);
-        out.push(("core limits".into(), Device::gpu_with(&options).expect("opens with less")));
-        out.push(("gpu unfused".into(), Device::gpu_unfused(&DeviceOptions::default()).expect("opens twice")));
-    }
-    out.push(("cpu unfused".into(), Device::cpu_unfused()));
-    out
-}
-
 /// The tensor, with splits that only the device knows if asked for.
 fn on(t: &HostTensor, device: &Device, hidden: bool) -> Tensor {
     let x = t.to_device(device).expect("a valid tensor");
@@ -210,10 +198,10 @@ fn batches<T: Number>(sizes: &[[usize; 3]], seed: u64, devices: &[(String, Devic
 
 #[test]
 fn every_dtype_in_every_layout() {
-    let all = devices();
-    batches::<f32>(&[[2, 3, 4], [1, 2, 1], [5, 1, 3]], 1, &all, &TRANSPOSES);
-    batches::<f32>(&[[3, 17, 5], [6, 17, 5], [1, 17, 5]], 2, &all, &TRANSPOSES);
-    batches::<f32>(&[[4, 3, 5]; 3], 3, &all, &TRANSPOSES);
+    let all = common::every_way();
+    batches::<f32>(&[[2, 3, 4], [1, 2, 1], [5, 1, 3]], 1, all, &TRANSPOSES);
+    batches::<f32>(&[[3, 17, 5], [6, 17, 5], [1, 17, 5]], 2, all, &TRANSPOSES);
+    batches::<f32>(&[[4, 3, 5]; 3], 3, all, &TRANSPOSES);
     // Sizes and layouts are no matter of the dtype.
     let few = common::devices();
     macro_rules! others {
@@ -236,21 +224,21 @@ fn sizes_around_the_edges_of_tiles() {
 
 #[test]
 fn empty_batches_and_empty_sums() {
-    let devices = devices();
+    let devices = common::every_way();
     // A transposed matrix without rows has no columns to tell of, so such sizes stand as they are.
     let plain = [[false, false]];
-    batches::<f32>(&[[3, 2, 2], [0, 2, 4], [1, 2, 0], [2, 1, 3]], 7, &devices, &plain);
-    batches::<i32>(&[[0, 0, 0]; 4], 8, &devices, &TRANSPOSES);
-    batches::<f32>(&[], 9, &devices, &TRANSPOSES[..1]);
+    batches::<f32>(&[[3, 2, 2], [0, 2, 4], [1, 2, 0], [2, 1, 3]], 7, devices, &plain);
+    batches::<i32>(&[[0, 0, 0]; 4], 8, devices, &TRANSPOSES);
+    batches::<f32>(&[], 9, devices, &TRANSPOSES[..1]);
     // But where all others have rows of one length, it must not be taken to have that, too.
-    batches::<f32>(&[[0, 0, 3], [2, 4, 3], [2, 5, 1]], 14, &devices, &[[true, true]]);
+    batches::<f32>(&[[0, 0, 3], [2, 4, 3], [2, 5, 1]], 14, devices, &[[true, true]]);
     // Without terms all sums are 0: `[2, 0]` by `[0, 3]`.
     let a = host::<f32>(vec![], vec![2, 0], vec![]);
     let b = host::<f32>(vec![], vec![0, 3], vec![]);
-    check::<f32>("no terms", (&a, &b), [false; 2], &devices, &host(vec![], vec![2, 3], vec![0.0f32; 6]));
+    check::<f32>("no terms", (&a, &b), [false; 2], devices, &host(vec![], vec![2, 3], vec![0.0f32; 6]));
     let a = host::<f32>(vec![], vec![4, 2, 0], vec![]);
     let b = host::<f32>(vec![], vec![4, 0, 1], vec![]);
-    check::<f32>("no terms", (&a, &b), [false; 2], &devices, &host(vec![], vec![4, 2, 1], vec![0.0f32; 8]));
+    check::<f32>("no terms", (&a, &b), [false; 2], devices, &host(vec![], vec![4, 2, 1], vec![0.0f32; 8]));
 }
 
 #[test]
@@ -299,8 +287,8 @@ fn by_one<T: Number>(lengths: &[usize], k: usize, n: usize, devices: &[(String, 
 
 #[test]
 fn rows_by_one_matrix() {
-    let devices = devices();
-    by_one::<f32>(&[3, 0, 1, 40, 0], 5, 9, &devices);
+    let devices = common::every_way();
+    by_one::<f32>(&[3, 0, 1, 40, 0], 5, 9, devices);
     by_one::<u8>(&[17, 0, 2], 20, 18, &common::devices()[..1]);
 }
 
@@ -318,7 +306,7 @@ fn more_batch_dimensions() {
     let a = host(vec![outer.clone(), rows.clone()], vec![4, 2], a);
     let b = host(vec![outer.clone()], vec![3, 2, 3], b);
     let want = host(vec![outer, rows], vec![4, 3], values);
-    check::<i32>("two batch dimensions", (&a, &b), [false; 2], &devices(), &want);
+    check::<i32>("two batch dimensions", (&a, &b), [false; 2], common::every_way(), &want);
 }
 
 #[test]
@@ -327,9 +315,9 @@ fn a_batch_alone_and_in_a_crowd_gives_the_same_bits() {
     let sizes = [[3, 700, 5], [0, 3, 1], [65, 9, 66], [1, 1, 1], [20, 64, 20]];
     let left: Vec<Matrix<f32>> = sizes.iter().map(|&[m, k, _]| Matrix::random(&mut random, m, k)).collect();
     let right: Vec<Matrix<f32>> = sizes.iter().map(|&[_, k, n]| Matrix::random(&mut random, k, n)).collect();
-    for (name, device) in devices() {
+    for (name, device) in common::every_way() {
         let product = |a: &[Matrix<f32>], b: &[Matrix<f32>]| -> Vec<u64> {
-            let [a, b] = [ragged(a), ragged(b)].map(|t| on(&t, &device, false));
+            let [a, b] = [ragged(a), ragged(b)].map(|t| on(&t, device, false));
             bits::<f32>(&a.matmul(&b, false, false).and_then(|t| t.to_host()).expect("a product"))
         };
         let crowd = product(&left, &right);
@@ -340,10 +328,10 @@ fn a_batch_alone_and_in_a_crowd_gives_the_same_bits() {
 
 #[test]
 fn nan_stays_in_its_row() {
-    for (name, device) in devices() {
+    for (name, device) in common::every_way() {
         let a = host(vec![], vec![2, 2], vec![f32::NAN, 1.0, 2.0, 3.0]);
         let b = host(vec![], vec![2, 2], vec![1.0, f32::INFINITY, 0.0, 1.0]);
-        let got = on(&a, &device, false).matmul(&on(&b, &device, false), false, false).expect("recorded");
+        let got = on(&a, device, false).matmul(&on(&b, device, false), false, false).expect("recorded");
         let HostValues::F32(v) = got.to_host().expect("read").values else { panic!("floats") };
         assert!(v[0].is_nan() && v[1].is_nan(), "{name}: {v:?}");
         assert_eq!(v[2..], [2.0, f32::INFINITY], "{name}");
@@ -377,18 +365,18 @@ fn what_does_not_fit_is_refused() {
         ),
         ("dense", f(&[], &[2, 3]), f(&[], &[2, 3]), [false; 2]),
     ];
-    for (name, device) in devices() {
+    for (name, device) in common::every_way() {
         for (what, a, b, t) in &cases {
             for hidden in [false, true] {
-                let got = product(a, b, *t, &device, hidden);
+                let got = product(a, b, *t, device, hidden);
                 let ok = matches!(&got, Err(Error::Shape { .. } | Error::Argument { .. }))
                     || hidden && matches!(&got, Err(Error::Check { .. }));
                 assert!(ok, "{what} on {name}, hidden {hidden}: {got:?}");
             }
         }
-        let (x, y) = (on(&cases[9].1, &device, false), on(&f(&[], &[2]), &device, false));
+        let (x, y) = (on(&cases[9].1, device, false), on(&f(&[], &[2]), device, false));
         assert!(matches!(x.matmul(&y, false, false), Err(Error::Shape { .. })), "{name}: rank 1");
-        let deep = on(&f(&[], &[2, 3, 2]), &device, false);
+        let deep = on(&f(&[], &[2, 3, 2]), device, false);
         assert!(matches!(x.matmul(&deep, false, false), Err(Error::Shape { .. })), "{name}: ranks");
         assert!(matches!(deep.matmul(&x, true, false), Err(Error::Shape { .. })), "{name}: a transpose by one matrix");
         let other = x.cast(ragged::DType::I32).expect("recorded");

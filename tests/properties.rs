@@ -2,30 +2,12 @@
 
 mod common;
 
-use std::sync::OnceLock;
-
+use common::every_way as backends;
 use common::naive::{self, Rows, bits};
 use common::random::{self, Sample};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use ragged::{DType, Device, DeviceOptions, Element, HostTensor, HostValues, Result, Str, Tensor, bf16, f16, s};
-
-/// Every backend; besides, those that store every intermediate array, and the first adapter as the smallest that
-/// WebGPU allows.
-fn backends() -> &'static [(String, Device)] {
-    static ALL: OnceLock<Vec<(String, Device)>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let mut out = common::devices();
-        out.push(("cpu unfused".into(), Device::cpu_unfused()));
-        if out.iter().any(|(_, device)| !device.is_cpu()) {
-            let unfused = Device::gpu_unfused(&DeviceOptions::default()).expect("the first adapter opens twice");
-            out.push(("gpu unfused".into(), unfused));
-            let least = DeviceOptions::default().core_limits(true).no_int64(true).no_subgroups(true);
-            out.push(("gpu core".into(), Device::gpu_with(&least).expect("the first adapter opens with less")));
-        }
-        out
-    })
-}
+use ragged::{DType, Device, Element, HostTensor, HostValues, Result, Str, Tensor, bf16, f16, s};
 
 /// Fails unless both are one tensor, bit for bit.
 fn same(what: &str, want: &HostTensor, got: &HostTensor) -> std::result::Result<(), TestCaseError> {
@@ -52,25 +34,10 @@ fn everywhere(
     Ok(want)
 }
 
-/// The dtypes that are summed.
-const NUMBERS: [DType; 12] = [
-    DType::U8,
-    DType::I8,
-    DType::U16,
-    DType::I16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-    DType::F16,
-    DType::BF16,
-    DType::F32,
-    DType::F64,
-];
-
 /// Numbers with one partition.
 fn rows_of_numbers() -> impl Strategy<Value = Sample> {
-    proptest::sample::select(NUMBERS.to_vec()).prop_flat_map(|dtype| random::tensor_of(dtype, 1, &[]))
+    proptest::sample::select(common::numbers().collect::<Vec<_>>())
+        .prop_flat_map(|dtype| random::tensor_of(dtype, 1, &[]))
 }
 
 /// Row `r` as a tensor of its own.
@@ -176,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn reductions_agree_everywhere(x in random::tensor(&NUMBERS), axis in 0..6i64, keepdims: bool) {
+    fn reductions_agree_everywhere(x in random::tensor(&common::numbers().collect::<Vec<_>>()), axis in 0..6i64, keepdims: bool) {
         let dtype = x.values.dtype();
         let rank = (x.nested_row_splits.len() + x.inner_shape.len()) as i64;
         let axis = axis % rank;

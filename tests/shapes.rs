@@ -6,23 +6,12 @@ mod common;
 #[allow(dead_code, reason = "a part of it")]
 mod nest;
 
-use std::sync::OnceLock;
-
+use common::devices_and_unfused_cpu as backends;
 use nest::{Nest, Random, on, positions};
 use ragged::{
     Axes, DType, Device, DeviceOptions, Error, HostTensor, HostValues, Lengths, Pieces, RaggedShape, RaggedTensor,
     Result, RowPartition, Tensor,
 };
-
-/// Every backend, and the CPU without fusing.
-fn backends() -> &'static [(String, Device)] {
-    static ALL: OnceLock<Vec<(String, Device)>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let mut out = common::devices();
-        out.push(("cpu unfused".into(), Device::cpu_unfused()));
-        out
-    })
-}
 
 /// A tensor as nested lists of texts, whatever its dtype is.
 fn nested(t: &HostTensor) -> Nest<String> {

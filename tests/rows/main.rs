@@ -12,3 +12,10 @@ mod scan;
 mod softmax;
 mod sort;
 mod tile;
+
+use ragged::Device;
+
+/// Both CPU devices and every GPU.
+fn devices() -> Vec<Device> {
+    common::devices_and_unfused_cpu().iter().map(|(_, device)| device.clone()).collect()
+}

@@ -3,12 +3,8 @@
 use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Tensor};
 
 use crate::common;
+use crate::devices;
 use crate::nest::{Nest, Random, both_devices, device_sized, leaves, on};
-
-/// Both CPU devices and every GPU.
-fn devices() -> Vec<Device> {
-    both_devices().into_iter().chain(common::gpus().into_iter().map(|(_, d)| d)).collect()
-}
 
 fn flags(t: &HostTensor) -> Nest<bool> {
     leaves(t).map(&mut |b| b[0] != 0)

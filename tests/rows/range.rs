@@ -2,12 +2,8 @@
 
 use ragged::{Device, Error, HostTensor, HostValues, Tensor};
 
-use crate::common;
-use crate::nest::{Random, both_devices, on};
-
-fn devices() -> Vec<Device> {
-    both_devices().into_iter().chain(common::gpus().into_iter().map(|(_, d)| d)).collect()
-}
+use crate::devices;
+use crate::nest::{Random, on};
 
 /// Each number of the row, by arithmetic that cannot overflow.
 fn row(start: i64, limit: i64, delta: i64) -> Vec<i64> {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use ragged::{DType, Device, HostTensor, HostValues, Tensor};
 
-use crate::common;
+use crate::common::{self, devices_and_unfused_cpu as devices};
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
 
 /// A number as what it compares by: NaN is none, integers and floats are told apart by nothing.
@@ -221,32 +221,11 @@ fn values(random: &mut Random, dtype: DType, n: usize) -> HostValues {
     }
 }
 
-const DTYPES: [DType; 13] = [
-    DType::Bool,
-    DType::U8,
-    DType::I8,
-    DType::U16,
-    DType::I16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-    DType::F16,
-    DType::BF16,
-    DType::F32,
-    DType::F64,
-];
-
-fn devices() -> Vec<(String, Device)> {
-    let unfused = [("cpu unfused".to_owned(), Device::cpu_unfused())];
-    common::devices().into_iter().chain(unfused).collect()
-}
-
 #[test]
 fn rows_of_every_dtype() {
     let mut random = Random::new(41);
     let lengths = [0, 3, 1, 0, 17, 40, 2, 900, 0, 5, 895, 896, 897, 0];
-    for dtype in DTYPES {
+    for dtype in common::bools_and_numbers() {
         let x = rows(&lengths, values(&mut random, dtype, lengths.iter().sum::<u32>() as usize));
         for (name, device) in devices().iter().filter(|(_, d)| common::has(d, dtype) && common::has(d, DType::I64)) {
             check_rows(&format!("{dtype} on {name}"), &x, device);
@@ -270,8 +249,8 @@ fn rows_around_the_sizes_of_tiles() {
         let equal = rows(&lengths, HostValues::I32(vec![7; n]));
         for (name, device) in devices() {
             let what = format!("{} rows, {n} values, on {name}", lengths.len());
-            check_rows(&what, &x, &device);
-            check_rows(&format!("{what}, all equal"), &equal, &device);
+            check_rows(&what, &x, device);
+            check_rows(&format!("{what}, all equal"), &equal, device);
         }
     }
 }

@@ -3,6 +3,7 @@
 use ragged::{DType, Device, Error, HostTensor, HostValues};
 
 use crate::common;
+use crate::devices;
 use crate::nest::{Nest, Random, both_devices, device_sized, leaves, on};
 
 type Values = Nest<Vec<u8>>;
@@ -19,10 +20,6 @@ fn repeated(x: &Values, times: usize, axis: usize) -> Values {
         0 => items.flat_map(|i| std::iter::repeat_n(i.clone(), times)).collect(),
         _ => items.map(|i| repeated(i, times, axis - 1)).collect(),
     })
-}
-
-fn devices() -> Vec<Device> {
-    both_devices().into_iter().chain(common::gpus().into_iter().map(|(_, d)| d)).collect()
 }
 
 #[test]

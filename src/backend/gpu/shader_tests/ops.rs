@@ -4,22 +4,11 @@ use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, HashOp, ReduceOp, UnaryOp};
 use crate::math::MathFn;
 
-/// The dtypes that arrays have.
-pub(super) const DTYPES: [DType; 13] = [
-    DType::Bool,
-    DType::U8,
-    DType::I8,
-    DType::U16,
-    DType::I16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-    DType::F16,
-    DType::BF16,
-    DType::F32,
-    DType::F64,
-];
+/// The dtypes that arrays have: all but strings, which are bytes there.
+pub(super) const DTYPES: [DType; 13] = {
+    let [dtypes @ .., DType::Str] = DType::ALL else { panic!("strings are not the last dtype") };
+    dtypes
+};
 
 /// The dtypes that row reductions are recorded on.
 pub(super) const REDUCED: [DType; 6] = [DType::I32, DType::U32, DType::I64, DType::U64, DType::F32, DType::F64];
