@@ -288,3 +288,28 @@ fn extremes_of_an_index_are_out_of_range() {
         assert!(table.gather(&at, None, 0).and_then(|t| t.to_host()).is_err(), "{beyond}, though rows hold nothing");
     }
 }
+
+/// An element that nothing can be read of: the index is wrong all the same, and every backend says so.
+#[test]
+fn an_empty_table_has_no_index() {
+    let mut devices = vec![Device::cpu(), Device::cpu_unfused()];
+    devices.extend(common::gpus().into_iter().map(|(_, device)| device));
+    for device in devices {
+        let up = |t: HostTensor| t.to_device(&device).unwrap();
+        let vectors = up(HostTensor::dense(&[2, 1], HostValues::I64(vec![0, 1])));
+        let ids = up(naive::host::<i32>(&[vec![0, 2], vec![], vec![0]]));
+        for table in [
+            HostTensor::dense(&[0], HostValues::F32(Vec::new())),
+            HostTensor::dense(&[0, 3], HostValues::I64(Vec::new())),
+            HostTensor::dense(&[0], HostValues::Str(Vec::new())),
+            naive::host::<i32>(&[]),
+        ] {
+            let table = up(table);
+            let tried = [table.gather(&ids, None, 0), table.gather_nd(&vectors)];
+            for (k, read) in tried.into_iter().map(|t| t.and_then(|t| t.to_host())).enumerate() {
+                let refused = matches!(read, Err(ragged::Error::Check { .. } | ragged::Error::Index { .. }));
+                assert!(refused, "{device:?}, way {k}, shape {}: {read:?}", table.shape_text());
+            }
+        }
+    }
+}

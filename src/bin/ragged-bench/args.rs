@@ -1,19 +1,24 @@
 //! The command line.
 
+use std::fs;
 use std::path::PathBuf;
 
+use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::rows::Distribution;
+use crate::rows::{Distribution, Lengths, Sweep};
 use crate::workloads;
 
 /// Runs text through the engine on every device of this machine, compares the results bit for bit, and measures the
 /// operations on rows of several distributions of lengths.
 #[derive(Debug, Parser)]
-#[command(name = "ragged-bench", version, after_help = AFTER_HELP)]
+#[command(name = "ragged-bench", version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Args {
+    /// Something else than measuring
+    #[command(subcommand)]
+    pub command: Option<Command>,
     /// A text file, or a folder of them; may be repeated [default: the texts and sources of this repository]
     #[arg(long, value_name = "PATH")]
     pub input: Vec<PathBuf>,
@@ -32,10 +37,16 @@ pub struct Args {
     /// Values of a workload [default: 65536 on the CPU and on software adapters, 4194304 on GPUs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     pub values: Option<u32>,
-    /// Distributions of row lengths
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "uniform,pareto,giant,empty")]
+    /// Distributions of row lengths [default: all, unless --row-lengths or --sweep is there]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub dist: Vec<Distribution>,
-    /// Operations [default: all]
+    /// A file with a row length a line; they are shuffled, and repeated up to --values; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub row_lengths: Vec<PathBuf>,
+    /// Rows of six mean lengths and five skews, for the heat map of `report`
+    #[arg(long)]
+    pub sweep: bool,
+    /// Operations [default: all; with --sweep alone, sum]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = PossibleValuesParser::new(workloads::names()))]
     pub op: Vec<String>,
     /// Timed runs of each workload and of the text (there fewer once they took 5 s), after one to warm up; the median
@@ -45,6 +56,21 @@ pub struct Args {
     /// Writes the measurements of the workloads as a list of objects; a run with failures leaves the file as it was
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+}
+
+/// What is done instead of measuring.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Draws measurements as one HTML file: what a device reaches of its own copy, how that depends on the row lengths,
+    /// and other libraries next to it
+    Report {
+        /// What --json wrote, and what the scripts for other libraries did
+        #[arg(required = true, value_name = "FILE")]
+        input: Vec<PathBuf>,
+        /// The HTML file
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
 }
 
 /// A part of the run.
@@ -68,10 +94,15 @@ lengths are
   giant    0 to 15, but one row as long as all others together
   empty    none in 15 rows of 16, up to 255 in the other
 A workload is timed from its recording to the end of its last kernel; its inputs are on the device before. `GB/s` counts
-the bytes that any implementation has to move.
+the bytes that any implementation has to move; `of copy` divides that by the GB/s of a plain copy of as many values
+through the same API.
+
+The sweep's row lengths are log-normal: the mean, and the standard deviation of the logarithms.
 
   ragged-bench --input notes/ --only text
-  ragged-bench --only workloads --values 16777216 --device gpu --json gpu.json";
+  ragged-bench --only workloads --values 16777216 --device gpu --json gpu.json
+  ragged-bench --only workloads --row-lengths lengths.txt --sweep --json sweep.json
+  ragged-bench report gpu.json sweep.json -o report.html";
 
 impl Args {
     /// Itself, if its parts fit together.
@@ -84,6 +115,35 @@ impl Args {
             return Err(Self::command().error(ErrorKind::ArgumentConflict, what));
         }
         Ok(self)
+    }
+
+    /// The operations to measure.
+    pub fn ops(&self) -> Vec<&str> {
+        match self.op.is_empty() {
+            false => self.op.iter().map(String::as_str).collect(),
+            true if self.sweep && self.dist.is_empty() && self.row_lengths.is_empty() => vec!["sum"],
+            true => workloads::names().to_vec(),
+        }
+    }
+
+    /// The row lengths to measure.
+    ///
+    /// # Errors
+    /// A file of lengths cannot be read, or has none.
+    pub fn lengths(&self) -> Result<Vec<Lengths>> {
+        let is_default = self.dist.is_empty() && self.row_lengths.is_empty() && !self.sweep;
+        let dists = if is_default { Distribution::value_variants() } else { &self.dist };
+        let mut out: Vec<Lengths> = dists.iter().copied().map(Lengths::Of).collect();
+        for path in &self.row_lengths {
+            let context = || format!("--row-lengths {}", path.display());
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let text = fs::read_to_string(path).with_context(context)?;
+            out.push(Lengths::parse(&name, &text).with_context(context)?);
+        }
+        if self.sweep {
+            out.extend(Sweep::cells().map(Lengths::Swept));
+        }
+        Ok(out)
     }
 
     /// Whether that part is to run.
@@ -103,6 +163,23 @@ mod tests {
         checked(&[])?;
         checked(&["--only", "workloads"])?;
         assert_eq!(checked(&["--only", "text"]).map_err(|e| e.kind()).err(), Some(ErrorKind::ArgumentConflict));
+        Ok(())
+    }
+
+    #[test]
+    fn rows_are_those_asked_for() -> Result<()> {
+        let asked = |more: &[&str]| -> Result<(usize, usize)> {
+            let args = Args::try_parse_from([&["ragged-bench"], more].concat())?;
+            Ok((args.lengths()?.len(), args.ops().len()))
+        };
+        assert_eq!(asked(&[])?, (4, 14));
+        assert_eq!(asked(&["--dist", "giant,empty"])?, (2, 14));
+        assert_eq!(asked(&["--sweep"])?, (30, 1));
+        assert_eq!(asked(&["--sweep", "--op", "max,sort"])?, (30, 2));
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/row_lengths/wikitext2_line_words.txt");
+        assert_eq!(asked(&["--row-lengths", file, "--dist", "giant"])?, (2, 14));
+        assert!(asked(&["--row-lengths", "no such file"]).is_err());
+        assert!(asked(&["--sweep", "report", "m.json", "-o", "m.html"]).is_err(), "either, or");
         Ok(())
     }
 }

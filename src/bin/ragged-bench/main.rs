@@ -5,6 +5,7 @@ mod devices;
 mod failures;
 mod measure;
 mod records;
+mod report;
 mod rows;
 mod table;
 mod target;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
-use args::{Args, Part};
+use args::{Args, Command, Part};
 use failures::Failures;
 use target::Target;
 
@@ -51,7 +52,11 @@ fn main() -> ExitCode {
 /// # Errors
 /// What concerns all devices; at the end, that there were failures.
 fn run(args: &Args, out: &mut impl Write) -> Result<()> {
+    if let Some(Command::Report { input, output }) = &args.command {
+        return report::run(input, output, out);
+    }
     let mut failures = Failures::default();
+    let lengths = args.lengths()?;
     let devices = devices::select(&args.device, &mut failures)?;
     // Before anything long runs.
     let json = args.json.as_ref().map(|path| {
@@ -67,7 +72,7 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     }
     if args.runs(Part::Workloads) {
         writeln!(out)?;
-        let records = measure::run(args, &devices, &mut failures, out)?;
+        let records = measure::run(args, &lengths, &devices, &mut failures, out)?;
         if let Some((target, path)) = json {
             if failures.count() > 0 {
                 eprintln!("{} is left as it was", path.display());
@@ -107,9 +112,9 @@ mod tests {
         let shown = String::from_utf8_lossy(&out);
         assert!(shown.lines().any(|line| line.trim_start().starts_with("cpu ")), "{shown}");
 
-        let records = measure::run(&args, &devices, &mut failures, &mut out)?;
+        let records = measure::run(&args, &args.lengths()?, &devices, &mut failures, &mut out)?;
         assert_eq!(failures.count(), 2);
-        assert_eq!(records.iter().filter(|r| r.device == "cpu").count(), args.dist.len());
+        assert_eq!(records.iter().filter(|r| r.device == "cpu").count(), 4);
         Ok(())
     }
 }

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use ragged::{Device, Stats};
+use ragged::{Device, HostTensor, HostValues, Stats, Tensor};
 
 use crate::args::Args;
 use crate::failures::Failures;
 use crate::records::{self, Record};
-use crate::rows::Distribution;
+use crate::rows::{self, Lengths};
 use crate::table::grouped;
-use crate::workloads::{ABSENT, ALL, Inputs, Workload};
+use crate::workloads::{ALL, Inputs, Workload};
 
 /// Values of a workload where nothing else is asked for: on the host's processor, and on a GPU.
 const VALUES: [u32; 2] = [1 << 16, 1 << 22];
@@ -39,16 +39,22 @@ pub fn progress(steps: u64) -> ProgressBar {
 ///
 /// # Errors
 /// `out` takes no more.
-pub fn run(args: &Args, devices: &[Device], failures: &mut Failures, out: &mut impl Write) -> Result<Vec<Record>> {
-    let asked = |name: &str| args.op.is_empty() || args.op.iter().any(|op| op == name);
+pub fn run(
+    args: &Args,
+    lengths: &[Lengths],
+    devices: &[Device],
+    failures: &mut Failures,
+    out: &mut impl Write,
+) -> Result<Vec<Record>> {
+    let asked = |name: &str| args.ops().contains(&name);
     let workloads: Vec<Workload> = ALL.into_iter().filter(|w| asked(w.name)).collect();
-    let steps = (args.dist.len() * workloads.len()) as u64;
+    let steps = (lengths.len() * workloads.len()) as u64;
     let bar = progress(devices.len() as u64 * steps);
     let mut all = Vec::new();
     for (device, done) in devices.iter().zip(1..) {
         let values = args.values.unwrap_or(VALUES[usize::from(!device.is_software())]);
         let mut of_device = Vec::new();
-        if let Err(e) = measure_all(device, args, values, &workloads, &bar, &mut of_device) {
+        if let Err(e) = measure_all(device, args, lengths, values, &workloads, &bar, &mut of_device) {
             bar.suspend(|| failures.report(&e));
         }
         // Also where it failed early.
@@ -59,16 +65,14 @@ pub fn run(args: &Args, devices: &[Device], failures: &mut Failures, out: &mut i
         let runs = if args.repeat == 1 { "one run".to_owned() } else { format!("medians of {} runs", args.repeat) };
         let table = records::show(&of_device);
         bar.suspend(|| -> Result<()> {
-            writeln!(out, "{}: {} values a workload, {runs}\n", device.name(), grouped(values.into()))?;
+            let copied = of_device[0].copy_gb_s;
+            let values = grouped(values.into());
+            writeln!(out, "{}: {values} values a workload, {runs}; a copy moves {copied:.2} GB/s\n", device.name())?;
             Ok(writeln!(out, "{table}\n")?)
         })?;
         all.extend(of_device);
     }
     bar.finish_and_clear();
-    let absent: Vec<&str> = ABSENT.into_iter().filter(|name| asked(name)).collect();
-    if !absent.is_empty() {
-        writeln!(out, "Not there yet: {}.", absent.join(", "))?;
-    }
     if args.values.is_none() {
         writeln!(out, "--values sets the size, --repeat the runs; see --help.")?;
     }
@@ -79,19 +83,39 @@ pub fn run(args: &Args, devices: &[Device], failures: &mut Failures, out: &mut i
 fn measure_all(
     device: &Device,
     args: &Args,
+    lengths: &[Lengths],
     values: u32,
     workloads: &[Workload],
     bar: &ProgressBar,
     records: &mut Vec<Record>,
 ) -> Result<()> {
-    for &dist in &args.dist {
-        let context = || format!("{values} values in {} rows on {}", dist.name(), device.name());
-        let (inputs, rows) = Inputs::new(device, dist, values).with_context(context)?;
+    let copied = || format!("a copy of {values} values on {}", device.name());
+    let copy_gb_s = copy_gb_s(device, values, args.repeat).with_context(copied)?;
+    for lengths in lengths {
+        let dist = lengths.name();
+        let context = || format!("{values} values in {dist} rows on {}", device.name());
+        let (inputs, rows) = Inputs::new(device, lengths, values).with_context(context)?;
         for workload in workloads {
-            bar.set_message(format!("{} {} {}", device.name(), dist.name(), workload.name));
-            let measured = measure(device, &inputs, workload, args.repeat);
+            bar.set_message(format!("{} {dist} {}", device.name(), workload.name));
+            let measured = measure(device, || (workload.record)(&inputs), args.repeat);
             let measured = measured.with_context(context).with_context(|| workload.name)?;
-            records.push(measured.record(device, dist, workload, values, rows));
+            records.push(Record {
+                peer: if device.is_cpu() { "ragged-cpu" } else { "ragged-gpu" },
+                device: device.name().to_owned(),
+                dist: dist.clone(),
+                op: workload.name,
+                values,
+                rows,
+                ms: measured.ms,
+                gpu_ms: measured.gpu_ms,
+                dispatches: measured.work.dispatches,
+                submissions: measured.work.submissions,
+                waits: measured.work.waits,
+                bytes: measured.bytes.map(|(bytes, _)| bytes),
+                least_bytes: measured.bytes.map(|(_, least)| least),
+                copy_gb_s,
+                sweep: lengths.sweep(),
+            });
             bar.inc(1);
         }
     }
@@ -106,30 +130,24 @@ struct Measured {
     bytes: Option<(u64, u64)>,
 }
 
-impl Measured {
-    fn record(self, device: &Device, dist: Distribution, workload: &Workload, values: u32, rows: usize) -> Record {
-        Record {
-            peer: if device.is_cpu() { "ragged-cpu" } else { "ragged-gpu" },
-            device: device.name().to_owned(),
-            dist: dist.name(),
-            op: workload.name,
-            values,
-            rows,
-            ms: self.ms,
-            gpu_ms: self.gpu_ms,
-            dispatches: self.work.dispatches,
-            submissions: self.work.submissions,
-            waits: self.work.waits,
-            bytes: self.bytes.map(|(bytes, _)| bytes),
-            least_bytes: self.bytes.map(|(_, least)| least),
-        }
-    }
+/// What the device reads plus writes in a second when it copies: each value is read, negated (an unchanged value would
+/// need no kernel) and written, by the API that the workloads use.
+///
+/// # Errors
+/// More than the device can hold.
+fn copy_gb_s(device: &Device, values: u32, repeat: u32) -> Result<f64> {
+    let n = values as usize;
+    let x = HostTensor::dense(&[n], HostValues::F32(rows::flat_values(n))).to_device(device)?;
+    x.eval()?;
+    device.wait()?;
+    let copied = measure(device, || x.negative(), repeat)?;
+    Ok(8.0 * f64::from(values) / copied.ms / 1e6)
 }
 
-fn measure(device: &Device, inputs: &Inputs, workload: &Workload, repeat: u32) -> Result<Measured> {
+fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat: u32) -> Result<Measured> {
     // Warms up: compiles the kernels, fills the pool. Says too what will run, unless recording itself computes.
     let before = device.stats();
-    let first = (workload.record)(inputs)?;
+    let first = record()?;
     let is_lazy = (device.stats() - before).dispatches == 0;
     let explained = if is_lazy { Some(first.explain()?) } else { None };
     first.eval()?;
@@ -139,7 +157,7 @@ fn measure(device: &Device, inputs: &Inputs, workload: &Workload, repeat: u32) -
     let mut work = Stats::default();
     for _ in 0..repeat {
         let (start, before) = (Instant::now(), device.stats());
-        let result = (workload.record)(inputs)?;
+        let result = record()?;
         result.eval()?;
         device.wait()?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
@@ -148,7 +166,7 @@ fn measure(device: &Device, inputs: &Inputs, workload: &Workload, repeat: u32) -
     let mut gpu_times = Vec::new();
     if is_lazy && !device.is_cpu() {
         for _ in 0..repeat {
-            gpu_times.extend((workload.record)(inputs)?.eval_timed()?);
+            gpu_times.extend(record()?.eval_timed()?);
         }
     }
     Ok(Measured {

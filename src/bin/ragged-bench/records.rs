@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use serde::Serialize;
 
+use crate::rows::Sweep;
 use crate::table::{self, count, grouped, number};
 
 /// One workload on one device. The first keys are those of the scripts for other libraries.
@@ -15,7 +16,7 @@ pub struct Record {
     /// The device's name.
     pub device: String,
     /// The distribution of row lengths.
-    pub dist: &'static str,
+    pub dist: String,
     /// The operation.
     pub op: &'static str,
     /// Values of the rows together.
@@ -36,20 +37,27 @@ pub struct Record {
     pub bytes: Option<u64>,
     /// Bytes that any implementation has to move.
     pub least_bytes: Option<u64>,
+    /// Gigabytes a second, read plus written, of a plain copy of as many values on this device.
+    pub copy_gb_s: f64,
+    /// The mean and the skew of the row lengths, where they are of the sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<Sweep>,
 }
 
 impl Record {
     /// The row of the table that [`HEADER`] stands above.
     fn row(&self, shows_dist: bool) -> Vec<String> {
         let per_ms = |n: f64| n / self.ms / 1e6;
+        let gb_s = self.least_bytes.map(|b| per_ms(b as f64));
         vec![
-            if shows_dist { self.dist.to_owned() } else { String::new() },
+            if shows_dist { self.dist.clone() } else { String::new() },
             self.op.to_owned(),
             if shows_dist { grouped(self.rows as u64) } else { String::new() },
             number(Some(self.ms), 3),
             number(self.gpu_ms, 3),
             number(Some(per_ms(f64::from(self.values))), 3),
-            number(self.least_bytes.map(|b| per_ms(b as f64)), 2),
+            number(gb_s, 2),
+            number(gb_s.map(|g| g / self.copy_gb_s), 2),
             count(self.bytes),
             count(self.least_bytes),
             grouped(self.dispatches),
@@ -60,7 +68,7 @@ impl Record {
 }
 
 /// The columns of the table.
-const HEADER: [&str; 12] = [
+const HEADER: [&str; 13] = [
     "lengths",
     "operation",
     "rows",
@@ -68,6 +76,7 @@ const HEADER: [&str; 12] = [
     "gpu ms",
     "Gvalues/s",
     "GB/s",
+    "of copy",
     "bytes",
     "least",
     "dispatches",
@@ -80,7 +89,7 @@ pub fn show(records: &[Record]) -> String {
     let mut before = "";
     let rows = records.iter().map(|r| {
         let is_new = r.dist != before;
-        before = r.dist;
+        before = &r.dist;
         r.row(is_new)
     });
     table::table(&HEADER, 2, rows)

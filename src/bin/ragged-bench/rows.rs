@@ -1,6 +1,8 @@
 //! Rows and values from SplitMix64: the very ones that the scripts for other libraries generate.
 
+use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
 /// SplitMix64's output for that state.
 pub fn splitmix64(x: u64) -> u64 {
@@ -51,15 +53,7 @@ impl Distribution {
     pub fn lengths(self, values: u32) -> Vec<u32> {
         let values = u64::from(values);
         let target = if self == Self::Giant { values / 2 } else { values };
-        let (mut out, mut total) = (Vec::new(), 0);
-        for i in 0u64.. {
-            if total >= target {
-                break;
-            }
-            let length = self.length(splitmix64(0x5EED + i)).min(target - total);
-            total += length;
-            out.push(length as u32);
-        }
+        let mut out = filled((0..).map(|i| self.length(splitmix64(0x5EED + i))), target);
         if self == Self::Giant {
             if out.is_empty() {
                 out.push(0);
@@ -68,6 +62,104 @@ impl Distribution {
             out[middle] += (values - target) as u32;
         }
         out
+    }
+}
+
+/// Where the lengths of rows come from.
+#[derive(Debug, Clone)]
+pub enum Lengths {
+    /// A distribution of the scripts.
+    Of(Distribution),
+    /// A file: the name in records, and the lengths, shuffled.
+    File(String, Vec<u32>),
+    /// A cell of the sweep.
+    Swept(Sweep),
+}
+
+impl Lengths {
+    /// The lengths that the text names, one a line, shuffled by SplitMix64.
+    ///
+    /// # Errors
+    /// A line that is no length; no values at all.
+    pub fn parse(name: &str, text: &str) -> Result<Self> {
+        let parse = |(line, at): (&str, usize)| line.trim().parse().with_context(|| format!("line {at}: {line:?}"));
+        let mut lengths: Vec<u32> = text.lines().zip(1..).map(parse).collect::<Result<_>>()?;
+        ensure!(lengths.iter().any(|&l| l > 0), "no row has a value");
+        // Fisher and Yates, from the end.
+        for k in (1..lengths.len()).rev() {
+            let other = splitmix64(0x5EED + k as u64) % (k as u64 + 1);
+            lengths.swap(k, other as usize);
+        }
+        Ok(Self::File(name.to_owned(), lengths))
+    }
+
+    /// The name in tables and records.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Of(dist) => dist.name().to_owned(),
+            Self::File(name, _) => name.clone(),
+            Self::Swept(sweep) => format!("mean {} skew {}", sweep.mean, sweep.skew),
+        }
+    }
+
+    /// The cell of the sweep that they are.
+    pub fn sweep(&self) -> Option<Sweep> {
+        if let Self::Swept(sweep) = self { Some(*sweep) } else { None }
+    }
+
+    /// Row lengths that add up to `values`: rows are appended until they do, the last one cut short. Those of a file
+    /// are repeated.
+    pub fn of(&self, values: u32) -> Vec<u32> {
+        match self {
+            Self::Of(dist) => dist.lengths(values),
+            Self::File(_, lengths) => filled(lengths.iter().map(|&l| u64::from(l)).cycle(), values.into()),
+            Self::Swept(sweep) => filled((0..).map(|i| sweep.length(i)), values.into()),
+        }
+    }
+}
+
+/// The first of the lengths, until they add up to `target`: the last one is cut short.
+fn filled(lengths: impl Iterator<Item = u64>, target: u64) -> Vec<u32> {
+    let (mut out, mut total) = (Vec::new(), 0);
+    for length in lengths {
+        if total >= target {
+            break;
+        }
+        let length = length.min(target - total);
+        total += length;
+        out.push(length as u32);
+    }
+    out
+}
+
+/// Row lengths that are spread like a log-normal distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// The mean length, as far as rows are whole and few.
+    pub mean: u32,
+    /// The standard deviation of the lengths' logarithms: at 0 rows are equal, at 2 one row in a hundred holds more
+    /// than a third of all values.
+    pub skew: f64,
+}
+
+impl Sweep {
+    /// The mean lengths and skews that are measured.
+    const MEANS: [u32; 6] = [2, 8, 32, 128, 512, 2048];
+    const SKEWS: [f64; 5] = [0.0, 0.5, 1.0, 2.0, 3.0];
+
+    /// Every cell, row by row.
+    pub fn cells() -> impl Iterator<Item = Self> {
+        Self::MEANS.into_iter().flat_map(|mean| Self::SKEWS.map(|skew| Self { mean, skew }))
+    }
+
+    /// Twelve uniform numbers less six stand for a normal one: no tails beyond six deviations, and no logarithm or
+    /// cosine, which differ between libraries.
+    fn length(self, i: u64) -> u64 {
+        let uniform = |k| (splitmix64(0x5EED + 13 * i + k) >> 11) as f64 / (1u64 << 53) as f64;
+        let normal: f64 = (0..12).map(uniform).sum::<f64>() - 6.0;
+        let length = f64::from(self.mean) * (self.skew * normal - self.skew * self.skew / 2.0).exp();
+        // The fraction decides by chance, so that short rows keep their mean.
+        (length + uniform(12)).floor() as u64
     }
 }
 
@@ -134,6 +226,41 @@ mod tests {
             assert_eq!(n.iter().max(), Some(&longest), "{what}");
             let sum: u64 = n.iter().zip(1u64..).map(|(&l, k)| u64::from(l) * k).sum();
             assert_eq!(sum, weighted, "{what}");
+        }
+    }
+
+    #[test]
+    fn lengths_of_a_file_are_shuffled_and_repeated() -> Result<()> {
+        let text: String = (0..100).map(|k| format!("{k}\n")).collect();
+        let lengths = Lengths::parse("some", &text)?;
+        assert_eq!((lengths.name().as_str(), lengths.sweep()), ("some", None));
+        let twice = lengths.of(2 * 4950);
+        assert_eq!((twice.len(), &twice[..100]), (200, &twice[100..]));
+        let mut sorted = twice[..100].to_vec();
+        assert!(!sorted.is_sorted());
+        sorted.sort_unstable();
+        assert_eq!(sorted, Vec::from_iter(0..100));
+        assert_eq!(lengths.of(4951).iter().sum::<u32>(), 4951);
+
+        for (text, why) in [("1\n-2", "line 2"), ("0\n0\n", "no row"), ("", "no row"), ("1\n\n", "line 2")] {
+            let refused = Lengths::parse("some", text).map_err(|e| format!("{e:#}"));
+            assert!(refused.as_ref().is_err_and(|e| e.contains(why)), "{text:?}: {refused:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_sweep_has_the_means_and_spreads_that_it_says() {
+        for sweep in Sweep::cells() {
+            let lengths = Lengths::Swept(sweep).of(1 << 20);
+            assert_eq!(lengths.iter().sum::<u32>(), 1 << 20);
+            let mean = f64::from(1 << 20) / lengths.len() as f64 / f64::from(sweep.mean);
+            // With few rows, or long tails, chance decides.
+            if sweep.skew < 2.0 && sweep.mean <= 128 {
+                assert!((mean - 1.0).abs() < 0.1, "{sweep:?}: {mean}");
+            }
+            let has_long_rows = lengths.iter().any(|&l| l > 4 * sweep.mean);
+            assert!(sweep.skew == 0.5 || has_long_rows == (sweep.skew > 0.0), "{sweep:?}");
         }
     }
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use ragged::{Device, HostTensor, HostValues, Tensor, s};
 
-use crate::rows::{self, Distribution};
+use crate::rows::{self, Lengths};
 
 /// Rows of the table that tokens name, and numbers of each.
 const TABLE: [usize; 2] = [1024, 16];
@@ -24,12 +24,12 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Uploads the rows of that distribution and waits until they are there. Also gives the number of rows.
+    /// Uploads rows of those lengths and waits until they are there. Also gives the number of rows.
     ///
     /// # Errors
     /// More than the device can hold.
-    pub fn new(device: &Device, dist: Distribution, values: u32) -> Result<(Self, usize)> {
-        let lengths = dist.lengths(values);
+    pub fn new(device: &Device, lengths: &Lengths, values: u32) -> Result<(Self, usize)> {
+        let lengths = lengths.of(values);
         let n = lengths.len();
         let mut splits = Vec::with_capacity(n + 1);
         splits.push(0);
@@ -75,7 +75,7 @@ pub struct Workload {
 }
 
 /// All operations that there are.
-pub const ALL: [Workload; 11] = [
+pub const ALL: [Workload; 14] = [
     Workload { name: "sum", record: |i| i.x.reduce_sum(1, false) },
     Workload { name: "max", record: |i| i.x.reduce_max(1, false) },
     Workload { name: "mean", record: |i| i.x.reduce_mean(1, false) },
@@ -86,13 +86,13 @@ pub const ALL: [Workload; 11] = [
     Workload { name: "gather_rows", record: |i| i.x.gather(&i.ids, Some(0), 0) },
     Workload { name: "concat_axis1", record: |i| Tensor::concat(&[&i.x, &i.x], 1) },
     Workload { name: "to_padded", record: |i| i.x.to_tensor(0f32, Some(&[None, Some(64)])) },
+    Workload { name: "softmax", record: |i| i.x.softmax(1) },
+    Workload { name: "mask_gt_half", record: |i| i.x.boolean_mask(&i.x.greater(0.5f32)?) },
+    Workload { name: "sort", record: |i| i.x.sort(1, false) },
     Workload { name: "embed_mean", record: |i| i.table.gather(&i.tokens, Some(0), 0)?.reduce_mean(1, false) },
 ];
 
-/// Operations of the scripts for other libraries that the engine does not have yet.
-pub const ABSENT: [&str; 3] = ["softmax", "mask_gt_half", "sort"];
-
-/// The names of all operations, absent ones too.
-pub fn names() -> Vec<&'static str> {
-    ALL.iter().map(|w| w.name).chain(ABSENT).collect()
+/// The names of all operations.
+pub fn names() -> [&'static str; ALL.len()] {
+    ALL.map(|w| w.name)
 }

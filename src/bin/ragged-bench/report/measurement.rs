@@ -1,0 +1,100 @@
+//! Measurements, as this program and the scripts for other libraries write them.
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use crate::rows::Sweep;
+
+/// One operation of one library on rows of one distribution. What is not needed here is left out.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Measurement {
+    /// The library.
+    pub peer: String,
+    /// The device, where the library says.
+    #[serde(default)]
+    pub device: String,
+    /// The distribution of row lengths.
+    pub dist: String,
+    /// The operation.
+    pub op: String,
+    /// Values of all rows.
+    pub values: u64,
+    /// The time.
+    pub ms: f64,
+    /// Bytes that the kernels moved.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+    /// Bytes that any implementation has to move.
+    #[serde(default)]
+    pub least_bytes: Option<u64>,
+    /// What a copy reaches on that device.
+    #[serde(default)]
+    pub copy_gb_s: Option<f64>,
+    /// The cell of a sweep.
+    #[serde(default)]
+    pub sweep: Option<Sweep>,
+    /// Whether the result was that of ragged, where both were compared.
+    #[serde(default)]
+    pub equal: Option<bool>,
+    /// The file that it comes from.
+    #[serde(skip)]
+    pub file: usize,
+}
+
+impl Measurement {
+    /// The library, and the device where that says more.
+    pub fn device_name(&self) -> String {
+        match self.device.as_str() {
+            "" => self.peer.clone(),
+            "cpu" if self.peer.ends_with("cpu") => self.peer.clone(),
+            device => format!("{} on {device}", self.peer),
+        }
+    }
+
+    /// Whether it is this engine's.
+    pub fn is_own(&self) -> bool {
+        self.peer.starts_with("ragged-")
+    }
+
+    /// The bytes that had to be moved, by the time.
+    pub fn gb_s(&self) -> Option<f64> {
+        self.least_bytes.map(|b| b as f64 / self.ms / 1e6).filter(|g| g.is_finite() && *g > 0.0)
+    }
+}
+
+/// Lists of measurements, or one measurement a line.
+///
+/// # Errors
+/// The text is neither.
+pub fn parse(text: &str, file: usize) -> Result<Vec<Measurement>> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Entry {
+        List(Vec<Measurement>),
+        One(Box<Measurement>),
+    }
+    let mut out = Vec::new();
+    for entry in serde_json::Deserializer::from_str(text).into_iter() {
+        match entry? {
+            Entry::List(list) => out.extend(list),
+            Entry::One(one) => out.push(*one),
+        }
+    }
+    for measurement in &mut out {
+        measurement.file = file;
+    }
+    Ok(out)
+}
+
+/// In groups of one key, in the order in which the keys come.
+pub fn by<'a, T, K: PartialEq>(all: impl IntoIterator<Item = &'a T>, key: impl Fn(&T) -> K) -> Vec<(K, Vec<&'a T>)> {
+    let mut groups: Vec<(K, Vec<&T>)> = Vec::new();
+    for one in all {
+        let key = key(one);
+        match groups.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, group)) => group.push(one),
+            None => groups.push((key, vec![one])),
+        }
+    }
+    groups
+}
