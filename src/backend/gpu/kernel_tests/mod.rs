@@ -5,6 +5,7 @@
 
 mod harness;
 mod matmul;
+mod order;
 mod rows;
 pub(crate) use rows::{Random, adversarial, splits};
 

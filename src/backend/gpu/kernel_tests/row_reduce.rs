@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use bytemuck::Pod;
 
 use super::harness::{Mode, gpu, source};
-use super::rows::{Random, adversarial, distributions, splits};
+use super::order::{self, floats, integers};
+use super::rows::{adversarial, distributions, splits};
 use crate::backend::cpu::row_reduce::reduce_row;
 use crate::backend::gpu::row_reduce::grid;
 
@@ -78,19 +79,8 @@ const MAX_F32: Reduction<f32, u32> = Reduction {
 };
 
 /// Not commutative, so that any change of the order shows: a hash of the tree of operations.
-const ORDER: Reduction<u32, u32> = Reduction {
-    name: "order",
-    combine: "select(select((a ^ (a >> 15u)) * 0x2c1b3c6du + (b ^ (b >> 13u)) * 0x297a2d39u + 1u, a, b == 0u), b, a == 0u)",
-    combine_cpu: |a, b| match (a, b) {
-        (a, 0) => a,
-        (0, b) => b,
-        _ => {
-            let (a, b) = (a ^ (a >> 15), b ^ (b >> 13));
-            a.wrapping_mul(0x2c1b_3c6d).wrapping_add(b.wrapping_mul(0x297a_2d39)).wrapping_add(1)
-        }
-    },
-    ..SUM_U32
-};
+const ORDER: Reduction<u32, u32> =
+    Reduction { name: "order", combine: order::COMBINE, combine_cpu: order::combine, ..SUM_U32 };
 
 impl<V: Pod, E: Pod + PartialEq + Debug> Reduction<V, E> {
     fn text(&self) -> String {
@@ -167,42 +157,20 @@ impl<V: Pod, E: Pod + PartialEq + Debug> Reduction<V, E> {
     }
 }
 
-fn integers(len: usize) -> Vec<u32> {
-    let mut random = Random(11);
-    (0..len).map(|_| random.next() as u32 | 1).collect()
+impl Reduction<u32, u32> {
+    fn check_case(&self, (mode, case, lengths, inner, spare, values): order::Case<'_>) {
+        self.check(mode, case, lengths, inner, spare, values);
+    }
 }
-
-fn floats(len: usize) -> Vec<f32> {
-    let mut random = Random(12);
-    let number = |bits: u64| {
-        let unit = (bits >> 40) as f32 / (1 << 24) as f32 - 0.4;
-        if bits & 63 == 0 { -0.0 } else { unit * ((bits & 7) as f32).exp2() }
-    };
-    (0..len).map(|_| number(random.next())).collect()
-}
-
-const SCALE: u32 = 1 << 21;
 
 #[test]
 fn order_is_canonical_for_every_distribution() {
-    let values = integers(SCALE as usize + 1);
-    for (case, lengths) in distributions(SCALE) {
-        ORDER.check(Mode::Unchecked, &case, &lengths, 1, (0, 0), &values);
-    }
+    order::every_distribution(1 << 21, |case| ORDER.check_case(case));
 }
 
 #[test]
 fn order_is_canonical_for_adversarial_rows() {
-    let values = integers(300_000 * 3);
-    for seed in 0..12 {
-        let lengths = adversarial(seed, 300_000);
-        let mode = if seed % 2 == 0 { Mode::Checked } else { Mode::Unchecked };
-        let spare = [(0, 0), (1, 0), (5000, 0), (0, 77_777)][seed as usize % 4];
-        ORDER.check(mode, &format!("seed {seed}"), &lengths, 1, spare, &values);
-        if seed < 4 {
-            ORDER.check(mode, &format!("seed {seed}"), &lengths, 2 + seed as usize % 2, spare, &values);
-        }
-    }
+    order::adversarial_rows(|case| ORDER.check_case(case));
 }
 
 /// The cost of a row that is left where 4 would not fit 32 bits.
@@ -223,31 +191,12 @@ fn order_is_canonical_whatever_a_row_costs() {
 
 #[test]
 fn rows_that_do_not_exist_are_empty() {
-    let values = integers(600);
-    for inner in [1, 2] {
-        for lengths in [&[][..], &[300], &[0, 300]] {
-            ORDER.check(Mode::Checked, "spare rows", lengths, inner, (3000, 0), &values);
-            ORDER.check(Mode::Checked, "spare values", lengths, inner, (1, 90_000), &values);
-        }
-    }
+    order::rows_that_do_not_exist(|case| ORDER.check_case(case));
 }
 
 #[test]
 fn order_is_canonical_with_columns() {
-    let values = integers(6_000_000);
-    for inner in [2, 3, 16, 33] {
-        let scale = if inner < 16 { 1 << 17 } else { 1 << 16 };
-        for (case, lengths) in distributions(scale) {
-            if lengths.iter().sum::<u32>() as usize * inner <= values.len() {
-                ORDER.check(Mode::Unchecked, &case, &lengths, inner, (3, 9), &values);
-            }
-        }
-    }
-    for inner in [5, 8, 9, 255, 256, 257, 700, 4096] {
-        let lengths = adversarial(inner as u64, 4_000_000 / inner as u32 / 4);
-        ORDER.check(Mode::Checked, "adversarial", &lengths, inner, (2, 0), &values);
-        ORDER.check(Mode::Unchecked, "wide", &[0, 3, 0, 70, 1, 64, 65, 200, 0], inner, (0, 0), &values);
-    }
+    order::columns(1 << 17, |case| ORDER.check_case(case));
 }
 
 #[test]

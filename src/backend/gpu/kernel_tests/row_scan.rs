@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use bytemuck::Pod;
 
 use super::harness::{Mode, gpu, source};
-use super::rows::{Random, adversarial, distributions, splits};
+use super::order::{self, floats, integers};
+use super::rows::{adversarial, distributions, splits};
 use crate::backend::cpu::row_scan::RowScan;
 use crate::backend::gpu::row_scan::grid;
 
@@ -24,16 +25,9 @@ const ORDER: Scan<u32> = Scan {
     name: "order",
     elem: "u32",
     identity: "0u",
-    combine: "select(select((a ^ (a >> 15u)) * 0x2c1b3c6du + (b ^ (b >> 13u)) * 0x297a2d39u + 1u, a, b == 0u), b, a == 0u)",
+    combine: order::COMBINE,
     identity_cpu: 0,
-    combine_cpu: |a, b| match (a, b) {
-        (a, 0) => a,
-        (0, b) => b,
-        _ => {
-            let (a, b) = (a ^ (a >> 15), b ^ (b >> 13));
-            a.wrapping_mul(0x2c1b_3c6d).wrapping_add(b.wrapping_mul(0x297a_2d39)).wrapping_add(1)
-        }
-    },
+    combine_cpu: order::combine,
 };
 
 const SUM_F32: Scan<f32> = Scan {
@@ -136,33 +130,20 @@ impl<V: Pod + PartialEq + Debug> Scan<V> {
     }
 }
 
-fn integers(len: usize) -> Vec<u32> {
-    let mut random = Random(11);
-    (0..len).map(|_| random.next() as u32 | 1).collect()
+impl Scan<u32> {
+    fn check_case(&self, (mode, case, lengths, inner, spare, values): order::Case<'_>) {
+        self.check(mode, case, lengths, inner, spare, values);
+    }
 }
-
-const SCALE: u32 = 1 << 20;
 
 #[test]
 fn order_is_canonical_for_every_distribution() {
-    let values = integers(SCALE as usize + 1);
-    for (case, lengths) in distributions(SCALE) {
-        ORDER.check(Mode::Unchecked, &case, &lengths, 1, (0, 0), &values);
-    }
+    order::every_distribution(1 << 20, |case| ORDER.check_case(case));
 }
 
 #[test]
 fn order_is_canonical_for_adversarial_rows() {
-    let values = integers(300_000 * 3);
-    for seed in 0..12 {
-        let lengths = adversarial(seed, 300_000);
-        let mode = if seed % 2 == 0 { Mode::Checked } else { Mode::Unchecked };
-        let spare = [(0, 0), (1, 0), (5000, 0), (0, 77_777)][seed as usize % 4];
-        ORDER.check(mode, &format!("seed {seed}"), &lengths, 1, spare, &values);
-        if seed < 4 {
-            ORDER.check(mode, &format!("seed {seed}"), &lengths, 2 + seed as usize % 2, spare, &values);
-        }
-    }
+    order::adversarial_rows(|case| ORDER.check_case(case));
 }
 
 /// The cost of a row that is left where 4 would not fit 32 bits; and tiles with as many blocks and chunks as there can be.
@@ -193,43 +174,17 @@ fn order_is_canonical_for_giant_rows() {
 
 #[test]
 fn rows_that_do_not_exist_are_empty() {
-    let values = integers(600);
-    for inner in [1, 2] {
-        for lengths in [&[][..], &[300], &[0, 300]] {
-            ORDER.check(Mode::Checked, "spare rows", lengths, inner, (3000, 0), &values);
-            ORDER.check(Mode::Checked, "spare values", lengths, inner, (1, 90_000), &values);
-        }
-    }
+    order::rows_that_do_not_exist(|case| ORDER.check_case(case));
 }
 
 #[test]
 fn order_is_canonical_with_columns() {
-    let values = integers(3_000_000);
-    for inner in [2, 3, 16, 33] {
-        let scale = if inner < 16 { 1 << 16 } else { 1 << 15 };
-        for (case, lengths) in distributions(scale) {
-            if lengths.iter().sum::<u32>() as usize * inner <= values.len() {
-                ORDER.check(Mode::Unchecked, &case, &lengths, inner, (3, 9), &values);
-            }
-        }
-    }
-    for inner in [5, 8, 9, 255, 256, 257, 700, 4096] {
-        let lengths = adversarial(inner as u64, 2_000_000 / inner as u32 / 4);
-        ORDER.check(Mode::Checked, "adversarial", &lengths, inner, (2, 0), &values);
-        ORDER.check(Mode::Unchecked, "wide", &[0, 3, 0, 70, 1, 64, 65, 200, 0], inner, (0, 0), &values);
-    }
+    order::columns(1 << 16, |case| ORDER.check_case(case));
 }
 
 #[test]
 fn float_sums_have_the_bits_of_the_twin_and_are_accurate() {
-    let mut random = Random(12);
-    let values: Vec<f32> = (0..1 << 19)
-        .map(|_| {
-            let bits = random.next();
-            let unit = (bits >> 40) as f32 / (1 << 24) as f32 - 0.4;
-            if bits & 63 == 0 { -0.0 } else { unit * ((bits & 7) as f32).exp2() }
-        })
-        .collect();
+    let values = floats(1 << 19);
     for (case, lengths) in distributions(1 << 18) {
         let sums = SUM_F32.check(Mode::Unchecked, &case, &lengths, 1, (0, 0), &values);
         let ends = splits(&lengths);
