@@ -4,6 +4,7 @@ pub(crate) mod backend;
 pub(crate) mod digest;
 pub(crate) mod expr;
 pub(crate) mod extent;
+pub(crate) mod finish;
 pub(crate) mod node;
 pub(crate) mod opcode;
 pub(crate) mod plan;
