@@ -1,8 +1,6 @@
 // Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner].
 //
-// Idea     Tiles of equal cost, by position. cost(i) = splits[i] + alpha * i grows with the row, so a tile finds its rows
-//          with one search, and giant rows, millions of empty rows and power laws all spread evenly. Rows are cut into
-//          blocks at fixed distances from their own start; the tile in which a block starts reduces it. A row of one
+// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl: the tile in which a block starts reduces it. A row of one
 //          block is done; the partials of longer rows go to `part`, whence `level2` reduces them. No float atomics, no
 //          workgroup waits for another, nothing to clear beforehand, no sizes read back.
 //
@@ -26,141 +24,25 @@
 //          The partials of one row are reduced by one workgroup for each 16 columns.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows.
 //
-// Generated  fn splits_at(i: u32) -> u32                  i <= rows; non-decreasing; rows beyond the live ones are empty
+// Uses       lib/row_tiles.wgsl
+// Generated  fn splits_at(i: u32) -> u32                  see lib/row_tiles.wgsl
 //            fn load(i: u32, row: u32) -> Elem            the value at flat position i = position * inner + column
 //            fn identity() -> Elem
 //            fn combine(a: Elem, b: Elem) -> Elem
-//            fn store(i: u32, row: u32, v: Elem)          the result at i = row * inner + column
+//            fn store(i: u32, row: u32, v: Elem)          takes the reduced value of i = row * inner + column; called once
+//                                                         for each, from several places: what becomes of it is short
 // Buffers    part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1 (block = 256; inner > 1: 64)
-// Head       head[0]  rows (capacity), nvals (capacity), inner, tiles
-//            head[1]  alpha, cost of a tile (main: 2048; wide: a power of two from 64 to 8192),
-//                     log2 of the columns that a workgroup of level2 takes (0 to 4), reserved
+// Head       as lib/row_tiles.wgsl; a tile costs 2048 in main, a power of two from 64 to 8192 in wide
 // Grid       main    tiles, folded                                              for inner = 1
 //            wide    tiles, folded; z = inner / 256, rounded up                  for inner > 1
-//            level2  bins / 256, rounded up, folded; z = inner / columns, rounded up; only if nvals > block
+//            level2  bins / 256, rounded up, folded; z = inner / columns, rounded up; only if a row may
+//                    be longer than a block
 
 const SHORT = 16u; // longest row that one invocation folds
-const BLOCK_BITS = 8u; // inner = 1
-const WIDE_BLOCK_BITS = 6u; // inner > 1
 const MAIN_TILE = 2048u;
-/// Blocks that a tile can hold. main: first blocks of rows longer than SHORT start at least SHORT + 1 apart, later ones
-/// a block apart: 121 + 8. wide: later ones only, 128.
-const MAX_BLOCKS = 132u;
-const NONE = 0xffffffffu;
 
-var<workgroup> found: array<u32, 2>;
-var<workgroup> block_count: atomic<u32>;
-var<workgroup> block_row: array<u32, MAX_BLOCKS>;
-var<workgroup> block_index: array<u32, MAX_BLOCKS>;
 /// 8 lanes for each of MAX_BLOCKS blocks; or 32 lanes for each of 16 blocks, then 8 lanes for each.
 var<workgroup> lanes: array<Elem, 1056>;
-
-fn rows() -> u32 {
-    return p.head[0].x;
-}
-
-fn nvals() -> u32 {
-    return p.head[0].y;
-}
-
-fn inner() -> u32 {
-    return p.head[0].z;
-}
-
-fn tiles() -> u32 {
-    return p.head[0].w;
-}
-
-fn alpha() -> u32 {
-    return p.head[1].x;
-}
-
-fn tile_cost() -> u32 {
-    return p.head[1].y;
-}
-
-fn column_bits() -> u32 {
-    return p.head[1].z;
-}
-
-/// The splits, clamped, so that no access can leave the buffers.
-fn split(i: u32) -> u32 {
-    return min(splits_at(i), nvals());
-}
-
-fn cost(i: u32) -> u32 {
-    return split(i) + alpha() * i;
-}
-
-/// Where in `part` the partial of a row's block j lies, for column 0; `bin` is the row's start in blocks. First blocks
-/// of long rows start in different bins, and so do later blocks, but one of each kind may share a bin.
-fn partial_at(bin: u32, j: u32) -> u32 {
-    return (2u * (bin + j) + select(0u, 1u, j == 0u)) * inner();
-}
-
-/// Sets found[0] and found[1] to the first rows whose costs are at least `low` and `high`: each half of the workgroup
-/// narrows one of the two down by 128 probes a round. Barriers: call it in uniform control flow.
-fn find_rows(t: u32, low: u32, high: u32) {
-    let side = t >> 7u;
-    let k = t & 127u;
-    let bound = select(low, high, side == 1u);
-    if (k == 0u) {
-        found[side] = 0u;
-    }
-    // the answer lies in first ..= first + span
-    var span = rows();
-    loop {
-        workgroupBarrier(); // uniform: `span` derives from a parameter alone
-        if (span == 0u) {
-            break;
-        }
-        let first = found[side];
-        let last = min(first + span, rows());
-        let stride = (span >> 7u) + 1u;
-        let probe = first + (k + 1u) * stride - 1u;
-        let next = probe + stride;
-        let is_below = probe < last && cost(min(probe, rows())) < bound;
-        let is_next_below = k < 127u && next < last && cost(min(next, rows())) < bound;
-        workgroupBarrier(); // uniform: as above
-        if (is_below && !is_next_below) {
-            found[side] = probe + 1u; // one invocation of each half at most
-        }
-        span = stride - 1u;
-    }
-}
-
-/// Appends a block to the tile's list. The order of the list varies from run to run and does not matter.
-fn push_block(row: u32, j: u32) {
-    let slot = atomicAdd(&block_count, 1u);
-    if (slot < MAX_BLOCKS) {
-        block_row[slot] = row;
-        block_index[slot] = j;
-    }
-}
-
-/// Appends the block, other than the first of its row, that starts at a cost in x .. x + block, if there is one: since
-/// later blocks lie a block apart, there is one at most. It belongs to the last row that starts before x.
-fn push_later_block(x: u32, bits: u32) {
-    var a = found[0];
-    var b = found[1];
-    while (a < b) {
-        let mid = (a + b) >> 1u;
-        if (cost(mid) < x) {
-            a = mid + 1u;
-        } else {
-            b = mid;
-        }
-    }
-    if (a == 0u) {
-        return;
-    }
-    let row = a - 1u;
-    let start = split(row);
-    let j = (x - (start + alpha() * row) + (1u << bits) - 1u) >> bits;
-    if ((j << bits) < split(row + 1u) - start) {
-        push_block(row, j);
-    }
-}
 
 /// Elements from, from + 32, ... before `to`, folded.
 fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
@@ -350,35 +232,6 @@ var<workgroup> few_count: atomic<u32>;
 var<workgroup> many_count: atomic<u32>;
 var<workgroup> many: u32;
 var<workgroup> tree: array<Elem, 256>;
-
-/// The row of several blocks that starts in a bin, or NONE. It also holds the first position of the next bin, so it is
-/// the last row that starts before that.
-fn long_row(bin: u32, bits: u32) -> u32 {
-    var a = 0u;
-    var b = rows();
-    while (a < b) {
-        let mid = (a + b) >> 1u;
-        if (split(mid) < ((bin + 1u) << bits)) {
-            a = mid + 1u;
-        } else {
-            b = mid;
-        }
-    }
-    if (a == 0u) {
-        return NONE;
-    }
-    let start = split(a - 1u);
-    let is_long = split(a) - start > (1u << bits);
-    return select(NONE, a - 1u, is_long && (start >> bits) == bin);
-}
-
-fn block_bits() -> u32 {
-    return select(WIDE_BLOCK_BITS, BLOCK_BITS, inner() == 1u);
-}
-
-fn blocks_of(row: u32, bits: u32) -> u32 {
-    return (split(row + 1u) - split(row) + (1u << bits) - 1u) >> bits;
-}
 
 /// The partials of a row of at most 16 blocks.
 fn reduce_few(row: u32, column: u32, bits: u32) {

@@ -41,7 +41,8 @@ pub struct Explain {
     /// Bytes that any way of computing the same would move: each operand as often as it is named, each result once,
     /// splits once.
     pub least_bytes: u64,
-    /// Times the host would wait between the first kernel and the last.
+    /// Times that reading it waits for the device: once, at the end; once more where only the device knows the size of a
+    /// result that may take more than 32 MiB. Never on the CPU backend.
     pub waits: u64,
 }
 
@@ -84,7 +85,7 @@ impl Explain {
                 bytes_written: moved.written,
             });
         }
-        Ok(Self { kernels, least_bytes: traffic::least(&plan, roots), waits: 0 })
+        Ok(Self { kernels, least_bytes: traffic::least(&plan, roots), waits: backend.waits(roots) })
     }
 }
 

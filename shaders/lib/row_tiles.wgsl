@@ -1,9 +1,10 @@
 // Equal-cost tiles over the rows of a ragged array, and the blocks of rows that start in each.
 //
-// Idea     That of row_reduce.wgsl: cost(i) = splits[i] + alpha * i grows with the row, so a tile finds its rows with one
+// Idea     Tiles by position: cost(i) = splits[i] + alpha * i grows with the row, so a tile finds its rows with one
 //          search, and giant rows, millions of empty rows and power laws all spread evenly. Rows are cut into blocks at
 //          fixed distances from their own start; a block belongs to the tile in which it starts.
 // Memory   About 1.1 KiB of workgroup memory.
+// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows.
 // Barriers In `find_rows` only.
 //
 // Generated  fn splits_at(i: u32) -> u32                  i <= rows; non-decreasing; rows beyond the live ones are empty

@@ -95,6 +95,8 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn wait(&self) -> Result<()>;
     /// Evaluates the nodes, reads their live elements, and fails with the first condition that does not hold.
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>>;
+    /// How often [`Backend::read`] of the nodes would wait for the device.
+    fn waits(&self, nodes: &[Node]) -> u64;
     /// What did run so far.
     fn stats(&self) -> Stats;
     /// What its float arithmetic does, found out once.

@@ -5,6 +5,7 @@ mod convert;
 pub(crate) mod digest;
 pub(crate) mod expr;
 pub(crate) mod extent;
+pub(crate) mod finish;
 mod fold;
 pub(crate) mod node;
 pub(crate) mod opcode;

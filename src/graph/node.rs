@@ -36,6 +36,14 @@ impl Rows {
             Self::Uniform(len) => row.mul(Expr::u32(*len)),
         }
     }
+
+    /// No row is longer, as far as the host knows.
+    pub(crate) fn longest(&self) -> u32 {
+        match self {
+            Self::Splits(node) => node.0.longest,
+            Self::Uniform(len) => *len,
+        }
+    }
 }
 
 /// How an array is computed: the primitives.
@@ -263,6 +271,8 @@ struct Inner {
     asserts: Box<[Node]>,
     /// Nodes in a chain of unevaluated ones above and including this: what a walk may have to descend.
     depth: u32,
+    /// For splits: no row is longer. No part of its identity.
+    longest: u32,
     stored: OnceLock<Stored>,
 }
 
@@ -314,6 +324,19 @@ impl Drop for Inner {
 impl Node {
     /// An array that exists already, in the backend's own storage.
     pub(crate) fn source(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
+        Self::sourced(backend, dtype, len, u32::MAX, data)
+    }
+
+    /// Splits that exist already, `len` of them, of rows that are no longer than `longest`.
+    pub(crate) fn source_splits(
+        backend: &BackendRef,
+        (len, longest): (u32, u32),
+        data: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        Self::sourced(backend, DType::U32, len, longest, data)
+    }
+
+    fn sourced(backend: &BackendRef, dtype: DType, len: u32, longest: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
         let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
         let stored = OnceLock::new();
         let _ = stored.set(Stored { data, status: Arc::from([]) });
@@ -326,6 +349,7 @@ impl Node {
             recipe: Mutex::new(None),
             asserts: Box::default(),
             depth: 0,
+            longest,
             stored,
         }))
     }
@@ -359,6 +383,7 @@ impl Node {
                 recipe: Mutex::new(Some(Arc::new(recipe))),
                 asserts: asserts.into(),
                 depth: depth + 1,
+                longest: u32::MAX,
                 stored: OnceLock::new(),
             }
         })

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::digest::Digest;
 use super::expr::{Check, Expr, ExprKind};
 use super::extent::Extent;
+use super::finish::{self, Finish};
 use super::node::{Node, Product, Recipe, Rows, for_each_node};
 use super::opcode::BinaryOp;
 
@@ -40,6 +41,8 @@ pub(crate) struct Step {
     pub(crate) out: Node,
     /// How, with maps substituted.
     pub(crate) recipe: Recipe,
+    /// What becomes of the results of a row reduction as they are stored, if anything.
+    pub(crate) finish: Option<Finish>,
     /// The live count of the output, over stored arrays only.
     pub(crate) live: Option<Expr>,
     /// Stored arrays that it reads, in order of first use; of earlier steps or from before.
@@ -63,11 +66,26 @@ pub(crate) struct Plan {
 }
 
 /// Expressions above this cost are not taken into a second consumer.
-const CHEAP: u32 = 80;
+pub(super) const CHEAP: u32 = 80;
 /// Expressions above this cost are stored rather than evaluated by both passes of a scan. Below a search's cost.
 const TWICE: u32 = 20;
 /// A step's expression is not grown beyond this cost.
 const STEP_COST: u32 = 2_000;
+
+/// Storage buffers that the templates of a recipe bind besides what it reads and the block of conditions: its output and
+/// scratch.
+pub(super) fn own_buffers(recipe: &Recipe) -> u32 {
+    match recipe {
+        Recipe::Map { .. } | Recipe::Assert { .. } => 1,
+        Recipe::Hash { .. } => 1,
+        Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } | Recipe::Compact { .. } => 2,
+        Recipe::Product(_) => 1,
+        // Digits, keys, and the permutation, which is the output in the last pass.
+        Recipe::Sort { .. } => 3,
+        // As a sort, and the list of long rows.
+        Recipe::RowSort { .. } => 4,
+    }
+}
 
 /// The partition and inner width for which this is the row of the current element, if it is of that form.
 pub(crate) fn as_own_row(e: &Expr) -> Option<(&Node, u32)> {
@@ -92,7 +110,8 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     for root in roots {
         planner.require(root);
     }
-    Plan { steps: planner.steps }
+    let steps = if limits.fuse { finish::into_stores(planner.steps, &planner.roots, limits) } else { planner.steps };
+    Plan { steps }
 }
 
 struct Planner {
@@ -182,17 +201,7 @@ impl Planner {
 
     /// Resolves the recipe's expressions, storing more and more of the maps in it until it fits the limits.
     fn grow(&self, node: &Node, recipe: &Recipe) -> Step {
-        // Scratch and outputs of the row primitives, and the block of conditions.
-        let own = match recipe {
-            Recipe::Map { .. } | Recipe::Assert { .. } => 1,
-            Recipe::Hash { .. } => 1,
-            Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } | Recipe::Compact { .. } => 2,
-            Recipe::Product(_) => 1,
-            // Digits, keys, and the permutation, which is the output in the last pass.
-            Recipe::Sort { .. } => 3,
-            // As a sort, and the list of long rows.
-            Recipe::RowSort { .. } => 4,
-        };
+        let own = own_buffers(recipe);
         let mut stored = HashSet::new();
         loop {
             let step = self.resolve_recipe(node, recipe, &stored);
@@ -338,7 +347,8 @@ impl Planner {
         fused.extend(g.taken.iter().map(Node::op));
         let taken = g.taken;
         let (out, longs) = (node.clone(), self.limits.longs);
-        let step = Step { out, recipe: resolved, live, reads, longs, checks, after: g.after, row_context, fused };
+        let (recipe, finish, after) = (resolved, None, g.after);
+        let step = Step { out, recipe, finish, live, reads, longs, checks, after, row_context, fused };
         (step, taken)
     }
 
@@ -428,7 +438,7 @@ fn covers(at: &Expr, extent: &Extent, domain: Option<&Extent>) -> bool {
 
 /// What evaluating the expression once costs, in operations: each distinct subexpression once, and nothing for the row
 /// of the element where the step has it at hand.
-fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
+pub(super) fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
     let mut sum = 0u32;
     for_each_expr(e, &mut |e| {
         let at_hand = as_own_row(e).is_some_and(|(s, inner)| rows.is_some_and(|r| (&r.0, r.1) == (s, inner)));
@@ -438,7 +448,7 @@ fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
 }
 
 /// Whether the row of some position is searched for.
-fn contains_search(e: &Expr) -> bool {
+pub(super) fn contains_search(e: &Expr) -> bool {
     let mut found = false;
     for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::RowOf(..)));
     found

@@ -80,6 +80,9 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
         Recipe::Compact { value, .. } => values.push((value, positions)),
         _ => {}
     }
+    // What is reduced is at hand where it is finished.
+    let reduced = step.finish.as_ref().map(|f| &f.reduced);
+    values.extend(step.finish.as_ref().map(|f| (&f.value, u64::from(step.out.extent().capacity()))));
     for (value, _) in &values {
         for_each_expr(value, &mut |e| match e.kind() {
             ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, f),
@@ -90,7 +93,7 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
         for_each_expr(value, &mut |e| {
             if let ExprKind::Load(n, at) = e.kind() {
                 // Splits are met as partitions above, and are not read a second time for their ends.
-                if !splits.contains(&n.digest()) {
+                if Some(e) != reduced && !splits.contains(&n.digest()) {
                     f(n, Some(at), load_bytes(n, at, positions));
                 }
             }
@@ -110,6 +113,10 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
             // the partials are scanned in between.
             let again = if scratch_bytes > step.out.dtype().size() as u64 { written } else { 0 };
             Traffic { read: read + again + 2 * scratch_bytes, written: written + again + 2 * scratch_bytes }
+        }
+        Recipe::Reduce { .. } if step.out.dtype().size() < 4 => {
+            // Words that several results share are cleared, and then set bit by bit.
+            Traffic { read: read + written + scratch_bytes, written: 2 * written + scratch_bytes }
         }
         Recipe::Reduce { .. } | Recipe::Compact { .. } => {
             Traffic { read: read + scratch_bytes, written: written + scratch_bytes }

@@ -587,16 +587,15 @@ mod tests {
     }
 
     #[test]
-    fn rows_take_one_pass_and_a_map_of_the_size_of_the_result() {
+    fn rows_take_one_pass() {
         assert_eq!(steps(Tensor::reduce_sum), ["reduce"]);
-        assert_eq!(steps(Tensor::reduce_mean), ["reduce", "map"]);
-        assert_eq!(steps(Tensor::reduce_max), ["reduce", "map"]);
+        assert_eq!(steps(Tensor::reduce_mean), ["reduce"]);
+        assert_eq!(steps(Tensor::reduce_max), ["reduce"]);
     }
 
     #[test]
     fn a_variance_takes_three_passes() {
         let steps = steps(Tensor::reduce_variance);
-        assert_eq!(steps.iter().filter(|s| **s == "reduce").count(), 3, "{steps:?}");
-        assert!(steps.len() <= 6, "{steps:?}");
+        assert_eq!(steps, ["reduce"; 3]);
     }
 }

@@ -34,11 +34,12 @@ impl RowPartition {
     /// The partition with these splits, which the caller has validated or vouches for.
     pub(crate) fn from_host_splits(backend: &BackendRef, splits: Vec<u32>) -> Result<Self> {
         let data = backend.upload(DType::U32, bytemuck::cast_slice(&splits))?;
-        let node = Node::source(backend, DType::U32, splits.len() as u32, data);
         let lengths = splits.windows(2).fold(None, |seen: Option<(u32, u32)>, w| {
             let len = w[1].wrapping_sub(w[0]);
             Some(seen.map_or((len, len), |(a, b)| (a.min(len), b.max(len))))
         });
+        let longest = lengths.map_or(0, |(_, longest)| longest);
+        let node = Node::source_splits(backend, (splits.len() as u32, longest), data);
         Ok(Self {
             rows: Rows::Splits(node),
             nrows: Extent::known(splits.len() as u32 - 1),

@@ -28,6 +28,13 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
+    /// The same with the array that `load` reads, which no step stored.
+    pub(crate) fn with(&self, load: &Expr, array: Array) -> Self {
+        let mut arrays = self.arrays.clone();
+        arrays.extend(load.node().map(|n| (n.digest(), Arc::new(array))));
+        Self { arrays, checks: self.checks.clone(), outcomes: self.outcomes.clone() }
+    }
+
     /// The array of a node that the step reads.
     pub(crate) fn array(&self, node: &Node) -> &Array {
         self.arrays.get(&node.digest()).expect("bug: a step reads an array that was not planned")

@@ -99,7 +99,17 @@ impl CpuBackend {
             Recipe::Map { value, whole } => map::map(inputs, value, if *whole { capacity } else { n }, &mut out),
             Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
             Recipe::Reduce { op, rows, nrows, inner, value, .. } => {
-                reduce::reduce(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
+                let nrows = live(nrows);
+                let rows = |out: &mut Array| reduce::reduce(inputs, *op, rows, nrows, *inner as usize, value, out);
+                match &step.finish {
+                    None => rows(&mut out),
+                    Some(finish) => {
+                        let mut reduced = Array::zeroed(step.out.op(), value.dtype(), capacity)?;
+                        rows(&mut reduced);
+                        let inputs = inputs.with(&finish.reduced, reduced);
+                        map::map(&inputs, &finish.value, n, &mut out);
+                    }
+                }
             }
             Recipe::Product(p) => matmul::products(inputs, op, p, live(&p.batches), &mut out)?,
             Recipe::Scan { value, count } => {
@@ -208,6 +218,9 @@ impl Backend for CpuBackend {
                 array(n).bytes()[..live as usize * n.dtype().size()].to_vec()
             })
             .collect())
+    }
+    fn waits(&self, _: &[Node]) -> u64 {
+        0
     }
     fn stats(&self) -> Stats {
         Stats { dispatches: self.passes.load(Ordering::Relaxed), ..Stats::default() }

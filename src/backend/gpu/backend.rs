@@ -37,8 +37,8 @@ pub(crate) struct GpuBackend {
     numerics: OnceLock<Numerics>,
 }
 
-/// Where conditions report. The outcome of a slot is the first offending position, or u32::MAX; that of a scan is
-/// whether its total did not fit.
+/// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are cleared
+/// to without a kernel; that of a scan is whether its total did not fit.
 #[derive(Debug)]
 struct StatusBlock {
     buffer: Buffer,
@@ -50,7 +50,7 @@ impl StatusBlock {
         match (self.is_flag, word) {
             (true, 0) => u32::MAX,
             (true, _) => 0,
-            (false, at) => at,
+            (false, inverted) => !inverted,
         }
     }
 }
@@ -106,7 +106,7 @@ impl GpuBackend {
             0 => None,
             n => {
                 let buffer = self.runtime.buffer(u64::from(n) * 4)?;
-                out.commands.push(Command::Fill { buffer: buffer.clone(), word: u32::MAX });
+                out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
                 Some(Arc::new(StatusBlock { buffer, is_flag: false }))
             }
         };
@@ -131,6 +131,9 @@ impl GpuBackend {
             if let Some((k, word)) = lowered.overflow {
                 let block = Arc::new(StatusBlock { buffer: scratch[k].clone(), is_flag: true });
                 outcomes.push(Status::new(block, word, Check::overflow(step.out.op())));
+            }
+            if lowered.clears_output {
+                out.commands.push(Command::Fill { buffer: output.clone(), word: 0 });
             }
             for launch in &lowered.launches {
                 let buffers = launch.bindings.iter().map(|b| match b {
@@ -185,6 +188,11 @@ impl GpuBackend {
 /// Bytes of an array in storage, in whole words.
 fn packed_bytes(dtype: DType, len: u32) -> u64 {
     (u64::from(len) * dtype.size() as u64).next_multiple_of(4)
+}
+
+/// Whether a read takes the array with its count: all of it where that is cheap, else what there is once the count is known.
+fn at_once(n: &Node) -> bool {
+    n.extent().as_known().is_some() || n.bytes() <= READ_AT_CAPACITY
 }
 
 impl Backend for GpuBackend {
@@ -279,11 +287,8 @@ impl Backend for GpuBackend {
                 }
             }
         }
-        // Data: all of it where that is cheap, else what there is once the count is known.
-        let capacity = |n: &Node| u64::from(n.extent().capacity()) * n.dtype().size() as u64;
-        let at_once = |n: &Node| n.extent().as_known().is_some() || capacity(n) <= READ_AT_CAPACITY;
         for n in nodes.iter().filter(|n| at_once(n)) {
-            reads.push(ReadRequest { buffer: recorded.buffer(n), offset: 0, bytes: capacity(n) });
+            reads.push(ReadRequest { buffer: recorded.buffer(n), offset: 0, bytes: n.bytes() });
         }
         let buffers: Vec<Buffer> = nodes.iter().map(|n| recorded.buffer(n)).collect();
         let mut read = self.runtime.submit_and_read(&recorded.commands, &reads)?.into_iter();
@@ -321,6 +326,9 @@ impl Backend for GpuBackend {
             }
         }
         Ok(data)
+    }
+    fn waits(&self, nodes: &[Node]) -> u64 {
+        1 + u64::from(!nodes.iter().all(at_once))
     }
     fn stats(&self) -> Stats {
         self.runtime.stats()

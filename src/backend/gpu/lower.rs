@@ -39,6 +39,8 @@ pub(crate) struct Lowered {
     pub(crate) scratch: Vec<u64>,
     /// The scratch buffer and word that is not 0 when a scan's total did not fit.
     pub(crate) overflow: Option<(usize, u32)>,
+    /// Whether the output must be 0 beforehand: several invocations set bits of one word.
+    pub(crate) clears_output: bool,
 }
 
 const MAP: &str = include_str!("../../../shaders/map.wgsl");
@@ -98,7 +100,8 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             if nrows.capacity() == 0 || *inner == 0 {
                 return Ok(Lowered::default());
             }
-            let Some(grid) = row_reduce::grid(nvals.capacity(), nrows.capacity(), *inner) else {
+            let grid = row_reduce::grid(nvals.capacity(), nrows.capacity(), *inner);
+            let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest())) else {
                 return Err(Error::Limit {
                     what: format!("{}: rows and values", step.out.op()),
                     requested: u64::from(nvals.capacity()) * u64::from(*inner) + u64::from(nrows.capacity()),
@@ -111,10 +114,13 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             partition(&mut m, rows, nrows);
             m.value_function("load", value);
             m.monoid(*op, value.dtype(), op.identity(value.dtype()));
-            m.push("fn store(i: u32, row: u32, v: Elem) {\n    out[i] = v;\n}");
+            m.reduction_output(value.dtype(), step.finish.as_ref());
             let ty = value_type(value.dtype());
+            let is_packed = elements_per_word(step.out.dtype()) > 1;
+            let out = if is_packed { "atomic<u32>" } else { storage_type(step.out.dtype()) };
             let part = format!("array<{ty}>");
-            let g = m.finish(&[ROW_REDUCE], ty, Some(ty), &[("part", &part, Binding::Scratch(0))]);
+            let templates = [ROW_REDUCE, ROW_TILES];
+            let g = m.finish(&templates, ty, Some(out), &[("part", &part, Binding::Scratch(0))]);
             let label = label("row_reduce");
             let mut launches =
                 vec![g.launch(&label, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
@@ -122,7 +128,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
                 launches.push(g.launch(&label, "level2", grid.head, x * y, z));
             }
             let scratch = vec![u64::from(grid.part_len) * value.dtype().size() as u64];
-            Ok(Lowered { launches, scratch, overflow: None })
+            Ok(Lowered { launches, scratch, clears_output: is_packed, ..Lowered::default() })
         }
         Recipe::Product(p) => Ok(product(step, first_slot, p, &label("matmul"))),
         Recipe::Scan { value, count } => {
@@ -135,10 +141,16 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             within(step, count.capacity(), scan::MAX_CAPACITY, "a scan")?;
             let launches = scan_launches(&g, &label("scan"), count.capacity());
             let words = scan::scratch_len(count.capacity());
-            Ok(Lowered { launches, scratch: vec![u64::from(words) * 4], overflow: Some((0, words - 1)) })
+            Ok(Lowered {
+                launches,
+                scratch: vec![u64::from(words) * 4],
+                overflow: Some((0, words - 1)),
+                ..Lowered::default()
+            })
         }
         Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
-            let Some(grid) = row_scan::grid(nvals.capacity(), nrows.capacity(), *inner) else {
+            let grid = row_scan::grid(nvals.capacity(), nrows.capacity(), *inner);
+            let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest())) else {
                 return Err(Error::Limit {
                     what: format!("{}: rows and values", step.out.op()),
                     requested: u64::from(nvals.capacity()) * u64::from(*inner) + u64::from(nrows.capacity()),
@@ -158,7 +170,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             let label = label("row_scan");
             let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(&label, entry, grid.head(), x * y, z));
             let scratch = vec![u64::from(grid.part_len()) * value.dtype().size() as u64];
-            Ok(Lowered { launches: launches.collect(), scratch, overflow: None })
+            Ok(Lowered { launches: launches.collect(), scratch, ..Lowered::default() })
         }
         Recipe::Sort { key, count, bits } => {
             within(step, count.capacity(), sort::MAX_CAPACITY, "a sort")?;
@@ -339,7 +351,7 @@ fn compact_launches(
             g.launch(label, "downsweep", head, compact::tiles(n), 1),
         ]
     };
-    Lowered { launches, scratch: vec![u64::from(compact::scratch_len(n)) * 4], overflow: None }
+    Lowered { launches, scratch: vec![u64::from(compact::scratch_len(n)) * 4], ..Lowered::default() }
 }
 
 /// One pass a byte of the keys; keys and permutation alternate between two pairs of scratch buffers.
@@ -394,5 +406,5 @@ fn sort_launches(step: &Step, first_slot: u32, key: &Expr, count: &Extent, bits:
     let array = u64::from(n) * 4;
     let spare = if passes > 1 { array } else { 4 };
     let scratch = vec![u64::from(digits + 1) * 4, u64::from(scan::scratch_len(digits)) * 4, array, spare, array, spare];
-    Lowered { launches, scratch, overflow: None }
+    Lowered { launches, scratch, ..Lowered::default() }
 }

@@ -33,6 +33,14 @@ pub struct Grid {
     pub head: [u32; 8],
 }
 
+impl Grid {
+    /// The same where no row is longer than that: `level2` is for rows of several blocks alone.
+    pub fn for_rows_up_to(self, longest: u32) -> Self {
+        let inner = self.head[2] as usize;
+        if longest as usize > block_len(inner) { self } else { Self { level2: None, part_len: 1, ..self } }
+    }
+}
+
 /// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
 /// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
@@ -100,6 +108,12 @@ mod tests {
         assert_eq!(grid(64, 9, 5).unwrap().level2, None);
         assert_eq!(grid(65, 9, 40).unwrap().level2, Some((1, 1, 3)));
         assert_eq!(grid(65, 9, 40).unwrap().part_len, 2 * 2 * 40);
+        let long = grid(5000, 100, 1).unwrap();
+        assert_eq!(long.for_rows_up_to(257), long);
+        let short = long.for_rows_up_to(256);
+        assert_eq!((short.level2, short.part_len, short.level1), (None, 1, long.level1));
+        assert_eq!(grid(5000, 100, 2).unwrap().for_rows_up_to(64).level2, None);
+        assert!(grid(5000, 100, 2).unwrap().for_rows_up_to(65).level2.is_some());
     }
 
     #[test]

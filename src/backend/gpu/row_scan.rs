@@ -14,6 +14,11 @@ impl Grid {
         std::iter::once((g.entry, g.level1)).chain(long.into_iter().flatten())
     }
 
+    /// The same where no row is longer than that.
+    pub fn for_rows_up_to(self, longest: u32) -> Self {
+        Self(self.0.for_rows_up_to(longest))
+    }
+
     /// Elements in the scratch buffer `part`, which need not be cleared.
     pub fn part_len(&self) -> u32 {
         self.0.part_len

@@ -109,7 +109,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Lowered {
     let second = if passes > 2 { array } else { 4 };
     let words = |n: u32| u64::from(n) * 4;
     let scratch = vec![words(longs_len(n)), words(tiles), words(digits + 1), spare, second, spare, second];
-    Lowered { launches, scratch, overflow: None }
+    Lowered { launches, scratch, ..Lowered::default() }
 }
 
 /// The sums of the long rows' lengths, in place.

@@ -17,7 +17,7 @@ fn float_bits(dtype: DType) -> (&'static str, &'static str, &'static str) {
 }
 
 /// The float with its bits unchanged, behind a zero that no compiler can know.
-fn guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
+pub(super) fn guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
     let (bits, ..) = float_bits(dtype);
     m.helper(format!(

@@ -29,6 +29,12 @@ impl<'m, 'a> Emitter<'m, 'a> {
         Self { module, lines: String::new(), indent: 1, names: 0, scopes: vec![HashMap::new()] }
     }
 
+    /// With the value of an expression that is at hand, by that name.
+    pub(crate) fn knowing(mut self, e: &Expr, name: String) -> Self {
+        self.scopes[0].insert(e.digest(), name);
+        self
+    }
+
     /// The lines of the body, and the name of the result.
     pub(crate) fn function(mut self, e: &Expr) -> (String, String) {
         let result = self.value(e);
@@ -111,7 +117,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
                 let slot = self.module.scalar(&[slot]);
                 let word = Module::word(slot);
                 self.line(&format!("if (!{ok}) {{"));
-                self.line(&format!("    atomicMin(&status[{word}], i);"));
+                self.line(&format!("    atomicMax(&status[{word}], ~i);"));
                 self.line("}");
                 return self.value(v);
             }

@@ -18,6 +18,7 @@ pub(crate) use types::{elements_per_word, storage_type, value_type};
 
 use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
+use crate::graph::finish::Finish;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::plan::{Longs, Step};
@@ -174,6 +175,32 @@ impl<'a> Module<'a> {
             .expect("a string takes text");
     }
 
+    /// Adds `store` of a row reduction into `out`: of the reduced value itself, or of what becomes of it. The elements of a
+    /// packed word come from several invocations, in any order: each sets its own bits of a word that was zero.
+    pub(crate) fn reduction_output(&mut self, reduced: DType, finish: Option<&Finish>) {
+        let Some(finish) = finish else {
+            return self.push("fn store(i: u32, row: u32, v: Elem) {\n    out[i] = v;\n}");
+        };
+        // A product must not feed a sum unseen, as none does that was stored.
+        let v = if reduced.is_float() { arithmetic::guard(self, reduced, "v") } else { "v".into() };
+        let (lines, result) =
+            emit::Emitter::new(self).knowing(&finish.reduced, "reduced".into()).function(&finish.value);
+        let dtype = finish.value.dtype();
+        let last = match elements_per_word(dtype) {
+            1 => format!("out[i] = {result};"),
+            lanes => {
+                let (shift, mask, width) = (lanes.trailing_zeros(), lanes - 1, 32 / lanes);
+                let bits = packed_bits(dtype);
+                format!(
+                    "let v = {result};\n        atomicOr(&out[i >> {shift}u], {bits} << ((i & {mask}u) * {width}u));"
+                )
+            }
+        };
+        self.push(&format!(
+            "fn store(i: u32, row: u32, v: Elem) {{\n    let reduced = {v};\n    {{\n{lines}    {last}\n    }}\n}}"
+        ));
+    }
+
     /// Adds `fn name() -> u32` that gives a count.
     pub(crate) fn count_function(&mut self, name: &str, e: &Expr) {
         let (lines, result) = emit::Emitter::new(self).function(e);
@@ -275,7 +302,7 @@ impl<'a> Module<'a> {
         let word = Self::word(k);
         self.push(&format!(
             "fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    return tile * 1024u + k * 256u + t;\n}}\n\
-             fn store(i: u32, row: u32, v: Elem) {{\n    if (!v) {{\n        atomicMin(&status[{word}], i);\n    }}\n}}",
+             fn store(i: u32, row: u32, v: Elem) {{\n    if (!v) {{\n        atomicMax(&status[{word}], ~i);\n    }}\n}}",
         ));
     }
 

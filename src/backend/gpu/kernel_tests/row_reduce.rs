@@ -84,8 +84,12 @@ const ORDER: Reduction<u32, u32> =
 
 impl<V: Pod, E: Pod + PartialEq + Debug> Reduction<V, E> {
     fn text(&self) -> String {
-        source(
+        let template = [
             include_str!("../../../../shaders/row_reduce.wgsl"),
+            include_str!("../../../../shaders/lib/row_tiles.wgsl"),
+        ];
+        source(
+            &template.join("\n"),
             self.elem,
             &[("values", self.value), ("splits", "u32"), ("out", "Elem"), ("part", "Elem")],
             &format!(

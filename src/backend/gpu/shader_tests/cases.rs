@@ -194,6 +194,27 @@ impl<'a> Cases<'a> {
                     self.reduction(format!("{name} uniform counted"), op, Rows::Uniform(17), inner, dtype, true);
                 }
             }
+            for (inner, counted) in [(1, false), (1, true), (16, false), (16, true)] {
+                self.finished(inner, dtype, counted);
+            }
+        }
+    }
+
+    /// Products of rows that are not stored as they are.
+    fn finished(&mut self, inner: u32, dtype: DType, counted: bool) {
+        let (rows, nrows, nvals, value) = self.of_rows(Rows::Splits(self.splits()), inner, dtype, counted);
+        let node = Node::reduce(self.backend, "reduce", ReduceOp::Prod, (rows, nrows), nvals, inner, value);
+        let node = node.expect("small");
+        let other = Expr::load(&self.array(dtype, self.sizes.rows * inner), Expr::index());
+        let mut value = Expr::load(&node, Expr::index()).binary(BinaryOp::Add, other);
+        if !counted {
+            let ok = Expr::load(&self.array(DType::Bool, self.sizes.rows * inner), Expr::index());
+            value = value.checked(Check::new("check", "another condition"), ok);
+        }
+        for to in [dtype, DType::Bool, DType::I16] {
+            let name = format!("finished {dtype} as {to} inner {inner} counted {counted}");
+            let value = value.clone().cast(to);
+            self.out.push((name, Node::map(self.backend, "finish", node.extent().clone(), value, &[])));
         }
     }
 

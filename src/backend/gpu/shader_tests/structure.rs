@@ -63,7 +63,7 @@ fn pairs_change_no_other_kernel() {
 }
 
 /// Cases that take elements elsewhere and compute nothing of them.
-const MOVES: [&str; 3] = ["checked ", "select ", "within "];
+const MOVES: [&str; 4] = ["checked ", "select ", "within ", "compact "];
 
 #[test]
 fn another_structure_is_another_text() {

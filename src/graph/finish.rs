@@ -1,0 +1,215 @@
+//! Maps that only finish the results of a row reduction: they go into its stores.
+//!
+//! The quotient of a mean, the float of a maximum's key, the square root of a deviation: a kernel of its own would write
+//! and read every result once more, and start. The values stay the same, bit for bit: a number that was stored and loaded
+//! is the number.
+
+use std::collections::{HashMap, HashSet};
+
+use super::digest::Digest;
+use super::expr::{Expr, ExprKind};
+use super::node::{Node, Recipe};
+use super::plan::{CHEAP, PlanLimits, Step, contains_search, for_each_expr, own_buffers, work};
+
+/// What is stored in place of a reduced value.
+#[derive(Debug)]
+pub(crate) struct Finish {
+    /// The reduced value, as it occurs in `value`: the load of an array that is never stored, at the result's number.
+    pub(crate) reduced: Expr,
+    /// The result, an expression in the result's number.
+    pub(crate) value: Expr,
+}
+
+/// The steps, with each map that alone reads a row reduction, result by result, in the reduction's step.
+pub(super) fn into_stores(steps: Vec<Step>, roots: &HashSet<Digest>, limits: PlanLimits) -> Vec<Step> {
+    let mut readers: HashMap<Digest, u32> = HashMap::new();
+    for n in steps.iter().flat_map(|s| s.reads.iter().chain(&s.after)) {
+        *readers.entry(n.digest()).or_default() += 1;
+    }
+    let mut reductions: HashMap<Digest, usize> = HashMap::new();
+    let mut out: Vec<Option<Step>> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let is_alone = |n: &Node| readers.get(&n.digest()) == Some(&1) && !roots.contains(&n.digest());
+        let candidates = step.reads.iter().filter(|n| is_alone(n)).filter_map(|n| reductions.get(&n.digest()).copied());
+        // Where several could take the map, the others are stored before the latest one.
+        let taker = candidates.filter(|&k| out[k].as_ref().is_some_and(|r| can_finish(r, &step, limits))).max();
+        match taker.and_then(|k| out[k].take()) {
+            // In the map's place: what the map reads besides is there by then.
+            Some(reduction) => out.push(Some(joined(reduction, step))),
+            None => {
+                if matches!(step.recipe, Recipe::Reduce { .. }) {
+                    reductions.insert(step.out.digest(), out.len());
+                }
+                out.push(Some(step));
+            }
+        }
+    }
+    out.into_iter().flatten().collect()
+}
+
+/// Whether the map's values can be stored by the reduction.
+fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> bool {
+    let (Recipe::Reduce { .. }, None, Recipe::Map { value, whole: false }) =
+        (&reduction.recipe, &reduction.finish, &map.recipe)
+    else {
+        return false;
+    };
+    let (from, to) = (&reduction.out, &map.out);
+    if from.extent() != to.extent() || !map.reads.contains(from) {
+        return false;
+    }
+    // The reduction stores results beyond the live ones too, for which no condition need hold.
+    if value.has_conditions() && to.extent().as_known().is_none() {
+        return false;
+    }
+    // The stores are many places of the text, and know the row that was reduced only.
+    if work(value, None) > CHEAP || contains_search(value) {
+        return false;
+    }
+    let mut in_place = true;
+    for_each_expr(value, &mut |e| {
+        if let ExprKind::Load(n, at) = e.kind() {
+            in_place &= n != from || at.is_index();
+        }
+    });
+    let elsewhere = |e: &Expr| {
+        let mut reads = false;
+        for_each_expr(e, &mut |e| reads |= e.node() == Some(from));
+        reads
+    };
+    if !in_place || map.live.as_ref().is_some_and(elsewhere) {
+        return false;
+    }
+    let more = map.reads.iter().filter(|n| *n != from && !reduction.reads.contains(n)).count();
+    let status = usize::from(!reduction.checks.is_empty() || !map.checks.is_empty());
+    let buffers = reduction.reads.len() + more + status;
+    buffers as u32 + own_buffers(&reduction.recipe) <= limits.storage_buffers
+}
+
+fn joined(reduction: Step, map: Step) -> Step {
+    let Recipe::Map { value, .. } = map.recipe else { unreachable!("bug: no map") };
+    let from = reduction.out;
+    let (mut reads, mut checks) = (reduction.reads, reduction.checks);
+    let (mut after, mut fused) = (reduction.after, map.fused);
+    for n in map.reads {
+        if n != from && !reads.contains(&n) {
+            reads.push(n);
+        }
+    }
+    for check in map.checks {
+        if !checks.contains(&check) {
+            checks.push(check);
+        }
+    }
+    for n in map.after {
+        if !after.contains(&n) {
+            after.push(n);
+        }
+    }
+    fused.extend(reduction.fused);
+    let reduced = Expr::load(&from, Expr::index());
+    Step {
+        out: map.out,
+        recipe: reduction.recipe,
+        finish: Some(Finish { reduced, value }),
+        live: map.live,
+        reads,
+        longs: reduction.longs,
+        checks,
+        after,
+        row_context: reduction.row_context,
+        fused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Device;
+    use crate::dtype::DType;
+    use crate::graph::backend::BackendRef;
+    use crate::graph::expr::Check;
+    use crate::graph::extent::Extent;
+    use crate::graph::node::Rows;
+    use crate::graph::opcode::ReduceOp;
+    use crate::graph::plan::plan;
+
+    const ROWS: u32 = 4;
+
+    fn source(backend: &BackendRef, words: &[u32]) -> Node {
+        let data = backend.upload(DType::U32, bytemuck::cast_slice(words)).expect("uploaded");
+        Node::source(backend, DType::U32, words.len() as u32, data)
+    }
+
+    /// The sums of four rows, of which the device may know how many there are.
+    fn sums(backend: &BackendRef, counted: bool) -> Node {
+        let splits = source(backend, &[0, 2, 2, 5, 6]);
+        let values = source(backend, &[1, 2, 3, 4, 5, 6]);
+        let nrows = match counted {
+            false => Extent::known(ROWS),
+            true => Extent::bounded(ROWS, Expr::load(&source(backend, &[ROWS]), Expr::u32(0))),
+        };
+        let value = Expr::load(&values, Expr::index());
+        let rows = (Rows::Splits(splits), nrows);
+        Node::reduce(backend, "sums", ReduceOp::Sum, rows, Extent::known(6), 1, value).expect("small")
+    }
+
+    fn steps(roots: &[Node]) -> usize {
+        plan(roots, roots[0].backend().plan_limits()).steps.len()
+    }
+
+    fn map(of: &Node, value: Expr) -> Node {
+        Node::map(of.backend(), "finish", of.extent().clone(), value, &[])
+    }
+
+    #[test]
+    fn a_map_of_the_results_goes_into_the_stores() {
+        let device = Device::cpu();
+        for counted in [false, true] {
+            let sums = sums(device.backend(), counted);
+            let by = source(device.backend(), &[10, 20, 30, 40]);
+            let own = Expr::load(&sums, Expr::index());
+            let out = map(&sums, own.clone().mul(own).add(Expr::load(&by, Expr::index())));
+            assert_eq!(steps(std::slice::from_ref(&out)), 1);
+            let read = device.backend().read(&[out]).expect("read");
+            assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&read[0]), [19, 20, 174, 76]);
+            assert!(sums.stored().is_none(), "what was reduced is stored nowhere");
+        }
+    }
+
+    #[test]
+    fn a_map_stays_one_where_the_reduction_cannot_store_it() {
+        let device = Device::cpu();
+        let sums = sums(device.backend(), false);
+        let own = || Expr::load(&sums, Expr::index());
+        let twice = map(&sums, own().add(own()));
+        assert_eq!(steps(std::slice::from_ref(&twice)), 1);
+        assert_eq!(steps(&[sums.clone(), twice]), 2, "the sums are asked for");
+        assert_eq!(
+            steps(&[map(&sums, own().add(Expr::u32(3))), map(&sums, own().add(Expr::u32(4)))]),
+            3,
+            "two readers"
+        );
+        let last = Expr::load(&sums, Expr::u32(3).sub(Expr::index()));
+        assert_eq!(steps(&[map(&sums, last.clone())]), 2, "another row's result");
+        assert_eq!(steps(&[map(&sums, own().add(last))]), 2, "another row's result, too");
+        assert_eq!(steps(&[map(&sums, own().cast(DType::U8))]), 1, "results that share a word");
+        let found = Expr::row_of(&source(device.backend(), &[0, 1, 7, 9]), own());
+        assert_eq!(steps(&[map(&sums, found)]), 2, "a search");
+        let few = Node::map(device.backend(), "finish", Extent::known(ROWS - 1), own().add(Expr::u32(1)), &[]);
+        assert_eq!(steps(&[few]), 2, "fewer results");
+    }
+
+    #[test]
+    fn conditions_are_looked_at_for_live_results_only() {
+        let device = Device::cpu();
+        for (counted, kernels) in [(false, 1), (true, 2)] {
+            let sums = sums(device.backend(), counted);
+            let own = Expr::load(&sums, Expr::index());
+            let small = own.clone().lt(Expr::u32(12));
+            let out = map(&sums, own.checked(Check::new("finish", "sums are small"), small));
+            assert_eq!(steps(std::slice::from_ref(&out)), kernels);
+            assert!(device.backend().read(&[out]).is_err(), "the third sum is 12");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What the benchmark's operations cost, in counts that hold on any machine: kernels, bytes against the least possible,
+//! waits, submissions, compilations, buffers.
+//!
+//! The bounds are those that the engine is built for. Where one is missed yet, the figure of today stands in [`MISSED`]: an
+//! expected failure, which fails when it is mended, so that nobody forgets to strike it out.
+
+mod common;
+
+use ragged::{Device, Explain, HostTensor, HostValues, Result, Stats, Tensor, s};
+
+/// SplitMix64's output for that state.
+fn splitmix64(x: u64) -> u64 {
+    let z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+const DISTRIBUTIONS: [&str; 4] = ["uniform", "pareto", "giant", "empty"];
+
+/// Row lengths that add up to `values`, as the benchmark makes them.
+fn lengths(dist: &str, values: u32) -> Vec<u32> {
+    let length = |h: u64| match dist {
+        "uniform" => h % 32,
+        "pareto" => ((4.0 / (((h >> 11) as f64 + 1.0) / (1u64 << 53) as f64)).floor() as u64).min(4096),
+        "giant" => h % 16,
+        _ if h.is_multiple_of(16) => (h >> 8) % 256,
+        _ => 0,
+    } as u32;
+    let target = if dist == "giant" { values / 2 } else { values };
+    let (mut out, mut total) = (Vec::new(), 0);
+    for i in 0u64.. {
+        if total >= target {
+            break;
+        }
+        let len = length(splitmix64(0x5EED + i)).min(target - total);
+        total += len;
+        out.push(len);
+    }
+    if dist == "giant" {
+        let middle = out.len() / 2;
+        out[middle] += values - target;
+    }
+    out
+}
+
+fn floats(n: usize) -> Vec<f32> {
+    (0..n as u64).map(|j| (splitmix64(0xDA7A + j) >> 40) as f32 / (1u32 << 24) as f32).collect()
+}
+
+/// What the operations work on.
+struct Inputs {
+    x: Tensor,
+    row: Tensor,
+    ids: Tensor,
+    table: Tensor,
+    tokens: Tensor,
+    nrows: u64,
+}
+
+impl Inputs {
+    fn new(device: &Device, dist: &str, values: u32) -> Result<Self> {
+        let lengths = lengths(dist, values);
+        let n = lengths.len();
+        let splits = std::iter::once(0).chain(lengths.iter().scan(0, |end, len| {
+            *end += len;
+            Some(*end)
+        }));
+        let values = floats(values as usize);
+        let dense = |shape: &[usize], values| HostTensor::dense(shape, values).to_device(device);
+        let x = HostTensor {
+            nested_row_splits: vec![splits.collect()],
+            uniform_row_lengths: vec![None],
+            inner_shape: vec![values.len()],
+            values: HostValues::F32(values.clone()),
+        };
+        let x = x.to_device(device)?;
+        let tokens = values.iter().map(|v| (v * 1024.0) as i32).collect();
+        let tokens = dense(&[values.len()], HostValues::I32(tokens))?;
+        let ids = (0..n as u64).map(|r| (splitmix64(0x1D5 + r) % n as u64) as i64).collect();
+        Ok(Self {
+            tokens: Tensor::from_row_partitions(&tokens, x.partitions())?,
+            x,
+            row: dense(&[n, 1], HostValues::F32(values.iter().cycle().take(n).copied().collect()))?,
+            ids: dense(&[n], HostValues::I64(ids))?,
+            table: dense(&[1024, 16], HostValues::F32(floats(1024 * 16)))?,
+            nrows: n as u64,
+        })
+    }
+}
+
+/// An operation of the benchmark, and what it may cost at 4,194,304 values.
+struct Workload {
+    name: &'static str,
+    record: fn(&Inputs) -> Result<Tensor>,
+    /// Kernels started.
+    dispatches: u64,
+    /// Bytes against the least, in hundredths.
+    ratio: u64,
+    /// Bytes a row besides.
+    row_bytes: u64,
+}
+
+const fn bound(
+    name: &'static str,
+    record: fn(&Inputs) -> Result<Tensor>,
+    dispatches: u64,
+    ratio: u64,
+    row_bytes: u64,
+) -> Workload {
+    Workload { name, record, dispatches, ratio, row_bytes }
+}
+
+const ANY: u64 = u64::MAX;
+
+const WORKLOADS: [Workload; 14] = [
+    bound("sum", |i| i.x.reduce_sum(1, false), 2, 115, 0),
+    bound("max", |i| i.x.reduce_max(1, false), 2, 115, 0),
+    bound("mean", |i| i.x.reduce_mean(1, false), 2, 115, 0),
+    bound("affine_sum", |i| ((&i.x * 2f32)? + 1f32)?.reduce_sum(1, false), 2, 115, 0),
+    bound("row_add", |i| &i.x + &i.row, 1, 115, 0),
+    bound("slice_head", |i| i.x.slice(s![.., ..8]), 5, 115, 24),
+    bound("slice_tail", |i| i.x.slice(s![.., -8..]), 5, 115, 24),
+    bound("gather_rows", |i| i.x.gather(&i.ids, Some(0), 0), 5, 115, 24),
+    bound("concat_axis1", |i| Tensor::concat(&[&i.x, &i.x], 1), 2, 115, 0),
+    bound("to_padded", |i| i.x.to_tensor(0f32, Some(&[None, Some(64)])), 2, 115, 0),
+    bound("softmax", |i| i.x.softmax(1), 3, 150, 0),
+    bound("mask_gt_half", |i| i.x.boolean_mask(&i.x.greater(0.5f32)?), ANY, 175, 0),
+    bound("sort", |i| i.x.sort(1, false), ANY, ANY, 0),
+    bound("embed_mean", |i| i.table.gather(&i.tokens, Some(0), 0)?.reduce_mean(1, false), 2, 115, 0),
+];
+
+/// A bound that is missed yet.
+struct Missed {
+    name: &'static str,
+    dist: &'static str,
+    /// What it takes today, if that is more kernels than it should.
+    dispatches: Option<u64>,
+    /// The ratio of today in hundredths, rounded up, if that is more than it should.
+    ratio: Option<u64>,
+}
+
+const fn missed(name: &'static str, dist: &'static str, dispatches: Option<u64>, ratio: u64) -> Missed {
+    Missed { name, dist, dispatches, ratio: Some(ratio) }
+}
+
+const MISSED: [Missed; 11] = [
+    // At most 3 kernels and 1.5 times the least: the greatest value and the sum take a pass each, and long rows two kernels a
+    // pass. What mends it: both in one pass, for rows that fit a workgroup.
+    missed("softmax", "uniform", None, 219),
+    missed("softmax", "pareto", Some(5), 211),
+    missed("softmax", "giant", Some(5), 221),
+    missed("softmax", "empty", None, 236),
+    // At most 1.75: the mask is worked out by the count of what each row keeps, and again where that is brought together.
+    missed("mask_gt_half", "uniform", None, 207),
+    missed("mask_gt_half", "pareto", None, 206),
+    missed("mask_gt_half", "giant", None, 207),
+    missed("mask_gt_half", "empty", None, 209),
+    // At most 1.15: partials of long rows, which are counted as if no row ended within a block. Larger blocks of rows that
+    // are several numbers wide would mend it.
+    missed("embed_mean", "pareto", None, 165),
+    missed("embed_mean", "giant", None, 147),
+    missed("embed_mean", "empty", None, 132),
+];
+
+/// Bytes against the least and what may come on top, in hundredths, rounded up.
+fn ratio(e: &Explain, nrows: u64, w: &Workload) -> u64 {
+    let bytes = e.bytes().saturating_sub(nrows * w.row_bytes);
+    (bytes * 100).div_ceil(e.least_bytes.max(1))
+}
+
+#[test]
+fn kernels_and_bytes_are_within_their_bounds() {
+    let mut wrong = Vec::new();
+    for (label, device) in common::gpus() {
+        for dist in DISTRIBUTIONS {
+            let inputs = Inputs::new(&device, dist, 1 << 22).expect("valid");
+            for w in &WORKLOADS {
+                let explained = (w.record)(&inputs).and_then(|t| t.explain()).expect("recorded");
+                let (dispatches, ratio) = (explained.dispatches(), ratio(&explained, inputs.nrows, w));
+                println!("{label} {dist:8} {:13} {dispatches:3} dispatches, x {ratio}", w.name);
+                let missed = MISSED.iter().find(|m| (m.name, m.dist) == (w.name, dist));
+                let today = (missed.and_then(|m| m.dispatches), missed.and_then(|m| m.ratio));
+                let ok = today.0.map_or(dispatches <= w.dispatches, |n| n > w.dispatches && n == dispatches);
+                let few = today.1.map_or(ratio <= w.ratio, |n| n > w.ratio && n == ratio);
+                if !ok || !few {
+                    wrong.push(format!("{label} {dist} {}: {dispatches} dispatches, x {ratio}\n{explained}", w.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Runs the operation and reads it, with nothing else going on.
+fn run(device: &Device, inputs: &Inputs, w: &Workload) -> (HostTensor, Stats) {
+    let before = device.stats();
+    let result = (w.record)(inputs).and_then(|t| t.to_host()).expect("computed");
+    (result, device.stats() - before)
+}
+
+#[test]
+fn a_read_is_one_submission_and_one_wait_and_the_second_run_makes_nothing_new() {
+    for (label, device) in common::gpus() {
+        for dist in DISTRIBUTIONS {
+            let inputs = Inputs::new(&device, dist, 1 << 15).expect("valid");
+            for t in [&inputs.x, &inputs.row, &inputs.ids, &inputs.table, &inputs.tokens] {
+                t.eval().expect("uploaded");
+            }
+            device.wait().expect("idle");
+            for w in &WORKLOADS {
+                let what = format!("{label} {dist} {}", w.name);
+                let (first, _) = run(&device, &inputs, w);
+                let (second, stats) = run(&device, &inputs, w);
+                assert!(format!("{first:?}") == format!("{second:?}"), "{what}: the same values");
+                // Rows of unknown length that may be taken many times: for the size of the result.
+                let asked = u64::from(w.name == "gather_rows");
+                assert!(stats.waits <= 1 + asked && stats.waits > 0, "{what}: {stats:?}");
+                assert!(stats.submissions <= 1 + asked, "{what}: {stats:?}");
+                assert_eq!(stats.pipelines_compiled, 0, "{what}");
+                assert_eq!(stats.pool_misses, 0, "{what}");
+                assert_eq!(stats.host_steps, 0, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_explained_is_what_runs() {
+    for (label, device) in common::gpus() {
+        let inputs = Inputs::new(&device, "pareto", 1 << 15).expect("valid");
+        for w in &WORKLOADS {
+            let what = format!("{label} {}", w.name);
+            let tensor = (w.record)(&inputs).expect("recorded");
+            let explained = tensor.explain().expect("explained");
+            device.wait().expect("idle");
+            let before = device.stats();
+            tensor.eval().expect("computed");
+            assert_eq!((device.stats() - before).dispatches, explained.dispatches(), "{what}");
+            // Everything is there: reading it is what is left.
+            let (before, waits) = (device.stats(), tensor.explain().expect("explained").waits);
+            tensor.to_host().expect("read");
+            assert_eq!((device.stats() - before).waits, waits, "{what}");
+            assert_eq!(explained.waits, waits, "{what}");
+        }
+    }
+}
