@@ -11,7 +11,7 @@ use crate::ops::index::Index;
 use crate::ops::rows::Repeats;
 use crate::ops::slice::single_row;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{RaggedTensor, Tensor, Values, read_u32};
 
 impl Tensor {
     /// The elements (or rows, or tensors) of `axis` that `indices` names. The result has the dimensions of `self`
@@ -28,7 +28,8 @@ impl Tensor {
     ///
     /// Costs a map over the values, which fuses into what reads it, and a scan a ragged level of `self` below `axis`.
     /// Where rows of unknown length may be taken many times it waits once a level for the size of the result, and for
-    /// strings once for the number of bytes.
+    /// strings once for the number of bytes; below the outermost axis also once where only the device knows how many
+    /// indices there are, and they become a dimension of a dense tensor.
     ///
     /// TensorFlow: `tf.gather`.
     ///
@@ -299,7 +300,8 @@ impl Indices {
             let batched = d + 1 < batch && self.dims[d].1;
             dims.push((p.clone(), d < params.ragged_rank() || batched));
         }
-        let of_row = self.of_each_row(above, here, axis, batch)?;
+        let is_dense = params.ragged_rank() <= axis && !self.dims.iter().any(|(_, stays)| *stays);
+        let of_row = self.of_each_row(above, here, axis, batch, is_dense)?;
         // The row of `here` that an index counts in is its outermost ancestor.
         let row = of_row.dims.iter().rev().fold(Expr::index(), |at, (p, _)| p.row_of(at));
         let within = Within::Row(here, row);
@@ -312,8 +314,16 @@ impl Indices {
         under_all(op, dims, taken, true)
     }
 
-    /// The indices of each row of `here`, whose batch is its ancestor through the partitions `above`.
-    fn of_each_row(&self, above: &[RowPartition], here: &RowPartition, axis: usize, batch: usize) -> Result<Self> {
+    /// The indices of each row of `here`, whose batch is its ancestor through the partitions `above`. They become inner
+    /// dimensions if all is dense below.
+    fn of_each_row(
+        &self,
+        above: &[RowPartition],
+        here: &RowPartition,
+        axis: usize,
+        batch: usize,
+        is_dense: bool,
+    ) -> Result<Self> {
         let rows = here.nrows_extent().clone();
         let backend = self.node.backend();
         let own = |dims: Vec<(RowPartition, bool)>, node: Node, count: Extent| Self {
@@ -336,7 +346,12 @@ impl Indices {
         let mut batch_of = Expr::u32(0);
         if batch == 0 {
             // All rows have the same indices: those of the one row of everything.
-            dims.insert(0, (single_row(backend, self.op, self.nrows.clone())?, false));
+            let number = match self.nrows.as_known() {
+                // A dimension of a dense tensor that only the device knows: the wait.
+                None if is_dense => Extent::known(read_u32(backend, self.op, self.nrows.expr())?),
+                _ => self.nrows.clone(),
+            };
+            dims.insert(0, (single_row(backend, self.op, number)?, false));
         } else {
             batch_of = above[batch - 1..].iter().rev().fold(Expr::index(), |at, p| p.row_of(at));
         }

@@ -244,7 +244,8 @@ impl Tensor {
         if matches!(what, Aggregate::Mean | Aggregate::Min | Aggregate::Max) {
             value = Aggregate::or_zero(value, members);
         }
-        let values = Node::map(backend, op, segments.times(op, u64::from(width))?, value, &[]);
+        // Also where there is no result to hang the conditions on otherwise.
+        let values = Node::map(backend, op, segments.times(op, u64::from(width))?, value, &asserts);
         Self::new(backend, Vec::new(), Some(segments), self.inner().to_vec(), Values::Numbers(values))
     }
 }
