@@ -93,6 +93,8 @@ struct Inner {
     reads: bool,
     /// Whether a condition occurs.
     conditions: bool,
+    /// Whether a condition occurs, or an array is read that depends on one.
+    fallible: bool,
     /// Number of operations in the tree, counted with repetition and saturating: what evaluating it may cost.
     cost: u32,
     kind: ExprKind,
@@ -162,18 +164,24 @@ impl Expr {
             has_index: matches!(kind, K::Index),
             reads: matches!(kind, K::Load(..) | K::RowOf(..) | K::Within(..) | K::Checked(..)),
             conditions: matches!(kind, K::Checked(..)),
+            fallible: match &kind {
+                K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.is_fallible(),
+                _ => matches!(kind, K::Checked(..)),
+            },
             cost: own_cost(&kind),
             kind,
         };
         let (mut has_index, mut reads, mut conditions) = (out.has_index, out.reads, out.conditions);
-        let mut cost = out.cost;
+        let (mut fallible, mut cost) = (out.fallible, out.cost);
         for e in operands(&out.kind) {
             has_index |= e.has_index();
             reads |= e.reads();
             conditions |= e.has_conditions();
+            fallible |= e.is_fallible();
             cost = cost.saturating_add(e.cost());
         }
         (out.has_index, out.reads, out.conditions, out.cost) = (has_index, reads, conditions, cost);
+        out.fallible = fallible;
         Self(Arc::new(out))
     }
 
@@ -199,6 +207,10 @@ impl Expr {
     /// Whether a condition is looked at on the way.
     pub(crate) fn has_conditions(&self) -> bool {
         self.0.conditions
+    }
+    /// Whether evaluating it may be an error, for a condition here or one of an array that is read.
+    pub(crate) fn is_fallible(&self) -> bool {
+        self.0.fallible
     }
     /// What evaluating it may cost, in operations.
     pub(crate) fn cost(&self) -> u32 {
@@ -522,7 +534,8 @@ fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if let (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(k)) = (op, y)
         && let Some((q, m)) = quotient_and_rest(a, k)
     {
-        return Some(if op == BinaryOp::IndexDiv { q } else { m });
+        let (kept, dropped) = if op == BinaryOp::IndexDiv { (q, m) } else { (m, q) };
+        return (!dropped.has_conditions()).then_some(kept);
     }
     if let (BinaryOp::Sub, ExprKind::Within(s, row, offset), ExprKind::Load(t, r)) = (op, a.kind(), b.kind())
         && s == t
@@ -535,7 +548,7 @@ fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
         | (BinaryOp::Mul | BinaryOp::Div | BinaryOp::IndexDiv, _, Some(1)) => Some(a.clone()),
         (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => Some(b.clone()),
         // What is read stays, since it may come with a condition that has to be looked at.
-        (BinaryOp::IndexRem, _, Some(1)) => Some(Expr::u32(0)),
+        (BinaryOp::IndexRem, _, Some(1)) if !a.has_conditions() => Some(Expr::u32(0)),
         (BinaryOp::Mul, _, Some(0)) if !a.reads() => Some(Expr::u32(0)),
         (BinaryOp::Mul, Some(0), _) if !b.reads() => Some(Expr::u32(0)),
         _ => None,

@@ -263,6 +263,8 @@ struct Inner {
     asserts: Box<[Node]>,
     /// Nodes in a chain of unevaluated ones above and including this: what a walk may have to descend.
     depth: u32,
+    /// Whether reading it may be an error: whether it, or something that it is made of, has a condition.
+    fallible: bool,
     stored: OnceLock<Stored>,
 }
 
@@ -326,6 +328,7 @@ impl Node {
             recipe: Mutex::new(None),
             asserts: Box::default(),
             depth: 0,
+            fallible: false,
             stored,
         }))
     }
@@ -344,7 +347,12 @@ impl Node {
         let digest = Digest::of("node", (backend.id(), dtype, &extent, &asserts, &recipe));
         intern(digest, || {
             let mut depth = 0;
-            let mut reads = |n: &Self| depth = depth.max(n.depth());
+            let conditions = recipe.exprs().into_iter().chain(extent.live()).any(Expr::has_conditions);
+            let mut fallible = conditions || matches!(recipe, Recipe::Assert { .. });
+            let mut reads = |n: &Self| {
+                depth = depth.max(n.depth());
+                fallible |= n.is_fallible();
+            };
             recipe.exprs().into_iter().chain(extent.live()).for_each(|e| for_each_node(e, &mut reads));
             if let Some(Rows::Splits(n)) = recipe.rows() {
                 reads(n);
@@ -359,6 +367,7 @@ impl Node {
                 recipe: Mutex::new(Some(Arc::new(recipe))),
                 asserts: asserts.into(),
                 depth: depth + 1,
+                fallible,
                 stored: OnceLock::new(),
             }
         })
@@ -514,6 +523,11 @@ impl Node {
     /// How deep a walk through unevaluated nodes can go from here; 0 once evaluated.
     pub(crate) fn depth(&self) -> u32 {
         if self.stored().is_some() { 0 } else { self.0.depth }
+    }
+    /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do not
+    /// fit do not count.
+    pub(crate) fn is_fallible(&self) -> bool {
+        self.0.fallible
     }
     /// The result, once there is one.
     pub(crate) fn stored(&self) -> Option<&Stored> {

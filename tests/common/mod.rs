@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 
 pub mod naive;
+pub mod outcome;
 pub mod random;
 
 use ragged::{DType, Device, HostTensor, HostValues};

@@ -165,6 +165,10 @@ impl<'a> Block<'a> {
         let inputs = self.inputs;
         let array = inputs.array(node);
         if array.len() == 0 {
+            // There is nothing to read, but the position's conditions hold or do not.
+            if at.has_conditions() {
+                self.eval(at);
+            }
             return Lanes::One(Scalar::from_i64(node.dtype(), 0));
         }
         let run = match &self.positions {
