@@ -273,6 +273,8 @@ struct Inner {
     depth: u32,
     /// For splits: no row is longer. No part of its identity.
     longest: u32,
+    /// Whether reading it may be an error: whether it, or something that it is made of, has a condition.
+    fallible: bool,
     stored: OnceLock<Stored>,
 }
 
@@ -350,6 +352,7 @@ impl Node {
             asserts: Box::default(),
             depth: 0,
             longest,
+            fallible: false,
             stored,
         }))
     }
@@ -368,7 +371,12 @@ impl Node {
         let digest = Digest::of("node", (backend.id(), dtype, &extent, &asserts, &recipe));
         intern(digest, || {
             let mut depth = 0;
-            let mut reads = |n: &Self| depth = depth.max(n.depth());
+            let conditions = recipe.exprs().into_iter().chain(extent.live()).any(Expr::has_conditions);
+            let mut fallible = conditions || matches!(recipe, Recipe::Assert { .. });
+            let mut reads = |n: &Self| {
+                depth = depth.max(n.depth());
+                fallible |= n.is_fallible();
+            };
             recipe.exprs().into_iter().chain(extent.live()).for_each(|e| for_each_node(e, &mut reads));
             if let Some(Rows::Splits(n)) = recipe.rows() {
                 reads(n);
@@ -384,6 +392,7 @@ impl Node {
                 asserts: asserts.into(),
                 depth: depth + 1,
                 longest: u32::MAX,
+                fallible,
                 stored: OnceLock::new(),
             }
         })
@@ -539,6 +548,11 @@ impl Node {
     /// How deep a walk through unevaluated nodes can go from here; 0 once evaluated.
     pub(crate) fn depth(&self) -> u32 {
         if self.stored().is_some() { 0 } else { self.0.depth }
+    }
+    /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do not
+    /// fit do not count.
+    pub(crate) fn is_fallible(&self) -> bool {
+        self.0.fallible
     }
     /// The result, once there is one.
     pub(crate) fn stored(&self) -> Option<&Stored> {
