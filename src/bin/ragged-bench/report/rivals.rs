@@ -40,8 +40,11 @@ pub fn draw(page: &mut Page, all: &[Measurement]) -> Result<()> {
             measurement::by(&compared, |c| c.other.device_name()).into_iter().map(|(name, _)| name).collect();
         for ((dist, values), compared) in measurement::by(&compared, |c| (c.other.dist.clone(), c.other.values)) {
             page.heading(3, &format!("Against {device}: {dist}, {} values", grouped(values)));
-            page.svg(&chart(&compared, &peers)?);
-            table(page, &compared, &peers);
+            // Each keeps its colour where others are missing.
+            let is_here = |(_, peer): &(usize, &String)| compared.iter().any(|c| c.other.device_name() == **peer);
+            let here: Vec<(usize, &String)> = peers.iter().enumerate().filter(is_here).collect();
+            page.svg(&chart(&compared, &here)?);
+            table(page, &compared, &here);
         }
     }
     Ok(())
@@ -55,7 +58,7 @@ fn compare<'a>(other: &'a Measurement, own: &[&Measurement]) -> Option<Compared<
     (ratio.is_finite() && ratio > 0.0).then_some(Compared { other, ratio })
 }
 
-fn chart(compared: &[&Compared], peers: &[String]) -> Result<String> {
+fn chart(compared: &[&Compared], peers: &[(usize, &String)]) -> Result<String> {
     let Some(range) = style::log_range(compared.iter().map(|c| c.ratio).chain([0.5, 2.0]), 1.5) else {
         return Ok(String::new());
     };
@@ -63,9 +66,9 @@ fn chart(compared: &[&Compared], peers: &[String]) -> Result<String> {
     let label = |h, v| style::text(13, BLACK, h, v);
     style::svg((WIDTH, 300), |area| {
         let (top, rest) = area.split_vertically(26);
-        for (k, peer) in peers.iter().enumerate() {
+        for (k, &(hue, peer)) in peers.iter().enumerate() {
             let x = 75 + (1000 / peers.len().max(1)).min(260) as i32 * k as i32;
-            top.draw(&Rectangle::new([(x - 5, 9), (x + 5, 19)], style::colour(k).filled()))?;
+            top.draw(&Rectangle::new([(x - 5, 9), (x + 5, 19)], style::colour(hue).filled()))?;
             top.draw(&Text::new(peer.clone(), (x + 10, 14), label(HPos::Left, VPos::Center)))?;
         }
         let mut chart = ChartBuilder::on(&rest)
@@ -87,9 +90,9 @@ fn chart(compared: &[&Compared], peers: &[String]) -> Result<String> {
         let width = 0.8 / peers.len().max(1) as f64;
         for (k, (op, of_op)) in ops.iter().enumerate() {
             for c in of_op {
-                let Some(peer) = peers.iter().position(|p| *p == c.other.device_name()) else { continue };
-                let x = k as f64 + 0.1 + width * peer as f64;
-                let bar = Rectangle::new([(x, 1.0), (x + 0.92 * width, c.ratio)], style::colour(peer).filled());
+                let Some(at) = peers.iter().position(|(_, p)| **p == c.other.device_name()) else { continue };
+                let x = k as f64 + 0.1 + width * at as f64;
+                let bar = Rectangle::new([(x, 1.0), (x + 0.92 * width, c.ratio)], style::colour(peers[at].0).filled());
                 chart.draw_series([bar])?;
             }
             let name = EmptyElement::at((k as f64 + 0.5, range.start))
@@ -101,13 +104,13 @@ fn chart(compared: &[&Compared], peers: &[String]) -> Result<String> {
     })
 }
 
-fn table(page: &mut Page, compared: &[&Compared], peers: &[String]) {
+fn table(page: &mut Page, compared: &[&Compared], peers: &[(usize, &String)]) {
     let mut header = vec!["times ragged's time".to_owned()];
-    header.extend(peers.iter().cloned());
+    header.extend(peers.iter().map(|(_, peer)| (*peer).clone()));
     let mut rows = Vec::new();
     for (op, of_op) in measurement::by(compared.iter().copied(), |c: &Compared| c.other.op.clone()) {
-        let cell = |peer: &String| {
-            let Some(c) = of_op.iter().find(|c| c.other.device_name() == *peer) else { return UNKNOWN.to_owned() };
+        let cell = |(_, peer): &(usize, &String)| {
+            let Some(c) = of_op.iter().find(|c| c.other.device_name() == **peer) else { return UNKNOWN.to_owned() };
             let remark = if c.other.equal == Some(false) { ", its result differs" } else { "" };
             format!("{}{remark}", style::short(c.ratio))
         };
