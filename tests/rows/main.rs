@@ -4,11 +4,18 @@
 mod common;
 
 mod concat;
+mod every;
 mod mask;
 mod nest;
 mod range;
 mod reduce;
 mod scan;
+mod skew;
 mod softmax;
 mod sort;
 mod tile;
+
+/// The shape and the bits of a result, or what kind of error there is instead.
+fn outcome(t: ragged::Result<ragged::Tensor>) -> String {
+    common::outcome::outcome(&t.and_then(|t| t.to_host()), common::outcome::bits)
+}
