@@ -79,6 +79,69 @@ fn failures_part_way_leave_no_half_results() {
     }
 }
 
+/// What has kernels, scratch or waits of its own.
+type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
+const KERNELS: &[Op] = &[
+    ("row_scan", |x| x.cumsum(1, false, true)),
+    ("row_sort", |x| x.sort(1, false)),
+    ("a sort of all", |x| x.flat_values()?.argsort(0, true)),
+    ("compact", |x| x.boolean_mask(&x.greater(7)?)),
+    ("where_indices", |x| Ok(x.where_indices()?.into_erased())),
+    ("matmul", |x| x.expand_dims(2)?.matmul(&x.expand_dims(2)?, true, false)),
+    ("segments", |x| x.flat_values()?.unsorted_segment_sum(&x.flat_values()?.floormod(5)?, 5)),
+    ("unique", |x| x.unique(1)),
+    ("softmax", |x| x.cast(ragged::DType::F32)?.softmax(1)),
+    ("ranges", |x| x.flat_values()?.floormod(3)?.range()),
+    ("to_tensor", |x| x.to_tensor(0, None)),
+    ("map_rows", |x| x.map_rows(|row| row.sort(0, true)?.cumsum(0, true, false))),
+];
+
+/// Strings of no, some and many bytes.
+fn strings() -> HostTensor {
+    HostTensor::dense(&[500], HostValues::Str((0..500).map(|k| vec![b'a' + k as u8 % 26; k % 70]).collect()))
+}
+const OF_STRINGS: &[Op] = &[
+    ("row_hash", |x| x.fingerprint64()),
+    ("words", |x| x.string_split(b"abc", ragged::Pieces::All)),
+    ("strings reversed", |x| x.reverse(0)),
+];
+
+#[test]
+fn every_kernel_survives_a_lack_of_memory() {
+    for (host, kernels) in [(rows(3000, 11), KERNELS), (strings(), OF_STRINGS)] {
+        for (name, op) in kernels {
+            // A device of its own has no buffers to spare.
+            let Some(device) = own(&DeviceOptions::default()) else { return };
+            let want = host.to_device(&Device::cpu()).and_then(|x| op(&x)?.to_host()).expect("reads");
+            let x = host.to_device(&device).expect("uploads");
+            // Some wait for a size when they are called.
+            device.fail_allocations(2);
+            no_memory(op(&x).and_then(|y| y.to_host()));
+            device.fail_allocations(0);
+            let y = op(&x).expect("there is memory again");
+            device.fail_allocations(1);
+            y.eval().unwrap_or_else(|e| panic!("{name}: the second attempt: {e}"));
+            device.fail_allocations(0);
+            assert_eq!(y.to_host().expect("reads"), want, "{name}");
+            assert_eq!(x.to_host().expect("reads"), host, "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_kernel_says_that_its_device_is_lost() {
+    let Some(device) = own(&DeviceOptions::default()) else { return };
+    let on_device = |host: HostTensor| host.to_device(&device).expect("uploads");
+    let (numbers, strings) = (on_device(rows(100, 5)), on_device(strings()));
+    device.lose();
+    for (x, kernels) in [(numbers, KERNELS), (strings, OF_STRINGS)] {
+        for (name, op) in kernels {
+            let outcome = op(&x).and_then(|y| y.to_host());
+            assert!(matches!(outcome, Err(Error::DeviceLost { .. })), "{name}: {outcome:?}");
+        }
+    }
+}
+
 #[test]
 fn a_lost_device_is_an_error_of_everything_on_it() {
     let Some(device) = own(&DeviceOptions::default()) else { return };

@@ -4,11 +4,13 @@
 mod common;
 
 mod concat;
+mod every;
 mod mask;
 mod nest;
 mod range;
 mod reduce;
 mod scan;
+mod skew;
 mod softmax;
 mod sort;
 mod tile;
@@ -18,4 +20,9 @@ use ragged::Device;
 /// Both CPU devices and every GPU.
 fn devices() -> Vec<Device> {
     common::devices_and_unfused_cpu().iter().map(|(_, device)| device.clone()).collect()
+}
+
+/// The shape and the bits of a result, or what kind of error there is instead.
+fn outcome(t: ragged::Result<ragged::Tensor>) -> String {
+    common::outcome::outcome(&t.and_then(|t| t.to_host()), common::outcome::bits)
 }

@@ -1,0 +1,118 @@
+//! Every dtype at every rank: small whole numbers are the same numbers in all dtypes, so that an operation on them gives what
+//! it gives on i32, which loops over nested lists check elsewhere.
+
+use ragged::{DType, Device, Fill, HostTensor, HostValues, Index, Result, Tensor};
+
+use crate::common;
+use crate::nest::{Random, ints, on};
+use crate::outcome;
+
+const DTYPES: [DType; 11] = [
+    DType::U8,
+    DType::I8,
+    DType::U16,
+    DType::I16,
+    DType::U32,
+    DType::I64,
+    DType::U64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+];
+
+type Op = (&'static str, fn(&Tensor, i64) -> Result<Tensor>);
+
+/// What gives whole numbers of whole numbers, along an axis.
+const OPS: &[Op] = &[
+    ("sum", |x, a| x.reduce_sum(a, false)),
+    ("sum of all", |x, _| x.reduce_sum(None, true)),
+    ("product", |x, a| x.reduce_prod(a, true)),
+    // An empty row's extreme is another one in each dtype.
+    ("less the greatest", |x, a| x.reduce_max(a, true)?.broadcast_like(x)?.subtract(x)),
+    ("of the least", |x, a| x.subtract(&x.reduce_min(a, true)?.broadcast_like(x)?)),
+    ("any", |x, a| x.reduce_any(a, false)),
+    ("all", |x, a| x.reduce_all(a, true)),
+    ("not zero", |x, a| x.count_nonzero(a, false)),
+    ("place of the greatest", |x, a| x.argmax(a)),
+    ("place of the least", |x, a| x.argmin(a)),
+    ("running sum", |x, a| x.cumsum(a, false, true)),
+    ("running sum before", |x, a| x.cumsum(a, true, false)),
+    ("running product", |x, a| x.cumprod(a, false, false)),
+    ("running maximum", |x, a| x.cummax(a, false)),
+    ("sorted", |x, a| x.sort(a, true)),
+    ("order", |x, a| x.argsort(a, false)),
+    ("two greatest", |x, a| Ok(x.top_k(2, a)?.0)),
+    ("unique", |x, a| x.unique(a)),
+    ("how many differ", |x, a| x.n_unique(a)),
+    ("reversed", |x, a| x.reverse(a)),
+    ("beside its reverse", |x, a| Tensor::concat(&[x, &x.reverse(a)?], a)),
+    ("on itself", |x, a| Tensor::stack(&[x, x], a)),
+    ("repeated", |x, a| x.repeat(2, a)),
+    ("a part", |x, _| x.slice([Index::Slice { start: None, stop: None, step: -2 }])),
+    ("masked", |x, _| x.boolean_mask(&x.cast(DType::Bool)?)),
+    ("padded", |x, _| x.to_tensor(Fill::zero(x.dtype()), None)),
+    ("filled", |x, _| Ok(x.fill_empty_rows(&Tensor::zeros(&x.ragged_shape().slice(..0)?, x.dtype())?)?.0)),
+    ("where", |x, _| Ok(x.where_indices()?.into_erased())),
+    ("times its transpose", |x, _| x.matmul(x, false, true)),
+    ("its transpose times it", |x, _| x.matmul(x, true, false)),
+    ("one hot", |x, a| x.cast(DType::I64)?.one_hot(3, 1i32, 0i32, a)?.cast(x.dtype())),
+    ("groups", |x, _| x.stack_dynamic_partitions(&x.cast(DType::I32)?, 4)),
+    ("segments", |x, _| x.unsorted_segment_sum(&x.cast(DType::I64)?, 4)),
+    ("by its own place", |x, a| x.gather(&x.argsort(a, false)?, Some(0), 0)),
+    ("rows with their sums", |x, _| x.map_rows(|r| r.subtract(&r.reduce_min(ragged::Axes::All, false)?))),
+];
+
+/// Whole numbers from 0 to 3, of the least bits that any dtype has.
+fn small(random: &mut Random, ragged: usize, inner: usize) -> HostTensor {
+    let x = random.tensor(ragged, inner);
+    HostTensor { values: HostValues::I32(ints(&x).iter().map(|v| v.rem_euclid(4)).collect()), ..x }
+}
+
+/// What comes of it, as numbers; of bools as they are.
+fn numbers(t: Result<Tensor>) -> String {
+    outcome(t.and_then(|t| if t.dtype() == DType::Bool { Ok(t) } else { t.cast(DType::I64) }))
+}
+
+/// Fails unless the operation does to numbers of that dtype what it does to i32.
+fn check(x: &HostTensor, dtype: DType, axis: i64, (name, op): Op, device: &Device) {
+    let want = numbers(op(&on(x, &Device::cpu()), axis));
+    let got = numbers(on(x, device).cast(dtype).and_then(|x| op(&x, axis)));
+    assert!(want == got, "{name} along {axis} of {dtype} on {device:?}: {got}, not {want}\n{x:?}");
+}
+
+#[test]
+fn dtypes_give_the_same_numbers_at_every_rank() {
+    let devices = [Device::cpu(), Device::cpu_unfused()];
+    for seed in 0..24 {
+        let mut random = Random::new(6000 + seed);
+        // Every ragged rank, each with every inner rank.
+        let (ragged, inner) = (seed as usize % 4, seed as usize / 4 % 3);
+        let x = small(&mut random, ragged, inner);
+        for op in OPS {
+            for dtype in DTYPES {
+                let axis = i64::from(random.below(1 + ragged as u32 + inner as u32));
+                devices.iter().for_each(|device| check(&x, dtype, axis, *op, device));
+            }
+        }
+    }
+}
+
+/// On adapters the ranks take turns: what is compiled is another kernel for each dtype and rank.
+#[test]
+fn dtypes_give_the_same_numbers_on_adapters() {
+    for (_, device) in common::gpus() {
+        for (k, op) in OPS.iter().enumerate() {
+            for (d, dtype) in DTYPES.into_iter().enumerate().filter(|(d, _)| (k + d) % 3 == 0) {
+                if !common::has(&device, dtype) {
+                    continue;
+                }
+                let (ragged, inner) = ((k / 3 + d) % 4, d % 2);
+                let mut random = Random::new(7000 + (k * 16 + d) as u64);
+                let x = small(&mut random, ragged, inner);
+                let axis = i64::from(random.below(1 + ragged as u32 + inner as u32));
+                check(&x, dtype, axis, *op, &device);
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Every kernel that walks rows, on rows as skewed as they come: the GPU gives the CPU's bits, and a row alone those that
+//! it has in the crowd.
+
+use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor};
+
+use crate::common::{self, random::splits};
+use crate::nest::on;
+use crate::outcome;
+
+/// Row lengths by name.
+fn layouts() -> Vec<(&'static str, Vec<u32>)> {
+    let edges = [16, 32, 64, 256, 512, 1024, 2048].iter().flat_map(|&e: &u32| [e - 1, 0, e, e + 1, 0, 0]);
+    let mut empty = vec![0; 100_000];
+    (empty[70_000], empty[99_998]) = (3, 1);
+    vec![
+        ("a giant row", vec![0, 0, 3, 70_000, 0, 1]),
+        ("a power law", (1..600).map(|k| 4096 / (k * 7 % 599 + 1)).collect()),
+        ("100,000 rows, two not empty", empty),
+        ("around the edges", edges.collect()),
+        ("no values", vec![0; 300]),
+        ("no rows", Vec::new()),
+    ]
+}
+
+fn rows(lengths: &[u32], inner: usize, value: impl Fn(u32) -> HostValues) -> HostTensor {
+    let splits = splits(lengths);
+    let n = splits[lengths.len()];
+    let mut inner_shape = vec![n as usize];
+    inner_shape.extend((inner > 1).then_some(inner));
+    HostTensor {
+        nested_row_splits: vec![splits],
+        uniform_row_lengths: vec![None],
+        inner_shape,
+        values: value(n * inner as u32),
+    }
+}
+
+/// Of all magnitudes, with sums that depend on their order.
+fn floats(n: u32) -> HostValues {
+    let value = |k: u32| f32::from_bits((k.wrapping_mul(0x9e37_79b9) >> 9) | 0x3f80_0000) * (k % 1009) as f32 - 700.0;
+    HostValues::F32((0..n).map(value).collect())
+}
+
+/// Few different ones.
+fn bytes(n: u32) -> HostValues {
+    HostValues::U8((0..n).map(|k| (k.wrapping_mul(0x9e37_79b9) >> 27) as u8).collect())
+}
+
+/// As many bits as there are.
+fn longs(n: u32) -> HostValues {
+    HostValues::I64((0..n).map(|k| (i64::from(k) - 40).wrapping_mul(0x0123_4567_89ab_cdef)).collect())
+}
+
+/// Every backend, and the first adapter as the smallest that WebGPU allows.
+fn backends() -> Vec<(String, Device)> {
+    let mut out = vec![("cpu unfused".to_owned(), Device::cpu_unfused())];
+    out.extend(common::gpus());
+    if out.len() > 1 {
+        let least = DeviceOptions::default().core_limits(true).no_int64(true).no_subgroups(true);
+        out.push(("gpu core".into(), Device::gpu_with(&least).expect("opens with less")));
+    }
+    out
+}
+
+type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
+
+fn agree(layouts: &[(&'static str, Vec<u32>)], ops: &[Op], make: impl Fn(&[u32]) -> HostTensor) {
+    let backends = backends();
+    for (layout, lengths) in layouts {
+        let host = make(lengths);
+        let reference = on(&host, &Device::cpu());
+        let all: Vec<Tensor> = backends.iter().map(|(_, device)| on(&host, device)).collect();
+        for (name, op) in ops {
+            let want = outcome(op(&reference));
+            for ((backend, _), x) in backends.iter().zip(&all) {
+                assert!(want == outcome(op(x)), "{name} of {} on {backend}: {layout}", host.values.dtype());
+            }
+        }
+    }
+}
+
+/// What walks rows of numbers: a reduction, scans, sorts, masks, maps.
+const OF_NUMBERS: &[Op] = &[
+    ("sum", |x| x.reduce_sum(1, false)),
+    ("greatest", |x| x.reduce_max(1, false)),
+    ("place of the greatest", |x| x.argmax(1)),
+    ("running sum", |x| x.cumsum(1, false, false)),
+    ("running sum from the end, exclusive", |x| x.cumsum(1, true, true)),
+    ("running maximum", |x| x.cummax(1, false)),
+    ("sorted", |x| x.sort(1, false)),
+    ("order, greatest first", |x| x.argsort(1, true)),
+    ("the greatest three", |x| Ok(x.top_k(3, 1)?.0)),
+    ("unique", |x| x.unique(1)),
+    ("above three", |x| x.boolean_mask(&x.cast(DType::F32)?.greater(3.0f32)?)),
+    ("rows whose sum is not 0", |x| x.boolean_mask(&x.reduce_sum(1, false)?.cast(DType::Bool)?)),
+    ("reversed, less the least", |x| x.reverse(1)?.subtract(&x.reduce_min(1, true)?)),
+    ("every other", |x| {
+        x.slice([
+            Index::Slice { start: None, stop: None, step: 1 },
+            Index::Slice { start: Some(1), stop: None, step: -2 },
+        ])
+    }),
+    ("columns", |x| x.reduce_max(0, false)),
+];
+
+const OF_FLOATS: &[Op] = &[
+    ("mean", |x| x.reduce_mean(1, false)),
+    ("variance", |x| x.reduce_variance(1, false)),
+    ("softmax", |x| x.softmax(1)),
+    ("log of the sum of exponentials", |x| x.reduce_logsumexp(1, false)),
+    ("median", |x| x.median(1, false)),
+];
+
+#[test]
+fn numbers() {
+    let layouts = layouts();
+    agree(&layouts, OF_NUMBERS, |lengths| rows(lengths, 1, floats));
+    agree(&layouts, OF_FLOATS, |lengths| rows(lengths, 1, floats));
+    agree(&layouts, OF_NUMBERS, |lengths| rows(lengths, 1, bytes));
+}
+
+#[test]
+fn pairs_of_long_numbers() {
+    agree(&layouts()[1..], OF_NUMBERS, |lengths| rows(lengths, 2, longs));
+}
+
+/// The layouts, with no row longer than a sum of products may be on a software adapter: Mesa's ends a shader's loops after
+/// 65,535 turns in all, and a sum in ascending order is one invocation's loop.
+fn layouts_of_products() -> Vec<(&'static str, Vec<u32>)> {
+    let shorter = |(name, lengths): (_, Vec<u32>)| (name, lengths.into_iter().map(|len| len.min(30_000)).collect());
+    layouts().into_iter().map(shorter).collect()
+}
+
+#[test]
+fn products_of_batches() {
+    let ops: &[Op] = &[("by its transpose", |x| x.matmul(x, true, false))];
+    agree(&layouts_of_products(), ops, |lengths| rows(lengths, 3, floats));
+    // The other way round a product is as large as the square of a row.
+    let outer: &[Op] = &[("its transpose by it", |x| x.matmul(x, false, true))];
+    agree(&layouts()[2..3], outer, |lengths| rows(lengths, 3, floats));
+    let edges: Vec<u32> = [0, 7, 8, 9, 15, 16, 17, 31, 32, 33, 0, 63, 64, 65, 129].to_vec();
+    agree(&[("tiles", edges)], outer, |lengths| rows(lengths, 3, floats));
+}
+
+#[test]
+fn strings() {
+    let ops: &[Op] = &[
+        ("fingerprint", |x| x.fingerprint64()),
+        ("bucket", |x| x.to_hash_bucket(1000)),
+        ("strong bucket", |x| x.to_hash_bucket_strong(1000, [7, 9])),
+        ("reversed twice over", |x| Tensor::concat(&[&x.reverse(0)?, x], 0)),
+        ("equal to the next", |x| x.equal(&x.reverse(0)?)),
+        ("words", |x| x.string_split(b"e", ragged::Pieces::NonEmpty)),
+    ];
+    // Strings are rows of bytes.
+    agree(&layouts(), ops, |lengths| {
+        let string = |(k, &n): (usize, &u32)| (0..n).map(|i| b'a' + ((k as u32 + i * 7) % 23) as u8).collect();
+        let all: Vec<Vec<u8>> = lengths.iter().enumerate().map(string).collect();
+        HostTensor::dense(&[lengths.len()], HostValues::Str(all))
+    });
+}
+
+#[test]
+fn a_row_alone_has_the_bits_that_it_has_in_the_crowd() {
+    let ops: &[Op] = &[
+        ("sum", |x| x.reduce_sum(1, true)),
+        ("running sum", |x| x.cumsum(1, false, true)),
+        ("running product", |x| x.cumprod(1, true, false)),
+        ("softmax", |x| x.softmax(1)),
+        ("variance", |x| x.reduce_variance(1, true)),
+        ("product", |x| x.expand_dims(2)?.matmul(&x.expand_dims(2)?, true, false)),
+    ];
+    for (name, device) in common::devices() {
+        for (layout, lengths) in layouts_of_products().iter().filter(|(_, lengths)| !lengths.is_empty()) {
+            let x = on(&rows(lengths, 1, floats), &device);
+            let longest = (0..lengths.len()).max_by_key(|&r| lengths[r]).unwrap_or(0);
+            for (what, op) in ops {
+                let crowd = op(&x).expect("recorded");
+                crowd.eval().expect("evaluates");
+                for r in [0, longest as i64, lengths.len() as i64 - 1] {
+                    let row = |t: &Tensor| t.slice([Index::Slice { start: Some(r), stop: Some(r + 1), step: 1 }]);
+                    let alone = row(&x).and_then(|x| op(&x));
+                    assert!(outcome(row(&crowd)) == outcome(alone), "{what} of row {r} on {name}: {layout}");
+                }
+            }
+        }
+    }
+}
