@@ -26,6 +26,22 @@ impl Rows {
         }
     }
 
+    /// How many elements row `row` has.
+    pub(crate) fn length(&self, row: Expr) -> Expr {
+        match self {
+            Self::Splits(_) => self.start(row.clone().add(Expr::u32(1))).sub(self.start(row)),
+            Self::Uniform(len) => Expr::u32(*len),
+        }
+    }
+
+    /// The row that holds element `at`.
+    pub(crate) fn row_of(&self, at: Expr) -> Expr {
+        match self {
+            Self::Splits(node) => Expr::row_of(node, at),
+            Self::Uniform(len) => at.div(Expr::u32((*len).max(1))),
+        }
+    }
+
     /// No row is longer, as far as the host knows.
     pub(crate) fn longest(&self) -> u32 {
         match self {
