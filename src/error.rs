@@ -49,7 +49,7 @@ pub enum Error {
         what: String,
     },
     /// An axis that the tensor does not have.
-    #[error("{op}: axis {axis} is out of range for rank {rank} (allowed: {} to {})", -(*rank as i64), *rank as i64 - 1)]
+    #[error("{op}: axis {axis} is out of range for rank {rank} ({})", allowed_axes(*rank))]
     Axis {
         /// The operation.
         op: &'static str,
@@ -148,6 +148,14 @@ pub enum Error {
         /// The driver's words.
         reason: String,
     },
+}
+
+/// Which axes there are, in words.
+fn allowed_axes(rank: usize) -> String {
+    match rank as i64 {
+        0 => "a scalar has no axes".into(),
+        rank => format!("allowed: {} to {}", -rank, rank - 1),
+    }
 }
 
 impl Error {

@@ -235,3 +235,33 @@ fn a_broken_condition_is_reported_wherever_it_stands() {
         fails("its columns", rows.slice(s![.., 2..]).and_then(|t| t.reduce_sum(1, false)));
     }
 }
+
+/// The same of arrays that name positions, where what is taken there is a constant, or the same at all of them.
+#[test]
+fn a_broken_index_is_reported_whatever_it_takes() {
+    let mut devices = common::devices();
+    devices.push(("cpu unfused".into(), Device::cpu_unfused()));
+    for (name, device) in devices {
+        let ids = HostTensor::dense(&[3], HostValues::I32(vec![0, 9, 1])).to_device(&device).expect("an upload");
+        let wide = HostTensor::dense(&[1, 2], HostValues::I32(vec![5, 6])).to_device(&device).expect("an upload");
+        let column = HostTensor::dense(&[2, 1], HostValues::I32(vec![3, 0])).to_device(&device).expect("an upload");
+        let fails = |what: &str, op: &str, t: ragged::Result<Tensor>| {
+            let read = t.and_then(|t| t.to_host());
+            assert!(matches!(read, Err(Error::Check { op: o, .. }) if o == op), "{name}: {what}: {read:?}");
+        };
+        let zeros = ragged::RaggedShape::dense(&[2], &device).and_then(|shape| Tensor::zeros(&shape, DType::I32));
+        let zeros = zeros.expect("recorded");
+        fails("a constant", "gather", zeros.gather(&ids, None, 0));
+        fails("an array of ones", "gather", column.ones_like().and_then(|ones| ones.gather(&ids, None, 0)));
+        let equal_rows = wide.broadcast_to([2, 2]).expect("recorded");
+        fails("rows that are equal", "gather", equal_rows.gather(&ids, None, 0));
+        // Stored, since a map would be taken in, and of no size.
+        let nothing = HostTensor::dense(&[0], HostValues::I32(Vec::new())).to_device(&device).expect("an upload");
+        fails("nothing at all", "gather", nothing.gather(&ids, None, 0));
+        // The array of positions is another one's rest, whose condition is broken.
+        let bad = column.reshape([2]).and_then(|c| c.floormod(&c)).expect("recorded");
+        bad.eval().expect("does not look");
+        fails("positions of which nothing is read", "floormod", equal_rows.gather(&bad, None, 0));
+        fails("positions in a constant", "floormod", zeros.gather(&bad, None, 0));
+    }
+}

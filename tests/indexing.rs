@@ -313,3 +313,28 @@ fn an_empty_table_has_no_index() {
         }
     }
 }
+
+/// The length that a wrong index would give is not what is reported.
+#[test]
+fn an_index_beyond_ragged_rows_is_the_error() {
+    for (name, device) in common::devices() {
+        let x = small(&device);
+        for beyond in [i64::MIN, i64::MAX, -1, 3] {
+            let ids = HostTensor::dense(&[2], HostValues::I64(vec![1, beyond])).to_device(&device).unwrap();
+            let read = x.gather(&ids, None, 0).and_then(|t| t.to_host());
+            assert!(matches!(read, Err(ragged::Error::Check { .. })), "{name}, {beyond}: {read:?}");
+        }
+    }
+}
+
+/// As many indices as only the device knows, along an axis of a dense tensor.
+#[test]
+fn columns_by_indices_that_the_device_counts() {
+    for (name, device) in common::devices() {
+        let x = HostTensor::dense(&[2, 3], HostValues::I32(vec![0, 1, 2, 3, 4, 5])).to_device(&device).unwrap();
+        let ids = HostTensor::dense(&[4], HostValues::I64(vec![2, -1, 0, -1])).to_device(&device).unwrap();
+        let ids = ids.boolean_mask(&ids.greater_equal(0i64).unwrap()).unwrap();
+        let got = x.gather(&ids, Some(1), 0).and_then(|t| t.to_host()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(got, HostTensor::dense(&[2, 2], HostValues::I32(vec![2, 0, 5, 3])), "{name}");
+    }
+}

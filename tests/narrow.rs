@@ -120,6 +120,32 @@ fn elementary_functions_are_those_of_f32_rounded() {
             let want = read::<f32>(f(&wide)).into_iter().map(f16::from_f32);
             same(name, want, read::<f16>(f(&t)));
         }
+        // Those of several steps round once as well; some overflow on the way.
+        let steps: [fn(&Tensor) -> Result<Tensor>; 7] = [
+            Tensor::softsign,
+            Tensor::selu,
+            Tensor::silu,
+            |x| x.gelu(false),
+            |x| x.gelu(true),
+            |x| x.leaky_relu(0.3),
+            |x| x.dropout(0.999_99, 5),
+        ];
+        for (k, f) in steps.into_iter().enumerate() {
+            let want = read::<f32>(f(&wide)).into_iter().map(f16::from_f32);
+            same(&format!("{name}, function {k}"), want, read::<f16>(f(&t)));
+        }
+        let other = t.reverse(0).and_then(|y| y.divide_no_nan(&t)).expect("recorded");
+        let wide_other = other.cast(DType::F32).expect("recorded");
+        let pairs: [fn(&Tensor, &Tensor) -> Result<Tensor>; 4] = [
+            |x, y| x.squared_difference(y),
+            |x, y| x.xlogy(y),
+            |x, y| x.xlog1py(y),
+            |x, y| x.sigmoid_cross_entropy_with_logits(y),
+        ];
+        for (k, f) in pairs.into_iter().enumerate() {
+            let want = read::<f32>(f(&wide, &wide_other)).into_iter().map(f16::from_f32);
+            same(&format!("{name}, function {k} of two"), want, read::<f16>(f(&t, &other)));
+        }
     }
 }
 

@@ -94,6 +94,8 @@ struct Inner {
     reads: bool,
     /// Whether a condition occurs.
     conditions: bool,
+    /// Whether a condition occurs, or an array is read that depends on one.
+    fallible: bool,
     /// Number of operations in the tree, counted with repetition and saturating: what evaluating it may cost.
     cost: u32,
     kind: ExprKind,
@@ -163,18 +165,24 @@ impl Expr {
             has_index: matches!(kind, K::Index),
             reads: matches!(kind, K::Load(..) | K::RowOf(..) | K::Within(..) | K::Checked(..)),
             conditions: matches!(kind, K::Checked(..)),
+            fallible: match &kind {
+                K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.is_fallible(),
+                _ => matches!(kind, K::Checked(..)),
+            },
             cost: own_cost(&kind),
             kind,
         };
         let (mut has_index, mut reads, mut conditions) = (out.has_index, out.reads, out.conditions);
-        let mut cost = out.cost;
+        let (mut fallible, mut cost) = (out.fallible, out.cost);
         for e in operands(&out.kind) {
             has_index |= e.has_index();
             reads |= e.reads();
             conditions |= e.has_conditions();
+            fallible |= e.is_fallible();
             cost = cost.saturating_add(e.cost());
         }
         (out.has_index, out.reads, out.conditions, out.cost) = (has_index, reads, conditions, cost);
+        out.fallible = fallible;
         Self(Arc::new(out))
     }
 
@@ -200,6 +208,10 @@ impl Expr {
     /// Whether a condition is looked at on the way.
     pub(crate) fn has_conditions(&self) -> bool {
         self.0.conditions
+    }
+    /// Whether evaluating it may be an error, for a condition here or one of an array that is read.
+    pub(crate) fn is_fallible(&self) -> bool {
+        self.0.fallible
     }
     /// What evaluating it may cost, in operations.
     pub(crate) fn cost(&self) -> u32 {

@@ -54,7 +54,8 @@ pub(super) fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if let (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(k)) = (op, y)
         && let Some((q, m)) = quotient_and_rest(a, k)
     {
-        return Some(if op == BinaryOp::IndexDiv { q } else { m });
+        let (kept, dropped) = if op == BinaryOp::IndexDiv { (q, m) } else { (m, q) };
+        return (!dropped.has_conditions()).then_some(kept);
     }
     if let (BinaryOp::Sub, ExprKind::Within(s, row, offset), ExprKind::Load(t, r)) = (op, a.kind(), b.kind())
         && s == t
@@ -67,7 +68,7 @@ pub(super) fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
         | (BinaryOp::Mul | BinaryOp::Div | BinaryOp::IndexDiv, _, Some(1)) => Some(a.clone()),
         (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => Some(b.clone()),
         // What is read stays, since it may come with a condition that has to be looked at.
-        (BinaryOp::IndexRem, _, Some(1)) => Some(Expr::u32(0)),
+        (BinaryOp::IndexRem, _, Some(1)) if !a.has_conditions() => Some(Expr::u32(0)),
         (BinaryOp::Mul, _, Some(0)) if !a.reads() => Some(Expr::u32(0)),
         (BinaryOp::Mul, Some(0), _) if !b.reads() => Some(Expr::u32(0)),
         _ => None,

@@ -43,6 +43,8 @@ struct Inner {
     depth: u32,
     /// For splits: no row is longer. No part of its identity.
     longest: u32,
+    /// Whether reading it may be an error: whether it, or something that it is made of, has a condition.
+    fallible: bool,
     stored: OnceLock<Stored>,
 }
 
@@ -120,6 +122,7 @@ impl Node {
             asserts: Box::default(),
             depth: 0,
             longest,
+            fallible: false,
             stored,
         }))
     }
@@ -138,7 +141,12 @@ impl Node {
         let digest = Digest::of("node", (backend.id(), dtype, &extent, &asserts, &recipe));
         intern(digest, || {
             let mut depth = 0;
-            let mut reads = |n: &Self| depth = depth.max(n.depth());
+            let conditions = recipe.exprs().into_iter().chain(extent.live()).any(Expr::has_conditions);
+            let mut fallible = conditions || matches!(recipe, Recipe::Assert { .. });
+            let mut reads = |n: &Self| {
+                depth = depth.max(n.depth());
+                fallible |= n.is_fallible();
+            };
             recipe.exprs().into_iter().chain(extent.live()).for_each(|e| for_each_node(e, &mut reads));
             if let Some(Rows::Splits(n)) = recipe.rows() {
                 reads(n);
@@ -154,6 +162,7 @@ impl Node {
                 asserts: asserts.into(),
                 depth: depth + 1,
                 longest: u32::MAX,
+                fallible,
                 stored: OnceLock::new(),
             }
         })
@@ -313,6 +322,11 @@ impl Node {
     /// For splits: no row is longer, as far as the host knows.
     pub(super) fn longest_row(&self) -> u32 {
         self.0.longest
+    }
+    /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do not
+    /// fit do not count.
+    pub(crate) fn is_fallible(&self) -> bool {
+        self.0.fallible
     }
     /// The result, once there is one.
     pub(crate) fn stored(&self) -> Option<&Stored> {

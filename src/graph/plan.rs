@@ -310,11 +310,13 @@ impl Planner {
         let is_choice = matches!(e.kind(), ExprKind::Select(..));
         let operands = e.operands().enumerate();
         let ops: Vec<Expr> = operands.map(|(k, o)| self.resolve(o, g, always && (k == 0 || !is_choice))).collect();
-        let mut out = e.with_operands(ops.into_iter());
+        let mut out = e.with_operands(ops.iter().cloned());
+        ops.iter().for_each(|o| g.depend_on_dropped(o, &out));
         if let ExprKind::Load(n, at) = out.kind() {
             let (n, at) = (n.clone(), at.clone());
             if let Some(body) = self.take(&n, &at, g, always) {
                 g.taken.push(n.clone());
+                g.depend_on_dropped(&at, &body);
                 for a in n.asserts() {
                     if !g.after.contains(a) {
                         g.after.push(a.clone());
@@ -341,6 +343,10 @@ impl Planner {
         }
         let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
         let body = value.at(at);
+        // The map may leave its position out, as a constant does: then the position's conditions would not be looked at.
+        if at.has_conditions() && !always_looked_at(at).is_subset(&always_looked_at(&body)) {
+            return None;
+        }
         let cost = work(&body, g.rows.as_ref());
         match g.evaluation {
             Evaluation::Everywhere if cost > 2 => return None,
@@ -372,6 +378,47 @@ impl Planner {
         g.cost += cost;
         Some(body)
     }
+}
+
+impl Growing<'_> {
+    /// Where the arrays that `before` reads are not read by what came of it, the step depends on their conditions still.
+    fn depend_on_dropped(&mut self, before: &Expr, now: &Expr) {
+        if !before.is_fallible() {
+            return;
+        }
+        let arrays = |e: &Expr| {
+            let mut out: Vec<Node> = Vec::new();
+            for_each_node(e, &mut |n| {
+                if n.is_fallible() && !out.contains(n) {
+                    out.push(n.clone());
+                }
+            });
+            out
+        };
+        let now = arrays(now);
+        for n in arrays(before) {
+            if !now.contains(&n) && !self.after.contains(&n) {
+                self.after.push(n);
+            }
+        }
+    }
+}
+
+/// The conditions in the expression that no choice leaves out.
+fn always_looked_at(e: &Expr) -> HashSet<Digest> {
+    let (mut seen, mut out) = (HashSet::new(), HashSet::new());
+    let mut stack = vec![e];
+    while let Some(e) = stack.pop() {
+        if !seen.insert(e.digest()) || !e.has_conditions() {
+            continue;
+        }
+        if matches!(e.kind(), ExprKind::Checked(..)) {
+            out.insert(e.digest());
+        }
+        let of_all = if matches!(e.kind(), ExprKind::Select(..)) { 1 } else { usize::MAX };
+        stack.extend(e.operands().take(of_all));
+    }
+    out
 }
 
 /// Whether `at`, evaluated at every position of the domain, goes through all of an array of that extent.

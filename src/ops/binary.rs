@@ -1,6 +1,6 @@
 //! Operations of two operands, element by element.
 
-use super::elementwise::{Site, Takes, map_together, math, number};
+use super::elementwise::{Site, Takes, map_together, math, number, rounded_once};
 use super::next_after::next_after;
 use super::operand::{Operand, OperandOf};
 use super::string_pairs;
@@ -140,10 +140,10 @@ binary_ops! {
     /// The smaller one; NaN if either is NaN.
     minimum "tf.math.minimum" I32 [2, -3] [1, 3] => I32 [1, -3], |_, a, b| a.min(b);
     /// The square of the difference; integers wrap.
-    squared_difference "tf.math.squared_difference" F32 [5.0, 2.0] [1.0, 3.0] => F32 [16.0, 1.0], |_, a, b| {
+    squared_difference "tf.math.squared_difference" F32 [5.0, 2.0] [1.0, 3.0] => F32 [16.0, 1.0], |_, a, b| rounded_once([a, b], |[a, b]| {
         let d = a.sub(b);
         d.clone().mul(d)
-    };
+    });
 }
 
 binary_ops! {
@@ -189,19 +189,19 @@ binary_ops! {
     nextafter "tf.math.nextafter" F32 [1.0, 0.0] [2.0, -1.0] => F32 [1.0000001, -1e-45], |_, a, b| next_after(a, b);
     /// `x * log(y)`, but 0 where x is 0.
     xlogy "tf.math.xlogy" F32 [0.0, 2.0] [0.0, 1.0] => F32 [0.0, 0.0],
-        |_, a, b| unless_zero(a.clone(), a.mul(math(MathFn::Log, b)));
+        |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log, b))));
     /// `x * log(1 + y)`, but 0 where x is 0.
     xlog1py "tf.math.xlog1py" F32 [0.0, 2.0] [-1.0, 0.0] => F32 [0.0, 0.0],
-        |_, a, b| unless_zero(a.clone(), a.mul(math(MathFn::Log1p, b)));
+        |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log1p, b))));
     /// `x / y`, but 0 where x is 0.
     xdivy "tf.math.xdivy" F32 [0.0, 3.0] [0.0, 2.0] => F32 [0.0, 1.5], |_, a, b| unless_zero(a.clone(), a.quotient(b));
     /// The cross entropy of these logits `x` with the other operand's labels `z`, in a form that does not overflow:
     /// `max(x, 0) - x * z + log(1 + exp(-|x|))`.
     sigmoid_cross_entropy_with_logits "tf.nn.sigmoid_cross_entropy_with_logits"
-        F32 [1000.0, -1000.0] [1.0, 0.0] => F32 [0.0, 0.0], |_, x, z| {
+        F32 [1000.0, -1000.0] [1.0, 0.0] => F32 [0.0, 0.0], |_, x, z| rounded_once([x, z], |[x, z]| {
         let above = x.clone().max(number(x.dtype(), 0.0)).sub(x.clone().mul(z));
         above.add(math(MathFn::Softplus, x.unary(UnaryOp::Abs).unary(UnaryOp::Neg)))
-    };
+    });
 }
 
 binary_ops! {

@@ -1,7 +1,7 @@
 //! Random zeros, by a generator that counts: Threefry (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
 //! 1, 2, 3", 2011), two words of 32 bits, 20 rounds. It needs nothing but sums, rotations and exclusive ors of words.
 
-use super::elementwise::{Takes, number};
+use super::elementwise::{Takes, number, rounded_once};
 use crate::element::FloatElement;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -38,7 +38,7 @@ impl Tensor {
     /// Each value is 0 with probability `rate`, and divided by `1 - rate` otherwise, so that expected values stay.
     ///
     /// Which values are dropped depends on the seed and on their flat positions alone: the same on every device, and the
-    /// same again for the same seed, unlike TensorFlow's. Shape and dtype stay; a rate of 0 gives the tensor as it is; dropped
+    /// same again for the same seed, unlike TensorFlow's. Shape and dtype stay, f16 and bf16 rounding once; a rate of 0 gives the tensor as it is; dropped
     /// NaNs and infinities are 0.
     ///
     /// # Errors
@@ -71,9 +71,11 @@ impl Tensor {
         let threshold = (rate * f64::from(1u32 << 31) * 2.0).round().min(f64::from(u32::MAX)) as u32;
         let dropped = word.lt(Expr::u32(threshold));
         self.map_numbers(OP, |x| {
-            let zero = number(x.dtype(), 0.0);
-            let scale = number(x.dtype(), 1.0 / (1.0 - rate));
-            dropped.select(zero, x.mul(scale))
+            rounded_once([x], |[x]| {
+                let zero = number(x.dtype(), 0.0);
+                let scale = number(x.dtype(), 1.0 / (1.0 - rate));
+                dropped.select(zero, x.mul(scale))
+            })
         })
     }
 }

@@ -131,6 +131,13 @@ impl<'a> Together<'a> {
     }
 }
 
+/// What `value` gives for numbers of one float type, worked out in the type they are computed with, and rounded once:
+/// several steps in f16 or bf16 would round after each, and overflow on the way to a number that f16 has.
+pub(crate) fn rounded_once<const N: usize>(x: [Expr; N], value: impl FnOnce([Expr; N]) -> Expr) -> Expr {
+    let Some(own) = x.first().map(Expr::dtype).filter(|d| d.is_float()) else { return value(x) };
+    value(x.map(|x| x.cast(own.computes_in()))).cast(own)
+}
+
 /// The tensor whose numbers are `value` of the operands' numbers.
 #[track_caller]
 pub(crate) fn map_together(

@@ -1,6 +1,6 @@
 //! Operations of one operand and a parameter, element by element.
 
-use super::elementwise::{Site, Takes, math, number};
+use super::elementwise::{Site, Takes, math, number, rounded_once};
 use crate::element::{Arithmetic, Element, FloatElement};
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -32,8 +32,10 @@ impl Tensor {
         const OP: &str = "leaky_relu";
         Takes::Floats.check(OP, self.dtype())?;
         self.map_numbers(OP, |x| {
-            let (zero, alpha) = (number(x.dtype(), 0.0), number(x.dtype(), alpha));
-            zero.lt(x.clone()).select(x.clone(), alpha.mul(x))
+            rounded_once([x], |[x]| {
+                let (zero, alpha) = (number(x.dtype(), 0.0), number(x.dtype(), alpha));
+                zero.lt(x.clone()).select(x.clone(), alpha.mul(x))
+            })
         })
     }
 
@@ -60,15 +62,17 @@ impl Tensor {
         const OP: &str = "gelu";
         Takes::Floats.check(OP, self.dtype())?;
         self.map_numbers(OP, |x| {
-            let n = |v: f64| number(x.dtype(), v);
-            let bell = if approximate {
-                let cube = x.clone().mul(x.clone()).mul(x.clone());
-                let inside = x.clone().add(n(0.044_715).mul(cube));
-                math(MathFn::Tanh, n((2.0 / std::f64::consts::PI).sqrt()).mul(inside))
-            } else {
-                math(MathFn::Erf, x.clone().mul(n(std::f64::consts::FRAC_1_SQRT_2)))
-            };
-            n(0.5).mul(x.clone()).mul(n(1.0).add(bell))
+            rounded_once([x], |[x]| {
+                let n = |v: f64| number(x.dtype(), v);
+                let bell = if approximate {
+                    let cube = x.clone().mul(x.clone()).mul(x.clone());
+                    let inside = x.clone().add(n(0.044_715).mul(cube));
+                    math(MathFn::Tanh, n((2.0 / std::f64::consts::PI).sqrt()).mul(inside))
+                } else {
+                    math(MathFn::Erf, x.clone().mul(n(std::f64::consts::FRAC_1_SQRT_2)))
+                };
+                n(0.5).mul(x.clone()).mul(n(1.0).add(bell))
+            })
         })
     }
 

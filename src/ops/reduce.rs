@@ -373,8 +373,8 @@ impl Tensor {
     /// The mean of the values over the axes; NaN where there are none (`tf.math.reduce_mean`).
     ///
     /// Floats keep their type, f16 and bf16 rounding the mean once; f32 for integers of 8 and 16 bits, f64 for wider ones;
-    /// sums of integers are exact. With several axes: the sum over all of them by the count over all of them. Shapes, order and cost as for all [reductions](Axes), and a map of the result's
-    /// size.
+    /// sums of integers are exact. With several axes: the sum over all of them by the count over all of them. Shapes, order
+    /// and cost as for all [reductions](Axes): the quotient is taken as the sums are stored.
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values; f64 on a device without it.

@@ -19,7 +19,7 @@ use crate::tensor::{RaggedTensor, Tensor, Values};
 
 /// A row of a tensor that stands for every row of it; see [`Tensor::map_rows`].
 ///
-/// It has the operations of a [`Tensor`] of its rank, with axes counted in the row. What meets a row is another row of
+/// It has those operations of a [`Tensor`] that are listed here, with axes counted in the row. What meets a row is another row of
 /// the same call, a number, or a tensor from outside, the whole of which every row meets.
 #[derive(Clone)]
 pub struct Row {
@@ -79,6 +79,29 @@ impl From<&str> for RowOperand<'_> {
     }
 }
 
+impl<'a> RowOperand<'a> {
+    /// How many dimensions it has in a row.
+    pub(super) fn rank(&self) -> usize {
+        match self {
+            Self::Row(row) => row.rank(),
+            Self::Same(Operand::Tensor(t)) => t.rank(),
+            Self::Same(Operand::Value(_)) => 0,
+        }
+    }
+
+    /// What is the same for all rows, or else the tensor of `rows`.
+    pub(super) fn or_rows<'b>(&self, rows: Option<&'b Tensor>) -> Operand<'b>
+    where
+        'a: 'b,
+    {
+        match (self, rows) {
+            (_, Some(rows)) => Operand::Tensor(rows),
+            (Self::Same(other), None) => other.clone(),
+            (Self::Row(_), None) => unreachable!("bug: a row without its tensor"),
+        }
+    }
+}
+
 impl Row {
     pub(super) fn new(all: Tensor, call: &Arc<()>) -> Self {
         Self { all, call: call.clone() }
@@ -133,7 +156,7 @@ impl Row {
     }
 
     /// The tensor of all rows, each with so many dimensions, the first of which may be of size 1.
-    fn lifted(&self, rank: usize) -> Result<Tensor> {
+    pub(super) fn lifted(&self, rank: usize) -> Result<Tensor> {
         match rank.checked_sub(self.rank()) {
             None | Some(0) => Ok(self.all.clone()),
             Some(missing) => {
@@ -153,20 +176,16 @@ impl Row {
         other: &RowOperand<'_>,
         apply: impl FnOnce(Operand<'_>, Operand<'_>) -> Result<Tensor>,
     ) -> Result<Self> {
-        let rank = |other: &RowOperand<'_>| match other {
-            RowOperand::Row(row) => row.rank(),
-            RowOperand::Same(Operand::Tensor(t)) => t.rank(),
-            RowOperand::Same(Operand::Value(_)) => 0,
-        };
-        let rank = self.rank().max(rank(other));
-        let own = self.lifted(rank)?;
-        self.with(match other {
-            RowOperand::Same(other) => apply(Operand::Tensor(&own), other.clone())?,
-            RowOperand::Row(row) => {
-                row.clone().of_call(op, &self.call)?;
-                apply(Operand::Tensor(&own), Operand::Tensor(&row.lifted(rank)?))?
-            }
-        })
+        let rank = self.rank().max(other.rank());
+        let (own, rows) = (self.lifted(rank)?, self.rows_of(op, other, rank)?);
+        self.with(apply(Operand::Tensor(&own), other.or_rows(rows.as_ref()))?)
+    }
+
+    /// The tensor of all rows that the operand stands for, each with so many dimensions, if it is a row: of this call.
+    pub(super) fn rows_of(&self, op: &'static str, other: &RowOperand<'_>, rank: usize) -> Result<Option<Tensor>> {
+        let RowOperand::Row(row) = other else { return Ok(None) };
+        row.clone().of_call(op, &self.call)?;
+        row.lifted(rank).map(Some)
     }
 
     /// A number for every row.

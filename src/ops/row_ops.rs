@@ -112,6 +112,40 @@ impl Row {
         self.with(self.all.cast(dtype)?)
     }
 
+    /// As [`Tensor::quantile`], of each row by itself.
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn quantile(&self, q: f64, axis: i64, keepdims: bool) -> Result<Self> {
+        self.with(self.all.quantile(q, self.axis("quantile", axis)?, keepdims)?)
+    }
+
+    /// As [`Tensor::select`]: the elements of `x` where this row of bools is true, those of `y` where it is false; each
+    /// row meets its own, broadcast within the row.
+    ///
+    /// # Errors
+    /// As there; a row of another call.
+    ///
+    /// ```
+    /// # use ragged::{Axes, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1.0_f32, 5.0], vec![], vec![4.0]], &Device::cpu())?;
+    /// let y: RaggedTensor<f32> = x.map_rows(|row| {
+    ///     let most = row.reduce_max(Axes::All, false)?;
+    ///     row.less(&most)?.select(0.0_f32, row)
+    /// })?;
+    /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[0.0, 5.0], [], [4.0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn select<'a>(&self, x: impl Into<RowOperand<'a>>, y: impl Into<RowOperand<'a>>) -> Result<Self> {
+        const OP: &str = "select";
+        let (x, y) = (x.into(), y.into());
+        let rank = self.rank().max(x.rank()).max(y.rank());
+        let (x_rows, y_rows) = (self.rows_of(OP, &x, rank)?, self.rows_of(OP, &y, rank)?);
+        self.with(self.lifted(rank)?.select(x.or_rows(x_rows.as_ref()), y.or_rows(y_rows.as_ref()))?)
+    }
+
     /// How many elements each row has: an i64 scalar a row.
     ///
     /// # Errors

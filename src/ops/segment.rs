@@ -243,7 +243,8 @@ impl Tensor {
         if matches!(what, Aggregate::Mean | Aggregate::Min | Aggregate::Max) {
             value = Aggregate::or_zero(value, members);
         }
-        let values = Node::map(backend, op, segments.times(op, u64::from(width))?, value, &[]);
+        // Also where there is no result to hang the conditions on otherwise.
+        let values = Node::map(backend, op, segments.times(op, u64::from(width))?, value, &asserts);
         Self::new(backend, Vec::new(), Some(segments), self.inner().to_vec(), Values::Numbers(values))
     }
 }
@@ -320,13 +321,13 @@ unsorted! {
          finite value for a segment of a dense result that has no members.", "vec![1, 0, 1]",
         "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 4.0, 5.0]))";
     unsorted_segment_mean, Mean, Averaged, T::Mean, "unsorted_segment_mean", "The mean of each segment",
-        "f32 for u8 and f32; f64 for f64 and all wider integers, whose sums are exact. A segment of a dense result that has no \
-         members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "vec![1, 0, 1]",
+        "Floats as [`reduce_mean`](Self::reduce_mean) gives; sums of integers are exact. A segment of a dense result that \
+         has no members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "vec![1, 0, 1]",
         "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 2.5, 3.5]))";
     unsorted_segment_sqrt_n, SqrtN, Averaged, T::Mean, "unsorted_segment_sqrt_n",
         "The sum of each segment by the square root of the number of its members",
-        "f32 for u8 and f32; f64 for f64 and all wider integers, whose sums are exact. A segment of a dense result that has no \
-         members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "vec![0, 1, 1]",
+        "Floats as [`reduce_mean`](Self::reduce_mean) gives; sums of integers are exact. A segment of a dense result that \
+         has no members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "vec![0, 1, 1]",
         "(vec![vec![0, 2, 4]], HostValues::F32(vec![1.0, 2.0, 7.0 / 2f32.sqrt(), 5.0]))";
 }
 

@@ -147,7 +147,7 @@ impl Tensor {
     /// counts within its row. `n` is known on the device only. NaN is not 0, -0 is.
     ///
     /// # Errors
-    /// A tensor of strings; a device without 64-bit integers.
+    /// A tensor of strings.
     ///
     /// # Cost
     /// A sum and a compaction over the elements, a map for each dimension, with a search for each ragged one, and one

@@ -86,7 +86,7 @@ impl Tensor {
     /// values along the axis.
     ///
     /// Never by way of the softmax itself, so that small shares keep their digits. Shape, dtype, NaN and infinities, empty
-    /// rows, order and cost as for [`softmax`](Self::softmax), and a map of the reduction's size.
+    /// rows, order and cost as for [`softmax`](Self::softmax).
     ///
     /// # Errors
     /// `axis` out of range; a dtype other than floats.
@@ -111,8 +111,7 @@ impl Tensor {
     /// (`tf.math.reduce_logsumexp`).
     ///
     /// The greatest value is subtracted first, if it is finite, so that nothing overflows on the way: +inf gives +inf, -inf
-    /// alone -inf, NaN anywhere NaN. Same dtype. Two passes over the values and two maps of the result's size; shapes and
-    /// order as for all [reductions](Axes).
+    /// alone -inf, NaN anywhere NaN. Same dtype. Two passes over the values; shapes and order as for all [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; a dtype other than floats.

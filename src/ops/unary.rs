@@ -1,6 +1,6 @@
 //! Operations of one operand, element by element.
 
-use super::elementwise::{Takes, math, number};
+use super::elementwise::{Takes, math, number, rounded_once};
 use crate::element::{Arithmetic, FloatElement, IntegerElement, SignedElement};
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -170,10 +170,10 @@ unary_ops! {
     /// `log(1 + exp(x))`, which does not overflow.
     softplus "tf.math.softplus" F32 [1000.0, -1000.0] => F32 [1000.0, 0.0], |x| math(MathFn::Softplus, x);
     /// `x / (1 + |x|)`.
-    softsign "tf.nn.softsign" F32 [1.0, -3.0] => F32 [0.5, -0.75], |x| {
+    softsign "tf.nn.softsign" F32 [1.0, -3.0] => F32 [0.5, -0.75], |x| rounded_once([x], |[x]| {
         let one = number(x.dtype(), 1.0);
         x.clone().quotient(x.unary(UnaryOp::Abs).add(one))
-    };
+    });
     /// The square root; NaN below 0.
     sqrt "tf.math.sqrt" F32 [4.0, 0.25] => F32 [2.0, 0.5], |x| math(MathFn::Sqrt, x);
     /// The tangent; NaN for infinities.
@@ -186,13 +186,14 @@ unary_ops! {
         x.clone().lt(zero).select(math(MathFn::Expm1, x.clone()), x)
     };
     /// The scaled exponential linear unit.
-    selu "tf.nn.selu" F32 [0.0, 1.0] => F32 [0.0, 1.050701], |x| {
+    selu "tf.nn.selu" F32 [0.0, 1.0] => F32 [0.0, 1.050701], |x| rounded_once([x], |[x]| {
         let (zero, scale) = (number(x.dtype(), 0.0), number(x.dtype(), SELU_SCALE));
         let below = number(x.dtype(), SELU_SCALE * SELU_ALPHA).mul(math(MathFn::Expm1, x.clone()));
         x.clone().lt(zero).select(below, scale.mul(x))
-    };
+    });
     /// `x * sigmoid(x)`.
-    silu "tf.nn.silu" F32 [0.0, 1000.0] => F32 [0.0, 1000.0], |x| x.clone().mul(math(MathFn::Sigmoid, x));
+    silu "tf.nn.silu" F32 [0.0, 1000.0] => F32 [0.0, 1000.0],
+        |x| rounded_once([x], |[x]| x.clone().mul(math(MathFn::Sigmoid, x)));
 }
 
 unary_ops! {

@@ -263,8 +263,11 @@ impl<'a> Walk<'a> {
                         _ if k == first || dim.is_one() => {}
                         Dim::Ragged(q) => self.equal_rows((first, &partition), (k, q), &above[k], d)?,
                         Dim::Uniform(n) if above[k] != Place::Same && repeat == UniformRows::Once => {
-                            let what =
-                                format!("dimension {d} is ragged, and {} inside of one that repeats", n.capacity());
+                            let what = format!(
+                                "dimension {d} is ragged, and {} inside of one that repeats; one value a row needs a \
+                                 dimension of size 1, as keepdims and expand_dims give",
+                                n.capacity()
+                            );
                             return Err(self.misfit(first, k, what));
                         }
                         Dim::Uniform(n) => self.all_of_length((first, &partition), (k, n.capacity()), d)?,

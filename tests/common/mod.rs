@@ -3,6 +3,7 @@
 
 mod devices;
 pub mod naive;
+pub mod outcome;
 pub mod random;
 
 pub use devices::{devices, devices_and_unfused_cpu, every_way, fused_and_not, gpus, has};

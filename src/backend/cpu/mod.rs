@@ -73,12 +73,17 @@ impl CpuBackend {
         let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
         let inputs = Inputs { arrays, checks, outcomes: outcomes.clone() };
         self.passes.fetch_add(1, Ordering::Relaxed);
-        let array = self.compute(step, &inputs)?;
         if !inputs.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
             let fresh = |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, check.clone());
             status.extend(inputs.checks.iter().enumerate().map(fresh));
         }
+        // What does not fit may be so for a condition that failed before, such as an index beyond all rows: that is the
+        // error then.
+        let array = match self.compute(step, &inputs) {
+            Ok(array) => array,
+            Err(e) => return Err(status.iter().find_map(|s| settled(s).err()).unwrap_or(e)),
+        };
         step.out.set_stored(Stored { data: Arc::new(array), status: status.into() });
         Ok(())
     }
@@ -147,6 +152,12 @@ impl CpuBackend {
     }
 }
 
+/// Fails if the condition was found not to hold.
+fn settled(s: &Status) -> Result<()> {
+    let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
+    s.settle(block[s.slot as usize].load(Ordering::Relaxed))
+}
+
 impl Backend for CpuBackend {
     fn id(&self) -> u64 {
         self.id
@@ -196,10 +207,7 @@ impl Backend for CpuBackend {
         self.evaluate(&wanted)?;
         for n in &wanted {
             let stored = n.stored().expect("bug: evaluation left a node without a result");
-            for s in stored.status.iter() {
-                let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
-                s.settle(block[s.slot as usize].load(Ordering::Relaxed))?;
-            }
+            stored.status.iter().try_for_each(settled)?;
         }
         let array = |n: &Node| {
             let data = n.stored().expect("bug: evaluated above").data.clone();

@@ -139,7 +139,8 @@ impl Indices {
             let batched = d + 1 < batch && self.dims[d].1;
             dims.push((p.clone(), d < params.ragged_rank() || batched));
         }
-        let of_row = self.of_each_row(above, here, axis, batch)?;
+        let is_dense = params.ragged_rank() <= axis && !self.dims.iter().any(|(_, stays)| *stays);
+        let of_row = self.of_each_row(above, here, axis, batch, is_dense)?;
         // The row of `here` that an index counts in is its outermost ancestor.
         let row = of_row.dims.iter().rev().fold(Expr::index(), |at, (p, _)| p.row_of(at));
         let within = Within::Row(here, row);
@@ -152,8 +153,16 @@ impl Indices {
         under_all(op, dims, taken, true)
     }
 
-    /// The indices of each row of `here`, whose batch is its ancestor through the partitions `above`.
-    fn of_each_row(&self, above: &[RowPartition], here: &RowPartition, axis: usize, batch: usize) -> Result<Self> {
+    /// The indices of each row of `here`, whose batch is its ancestor through the partitions `above`. They become inner
+    /// dimensions if all is dense below.
+    fn of_each_row(
+        &self,
+        above: &[RowPartition],
+        here: &RowPartition,
+        axis: usize,
+        batch: usize,
+        is_dense: bool,
+    ) -> Result<Self> {
         let rows = here.nrows_extent().clone();
         let backend = self.node.backend();
         let own = |dims: Vec<(RowPartition, bool)>, node: Node, count: Extent| Self {
@@ -176,7 +185,12 @@ impl Indices {
         let mut batch_of = Expr::u32(0);
         if batch == 0 {
             // All rows have the same indices: those of the one row of everything.
-            dims.insert(0, (single_row(backend, self.op, self.nrows.clone())?, false));
+            let number = match is_dense {
+                // A dimension of a dense tensor: the wait, where only the device knows it.
+                true => Extent::known(self.nrows.on_host(backend, self.op)?),
+                false => self.nrows.clone(),
+            };
+            dims.insert(0, (single_row(backend, self.op, number)?, false));
         } else {
             batch_of = above[batch - 1..].iter().rev().fold(Expr::index(), |at, p| p.row_of(at));
         }

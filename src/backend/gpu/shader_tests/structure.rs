@@ -63,7 +63,7 @@ fn pairs_change_no_other_kernel() {
 }
 
 /// Cases that take elements elsewhere and compute nothing of them.
-const MOVES: [&str; 4] = ["checked ", "select ", "within ", "compact "];
+const MOVES: [&str; 5] = ["checked ", "select ", "within ", "compact ", "a small compact "];
 
 #[test]
 fn another_structure_is_another_text() {

@@ -8,6 +8,7 @@ use super::measurement::{self, Measurement};
 use super::page::Page;
 use super::style;
 use crate::rows::Sweep;
+use crate::table::grouped;
 
 /// Of a cell, and of what stands left of the cells and above.
 const CELL: (i32, i32) = (108, 42);
@@ -34,7 +35,7 @@ pub fn draw(page: &mut Page, device: &str, of_device: &[&Measurement]) -> Result
         if cells.is_empty() {
             continue;
         }
-        page.heading(3, &format!("{op}, {values} values"));
+        page.heading(3, &format!("{op}, {} values", grouped(values)));
         page.svg(&map(&cells)?);
     }
     Ok(())
@@ -96,5 +97,5 @@ fn shade(share: f64) -> (RGBColor, RGBColor) {
     let share = share.clamp(0.0, 1.0);
     let mix = |from: f64, to: f64| (from + (to - from) * share) as u8;
     let colour = RGBColor(mix(236.0, 8.0), mix(242.0, 48.0), mix(249.0, 107.0));
-    (colour, if share > 0.5 { WHITE } else { BLACK })
+    (colour, if share > 0.45 { WHITE } else { BLACK })
 }

@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use super::measurement::{self, Measurement};
 use super::page::Page;
 use super::style::{self, GRID, WIDTH};
-use crate::table::UNKNOWN;
+use crate::table::{UNKNOWN, grouped};
 
 /// Another library's measurement, and how many times this engine's time it took.
 struct Compared<'a> {
@@ -39,7 +39,7 @@ pub fn draw(page: &mut Page, all: &[Measurement]) -> Result<()> {
         let peers: Vec<String> =
             measurement::by(&compared, |c| c.other.device_name()).into_iter().map(|(name, _)| name).collect();
         for ((dist, values), compared) in measurement::by(&compared, |c| (c.other.dist.clone(), c.other.values)) {
-            page.heading(3, &format!("Against {device}: {dist}, {values} values"));
+            page.heading(3, &format!("Against {device}: {dist}, {} values", grouped(values)));
             page.svg(&chart(&compared, &peers)?);
             table(page, &compared, &peers);
         }

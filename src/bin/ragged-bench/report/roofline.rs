@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use super::measurement::{self, Measurement};
 use super::page::Page;
 use super::style::{self, GRID, WIDTH};
-use crate::table::{UNKNOWN, bytes};
+use crate::table::{UNKNOWN, bytes, grouped};
 
 /// A measurement as a point: bytes that the kernels moved, and GB/s.
 struct Point<'a> {
@@ -62,7 +62,7 @@ fn chart(points: &[Point], copy: Option<f64>) -> Result<String> {
             .margin(8)
             .x_label_area_size(42)
             .y_label_area_size(66)
-            .build_cartesian_2d(xs.clone().log_scale(), ys.log_scale())?;
+            .build_cartesian_2d(xs.clone().log_scale().base(2.0), ys.log_scale().base(2.0))?;
         chart
             .configure_mesh()
             .bold_line_style(GRID)
@@ -85,9 +85,16 @@ fn chart(points: &[Point], copy: Option<f64>) -> Result<String> {
             chart
                 .draw_series(points.iter().map(|p| Circle::new((p.x, p.y), 5, style::colour(k).mix(0.85).filled())))?;
         }
+        let mut taken: Vec<(i32, i32, i32)> = Vec::new();
         for (text, at) in labels(points) {
-            let text = EmptyElement::at(at) + Text::new(text, (8, 0), label(12, VPos::Center));
-            chart.draw_series([text])?;
+            let (x, mut y) = chart.backend_coord(&at);
+            // About as wide as it will be; moved down until it stands on no other.
+            let end = x + 10 + 7 * text.len() as i32;
+            while taken.iter().any(|&(from, to, at)| x < to && from < end && (y - at).abs() < 14) {
+                y += 2;
+            }
+            taken.push((x, end, y));
+            area.draw(&Text::new(text, (x + 8, y), label(12, VPos::Center)))?;
         }
         Ok(())
     })
@@ -113,7 +120,7 @@ fn table(page: &mut Page, points: &[Point]) {
     let mut header = vec!["GB/s (of copy)".to_owned()];
     header.extend(dists.iter().cloned());
     let mut rows = Vec::new();
-    for (name, of_op) in measurement::by(points, |p: &Point| format!("{}, {} values", p.of.op, p.of.values)) {
+    for (name, of_op) in measurement::by(points, |p: &Point| format!("{}, {} values", p.of.op, grouped(p.of.values))) {
         let cell = |dist: &String| {
             let Some(p) = of_op.iter().find(|p| p.of.dist == *dist) else { return UNKNOWN.to_owned() };
             let of_copy = p.of.copy_gb_s.map_or_else(String::new, |c| format!(" ({:.0} %)", 100.0 * p.y / c));

@@ -1,0 +1,185 @@
+//! Random chains of operations on random ragged tensors: the CPU and the GPU, fusing or not, agree bit for bit, errors included.
+//!
+//! A case is a seed: what fails names it, and `RAGGED_FUZZ_SEED` runs it alone, or as the first of
+//! `RAGGED_FUZZ_CASES` ones.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod elementwise;
+mod indexing;
+mod masks;
+mod op;
+mod ordering;
+mod products;
+mod random;
+mod reductions;
+mod rows;
+mod shapes;
+mod strings;
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use common::outcome::{bits, outcome};
+use op::{Subject, choose};
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor};
+use random::{Random, tensor};
+
+/// The reference first.
+fn devices() -> Vec<(String, Device)> {
+    let mut out = vec![("cpu".to_owned(), Device::cpu()), ("cpu unfused".to_owned(), Device::cpu_unfused())];
+    let gpus = common::gpus();
+    if !gpus.is_empty() {
+        let options = DeviceOptions::default().core_limits(true).no_int64(true);
+        out.push(("gpu core".into(), Device::gpu_with(&options).expect("opens with less")));
+        out.push(("gpu unfused".into(), Device::gpu_unfused(&DeviceOptions::default()).expect("opens twice")));
+    }
+    out.extend(gpus);
+    out
+}
+
+/// Values that a tensor of the pool may have: chains stay cheap.
+const MOST: usize = 20_000;
+
+/// A tensor of the pool: one twin a device, and one on a CPU device of its own that is read after every step.
+struct Twins {
+    scout: Tensor,
+    all: Vec<Tensor>,
+}
+
+/// A chain: the random numbers that make it, its devices, what it has so far, and what was done.
+struct Chain<'a> {
+    seed: u64,
+    random: Random,
+    has_f64: bool,
+    scout: &'a Device,
+    devices: Vec<&'a (String, Device)>,
+    pool: Vec<Twins>,
+    log: String,
+}
+
+impl Chain<'_> {
+    /// The tensor on every device; as many of its rows as a mask keeps, so that no host knows how many, now and then.
+    fn upload(&mut self, host: &HostTensor) {
+        let nrows = host.nested_row_splits.first().map_or(host.inner_shape[0], |splits| splits.len() - 1);
+        let flags: Vec<bool> = (0..nrows).map(|_| !self.random.once_in(4)).collect();
+        let mask = self.random.once_in(3).then(|| HostTensor::dense(&[nrows], HostValues::Bool(flags)));
+        let on = |device: &Device| -> Tensor {
+            let x = host.to_device(device).expect("a valid tensor");
+            let Some(mask) = &mask else { return x };
+            mask.to_device(device).and_then(|mask| x.boolean_mask(&mask)).expect("a mask of rows")
+        };
+        let all = self.devices.iter().map(|(_, device)| on(device)).collect();
+        writeln!(self.log, "  {} = {} masked {}", self.pool.len(), host.values.dtype(), mask.is_some())
+            .expect("a string");
+        self.pool.push(Twins { scout: on(self.scout), all });
+    }
+
+    /// Applies a random operation on every device. What it gives joins the pool.
+    fn step(&mut self) {
+        let (a, b) = (self.random.below(self.pool.len()), self.random.below(self.pool.len()));
+        let (x, y) = (&self.pool[a], &self.pool[b]);
+        let rank = x.scout.rank().max(1) as i64;
+        let subject = Subject {
+            dtype: x.scout.dtype(),
+            rank: x.scout.rank(),
+            axis: self.random.signed(rank).clamp(-rank, rank - 1),
+            has_f64: self.has_f64,
+        };
+        let op = choose(&mut self.random, &subject);
+        let place = self.pool.len();
+        writeln!(self.log, "  {place} = {} of {a}, {b}: {} {}", op.name, x.scout.dtype(), x.scout.shape_text())
+            .expect("a string");
+        let scout = (op.run)(&x.scout, &y.scout);
+        let size = scout.as_ref().ok().map(|t| t.to_host().map(|t| t.values.len()));
+        let read = |t: &Tensor| format!("{:?} {}", t.shape(), t.dtype());
+        let results: Vec<Result<Tensor>> = x.all.iter().zip(&y.all).map(|(x, y)| (op.run)(x, y)).collect();
+        let lacks_f64 = |((_, device), result): (&&(String, Device), &Result<Tensor>)| {
+            matches!(result, Err(Error::Unsupported { dtype: DType::F64, .. })) && !common::has(device, DType::F64)
+        };
+        if self.devices.iter().zip(&results).any(lacks_f64) {
+            writeln!(self.log, "    needs 64-bit floats").expect("a string");
+            return;
+        }
+        let want = outcome(&results[0], read);
+        for ((device, _), result) in self.devices.iter().zip(&results) {
+            let got = outcome(result, read);
+            let errors = (result.as_ref().err(), results[0].as_ref().err());
+            assert_eq!(want, got, "seed {} on {device}: {:?}, not {:?}\n{}", self.seed, errors.0, errors.1, self.log);
+        }
+        // A tensor of broken conditions breaks all that is made of it: few of these. What is too large is not computed.
+        let stays = match size {
+            Some(Ok(n)) => n <= MOST,
+            Some(Err(_)) => self.random.once_in(4),
+            None => false,
+        };
+        writeln!(self.log, "    {want} {size:?}{}", if stays { "" } else { ", dropped" }).expect("a string");
+        let (Ok(scout), Ok(all), true) = (scout, results.into_iter().collect::<Result<Vec<_>>>(), stays) else {
+            return;
+        };
+        // What follows reads a stored tensor, or has it fused in.
+        if self.random.once_in(5) {
+            all.iter().for_each(|t| t.eval().expect("evaluates"));
+        }
+        self.pool.push(Twins { scout, all });
+    }
+
+    /// Reads the pool in any order: what is read later is made of what was stored before.
+    fn compare(mut self) {
+        while !self.pool.is_empty() {
+            let at = self.random.below(self.pool.len());
+            let twins = self.pool.swap_remove(at);
+            let read: Vec<Result<HostTensor>> = twins.all.iter().map(Tensor::to_host).collect();
+            let want = outcome(&read[0], bits);
+            for ((device, _), result) in self.devices.iter().zip(&read) {
+                let got = outcome(result, bits);
+                assert!(
+                    want == got,
+                    "seed {} on {device}: {}\n{}wanted {}\ngot    {}\n{:?} {:?}",
+                    self.seed,
+                    twins.scout.shape_text(),
+                    self.log,
+                    &want[..want.len().min(2000)],
+                    &got[..got.len().min(2000)],
+                    read[0].as_ref().err(),
+                    result.as_ref().err()
+                );
+            }
+        }
+    }
+}
+
+fn run(seed: u64, devices: &[(String, Device)], scout: &Device) {
+    let mut random = Random(seed);
+    let dtype = random.of(&DType::ALL);
+    // Not every device has 64-bit floats: in most chains none come up, and all devices take part.
+    let has_f64 = dtype == DType::F64 || seed.is_multiple_of(4);
+    let hosts: Vec<HostTensor> = (0..2).map(|_| tensor(&mut random, dtype)).collect();
+    let devices = devices.iter().filter(|(_, d)| !has_f64 || common::has(d, DType::F64)).collect();
+    let mut chain = Chain { seed, random, has_f64, scout, devices, pool: Vec::new(), log: String::new() };
+    hosts.iter().for_each(|host| chain.upload(host));
+    for _ in 0..3 + chain.random.below(7) {
+        chain.step();
+    }
+    chain.compare();
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+#[test]
+fn random_chains_agree_everywhere() {
+    let (devices, scout) = (devices(), Device::cpu_unfused());
+    let asked = number("RAGGED_FUZZ_SEED");
+    let first = asked.unwrap_or(0);
+    let cases = number("RAGGED_FUZZ_CASES").unwrap_or(if asked.is_some() { 1 } else { 40 });
+    let (start, mut slowest) = (Instant::now(), (Duration::ZERO, 0));
+    for seed in first..first + cases {
+        let before = Instant::now();
+        run(seed, &devices, &scout);
+        slowest = slowest.max((before.elapsed(), seed));
+    }
+    println!("{cases} chains in {:?}, the slowest {} in {:?}", start.elapsed(), slowest.1, slowest.0);
+}

@@ -1,0 +1,65 @@
+//! What an operation of a chain is, and the choice of one.
+
+use ragged::{DType, Result, Tensor};
+
+use crate::random::Random;
+use crate::{elementwise, indexing, masks, ordering, products, reductions, rows, shapes, strings};
+
+/// A chain's step with its arguments, to be applied to two tensors of the pool on every device.
+pub struct Op {
+    pub name: String,
+    pub run: Box<dyn Fn(&Tensor, &Tensor) -> Result<Tensor>>,
+}
+
+/// The step of that name.
+pub fn op(name: impl Into<String>, run: impl Fn(&Tensor, &Tensor) -> Result<Tensor> + 'static) -> Op {
+    Op { name: name.into(), run: Box::new(run) }
+}
+
+/// What is known of the tensors that a step is chosen for.
+#[derive(Clone, Copy)]
+pub struct Subject {
+    pub dtype: DType,
+    pub rank: usize,
+    /// A dimension, counted from either end.
+    pub axis: i64,
+    /// Whether 64-bit floats may come out.
+    pub has_f64: bool,
+}
+
+impl Subject {
+    pub fn is_number(&self) -> bool {
+        self.dtype != DType::Bool && self.dtype != DType::Str
+    }
+
+    /// All dimensions but the first.
+    pub fn inner_axes(&self) -> Vec<i64> {
+        (1..self.rank as i64).collect()
+    }
+}
+
+type Family = fn(&mut Random, &Subject) -> Op;
+
+/// The families, each as often as it is listed, for strings and for numbers.
+const OF_STRINGS: [Family; 7] =
+    [strings::pick, strings::pick, indexing::pick, indexing::pick, masks::pick, shapes::pick, shapes::pick];
+const OF_NUMBERS: [Family; 12] = [
+    elementwise::pick,
+    elementwise::pick,
+    indexing::pick,
+    indexing::pick,
+    masks::pick,
+    ordering::pick,
+    ordering::pick,
+    products::pick,
+    reductions::pick,
+    reductions::pick,
+    rows::pick,
+    shapes::pick,
+];
+
+/// A step for a tensor.
+pub fn choose(random: &mut Random, subject: &Subject) -> Op {
+    let families: &[Family] = if subject.dtype == DType::Str { &OF_STRINGS } else { &OF_NUMBERS };
+    random.of(families)(random, subject)
+}

@@ -1,0 +1,21 @@
+//! Strings: pieces, pairs, hashes.
+
+use ragged::{Pieces, Tensor};
+
+use crate::op::{Op, Subject, op};
+use crate::random::Random;
+
+pub fn pick(random: &mut Random, _: &Subject) -> Op {
+    match random.below(10) {
+        0 => op("words", |x, _| x.string_split(b" ", Pieces::NonEmpty)),
+        1 => op("fields", |x, _| x.string_split(b" a", Pieces::All)),
+        2 => op("string_join", |x, y| Tensor::string_join(&[x, y], "-")),
+        3 => op("string_join of itself", |x, _| Tensor::string_join(&[x, x], "")),
+        4 => op("add", |x, y| x.add(y)),
+        5 => op("equal", |x, y| x.equal(y)),
+        6 => op("fingerprint64", |x, _| x.fingerprint64()),
+        7 => op("to_hash_bucket_fast", |x, _| x.to_hash_bucket_fast(1000)),
+        8 => op("to_hash_bucket_strong", |x, _| x.to_hash_bucket_strong(1000, [1, 2])),
+        _ => op("to_hash_bucket", |x, _| x.to_hash_bucket(7)),
+    }
+}
