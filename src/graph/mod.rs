@@ -10,5 +10,7 @@ mod fold;
 pub(crate) mod node;
 pub(crate) mod opcode;
 pub(crate) mod plan;
+mod recipe;
 pub(crate) mod scalar;
+mod step;
 pub(crate) mod traffic;

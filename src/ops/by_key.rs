@@ -106,7 +106,7 @@ impl ByKey {
 
     /// How many elements have that key.
     pub(crate) fn count(&self, key: Expr) -> Expr {
-        length(&self.rows, key)
+        self.rows.length(key)
     }
 
     /// The key of an element.
@@ -131,12 +131,4 @@ pub(crate) fn reduce_rows(
     }
     debug_assert!(value.dtype() == value.dtype().accumulator(), "bug: a reduction over packed numbers");
     Node::reduce(backend, name, op, (rows.clone(), nrows.clone()), nvals.clone(), inner, value)
-}
-
-/// The number of elements of a row.
-pub(crate) fn length(rows: &Rows, row: Expr) -> Expr {
-    match rows {
-        Rows::Uniform(len) => Expr::u32(*len),
-        Rows::Splits(_) => rows.start(row.clone().add(Expr::u32(1))).sub(rows.start(row)),
-    }
 }

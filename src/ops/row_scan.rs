@@ -8,7 +8,6 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
 
-use super::by_key::length;
 
 /// Which of the four scans.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +60,7 @@ impl RowScan {
                 Rows::Splits(splits) => Expr::row_of(splits, element.clone()),
             };
             let offset = element.sub(rows.start(row.clone()));
-            let mirrored = length(rows, row.clone()).sub(one.clone()).sub(offset);
+            let mirrored = rows.length(row.clone()).sub(one.clone()).sub(offset);
             value.at(&number(within(row, mirrored), Expr::index().rem(width.clone())))
         } else {
             value
@@ -74,7 +73,7 @@ impl RowScan {
         }
         let mut offset = at.clone().sub(rows.start(row.clone()));
         if self.reverse {
-            offset = length(rows, row.clone()).sub(one.clone()).sub(offset);
+            offset = rows.length(row.clone()).sub(one.clone()).sub(offset);
         }
         if !self.exclusive {
             return Ok(Expr::load(&scan, number(within(row.clone(), offset), d.clone())));

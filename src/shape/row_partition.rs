@@ -184,18 +184,12 @@ impl RowPartition {
 
     /// How many values row `row` has.
     pub(crate) fn length(&self, row: Expr) -> Expr {
-        match &self.rows {
-            Rows::Uniform(len) => Expr::u32(*len),
-            Rows::Splits(_) => self.start(row.clone().add(Expr::u32(1))).sub(self.start(row)),
-        }
+        self.rows.length(row)
     }
 
     /// The row that holds value `at`.
     pub(crate) fn row_of(&self, at: Expr) -> Expr {
-        match &self.rows {
-            Rows::Uniform(len) => at.div(Expr::u32((*len).max(1))),
-            Rows::Splits(node) => Expr::row_of(node, at),
-        }
+        self.rows.row_of(at)
     }
 
     /// The place of value `at` in its row.

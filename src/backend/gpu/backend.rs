@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::codegen::Binding;
-use super::lower::{Launch, lower};
+use super::launch::Launch;
+use super::lower::lower;
 use super::probe;
 use super::runtime::{Access, AdapterKind, Buffer, Command, Dispatch, ReadRequest, Runtime};
 use crate::dtype::DType;

@@ -1,5 +1,12 @@
 //! The host side of `shaders/matmul.wgsl`.
 
+use std::sync::Arc;
+
+use super::codegen::{Module, value_type};
+use super::launch::{Lowered, partition};
+use crate::graph::node::Product;
+use crate::graph::plan::Step;
+
 /// Bytes of a matrix that a tile keeps in workgroup memory, at the most.
 const STAGE: usize = 4096;
 
@@ -17,6 +24,35 @@ pub fn constants(tile: u32, size: usize) -> String {
 pub fn head(batches: u32, tiles: u32, capacity: u32, transposed: [bool; 2]) -> [u32; 8] {
     let [left, right] = transposed.map(u32::from);
     [batches, tiles, capacity, left, right, 0, 0, 0]
+}
+
+const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
+
+/// Lowers [`Recipe::Product`](crate::graph::node::Recipe::Product).
+pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, label: &Arc<str>) -> Lowered {
+    let (batches, capacity) = (p.batches.capacity(), step.out.extent().capacity());
+    if batches == 0 || p.tile_capacity == 0 || capacity == 0 {
+        return Lowered::default();
+    }
+    let dtype = p.operands[0].dtype();
+    let mut m = Module::new(step, first_slot).without_row_context();
+    partition(&mut m, &p.tiles, &p.batches);
+    for (name, e) in ["rows_of", "terms_of", "columns_of"].into_iter().zip(&p.sizes) {
+        m.value_function(name, e);
+    }
+    for (name, e) in ["left_start", "right_start", "out_start"].into_iter().zip(&p.starts) {
+        m.value_function(name, e);
+    }
+    for (name, e) in ["load_left", "load_right"].into_iter().zip(&p.operands) {
+        m.value_function(name, e);
+    }
+    m.sum_of_products(dtype);
+    m.push(&constants(p.tile, dtype.size()));
+    m.push("fn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
+    let ty = value_type(dtype);
+    let g = m.finish(&[MATMUL], ty, Some(ty), &[]);
+    let head = head(batches, p.tile_capacity, capacity, p.transposed);
+    Lowered { launches: vec![g.launch(label, "main", head, p.tile_capacity, 1)], ..Lowered::default() }
 }
 
 #[cfg(test)]

@@ -4,10 +4,11 @@
 //! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL) -> runtime (buffers, pipelines, queue)
 //! ```
 //!
-//! One file a primitive holds its grids and scratch sizes, under the stem of its kernel.
+//! One file a primitive holds its grids, scratch sizes and launches, under the stem of its kernel.
 
 mod backend;
 mod codegen;
+mod launch;
 mod lower;
 mod probe;
 pub(crate) mod runtime;
@@ -15,7 +16,9 @@ pub(crate) mod runtime;
 pub(crate) use backend::GpuBackend;
 
 pub(crate) mod compact;
+mod map;
 pub(crate) mod matmul;
+mod row_hash;
 pub(crate) mod row_reduce;
 pub(crate) mod row_scan;
 pub(crate) mod row_sort;

@@ -1,7 +1,14 @@
 //! The host side of `shaders/row_reduce.wgsl`.
 
+use std::sync::Arc;
+
+use super::codegen::{Binding, Module, elements_per_word, storage_type, value_type};
+use super::launch::{Lowered, ROW_TILES, partition, too_many};
 use super::{MAX_GROUPS, fold_grid};
 use crate::backend::cpu::row_reduce::{block_len, level2_lanes};
+use crate::error::Result;
+use crate::graph::node::Recipe;
+use crate::graph::plan::Step;
 
 /// Cost of a tile of `main`.
 const MAIN_TILE: u32 = 2048;
@@ -74,6 +81,39 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
 /// The cost of a tile of `wide`: a power of two, so that a tile covers about the same number of elements for any width.
 fn wide_tile(inner: u32) -> u32 {
     WIDE_ELEMENTS.div_ceil(inner.min(256)).next_power_of_two().clamp(64, 8192)
+}
+
+const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
+
+/// Lowers a step of [`Recipe::Reduce`].
+pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lowered> {
+    let Recipe::Reduce { op, rows, nrows, nvals, inner, value } = &step.recipe else {
+        unreachable!("bug: another recipe")
+    };
+    if nrows.capacity() == 0 || *inner == 0 {
+        return Ok(Lowered::default());
+    }
+    let grid = grid(nvals.capacity(), nrows.capacity(), *inner);
+    let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest())) else {
+        return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row reduction"));
+    };
+    let mut m = Module::new(step, first_slot);
+    partition(&mut m, rows, nrows);
+    m.value_function("load", value);
+    m.monoid(*op, value.dtype(), op.identity(value.dtype()));
+    m.reduction_output(value.dtype(), step.finish.as_ref());
+    let ty = value_type(value.dtype());
+    let is_packed = elements_per_word(step.out.dtype()) > 1;
+    let out = if is_packed { "atomic<u32>" } else { storage_type(step.out.dtype()) };
+    let part = format!("array<{ty}>");
+    let templates = [ROW_REDUCE, ROW_TILES];
+    let g = m.finish(&templates, ty, Some(out), &[("part", &part, Binding::Scratch(0))]);
+    let mut launches = vec![g.launch(label, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
+    if let Some((x, y, z)) = grid.level2 {
+        launches.push(g.launch(label, "level2", grid.head, x * y, z));
+    }
+    let scratch = vec![u64::from(grid.part_len) * value.dtype().size() as u64];
+    Ok(Lowered { launches, scratch, clears_output: is_packed, ..Lowered::default() })
 }
 
 #[cfg(test)]

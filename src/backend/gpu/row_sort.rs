@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use super::codegen::{Binding, Module};
-use super::lower::{Launch, Lowered, SCAN, SORT, WORKGROUP_SCAN, partition, scan_launches};
-use super::{scan, sort};
+use super::launch::{Launch, Lowered, WORKGROUP_SCAN, partition};
+use super::scan::{self, SCAN};
+use super::sort::{self, SORT};
 use crate::graph::expr::Expr;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
@@ -118,7 +119,7 @@ fn sum_longs(step: &Step, first_slot: u32, label: &Arc<str>, n: u32) -> Vec<Laun
     m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
     m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
     let scratch = [("out", "array<u32>", Binding::Scratch(LONGS)), ("tiles", "array<u32>", Binding::Scratch(TILES))];
-    scan_launches(&m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch), label, stretches(n))
+    scan::launches(&m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch), label, stretches(n))
 }
 
 /// A pass over the elements of long rows.
@@ -186,7 +187,7 @@ fn sum_digits(step: &Step, first_slot: u32, label: &Arc<str>, n: u32) -> Vec<Lau
         ("tiles", "array<u32>", Binding::Scratch(TILES)),
         ("longs", "array<u32>", Binding::ScratchRead(LONGS)),
     ];
-    scan_launches(&m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch), label, digits)
+    scan::launches(&m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch), label, digits)
 }
 
 #[cfg(test)]

@@ -1,5 +1,14 @@
 //! The host side of `shaders/scan.wgsl`.
 
+use std::sync::Arc;
+
+use super::codegen::{Binding, Generated, Module};
+use super::launch::{Launch, Lowered, WORKGROUP_SCAN, live, within};
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::plan::Step;
+
 /// Elements a workgroup scans.
 pub const TILE: u32 = 2048;
 
@@ -19,6 +28,37 @@ pub const fn scratch_len(capacity: u32) -> u32 {
 /// Whether the entry point `small` will do.
 pub const fn is_small(capacity: u32) -> bool {
     capacity < TILE
+}
+
+pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
+
+/// Lowers [`Recipe::Scan`](crate::graph::node::Recipe::Scan).
+pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, count: &Extent, label: &Arc<str>) -> Result<Lowered> {
+    let mut m = Module::new(step, first_slot).without_row_context();
+    live(&mut m, "live", count);
+    m.value_function("value", value);
+    m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
+    let tiles = ("tiles", "array<u32>", Binding::Scratch(0));
+    let g = m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some("u32"), &[tiles]);
+    within(step, count.capacity(), MAX_CAPACITY, "a scan")?;
+    let launches = launches(&g, label, count.capacity());
+    let words = scratch_len(count.capacity());
+    Ok(Lowered { launches, scratch: vec![u64::from(words) * 4], overflow: Some((0, words - 1)), ..Lowered::default() })
+}
+
+/// The launches of a scan of up to `capacity` elements.
+pub(super) fn launches(g: &Generated, label: &Arc<str>, capacity: u32) -> Vec<Launch> {
+    let tiles = tiles(capacity);
+    let head = [capacity, 0, 0, 0, 0, 0, 0, 0];
+    if is_small(capacity) {
+        vec![g.launch(label, "small", head, 1, 1)]
+    } else {
+        vec![
+            g.launch(label, "upsweep", head, tiles, 1),
+            g.launch(label, "spine", head, 1, 1),
+            g.launch(label, "downsweep", head, tiles, 1),
+        ]
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,15 @@
 //! The host side of `shaders/sort.wgsl`.
 
+use std::sync::Arc;
+
+use super::codegen::{Binding, Module};
+use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
+use super::scan;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::plan::Step;
+
 /// Elements a workgroup sorts.
 pub const TILE: u32 = 2048;
 
@@ -28,6 +38,71 @@ pub const fn passes(key_bits: u32) -> u32 {
 /// The template's parameter words for a pass, counted from 0.
 pub const fn head(capacity: u32, pass: u32) -> [u32; 8] {
     [capacity, pass * DIGIT_BITS, 0, 0, 0, 0, 0, 0]
+}
+
+pub(super) const SORT: &str = include_str!("../../../shaders/sort.wgsl");
+
+/// One pass a byte of the keys; keys and permutation alternate between two pairs of scratch buffers.
+pub(super) fn lower(
+    step: &Step,
+    first_slot: u32,
+    key: &Expr,
+    count: &Extent,
+    bits: u32,
+    label: &Arc<str>,
+) -> Result<Lowered> {
+    within(step, count.capacity(), MAX_CAPACITY, "a sort")?;
+    let n = count.capacity();
+    if n == 0 {
+        return Ok(Lowered::default());
+    }
+    let passes = passes(bits).max(1);
+    let tiles = tiles(n);
+    let digits = counts_len(n);
+    // Scratch: digits, the sums' tiles, then keys and permutation, two of each.
+    let (digits_at, tiles_at, keys_at, perm_at) = (0, 1, [2, 3], [4, 5]);
+    let mut launches = Vec::new();
+    for pass in 0..passes {
+        let is_first = pass == 0;
+        let is_last = pass + 1 == passes;
+        let (to, from) = (pass as usize % 2, 1 - pass as usize % 2);
+        let mut m = Module::new(step, first_slot).without_row_context();
+        let capacity = "fn capacity() -> u32 {\n    return p.head[0].x;\n}";
+        let mut scratch = vec![("digits", "array<u32>", Binding::Scratch(digits_at))];
+        if is_first {
+            live(&mut m, "live", count);
+            m.value_function("value", key);
+            m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
+            m.push("fn index(i: u32) -> u32 {\n    return i;\n}");
+        } else {
+            m = Module::empty(step, first_slot);
+            m.push("fn live() -> u32 {\n    return capacity();\n}");
+            m.push("fn load(i: u32) -> u32 {\n    return keys_in[i];\n}");
+            m.push("fn index(i: u32) -> u32 {\n    return perm_in[i];\n}");
+            scratch.push(("keys_in", "array<u32>", Binding::ScratchRead(keys_at[from])));
+            scratch.push(("perm_in", "array<u32>", Binding::ScratchRead(perm_at[from])));
+        }
+        m.push(capacity);
+        m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
+        scratch.push(("keys_out", "array<u32>", Binding::Scratch(keys_at[to])));
+        let perm_out = if is_last { Binding::Output } else { Binding::Scratch(perm_at[to]) };
+        scratch.push(("perm_out", "array<u32>", perm_out));
+        let g = m.finish(&[SORT, WORKGROUP_SCAN], "u32", None, &scratch);
+        let head = head(n, pass);
+        launches.push(g.launch(label, "count", head, tiles, 1));
+        let mut m = Module::empty(step, first_slot);
+        m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
+        m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
+        let scan_scratch =
+            [("out", "array<u32>", Binding::Scratch(digits_at)), ("tiles", "array<u32>", Binding::Scratch(tiles_at))];
+        let sums = m.finish(&[scan::SCAN, WORKGROUP_SCAN], "u32", None, &scan_scratch);
+        launches.extend(scan::launches(&sums, label, digits));
+        launches.push(g.launch(label, "scatter", head, tiles, 1));
+    }
+    let array = u64::from(n) * 4;
+    let spare = if passes > 1 { array } else { 4 };
+    let scratch = vec![u64::from(digits + 1) * 4, u64::from(scan::scratch_len(digits)) * 4, array, spare, array, spare];
+    Ok(Lowered { launches, scratch, ..Lowered::default() })
 }
 
 #[cfg(test)]

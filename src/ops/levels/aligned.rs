@@ -1,13 +1,13 @@
 //! Reductions with ragged dimensions below them: rows are aligned, and their members brought together by key.
 
-use super::{Levels, longest, row_of};
+use super::{Levels, longest};
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
-use crate::ops::by_key::{ByKey, length, reduce_rows};
+use crate::ops::by_key::{ByKey, reduce_rows};
 use crate::shape::RowPartition;
 
 /// Aligned rows on their way from the outermost level to the elements.
@@ -47,7 +47,7 @@ impl Levels {
                 let length = Expr::load(&most, Expr::index());
                 let part = RowPartition::from_lengths(backend, op, &nrows, length, capacity(last))?;
                 let above = below.row_of(Expr::index());
-                let key = part.within(row_of(&rows, above), below.offset_of(Expr::index()));
+                let key = part.within(rows.row_of(above), below.offset_of(Expr::index()));
                 Alignment { key, nkeys: part.nvals_extent().clone(), parts: vec![part] }
             }
         };
@@ -156,7 +156,7 @@ impl Levels {
         for level in first..last {
             let nrows = parts.last().map_or(results.clone(), |p| p.nvals_extent().clone());
             let (rows, _) = self.composed(backend, op, first, level)?;
-            let any = Expr::u32(0).lt(length(&rows, result.clone())).select(Expr::u32(1), Expr::u32(0));
+            let any = Expr::u32(0).lt(rows.length(result.clone())).select(Expr::u32(1), Expr::u32(0));
             let part = RowPartition::from_lengths(backend, op, &nrows, any, nrows.capacity())?;
             let above =
                 Node::map(backend, op, part.nvals_extent().clone(), result.at(&part.row_of(Expr::index())), &[]);

@@ -192,14 +192,6 @@ impl Levels {
     }
 }
 
-/// The row that holds an element.
-fn row_of(rows: &Rows, element: Expr) -> Expr {
-    match rows {
-        Rows::Uniform(len) => element.div(Expr::u32((*len).max(1))),
-        Rows::Splits(splits) => Expr::row_of(splits, element),
-    }
-}
-
 /// The length of the longest row; 0 without rows.
 pub(super) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) -> Result<Extent> {
     let nrows = p.nrows_extent();

@@ -1,13 +1,12 @@
 //! One run of adjacent axes that is reduced, or scanned.
 
-use super::row_of;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
-use crate::ops::by_key::{ByKey, length, reduce_rows};
+use crate::ops::by_key::{ByKey, reduce_rows};
 use crate::ops::row_scan::{RowPlace, RowScan};
 
 /// Which numbers of an array become one number of a smaller one.
@@ -46,7 +45,7 @@ impl Stage {
             Members::Rows { rows, nrows, nvals } => {
                 let width = Expr::u32(self.inner.max(1));
                 let element = Expr::index().div(width.clone());
-                let row = row_of(rows, element.clone());
+                let row = rows.row_of(element.clone());
                 let at = RowPlace { row, at: element, number: Expr::index().rem(width) };
                 scan.record(backend, name, (rows, nrows), nvals, self.inner, value, &at)
             }
@@ -58,7 +57,7 @@ impl Stage {
     pub(crate) fn count(&self) -> Expr {
         let element = Expr::index().div(Expr::u32(self.inner.max(1)));
         match &self.members {
-            Members::Rows { rows, .. } => length(rows, element),
+            Members::Rows { rows, .. } => rows.length(element),
             Members::Keys(keys) => keys.count(element),
         }
     }
@@ -68,7 +67,7 @@ impl Stage {
         let width = Expr::u32(self.inner.max(1));
         let element = Expr::index().div(width.clone());
         let row = match &self.members {
-            Members::Rows { rows, .. } => row_of(rows, element),
+            Members::Rows { rows, .. } => rows.row_of(element),
             Members::Keys(keys) => keys.key(element),
         };
         row.mul(width.clone()).add(Expr::index().rem(width))

@@ -1,0 +1,113 @@
+//! Kernels to start, and the functions that templates of several stems are given.
+
+use std::sync::Arc;
+
+use super::codegen::{Binding, Generated, Module};
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Rows;
+use crate::graph::plan::Step;
+use crate::graph::scalar::Scalar;
+
+pub(super) const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.wgsl");
+pub(super) const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
+
+/// One kernel to start.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    /// The primitive and the operations in it.
+    pub(crate) label: Arc<str>,
+    /// The module.
+    pub(crate) text: Arc<str>,
+    /// The entry point.
+    pub(crate) entry: &'static str,
+    /// What it binds, from binding 1 on.
+    pub(crate) bindings: Vec<Binding>,
+    /// The template's words, then the numbers.
+    pub(crate) params: Vec<u32>,
+    /// Workgroups, folded to two dimensions.
+    pub(crate) workgroups: u32,
+    /// The grid's third dimension.
+    pub(crate) depth: u32,
+}
+
+/// A step's launches, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Lowered {
+    pub(crate) launches: Vec<Launch>,
+    /// Bytes of each scratch buffer.
+    pub(crate) scratch: Vec<u64>,
+    /// The scratch buffer and word that is not 0 when a scan's total did not fit.
+    pub(crate) overflow: Option<(usize, u32)>,
+    /// Whether the output must be 0 beforehand: several invocations set bits of one word.
+    pub(crate) clears_output: bool,
+}
+
+impl Generated {
+    pub(super) fn launch(
+        &self,
+        label: &Arc<str>,
+        entry: &'static str,
+        head: [u32; 8],
+        workgroups: u32,
+        depth: u32,
+    ) -> Launch {
+        let mut params = head.to_vec();
+        params.extend(&self.scalars);
+        let text = self.text.as_str().into();
+        Launch { label: label.clone(), text, entry, bindings: self.bindings.clone(), params, workgroups, depth }
+    }
+}
+
+/// The function `name`: how many elements of the extent are live.
+pub(super) fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
+    // A known count is the capacity.
+    let count = extent.live().cloned();
+    match count {
+        Some(e) => {
+            let e = e.min(Expr::u32(extent.capacity()));
+            m.count_function(name, &e);
+        }
+        None => {
+            let n = m.number(Scalar::U32(extent.capacity()));
+            m.push(&format!("fn {name}() -> u32 {{\n    return {n};\n}}"));
+        }
+    }
+}
+
+/// The functions that say where rows begin, and how many there are.
+pub(super) fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
+    match rows {
+        Rows::Splits(node) => m.splits_function(node),
+        Rows::Uniform(len) => {
+            live(m, "live_rows", nrows);
+            m.uniform_splits_function(*len);
+        }
+    }
+}
+
+/// Fails if the step has more elements than the template's indices allow.
+pub(super) fn within(step: &Step, elements: u32, limit: u32, whose: &str) -> Result<()> {
+    if elements <= limit {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what: step.out.op().into(),
+        requested: u64::from(elements),
+        unit: "elements",
+        limit: u64::from(limit),
+        whose: whose.into(),
+    })
+}
+
+/// What is wrong with a step over rows that has more rows and values than its template's indices allow.
+pub(super) fn too_many(step: &Step, (nrows, nvals, inner): (u32, u32, u32), whose: &str) -> Error {
+    Error::Limit {
+        what: format!("{}: rows and values", step.out.op()),
+        requested: u64::from(nvals) * u64::from(inner) + u64::from(nrows),
+        unit: "elements",
+        limit: u64::from(u32::MAX) - (1 << 14),
+        whose: whose.into(),
+    }
+}

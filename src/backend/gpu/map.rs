@@ -1,0 +1,45 @@
+//! The host side of `shaders/map.wgsl` and, where the row of an element counts, of `shaders/row_map.wgsl`.
+
+use std::sync::Arc;
+
+use super::codegen::{Module, elements_per_word, storage_type, value_type};
+use super::launch::{Lowered, live};
+use crate::dtype::DType;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Recipe;
+use crate::graph::plan::Step;
+
+const MAP: &str = include_str!("../../../shaders/map.wgsl");
+const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
+
+/// Elements a workgroup of `map.wgsl` computes.
+const MAP_TILE: u32 = 1024;
+
+/// A map into `out`, or a condition, whose output functions the module has already.
+pub(super) fn lower(
+    mut m: Module<'_>,
+    step: &Step,
+    value: &Expr,
+    count: Option<&Expr>,
+    capacity: u32,
+    label: &dyn Fn(&str) -> Arc<str>,
+) -> Lowered {
+    let is_assert = matches!(step.recipe, Recipe::Assert { .. });
+    let extent = count.map_or_else(|| Extent::known(capacity), |e| Extent::bounded(capacity, e.clone()));
+    live(&mut m, "live", &extent);
+    m.value_function("value", value);
+    let out = (!is_assert).then(|| storage_type(value.dtype()));
+    let ty = value_type(value.dtype());
+    let (g, head, stem) = match m.row_context().cloned() {
+        Some((splits, inner)) => {
+            m.splits_function(&splits);
+            let rows = splits.extent().capacity().saturating_sub(1);
+            (m.finish(&[ROW_MAP], ty, out, &[]), [capacity, rows, inner, 0, 0, 0, 0, 0], "row_map")
+        }
+        None => (m.finish(&[MAP], ty, out, &[]), [capacity, 0, 0, 0, 0, 0, 0, 0], "map"),
+    };
+    debug_assert!(MAP_TILE.is_multiple_of(elements_per_word(DType::U8)), "a tile has whole words");
+    let launch = g.launch(&label(stem), "main", head, capacity.div_ceil(MAP_TILE), 1);
+    Lowered { launches: vec![launch], ..Lowered::default() }
+}
