@@ -5,10 +5,13 @@ use ragged::{DType, Result, Tensor};
 use crate::random::Random;
 use crate::{elementwise, indexing, masks, ordering, products, reductions, rows, shapes, strings};
 
-/// A chain's step with its arguments, to be applied to two tensors of the pool on every device.
+/// What a step does with two tensors of the pool.
+type Run = dyn Fn(&Tensor, &Tensor) -> Result<Tensor>;
+
+/// A chain's step with its arguments, to be applied on every device.
 pub struct Op {
     pub name: String,
-    pub run: Box<dyn Fn(&Tensor, &Tensor) -> Result<Tensor>>,
+    pub run: Box<Run>,
 }
 
 /// The step of that name.
