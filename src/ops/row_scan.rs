@@ -8,7 +8,6 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
 
-
 /// Which of the four scans.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowScan {
