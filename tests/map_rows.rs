@@ -106,6 +106,13 @@ fn order_scans_and_masks_within_a_row() {
         let above = |row: &ragged::Row| row.boolean_mask(&row.greater(&row.reduce_mean(0, false)?.cast(row.dtype())?)?);
         assert_eq!(each(&above), "<ragged.RaggedTensor [[3], [], [9]]>", "{name}");
         assert_eq!(each(&|row| row.gather(&row.argsort(0, false)?)), "<ragged.RaggedTensor [[1, 2, 3], [], [5, 9]]>");
+        let greatest = |row: &ragged::Row| row.less(&row.reduce_max(0, false)?)?.select(0, row);
+        assert_eq!(each(&greatest), "<ragged.RaggedTensor [[3, 0, 0], [], [0, 9]]>", "{name}");
+        // A scalar of each row is one condition for all of it; what is not chosen is a scalar of the row.
+        let sign = |row: &ragged::Row| row.reduce_any(0, false)?.select(row, row.reduce_sum(0, false)?);
+        assert_eq!(each(&sign), "<ragged.RaggedTensor [[3, 1, 2], [], [5, 9]]>", "{name}");
+        let size = |row: &ragged::Row| row.size()?.greater(2i64)?.select(row, row.negative()?);
+        assert_eq!(each(&size), "<ragged.RaggedTensor [[3, 1, 2], [], [-5, -9]]>", "{name}");
     }
 }
 
@@ -126,6 +133,7 @@ fn mistakes_are_named() {
     let stray = stray.expect("the closure ran");
     assert!(matches!(x.map_rows(|row| row + &stray), Err(Error::Argument { .. })));
     assert!(matches!(x.map_rows(|_| Ok(stray.clone())), Err(Error::Argument { .. })));
+    assert!(matches!(x.map_rows(|row| row.equal(row)?.select(&stray, row)), Err(Error::Argument { .. })));
     let three = RaggedTensor::from_nested(vec![1, 2, 3], &cpu).expect("an upload");
     let sum = Tensor::map_rows_of(&[&x, three.erased()], |rows| &rows[0] + &rows[1]);
     assert!(matches!(sum, Err(Error::Shape { .. })));
