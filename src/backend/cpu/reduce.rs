@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::array::{Array, Stored};
-use super::eval::{Block, Inputs};
+use super::eval::{Block, Inputs, Program};
 use super::lanes::{Lane, Number};
 use super::row_reduce::{RowFold, block_len, reduce_row};
 use super::runs::Starts;
@@ -14,7 +14,7 @@ use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
 
 /// Numbers evaluated at a time. A row longer than that is taken in pieces.
-const CHUNK: usize = 4096;
+const CHUNK: usize = 8192;
 
 /// `out[row * inner + d]` for the first `nrows` rows.
 pub(crate) fn reduce(
@@ -58,13 +58,13 @@ fn rows_of<T: Lane + Stored>(
     combine: impl Fn(T, T) -> T + Copy + Sync,
     out: &mut [T],
 ) {
-    let starts = Starts::new(inputs, rows);
+    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, e));
     let runs = starts.runs(inner, CHUNK, out);
     runs.into_par_iter().for_each(|(first, out)| {
         let last = first + out.len() / inner;
         let (from, to) = (starts.at(first), starts.at(last));
         if (to - from) * inner <= CHUNK || to - from <= block_len(inner) {
-            let values = Block::run(inputs, (from * inner) as u32, (to - from) * inner).eval_as::<T>(e);
+            let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
             for (row, out) in (first..last).zip(out.chunks_exact_mut(inner)) {
                 let values = &values[(starts.at(row) - from) * inner..(starts.at(row + 1) - from) * inner];
                 reduce_row(values, inner, identity, combine, out);
@@ -75,7 +75,7 @@ fn rows_of<T: Lane + Stored>(
             let step = (CHUNK / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
             for at in (from..to).step_by(step) {
                 let len = step.min(to - at);
-                fold.push(&Block::run(inputs, (at * inner) as u32, len * inner).eval_as::<T>(e), combine);
+                fold.push(&Block::run(&program, (at * inner) as u32, len * inner).eval_as::<T>(), combine);
             }
             fold.finish(combine, out);
         }
