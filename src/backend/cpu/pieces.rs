@@ -371,14 +371,13 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b:
         of: Vec<u32>,
         skipped: Vec<u32>,
     }
-    let cursor = |lanes| {
+    let mut sides = [b, a].map(|lanes| {
         let ends = match lanes {
-            &Lanes::Runs(ref ends, _) | &Lanes::Ramps(ref ends, _) => Some(&**ends),
+            Lanes::Runs(ends, _) | Lanes::Ramps(ends, _) => Some(&**ends),
             _ => None,
         };
         Cursor { ends, run: 0, at: 0, of: Vec::new(), skipped: Vec::new() }
-    };
-    let mut sides = [cursor(b), cursor(a)];
+    });
     let (mut cuts, mut flags) = (Vec::new(), Vec::new());
     let mut start = 0;
     for (k, &end) in ends.iter().enumerate() {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::lanes::{Lane, Number};
-use super::row_reduce::{RowFold, block_len, reduce_row};
+use super::row_reduce::{RowFold, block_len, reduce_block, reduce_row};
 use super::runs::Starts;
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
@@ -70,12 +70,24 @@ fn rows_of<T: Lane + Stored>(
                 reduce_row(values, inner, identity, combine, out);
             }
         } else {
-            // One long row, in pieces of whole blocks.
-            let mut fold = RowFold::new(to - from, inner, identity);
+            // One long row, in pieces of whole blocks: their partials on all cores, then these in their order.
             let step = (CHUNK / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
-            for at in (from..to).step_by(step) {
-                let len = step.min(to - at);
-                fold.push(&Block::run(&program, (at * inner) as u32, len * inner).eval_as::<T>(), combine);
+            let partials: Vec<Vec<T>> = (0..(to - from).div_ceil(step))
+                .into_par_iter()
+                .map(|piece| {
+                    let at = from + piece * step;
+                    let values = Block::run(&program, (at * inner) as u32, step.min(to - at) * inner).eval_as::<T>();
+                    let blocks = values.chunks(block_len(inner) * inner);
+                    let mut partials = vec![identity; blocks.len() * inner];
+                    for (values, partial) in blocks.zip(partials.chunks_exact_mut(inner)) {
+                        reduce_block(values, inner, identity, combine, partial);
+                    }
+                    partials
+                })
+                .collect();
+            let mut fold = RowFold::new(to - from, inner, identity);
+            for partial in partials.iter().flat_map(|piece| piece.chunks_exact(inner)) {
+                fold.push_partial(partial, combine);
             }
             fold.finish(combine, out);
         }
