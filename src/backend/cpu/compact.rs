@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::array::{Array, Stored};
-use super::eval::{Block, Inputs};
+use super::eval::{Block, Inputs, Program};
 use super::lanes::Lane;
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
@@ -46,21 +46,22 @@ fn fill<T: Lane + Send + Sync, S: Stored>(
     store: impl Fn(T) -> S + Sync,
 ) {
     let counts: Vec<usize> = blocks.iter().map(|f| f.iter().map(|w| w.count_ones() as usize).sum()).collect();
+    let program = Program::new(inputs, value);
     places(&counts, out).into_par_iter().zip(blocks).enumerate().for_each(|(k, (out, flags))| {
-        let values = Block::list(inputs, positions(flags, (k * BLOCK) as u32)).eval_as::<T>(value);
-        for (slot, &v) in out.iter_mut().zip(values.iter()) {
-            *slot = store(v);
-        }
+        let positions = positions(flags, (k * BLOCK) as u32);
+        let staying = positions.len().min(out.len());
+        Block::list(&program, positions).store::<T, S>(&mut out[..staying], &store);
     });
 }
 
 /// Fills `out` with the values of those of the first `n` positions that stay, in order.
 pub(crate) fn compact(inputs: &Inputs, keep: &Expr, value: &Expr, n: usize, out: &mut Array) {
+    let program = Program::new(inputs, keep);
     let blocks: Vec<Flags> = (0..n.div_ceil(BLOCK))
         .into_par_iter()
         .map(|k| {
             let start = k * BLOCK;
-            let stays = Block::run(inputs, start as u32, BLOCK.min(n - start)).eval_as::<bool>(keep);
+            let stays = Block::run(&program, start as u32, BLOCK.min(n - start)).eval_as::<bool>();
             let mut flags = [0u64; BLOCK / 64];
             for (i, _) in stays.iter().enumerate().filter(|(_, stays)| **stays) {
                 flags[i / 64] |= 1 << (i % 64);

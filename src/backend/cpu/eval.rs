@@ -1,22 +1,24 @@
 //! Evaluates expressions at a block of positions.
 //!
-//! A block is small enough for its intermediate values to stay in the nearest cache. Shared subexpressions are computed
-//! once a block. The branches of a `select` that read memory are evaluated at the positions that take them only.
+//! An expression is compiled once a step into a list of operations with numbered results; a block remembers the results
+//! that it has. It is small enough for these to stay in a near cache. Positions that follow each other are kept as runs
+//! (see `pieces`), so that consecutive loads lend slices of the array and what depends on a row is worked out once a row.
+//! The branches of a `select` that read memory are evaluated at the positions that take them only.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use half::{bf16, f16};
 
-use super::array::Array;
-use super::lanes::{self, Lane, Lanes, Operand};
+use super::array::{Array, Stored};
+use super::lanes::{self, Lane, Lanes, Many, Operand};
+use super::pieces::{self, Chosen};
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::node::Node;
-use crate::graph::plan::for_each_expr;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 
 /// What the expressions of a step read, and where their conditions report.
@@ -40,241 +42,361 @@ impl Inputs {
         self.arrays.get(&node.digest()).expect("bug: a step reads an array that was not planned")
     }
 
+    /// The outcome of a condition.
+    fn outcome(&self, check: &Arc<Check>) -> &AtomicU32 {
+        let slot = self.checks.iter().position(|c| c == check).expect("bug: an unplanned check");
+        &self.outcomes[slot]
+    }
+
     /// A scalar expression's value.
     pub(crate) fn scalar_u32(&self, e: &Expr) -> u32 {
-        let mut block = Block::run(self, 0, 1);
-        let lanes = block.eval(e);
-        u32::operand(&lanes).get(0)
+        Block::run(&Program::new(self, e), 0, 1).eval_as::<u32>()[0]
     }
-}
-
-/// The positions of a block.
-#[derive(Clone)]
-enum Positions {
-    /// `len` from `start` on.
-    Run { start: u32, len: usize },
-    /// Any.
-    List(Rc<[u32]>),
-}
-
-/// Evaluates expressions at some positions, remembering every intermediate value.
-pub(crate) struct Block<'a> {
-    inputs: &'a Inputs,
-    positions: Positions,
-    memo: HashMap<Digest, Lanes>,
 }
 
 /// Branches up to this cost are computed at every lane and blended.
 const BLEND_COST: u32 = 6;
 
-impl<'a> Block<'a> {
-    /// A block of `len` positions from `start` on.
-    pub(crate) fn run(inputs: &'a Inputs, start: u32, len: usize) -> Self {
-        Self { inputs, positions: Positions::Run { start, len }, memo: HashMap::new() }
+/// An operation of a program; its operands are given by their places.
+enum Op<'a> {
+    Scalar(Scalar),
+    Index,
+    Load(&'a Array, DType, usize),
+    RowOf(&'a [u32], usize),
+    Unary(UnaryOp, usize),
+    Binary(BinaryOp, usize, usize),
+    Cast(DType, usize),
+    Bitcast(DType, usize),
+    /// The condition, the branches, and whether both may as well be computed everywhere.
+    Select([usize; 3], bool),
+    /// Where failures are recorded, the condition, the value.
+    Checked(&'a AtomicU32, usize, usize),
+}
+
+/// An expression, compiled for many blocks: each distinct subexpression once, operands first.
+pub(crate) struct Program<'a> {
+    ops: Vec<Op<'a>>,
+}
+
+impl<'a> Program<'a> {
+    pub(crate) fn new(inputs: &'a Inputs, e: &Expr) -> Self {
+        let mut program = Self { ops: Vec::new() };
+        program.place(inputs, e, &mut HashMap::new());
+        program
     }
 
-    /// A block of any positions.
-    pub(crate) fn list(inputs: &'a Inputs, positions: Vec<u32>) -> Self {
-        Self { inputs, positions: Positions::List(positions.into()), memo: HashMap::new() }
-    }
-
-    fn len(&self) -> usize {
-        match &self.positions {
-            Positions::Run { len, .. } => *len,
-            Positions::List(list) => list.len(),
+    /// The place of the expression's result.
+    fn place(&mut self, inputs: &'a Inputs, e: &Expr, known: &mut HashMap<Digest, usize>) -> usize {
+        if let Some(&place) = known.get(&e.digest()) {
+            return place;
         }
-    }
-
-    fn indices(&mut self) -> Rc<[u32]> {
-        match &self.positions {
-            Positions::Run { start, len } => {
-                let list: Rc<[u32]> = (*start..).take(*len).collect();
-                list
-            }
-            Positions::List(list) => list.clone(),
-        }
-    }
-
-    /// The expression's values, one a position.
-    pub(crate) fn eval_as<T: Lane>(&mut self, e: &Expr) -> Rc<[T]> {
-        let lanes = self.eval(e);
-        match T::operand(&lanes) {
-            Operand::One(v) => std::iter::repeat_n(v, self.len()).collect(),
-            Operand::Many(s) => Rc::from(s),
-        }
-    }
-
-    /// The expression's values.
-    pub(crate) fn eval(&mut self, e: &Expr) -> Lanes {
-        match e.kind() {
-            ExprKind::Scalar(s) => return Lanes::One(*s),
-            _ if self.len() == 0 => return Lanes::One(Scalar::from_i64(e.dtype(), 0)),
-            _ => {}
-        }
-        if let Some(done) = self.memo.get(&e.digest()) {
-            return done.clone();
-        }
-        let n = self.len();
-        let out = match e.kind() {
-            ExprKind::Scalar(_) => unreachable!("handled above"),
-            ExprKind::Index => Lanes::U32(self.indices()),
-            ExprKind::Load(node, at) => self.load(node, at),
-            ExprKind::RowOf(splits, at) => {
-                let at = self.eval(at);
-                Lanes::U32(rows_of(self.inputs.array(splits).slice(), n, u32::operand(&at)))
-            }
+        let mut at = |e: &Expr| self.place(inputs, e, known);
+        let op = match e.kind() {
+            ExprKind::Scalar(s) => Op::Scalar(*s),
+            ExprKind::Index => Op::Index,
+            ExprKind::Load(node, i) => Op::Load(inputs.array(node), node.dtype(), at(i)),
+            ExprKind::RowOf(splits, i) => Op::RowOf(inputs.array(splits).slice(), at(i)),
             ExprKind::Within(splits, row, offset) => {
-                let start = Expr::load(splits, row.clone());
-                let (start, offset) = (self.eval(&start), self.eval(offset));
-                lanes::binary(crate::graph::opcode::BinaryOp::Add, n, &start, &offset)
+                let start = at(&Expr::load(splits, row.clone()));
+                Op::Binary(BinaryOp::Add, start, at(offset))
             }
-            ExprKind::Unary(op, a) => {
-                let a = self.eval(a);
-                lanes::unary(*op, n, &a)
+            ExprKind::Unary(op, a) => Op::Unary(*op, at(a)),
+            ExprKind::Binary(op, a, b) => Op::Binary(*op, at(a), at(b)),
+            ExprKind::Cast(a) => Op::Cast(e.dtype(), at(a)),
+            ExprKind::Bitcast(a) => Op::Bitcast(e.dtype(), at(a)),
+            ExprKind::Select(c, a, b) => {
+                let cheap = |e: &Expr| e.cost() <= BLEND_COST && !e.has_conditions();
+                Op::Select([at(c), at(a), at(b)], cheap(a) && cheap(b))
             }
-            ExprKind::Binary(op, a, b) => {
-                let (a, b) = (self.eval(a), self.eval(b));
-                lanes::binary(*op, n, &a, &b)
-            }
-            ExprKind::Cast(a) => {
-                let a = self.eval(a);
-                lanes::cast(e.dtype(), n, &a)
-            }
-            ExprKind::Bitcast(a) => {
-                let a = self.eval(a);
-                lanes::bitcast(e.dtype(), n, &a)
-            }
-            ExprKind::Select(c, a, b) => self.select(c, a, b),
-            ExprKind::Checked(check, ok, v) => {
-                self.check(check, ok);
-                self.eval(v)
-            }
+            ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),
         };
-        self.memo.insert(e.digest(), out.clone());
-        out
-    }
-
-    /// Records the first position at which the condition fails.
-    pub(crate) fn check(&mut self, check: &Arc<Check>, ok: &Expr) {
-        let n = self.len();
-        let ok = self.eval(ok);
-        let ok = bool::operand(&ok);
-        let slot = self.inputs.checks.iter().position(|c| c == check).expect("bug: an unplanned check");
-        if let Some(k) = (0..n).find(|&k| !ok.get(k)) {
-            // Later positions of a list may be smaller; the least one is wanted.
-            let at = self.indices();
-            let first = (k..n).filter(|&k| !ok.get(k)).map(|k| at[k]).min().unwrap_or(at[k]);
-            self.inputs.outcomes[slot].fetch_min(first, Ordering::Relaxed);
-        }
-    }
-
-    fn load(&mut self, node: &Node, at: &Expr) -> Lanes {
-        let inputs = self.inputs;
-        let array = inputs.array(node);
-        if array.len() == 0 {
-            // There is nothing to read, but which element was asked for may be an error.
-            if at.has_conditions() {
-                self.eval(at);
-            }
-            return Lanes::One(Scalar::from_i64(node.dtype(), 0));
-        }
-        let run = match &self.positions {
-            Positions::Run { start, len } if at.is_index() && *start as usize + len <= array.len() => {
-                Some(*start as usize..*start as usize + len)
-            }
-            _ => None,
-        };
-        let at = if run.is_some() { Lanes::One(Scalar::U32(0)) } else { self.eval(at) };
-        let n = self.len();
-        macro_rules! gather {
-            ($t:ty, $v:ident, $f:expr) => {{
-                let from: &[$t] = array.slice();
-                let last = from.len() - 1;
-                let f = $f;
-                match (run, u32::operand(&at)) {
-                    (Some(run), _) => Lanes::$v(from[run].iter().map(|&x| f(x)).collect()),
-                    (None, Operand::One(i)) => Lanes::One(Scalar::from(f(from[(i as usize).min(last)]))),
-                    (None, Operand::Many(i)) => {
-                        Lanes::$v(i[..n].iter().map(|&i| f(from[(i as usize).min(last)])).collect())
-                    }
-                }
-            }};
-        }
-        match node.dtype() {
-            DType::Bool => gather!(u8, Bool, |x| x != 0),
-            DType::U8 => gather!(u8, U8, |x| x),
-            DType::I8 => gather!(i8, I8, |x| x),
-            DType::U16 => gather!(u16, U16, |x| x),
-            DType::I16 => gather!(i16, I16, |x| x),
-            DType::I32 => gather!(i32, I32, |x| x),
-            DType::U32 => gather!(u32, U32, |x| x),
-            DType::I64 => gather!(i64, I64, |x| x),
-            DType::U64 => gather!(u64, U64, |x| x),
-            DType::F16 => gather!(f16, F16, |x| x),
-            DType::BF16 => gather!(bf16, BF16, |x| x),
-            DType::F32 => gather!(f32, F32, |x| x),
-            DType::F64 => gather!(f64, F64, |x| x),
-            DType::Str => unreachable!("bug: strings are not arrays"),
-        }
-    }
-
-    fn select(&mut self, c: &Expr, a: &Expr, b: &Expr) -> Lanes {
-        let n = self.len();
-        let condition = self.eval_as::<bool>(c);
-        let yes = condition.iter().filter(|&&c| c).count();
-        if yes == n {
-            return self.eval(a);
-        }
-        if yes == 0 {
-            return self.eval(b);
-        }
-        let blends = |e: &Expr| {
-            let mut pure = e.cost() <= BLEND_COST;
-            for_each_expr(e, &mut |e| pure &= !matches!(e.kind(), ExprKind::Checked(..)));
-            pure
-        };
-        if blends(a) && blends(b) {
-            let (a, b) = (self.eval(a), self.eval(b));
-            return Lanes::blend(n, &condition, &a, &b);
-        }
-        let side = |this: &mut Self, e: &Expr, want: bool| {
-            let at = this.indices();
-            let lanes: Vec<u32> = (0..n as u32).filter(|&k| condition[k as usize] == want).collect();
-            let positions = Positions::List(lanes.iter().map(|&k| at[k as usize]).collect());
-            // What is known at all positions is known at these; only what the branch needs itself is carried over.
-            let mut memo = HashMap::new();
-            for_each_expr(e, &mut |e| {
-                if let Some(known) = this.memo.get(&e.digest()) {
-                    memo.insert(e.digest(), known.pick(&lanes));
-                }
-            });
-            Block { inputs: this.inputs, positions, memo }.eval(e)
-        };
-        let (a, b) = (side(self, a, true), side(self, b, false));
-        Lanes::merge(n, &condition, &a, &b)
+        self.ops.push(op);
+        known.insert(e.digest(), self.ops.len() - 1);
+        self.ops.len() - 1
     }
 }
 
-/// The row of each position: the greatest `r` with `splits[r] <= at`. Consecutive positions mostly share a row or move
-/// to the next, which is looked at before a search is made.
-fn rows_of(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Rc<[u32]> {
-    let rows = splits.len().saturating_sub(1);
-    if rows == 0 {
-        return std::iter::repeat_n(0, n).collect();
+/// Evaluates a program at some positions, remembering every intermediate value.
+pub(crate) struct Block<'a> {
+    program: &'a Program<'a>,
+    len: usize,
+    /// The positions.
+    index: Lanes<'a>,
+    memo: Vec<Option<Lanes<'a>>>,
+    /// The block whose chosen lanes these are: what is known there is known here.
+    within: Option<(&'a Block<'a>, &'a Chosen)>,
+}
+
+impl<'a> Block<'a> {
+    /// A block of `len` positions from `start` on.
+    pub(crate) fn run(program: &'a Program<'a>, start: u32, len: usize) -> Self {
+        Self::new(program, len, Lanes::Ramps([len as u32].into(), [start].into()))
     }
-    let mut row = 0;
-    (0..n)
-        .map(|k| {
-            let at = at.get(k);
-            if !(splits[row] <= at && at < splits[row + 1]) {
-                let next = row + 1;
-                row = if next < rows && splits[next] <= at && at < splits[next + 1] {
-                    next
-                } else {
-                    splits[..=rows].partition_point(|&s| s <= at).saturating_sub(1).min(rows - 1)
-                };
+
+    /// A block of any positions.
+    pub(crate) fn list(program: &'a Program<'a>, positions: Vec<u32>) -> Self {
+        Self::new(program, positions.len(), u32::wrap(positions.into()))
+    }
+
+    fn new(program: &'a Program<'a>, len: usize, index: Lanes<'a>) -> Self {
+        Self { program, len, index, memo: vec![None; program.ops.len()], within: None }
+    }
+
+    /// The expression's values, one a position.
+    pub(crate) fn eval_as<T: Lane>(mut self) -> Many<'a, T> {
+        if self.len == 0 {
+            return Vec::new().into();
+        }
+        let lanes = self.root();
+        T::many(self.len, &lanes.dense())
+    }
+
+    /// Fills `out` with the expression's values, one a position.
+    pub(crate) fn store<T: Lane, S: Stored>(mut self, out: &mut [S], store: impl Fn(T) -> S) {
+        if self.len == 0 {
+            return;
+        }
+        match self.root() {
+            Lanes::Runs(ends, values) => {
+                let (values, mut start) = (T::operand(&values), 0);
+                for (k, &end) in ends.iter().enumerate() {
+                    out[start..end as usize].fill(store(values.get(k)));
+                    start = end as usize;
+                }
             }
-            row as u32
+            lanes => match T::operand(&lanes.dense()) {
+                Operand::One(v) => out.fill(store(v)),
+                Operand::Many(values) => {
+                    for (slot, &v) in out.iter_mut().zip(values) {
+                        *slot = store(v);
+                    }
+                }
+            },
+        }
+    }
+
+    /// Records the first position at which the expression, a condition, does not hold.
+    pub(crate) fn check(mut self, inputs: &Inputs, check: &Arc<Check>) {
+        if self.len == 0 {
+            return;
+        }
+        let ok = self.root();
+        self.record(inputs.outcome(check), &ok);
+    }
+
+    /// The values of the whole expression.
+    fn root(&mut self) -> Lanes<'a> {
+        self.eval(self.program.ops.len() - 1)
+    }
+
+    /// The values of the operation at that place.
+    fn eval(&mut self, place: usize) -> Lanes<'a> {
+        let program = self.program;
+        match &program.ops[place] {
+            Op::Scalar(s) => return Lanes::One(*s),
+            Op::Index => return self.index.clone(),
+            _ => {}
+        }
+        if let Some(done) = &self.memo[place] {
+            return done.clone();
+        }
+        let out = match self.known_outside(place) {
+            Some(known) => known,
+            None => self.compute(&program.ops[place]),
+        };
+        self.memo[place] = Some(out.clone());
+        out
+    }
+
+    /// The values of the operation at that place, if they were computed at more positions than these.
+    fn known_outside(&self, place: usize) -> Option<Lanes<'a>> {
+        let (outside, chosen) = self.within?;
+        match &outside.memo[place] {
+            Some(known) => Some(pieces::choose(known, chosen)),
+            None => outside.known_outside(place).map(|known| pieces::choose(&known, chosen)),
+        }
+    }
+
+    fn compute(&mut self, op: &Op<'a>) -> Lanes<'a> {
+        let n = self.len;
+        match op {
+            Op::Scalar(s) => Lanes::One(*s),
+            Op::Index => self.index.clone(),
+            Op::Load(array, dtype, at) => {
+                let at = self.eval(*at);
+                if array.len() == 0 {
+                    // There is nothing to read, but which element was asked for may have been an error.
+                    return Lanes::One(Scalar::from_i64(*dtype, 0));
+                }
+                load(array, *dtype, n, &at)
+            }
+            Op::RowOf(splits, at) => {
+                let at = self.eval(*at);
+                pieces::rows_of(splits, n, &at)
+            }
+            Op::Unary(op, a) => {
+                let a = self.eval(*a);
+                pieces::each(n, &a, |n, a| lanes::unary(*op, n, a))
+            }
+            Op::Binary(op, a, b) => {
+                let (a, b) = (self.eval(*a), self.eval(*b));
+                pieces::binary(*op, n, &a, &b)
+            }
+            Op::Cast(to, a) => {
+                let a = self.eval(*a);
+                pieces::each(n, &a, |n, a| lanes::cast(*to, n, a))
+            }
+            Op::Bitcast(to, a) => {
+                let a = self.eval(*a);
+                pieces::each(n, &a, |n, a| lanes::bitcast(*to, n, a))
+            }
+            Op::Select([c, a, b], blends) => {
+                let c = self.eval(*c);
+                self.select(&c, *a, *b, *blends)
+            }
+            Op::Checked(outcome, ok, v) => {
+                let ok = self.eval(*ok);
+                self.record(outcome, &ok);
+                self.eval(*v)
+            }
+        }
+    }
+
+    /// Records the first position at which the condition fails.
+    fn record(&self, outcome: &AtomicU32, ok: &Lanes<'_>) {
+        let holds = match ok {
+            Lanes::Runs(_, values) => bool::operand(values),
+            dense => bool::operand(dense),
+        };
+        let fails = match holds {
+            Operand::One(holds) => !holds,
+            Operand::Many(holds) => holds.contains(&false),
+        };
+        if fails {
+            // Later positions of a list may be smaller; the least one is wanted.
+            let (ok, at) = (ok.dense(), self.index.dense());
+            let (ok, at) = (bool::operand(&ok), u32::operand(&at));
+            let first = (0..self.len).filter(|&k| !ok.get(k)).map(|k| at.get(k)).min();
+            outcome.fetch_min(first.unwrap_or(u32::MAX), Ordering::Relaxed);
+        }
+    }
+
+    fn select(&mut self, condition: &Lanes<'a>, a: usize, b: usize, blends: bool) -> Lanes<'a> {
+        let n = self.len;
+        match condition {
+            Lanes::One(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
+            Lanes::Runs(ends, flags) => {
+                let flags = bool::operand(flags);
+                let sides = [true, false].map(|want| {
+                    let mut ranges: Vec<(u32, u32)> = Vec::with_capacity(ends.len());
+                    let mut start = 0;
+                    for (k, &end) in ends.iter().enumerate() {
+                        match ranges.last_mut() {
+                            _ if flags.get(k) != want => {}
+                            Some(last) if last.1 == start => last.1 = end,
+                            _ => ranges.push((start, end)),
+                        }
+                        start = end;
+                    }
+                    Chosen::Ranges(ranges)
+                });
+                let [at_a, at_b] = &sides;
+                match (at_a.len(), at_b.len()) {
+                    (_, 0) => self.eval(a),
+                    (0, _) => self.eval(b),
+                    _ => pieces::merge(ends, flags, &self.part(a, at_a), &self.part(b, at_b)),
+                }
+            }
+            dense => {
+                let flags = bool::many(n, dense);
+                let yes = flags[..n].iter().filter(|&&c| c).count();
+                if yes == n {
+                    return self.eval(a);
+                }
+                if yes == 0 {
+                    return self.eval(b);
+                }
+                if blends {
+                    let (a, b) = (self.eval(a).dense(), self.eval(b).dense());
+                    return Lanes::blend(n, &flags, &a, &b);
+                }
+                let side = |want| Chosen::List((0..n as u32).filter(|&k| flags[k as usize] == want).collect());
+                let (at_a, at_b) = (side(true), side(false));
+                Lanes::merge(n, &flags, &self.part(a, &at_a).dense(), &self.part(b, &at_b).dense())
+            }
+        }
+    }
+
+    /// The values of the operation at that place at some of the positions.
+    fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
+        let memo = vec![None; self.program.ops.len()];
+        let index = pieces::choose(&self.index, chosen);
+        Block { program: self.program, len: chosen.len(), index, memo, within: Some((self, chosen)) }.eval(place)
+    }
+}
+
+/// The elements at those indices; out of range the last one.
+fn load<'a>(array: &'a Array, dtype: DType, n: usize, at: &Lanes<'_>) -> Lanes<'a> {
+    macro_rules! typed {
+        ($t:ty, $v:ident) => {
+            gather::<$t, $t>(array, n, at, |x| x, |s| Some(Lanes::$v(Many::Lent(s))))
+        };
+    }
+    match dtype {
+        DType::Bool => gather::<u8, bool>(array, n, at, |x| x != 0, |_| None),
+        DType::U8 => typed!(u8, U8),
+        DType::I8 => typed!(i8, I8),
+        DType::U16 => typed!(u16, U16),
+        DType::I16 => typed!(i16, I16),
+        DType::I32 => typed!(i32, I32),
+        DType::U32 => typed!(u32, U32),
+        DType::I64 => typed!(i64, I64),
+        DType::U64 => typed!(u64, U64),
+        DType::F16 => typed!(f16, F16),
+        DType::BF16 => typed!(bf16, BF16),
+        DType::F32 => typed!(f32, F32),
+        DType::F64 => typed!(f64, F64),
+        DType::Str => unreachable!("bug: strings are not arrays"),
+    }
+}
+
+fn gather<'a, S: Stored, T: Lane>(
+    array: &'a Array,
+    n: usize,
+    at: &Lanes<'_>,
+    f: impl Fn(S) -> T,
+    lend: impl Fn(&'a [S]) -> Option<Lanes<'a>>,
+) -> Lanes<'a> {
+    let from: &[S] = array.slice();
+    let last = from.len() - 1;
+    let one = |i: u32| f(from[(i as usize).min(last)]);
+    let all = |n: usize, at: &Lanes<'_>| -> Lanes<'a> {
+        T::wrap(match u32::operand(at) {
+            Operand::One(i) => vec![one(i); n].into(),
+            Operand::Many(i) => i[..n].iter().map(|&i| one(i)).collect::<Vec<_>>().into(),
         })
-        .collect()
+    };
+    match at {
+        Lanes::One(_) => Lanes::One(all(1, at).get(0)),
+        Lanes::Runs(ends, values) => pieces::runs(ends.clone(), all(ends.len(), values)),
+        Lanes::Ramps(ends, first) => {
+            let slice = |first: u32, len: u32| from.get(first as usize..first as usize + len as usize);
+            if let (&[end], &[first]) = (&**ends, &**first)
+                && let Some(lent) = slice(first, end).and_then(&lend)
+            {
+                return lent;
+            }
+            let mut out: Vec<T> = Vec::with_capacity(n);
+            let mut start = 0;
+            for (&end, &first) in ends.iter().zip(first.iter()) {
+                match slice(first, end - start) {
+                    Some(run) => out.extend(run.iter().map(|&x| f(x))),
+                    None => out.extend((0..end - start).map(|k| one(first.wrapping_add(k)))),
+                }
+                start = end;
+            }
+            T::wrap(out.into())
+        }
+        dense => all(n, dense),
+    }
 }

@@ -3,6 +3,7 @@
 //! The loops here are the CPU's definition of every opcode; each is a plain pass over slices that the compiler turns
 //! into vector code.
 
+use std::ops::Deref;
 use std::rc::Rc;
 
 use half::{bf16, f16};
@@ -12,24 +13,51 @@ use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::math::{self, MathFn, narrow};
 
+/// Values, one a position: a piece of a stored array as it lies there, or values that were computed.
+#[derive(Debug, Clone)]
+pub(crate) enum Many<'a, T> {
+    Lent(&'a [T]),
+    Own(Rc<Vec<T>>),
+}
+
+impl<T> Deref for Many<'_, T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Lent(s) => s,
+            Self::Own(v) => v,
+        }
+    }
+}
+
+impl<T> From<Vec<T>> for Many<'_, T> {
+    fn from(values: Vec<T>) -> Self {
+        Self::Own(Rc::new(values))
+    }
+}
+
 /// The values of one expression at the positions of a block.
 #[derive(Debug, Clone)]
-pub(crate) enum Lanes {
+pub(crate) enum Lanes<'a> {
     /// The same at every position.
     One(Scalar),
-    Bool(Rc<[bool]>),
-    U8(Rc<[u8]>),
-    I8(Rc<[i8]>),
-    U16(Rc<[u16]>),
-    I16(Rc<[i16]>),
-    I32(Rc<[i32]>),
-    U32(Rc<[u32]>),
-    I64(Rc<[i64]>),
-    U64(Rc<[u64]>),
-    F16(Rc<[f16]>),
-    BF16(Rc<[bf16]>),
-    F32(Rc<[f32]>),
-    F64(Rc<[f64]>),
+    /// Runs of positions, by the number of positions up to the end of each, with one value a run: a number or one a run.
+    Runs(Rc<[u32]>, Rc<Lanes<'a>>),
+    /// Runs of positions, with values that grow by one from position to position (u32): the first of each run.
+    Ramps(Rc<[u32]>, Rc<[u32]>),
+    Bool(Many<'a, bool>),
+    U8(Many<'a, u8>),
+    I8(Many<'a, i8>),
+    U16(Many<'a, u16>),
+    I16(Many<'a, i16>),
+    I32(Many<'a, i32>),
+    U32(Many<'a, u32>),
+    I64(Many<'a, i64>),
+    U64(Many<'a, u64>),
+    F16(Many<'a, f16>),
+    BF16(Many<'a, bf16>),
+    F32(Many<'a, f32>),
+    F64(Many<'a, f64>),
 }
 
 /// One operand: a value for all positions, or one each.
@@ -47,62 +75,159 @@ impl<T: Copy> Operand<'_, T> {
             Self::Many(s) => s[i],
         }
     }
+
+    /// Adds the values at `range` to `out`.
+    #[inline]
+    fn copy(&self, range: std::ops::Range<usize>, out: &mut Vec<T>) {
+        match self {
+            Self::One(v) => out.extend(std::iter::repeat_n(*v, range.len())),
+            Self::Many(s) => out.extend_from_slice(&s[range]),
+        }
+    }
 }
 
 /// A Rust type that lanes can hold.
 pub(crate) trait Lane: Copy + 'static {
-    fn wrap(values: Rc<[Self]>) -> Lanes;
-    fn operand(lanes: &Lanes) -> Operand<'_, Self>;
+    fn wrap<'a>(values: Many<'a, Self>) -> Lanes<'a>;
+    /// The values, of lanes that are dense.
+    fn operand<'l>(lanes: &'l Lanes<'_>) -> Operand<'l, Self>;
+    /// One value a position, of lanes that are dense.
+    fn many<'a>(n: usize, lanes: &Lanes<'a>) -> Many<'a, Self>;
 }
 
 macro_rules! lanes {
     ($($t:ty => $v:ident),*) => {$(
         impl Lane for $t {
-            fn wrap(values: Rc<[Self]>) -> Lanes {
+            fn wrap<'a>(values: Many<'a, Self>) -> Lanes<'a> {
                 Lanes::$v(values)
             }
-            fn operand(lanes: &Lanes) -> Operand<'_, Self> {
+            fn operand<'l>(lanes: &'l Lanes<'_>) -> Operand<'l, Self> {
                 match lanes {
                     Lanes::$v(s) => Operand::Many(s),
                     Lanes::One(Scalar::$v(s)) => Operand::One(*s),
                     other => unreachable!("bug: {:?} where {} was planned", other.dtype(), stringify!($t)),
                 }
             }
+            fn many<'a>(n: usize, lanes: &Lanes<'a>) -> Many<'a, Self> {
+                match lanes {
+                    Lanes::$v(s) => s.clone(),
+                    other => vec![Self::operand(other).get(0); n].into(),
+                }
+            }
         }
     )*
-    impl Lanes {
+    impl<'a> Lanes<'a> {
         /// The dtype of the values.
         pub(crate) fn dtype(&self) -> DType {
             match self {
                 Self::One(s) => s.dtype(),
+                Self::Runs(_, values) => values.dtype(),
+                Self::Ramps(..) => DType::U32,
                 $(Self::$v(_) => DType::$v,)*
             }
         }
-        /// The values at the chosen lanes.
-        pub(crate) fn pick(&self, lanes: &[u32]) -> Self {
+        /// The same values, one a position unless they are the same at all.
+        pub(crate) fn dense(&self) -> Self {
             match self {
-                Self::One(s) => Self::One(*s),
-                $(Self::$v(s) => Self::$v(lanes.iter().map(|&i| s[i as usize]).collect()),)*
+                Self::Runs(ends, values) => match &**values {
+                    $(Self::$v(values) => {
+                        let mut out: Vec<$t> = Vec::with_capacity(ends.last().map_or(0, |&n| n as usize));
+                        for (&end, &value) in ends.iter().zip(values.iter()) {
+                            out.resize(end as usize, value);
+                        }
+                        Self::$v(out.into())
+                    })*
+                    same => same.clone(),
+                },
+                Self::Ramps(ends, first) => {
+                    let mut out: Vec<u32> = Vec::with_capacity(ends.last().map_or(0, |&n| n as usize));
+                    let mut start = 0;
+                    for (&end, &first) in ends.iter().zip(first.iter()) {
+                        out.extend((0..end - start).map(|k| first.wrapping_add(k)));
+                        start = end;
+                    }
+                    Self::U32(out.into())
+                }
+                other => other.clone(),
             }
         }
-        /// `n` lanes: those listed in `at_a` from `a`, in order, the others from `b`, in order.
-        pub(crate) fn merge(n: usize, at_a: &[bool], a: &Self, b: &Self) -> Self {
+        /// The value at lane `i` of dense lanes.
+        pub(crate) fn get(&self, i: usize) -> Scalar {
+            match self {
+                Self::One(s) => *s,
+                $(Self::$v(s) => Scalar::$v(s[i]),)*
+                Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: a single value of runs"),
+            }
+        }
+        /// The values of dense lanes at the chosen ones.
+        pub(crate) fn pick<'x>(&self, lanes: &[u32]) -> Lanes<'x> {
+            match self {
+                Self::One(s) => Lanes::One(*s),
+                $(Self::$v(s) => Lanes::$v(lanes.iter().map(|&i| s[i as usize]).collect::<Vec<_>>().into()),)*
+                Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: a choice of runs"),
+            }
+        }
+        /// The values of dense lanes at those ranges, one after the other.
+        pub(crate) fn ranges(&self, ranges: &[(u32, u32)]) -> Self {
+            match self {
+                Self::One(s) => Self::One(*s),
+                $(Self::$v(s) => Self::$v(match (s, ranges) {
+                    (Many::Lent(s), &[(from, to)]) => Many::Lent(&s[from as usize..to as usize]),
+                    _ => {
+                        let n = ranges.iter().map(|(from, to)| (to - from) as usize).sum();
+                        let mut out: Vec<$t> = Vec::with_capacity(n);
+                        for &(from, to) in ranges {
+                            out.extend_from_slice(&s[from as usize..to as usize]);
+                        }
+                        out.into()
+                    }
+                }),)*
+                Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: ranges of runs"),
+            }
+        }
+        /// `n` lanes: those that `at_a` names from `a`, in order, the others from `b`, in order.
+        pub(crate) fn merge<'x>(n: usize, at_a: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
             match a.dtype() {
                 $(DType::$v => {
                     let (a, b) = (<$t>::operand(a), <$t>::operand(b));
                     let (mut i, mut j) = (0, 0);
-                    let out: Rc<[$t]> = (0..n).map(|k| if at_a[k] { i += 1; a.get(i - 1) } else { j += 1; b.get(j - 1) }).collect();
-                    Self::$v(out)
+                    let out: Vec<$t> = (0..n).map(|k| if at_a[k] { i += 1; a.get(i - 1) } else { j += 1; b.get(j - 1) }).collect();
+                    Lanes::$v(out.into())
+                })*
+                DType::Str => unreachable!("bug: strings are not lanes"),
+            }
+        }
+        /// As [`Lanes::merge`], of whole runs of lanes that end at `ends`.
+        pub(crate) fn merge_runs<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+            match a.dtype() {
+                $(DType::$v => {
+                    let (a, b) = (<$t>::operand(a), <$t>::operand(b));
+                    let mut out: Vec<$t> = Vec::with_capacity(ends.last().map_or(0, |&n| n as usize));
+                    let (mut i, mut j, mut start) = (0, 0, 0);
+                    for (k, &end) in ends.iter().enumerate() {
+                        let len = (end - start) as usize;
+                        let (from, at) = if at_a.get(k) { (a, &mut i) } else { (b, &mut j) };
+                        from.copy(*at..*at + len, &mut out);
+                        *at += len;
+                        start = end;
+                    }
+                    Lanes::$v(out.into())
                 })*
                 DType::Str => unreachable!("bug: strings are not lanes"),
             }
         }
         /// Lane by lane, `a` where the condition holds, else `b`.
-        pub(crate) fn blend(n: usize, condition: &[bool], a: &Self, b: &Self) -> Self {
+        pub(crate) fn blend<'x>(n: usize, condition: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
             match a.dtype() {
                 $(DType::$v => {
                     let (a, b) = (<$t>::operand(a), <$t>::operand(b));
-                    Self::$v((0..n).map(|k| { let (x, y) = (a.get(k), b.get(k)); if condition[k] { x } else { y } }).collect())
+                    let out: Vec<$t> = match (a, b) {
+                        (Operand::Many(a), Operand::Many(b)) => {
+                            condition[..n].iter().zip(&a[..n]).zip(&b[..n]).map(|((&c, &x), &y)| if c { x } else { y }).collect()
+                        }
+                        _ => (0..n).map(|k| { let (x, y) = (a.get(k), b.get(k)); if condition[k] { x } else { y } }).collect(),
+                    };
+                    Lanes::$v(out.into())
                 })*
                 DType::Str => unreachable!("bug: strings are not lanes"),
             }
@@ -115,20 +240,21 @@ lanes!(
     bf16 => BF16, f32 => F32, f64 => F64
 );
 
-fn map1<A: Lane, B: Lane>(n: usize, a: &Lanes, f: impl Fn(A) -> B) -> Lanes {
-    match A::operand(a) {
-        Operand::Many(a) => B::wrap(a[..n].iter().map(|&a| f(a)).collect()),
-        Operand::One(a) => B::wrap(std::iter::repeat_n(f(a), n).collect()),
-    }
+fn map1<'x, A: Lane, B: Lane>(n: usize, a: &Lanes<'_>, f: impl Fn(A) -> B) -> Lanes<'x> {
+    B::wrap(match A::operand(a) {
+        Operand::Many(a) => a[..n].iter().map(|&a| f(a)).collect::<Vec<_>>().into(),
+        Operand::One(a) => vec![f(a); n].into(),
+    })
 }
 
-fn map2<A: Lane, B: Lane>(n: usize, a: &Lanes, b: &Lanes, f: impl Fn(A, A) -> B) -> Lanes {
-    B::wrap(match (A::operand(a), A::operand(b)) {
+fn map2<'x, A: Lane, B: Lane>(n: usize, a: &Lanes<'_>, b: &Lanes<'_>, f: impl Fn(A, A) -> B) -> Lanes<'x> {
+    let values: Vec<B> = match (A::operand(a), A::operand(b)) {
         (Operand::Many(a), Operand::Many(b)) => a[..n].iter().zip(&b[..n]).map(|(&a, &b)| f(a, b)).collect(),
         (Operand::Many(a), Operand::One(b)) => a[..n].iter().map(|&a| f(a, b)).collect(),
         (Operand::One(a), Operand::Many(b)) => b[..n].iter().map(|&b| f(a, b)).collect(),
-        (Operand::One(a), Operand::One(b)) => std::iter::repeat_n(f(a, b), n).collect(),
-    })
+        (Operand::One(a), Operand::One(b)) => vec![f(a, b); n],
+    };
+    B::wrap(values.into())
 }
 
 /// Arithmetic of a numeric type, as the opcodes define it.
@@ -243,7 +369,7 @@ macro_rules! bits {
 }
 bits!(u8, i32, u32, i64, u64);
 
-fn number<T: Number>(op: BinaryOp, n: usize, a: &Lanes, b: &Lanes) -> Option<Lanes> {
+fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Option<Lanes<'x>> {
     Some(match op {
         BinaryOp::Add => map2(n, a, b, T::add),
         BinaryOp::Sub => map2(n, a, b, T::sub),
@@ -261,7 +387,7 @@ fn number<T: Number>(op: BinaryOp, n: usize, a: &Lanes, b: &Lanes) -> Option<Lan
     })
 }
 
-fn integer<T: Bits>(op: BinaryOp, n: usize, a: &Lanes, b: &Lanes) -> Lanes {
+fn integer<'x, T: Bits>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
     if let Some(done) = number::<T>(op, n, a, b) {
         return done;
     }
@@ -276,7 +402,7 @@ fn integer<T: Bits>(op: BinaryOp, n: usize, a: &Lanes, b: &Lanes) -> Lanes {
 }
 
 /// `a op b` at `n` positions.
-pub(crate) fn binary(op: BinaryOp, n: usize, a: &Lanes, b: &Lanes) -> Lanes {
+pub(crate) fn binary<'x>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
     match a.dtype() {
         DType::Bool => match op {
             BinaryOp::And => map2(n, a, b, |x: bool, y: bool| x & y),
@@ -306,7 +432,7 @@ fn math_of(op: BinaryOp) -> MathFn {
 }
 
 /// `op a` at `n` positions.
-pub(crate) fn unary(op: UnaryOp, n: usize, a: &Lanes) -> Lanes {
+pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
     macro_rules! numbers {
         ($f:ident) => {
             match a.dtype() {
@@ -364,7 +490,7 @@ pub(crate) fn unary(op: UnaryOp, n: usize, a: &Lanes) -> Lanes {
 }
 
 /// The values converted to `to`.
-pub(crate) fn cast(to: DType, n: usize, a: &Lanes) -> Lanes {
+pub(crate) fn cast<'x>(to: DType, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
     macro_rules! from {
         ($t:ty) => {
             match to {
@@ -410,9 +536,9 @@ pub(crate) fn cast(to: DType, n: usize, a: &Lanes) -> Lanes {
 }
 
 /// The bits of the values as another dtype of that width.
-pub(crate) fn bitcast(to: DType, n: usize, a: &Lanes) -> Lanes {
-    let narrow: Lanes;
-    let wide: Lanes;
+pub(crate) fn bitcast<'a>(to: DType, n: usize, a: &Lanes<'a>) -> Lanes<'a> {
+    let narrow: Lanes<'a>;
+    let wide: Lanes<'a>;
     match a.dtype().size() {
         1 => cast(to, n, a),
         2 => match (a.dtype(), to) {

@@ -6,21 +6,20 @@ use half::{bf16, f16};
 use rayon::prelude::*;
 
 use super::array::{Array, Stored};
-use super::eval::{Block, Inputs};
+use super::eval::{Block, Inputs, Program};
 use super::lanes::Lane;
 use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
 
-/// Positions evaluated at a time: a few arrays of this many numbers stay in a 32 KiB cache.
-const BLOCK: usize = 2048;
+/// Positions evaluated at a time: a dozen arrays of this many numbers stay in a core's own cache, and what is decided once
+/// a block is small beside them.
+const BLOCK: usize = 8192;
 
 fn fill<T: Lane + Send + Sync, S: Stored>(inputs: &Inputs, e: &Expr, out: &mut [S], store: impl Fn(T) -> S + Sync) {
-    out.par_chunks_mut(BLOCK).enumerate().for_each(|(k, out)| {
-        let values = Block::run(inputs, (k * BLOCK) as u32, out.len()).eval_as::<T>(e);
-        for (slot, &v) in out.iter_mut().zip(values.iter()) {
-            *slot = store(v);
-        }
-    });
+    let program = Program::new(inputs, e);
+    out.par_chunks_mut(BLOCK)
+        .enumerate()
+        .for_each(|(k, out)| Block::run(&program, (k * BLOCK) as u32, out.len()).store::<T, S>(out, &store));
 }
 
 /// Fills the first `n` elements of `out` with the expression's values.
@@ -45,8 +44,9 @@ pub(crate) fn map(inputs: &Inputs, e: &Expr, n: usize, out: &mut Array) {
 
 /// Records the first of `n` positions at which the condition fails.
 pub(crate) fn assert(inputs: &Inputs, ok: &Expr, check: &Arc<Check>, n: usize) {
+    let program = Program::new(inputs, ok);
     (0..n.div_ceil(BLOCK)).into_par_iter().for_each(|k| {
         let start = k * BLOCK;
-        Block::run(inputs, start as u32, BLOCK.min(n - start)).check(check, ok);
+        Block::run(&program, start as u32, BLOCK.min(n - start)).check(inputs, check);
     });
 }

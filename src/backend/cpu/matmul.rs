@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::array::{Array, Stored};
-use super::eval::{Block, Inputs};
+use super::eval::{Block, Inputs, Program};
 use super::lanes::{Lane, Number};
 use super::map;
 use crate::dtype::DType;
@@ -116,9 +116,12 @@ fn typed<T: Lane + Number + Stored>(
     if batches == 0 {
         return Ok(());
     }
-    let mut block = Block::run(inputs, 0, batches);
-    let mut of = |e: &Expr| -> Vec<usize> { block.eval_as::<u32>(e).iter().map(|&v| v as usize).collect() };
-    let [ms, ks, ns] = p.sizes.each_ref().map(&mut of);
+    let of = |e: &Expr| -> Vec<usize> {
+        let program = Program::new(inputs, e);
+        let values = Block::run(&program, 0, batches).eval_as::<u32>();
+        values.iter().map(|&v| v as usize).collect()
+    };
+    let [ms, ks, ns] = p.sizes.each_ref().map(of);
     let [lefts, rights, outs] = p.starts.each_ref().map(of);
     let needed = |starts: &[usize], rows: &[usize], columns: &[usize]| {
         (0..batches).map(|g| starts[g] + rows[g] * columns[g]).max().unwrap_or(0)

@@ -10,6 +10,7 @@ mod fingerprint;
 mod lanes;
 mod map;
 pub mod matmul;
+mod pieces;
 mod reduce;
 mod row_hash;
 pub mod row_reduce;

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::array::{Array, Stored};
-use super::eval::{Block, Inputs};
+use super::eval::{Block, Inputs, Program};
 use super::lanes::{Lane, Number};
-use super::row_reduce::{RowFold, block_len, reduce_row};
+use super::row_reduce::{RowFold, block_len, reduce_block, reduce_row};
 use super::runs::Starts;
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
@@ -14,7 +14,7 @@ use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
 
 /// Numbers evaluated at a time. A row longer than that is taken in pieces.
-const CHUNK: usize = 4096;
+const CHUNK: usize = 8192;
 
 /// `out[row * inner + d]` for the first `nrows` rows.
 pub(crate) fn reduce(
@@ -58,24 +58,36 @@ fn rows_of<T: Lane + Stored>(
     combine: impl Fn(T, T) -> T + Copy + Sync,
     out: &mut [T],
 ) {
-    let starts = Starts::new(inputs, rows);
+    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, e));
     let runs = starts.runs(inner, CHUNK, out);
     runs.into_par_iter().for_each(|(first, out)| {
         let last = first + out.len() / inner;
         let (from, to) = (starts.at(first), starts.at(last));
         if (to - from) * inner <= CHUNK || to - from <= block_len(inner) {
-            let values = Block::run(inputs, (from * inner) as u32, (to - from) * inner).eval_as::<T>(e);
+            let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
             for (row, out) in (first..last).zip(out.chunks_exact_mut(inner)) {
                 let values = &values[(starts.at(row) - from) * inner..(starts.at(row + 1) - from) * inner];
                 reduce_row(values, inner, identity, combine, out);
             }
         } else {
-            // One long row, in pieces of whole blocks.
-            let mut fold = RowFold::new(to - from, inner, identity);
+            // One long row, in pieces of whole blocks: their partials on all cores, then these in their order.
             let step = (CHUNK / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
-            for at in (from..to).step_by(step) {
-                let len = step.min(to - at);
-                fold.push(&Block::run(inputs, (at * inner) as u32, len * inner).eval_as::<T>(e), combine);
+            let partials: Vec<Vec<T>> = (0..(to - from).div_ceil(step))
+                .into_par_iter()
+                .map(|piece| {
+                    let at = from + piece * step;
+                    let values = Block::run(&program, (at * inner) as u32, step.min(to - at) * inner).eval_as::<T>();
+                    let blocks = values.chunks(block_len(inner) * inner);
+                    let mut partials = vec![identity; blocks.len() * inner];
+                    for (values, partial) in blocks.zip(partials.chunks_exact_mut(inner)) {
+                        reduce_block(values, inner, identity, combine, partial);
+                    }
+                    partials
+                })
+                .collect();
+            let mut fold = RowFold::new(to - from, inner, identity);
+            for partial in partials.iter().flat_map(|piece| piece.chunks_exact(inner)) {
+                fold.push_partial(partial, combine);
             }
             fold.finish(combine, out);
         }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::array::Array;
-use super::eval::{Block, Inputs};
+use super::eval::{Block, Inputs, Program};
 use super::fingerprint::{fetch64, fingerprint64};
 use super::runs::Starts;
 use crate::graph::expr::Expr;
@@ -15,11 +15,11 @@ const CHUNK: usize = 4096;
 
 /// The hashes of the first `nrows` rows.
 pub(crate) fn row_hash(inputs: &Inputs, op: HashOp, rows: &Rows, nrows: usize, byte: &Expr, out: &mut Array) {
-    let starts = Starts::new(inputs, rows);
+    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, byte));
     let runs = starts.runs(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
     runs.into_par_iter().for_each(|(first, out)| {
         let (from, to) = (starts.at(first), starts.at(first + out.len()));
-        let bytes = Block::run(inputs, from as u32, to - from).eval_as::<u8>(byte);
+        let bytes = Block::run(&program, from as u32, to - from).eval_as::<u8>();
         for (k, out) in out.iter_mut().enumerate() {
             let row = &bytes[starts.at(first + k) - from..starts.at(first + k + 1) - from];
             *out = match op {

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::array::{Array, Stored};
-use super::eval::{Block, Inputs};
+use super::eval::{Block, Inputs, Program};
 use super::lanes::{Lane, Number};
 use super::runs::Starts;
 use crate::dtype::DType;
@@ -169,12 +169,12 @@ fn scan_rows<T: Lane + Stored>(
     combine: impl Fn(T, T) -> T + Copy + Sync,
     out: &mut [T],
 ) {
-    let starts = Starts::new(inputs, rows);
+    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, e));
     cut(&starts, nrows, inner, out).into_par_iter().for_each(|(first, last, out)| {
         let (from, to) = (starts.at(first), starts.at(last));
         let mut scan = RowScan::new(inner, identity);
         if (to - from) * inner <= PIECE || last - first > 1 {
-            let values = Block::run(inputs, (from * inner) as u32, (to - from) * inner).eval_as::<T>(e);
+            let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
             for row in first..last {
                 let range = (starts.at(row) - from) * inner..(starts.at(row + 1) - from) * inner;
                 scan.restart();
@@ -184,7 +184,7 @@ fn scan_rows<T: Lane + Stored>(
             // One long row, in pieces of whole blocks.
             let step = (PIECE / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
             for (at, out) in (from..to).step_by(step).zip(out.chunks_mut(step * inner)) {
-                let values = Block::run(inputs, (at * inner) as u32, out.len()).eval_as::<T>(e);
+                let values = Block::run(&program, (at * inner) as u32, out.len()).eval_as::<T>();
                 scan.push(&values, combine, out);
             }
         }

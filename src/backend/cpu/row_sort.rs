@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::array::Array;
-use super::eval::{Block, Inputs};
+use super::eval::{Block, Inputs, Program};
 use super::runs::Starts;
 use super::sort::sort_permutation;
 use crate::graph::expr::Expr;
@@ -17,10 +17,10 @@ const SHORT: usize = 512;
 
 /// For each place of the first `nrows` rows the position of the element that comes there.
 pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, bits: u32, out: &mut Array) {
-    let starts = Starts::new(inputs, rows);
+    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, key));
     runs(&starts, nrows, out.slice_mut()).into_par_iter().for_each(|(first, last, out)| {
         let from = starts.at(first);
-        let keys = Block::run(inputs, from as u32, out.len()).eval_as::<u32>(key);
+        let keys = Block::run(&program, from as u32, out.len()).eval_as::<u32>();
         for row in first..last {
             let (start, end) = (starts.at(row) - from, starts.at(row + 1) - from);
             sort_row(&keys[start..end], bits, (from + start) as u32, &mut out[start..end]);
