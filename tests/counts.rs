@@ -6,6 +6,8 @@
 
 mod common;
 
+use std::sync::{Mutex, MutexGuard};
+
 use ragged::{Device, Explain, HostTensor, HostValues, Result, Stats, Tensor, s};
 
 /// SplitMix64's output for that state.
@@ -171,6 +173,7 @@ fn ratio(e: &Explain, nrows: u64, w: &Workload) -> u64 {
 
 #[test]
 fn kernels_and_bytes_are_within_their_bounds() {
+    let _turn = turn();
     let mut wrong = Vec::new();
     for (label, device) in common::gpus() {
         for dist in DISTRIBUTIONS {
@@ -199,8 +202,15 @@ fn run(device: &Device, inputs: &Inputs, w: &Workload) -> (HostTensor, Stats) {
     (result, device.stats() - before)
 }
 
+/// Waits until no other test of this binary works on a device, so that its counts tell whose work it was.
+fn turn() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 #[test]
 fn a_read_is_one_submission_and_one_wait_and_the_second_run_makes_nothing_new() {
+    let _turn = turn();
     for (label, device) in common::gpus() {
         for dist in DISTRIBUTIONS {
             let inputs = Inputs::new(&device, dist, 1 << 15).expect("valid");
@@ -227,6 +237,7 @@ fn a_read_is_one_submission_and_one_wait_and_the_second_run_makes_nothing_new() 
 
 #[test]
 fn what_is_explained_is_what_runs() {
+    let _turn = turn();
     for (label, device) in common::gpus() {
         let inputs = Inputs::new(&device, "pareto", 1 << 15).expect("valid");
         for w in &WORKLOADS {
