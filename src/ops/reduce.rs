@@ -240,11 +240,16 @@ impl Tensor {
         let (mean, count) = self.mean_of(r)?;
         let mean = r.stored(mean);
         let x = Expr::load(self.numbers(r.op)?, Expr::index()).cast(mean.dtype());
-        let mut deviation = x.sub(Expr::load(&mean, r.target()));
+        // Nodes of their own, which are stored where all that they are made of is more than the reduction can bind.
+        let each = |value: Expr| -> Result<Expr> {
+            Ok(Expr::load(&Node::map(&r.backend, r.op, self.count()?, value, &[]), Expr::index()))
+        };
+        let target = each(r.target())?;
+        let mut deviation = each(x.sub(Expr::load(&mean, target.clone())))?;
         if self.dtype().is_float() || self.dtype().size() == 8 {
             // What the mean lacks, and cannot hold beside its own digits, is the mean of the deviations.
             let rest = r.fold(ReduceOp::Sum, deviation.clone())?.quotient(count.clone());
-            deviation = deviation.sub(Expr::load(&r.stored(rest), r.target()));
+            deviation = deviation.sub(Expr::load(&r.stored(rest), target));
         }
         Ok(r.fold(ReduceOp::Sum, deviation.clone().mul(deviation))?.quotient(count))
     }
