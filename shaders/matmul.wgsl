@@ -6,6 +6,8 @@
 // Order    A result is one sum: identity(), then the products in ascending order, each rounded and then added. It depends on
 //          nothing but its row, its column and their length: the same bits in any batch, tile, device, and on the CPU.
 // Traffic  Each result once; the left matrix once for every EDGE columns of the right one, and the other way round.
+// Terms    Sums of very many terms may be spread over several dispatches, in order: all but the first go on from what `out`
+//          holds. An element of `out` is what a sum is kept in, so that this changes no bits.
 // Limits   All flat positions < 2^32. 2 * EDGE * SLAB elements and a few words of workgroup memory: 9 KiB. A product with a
 //          few results and very many terms is the work of few workgroups.
 // Source   Tiles with register blocking: Volkov and Demmel 2008. Tiles by position, as in row_reduce.wgsl.
@@ -19,8 +21,9 @@
 //            fn identity() -> Elem
 //            fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, v: Elem)
+//            fn partial(i: u32) -> Elem             what was stored
 // Head       head[0]  batches (capacity, at least 1), tiles (capacity), results (capacity), whether left is stored transposed
-//            head[1].x  whether right is
+//            head[1]  whether right is; the first term of this dispatch, a multiple of 16, and the first of the next
 // Grid       tiles, folded
 
 const EDGE = 1u << EDGE_BITS;
@@ -72,6 +75,11 @@ fn main(
         find(tile);
     }
     let depth = workgroupUniformLoad(&terms);
+    let first_term = p.head[1].y;
+    if (first_term > 0u && first_term >= depth) {
+        return; // uniform: a parameter, and `depth` is the same for all
+    }
+    let end = min(depth, p.head[1].z);
     let g = job[0];
     let first_row = job[1];
     let first_column = job[2];
@@ -79,15 +87,25 @@ fn main(
     let columns = columns_of(g, 0u);
     let left_at = left_start(g, 0u);
     let right_at = right_start(g, 0u);
+    let out_at = out_start(g, 0u);
     let is_left_transposed = p.head[0].w != 0u;
     let is_right_transposed = p.head[1].x != 0u;
     let y = t >> 4u;
     let x = t & 15u;
     var sums: array<Elem, EACH * EACH>;
-    for (var e = 0u; e < EACH * EACH; e++) {
-        sums[e] = identity();
+    for (var r = 0u; r < EACH; r++) {
+        for (var c = 0u; c < EACH; c++) {
+            let row = first_row + y + 16u * r;
+            let column = first_column + x + 16u * c;
+            let at = out_at + row * columns + column;
+            var sum = identity();
+            if (first_term > 0u && row < rows && column < columns && at < p.head[0].z) {
+                sum = partial(at);
+            }
+            sums[r * EACH + c] = sum;
+        }
     }
-    for (var base = 0u; base < depth; base += SLAB) {
+    for (var base = first_term; base < end; base += SLAB) {
         // Neighbouring invocations load neighbours, whichever way the matrix is stored.
         for (var e = t; e < EDGE * SLAB; e += 256u) {
             let i = select(e >> SLAB_BITS, e & (EDGE - 1u), is_left_transposed);
@@ -95,7 +113,7 @@ fn main(
             let row = first_row + i;
             let term = base + l;
             var v = identity();
-            if (row < rows && term < depth) {
+            if (row < rows && term < end) {
                 v = load_left(left_at + select(row * depth + term, term * rows + row, is_left_transposed), 0u);
             }
             left[l * PITCH + i] = v;
@@ -106,12 +124,12 @@ fn main(
             let column = first_column + j;
             let term = base + l;
             var v = identity();
-            if (column < columns && term < depth) {
+            if (column < columns && term < end) {
                 v = load_right(right_at + select(term * columns + column, column * depth + term, is_right_transposed), 0u);
             }
             right[l * PITCH + j] = v;
         }
-        workgroupBarrier(); // uniform: `depth` is the same for all
+        workgroupBarrier(); // uniform: `end` is the same for all
         // Beyond the last term both are 0, and adding 0 * 0 to a sum that began with 0 leaves it as it is.
         for (var l = 0u; l < SLAB; l++) {
             var b: array<Elem, EACH>;
@@ -125,9 +143,8 @@ fn main(
                 }
             }
         }
-        workgroupBarrier(); // uniform: `depth` is the same for all; the slabs have been read
+        workgroupBarrier(); // uniform: `end` is the same for all; the slabs have been read
     }
-    let out_at = out_start(g, 0u);
     for (var r = 0u; r < EACH; r++) {
         for (var c = 0u; c < EACH; c++) {
             let row = first_row + y + 16u * r;

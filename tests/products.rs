@@ -395,3 +395,17 @@ fn explain_shows_the_kernels() {
     assert_eq!(kinds, ["matmul"]);
     assert_eq!(explained.kernels[0].bytes_read + explained.kernels[0].bytes_written, 2 * 2400 + 3600);
 }
+
+/// More terms than one dispatch adds up where the driver ends long loops; whole numbers, so that the sum is exact.
+#[test]
+fn sums_of_very_many_terms() {
+    for (name, device) in common::devices() {
+        let terms = 200_003usize;
+        let value = |k: usize| ((k * 7919) % 17) as i32 - 8;
+        let x = HostTensor::dense(&[1, terms], HostValues::I32((0..terms).map(value).collect()));
+        let x = x.to_device(&device).expect("an upload");
+        let product = x.matmul(&x, false, true).and_then(|t| t.to_host()).expect("a read");
+        let want: i32 = (0..terms).map(|k| value(k) * value(k)).sum();
+        assert_eq!(product.values, HostValues::I32(vec![want]), "{name}");
+    }
+}

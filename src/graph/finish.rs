@@ -115,6 +115,7 @@ fn joined(reduction: Step, map: Step) -> Step {
         live: map.live,
         reads,
         longs: reduction.longs,
+        ends_loops: reduction.ends_loops,
         checks,
         after,
         row_context: reduction.row_context,

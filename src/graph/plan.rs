@@ -295,9 +295,9 @@ impl Planner {
         let mut fused = vec![node.op()];
         fused.extend(g.taken.iter().map(Node::op));
         let taken = g.taken;
-        let (out, longs) = (node.clone(), self.limits.longs);
+        let (out, longs, ends_loops) = (node.clone(), self.limits.longs, self.limits.ends_loops);
         let (recipe, finish, after) = (resolved, None, g.after);
-        let step = Step { out, recipe, finish, live, reads, longs, checks, after, row_context, fused };
+        let step = Step { out, recipe, finish, live, reads, longs, ends_loops, checks, after, row_context, fused };
         (step, taken)
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct PlanLimits {
     pub(crate) fuse: bool,
     /// What 64-bit integers are in its kernels.
     pub(crate) longs: Longs,
+    /// Whether the driver ends the loops of an invocation after 65,535 turns, without a word.
+    pub(crate) ends_loops: bool,
 }
 
 /// What 64-bit integers are in a device's kernels. In storage they are 8 bytes, little endian, either way.
@@ -41,6 +43,8 @@ pub(crate) struct Step {
     pub(crate) reads: Vec<Node>,
     /// What 64-bit integers are in its kernels.
     pub(crate) longs: Longs,
+    /// Whether the driver ends the loops of an invocation after 65,535 turns, without a word.
+    pub(crate) ends_loops: bool,
     /// Conditions evaluated on the way.
     pub(crate) checks: Vec<Arc<Check>>,
     /// Conditions that the output depends on besides.

@@ -230,6 +230,8 @@ impl Backend for GpuBackend {
             storage_buffers: self.runtime.limits().storage_buffers.min(MOST_BUFFERS),
             fuse: self.fuse,
             longs: if self.runtime.has_int64() { Longs::Native } else { Longs::Pairs },
+            // Mesa's llvmpipe does.
+            ends_loops: self.is_software(),
         }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {

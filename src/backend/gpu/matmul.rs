@@ -1,5 +1,6 @@
 //! The host side of `shaders/matmul.wgsl`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::codegen::{Module, value_type};
@@ -20,10 +21,14 @@ pub fn constants(tile: u32, size: usize) -> String {
     )
 }
 
-/// The template's parameter words.
-pub fn head(batches: u32, tiles: u32, capacity: u32, transposed: [bool; 2]) -> [u32; 8] {
+/// Terms that a dispatch adds to a sum where the driver ends loops early: in all of its loops an invocation then takes at
+/// most 25 turns a term.
+pub const TERMS: u32 = 2048;
+
+/// The template's parameter words, for those terms of the sums.
+pub fn head(batches: u32, tiles: u32, capacity: u32, transposed: [bool; 2], terms: Range<u32>) -> [u32; 8] {
     let [left, right] = transposed.map(u32::from);
-    [batches, tiles, capacity, left, right, 0, 0, 0]
+    [batches, tiles, capacity, left, right, terms.start, terms.end, 0]
 }
 
 const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
@@ -48,11 +53,16 @@ pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, label: &Arc<str>)
     }
     m.sum_of_products(dtype);
     m.push(&constants(p.tile, dtype.size()));
-    m.push("fn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
+    m.push("fn store(i: u32, v: Elem) {\n    out[i] = v;\n}\nfn partial(i: u32) -> Elem {\n    return out[i];\n}");
     let ty = value_type(dtype);
     let g = m.finish(&[MATMUL], ty, Some(ty), &[]);
-    let head = head(batches, p.tile_capacity, capacity, p.transposed);
-    Lowered { launches: vec![g.launch(label, "main", head, p.tile_capacity, 1)], ..Lowered::default() }
+    let most = p.sizes[1].as_u32().unwrap_or(p.capacities[0].min(p.capacities[1]));
+    let at_once = if step.ends_loops { TERMS } else { most.max(1) };
+    let launches = (0..most.max(1)).step_by(at_once as usize).map(|first| {
+        let head = head(batches, p.tile_capacity, capacity, p.transposed, first..first.saturating_add(at_once));
+        g.launch(label, "main", head, p.tile_capacity, 1)
+    });
+    Lowered { launches: launches.collect(), ..Lowered::default() }
 }
 
 #[cfg(test)]

@@ -26,7 +26,8 @@ fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
              fn load_right(i: u32, row: u32) -> Elem {{ return b[i]; }}\n\
              fn identity() -> Elem {{ return {zero}; }}\n\
              fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem {{ return sum + {guarded}; }}\n\
-             fn store(i: u32, v: Elem) {{ out[i] = v; }}",
+             fn store(i: u32, v: Elem) {{ out[i] = v; }}\n\
+             fn partial(i: u32) -> Elem {{ return out[i]; }}",
             host::matmul::constants(tile, size)
         ),
     )
@@ -63,7 +64,7 @@ fn check<T: Pod + PartialEq + std::fmt::Debug + Sync>(
     let (a, b, table) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&table));
     let out = gpu.junk::<T>(expected.len());
     // Room for more tiles than there are must do no harm.
-    let head = host::matmul::head(batches as u32, tiles[batches] + 5, expected.len() as u32, transposed);
+    let head = host::matmul::head(batches as u32, tiles[batches] + 5, expected.len() as u32, transposed, 0..u32::MAX);
     let text = text(elem, guarded, zero.0, tile);
     let (x, y) = host::fold_grid(tiles[batches] + 5);
     gpu.kernel(&text, mode, head, &[&a, &b, &out, &table]).run(&[("main", (x, y + 1, 1))]);

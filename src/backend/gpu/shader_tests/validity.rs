@@ -22,7 +22,7 @@ const UNIFORM_BYTES: usize = 64 << 10;
 
 /// As the GPU backend plans on the smallest device.
 pub(super) const fn limits(longs: Longs) -> PlanLimits {
-    PlanLimits { storage_buffers: STORAGE_BUFFERS as u32, fuse: true, longs }
+    PlanLimits { storage_buffers: STORAGE_BUFFERS as u32, fuse: true, longs, ends_loops: true }
 }
 
 /// Parses and validates a module.
