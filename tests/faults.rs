@@ -166,7 +166,7 @@ fn a_lost_device_is_an_error_of_everything_on_it() {
 
 #[test]
 fn what_a_device_cannot_hold_is_refused_before_anything_is_allocated() {
-    let Some(device) = own(&DeviceOptions::default().max_binding(Some(64 << 10))) else { return };
+    let Some(device) = own(&DeviceOptions::default().max_buffer(Some(64 << 10))) else { return };
     let limit = |outcome: Result<Tensor>| match outcome {
         Err(Error::Limit { requested, limit, unit: "bytes", .. }) => assert!(requested > limit && limit == 64 << 10),
         other => panic!("{other:?}"),

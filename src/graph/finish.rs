@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
 use super::node::{Node, Recipe};
-use super::plan::{CHEAP, PlanLimits, Step, contains_search, for_each_expr, own_buffers, work};
+use super::plan::{CHEAP, PlanLimits, Step, contains_search, fits, for_each_expr, work};
 
 /// What is stored in place of a reduced value.
 #[derive(Debug)]
@@ -80,10 +80,10 @@ fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> bool {
     if !in_place || map.live.as_ref().is_some_and(elsewhere) {
         return false;
     }
-    let more = map.reads.iter().filter(|n| *n != from && !reduction.reads.contains(n)).count();
-    let status = usize::from(!reduction.checks.is_empty() || !map.checks.is_empty());
-    let buffers = reduction.reads.len() + more + status;
-    buffers as u32 + own_buffers(&reduction.recipe) <= limits.storage_buffers
+    let more = map.reads.iter().filter(|n| *n != from && !reduction.reads.contains(n));
+    let status = u32::from(!reduction.checks.is_empty() || !map.checks.is_empty());
+    let reads = reduction.reads.iter().chain(more);
+    fits(&reduction.recipe, to, reads, &|_| false, status, limits)
 }
 
 fn joined(reduction: Step, map: Step) -> Step {
@@ -114,8 +114,7 @@ fn joined(reduction: Step, map: Step) -> Step {
         finish: Some(Finish { reduced, value }),
         live: map.live,
         reads,
-        longs: reduction.longs,
-        ends_loops: reduction.ends_loops,
+        limits: reduction.limits,
         checks,
         after,
         row_context: reduction.row_context,

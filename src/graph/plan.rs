@@ -23,7 +23,7 @@ const STEP_COST: u32 = 2_000;
 
 /// Storage buffers that the templates of a recipe bind besides what it reads and the block of conditions: its output and
 /// scratch.
-pub(super) fn own_buffers(recipe: &Recipe) -> u32 {
+fn own_buffers(recipe: &Recipe) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Assert { .. } => 1,
         Recipe::Hash { .. } => 1,
@@ -34,6 +34,31 @@ pub(super) fn own_buffers(recipe: &Recipe) -> u32 {
         // As a sort, and the list of long rows.
         Recipe::RowSort { .. } => 4,
     }
+}
+
+/// Whether a kernel of the recipe can bind what it reads besides its output `out`, its scratch and the block of conditions.
+/// What `once` names takes one binding, however large it is.
+pub(super) fn fits<'a>(
+    recipe: &Recipe,
+    out: &Node,
+    reads: impl Iterator<Item = &'a Node>,
+    once: &dyn Fn(&Node) -> bool,
+    status: u32,
+    limits: PlanLimits,
+) -> bool {
+    let further = |n: &Node| limits.windows(n.bytes()) - 1;
+    let mut arrays = own_buffers(recipe) + status;
+    let mut windows = match recipe {
+        Recipe::Map { .. } | Recipe::Assert { .. } => 0,
+        // Keys and permutation of this pass, and of the one before.
+        Recipe::Sort { .. } | Recipe::RowSort { .. } => 4 * further(out),
+        _ => further(out),
+    };
+    for n in reads {
+        arrays += 1;
+        windows += if once(n) { 0 } else { further(n) };
+    }
+    arrays <= limits.arrays && (arrays + windows <= limits.bindings)
 }
 
 /// The partition and inner width for which this is the row of the current element, if it is of that form.
@@ -150,12 +175,13 @@ impl Planner {
 
     /// Resolves the recipe's expressions, storing more and more of the maps in it until it fits the limits.
     fn grow(&self, node: &Node, recipe: &Recipe) -> Step {
-        let own = own_buffers(recipe);
         let mut stored = HashSet::new();
         loop {
             let step = self.resolve_recipe(node, recipe, &stored);
             let status = u32::from(!step.0.checks.is_empty() || matches!(recipe, Recipe::Assert { .. }));
-            if step.0.reads.len() as u32 + own + status <= self.limits.storage_buffers {
+            let at_own = step.0.at_own_position();
+            let once = |n: &Node| at_own.contains(&n.digest());
+            if fits(recipe, node, step.0.reads.iter(), &once, status, self.limits) {
                 return step.0;
             }
             // Store the map that brings in the most arrays: its own become one.
@@ -295,9 +321,9 @@ impl Planner {
         let mut fused = vec![node.op()];
         fused.extend(g.taken.iter().map(Node::op));
         let taken = g.taken;
-        let (out, longs, ends_loops) = (node.clone(), self.limits.longs, self.limits.ends_loops);
+        let (out, limits) = (node.clone(), self.limits);
         let (recipe, finish, after) = (resolved, None, g.after);
-        let step = Step { out, recipe, finish, live, reads, longs, ends_loops, checks, after, row_context, fused };
+        let step = Step { out, recipe, finish, live, reads, limits, checks, after, row_context, fused };
         (step, taken)
     }
 

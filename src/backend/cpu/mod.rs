@@ -179,7 +179,14 @@ impl Backend for CpuBackend {
         isize::MAX as u64
     }
     fn plan_limits(&self) -> PlanLimits {
-        PlanLimits { storage_buffers: 12, fuse: !self.unfused, longs: Longs::Native, ends_loops: false }
+        PlanLimits {
+            arrays: 12,
+            bindings: 12,
+            max_binding: u64::MAX,
+            fuse: !self.unfused,
+            longs: Longs::Native,
+            ends_loops: false,
+        }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         Ok(Arc::new(Array::from_bytes(dtype, bytes)?))

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::codegen::Binding;
-use super::launch::Launch;
+use super::launch::{Launch, Lowered};
 use super::lower::lower;
 use super::probe;
-use super::runtime::{Access, AdapterKind, Buffer, Command, Dispatch, ReadRequest, Runtime};
+use super::runtime::{Access, AdapterKind, Buffer, BufferSlice, Command, Dispatch, ReadRequest, Runtime};
+use super::windows::{self, Place, Windowed};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::backend::{Backend, Status, StepCost};
@@ -100,7 +101,9 @@ impl GpuBackend {
             self.check_bytes(step.out.op(), bytes)?;
             let launches = lower(step, slot)?;
             launches.scratch.iter().try_for_each(|&bytes| self.check_bytes(step.out.op(), bytes))?;
-            lowered.push(launches);
+            let kernels =
+                launches.launches.iter().map(|l| self.windows(step, &launches, l)).collect::<Result<Vec<_>>>()?;
+            lowered.push((launches, kernels));
             slot += step.checks.len() as u32 + u32::from(matches!(step.recipe, Recipe::Assert { .. }));
         }
         let status = match slot {
@@ -112,7 +115,7 @@ impl GpuBackend {
             }
         };
         let mut slot = 0;
-        for (step, lowered) in plan.steps.iter().zip(lowered) {
+        for (step, (lowered, kernels)) in plan.steps.iter().zip(lowered) {
             let output = self.runtime.buffer(packed_bytes(step.out.dtype(), step.out.extent().capacity()))?;
             let scratch: Vec<Buffer> =
                 lowered.scratch.iter().map(|&bytes| self.runtime.buffer(bytes)).collect::<Result<_>>()?;
@@ -136,15 +139,25 @@ impl GpuBackend {
             if lowered.clears_output {
                 out.commands.push(Command::Fill { buffer: output.clone(), word: 0 });
             }
-            for launch in &lowered.launches {
+            for (launch, windowed) in lowered.launches.iter().zip(&kernels) {
                 let buffers = launch.bindings.iter().map(|b| match b {
                     Binding::Read(n) => out.buffer(n),
                     Binding::Output => output.clone(),
                     Binding::Scratch(k) | Binding::ScratchRead(k) => scratch[*k].clone(),
                     Binding::Status => status.as_ref().expect("bug: slots were counted").buffer.clone(),
                 });
-                let buffers = buffers.collect();
-                out.commands.push(self.dispatch(launch, buffers)?);
+                let buffers: Vec<Buffer> = buffers.collect();
+                match windowed {
+                    None => {
+                        let slices = buffers.iter().cloned().map(BufferSlice::from).collect();
+                        out.commands.push(self.dispatch(launch, slices)?);
+                    }
+                    Some(parts) => {
+                        for part in parts {
+                            out.commands.push(self.dispatch_windows(launch, part, &buffers)?);
+                        }
+                    }
+                }
             }
             let stored = Stored { data: Arc::new(output), status: outcomes.into() };
             out.results.insert(step.out.digest(), (step.out.clone(), stored));
@@ -165,15 +178,32 @@ impl GpuBackend {
         })
     }
 
-    fn dispatch(&self, launch: &Launch, buffers: Vec<Buffer>) -> Result<Command> {
-        let access: Vec<Access> = launch
-            .bindings
-            .iter()
-            .map(|b| match b {
-                Binding::Read(_) | Binding::ScratchRead(_) => Access::Read,
-                _ => Access::ReadWrite,
-            })
-            .collect();
+    /// The launch's kernel, if it binds arrays larger than a binding.
+    fn windows(&self, step: &Step, lowered: &Lowered, launch: &Launch) -> Result<Option<Vec<Windowed>>> {
+        let bytes = |b: &Binding| match b {
+            Binding::Read(n) => packed_bytes(n.dtype(), n.extent().capacity()),
+            Binding::Output => packed_bytes(step.out.dtype(), step.out.extent().capacity()),
+            Binding::Scratch(k) | Binding::ScratchRead(k) => lowered.scratch[*k],
+            Binding::Status => 0,
+        };
+        let bytes: Vec<u64> = launch.bindings.iter().map(bytes).collect();
+        let windowed = windows::split(step, launch, &bytes);
+        let needed = windowed.iter().flatten().map(|w| w.places.len() as u64).max().unwrap_or(0);
+        let limit = u64::from(self.runtime.limits().storage_buffers);
+        if needed <= limit {
+            return Ok(windowed);
+        }
+        Err(Error::Limit {
+            what: format!("{}: arrays of {} bytes in all", step.out.op(), bytes.iter().sum::<u64>()),
+            requested: needed,
+            unit: "bindings",
+            limit,
+            whose: self.name.clone(),
+        })
+    }
+
+    fn dispatch(&self, launch: &Launch, buffers: Vec<BufferSlice>) -> Result<Command> {
+        let access: Vec<Access> = launch.bindings.iter().map(access).collect();
         let pipeline = self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access)?;
         Ok(Command::Dispatch(Dispatch {
             pipeline,
@@ -183,6 +213,32 @@ impl GpuBackend {
             depth: launch.depth,
             label: launch.label.clone(),
         }))
+    }
+
+    fn dispatch_windows(&self, launch: &Launch, part: &Windowed, arrays: &[Buffer]) -> Result<Command> {
+        let access: Vec<Access> = part.places.iter().map(|p| access(&launch.bindings[p.binding])).collect();
+        let bound = |p: &Place| {
+            let array = arrays[p.binding].clone();
+            match &p.window {
+                None => array.into(),
+                Some(bytes) => BufferSlice::window(array, bytes.clone()),
+            }
+        };
+        Ok(Command::Dispatch(Dispatch {
+            pipeline: self.runtime.pipeline(&launch.label, &part.text, launch.entry, &access)?,
+            buffers: part.places.iter().map(bound).collect(),
+            params: part.params.clone(),
+            workgroups: part.workgroups,
+            depth: launch.depth,
+            label: launch.label.clone(),
+        }))
+    }
+}
+
+fn access(binding: &Binding) -> Access {
+    match binding {
+        Binding::Read(_) | Binding::ScratchRead(_) => Access::Read,
+        _ => Access::ReadWrite,
     }
 }
 
@@ -222,12 +278,14 @@ impl Backend for GpuBackend {
         }
     }
     fn max_bytes(&self) -> u64 {
-        let limits = self.runtime.limits();
-        limits.max_binding.min(limits.max_buffer)
+        self.runtime.limits().max_buffer
     }
     fn plan_limits(&self) -> PlanLimits {
+        let limits = self.runtime.limits();
         PlanLimits {
-            storage_buffers: self.runtime.limits().storage_buffers.min(MOST_BUFFERS),
+            arrays: limits.storage_buffers.min(MOST_BUFFERS),
+            bindings: limits.storage_buffers,
+            max_binding: limits.max_binding,
             fuse: self.fuse,
             longs: if self.runtime.has_int64() { Longs::Native } else { Longs::Pairs },
             // Mesa's llvmpipe does.
@@ -240,7 +298,10 @@ impl Backend for GpuBackend {
     }
     fn cost(&self, step: &Step) -> Result<StepCost> {
         let lowered = lower(step, 0)?;
-        let dispatches = lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0).count() as u64;
+        let mut dispatches = 0;
+        for launch in lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0) {
+            dispatches += self.windows(step, &lowered, launch)?.map_or(1, |parts| parts.len() as u64);
+        }
         Ok(StepCost { dispatches, scratch_bytes: lowered.scratch.iter().sum() })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {

@@ -24,6 +24,7 @@ pub(crate) mod row_scan;
 pub(crate) mod row_sort;
 pub(crate) mod scan;
 pub(crate) mod sort;
+mod windows;
 
 #[cfg(test)]
 mod kernel_tests;

@@ -83,7 +83,7 @@ impl<'a> Module<'a> {
 
     /// What 64-bit integers are in the kernel.
     pub(crate) fn longs(&self) -> Longs {
-        self.step.longs
+        self.step.limits.longs
     }
 
     /// Does without the row of each element: every row is searched for.

@@ -1,6 +1,6 @@
 //! Handles of device buffers.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, num::NonZeroU64, ops::Range, sync::Arc};
 
 use super::{
     context::Runtime,
@@ -69,23 +69,65 @@ impl Buffer {
     }
 }
 
+/// A buffer as a kernel binds it: all of it, or a window of one that is larger than a binding may be.
+#[derive(Debug, Clone)]
+pub(crate) struct BufferSlice {
+    buffer: Buffer,
+    /// The first byte: a multiple of 256.
+    offset: u64,
+    /// All that follows, if not given.
+    bytes: Option<NonZeroU64>,
+}
+
+impl From<Buffer> for BufferSlice {
+    fn from(buffer: Buffer) -> Self {
+        Self { buffer, offset: 0, bytes: None }
+    }
+}
+
+impl BufferSlice {
+    /// These bytes of the buffer, in whole words: a kernel sees nothing behind them.
+    pub(crate) fn window(buffer: Buffer, bytes: Range<u64>) -> Self {
+        Self { buffer, offset: bytes.start, bytes: NonZeroU64::new(bytes.end - bytes.start) }
+    }
+
+    /// The buffer.
+    pub(crate) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// The first byte, and how many there are unless it is all that follow.
+    pub(super) fn range(&self) -> (u64, Option<NonZeroU64>) {
+        (self.offset, self.bytes)
+    }
+
+    /// Whether a byte belongs to both.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let end = |s: &Self| s.bytes.map_or(s.buffer.capacity(), |n| s.offset + n.get());
+        self.buffer.id() == other.buffer.id() && self.offset < end(other) && other.offset < end(self)
+    }
+}
+
 impl Runtime {
     /// A buffer of `bytes` bytes with unspecified contents, from the pool if it has one that fits.
     ///
     /// # Errors
-    /// [`Error::Limit`] if one binding or one buffer cannot hold that much, before anything is allocated; [`Error::Gpu`] if the
-    /// memory is not there, after the pool was emptied; [`Error::DeviceLost`].
+    /// [`Error::Limit`] if one buffer cannot hold that much, before anything is allocated; [`Error::Gpu`] if the memory is not
+    /// there, after the pool was emptied; [`Error::DeviceLost`].
     pub(crate) fn buffer(&self, bytes: u64) -> Result<Buffer> {
-        let most = self.limits().max_binding.min(self.limits().max_buffer);
-        if bytes > most {
+        let limits = self.limits();
+        if bytes > limits.max_buffer {
             return Err(Error::Limit {
                 what: "a buffer".into(),
                 requested: bytes,
                 unit: "bytes",
-                limit: most,
+                limit: limits.max_buffer,
                 whose: self.info().name.clone(),
             });
         }
+        // What fits a binding is bound whole, with what its size class adds.
+        let most =
+            if bytes <= limits.max_binding { limits.max_binding.min(limits.max_buffer) } else { limits.max_buffer };
         let slot = self.pool().acquire(Use::Storage, bytes, most)?;
         self.link().counters.buffer_taken(bytes);
         let (wgpu, id, capacity) = (slot.buffer.clone(), slot.id, slot.capacity);

@@ -188,11 +188,12 @@ fn limits_of(device: &wgpu::Device, options: &DeviceOptions) -> DeviceLimits {
     let info = device.adapter_info();
     // Drivers like to say 2^31 - 1; a buffer's size is a multiple of 16 here. From 4 GiB on Metal computes wrong addresses
     // (gfx-rs/wgpu#10305), and kernels count words in 32 bits.
-    let bytes =
-        |own: u64, asked: Option<u64>| asked.map_or(own, |asked| asked.max(16).min(own)).min(u32::MAX.into()) & !15;
+    let bytes = |own: u64, asked: Option<u64>| asked.map_or(own, |asked| asked.max(16).min(own)) & !15;
     DeviceLimits {
         storage_buffers: limits.max_storage_buffers_per_shader_stage,
-        max_binding: bytes(limits.max_storage_buffer_binding_size, options.max_binding),
+        // A tile of a map fits a window, and offsets of windows are multiples of 256.
+        max_binding: bytes(limits.max_storage_buffer_binding_size.min(u32::MAX.into()), options.max_binding)
+            .max(8 << 10),
         max_buffer: bytes(limits.max_buffer_size, options.max_buffer),
         max_params: limits.max_uniform_buffer_binding_size,
         workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceOptions {
-    /// The most bytes that one binding may hold, if less than the adapter's limit. A small value makes small tensors cross
-    /// windows.
+    /// The most bytes that one binding may hold, if less than the adapter's limit; at least 8 KiB. Larger arrays are bound
+    /// as several windows: a small value makes small tensors cross them.
     pub max_binding: Option<u64>,
     /// The most bytes that one buffer may hold, if less than the adapter's limit.
     pub max_buffer: Option<u64>,

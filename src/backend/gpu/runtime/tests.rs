@@ -41,7 +41,7 @@ fn affine(runtime: &Runtime, input: &Buffer, output: &Buffer, count: u32, factor
     let pipeline = runtime.pipeline("affine", AFFINE, "main", &access).expect("compiles");
     Command::Dispatch(Dispatch {
         pipeline,
-        buffers: vec![input.clone(), output.clone()],
+        buffers: vec![input.clone().into(), output.clone().into()],
         params: vec![count, factor],
         workgroups: count.div_ceil(64),
         depth: 1,
@@ -290,8 +290,8 @@ fn bind_groups_do_not_outlive_their_buffers() {
 
 #[test]
 fn sizes_over_the_limits_are_refused() {
-    let runtime = open_with(&DeviceOptions::default().max_binding(Some(1000)));
-    let limit = runtime.limits().max_binding;
+    let runtime = open_with(&DeviceOptions::default().max_buffer(Some(1000)));
+    let limit = runtime.limits().max_buffer;
     assert_eq!(limit, 992, "a multiple of 16");
     assert!(runtime.buffer(limit).is_ok());
     for bytes in [limit + 1, 1 << 40, u64::MAX] {
@@ -426,6 +426,7 @@ fn faulty_dispatches_are_called_bugs() {
     let Command::Dispatch(good) = affine(&runtime, &a, &b, 1, 1) else { panic!("a dispatch") };
     let foreign = open().buffer(64).expect("allocates");
     for buffers in [vec![], vec![a.clone()], vec![a.clone(), a.clone()], vec![a.clone(), foreign]] {
+        let buffers = buffers.into_iter().map(Into::into).collect();
         let error = runtime.submit(&[Command::Dispatch(Dispatch { buffers, ..good.clone() })]).expect_err("is refused");
         assert!(matches!(&error, Error::Gpu { label, message } if label == "affine" && message.starts_with("bug: ")));
     }

@@ -22,7 +22,7 @@ const UNIFORM_BYTES: usize = 64 << 10;
 
 /// As the GPU backend plans on the smallest device.
 pub(super) const fn limits(longs: Longs) -> PlanLimits {
-    PlanLimits { storage_buffers: STORAGE_BUFFERS as u32, fuse: true, longs, ends_loops: true }
+    PlanLimits::of_core_webgpu(longs)
 }
 
 /// Parses and validates a module.
@@ -50,7 +50,7 @@ fn dtypes(step: &Step) -> HashSet<DType> {
 fn needed(step: &Step) -> Capabilities {
     let mut out = Capabilities::empty();
     for dtype in dtypes(step) {
-        match (dtype, step.longs) {
+        match (dtype, step.limits.longs) {
             (DType::I64 | DType::U64, Longs::Native) => out |= Capabilities::SHADER_INT64,
             // Its arithmetic is by the bits.
             (DType::F64, Longs::Native) => out |= Capabilities::SHADER_INT64 | Capabilities::FLOAT64,
@@ -101,7 +101,7 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
         match (binding, dtype) {
             (_, Some(dtype)) => {
                 let packed = elements_per_word(dtype) > 1;
-                let want = match (storage_type(dtype), step.longs) {
+                let want = match (storage_type(dtype), step.limits.longs) {
                     _ if shared_words && packed => "atomic u32".into(),
                     ("I64" | "U64", Longs::Pairs) => "2 u32".into(),
                     (native, _) => native.to_lowercase(),
