@@ -20,6 +20,8 @@ pub struct Stats {
     pub bytes_uploaded: u64,
     /// Bytes of data copied from the device.
     pub bytes_read_back: u64,
+    /// Plans that were made: evaluations for which none was at hand.
+    pub plans: u64,
     /// Compute pipelines that were compiled.
     pub pipelines_compiled: u64,
     /// Bind groups that were made because none in the cache fitted.
@@ -48,6 +50,7 @@ impl Sub for Stats {
             throttles: self.throttles.saturating_sub(earlier.throttles),
             bytes_uploaded: self.bytes_uploaded.saturating_sub(earlier.bytes_uploaded),
             bytes_read_back: self.bytes_read_back.saturating_sub(earlier.bytes_read_back),
+            plans: self.plans.saturating_sub(earlier.plans),
             pipelines_compiled: self.pipelines_compiled.saturating_sub(earlier.pipelines_compiled),
             bind_groups_created: self.bind_groups_created.saturating_sub(earlier.bind_groups_created),
             pool_hits: self.pool_hits.saturating_sub(earlier.pool_hits),

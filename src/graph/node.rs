@@ -112,7 +112,7 @@ impl Node {
         let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
         let stored = OnceLock::new();
         let _ = stored.set(Stored { data, status: Arc::from([]) });
-        Self(Arc::new(Inner {
+        intern(digest, || Inner {
             digest,
             dtype,
             extent: Extent::known(len),
@@ -124,7 +124,7 @@ impl Node {
             longest,
             fallible: false,
             stored,
-        }))
+        })
     }
 
     fn recorded(
@@ -294,6 +294,12 @@ impl Node {
     /// A condition over positions, to be handed to [`Node::map`]; see [`Recipe::Assert`].
     pub(crate) fn assert(backend: &BackendRef, count: Extent, ok: Expr, check: Arc<Check>) -> Self {
         Self::recorded(backend, check.op, DType::Bool, Extent::known(0), &[], Recipe::Assert { ok, count, check })
+    }
+
+    /// The node of that digest, if it is alive.
+    pub(crate) fn find(digest: Digest) -> Option<Self> {
+        let table = INTERNED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        table.get(&digest).and_then(Weak::upgrade).map(Self)
     }
 
     pub(crate) fn digest(&self) -> Digest {

@@ -7,9 +7,10 @@ use std::sync::{Arc, OnceLock};
 use super::codegen::Binding;
 use super::launch::{Launch, Lowered};
 use super::lower::lower;
+use super::prepared::{Bound, Kernel, Place, PlanCache, Prepared, ReadyStep, Source};
 use super::probe;
 use super::runtime::{Access, AdapterKind, Buffer, BufferSlice, Command, Dispatch, ReadRequest, Runtime};
-use super::windows::{self, Place, Windowed};
+use super::windows::{self, Windowed};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::backend::{Backend, Status, StepCost};
@@ -17,7 +18,7 @@ use crate::graph::digest::Digest;
 use crate::graph::expr::Check;
 use crate::graph::extent::Count;
 use crate::graph::node::{Node, Recipe, Stored};
-use crate::graph::plan::{Longs, PlanLimits, Step, plan};
+use crate::graph::plan::{Longs, Plan, PlanLimits, Step, plan};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 
@@ -37,6 +38,7 @@ pub(crate) struct GpuBackend {
     name: String,
     fuse: bool,
     numerics: OnceLock<Numerics>,
+    plans: PlanCache,
 }
 
 /// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are cleared
@@ -61,52 +63,112 @@ impl StatusBlock {
 #[derive(Default)]
 struct Recorded {
     commands: Vec<Command>,
-    results: HashMap<Digest, (Node, Stored)>,
+    results: HashMap<Digest, Stored>,
 }
 
 impl Recorded {
     fn stored(&self, node: &Node) -> Stored {
         match node.stored() {
             Some(stored) => stored.clone(),
-            None => self.results.get(&node.digest()).expect("bug: a step before its inputs").1.clone(),
+            None => self.results.get(&node.digest()).expect("bug: a node that was not evaluated").clone(),
         }
     }
 
     fn buffer(&self, node: &Node) -> Buffer {
-        let data = self.stored(node).data.downcast::<Buffer>().expect("bug: an array of another backend");
-        Buffer::clone(&data)
+        buffer(&self.stored(node))
     }
 
-    /// Hands the results to their nodes: after submission, so that no other thread can submit a reader first.
+    /// Hands the results to their nodes, those that are alive: after submission, so that no other thread can submit a reader
+    /// first.
     fn publish(self) {
-        for (node, stored) in self.results.into_values() {
-            node.set_stored(stored);
+        for (digest, stored) in self.results {
+            if let Some(node) = Node::find(digest) {
+                node.set_stored(stored);
+            }
         }
     }
 }
 
+fn buffer(stored: &Stored) -> Buffer {
+    let data = stored.data.clone().downcast::<Buffer>().expect("bug: an array of another backend");
+    Buffer::clone(&data)
+}
+
 impl GpuBackend {
     pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool) -> Self {
-        Self { runtime, id, name, fuse, numerics: OnceLock::new() }
+        Self { runtime, id, name, fuse, numerics: OnceLock::new(), plans: PlanCache::default() }
     }
 
+    /// The commands that store the nodes, by a plan that is at hand or by a new one.
     fn record(&self, nodes: &[Node]) -> Result<Recorded> {
-        let plan = plan(nodes, self.plan_limits());
-        let mut out = Recorded::default();
-        // All sizes are looked at before anything is allocated.
-        let mut lowered = Vec::with_capacity(plan.steps.len());
-        let mut slot = 0;
-        for step in &plan.steps {
-            let bytes = packed_bytes(step.out.dtype(), step.out.extent().capacity());
-            self.check_bytes(step.out.op(), bytes)?;
-            let launches = lower(step, slot)?;
-            launches.scratch.iter().try_for_each(|&bytes| self.check_bytes(step.out.op(), bytes))?;
-            let kernels =
-                launches.launches.iter().map(|l| self.windows(step, &launches, l)).collect::<Result<Vec<_>>>()?;
-            lowered.push((launches, kernels));
-            slot += step.checks.len() as u32 + u32::from(matches!(step.recipe, Recipe::Assert { .. }));
+        let wanted: Vec<Digest> = nodes.iter().filter(|n| n.stored().is_none()).map(Node::digest).collect();
+        if wanted.is_empty() {
+            return Ok(Recorded::default());
         }
-        let status = match slot {
+        if let Some(known) = self.plans.get(&wanted)
+            && let Some(inputs) = known.inputs()
+        {
+            return self.commands(&known, &inputs);
+        }
+        loop {
+            let prepared = Arc::new(self.prepare(&plan(nodes, self.plan_limits()))?);
+            // Where another thread has stored a node since, what is left to do is less: planned again.
+            if let Some(inputs) = prepared.inputs() {
+                self.plans.insert(wanted.into(), prepared.clone());
+                return self.commands(&prepared, &inputs);
+            }
+        }
+    }
+
+    /// Compiles a plan. All sizes are looked at; nothing is allocated.
+    fn prepare(&self, plan: &Plan) -> Result<Prepared> {
+        self.runtime.counters().plan();
+        let mut out = Prepared { inputs: Vec::new(), steps: Vec::with_capacity(plan.steps.len()), slots: 0 };
+        for step in &plan.steps {
+            let op = step.out.op();
+            let bytes = packed_bytes(step.out.dtype(), step.out.extent().capacity());
+            self.check_bytes(op, bytes)?;
+            let lowered = lower(step, out.slots)?;
+            lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
+            let mut source = |n: &Node| source(&mut out, n);
+            let depends = step.reads.iter().chain(&step.after).map(&mut source).collect();
+            let mut kernels = Vec::new();
+            for launch in &lowered.launches {
+                let arrays: Vec<Bound> = launch.bindings.iter().map(|b| bound(b, &mut source)).collect();
+                match self.windows(step, &lowered, launch)? {
+                    None => kernels.push(self.whole(launch, &arrays)?),
+                    Some(parts) => {
+                        for part in parts {
+                            kernels.push(self.part(launch, part, &arrays)?);
+                        }
+                    }
+                }
+            }
+            let mut checks = step.checks.clone();
+            if let Recipe::Assert { check, .. } = &step.recipe {
+                checks.push(check.clone());
+            }
+            out.slots += checks.len() as u32;
+            let Lowered { scratch, overflow, clears_output, .. } = lowered;
+            let out_digest = step.out.digest();
+            out.steps.push(ReadyStep {
+                out: out_digest,
+                op,
+                bytes,
+                scratch,
+                kernels,
+                clears_output,
+                checks,
+                overflow,
+                depends,
+            });
+        }
+        Ok(out)
+    }
+
+    fn commands(&self, plan: &Prepared, inputs: &[Stored]) -> Result<Recorded> {
+        let mut out = Recorded::default();
+        let status = match plan.slots {
             0 => None,
             n => {
                 let buffer = self.runtime.buffer(u64::from(n) * 4)?;
@@ -114,54 +176,57 @@ impl GpuBackend {
                 Some(Arc::new(StatusBlock { buffer, is_flag: false }))
             }
         };
+        let block = || status.clone().expect("bug: slots were counted");
+        let mut made: Vec<Stored> = Vec::with_capacity(plan.steps.len());
         let mut slot = 0;
-        for (step, (lowered, kernels)) in plan.steps.iter().zip(lowered) {
-            let output = self.runtime.buffer(packed_bytes(step.out.dtype(), step.out.extent().capacity()))?;
+        for step in &plan.steps {
+            let output = self.runtime.buffer(step.bytes)?;
             let scratch: Vec<Buffer> =
-                lowered.scratch.iter().map(|&bytes| self.runtime.buffer(bytes)).collect::<Result<_>>()?;
+                step.scratch.iter().map(|&bytes| self.runtime.buffer(bytes)).collect::<Result<_>>()?;
+            let stored = |from: Source| match from {
+                Source::Input(k) => &inputs[k],
+                Source::Step(k) => &made[k],
+            };
             let mut outcomes: Vec<Status> = Vec::new();
-            for n in step.reads.iter().chain(&step.after) {
-                Status::inherit(&mut outcomes, &out.stored(n).status);
+            for from in &step.depends {
+                Status::inherit(&mut outcomes, &stored(*from).status);
             }
-            let mut checks = step.checks.clone();
-            if let Recipe::Assert { check, .. } = &step.recipe {
-                checks.push(check.clone());
-            }
-            for check in checks {
-                let block: Arc<dyn Any + Send + Sync> = status.clone().expect("bug: slots were counted");
-                outcomes.push(Status::new(block, slot, check));
+            for check in &step.checks {
+                outcomes.push(Status::new(block(), slot, check.clone()));
                 slot += 1;
             }
-            if let Some((k, word)) = lowered.overflow {
+            if let Some((k, word)) = step.overflow {
                 let block = Arc::new(StatusBlock { buffer: scratch[k].clone(), is_flag: true });
-                outcomes.push(Status::new(block, word, Check::overflow(step.out.op())));
+                outcomes.push(Status::new(block, word, Check::overflow(step.op)));
             }
-            if lowered.clears_output {
+            if step.clears_output {
                 out.commands.push(Command::Fill { buffer: output.clone(), word: 0 });
             }
-            for (launch, windowed) in lowered.launches.iter().zip(&kernels) {
-                let buffers = launch.bindings.iter().map(|b| match b {
-                    Binding::Read(n) => out.buffer(n),
-                    Binding::Output => output.clone(),
-                    Binding::Scratch(k) | Binding::ScratchRead(k) => scratch[*k].clone(),
-                    Binding::Status => status.as_ref().expect("bug: slots were counted").buffer.clone(),
-                });
-                let buffers: Vec<Buffer> = buffers.collect();
-                match windowed {
-                    None => {
-                        let slices = buffers.iter().cloned().map(BufferSlice::from).collect();
-                        out.commands.push(self.dispatch(launch, slices)?);
+            for kernel in &step.kernels {
+                let slice = |place: &Place| {
+                    let buffer = match place.what {
+                        Bound::Array(from) => buffer(stored(from)),
+                        Bound::Output => output.clone(),
+                        Bound::Scratch(k) => scratch[k].clone(),
+                        Bound::Status => block().buffer.clone(),
+                    };
+                    match &place.window {
+                        None => buffer.into(),
+                        Some(bytes) => BufferSlice::window(buffer, bytes.clone()),
                     }
-                    Some(parts) => {
-                        for part in parts {
-                            out.commands.push(self.dispatch_windows(launch, part, &buffers)?);
-                        }
-                    }
-                }
+                };
+                out.commands.push(Command::Dispatch(Dispatch {
+                    pipeline: kernel.pipeline.clone(),
+                    buffers: kernel.places.iter().map(slice).collect(),
+                    params: kernel.params.clone(),
+                    workgroups: kernel.workgroups,
+                    depth: kernel.depth,
+                    label: kernel.label.clone(),
+                }));
             }
-            let stored = Stored { data: Arc::new(output), status: outcomes.into() };
-            out.results.insert(step.out.digest(), (step.out.clone(), stored));
+            made.push(Stored { data: Arc::new(output), status: outcomes.into() });
         }
+        out.results = plan.steps.iter().map(|s| s.out).zip(made).collect();
         Ok(out)
     }
 
@@ -202,36 +267,49 @@ impl GpuBackend {
         })
     }
 
-    fn dispatch(&self, launch: &Launch, buffers: Vec<BufferSlice>) -> Result<Command> {
+    fn whole(&self, launch: &Launch, arrays: &[Bound]) -> Result<Kernel> {
         let access: Vec<Access> = launch.bindings.iter().map(access).collect();
-        let pipeline = self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access)?;
-        Ok(Command::Dispatch(Dispatch {
-            pipeline,
-            buffers,
+        Ok(Kernel {
+            pipeline: self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access)?,
+            places: arrays.iter().map(|&what| Place { what, window: None }).collect(),
             params: launch.params.clone(),
             workgroups: launch.workgroups,
             depth: launch.depth,
             label: launch.label.clone(),
-        }))
+        })
     }
 
-    fn dispatch_windows(&self, launch: &Launch, part: &Windowed, arrays: &[Buffer]) -> Result<Command> {
+    fn part(&self, launch: &Launch, part: Windowed, arrays: &[Bound]) -> Result<Kernel> {
         let access: Vec<Access> = part.places.iter().map(|p| access(&launch.bindings[p.binding])).collect();
-        let bound = |p: &Place| {
-            let array = arrays[p.binding].clone();
-            match &p.window {
-                None => array.into(),
-                Some(bytes) => BufferSlice::window(array, bytes.clone()),
-            }
-        };
-        Ok(Command::Dispatch(Dispatch {
+        Ok(Kernel {
             pipeline: self.runtime.pipeline(&launch.label, &part.text, launch.entry, &access)?,
-            buffers: part.places.iter().map(bound).collect(),
-            params: part.params.clone(),
+            places: part.places.into_iter().map(|p| Place { what: arrays[p.binding], window: p.window }).collect(),
+            params: part.params,
             workgroups: part.workgroups,
             depth: launch.depth,
             label: launch.label.clone(),
-        }))
+        })
+    }
+}
+
+/// Where a plan finds the array.
+fn source(plan: &mut Prepared, node: &Node) -> Source {
+    let digest = node.digest();
+    if let Some(k) = plan.steps.iter().rposition(|s| s.out == digest) {
+        return Source::Step(k);
+    }
+    Source::Input(plan.inputs.iter().position(|d| *d == digest).unwrap_or_else(|| {
+        plan.inputs.push(digest);
+        plan.inputs.len() - 1
+    }))
+}
+
+fn bound(binding: &Binding, source: &mut impl FnMut(&Node) -> Source) -> Bound {
+    match binding {
+        Binding::Read(n) => Bound::Array(source(n)),
+        Binding::Output => Bound::Output,
+        Binding::Scratch(k) | Binding::ScratchRead(k) => Bound::Scratch(*k),
+        Binding::Status => Bound::Status,
     }
 }
 

@@ -10,6 +10,7 @@ mod backend;
 mod codegen;
 mod launch;
 mod lower;
+mod prepared;
 mod probe;
 pub(crate) mod runtime;
 
