@@ -273,9 +273,10 @@ impl Node {
         op: HashOp,
         (rows, nrows): (Rows, Extent),
         byte: Expr,
+        asserts: &[Self],
     ) -> Self {
         let extent = nrows.clone();
-        Self::recorded(backend, name, DType::U64, extent, &[], Recipe::Hash { op, rows, nrows, byte })
+        Self::recorded(backend, name, DType::U64, extent, asserts, Recipe::Hash { op, rows, nrows, byte })
     }
 
     /// The values of the positions that stay, of which there are `live` (an expression without `Index`); see

@@ -349,7 +349,7 @@ impl<'a> Cases<'a> {
                     let nrows = if counted { self.counted_extent(n) } else { Extent::known(n) };
                     let name = format!("{op:?} counted {counted} {}", matches!(rows, Rows::Uniform(_)));
                     let byte = self.values(DType::U8).unary(UnaryOp::Not);
-                    self.out.push((name, Node::hash(self.backend, "hash", op, (rows, nrows), byte)));
+                    self.out.push((name, Node::hash(self.backend, "hash", op, (rows, nrows), byte, &[])));
                 }
             }
         }
