@@ -21,7 +21,7 @@ impl Noise {
 
 /// Row lengths where kernels change their ways, with empty rows and one far longer than all.
 fn lengths() -> Vec<usize> {
-    [vec![0, 1, 2, 16, 17, 31, 0, 255, 256, 257, 0, 0, 2047, 2049, 9001], vec![3, 0, 5, 1, 12].repeat(70)].concat()
+    [vec![0, 1, 2, 16, 17, 31, 0, 255, 256, 257, 0, 0, 2047, 2049, 9001], [3, 0, 5, 1, 12].repeat(70)].concat()
 }
 
 /// What a chain may cost, where rows may be longer than a block of a reduction.
