@@ -7,6 +7,7 @@ pub(crate) mod expr;
 pub(crate) mod extent;
 pub(crate) mod finish;
 mod fold;
+pub(crate) mod marks;
 pub(crate) mod node;
 pub(crate) mod opcode;
 pub(crate) mod plan;

@@ -14,6 +14,7 @@ use super::backend::{BackendRef, Status};
 use super::digest::Digest;
 use super::expr::{Check, Expr};
 use super::extent::Extent;
+use super::marks::{self, Marks};
 use super::opcode::{HashOp, ReduceOp};
 pub(crate) use super::recipe::{Product, Recipe, Rows};
 use crate::dtype::DType;
@@ -148,9 +149,7 @@ impl Node {
                 fallible |= n.is_fallible();
             };
             recipe.exprs().into_iter().chain(extent.live()).for_each(|e| for_each_node(e, &mut reads));
-            if let Some(Rows::Splits(n)) = recipe.rows() {
-                reads(n);
-            }
+            recipe.array().into_iter().for_each(&mut reads);
             asserts.iter().for_each(&mut reads);
             Inner {
                 digest,
@@ -279,17 +278,23 @@ impl Node {
         Self::recorded(backend, name, DType::U64, extent, asserts, Recipe::Hash { op, rows, nrows, byte })
     }
 
-    /// The values of the positions that stay, of which there are `live` (an expression without `Index`); see
-    /// [`Recipe::Compact`].
+    /// The marks of the positions at which `keep` holds; see [`Recipe::Marks`].
+    pub(super) fn marks(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
+        let extent = Extent::known(marks::words(count.capacity()));
+        Self::recorded(backend, name, DType::U32, extent, &[], Recipe::Marks { keep, count })
+    }
+
+    /// The values of the positions that stay, `inner` numbers each, `extent` numbers in all; see [`Recipe::Compact`].
     pub(crate) fn compact(
         backend: &BackendRef,
         name: &'static str,
-        (keep, value): (Expr, Expr),
-        count: Extent,
-        live: Expr,
+        marks: &Marks,
+        (value, inner): (Expr, u32),
+        extent: Extent,
     ) -> Self {
-        let extent = Extent::bounded(count.capacity(), live);
-        Self::recorded(backend, name, value.dtype(), extent, &[], Recipe::Compact { keep, value, count })
+        let dtype = value.dtype();
+        let recipe = Recipe::Compact { marks: marks.node().clone(), value, count: marks.count().clone(), inner };
+        Self::recorded(backend, name, dtype, extent, &[], recipe)
     }
 
     /// A condition over positions, to be handed to [`Node::map`]; see [`Recipe::Assert`].

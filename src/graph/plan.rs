@@ -27,8 +27,8 @@ fn own_buffers(recipe: &Recipe) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Assert { .. } => 1,
         Recipe::Hash { .. } => 1,
-        Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } | Recipe::Compact { .. } => 2,
-        Recipe::Product(_) => 1,
+        Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } => 2,
+        Recipe::Product(_) | Recipe::Marks { .. } | Recipe::Compact { .. } => 1,
         // Digits, keys, and the permutation, which is the output in the last pass.
         Recipe::Sort { .. } => 3,
         // As a sort, and the list of long rows.
@@ -152,9 +152,7 @@ impl Planner {
                     exprs.extend(e.operands());
                 }
             }
-            if let Some(Rows::Splits(n)) = recipe.rows() {
-                stack.push(n.clone());
-            }
+            stack.extend(recipe.array().cloned());
             stack.extend(node.asserts().iter().cloned());
         }
     }
@@ -207,7 +205,7 @@ impl Planner {
                 Recipe::Scan { .. } | Recipe::Sort { .. } | Recipe::RowSort { .. } => Evaluation::Twice,
                 Recipe::Product(_) => Evaluation::Again,
                 Recipe::Hash { .. } => Evaluation::Everywhere,
-                Recipe::Compact { .. } => Evaluation::Rowless,
+                Recipe::Marks { .. } | Recipe::Compact { .. } => Evaluation::Rowless,
                 _ => Evaluation::Once,
             },
             domain: None,
@@ -281,10 +279,13 @@ impl Planner {
                 let nrows = count(self, nrows);
                 Recipe::Hash { op: *op, rows: rows.clone(), nrows, byte: each(byte, None, &mut g) }
             }
-            Recipe::Compact { keep, value, count: n } => {
+            Recipe::Marks { keep, count: n } => {
                 let live = count(self, n);
-                let (keep, value) = (each(keep, Some(n.clone()), &mut g), each(value, None, &mut g));
-                Recipe::Compact { keep, value, count: live }
+                Recipe::Marks { keep: each(keep, Some(n.clone()), &mut g), count: live }
+            }
+            Recipe::Compact { marks, value, count: n, inner } => {
+                let live = count(self, n);
+                Recipe::Compact { marks: marks.clone(), value: each(value, None, &mut g), count: live, inner: *inner }
             }
             Recipe::Assert { ok, count: n, check } => {
                 let live = count(self, n);
@@ -295,9 +296,7 @@ impl Planner {
         let mut checks = Vec::new();
         let mut own_rows: Vec<(Node, u32)> = Vec::new();
         let mut reads: Vec<Node> = Vec::new();
-        if let Some(Rows::Splits(s)) = resolved.rows() {
-            reads.push(s.clone());
-        }
+        reads.extend(resolved.array().cloned());
         for e in resolved.exprs().into_iter().chain(&live) {
             for_each_expr(e, &mut |e| {
                 if let ExprKind::Checked(check, _, _) = e.kind()

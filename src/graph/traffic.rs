@@ -9,7 +9,8 @@ use std::collections::HashSet;
 
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
-use super::node::{Node, Recipe, Rows};
+use super::marks;
+use super::node::{Node, Recipe};
 use super::plan::{Plan, Step, for_each_expr};
 
 /// Tables up to this size count once, however often they are read.
@@ -22,32 +23,29 @@ pub(crate) struct Traffic {
     pub(crate) written: u64,
 }
 
-/// The main expression of the recipe with how many positions it is evaluated at, and the rows it walks.
-fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
+/// The main expression of the recipe with how many positions it is evaluated at.
+fn domain(step: &Step) -> (&Expr, u64) {
     match &step.recipe {
-        Recipe::Map { value, .. } => (value, u64::from(step.out.extent().capacity()), None),
-        Recipe::Assert { ok, count, .. } => (ok, u64::from(count.capacity()), None),
-        Recipe::Reduce { rows, nvals, inner, value, .. } => {
-            (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))
-        }
+        Recipe::Map { value, .. } => (value, u64::from(step.out.extent().capacity())),
+        Recipe::Assert { ok, count, .. } => (ok, u64::from(count.capacity())),
+        Recipe::Reduce { nvals, inner, value, .. } => (value, u64::from(nvals.capacity()) * u64::from(*inner)),
         // Each operand once: tiles of one row or column read the same, from the cache or not.
-        Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0]), Some(&p.tiles)),
-        Recipe::Scan { value, count } => (value, u64::from(count.capacity()), None),
-        Recipe::RowScan { rows, nvals, inner, value, .. } => {
-            (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))
-        }
-        Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity()), None),
-        Recipe::RowSort { rows, nvals, key, .. } => (key, u64::from(nvals.capacity()), Some(rows)),
-        Recipe::Hash { rows, byte, .. } => {
+        Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0])),
+        Recipe::Scan { value, count } => (value, u64::from(count.capacity())),
+        Recipe::RowScan { nvals, inner, value, .. } => (value, u64::from(nvals.capacity()) * u64::from(*inner)),
+        Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity())),
+        Recipe::RowSort { nvals, key, .. } => (key, u64::from(nvals.capacity())),
+        Recipe::Hash { byte, .. } => {
             let mut bytes = 0;
             for_each_expr(byte, &mut |e| {
                 if let ExprKind::Load(n, _) = e.kind() {
                     bytes = bytes.max(n.bytes());
                 }
             });
-            (byte, bytes, Some(rows))
+            (byte, bytes)
         }
-        Recipe::Compact { keep, count, .. } => (keep, u64::from(count.capacity()), None),
+        Recipe::Marks { keep, count } => (keep, u64::from(count.capacity())),
+        Recipe::Compact { value, count, inner, .. } => (value, u64::from(count.capacity()) * u64::from(*inner)),
     }
 }
 
@@ -64,21 +62,19 @@ fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
 
 /// Calls `f` with each array that the step reads and the bytes of it, by distinct load; splits once.
 fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
-    let (value, positions, rows) = domain(step);
+    let (value, positions) = domain(step);
     let mut splits = HashSet::new();
     let mut searched = |n: &Node, f: &mut dyn FnMut(&Node, Option<&Expr>, u64)| {
         if splits.insert(n.digest()) {
             f(n, None, n.bytes());
         }
     };
-    if let Some(Rows::Splits(n)) = rows {
+    if let Some(n) = step.recipe.array() {
         searched(n, f);
     }
     let mut values = vec![(value, positions)];
-    match &step.recipe {
-        Recipe::Product(p) => values.push((&p.operands[1], u64::from(p.capacities[1]))),
-        Recipe::Compact { value, .. } => values.push((value, positions)),
-        _ => {}
+    if let Recipe::Product(p) = &step.recipe {
+        values.push((&p.operands[1], u64::from(p.capacities[1])));
     }
     // What is reduced is at hand where it is finished.
     let reduced = step.finish.as_ref().map(|f| &f.reduced);
@@ -114,13 +110,16 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
             let again = if scratch_bytes > step.out.dtype().size() as u64 { written } else { 0 };
             Traffic { read: read + again + 2 * scratch_bytes, written: written + again + 2 * scratch_bytes }
         }
-        Recipe::Reduce { .. } if step.out.dtype().size() < 4 => {
+        // The number of each tile is replaced by the sum of those before it.
+        Recipe::Marks { count, .. } => {
+            let tiles = u64::from(marks::tiles(count.capacity())) * 4;
+            Traffic { read: read + tiles, written: written + tiles }
+        }
+        Recipe::Reduce { .. } | Recipe::Compact { .. } if step.out.dtype().size() < 4 => {
             // Words that several results share are cleared, and then set bit by bit.
             Traffic { read: read + written + scratch_bytes, written: 2 * written + scratch_bytes }
         }
-        Recipe::Reduce { .. } | Recipe::Compact { .. } => {
-            Traffic { read: read + scratch_bytes, written: written + scratch_bytes }
-        }
+        Recipe::Reduce { .. } => Traffic { read: read + scratch_bytes, written: written + scratch_bytes },
         Recipe::Sort { count, bits, .. } => {
             let (n, passes) = (u64::from(count.capacity()), u64::from(bits.div_ceil(8).max(1)));
             // A pass reads a key twice and an index once, and writes both.

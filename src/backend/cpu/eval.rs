@@ -133,6 +133,12 @@ impl<'a> Block<'a> {
         Self::new(program, len, Lanes::Ramps([len as u32].into(), [start].into()))
     }
 
+    /// A block of runs of `len` positions, one from each start on.
+    pub(crate) fn ramps(program: &'a Program<'a>, starts: Vec<u32>, len: u32) -> Self {
+        let ends = (1..=starts.len() as u32).map(|k| k * len).collect();
+        Self::new(program, starts.len() * len as usize, pieces::ramps(ends, starts))
+    }
+
     /// A block of any positions.
     pub(crate) fn list(program: &'a Program<'a>, positions: Vec<u32>) -> Self {
         Self::new(program, positions.len(), u32::wrap(positions.into()))

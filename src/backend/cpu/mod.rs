@@ -9,6 +9,7 @@ mod eval;
 mod fingerprint;
 mod lanes;
 mod map;
+mod marks;
 pub mod matmul;
 mod pieces;
 mod reduce;
@@ -147,7 +148,10 @@ impl CpuBackend {
             Recipe::Hash { op, rows, nrows, byte } => {
                 row_hash::row_hash(inputs, *op, rows, live(nrows), byte, &mut out);
             }
-            Recipe::Compact { keep, value, count } => compact::compact(inputs, keep, value, live(count), &mut out),
+            Recipe::Marks { keep, count } => marks::marks(inputs, keep, live(count), &mut out),
+            Recipe::Compact { marks, value, inner, .. } => {
+                compact::compact(inputs, marks, value, *inner as usize, &mut out);
+            }
         }
         Ok(out)
     }

@@ -9,10 +9,18 @@ const SHORT: usize = 16;
 /// Lanes within a block, for one column.
 const LANES: usize = 32;
 
+/// The longest row of several columns that is folded, and the values of a lane in a block of such.
+const FOLDED: usize = 64;
+
+/// Lanes within a block, for several columns.
+const fn wide_lanes(inner: usize) -> usize {
+    if inner > 8 { 8 } else { inner.next_power_of_two() / 2 }
+}
+
 /// Values in a block, which is the part of a row that is reduced on its own. Rows that are given in chunks must be cut at
 /// multiples of this, counted from the row's start.
 pub const fn block_len(inner: usize) -> usize {
-    if inner == 1 { 256 } else { 64 }
+    if inner <= 1 { 256 } else { FOLDED * wide_lanes(inner) }
 }
 
 /// How many lanes fold the partials of a row's blocks.
@@ -27,6 +35,8 @@ pub fn reduce_row<T: Copy>(values: &[T], inner: usize, identity: T, combine: imp
     debug_assert_eq!(out.len(), inner, "a result a column");
     if inner == 1 && len <= SHORT {
         out[0] = values.iter().fold(identity, |sum, &x| combine(sum, x));
+    } else if inner > 1 && len <= FOLDED {
+        fold_values(values, inner, identity, combine, out);
     } else if len <= block_len(inner) {
         reduce_block(values, inner, identity, combine, out);
     } else {
@@ -36,7 +46,7 @@ pub fn reduce_row<T: Copy>(values: &[T], inner: usize, identity: T, combine: imp
     }
 }
 
-/// Reduces one block of a row. (A row of one block is just that, save for short rows of one column.)
+/// Reduces one block of a row. (A row of one block is just that, save for short rows.)
 pub fn reduce_block<T: Copy>(
     values: &[T],
     inner: usize,
@@ -47,6 +57,36 @@ pub fn reduce_block<T: Copy>(
     match inner {
         0 => {}
         1 => out[0] = reduce_column(values, identity, combine),
+        2 => fold_values(values, inner, identity, combine, out),
+        // The values of all lanes side by side are so many columns more.
+        3 => combine_lanes(&mut fold_columns::<T, 6>(values, identity, combine), combine, out),
+        4 => combine_lanes(&mut fold_columns::<T, 8>(values, identity, combine), combine, out),
+        8 => combine_lanes(&mut fold_columns::<T, 32>(values, identity, combine), combine, out),
+        16 => combine_lanes(&mut fold_columns::<T, 128>(values, identity, combine), combine, out),
+        _ => {
+            let mut lanes = vec![identity; wide_lanes(inner) * inner];
+            for values in values.chunks(lanes.len()) {
+                accumulate(&mut lanes, values, combine);
+            }
+            combine_lanes(&mut lanes, combine, out);
+        }
+    }
+}
+
+/// A halving tree over lanes of as many columns as `out` has.
+fn combine_lanes<T: Copy>(lanes: &mut [T], combine: impl Fn(T, T) -> T + Copy, out: &mut [T]) {
+    let mut reach = lanes.len() / 2;
+    while reach >= out.len() {
+        let (low, high) = lanes.split_at_mut(reach);
+        accumulate(low, &high[..reach], combine);
+        reach /= 2;
+    }
+    out.copy_from_slice(&lanes[..out.len()]);
+}
+
+/// Folds the values, column by column.
+fn fold_values<T: Copy>(values: &[T], inner: usize, identity: T, combine: impl Fn(T, T) -> T + Copy, out: &mut [T]) {
+    match inner {
         // with the width known, the sums stay in registers
         2 => out.copy_from_slice(&fold_columns::<T, 2>(values, identity, combine)),
         3 => out.copy_from_slice(&fold_columns::<T, 3>(values, identity, combine)),
@@ -70,11 +110,13 @@ fn accumulate<T: Copy>(sums: &mut [T], value: &[T], combine: impl Fn(T, T) -> T 
 
 fn fold_columns<T: Copy, const N: usize>(values: &[T], identity: T, combine: impl Fn(T, T) -> T + Copy) -> [T; N] {
     let mut sums = [identity; N];
-    for value in values.as_chunks::<N>().0 {
+    let (chunks, rest) = values.as_chunks::<N>();
+    for value in chunks {
         for (sum, &x) in sums.iter_mut().zip(value) {
             *sum = combine(*sum, x);
         }
     }
+    accumulate(&mut sums, rest, combine);
     sums
 }
 
@@ -141,13 +183,7 @@ impl<T: Copy> RowFold<T> {
 
     /// The row's results.
     pub fn finish(mut self, combine: impl Fn(T, T) -> T + Copy, out: &mut [T]) {
-        let mut reach = self.lanes.len() / 2;
-        while reach >= self.inner {
-            let (low, high) = self.lanes.split_at_mut(reach);
-            accumulate(low, &high[..reach], combine);
-            reach /= 2;
-        }
-        out.copy_from_slice(&self.lanes[..self.inner]);
+        combine_lanes(&mut self.lanes, combine, out);
     }
 }
 
@@ -161,21 +197,54 @@ mod tests {
         out
     }
 
-    /// The canonical order, spelled out.
-    fn literal(values: &[f32]) -> f32 {
-        fn tree(lanes: &[f32]) -> f32 {
-            match lanes {
-                [one] => *one,
-                _ => {
-                    let (low, high) = lanes.split_at(lanes.len() / 2);
-                    tree(&low.iter().zip(high).map(|(a, b)| a + b).collect::<Vec<_>>())
+    fn tree(lanes: &[f32]) -> f32 {
+        match lanes {
+            [one] => *one,
+            _ => {
+                let (low, high) = lanes.split_at(lanes.len() / 2);
+                tree(&low.iter().zip(high).map(|(a, b)| a + b).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    fn strided(values: &[f32], lanes: usize) -> f32 {
+        let fold = |l| values.iter().skip(l).step_by(lanes).fold(0.0, |a, b| a + b);
+        tree(&(0..lanes).map(fold).collect::<Vec<_>>())
+    }
+
+    /// The canonical order of one column of several, spelled out.
+    fn literal_of_several(values: &[f32], inner: usize) -> f32 {
+        let (lanes, level2) = match inner {
+            2 => (1, 128),
+            3..=4 => (2, 64),
+            5..=8 => (4, 32),
+            _ => (8, 16),
+        };
+        match values.len() {
+            0..=64 => strided(values, 1),
+            _ => {
+                let partials: Vec<_> = values.chunks(64 * lanes).map(|block| strided(block, lanes)).collect();
+                if partials.len() == 1 { partials[0] } else { strided(&partials, level2) }
+            }
+        }
+    }
+
+    #[test]
+    fn several_columns_follow_the_stated_order() {
+        for inner in [2, 3, 4, 5, 7, 8, 9, 16, 40] {
+            for len in [0, 1, 5, 63, 64, 65, 66, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1025, 9000] {
+                let values: Vec<_> = (0..len * inner).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32)).collect();
+                for (column, sum) in sum(&values, inner).into_iter().enumerate() {
+                    let of_column: Vec<f32> = values.iter().skip(column).step_by(inner).copied().collect();
+                    let want = literal_of_several(&of_column, inner);
+                    assert_eq!(sum.to_bits(), want.to_bits(), "{len} x {inner}, column {column}");
                 }
             }
         }
-        fn strided(values: &[f32], lanes: usize) -> f32 {
-            let fold = |l| values.iter().skip(l).step_by(lanes).fold(0.0, |a, b| a + b);
-            tree(&(0..lanes).map(fold).collect::<Vec<_>>())
-        }
+    }
+
+    /// The canonical order of one column, spelled out.
+    fn literal(values: &[f32]) -> f32 {
         match values.len() {
             0..=16 => values.iter().fold(0.0, |a, b| a + b),
             17..=256 => strided(values, 32),

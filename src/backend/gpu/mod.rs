@@ -18,6 +18,7 @@ pub(crate) use backend::GpuBackend;
 
 pub(crate) mod compact;
 mod map;
+pub(crate) mod marks;
 pub(crate) mod matmul;
 mod row_hash;
 pub(crate) mod row_reduce;

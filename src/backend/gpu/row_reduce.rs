@@ -38,19 +38,25 @@ pub struct Grid {
     pub part_len: u32,
     /// The template's parameter words.
     pub head: [u32; 8],
+    /// Values in a block.
+    block: u32,
 }
 
 impl Grid {
     /// The same where no row is longer than that: `level2` is for rows of several blocks alone.
     pub fn for_rows_up_to(self, longest: u32) -> Self {
-        let inner = self.head[2] as usize;
-        if longest as usize > block_len(inner) { self } else { Self { level2: None, part_len: 1, ..self } }
+        if longest > self.block { self } else { Self { level2: None, part_len: 1, ..self } }
     }
 }
 
 /// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
 /// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
+    grid_of_blocks(nvals, rows, inner, block_len(inner as usize) as u32)
+}
+
+/// The same with rows cut into blocks of that many values.
+pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, block: u32) -> Option<Grid> {
     let fits = |n: u64| n < (1 << 32) - MARGIN;
     let (nvals64, rows64, inner64) = (u64::from(nvals), u64::from(rows), u64::from(inner));
     if rows == 0 || inner == 0 || inner > MAX_INNER || !fits(nvals64 * inner64) || !fits(rows64 * inner64) {
@@ -60,7 +66,6 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
     let tile = if inner == 1 { MAIN_TILE } else { wide_tile(inner) };
     let tiles = (nvals + alpha * rows) / tile + 1;
     let (x, y) = fold_grid(tiles);
-    let block = block_len(inner as usize) as u32;
     let bins = nvals / block + 1;
     let column_bits = (256 / level2_lanes(inner as usize) as u32).ilog2();
     let has_long_rows = nvals > block;
@@ -75,12 +80,13 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
         level2,
         part_len: u32::try_from(part_len).ok().filter(|&n| fits(u64::from(n)))?,
         head: [rows, nvals, inner, tiles, alpha, tile, column_bits, 0],
+        block,
     })
 }
 
 /// The cost of a tile of `wide`: a power of two, so that a tile covers about the same number of elements for any width.
 fn wide_tile(inner: u32) -> u32 {
-    WIDE_ELEMENTS.div_ceil(inner.min(256)).next_power_of_two().clamp(64, 8192)
+    WIDE_ELEMENTS.div_ceil(inner.min(256)).next_power_of_two().clamp(64, 4096)
 }
 
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
@@ -145,9 +151,10 @@ mod tests {
     fn level2_runs_only_where_a_row_may_have_two_blocks() {
         assert_eq!(grid(256, 1, 1).unwrap().level2, None);
         assert_eq!(grid(257, 1, 1).unwrap().level2, Some((1, 1, 1)));
-        assert_eq!(grid(64, 9, 5).unwrap().level2, None);
-        assert_eq!(grid(65, 9, 40).unwrap().level2, Some((1, 1, 3)));
-        assert_eq!(grid(65, 9, 40).unwrap().part_len, 2 * 2 * 40);
+        assert_eq!(grid(256, 9, 5).unwrap().level2, None);
+        assert_eq!(grid(257, 9, 5).unwrap().level2, Some((1, 1, 1)));
+        assert_eq!(grid(513, 9, 40).unwrap().level2, Some((1, 1, 3)));
+        assert_eq!(grid(513, 9, 40).unwrap().part_len, 2 * 2 * 40);
         let long = grid(5000, 100, 1).unwrap();
         assert_eq!(long.for_rows_up_to(257), long);
         let short = long.for_rows_up_to(256);
@@ -165,7 +172,7 @@ mod tests {
                 for (x, y, z) in [Some(grid.level1), grid.level2].into_iter().flatten() {
                     assert!(x.max(y).max(z) <= MAX_GROUPS, "{nvals} x {inner}: {grid:?}");
                 }
-                assert!(grid.head[5] / 64 <= 128);
+                assert!(grid.head[5] / 64 <= 64);
             }
         }
     }

@@ -243,8 +243,13 @@ impl<'a> Module<'a> {
 
     /// The definition of `splits_at` for rows of splits.
     pub(crate) fn splits_function(&mut self, splits: &Node) {
-        let k = self.array(splits);
-        self.push(&format!("fn splits_at(i: u32) -> u32 {{\n    return b{k}[i];\n}}"));
+        self.array_function("splits_at", splits);
+    }
+
+    /// Adds `fn name(i) -> u32` that gives element `i` of an array of u32.
+    pub(crate) fn array_function(&mut self, name: &str, array: &Node) {
+        let k = self.array(array);
+        self.push(&format!("fn {name}(i: u32) -> u32 {{\n    return b{k}[i];\n}}"));
     }
 
     /// The definition of `splits_at` for rows of one length, of which there are `live_rows()`.
@@ -278,19 +283,18 @@ impl<'a> Module<'a> {
         ));
     }
 
-    /// `clear` and `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several
-    /// workgroups, in any order: each sets its own bits of a word that was zero.
+    /// `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several workgroups, in
+    /// any order: each sets its own bits of a word that was zero.
     pub(crate) fn compact_output(&mut self, dtype: DType) {
         let lanes = elements_per_word(dtype);
         if lanes == 1 {
-            self.push("fn clear(i: u32) {\n}\nfn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
+            self.push("fn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
             return;
         }
         let bits = packed_bits(dtype);
         let (shift, mask, width) = (lanes.trailing_zeros(), lanes - 1, 32 / lanes);
         self.push(&format!(
-            "fn clear(i: u32) {{\n    if ((i & {mask}u) == 0u) {{\n        atomicStore(&out[i >> {shift}u], 0u);\n    }}\n}}\n\
-             fn store(i: u32, v: Elem) {{\n    \
+            "fn store(i: u32, v: Elem) {{\n    \
              atomicOr(&out[i >> {shift}u], {bits} << ((i & {mask}u) * {width}u));\n}}",
         ));
     }

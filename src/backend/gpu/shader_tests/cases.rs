@@ -7,6 +7,7 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
+use crate::graph::marks::Marks;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
@@ -154,17 +155,18 @@ impl<'a> Cases<'a> {
         for (what, keep, value) in [
             ("", chosen.clone(), self.values(dtype)),
             (" by value", equal, self.values(dtype)),
-            (" checked", chosen, checked),
+            (" checked", chosen.clone(), checked),
         ] {
             for counted in [false, true] {
                 let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
-                let live = Expr::load(&self.array(DType::U32, 4), Expr::u32(3));
-                let node = Node::compact(self.backend, "compact", (keep.clone(), value.clone()), count, live);
+                let marks = Marks::new(self.backend, "mark", &count, keep.clone());
+                let node = Node::compact(self.backend, "compact", &marks, (value.clone(), 1), marks.total());
                 self.out.push((format!("compact {dtype}{what} counted {counted}"), node));
             }
         }
-        let few = (self.values(DType::Bool), self.values(dtype));
-        let node = Node::compact(self.backend, "compact", few, Extent::known(100), Expr::u32(7));
+        let marks = Marks::new(self.backend, "mark", &Extent::known(100), chosen);
+        let few = (self.values(dtype), 1);
+        let node = Node::compact(self.backend, "compact", &marks, few, marks.total());
         self.out.push((format!("a small compact {dtype}"), node));
     }
 
