@@ -9,6 +9,8 @@ mod integers;
 mod into_values;
 mod nested;
 mod partition;
+mod read;
+mod read_rows;
 mod typed;
 mod values;
 

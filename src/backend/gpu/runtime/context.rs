@@ -51,7 +51,7 @@ pub(crate) struct Runtime {
     pub(super) dump_wgsl: Option<PathBuf>,
     pub(super) pipelines: Pipelines,
     pub(super) submitter: Mutex<Submitter>,
-    pub(super) in_flight: InFlight,
+    pub(super) in_flight: Arc<InFlight>,
     pub(super) poller: Poller,
     /// Bytes that were uploaded since the last submission.
     pub(super) upload_backlog: AtomicU64,
@@ -90,7 +90,7 @@ impl Runtime {
             dump_wgsl: options.dump_wgsl.clone(),
             pipelines: Pipelines::default(),
             submitter: Mutex::default(),
-            in_flight: InFlight::default(),
+            in_flight: Arc::default(),
             poller: Poller::default(),
             upload_backlog: AtomicU64::new(0),
         }))
