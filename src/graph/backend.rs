@@ -146,4 +146,6 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn fail_allocations(&self, _count: u32) {}
     /// For fault tests: loses the device.
     fn lose(&self) {}
+    /// The backend itself, for the layers that know its type.
+    fn as_any(&self) -> &dyn Any;
 }

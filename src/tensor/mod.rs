@@ -1,5 +1,6 @@
 //! Tensors: flat values under row partitions.
 
+mod buffers;
 mod constant;
 mod construct;
 mod display;
@@ -14,6 +15,7 @@ mod read_rows;
 mod typed;
 mod values;
 
+pub use buffers::DeviceBuffer;
 pub use constant::ConstantOptions;
 pub use from_nested::{FromNested, IntoNested};
 pub use host::{HostTensor, HostValues};

@@ -246,4 +246,7 @@ impl Backend for CpuBackend {
     fn numerics(&self) -> Result<Numerics> {
         Ok(Numerics::IDEAL)
     }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }

@@ -89,6 +89,18 @@ impl GpuBackend {
         Self { runtime, id, name, fuse, numerics: OnceLock::new() }
     }
 
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The buffer that holds the array, computed now if it is pending; nothing waits.
+    pub(crate) fn array(&self, node: &Node) -> Result<Buffer> {
+        self.evaluate(std::slice::from_ref(node))?;
+        let data = node.stored().expect("bug: evaluation left a node without a result").data.clone();
+        let array = data.downcast::<Buffer>().expect("bug: an array of another backend");
+        Ok(Buffer::clone(&array))
+    }
+
     fn record(&self, nodes: &[Node]) -> Result<Recorded> {
         let plan = plan(nodes, self.plan_limits());
         let mut out = Recorded::default();
@@ -103,6 +115,11 @@ impl GpuBackend {
             lowered.push(launches);
             slot += step.checks.len() as u32 + u32::from(matches!(step.recipe, Recipe::Assert { .. }));
         }
+        let outputs = plan.steps.iter().map(|step| packed_bytes(step.out.dtype(), step.out.extent().capacity()));
+        let scratch = lowered.iter().flat_map(|launches| launches.scratch.iter().copied());
+        let outcomes = (slot > 0).then_some(u64::from(slot) * 4);
+        let what = nodes.first().map_or("nothing", Node::op);
+        self.runtime.check_budget(what, outputs.chain(scratch).chain(outcomes))?;
         let status = match slot {
             0 => None,
             n => {
@@ -334,7 +351,7 @@ impl Backend for GpuBackend {
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");
-        Ok(Arc::new(self.runtime.upload(bytes)?))
+        Ok(Arc::new(self.runtime.upload(bytes).map_err(|e| self.runtime.blame(e))?))
     }
     fn cost(&self, step: &Step) -> Result<StepCost> {
         let lowered = lower(step, 0)?;
@@ -342,25 +359,31 @@ impl Backend for GpuBackend {
         Ok(StepCost { dispatches, scratch_bytes: lowered.scratch.iter().sum() })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
-        let recorded = self.record(nodes)?;
-        if !recorded.commands.is_empty() {
-            self.runtime.submit(&recorded.commands)?;
-        }
-        recorded.publish();
-        Ok(())
+        let run = || {
+            let recorded = self.record(nodes)?;
+            if !recorded.commands.is_empty() {
+                self.runtime.submit(&recorded.commands)?;
+            }
+            recorded.publish();
+            Ok(())
+        };
+        run().map_err(|e| self.runtime.blame(e))
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
-        let recorded = self.record(nodes)?;
-        let ms = self.runtime.submit_timed(&recorded.commands)?;
-        recorded.publish();
-        self.runtime.wait()?;
-        Ok(ms)
+        let run = || {
+            let recorded = self.record(nodes)?;
+            let ms = self.runtime.submit_timed(&recorded.commands)?;
+            recorded.publish();
+            self.runtime.wait()?;
+            Ok(ms)
+        };
+        run().map_err(|e| self.runtime.blame(e))
     }
     fn wait(&self) -> Result<()> {
         self.runtime.wait()
     }
     fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_> {
-        Box::pin(self.read_in_order(parts, wait))
+        Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.blame(e)) })
     }
     fn waits(&self, nodes: &[Node]) -> u64 {
         1 + u64::from(!nodes.iter().all(at_once))
@@ -382,6 +405,9 @@ impl Backend for GpuBackend {
     }
     fn lose(&self) {
         self.runtime.lose();
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 

@@ -4,21 +4,22 @@ use std::{fmt, sync::Arc};
 
 use super::{
     context::Runtime,
-    pool::{Pool, Slot, Use},
+    pool::{Pool, Slot, Use, fresh_id},
 };
 use crate::{Error, Result};
 
-/// A device buffer. Clones are handles of the same bytes; with the last one the memory goes back to the pool.
+/// A device buffer. Clones are handles of the same bytes; with the last one the memory goes back to the pool, or to the user
+/// whose buffer it is.
 ///
-/// The allocation is larger than what was asked for, by up to a quarter, and its size is a multiple of 16. Kernels see all of it:
-/// `arrayLength` does not tell the size asked for, and what lies behind is unspecified.
+/// The allocation is larger than what was asked for, by up to a quarter, and its size is a multiple of 16 (a user's: of 4).
+/// Kernels see all of it: `arrayLength` does not tell the size asked for, and what lies behind is unspecified.
 #[derive(Clone)]
 pub(crate) struct Buffer {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    /// Only `drop` takes it.
+    /// Only `drop` takes it; none for a buffer of the user's.
     slot: Option<Slot>,
     wgpu: wgpu::Buffer,
     id: u64,
@@ -32,6 +33,9 @@ impl Drop for Inner {
         if let Some(slot) = self.slot.take() {
             self.pool.link().counters.buffer_given_back(self.bytes);
             self.pool.release(slot);
+        } else {
+            // Bind groups are cached, and would keep it alive.
+            self.pool.forget(self.id);
         }
     }
 }
@@ -48,7 +52,7 @@ impl Buffer {
         self.inner.bytes
     }
 
-    /// The size of the allocation: a multiple of 16, at least 16.
+    /// The size of the allocation: a multiple of 16, at least 16; a user's is a multiple of 4.
     pub(crate) fn capacity(&self) -> u64 {
         self.inner.capacity
     }
@@ -91,6 +95,60 @@ impl Runtime {
         let (wgpu, id, capacity) = (slot.buffer.clone(), slot.id, slot.capacity);
         let inner = Inner { slot: Some(slot), wgpu, id, capacity, bytes, pool: Arc::clone(self.pool()) };
         Ok(Buffer { inner: Arc::new(inner) })
+    }
+
+    /// A handle of the first `bytes` bytes of a buffer that the user made on this device. Kernels read it, and never write it; it
+    /// never enters the pool, and counts neither as ours nor towards the budget.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is no multiple of 4, or is of another
+    /// device; [`Error::Limit`] if it is larger than one binding.
+    pub(crate) fn adopt(&self, op: &'static str, buffer: &wgpu::Buffer, bytes: u64) -> Result<Buffer> {
+        let wrong = |what: String| Err(Error::Argument { op, what });
+        let (size, limits) = (buffer.size(), self.limits());
+        if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
+            return wrong(format!("a buffer of usage {:?} lacks STORAGE", buffer.usage()));
+        }
+        if size < bytes {
+            return wrong(format!("{bytes} bytes of values in a buffer of {size} bytes"));
+        }
+        if !size.is_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT) {
+            return wrong(format!("a buffer of {size} bytes, which must be a multiple of 4 to be bound"));
+        }
+        let limit = limits.max_binding.min(limits.max_buffer);
+        if size > limit {
+            let (what, whose) = ("a user's buffer".into(), self.info().name.clone());
+            return Err(Error::Limit { what, requested: size, unit: "bytes", limit, whose });
+        }
+        self.link().try_out(op, || {
+            let device = self.device();
+            let entry = wgpu::BindGroupLayoutEntry {
+                binding: 0,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: true },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            };
+            let layout = wgpu::BindGroupLayoutDescriptor { label: None, entries: &[entry] };
+            let layout = device.create_bind_group_layout(&layout);
+            let entry = wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() };
+            drop(device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &layout,
+                entries: &[entry],
+            }));
+        })?;
+        let (wgpu, pool) = (buffer.clone(), Arc::clone(self.pool()));
+        let inner = Inner { slot: None, wgpu, id: fresh_id(), capacity: size, bytes, pool };
+        Ok(Buffer { inner: Arc::new(inner) })
+    }
+
+    /// Fails if buffers of these sizes, all at once, would pass the device's budget. Allocates nothing.
+    pub(crate) fn check_budget(&self, what: &str, sizes: impl Iterator<Item = u64>) -> Result<()> {
+        self.pool().check_budget(what, sizes, self.limits().max_binding.min(self.limits().max_buffer))
     }
 
     /// Gives the memory that lies unused back to the driver.

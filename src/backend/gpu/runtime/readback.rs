@@ -16,7 +16,7 @@ use super::{
     stats::Counters,
     submit::{InFlight, Submitted},
 };
-use crate::Result;
+use crate::{Error, Result};
 
 /// Reads are packed into one mapped buffer up to this size; a larger one has a buffer of its own.
 const PACK: u64 = 64 << 20;
@@ -180,16 +180,19 @@ impl Pending {
     pub(super) fn new(runtime: &Runtime, stages: Vec<Stage>, requests: usize, submitted: Option<Submitted>) -> Self {
         let progress = Arc::new(Progress::default());
         lock(&progress.state).left = stages.len();
-        for stage in &stages {
-            let mut report = Report { progress: Arc::clone(&progress), ok: false };
-            if let Some(buffer) = stage.buffer() {
-                buffer.slice(..stage.bytes).map_async(wgpu::MapMode::Read, move |mapped| {
-                    report.ok = mapped.is_ok();
-                    drop(report);
-                });
-            }
-        }
         let (in_flight, link) = (Arc::clone(&runtime.in_flight), Arc::clone(runtime.link()));
+        // What is wrong is told to the callback, and else to the user's handler of stray errors.
+        let _ = link.scoped(|| {
+            for stage in &stages {
+                let mut report = Report { progress: Arc::clone(&progress), ok: false };
+                if let Some(buffer) = stage.buffer() {
+                    buffer.slice(..stage.bytes).map_async(wgpu::MapMode::Read, move |mapped| {
+                        report.ok = mapped.is_ok();
+                        drop(report);
+                    });
+                }
+            }
+        });
         Self { stages, requests, progress, submitted, in_flight, link }
     }
 
@@ -209,8 +212,10 @@ impl Pending {
     fn unload(self) -> Result<Vec<Vec<u8>>> {
         let outcome = Progress::outcome(&lock(&self.progress.state));
         if outcome != Some(true) {
-            // A loss is told to the callback of the device, which may be due only now.
+            // A loss is told to the callback of the device, which may be due only now; a device of the user's tells nobody.
             self.link.poll_once();
+            self.link.health.check()?;
+            self.link.probe();
             self.link.health.check()?;
             return Err(bug("a read", "the buffer could not be mapped"));
         }
@@ -334,6 +339,10 @@ impl Runtime {
             };
             if read.bytes == 0 {
                 continue;
+            }
+            if !read.buffer.as_wgpu().usage().contains(wgpu::BufferUsages::COPY_SRC) {
+                let what = "its wgpu buffer was made without COPY_SRC; compute with it, and read the result";
+                return Err(Error::Argument { op: "a read", what: what.into() });
             }
             // Copies are made of words. The allocation is a multiple of 16, so that rounding outwards stays inside.
             let from = read.offset & !3;
