@@ -36,6 +36,11 @@ pub struct Stats {
     pub buffer_bytes: u64,
     /// The most that [`Self::buffer_bytes`] has been. A level too.
     pub buffer_bytes_peak: u64,
+    /// Bytes of device memory that arrays take now, in use or kept for reuse, as the driver is asked for them: what counts
+    /// towards the budget. A level too.
+    pub memory_bytes: u64,
+    /// The budget, if there is one: [`DeviceOptions::max_memory`](crate::DeviceOptions::max_memory).
+    pub memory_budget: Option<u64>,
 }
 
 impl Sub for Stats {
@@ -58,6 +63,8 @@ impl Sub for Stats {
             host_steps: self.host_steps.saturating_sub(earlier.host_steps),
             buffer_bytes: self.buffer_bytes,
             buffer_bytes_peak: self.buffer_bytes_peak,
+            memory_bytes: self.memory_bytes,
+            memory_budget: self.memory_budget,
         }
     }
 }

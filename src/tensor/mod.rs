@@ -1,5 +1,6 @@
 //! Tensors: flat values under row partitions.
 
+mod buffers;
 mod constant;
 mod construct;
 mod display;
@@ -9,9 +10,12 @@ mod integers;
 mod into_values;
 mod nested;
 mod partition;
+mod read;
+mod read_rows;
 mod typed;
 mod values;
 
+pub use buffers::DeviceBuffer;
 pub use constant::ConstantOptions;
 pub use from_nested::{FromNested, IntoNested};
 pub use host::{HostTensor, HostValues};

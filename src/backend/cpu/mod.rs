@@ -31,7 +31,7 @@ use eval::Inputs;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{Backend, Status, StepCost};
+use crate::graph::backend::{Backend, Part, Reading, Status, StepCost, Wait};
 use crate::graph::expr::Check;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::{Node, Recipe, Stored};
@@ -88,6 +88,38 @@ impl CpuBackend {
         };
         step.out.set_stored(Stored { data: Arc::new(array), status: status.into() });
         Ok(())
+    }
+
+    fn read_now(&self, parts: &[Part]) -> Result<Vec<Vec<u8>>> {
+        let count = |part: &Part| match &part.elements {
+            Some(_) => None,
+            None => Some(part.node.extent().count(part.node.backend())),
+        };
+        let counts: Vec<Option<Count>> = parts.iter().map(count).collect();
+        let mut wanted: Vec<Node> = parts.iter().map(|part| part.node.clone()).collect();
+        wanted.extend(counts.iter().flatten().filter_map(Count::node).cloned());
+        self.evaluate(&wanted)?;
+        for n in &wanted {
+            let stored = n.stored().expect("bug: evaluation left a node without a result");
+            stored.status.iter().try_for_each(settled)?;
+        }
+        let array = |n: &Node| {
+            let data = n.stored().expect("bug: evaluated above").data.clone();
+            data.downcast::<Array>().expect("bug: an array of another backend")
+        };
+        let bytes = |(part, count): (&Part, &Option<Count>)| {
+            let elements = match (&part.elements, count) {
+                (Some(elements), _) => elements.clone(),
+                (None, Some(Count::At(node, at, most))) => {
+                    0..array(node).slice::<u32>().get(*at as usize).copied().unwrap_or(0).min(*most)
+                }
+                (None, Some(Count::Known(n))) => 0..*n,
+                (None, None) => 0..0,
+            };
+            let size = part.node.dtype().size();
+            array(&part.node).bytes()[elements.start as usize * size..elements.end as usize * size].to_vec()
+        };
+        Ok(parts.iter().zip(&counts).map(bytes).collect())
     }
 
     fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Array> {
@@ -212,32 +244,9 @@ impl Backend for CpuBackend {
         // Evaluation returns when it is done.
         Ok(())
     }
-    fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
-        let counts: Vec<Count> = nodes.iter().map(|n| n.extent().count(n.backend())).collect();
-        let mut wanted = nodes.to_vec();
-        wanted.extend(counts.iter().filter_map(Count::node).cloned());
-        self.evaluate(&wanted)?;
-        for n in &wanted {
-            let stored = n.stored().expect("bug: evaluation left a node without a result");
-            stored.status.iter().try_for_each(settled)?;
-        }
-        let array = |n: &Node| {
-            let data = n.stored().expect("bug: evaluated above").data.clone();
-            data.downcast::<Array>().expect("bug: an array of another backend")
-        };
-        Ok(nodes
-            .iter()
-            .zip(&counts)
-            .map(|(n, count)| {
-                let live = match count {
-                    Count::Known(n) => *n,
-                    Count::At(node, at, most) => {
-                        array(node).slice::<u32>().get(*at as usize).copied().unwrap_or(0).min(*most)
-                    }
-                };
-                array(n).bytes()[..live as usize * n.dtype().size()].to_vec()
-            })
-            .collect())
+    fn read_parts(&self, parts: Vec<Part>, _: Wait) -> Reading<'_> {
+        // Nothing to wait for: computing is done in the poll.
+        Box::pin(async move { self.read_now(&parts) })
     }
     fn waits(&self, _: &[Node]) -> u64 {
         0
@@ -247,5 +256,8 @@ impl Backend for CpuBackend {
     }
     fn numerics(&self) -> Result<Numerics> {
         Ok(Numerics::IDEAL)
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -9,11 +9,11 @@ use super::launch::{Launch, Lowered};
 use super::lower::lower;
 use super::prepared::{Bound, Kernel, Place, PlanCache, Prepared, ReadyStep, Source};
 use super::probe;
-use super::runtime::{Access, AdapterKind, Buffer, BufferSlice, Command, Dispatch, ReadRequest, Runtime};
+use super::runtime::{Access, AdapterKind, Buffer, BufferSlice, Command, Dispatch, Pending, ReadRequest, Runtime};
 use super::windows::{self, Windowed};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{Backend, Status, StepCost};
+use crate::graph::backend::{Backend, Part, Reading, Status, StepCost, Wait};
 use crate::graph::digest::Digest;
 use crate::graph::expr::Check;
 use crate::graph::extent::Count;
@@ -99,6 +99,18 @@ impl GpuBackend {
         Self { runtime, id, name, fuse, numerics: OnceLock::new(), plans: PlanCache::default() }
     }
 
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The buffer that holds the array, computed now if it is pending; nothing waits.
+    pub(crate) fn array(&self, node: &Node) -> Result<Buffer> {
+        self.evaluate(std::slice::from_ref(node))?;
+        let data = node.stored().expect("bug: evaluation left a node without a result").data.clone();
+        let array = data.downcast::<Buffer>().expect("bug: an array of another backend");
+        Ok(Buffer::clone(&array))
+    }
+
     /// The commands that store the nodes, by a plan that is at hand or by a new one.
     fn record(&self, nodes: &[Node]) -> Result<Recorded> {
         let wanted: Vec<Digest> = nodes.iter().filter(|n| n.stored().is_none()).map(Node::digest).collect();
@@ -167,6 +179,10 @@ impl GpuBackend {
     }
 
     fn commands(&self, plan: &Prepared, inputs: &[Stored]) -> Result<Recorded> {
+        let arrays = plan.steps.iter().flat_map(|step| std::iter::once(step.bytes).chain(step.scratch.iter().copied()));
+        let outcomes = (plan.slots > 0).then_some(u64::from(plan.slots) * 4);
+        let what = plan.steps.last().map_or("nothing", |step| step.op);
+        self.runtime.check_budget(what, arrays.chain(outcomes))?;
         let mut out = Recorded::default();
         let status = match plan.slots {
             0 => None,
@@ -241,6 +257,104 @@ impl GpuBackend {
             limit: self.max_bytes(),
             whose: self.name.clone(),
         })
+    }
+
+    /// The body of [`Backend::read_parts`]: conditions, then counts, then what there is, in one read where that is cheap.
+    async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<Vec<u8>>> {
+        // The elements that were asked for, or how many there are.
+        let counts: Vec<Count> = parts
+            .iter()
+            .map(|p| match &p.elements {
+                Some(elements) => Count::Known(elements.end - elements.start),
+                None => p.node.extent().count(p.node.backend()),
+            })
+            .collect();
+        let mut wanted: Vec<Node> = parts.iter().map(|p| p.node.clone()).collect();
+        wanted.extend(counts.iter().filter_map(Count::node).cloned());
+        let recorded = self.record(&wanted)?;
+        let mut reads: Vec<ReadRequest> = Vec::new();
+        // Conditions, one read a block.
+        let mut outcomes: Vec<Status> = Vec::new();
+        for n in &wanted {
+            Status::inherit(&mut outcomes, &recorded.stored(n).status);
+        }
+        let block_of =
+            |s: &Status| s.block.clone().downcast::<StatusBlock>().expect("bug: another backend's condition");
+        for s in &outcomes {
+            let buffer = block_of(s).buffer.clone();
+            reads.push(ReadRequest { buffer, offset: u64::from(s.slot) * 4, bytes: 4 });
+        }
+        // Counts.
+        let mut asked: Vec<(Digest, u32)> = Vec::new();
+        for count in &counts {
+            if let Count::At(node, at, _) = count {
+                let key = (node.digest(), *at);
+                if !asked.contains(&key) {
+                    asked.push(key);
+                    let buffer = recorded.buffer(node);
+                    reads.push(ReadRequest { buffer, offset: u64::from(*at) * 4, bytes: 4 });
+                }
+            }
+        }
+        for p in &parts {
+            let size = p.node.dtype().size() as u64;
+            let buffer = || recorded.buffer(&p.node);
+            match &p.elements {
+                Some(elements) => {
+                    let bytes = u64::from(elements.end - elements.start) * size;
+                    reads.push(ReadRequest { buffer: buffer(), offset: u64::from(elements.start) * size, bytes });
+                }
+                None if at_once(&p.node) => {
+                    reads.push(ReadRequest { buffer: buffer(), offset: 0, bytes: p.node.bytes() })
+                }
+                None => {}
+            }
+        }
+        let buffers: Vec<Buffer> = parts.iter().map(|p| recorded.buffer(&p.node)).collect();
+        let pending = self.runtime.start_read(&recorded.commands, &reads)?;
+        recorded.publish();
+        let mut read = self.finish(pending, wait).await?.into_iter();
+        let mut next = || read.next().ok_or_else(|| lost_read(&self.name));
+        for s in &outcomes {
+            let word: u32 = bytemuck::pod_read_unaligned(&next()?);
+            s.settle(block_of(s).first_offender(word))?;
+        }
+        let mut known: HashMap<(Digest, u32), u32> = HashMap::new();
+        for key in asked {
+            known.insert(key, bytemuck::pod_read_unaligned(&next()?));
+        }
+        let live = |count: &Count| match count {
+            Count::Known(n) => *n as usize,
+            Count::At(node, at, most) => known.get(&(node.digest(), *at)).map_or(0, |&n| n.min(*most)) as usize,
+        };
+        let mut data: Vec<Vec<u8>> = Vec::with_capacity(parts.len());
+        let mut later: Vec<(usize, ReadRequest)> = Vec::new();
+        for (k, (p, count)) in parts.iter().zip(&counts).enumerate() {
+            let bytes = live(count) * p.node.dtype().size();
+            if p.elements.is_some() || at_once(&p.node) {
+                let mut all = next()?;
+                all.truncate(bytes);
+                data.push(all);
+            } else {
+                later.push((k, ReadRequest { buffer: buffers[k].clone(), offset: 0, bytes: bytes as u64 }));
+                data.push(Vec::new());
+            }
+        }
+        if !later.is_empty() {
+            let requests: Vec<ReadRequest> = later.iter().map(|(_, r)| r.clone()).collect();
+            let pending = self.runtime.start_read(&[], &requests)?;
+            for ((k, _), bytes) in later.iter().zip(self.finish(pending, wait).await?) {
+                data[*k] = bytes;
+            }
+        }
+        Ok(data)
+    }
+
+    async fn finish(&self, pending: Pending, wait: Wait) -> Result<Vec<Vec<u8>>> {
+        match wait {
+            Wait::Blocking => pending.wait(),
+            Wait::Polled => self.runtime.finish_read(pending).await,
+        }
     }
 
     /// The launch's kernel, if it binds arrays larger than a binding.
@@ -372,7 +486,7 @@ impl Backend for GpuBackend {
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");
-        Ok(Arc::new(self.runtime.upload(bytes)?))
+        Ok(Arc::new(self.runtime.upload(bytes).map_err(|e| self.runtime.blame(e))?))
     }
     fn cost(&self, step: &Step) -> Result<StepCost> {
         let lowered = lower(step, 0)?;
@@ -383,91 +497,31 @@ impl Backend for GpuBackend {
         Ok(StepCost { dispatches, scratch_bytes: lowered.scratch.iter().sum() })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
-        let recorded = self.record(nodes)?;
-        if !recorded.commands.is_empty() {
-            self.runtime.submit(&recorded.commands)?;
-        }
-        recorded.publish();
-        Ok(())
+        let run = || {
+            let recorded = self.record(nodes)?;
+            if !recorded.commands.is_empty() {
+                self.runtime.submit(&recorded.commands)?;
+            }
+            recorded.publish();
+            Ok(())
+        };
+        run().map_err(|e| self.runtime.blame(e))
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
-        let recorded = self.record(nodes)?;
-        let ms = self.runtime.submit_timed(&recorded.commands)?;
-        recorded.publish();
-        self.runtime.wait()?;
-        Ok(ms)
+        let run = || {
+            let recorded = self.record(nodes)?;
+            let ms = self.runtime.submit_timed(&recorded.commands)?;
+            recorded.publish();
+            self.runtime.wait()?;
+            Ok(ms)
+        };
+        run().map_err(|e| self.runtime.blame(e))
     }
     fn wait(&self) -> Result<()> {
         self.runtime.wait()
     }
-    fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
-        let counts: Vec<Count> = nodes.iter().map(|n| n.extent().count(n.backend())).collect();
-        let mut wanted = nodes.to_vec();
-        wanted.extend(counts.iter().filter_map(Count::node).cloned());
-        let recorded = self.record(&wanted)?;
-        let mut reads: Vec<ReadRequest> = Vec::new();
-        // Conditions, one read a block.
-        let mut outcomes: Vec<Status> = Vec::new();
-        for n in &wanted {
-            Status::inherit(&mut outcomes, &recorded.stored(n).status);
-        }
-        let block_of =
-            |s: &Status| s.block.clone().downcast::<StatusBlock>().expect("bug: another backend's condition");
-        for s in &outcomes {
-            let buffer = block_of(s).buffer.clone();
-            reads.push(ReadRequest { buffer, offset: u64::from(s.slot) * 4, bytes: 4 });
-        }
-        // Counts.
-        let mut asked: Vec<(Digest, u32)> = Vec::new();
-        for count in &counts {
-            if let Count::At(node, at, _) = count {
-                let key = (node.digest(), *at);
-                if !asked.contains(&key) {
-                    asked.push(key);
-                    let buffer = recorded.buffer(node);
-                    reads.push(ReadRequest { buffer, offset: u64::from(*at) * 4, bytes: 4 });
-                }
-            }
-        }
-        for n in nodes.iter().filter(|n| at_once(n)) {
-            reads.push(ReadRequest { buffer: recorded.buffer(n), offset: 0, bytes: n.bytes() });
-        }
-        let buffers: Vec<Buffer> = nodes.iter().map(|n| recorded.buffer(n)).collect();
-        let mut read = self.runtime.submit_and_read(&recorded.commands, &reads)?.into_iter();
-        recorded.publish();
-        let mut next = || read.next().ok_or_else(|| lost_read(&self.name));
-        for s in &outcomes {
-            let word: u32 = bytemuck::pod_read_unaligned(&next()?);
-            s.settle(block_of(s).first_offender(word))?;
-        }
-        let mut known: HashMap<(Digest, u32), u32> = HashMap::new();
-        for key in asked {
-            known.insert(key, bytemuck::pod_read_unaligned(&next()?));
-        }
-        let live = |count: &Count| match count {
-            Count::Known(n) => *n as usize,
-            Count::At(node, at, most) => known.get(&(node.digest(), *at)).map_or(0, |&n| n.min(*most)) as usize,
-        };
-        let mut data: Vec<Vec<u8>> = Vec::with_capacity(nodes.len());
-        let mut later: Vec<(usize, ReadRequest)> = Vec::new();
-        for (k, (n, count)) in nodes.iter().zip(&counts).enumerate() {
-            let bytes = live(count) * n.dtype().size();
-            if at_once(n) {
-                let mut all = next()?;
-                all.truncate(bytes);
-                data.push(all);
-            } else {
-                later.push((k, ReadRequest { buffer: buffers[k].clone(), offset: 0, bytes: bytes as u64 }));
-                data.push(Vec::new());
-            }
-        }
-        if !later.is_empty() {
-            let requests: Vec<ReadRequest> = later.iter().map(|(_, r)| r.clone()).collect();
-            for ((k, _), bytes) in later.iter().zip(self.runtime.submit_and_read(&[], &requests)?) {
-                data[*k] = bytes;
-            }
-        }
-        Ok(data)
+    fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_> {
+        Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.blame(e)) })
     }
     fn waits(&self, nodes: &[Node]) -> u64 {
         1 + u64::from(!nodes.iter().all(at_once))
@@ -489,6 +543,9 @@ impl Backend for GpuBackend {
     }
     fn lose(&self) {
         self.runtime.lose();
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 

@@ -4,21 +4,22 @@ use std::{fmt, num::NonZeroU64, ops::Range, sync::Arc};
 
 use super::{
     context::Runtime,
-    pool::{Pool, Slot, Use},
+    pool::{Pool, Slot, Use, fresh_id},
 };
 use crate::{Error, Result};
 
-/// A device buffer. Clones are handles of the same bytes; with the last one the memory goes back to the pool.
+/// A device buffer. Clones are handles of the same bytes; with the last one the memory goes back to the pool, or to the user
+/// whose buffer it is.
 ///
-/// The allocation is larger than what was asked for, by up to a quarter, and its size is a multiple of 16. Kernels see all of it:
-/// `arrayLength` does not tell the size asked for, and what lies behind is unspecified.
+/// The allocation is larger than what was asked for, by up to a quarter, and its size is a multiple of 16 (a user's: of 4).
+/// Kernels see all of it: `arrayLength` does not tell the size asked for, and what lies behind is unspecified.
 #[derive(Clone)]
 pub(crate) struct Buffer {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    /// Only `drop` takes it.
+    /// Only `drop` takes it; none for a buffer of the user's.
     slot: Option<Slot>,
     wgpu: wgpu::Buffer,
     id: u64,
@@ -32,6 +33,9 @@ impl Drop for Inner {
         if let Some(slot) = self.slot.take() {
             self.pool.link().counters.buffer_given_back(self.bytes);
             self.pool.release(slot);
+        } else {
+            // Bind groups are cached, and would keep it alive.
+            self.pool.forget(self.id);
         }
     }
 }
@@ -48,7 +52,7 @@ impl Buffer {
         self.inner.bytes
     }
 
-    /// The size of the allocation: a multiple of 16, at least 16.
+    /// The size of the allocation: a multiple of 16, at least 16; a user's is a multiple of 4.
     pub(crate) fn capacity(&self) -> u64 {
         self.inner.capacity
     }
@@ -81,7 +85,10 @@ pub(crate) struct BufferSlice {
 
 impl From<Buffer> for BufferSlice {
     fn from(buffer: Buffer) -> Self {
-        Self { buffer, offset: 0, bytes: None }
+        // A user's buffer may be larger than a binding, and hold more than the array.
+        let is_ours = buffer.inner.slot.is_some();
+        let bytes = if is_ours { None } else { NonZeroU64::new(buffer.bytes().next_multiple_of(4).max(4)) };
+        Self { buffer, offset: 0, bytes }
     }
 }
 
@@ -125,14 +132,66 @@ impl Runtime {
                 whose: self.info().name.clone(),
             });
         }
-        // What fits a binding is bound whole, with what its size class adds.
-        let most =
-            if bytes <= limits.max_binding { limits.max_binding.min(limits.max_buffer) } else { limits.max_buffer };
-        let slot = self.pool().acquire(Use::Storage, bytes, most)?;
+        let slot = self.pool().acquire(Use::Storage, bytes, limits.most_for(bytes))?;
         self.link().counters.buffer_taken(bytes);
         let (wgpu, id, capacity) = (slot.buffer.clone(), slot.id, slot.capacity);
         let inner = Inner { slot: Some(slot), wgpu, id, capacity, bytes, pool: Arc::clone(self.pool()) };
         Ok(Buffer { inner: Arc::new(inner) })
+    }
+
+    /// A handle of the first `bytes` bytes of a buffer that the user made on this device. Kernels read it, and never write it; it
+    /// never enters the pool, and counts neither as ours nor towards the budget.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is no multiple of 4, or is of another
+    /// device; [`Error::Limit`] if it is larger than a buffer of ours may be.
+    pub(crate) fn adopt(&self, op: &'static str, buffer: &wgpu::Buffer, bytes: u64) -> Result<Buffer> {
+        let wrong = |what: String| Err(Error::Argument { op, what });
+        let (size, limits) = (buffer.size(), self.limits());
+        if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
+            return wrong(format!("a buffer of usage {:?} lacks STORAGE", buffer.usage()));
+        }
+        if size < bytes {
+            return wrong(format!("{bytes} bytes of values in a buffer of {size} bytes"));
+        }
+        if !size.is_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT) {
+            return wrong(format!("a buffer of {size} bytes, which must be a multiple of 4 to be bound"));
+        }
+        if bytes > limits.max_buffer {
+            let (what, whose, limit) = ("a user's buffer".into(), self.info().name.clone(), limits.max_buffer);
+            return Err(Error::Limit { what, requested: bytes, unit: "bytes", limit, whose });
+        }
+        self.link().try_out(op, || {
+            let device = self.device();
+            let entry = wgpu::BindGroupLayoutEntry {
+                binding: 0,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: true },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            };
+            let layout = wgpu::BindGroupLayoutDescriptor { label: None, entries: &[entry] };
+            let layout = device.create_bind_group_layout(&layout);
+            let size = wgpu::BufferSize::new(4);
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
+            let entry = wgpu::BindGroupEntry { binding: 0, resource };
+            drop(device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &layout,
+                entries: &[entry],
+            }));
+        })?;
+        let (wgpu, pool) = (buffer.clone(), Arc::clone(self.pool()));
+        let inner = Inner { slot: None, wgpu, id: fresh_id(), capacity: size, bytes, pool };
+        Ok(Buffer { inner: Arc::new(inner) })
+    }
+
+    /// Fails if buffers of these sizes, all at once, would pass the device's budget. Allocates nothing.
+    pub(crate) fn check_budget(&self, what: &str, sizes: impl Iterator<Item = u64>) -> Result<()> {
+        self.pool().check_budget(what, sizes, |bytes| self.limits().most_for(bytes))
     }
 
     /// Gives the memory that lies unused back to the driver.

@@ -48,5 +48,5 @@ pub(crate) use self::{
     commands::{Command, Dispatch, ReadRequest},
     context::{DeviceLimits, Runtime},
     pipeline::{Access, Pipeline},
-    readback::ReadFuture,
+    readback::Pending,
 };

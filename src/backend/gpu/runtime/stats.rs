@@ -65,6 +65,9 @@ impl Counters {
             host_steps: self.host_steps.load(Relaxed),
             buffer_bytes: self.buffer_bytes.load(Relaxed),
             buffer_bytes_peak: self.buffer_bytes_peak.load(Relaxed),
+            // The pool's to tell.
+            memory_bytes: 0,
+            memory_budget: None,
         }
     }
 }
