@@ -29,7 +29,8 @@
 //! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans what
 //! it needs, fuses it into few kernels, runs them and waits once. [`Tensor::eval`] computes without waiting; it also
 //! happens by itself once 64 unevaluated arrays stand in a chain. Sizes that depend on data, such as the words of a text, stay on
-//! the device. [`Tensor::explain`] shows the kernels that a read would run, [`Device::stats`] what did run.
+//! the device. [`eval`] and [`to_host`] take several tensors at once, and compute what they share once.
+//! [`Tensor::explain`] shows the kernels that a read would run, [`Device::stats`] what did run.
 //!
 //! # Numbers
 //!
@@ -86,7 +87,7 @@ pub use sparse::SparseTensor;
 pub use stats::Stats;
 pub use tensor::{
     ConstantOptions, Fill, FromNested, HostTensor, HostValues, Integer, Integers, IntoNested, IntoValues, Nested,
-    RaggedTensor, Tensor,
+    RaggedTensor, Tensor, eval, explain, to_host,
 };
 
 /// Runs the README's example.

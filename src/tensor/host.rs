@@ -235,6 +235,12 @@ impl Tensor {
     /// # Errors
     /// The first condition on the device that does not hold; a lost device.
     pub fn to_host(&self) -> Result<HostTensor> {
+        let mut read = self.backend().read(&self.read_nodes()?)?.into_iter();
+        Ok(self.of_bytes(&mut read))
+    }
+
+    /// What is read of the tensor, in order.
+    pub(super) fn read_nodes(&self) -> Result<Vec<Node>> {
         let backend = self.backend();
         let mut nodes = Vec::new();
         for p in self.partitions() {
@@ -245,7 +251,11 @@ impl Tensor {
             nodes.push(Node::map(backend, "read", Extent::known(1), outer.expr(), &[]));
         }
         nodes.extend(self.values_ref().nodes(backend)?);
-        let mut read = backend.read(&nodes)?.into_iter();
+        Ok(nodes)
+    }
+
+    /// The tensor whose [`read_nodes`](Self::read_nodes) hold these bytes, which come next.
+    pub(super) fn of_bytes(&self, read: &mut impl Iterator<Item = Vec<u8>>) -> HostTensor {
         let mut next = || read.next().expect("bug: a read gives what was asked for");
         let words = |bytes: Vec<u8>| -> Vec<u32> { bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect() };
         let nested_row_splits: Vec<Vec<u32>> = self.partitions().iter().map(|_| words(next())).collect();
@@ -264,7 +274,7 @@ impl Tensor {
             }
         };
         let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_row_length).collect();
-        Ok(HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values })
+        HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values }
     }
 
     /// Reads the tensor and puts it onto another device.

@@ -9,6 +9,7 @@ mod integers;
 mod into_values;
 mod nested;
 mod partition;
+mod together;
 mod typed;
 mod values;
 
@@ -20,6 +21,7 @@ pub use integers::{Integer, Integers};
 pub use into_values::IntoValues;
 pub use nested::Nested;
 pub(crate) use partition::{Making, Trust, counts_below, encoded, positions};
+pub use together::{eval, explain, to_host};
 pub use typed::RaggedTensor;
 pub use values::Fill;
 pub(crate) use values::{BytesBound, Pick, Values};

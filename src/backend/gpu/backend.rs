@@ -96,8 +96,9 @@ impl GpuBackend {
         let mut lowered = Vec::with_capacity(plan.steps.len());
         let mut slot = 0;
         for step in &plan.steps {
-            let bytes = packed_bytes(step.out.dtype(), step.out.extent().capacity());
-            self.check_bytes(step.out.op(), bytes)?;
+            for out in step.outputs() {
+                self.check_bytes(out.op(), packed_bytes(out.dtype(), out.extent().capacity()))?;
+            }
             let launches = lower(step, slot)?;
             launches.scratch.iter().try_for_each(|&bytes| self.check_bytes(step.out.op(), bytes))?;
             lowered.push(launches);
@@ -113,7 +114,11 @@ impl GpuBackend {
         };
         let mut slot = 0;
         for (step, lowered) in plan.steps.iter().zip(lowered) {
-            let output = self.runtime.buffer(packed_bytes(step.out.dtype(), step.out.extent().capacity()))?;
+            let outputs: Vec<Buffer> = step
+                .outputs()
+                .into_iter()
+                .map(|n| self.runtime.buffer(packed_bytes(n.dtype(), n.extent().capacity())))
+                .collect::<Result<_>>()?;
             let scratch: Vec<Buffer> =
                 lowered.scratch.iter().map(|&bytes| self.runtime.buffer(bytes)).collect::<Result<_>>()?;
             let mut outcomes: Vec<Status> = Vec::new();
@@ -133,21 +138,24 @@ impl GpuBackend {
                 let block = Arc::new(StatusBlock { buffer: scratch[k].clone(), is_flag: true });
                 outcomes.push(Status::new(block, word, Check::overflow(step.out.op())));
             }
-            if lowered.clears_output {
-                out.commands.push(Command::Fill { buffer: output.clone(), word: 0 });
+            for &k in &lowered.cleared_outputs {
+                out.commands.push(Command::Fill { buffer: outputs[k].clone(), word: 0 });
             }
             for launch in &lowered.launches {
                 let buffers = launch.bindings.iter().map(|b| match b {
                     Binding::Read(n) => out.buffer(n),
-                    Binding::Output => output.clone(),
+                    Binding::Output(k) => outputs[*k].clone(),
                     Binding::Scratch(k) | Binding::ScratchRead(k) => scratch[*k].clone(),
                     Binding::Status => status.as_ref().expect("bug: slots were counted").buffer.clone(),
                 });
                 let buffers = buffers.collect();
                 out.commands.push(self.dispatch(launch, buffers)?);
             }
-            let stored = Stored { data: Arc::new(output), status: outcomes.into() };
-            out.results.insert(step.out.digest(), (step.out.clone(), stored));
+            let status: Arc<[Status]> = outcomes.into();
+            for (node, output) in step.outputs().into_iter().zip(outputs) {
+                let stored = Stored { data: Arc::new(output), status: status.clone() };
+                out.results.insert(node.digest(), (node.clone(), stored));
+            }
         }
         Ok(out)
     }

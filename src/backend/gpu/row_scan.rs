@@ -40,7 +40,7 @@ impl Grid {
 /// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
 /// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
-    row_reduce::grid(nvals, rows, inner).map(Grid)
+    row_reduce::grid(nvals, rows, inner, row_reduce::MAIN_TILE).map(Grid)
 }
 
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
