@@ -1,7 +1,8 @@
 //! What row reductions keep of the values seen so far. Twin of `backend/gpu/codegen/accumulate.rs`: the same bits.
 
 use super::lanes::{Lane, Number};
-use crate::math;
+use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
+use crate::math::{self, MathFn};
 
 /// A monoid over values of type `V`. Merging any state with that of no values leaves it as it is.
 pub trait Monoid<V>: Copy + Sync {
@@ -13,6 +14,22 @@ pub trait Monoid<V>: Copy + Sync {
     fn push(self, so_far: Self::State, next: V) -> Self::State;
     /// That of the values of both.
     fn merge(self, a: Self::State, b: Self::State) -> Self::State;
+
+    /// The states of a row of values, `inner` columns each, in the order of [`reduce_row`]. A monoid may have a faster way.
+    fn row(self, values: &[V], inner: usize, out: &mut [Self::State])
+    where
+        V: Copy,
+    {
+        reduce_row(values, inner, self, out);
+    }
+
+    /// The same of one block of a longer row.
+    fn block(self, values: &[V], inner: usize, out: &mut [Self::State])
+    where
+        V: Copy,
+    {
+        reduce_block(values, inner, self, out);
+    }
 }
 
 /// Values that are combined as they are: the identity and the operation.
@@ -47,11 +64,12 @@ pub(super) trait Float: Lane + Number + Send + Sync {
     fn key(self) -> Self::Key;
     fn of_key(key: Self::Key) -> Self;
     fn exp(self) -> Self;
+    fn exp_slice(x: &[Self], out: &mut [Self]);
     fn is_finite(self) -> bool;
 }
 
 macro_rules! float {
-    ($t:ident, $key:ident, $exp:path) => {
+    ($t:ident, $key:ident, $exp:path, $slice:path) => {
         impl Float for $t {
             type Key = $key;
             const ONE: Self = 1.0;
@@ -72,6 +90,9 @@ macro_rules! float {
             fn exp(self) -> Self {
                 $exp(self)
             }
+            fn exp_slice(x: &[Self], out: &mut [Self]) {
+                $slice(MathFn::Exp, x, out);
+            }
             #[inline(always)]
             fn is_finite(self) -> bool {
                 self.is_finite()
@@ -79,8 +100,8 @@ macro_rules! float {
         }
     };
 }
-float!(f32, i32, math::exp_f32);
-float!(f64, i64, math::exp_f64);
+float!(f32, i32, math::exp_f32, math::f32_unary_slice);
+float!(f64, i64, math::exp_f64, math::f64_unary_slice);
 
 /// The greatest value and the sum of the exponentials relative to it.
 #[derive(Clone, Copy)]
@@ -101,17 +122,109 @@ impl<F: Float> Monoid<F> for OfExps {
     }
     #[inline(always)]
     fn push(self, so_far: Exps<F>, next: F) -> Exps<F> {
-        let greatest = next.key();
-        self.merge(so_far, Exps { greatest, sum: if greatest < F::GREATEST.key() { F::ONE } else { F::NAN } })
+        self.merge(so_far, Exps::of(next))
     }
     #[inline(always)]
     fn merge(self, a: Exps<F>, b: Exps<F>) -> Exps<F> {
-        let (greatest, least) = (a.greatest.max(b.greatest), a.greatest.min(b.greatest));
-        // Equal infinities have no difference.
-        let scale = if least == greatest { F::ONE } else { F::of_key(least).sub(F::of_key(greatest)).exp() };
-        let (stays, shrinks) = if a.greatest < b.greatest { (b.sum, a.sum) } else { (a.sum, b.sum) };
-        Exps { greatest, sum: stays.add(shrinks.mul(scale)) }
+        a.merged(b, apart::<F>(a.greatest, b.greatest).exp())
     }
+
+    fn row(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
+        match values.len() {
+            // Rows that are folded as one have one lane.
+            len if inner == 1 && len <= SHORT => {
+                reduce_row(&scaled::<F, SHORT>(values, 1)[..len], inner, OfScaled, out);
+            }
+            len if inner == 1 && len <= BLOCK => {
+                reduce_row(&scaled::<F, BLOCK>(values, LANES)[..len], inner, OfScaled, out);
+            }
+            _ => reduce_row(values, inner, self, out),
+        }
+    }
+
+    fn block(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
+        match values.len() {
+            len if inner == 1 && len <= BLOCK => {
+                reduce_block(&scaled::<F, BLOCK>(values, LANES)[..len], inner, OfScaled, out);
+            }
+            _ => reduce_block(values, inner, self, out),
+        }
+    }
+}
+
+/// How far the lesser of two is below the greater one. Equal infinities have no difference.
+#[inline(always)]
+fn apart<F: Float>(a: F::Key, b: F::Key) -> F {
+    let (greatest, least) = (a.max(b), a.min(b));
+    if least == greatest { F::ZERO } else { F::of_key(least).sub(F::of_key(greatest)) }
+}
+
+impl<F: Float> Exps<F> {
+    /// That of one value: no number of exponentials is relative to what has no finite difference from itself.
+    #[inline(always)]
+    fn of(x: F) -> Self {
+        let greatest = x.key();
+        Self { greatest, sum: if greatest < F::GREATEST.key() { F::ONE } else { F::NAN } }
+    }
+
+    /// Both, where the lesser sum is to be scaled by that.
+    #[inline(always)]
+    fn merged(self, b: Self, scale: F) -> Self {
+        let (stays, shrinks) = if self.greatest < b.greatest { (b.sum, self.sum) } else { (self.sum, b.sum) };
+        Self { greatest: self.greatest.max(b.greatest), sum: stays.add(shrinks.mul(scale)) }
+    }
+}
+
+/// A value with the scale that it is merged by, which is worked out beforehand.
+#[derive(Clone, Copy)]
+struct Scaled<F: Float> {
+    alone: Exps<F>,
+    scale: F,
+}
+
+/// The monoid of [`Exps`], of values whose scales are known.
+#[derive(Clone, Copy)]
+struct OfScaled;
+
+impl<F: Float> Monoid<Scaled<F>> for OfScaled {
+    type State = Exps<F>;
+    #[inline(always)]
+    fn identity(self) -> Exps<F> {
+        Monoid::<F>::identity(OfExps)
+    }
+    #[inline(always)]
+    fn push(self, so_far: Exps<F>, next: Scaled<F>) -> Exps<F> {
+        so_far.merged(next.alone, next.scale)
+    }
+    #[inline(always)]
+    fn merge(self, a: Exps<F>, b: Exps<F>) -> Exps<F> {
+        OfExps.merge(a, b)
+    }
+}
+
+/// Values of one column that are looked at together.
+const BLOCK: usize = block_len(1);
+
+/// The values of a block of one column, value `k` in lane `k % lanes`. What a value is merged by depends on the greatest of
+/// those before it in its lane alone: these are found first, so that the exponentials, which cost most, are taken side by side.
+fn scaled<F: Float, const MOST: usize>(values: &[F], lanes: usize) -> [Scaled<F>; MOST] {
+    let none: Exps<F> = OfScaled.identity();
+    let mut out = [Scaled { alone: none, scale: F::ZERO }; MOST];
+    let (mut differences, mut scales) = ([F::ZERO; MOST], [F::ZERO; MOST]);
+    let mut greatest = [none.greatest; LANES];
+    for (k, &x) in values.iter().enumerate() {
+        let alone = Exps::of(x);
+        let so_far = &mut greatest[k % lanes];
+        differences[k] = apart(*so_far, alone.greatest);
+        *so_far = (*so_far).max(alone.greatest);
+        out[k].alone = alone;
+    }
+    let len = values.len();
+    F::exp_slice(&differences[..len], &mut scales[..len]);
+    for (out, &scale) in out.iter_mut().zip(&scales[..len]) {
+        out.scale = scale;
+    }
+    out
 }
 
 /// How many values, one of them, how far their mean is from it, and the sum of the squared deviations from the mean.

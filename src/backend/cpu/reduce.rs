@@ -7,7 +7,7 @@ use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::lanes::{Lane, Number};
 use super::map;
-use super::row_reduce::{RowFold, block_len, reduce_block, reduce_row};
+use super::row_reduce::{RowFold, block_len};
 use super::runs::Starts;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -156,7 +156,7 @@ impl Run<'_> {
                 let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
                 for (row, out) in (first..last).zip(out.chunks_exact_mut(inner)) {
                     let values = &values[(starts.at(row) - from) * inner..(starts.at(row + 1) - from) * inner];
-                    reduce_row(values, inner, monoid, out);
+                    monoid.row(values, inner, out);
                 }
             } else {
                 // One long row, in pieces of whole blocks: their partials on all cores, then these in their order.
@@ -170,7 +170,7 @@ impl Run<'_> {
                         let blocks = values.chunks(block_len(inner) * inner);
                         let mut partials = vec![monoid.identity(); blocks.len() * inner];
                         for (values, partial) in blocks.zip(partials.chunks_exact_mut(inner)) {
-                            reduce_block(values, inner, monoid, partial);
+                            monoid.block(values, inner, partial);
                         }
                         partials
                     })

@@ -6,10 +6,10 @@
 use super::accumulate::Monoid;
 
 /// The longest row of one column that is folded left to right.
-const SHORT: usize = 16;
+pub(super) const SHORT: usize = 16;
 
 /// Lanes within a block, for one column.
-const LANES: usize = 32;
+pub(super) const LANES: usize = 32;
 
 /// Values in a block, which is the part of a row that is reduced on its own. Rows that are given in chunks must be cut at
 /// multiples of this, counted from the row's start.
@@ -129,7 +129,7 @@ impl<V: Copy, M: Monoid<V>> RowFold<V, M> {
     pub fn push(&mut self, values: &[V]) {
         let mut block = std::mem::take(&mut self.block);
         for values in values.chunks(block_len(self.inner) * self.inner) {
-            reduce_block(values, self.inner, self.monoid, &mut block);
+            self.monoid.block(values, self.inner, &mut block);
             self.push_partial(&block);
         }
         self.block = block;
