@@ -15,7 +15,7 @@ use super::reducer::state_bytes;
 use super::row_pass::{RowMap, RowPass};
 
 /// Most bytes that a pass keeps of a row: what the accumulators of a workgroup's lanes leave room for.
-pub(crate) const MAX_STATE: usize = 56;
+const MAX_STATE: usize = 52;
 
 /// The steps, with reductions over the same rows in one, and with maps in the reductions that they are made of.
 pub(super) fn into_passes(steps: Vec<Step>, roots: &HashSet<Digest>, limits: PlanLimits) -> Vec<Step> {
@@ -227,7 +227,8 @@ fn can_take(step: &Step, map: &Step, stored: &HashSet<Digest>, limits: PlanLimit
         return false;
     }
     // An error of the map must be none of a result that others read.
-    if !stored.is_empty() && !(map.checks.is_empty() && map.after.is_empty() && same_conditions_of_map(step, map)) {
+    let adds_none = map.checks.is_empty() && map.after.is_empty() && same_conditions_of_map(step, map);
+    if !adds_none && !stored.is_empty() {
         return false;
     }
     let own = rows.row_of(Expr::index());

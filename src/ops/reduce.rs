@@ -431,10 +431,11 @@ impl Tensor {
     /// (`tf.math.reduce_variance`).
     ///
     /// The mean of the squared deviations from the mean, so that it is never negative and loses nothing to cancellation;
-    /// TensorFlow's difference of means of squares loses all digits where the mean is large. For floats and 64-bit integers
-    /// the mean has a second part, the mean of the deviations from its rounded value. Dtype as
-    /// [`reduce_mean`](Self::reduce_mean). Two passes over the values, or three with the second part, and as many maps of
-    /// the result's size.
+    /// TensorFlow's difference of means of squares loses all digits where the mean is large. Counts, means and deviations of
+    /// parts of the values are merged (Chan, Golub and LeVeque 1979), each mean as a value and what it is off by, so that
+    /// one pass over the values does, which other reductions over the same rows share ([`eval`](crate::eval)). NaN if any
+    /// value is not finite. Dtype as [`reduce_mean`](Self::reduce_mean). Axes that are not adjacent take two passes, or three
+    /// for floats and 64-bit integers.
     ///
     /// # Errors
     /// As [`reduce_mean`](Self::reduce_mean).

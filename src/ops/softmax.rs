@@ -67,9 +67,11 @@ impl Tensor {
     /// `axis` out of range; a dtype other than floats.
     ///
     /// # Cost
-    /// Two reductions and a map; the values are read three times. An axis with ragged ones below costs as it does for
-    /// [reductions](Axes). Nothing is read back. Sums are in the fixed order of reductions: a row gives the same bits in
-    /// every batch and on every device.
+    /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256 values.
+    /// Else three, and values of longer rows are read twice. Where an element has inner dimensions, or an axis has ragged
+    /// ones below it (which costs as it does for [reductions](Axes)): a reduction and a map, which read the values twice.
+    /// Nothing is read back. The greatest value and the sum come from one fold, in the fixed order of reductions: a row gives the
+    /// same bits in every batch and on every device.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
@@ -117,7 +119,7 @@ impl Tensor {
     /// (`tf.math.reduce_logsumexp`).
     ///
     /// The greatest value is subtracted first, if it is finite, so that nothing overflows on the way: +inf gives +inf, -inf
-    /// alone -inf, NaN anywhere NaN. Same dtype. Two passes over the values; shapes and order as for all [reductions](Axes).
+    /// alone -inf, NaN anywhere NaN. Same dtype. One pass over the values, two for axes that are not adjacent; shapes and order as for all [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; a dtype other than floats.
@@ -156,7 +158,7 @@ impl Tensor {
     /// `axis` out of range; a dtype other than floats.
     ///
     /// # Cost
-    /// One reduction, a map of its size, and a map. Nothing is read back. Order as for all [reductions](Axes).
+    /// One pass, as [`softmax`](Self::softmax). Nothing is read back. Order as for all [reductions](Axes).
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};

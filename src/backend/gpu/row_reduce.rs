@@ -91,7 +91,7 @@ const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 fn lanes(state: usize) -> (u32, u32) {
     let tile = match state {
         0..=12 => MAIN_TILE,
-        13..=28 => MAIN_TILE / 2,
+        13..=24 => MAIN_TILE / 2,
         _ => MAIN_TILE / 4,
     };
     (tile, 8 * (tile / 256 + tile / 17 + 1))
