@@ -1,8 +1,13 @@
-// Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner].
+// Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner]; and maps the elements by what
+// their rows gave, if asked to.
 //
+// An Elem is what is kept of a row: one number, or the numbers of several reductions, each of which is what it would be
+// alone.
 // Idea     The tiles and blocks of rows of lib/row_tiles.wgsl: the tile in which a block starts reduces it. A row of one
 //          block is done; the partials of longer rows go to `part`, whence `level2` reduces them. No float atomics, no
-//          workgroup waits for another, nothing to clear beforehand, no sizes read back.
+//          workgroup waits for another, nothing to clear beforehand, no sizes read back. A workgroup that has reduced a
+//          row of one block maps its elements at once, while they are in its cache; those of longer rows are mapped by
+//          `map_long`, once `level2` has left what the row gave in the place of its first partial.
 //
 // Order    The order of the operations in a row depends on its length L and on `inner` alone, so a row has the same bits
 //          wherever it lies, on every device, and on the CPU. With fold(x...) = combine(...combine(identity, x0)..., xn):
@@ -22,9 +27,11 @@
 // Traffic  Reads every value and the splits once and writes every result once; beyond that writes and reads at most
 //          2 * Elem * inner / block bytes a value for the partials of long rows (block = 256; inner > 1: 64 * S), and the
 //          searches, which stay in the caches. Blocks grow with `inner` since what is reduced may be far smaller than its
-//          partials: a look-up in a table reads 4 bytes for `inner` numbers.
+//          partials: a look-up in a table reads 4 bytes for `inner` numbers. Where elements are
+//          mapped, those of rows of several blocks are read twice, the splits too, and every element is written once.
 // Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha = 4, or 1 or 0
-//          where 4 would not fit: right all the same, only less well balanced). Elem is at most 8 bytes.
+//          where 4 would not fit: right all the same, only less well balanced). Elem is at most 52 bytes: the larger, the
+//          smaller the tile, since a tile's blocks take 8 lanes each. Elements are mapped for inner = 1.
 //          The partials of one row are reduced by one workgroup for each 16 columns.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows.
 //
@@ -35,19 +42,23 @@
 //            fn combine(a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, row: u32, v: Elem)          takes the reduced value of i = row * inner + column; called once
 //                                                         for each, from several places: what becomes of it is short
+//            const MAPS: bool                             whether elements are mapped
+//            fn finished(row: u32, v: Elem) -> Row        what the map needs of a row
+//            fn map(i: u32, row: u32, r: Row)             maps and stores the element at flat position i; once for each
+//            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and lanes for the blocks it can hold
 // Buffers    part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1
-// Head       as lib/row_tiles.wgsl; a tile costs 2048 in main, a power of two from 64 to 4096 in wide
+// Head       as lib/row_tiles.wgsl; a tile costs MAIN_TILE in main, a power of two from 64 to 4096 in wide
 // Grid       main    tiles, folded                                              for inner = 1
 //            wide    tiles, folded; z = inner / 256, rounded up                  for inner > 1
 //            level2  bins / 256, rounded up, folded; z = inner / columns, rounded up; only if a row may
 //                    be longer than a block
+//            map_long  as main, after level2; only if elements are mapped
 
 const SHORT = 16u; // longest row that one invocation folds
 const FOLDED = 64u; // the same, a column, for inner > 1
-const MAIN_TILE = 2048u;
 
-/// 8 lanes for each of MAX_BLOCKS blocks; or 32 lanes for each of 16 blocks, then 8 lanes for each.
-var<workgroup> lanes: array<Elem, 1056>;
+/// 8 lanes for each block of a tile, or 32 for each of a few. In `level2` one for each invocation.
+var<workgroup> lanes: array<Elem, LANES>;
 
 /// Elements from, from + 32, ... before `to`, folded.
 fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
@@ -122,6 +133,12 @@ fn main(
                 acc = combine(acc, load(k, row));
             }
             store(row, row, acc);
+            if (MAPS) {
+                let r = finished(row, acc);
+                for (var k = start; k < end; k++) {
+                    map(k, row, r);
+                }
+            }
         } else {
             push_block(row, 0u);
         }
@@ -132,8 +149,8 @@ fn main(
     workgroupBarrier(); // uniform: top level, after returns that were uniform
 
     // Few blocks (full ones, of long rows): 32 invocations for each, a lane each. Many: 8 for each, 4 lanes each.
-    let count = min(atomicLoad(&block_count), MAX_BLOCKS);
-    let is_few = count <= 16u;
+    let count = min(atomicLoad(&block_count), LANES >> 3u);
+    let is_few = count <= min(LANES >> 5u, 16u);
     let width_bits = select(3u, 5u, is_few);
     let lane = t & ((1u << width_bits) - 1u);
     for (var s = t >> width_bits; s < count; s += 256u >> width_bits) {
@@ -148,16 +165,73 @@ fn main(
     }
     workgroupBarrier(); // uniform: top level
     if (is_few && t < count * 8u) {
-        let at = (t >> 3u) * 32u + (t & 7u);
-        lanes[512u + t] = combine(combine(lanes[at], lanes[at + 16u]), combine(lanes[at + 8u], lanes[at + 24u]));
+        let at = (t >> 3u) * 32u + (t & 7u); // no other invocation reads it
+        lanes[at] = combine(combine(lanes[at], lanes[at + 16u]), combine(lanes[at + 8u], lanes[at + 24u]));
     }
     workgroupBarrier(); // uniform: top level
 
     if (t < count) {
-        let at = t * 8u + select(0u, 512u, is_few);
+        let at = t << width_bits;
         let even = combine(combine(lanes[at], lanes[at + 4u]), combine(lanes[at + 2u], lanes[at + 6u]));
         let odd = combine(combine(lanes[at + 1u], lanes[at + 5u]), combine(lanes[at + 3u], lanes[at + 7u]));
-        finish_block(block_row[t], block_index[t], 0u, BLOCK_BITS, combine(even, odd));
+        let v = combine(even, odd);
+        finish_block(block_row[t], block_index[t], 0u, BLOCK_BITS, v);
+        if (MAPS) {
+            lanes[at] = v;
+        }
+    }
+    if (!MAPS) {
+        return; // uniform: a constant
+    }
+    workgroupBarrier(); // uniform: top level, after a return that was uniform
+    for (var s = t >> width_bits; s < count; s += 256u >> width_bits) {
+        let row = block_row[s];
+        let start = split(row);
+        let end = split(row + 1u);
+        if (end - start <= (1u << BLOCK_BITS)) {
+            let r = finished(row, lanes[s << width_bits]);
+            for (var k = start + lane; k < end; k += 1u << width_bits) {
+                map(k, row, r);
+            }
+        }
+    }
+}
+
+/// The elements of rows of several blocks, by what `level2` has left of each: the blocks that start in a tile.
+@compute @workgroup_size(256)
+fn map_long(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let tile = wid.x + wid.y * groups.x;
+    if (tile >= tiles()) {
+        return; // uniform: the workgroup's id and a parameter
+    }
+    let begin = tile * MAIN_TILE;
+    if (t == 0u) {
+        atomicStore(&block_count, 0u);
+    }
+    find_rows(t, begin, begin + MAIN_TILE);
+    for (var row = found[0] + t; row < found[1]; row += 256u) {
+        if (blocks_of(row, BLOCK_BITS) > 1u) {
+            push_block(row, 0u);
+        }
+    }
+    if (t < (MAIN_TILE >> BLOCK_BITS)) {
+        push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS);
+    }
+    workgroupBarrier(); // uniform: top level, after returns that were uniform
+    let count = min(atomicLoad(&block_count), MAX_BLOCKS);
+    for (var s = t >> 5u; s < count; s += 8u) {
+        let row = block_row[s];
+        let start = split(row);
+        let r = finished(row, part[partial_at(start >> BLOCK_BITS, 0u)]);
+        let first = start + (block_index[s] << BLOCK_BITS);
+        let end = min(first + (1u << BLOCK_BITS), split(row + 1u));
+        for (var k = first + (t & 31u); k < end; k += 32u) {
+            map(k, row, r);
+        }
     }
 }
 
@@ -168,6 +242,14 @@ fn finish_block(row: u32, j: u32, column: u32, bits: u32, v: Elem) {
         store(row * inner() + column, row, v);
     } else {
         part[partial_at(start >> bits, j) + column] = v;
+    }
+}
+
+/// What a row of several blocks gave, all of whose partials have been read.
+fn finish_row(row: u32, column: u32, bits: u32, v: Elem) {
+    store(row * inner() + column, row, v);
+    if (MAPS) {
+        part[partial_at(split(row) >> bits, 0u) + column] = v;
     }
 }
 
@@ -279,17 +361,17 @@ fn wide(
         let s = first + slot;
         let is_used = slot < slots && s < count;
         if (is_used) {
-            tree[t] = fold_lanes(block_row[s], block_index[s], column, lane, 1u << shared_bits);
+            lanes[t] = fold_lanes(block_row[s], block_index[s], column, lane, 1u << shared_bits);
         }
         workgroupBarrier(); // uniform: `count` is the same for all, and `slots` a parameter
         for (var reach = (1u << shared_bits) >> 1u; reach > 0u; reach >>= 1u) {
             if (is_used && lane < reach) {
-                tree[t] = combine(tree[t], tree[(t + reach * width) & 255u]);
+                lanes[t] = combine(lanes[t], lanes[(t + reach * width) & 255u]);
             }
             workgroupBarrier(); // uniform: as above, and `shared_bits` a parameter
         }
         if (is_used && lane == 0u) {
-            finish_block(block_row[s], block_index[s], column, bits, tree[t]);
+            finish_block(block_row[s], block_index[s], column, bits, lanes[t]);
         }
     }
 }
@@ -300,7 +382,6 @@ var<workgroup> long_rows: array<u32, 256>; // those of few blocks from the front
 var<workgroup> few_count: atomic<u32>;
 var<workgroup> many_count: atomic<u32>;
 var<workgroup> many: u32;
-var<workgroup> tree: array<Elem, 256>;
 
 /// The partials of a row of at most 16 blocks.
 fn reduce_few(row: u32, column: u32, bits: u32) {
@@ -319,7 +400,7 @@ fn reduce_few(row: u32, column: u32, bits: u32) {
     for (var j = 0u; j < 4u; j++) {
         x[j] = combine(x[j], x[j + 4u]);
     }
-    store(row * inner() + column, row, combine(combine(x[0], x[2]), combine(x[1], x[3])));
+    finish_row(row, column, bits, combine(combine(x[0], x[2]), combine(x[1], x[3])));
 }
 
 /// The partials lane, lane + stride, ... of a row, folded.
@@ -406,16 +487,16 @@ fn level2(
         if (column < inner()) {
             acc = fold_partials(row, column, bits, lane, stride);
         }
-        tree[t] = acc;
+        lanes[t] = acc;
         workgroupBarrier(); // uniform: `count` is the same for all
         for (var reach = stride >> 1u; reach > 0u; reach >>= 1u) {
             if (lane < reach) {
-                tree[t] = combine(tree[t], tree[t + (reach << column_bits())]);
+                lanes[t] = combine(lanes[t], lanes[t + (reach << column_bits())]);
             }
             workgroupBarrier(); // uniform: `count` is the same for all, and `stride` a parameter
         }
         if (lane == 0u && column < inner()) {
-            store(row * inner() + column, row, tree[t]);
+            finish_row(row, column, bits, lanes[t]);
         }
     }
 }

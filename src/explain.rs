@@ -15,7 +15,7 @@ pub struct ExplainedKernel {
     /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`, `marks`,
     /// `compact`, `row_hash` or `assert`.
     pub kind: &'static str,
-    /// The operations in it: the one that asked for it first, then those fused into its loads.
+    /// The operations in it: the one that asked for it first, then those fused into its loads and its pass.
     pub operations: Vec<&'static str>,
     /// How many elements it computes, at most.
     pub elements: u64,

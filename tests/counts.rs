@@ -185,21 +185,7 @@ const fn missed(name: &'static str, dist: &'static str, dispatches: Option<u64>,
     Missed { name, dist, dispatches, ratio: Some(ratio) }
 }
 
-const MISSED: [Missed; 11] = [
-    // At most 3 kernels and 1.5 times the least: the greatest value and the sum take a pass each, and long rows two kernels a
-    // pass. What mends it: both in one pass, for rows that fit a workgroup.
-    missed("softmax", "uniform", None, 219),
-    missed("softmax", "pareto", Some(5), 211),
-    missed("softmax", "giant", Some(5), 221),
-    missed("softmax", "empty", None, 236),
-    missed("softmax", "amazon_book_users", Some(5), 227),
-    missed("softmax", "canada_rings", Some(5), 205),
-    missed("softmax", "cmudict_phonemes", None, 244),
-    missed("softmax", "git_neighbours", Some(5), 221),
-    missed("softmax", "nuscenes_pillars", Some(5), 275),
-    missed("softmax", "shakespeare_line_words", None, 254),
-    missed("softmax", "wikitext2_line_words", Some(5), 207),
-];
+const MISSED: [Missed; 0] = [];
 
 /// Bytes against the least and what may come on top, in hundredths, rounded up.
 fn ratio(e: &Explain, nrows: u64, w: &Workload) -> u64 {

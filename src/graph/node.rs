@@ -17,6 +17,8 @@ use super::extent::Extent;
 use super::marks::{self, Marks};
 use super::opcode::{HashOp, ReduceOp};
 pub(crate) use super::recipe::{Product, Recipe, Rows};
+use super::reducer::Reducer;
+use super::row_pass::BLOCK;
 use crate::dtype::DType;
 use crate::error::Result;
 
@@ -27,6 +29,28 @@ pub(crate) struct Stored {
     pub(crate) data: Arc<dyn Any + Send + Sync>,
     /// The conditions to look at before the data is trusted.
     pub(crate) status: Arc<[Status]>,
+}
+
+/// What the host knows of the lengths of rows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KnownLengths {
+    /// No row is longer.
+    pub(crate) longest: u32,
+    /// No more values than that are in rows longer than [`BLOCK`].
+    pub(crate) in_long_rows: u32,
+}
+
+impl KnownLengths {
+    const NONE: Self = Self { longest: u32::MAX, in_long_rows: u32::MAX };
+
+    /// Those of rows with these splits.
+    pub(crate) fn of(splits: &[u32]) -> Self {
+        let lengths = || splits.windows(2).map(|w| w[1].wrapping_sub(w[0]));
+        Self {
+            longest: lengths().max().unwrap_or(0),
+            in_long_rows: lengths().filter(|&len| len > BLOCK).fold(0, u32::saturating_add),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -42,8 +66,8 @@ struct Inner {
     asserts: Box<[Node]>,
     /// Nodes in a chain of unevaluated ones above and including this: what a walk may have to descend.
     depth: u32,
-    /// For splits: no row is longer. No part of its identity.
-    longest: u32,
+    /// For splits: what the host knows of the rows. No part of its identity.
+    lengths: KnownLengths,
     /// Whether reading it may be an error: whether it, or something that it is made of, has a condition.
     fallible: bool,
     stored: OnceLock<Stored>,
@@ -97,19 +121,25 @@ impl Drop for Inner {
 impl Node {
     /// An array that exists already, in the backend's own storage.
     pub(crate) fn source(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
-        Self::sourced(backend, dtype, len, u32::MAX, data)
+        Self::sourced(backend, dtype, len, KnownLengths::NONE, data)
     }
 
-    /// Splits that exist already, `len` of them, of rows that are no longer than `longest`.
+    /// Splits that exist already, `len` of them, of rows of which that is known.
     pub(crate) fn source_splits(
         backend: &BackendRef,
-        (len, longest): (u32, u32),
+        (len, lengths): (u32, KnownLengths),
         data: Arc<dyn Any + Send + Sync>,
     ) -> Self {
-        Self::sourced(backend, DType::U32, len, longest, data)
+        Self::sourced(backend, DType::U32, len, lengths, data)
     }
 
-    fn sourced(backend: &BackendRef, dtype: DType, len: u32, longest: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
+    fn sourced(
+        backend: &BackendRef,
+        dtype: DType,
+        len: u32,
+        lengths: KnownLengths,
+        data: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
         let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
         let stored = OnceLock::new();
         let _ = stored.set(Stored { data, status: Arc::from([]) });
@@ -122,7 +152,7 @@ impl Node {
             recipe: Mutex::new(None),
             asserts: Box::default(),
             depth: 0,
-            longest,
+            lengths,
             fallible: false,
             stored,
         })
@@ -160,7 +190,7 @@ impl Node {
                 recipe: Mutex::new(Some(Arc::new(recipe))),
                 asserts: asserts.into(),
                 depth: depth + 1,
-                longest: u32::MAX,
+                lengths: KnownLengths::NONE,
                 fallible,
                 stored: OnceLock::new(),
             }
@@ -202,14 +232,15 @@ impl Node {
     pub(crate) fn reduce(
         backend: &BackendRef,
         name: &'static str,
-        op: ReduceOp,
+        reducer: impl Into<Reducer>,
         (rows, nrows): (Rows, Extent),
         nvals: Extent,
         inner: u32,
         value: Expr,
     ) -> Result<Self> {
         let extent = nrows.times("a row reduction", u64::from(inner))?;
-        let recipe = Recipe::Reduce { op, rows, nrows, nvals, inner, value: value.clone() };
+        let reducer = reducer.into();
+        let recipe = Recipe::Reduce { reducer, rows, nrows, nvals, inner, value: value.clone() };
         Ok(Self::recorded(backend, name, value.dtype(), extent, &[], recipe))
     }
 
@@ -333,7 +364,11 @@ impl Node {
     }
     /// For splits: no row is longer, as far as the host knows.
     pub(super) fn longest_row(&self) -> u32 {
-        self.0.longest
+        self.0.lengths.longest
+    }
+    /// For splits: no more values than that are in rows longer than [`BLOCK`].
+    pub(super) fn values_in_long_rows(&self) -> u32 {
+        self.0.lengths.in_long_rows
     }
     /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do not
     /// fit do not count.

@@ -6,6 +6,7 @@ use super::expr::{Check, Expr};
 use super::extent::Extent;
 use super::node::Node;
 use super::opcode::{HashOp, ReduceOp};
+use super::reducer::Reducer;
 
 /// Where rows begin: the partition argument of the row primitives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -64,8 +65,8 @@ pub(crate) enum Recipe {
     /// `out[row * inner + d]` is the reduction of `value` over the elements `(j, d)` of the row, `j` ascending.
     /// `value` is an expression in the flat position `j * inner + d`.
     Reduce {
-        /// The monoid.
-        op: ReduceOp,
+        /// What of each row.
+        reducer: Reducer,
         /// The rows.
         rows: Rows,
         /// How many rows.

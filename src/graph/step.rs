@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::digest::Digest;
 use super::expr::{Check, Expr, ExprKind};
-use super::finish::Finish;
 use super::node::{Node, Recipe, for_each_node};
 use super::plan::for_each_expr;
+use super::row_pass::RowPass;
 
 /// What a kernel of the backend may use.
 #[derive(Debug, Clone, Copy)]
@@ -60,8 +60,8 @@ pub(crate) struct Step {
     pub(crate) out: Node,
     /// How, with maps substituted.
     pub(crate) recipe: Recipe,
-    /// What becomes of the results of a row reduction as they are stored, if anything.
-    pub(crate) finish: Option<Finish>,
+    /// What a row reduction gives, of which the node is the first, or the map.
+    pub(crate) pass: Option<RowPass>,
     /// The live count of the output, over stored arrays only.
     pub(crate) live: Option<Expr>,
     /// Stored arrays that it reads, in order of first use; of earlier steps or from before.

@@ -12,6 +12,7 @@ mod nested;
 mod partition;
 mod read;
 mod read_rows;
+mod together;
 mod typed;
 mod values;
 
@@ -24,6 +25,7 @@ pub use integers::{Integer, Integers};
 pub use into_values::IntoValues;
 pub use nested::Nested;
 pub(crate) use partition::{Making, Trust, counts_below, encoded, positions};
+pub use together::{eval, explain, to_host, to_host_async};
 pub use typed::RaggedTensor;
 pub use values::Fill;
 pub(crate) use values::{BytesBound, Pick, Values};

@@ -26,6 +26,13 @@ pub(super) fn strings(splits: &[u32], bytes: &[u8]) -> HostValues {
 
 impl Tensor {
     async fn read(&self, wait: Wait) -> Result<HostTensor> {
+        let parts = self.read_nodes()?.into_iter().map(Part::whole).collect();
+        let mut read = self.backend().read_parts(parts, wait).await?.into_iter();
+        Ok(self.of_bytes(&mut read))
+    }
+
+    /// What is read of the tensor, in order.
+    pub(super) fn read_nodes(&self) -> Result<Vec<Node>> {
         let backend = self.backend();
         let mut nodes = Vec::new();
         for p in self.partitions() {
@@ -36,8 +43,11 @@ impl Tensor {
             nodes.push(Node::map(backend, "read", Extent::known(1), outer.expr(), &[]));
         }
         nodes.extend(self.values_ref().nodes(backend)?);
-        let parts = nodes.into_iter().map(Part::whole).collect();
-        let mut read = backend.read_parts(parts, wait).await?.into_iter();
+        Ok(nodes)
+    }
+
+    /// The tensor whose [`read_nodes`](Self::read_nodes) hold these bytes, which come next.
+    pub(super) fn of_bytes(&self, read: &mut impl Iterator<Item = Vec<u8>>) -> HostTensor {
         let mut next = || read.next().expect("bug: a read gives what was asked for");
         let nested_row_splits: Vec<Vec<u32>> = self.partitions().iter().map(|_| words(&next())).collect();
         let mut inner_shape = Vec::new();
@@ -50,7 +60,7 @@ impl Tensor {
             Values::Strings { .. } => strings(&words(&next()), &next()),
         };
         let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_row_length).collect();
-        Ok(HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values })
+        HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values }
     }
 
     /// The conditions alone: reads no element of what it rests on.

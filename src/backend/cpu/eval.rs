@@ -22,6 +22,7 @@ use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 
 /// What the expressions of a step read, and where their conditions report.
+#[derive(Clone)]
 pub(crate) struct Inputs {
     pub(crate) arrays: HashMap<Digest, Arc<Array>>,
     pub(crate) checks: Vec<Arc<Check>>,
@@ -30,11 +31,11 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// The same with the array that `load` reads, which no step stored.
-    pub(crate) fn with(&self, load: &Expr, array: Array) -> Self {
-        let mut arrays = self.arrays.clone();
-        arrays.extend(load.node().map(|n| (n.digest(), Arc::new(array))));
-        Self { arrays, checks: self.checks.clone(), outcomes: self.outcomes.clone() }
+    /// Adds the array of a node that no step stored.
+    pub(crate) fn add(&mut self, node: &Node, array: Array) -> Arc<Array> {
+        let array = Arc::new(array);
+        self.arrays.insert(node.digest(), array.clone());
+        array
     }
 
     /// The array of a node that the step reads.

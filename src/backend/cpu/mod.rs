@@ -3,6 +3,7 @@
 //! It runs the very steps that the GPU runs, in blocks that fit the cache, on all cores. One file a primitive; the
 //! twin of a kernel has the kernel's stem.
 
+pub mod accumulate;
 pub(crate) mod array;
 pub mod compact;
 mod eval;
@@ -54,7 +55,7 @@ impl CpuBackend {
     }
 
     fn run(&self, step: &Step) -> Result<()> {
-        let mut arrays = HashMap::new();
+        let mut read = HashMap::new();
         let mut status: Vec<Status> = Vec::new();
         let mut inherit = |from: &Node| {
             let stored = from.stored().expect("bug: a step before its inputs");
@@ -63,7 +64,7 @@ impl CpuBackend {
         };
         for n in &step.reads {
             let data = inherit(n).downcast::<Array>().expect("bug: an array of another backend");
-            arrays.insert(n.digest(), data);
+            read.insert(n.digest(), data);
         }
         for n in &step.after {
             inherit(n);
@@ -73,7 +74,7 @@ impl CpuBackend {
             checks.push(check.clone());
         }
         let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
-        let inputs = Inputs { arrays, checks, outcomes: outcomes.clone() };
+        let inputs = Inputs { arrays: read, checks, outcomes: outcomes.clone() };
         self.passes.fetch_add(1, Ordering::Relaxed);
         if !inputs.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
@@ -82,11 +83,14 @@ impl CpuBackend {
         }
         // What does not fit may be so for a condition that failed before, such as an index beyond all rows: that is the
         // error then.
-        let array = match self.compute(step, &inputs) {
-            Ok(array) => array,
+        let arrays = match self.compute(step, &inputs) {
+            Ok(arrays) => arrays,
             Err(e) => return Err(status.iter().find_map(|s| settled(s).err()).unwrap_or(e)),
         };
-        step.out.set_stored(Stored { data: Arc::new(array), status: status.into() });
+        let status: Arc<[Status]> = status.into();
+        for (out, array) in step.outputs().into_iter().zip(arrays) {
+            out.set_stored(Stored { data: Arc::new(array), status: status.clone() });
+        }
         Ok(())
     }
 
@@ -122,7 +126,8 @@ impl CpuBackend {
         Ok(parts.iter().zip(&counts).map(bytes).collect())
     }
 
-    fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Array> {
+    /// The step's [outputs](Step::outputs).
+    fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Vec<Array>> {
         let live = |e: &Extent| match e.live() {
             None => e.capacity() as usize,
             Some(live) => inputs.scalar_u32(live).min(e.capacity()) as usize,
@@ -133,23 +138,14 @@ impl CpuBackend {
             Some(live) => (inputs.scalar_u32(live) as usize).min(capacity),
         };
         let op = step.out.op();
+        if let (Recipe::Reduce { rows, nrows, inner, .. }, Some(pass)) = (&step.recipe, &step.pass) {
+            return reduce::pass(inputs, pass, rows, live(nrows), *inner as usize, n);
+        }
         let mut out = Array::zeroed(op, step.out.dtype(), capacity)?;
         match &step.recipe {
             Recipe::Map { value, whole } => map::map(inputs, value, if *whole { capacity } else { n }, &mut out),
             Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
-            Recipe::Reduce { op, rows, nrows, inner, value, .. } => {
-                let nrows = live(nrows);
-                let rows = |out: &mut Array| reduce::reduce(inputs, *op, rows, nrows, *inner as usize, value, out);
-                match &step.finish {
-                    None => rows(&mut out),
-                    Some(finish) => {
-                        let mut reduced = Array::zeroed(step.out.op(), value.dtype(), capacity)?;
-                        rows(&mut reduced);
-                        let inputs = inputs.with(&finish.reduced, reduced);
-                        map::map(&inputs, &finish.value, n, &mut out);
-                    }
-                }
-            }
+            Recipe::Reduce { .. } => unreachable!("bug: a row reduction without a pass"),
             Recipe::Product(p) => matmul::products(inputs, op, p, live(&p.batches), &mut out)?,
             Recipe::Scan { value, count } => {
                 let mut values = Array::zeroed(op, DType::U32, live(count))?;
@@ -185,7 +181,7 @@ impl CpuBackend {
                 compact::compact(inputs, marks, value, *inner as usize, &mut out);
             }
         }
-        Ok(out)
+        Ok(vec![out])
     }
 }
 

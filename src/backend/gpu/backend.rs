@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::codegen::Binding;
 use super::launch::{Launch, Lowered};
 use super::lower::lower;
-use super::prepared::{Bound, Kernel, Place, PlanCache, Prepared, ReadyStep, Source};
+use super::prepared::{Bound, Kernel, Place, PlanCache, Prepared, ReadyArray, ReadyStep, Source};
 use super::probe;
 use super::runtime::{Access, AdapterKind, Buffer, BufferSlice, Command, Dispatch, Pending, ReadRequest, Runtime};
 use super::windows::{self, Windowed};
@@ -138,8 +138,9 @@ impl GpuBackend {
         let mut out = Prepared { inputs: Vec::new(), steps: Vec::with_capacity(plan.steps.len()), slots: 0 };
         for step in &plan.steps {
             let op = step.out.op();
-            let bytes = packed_bytes(step.out.dtype(), step.out.extent().capacity());
-            self.check_bytes(op, bytes)?;
+            let array = |n: &&Node| ReadyArray { node: n.digest(), bytes: node_bytes(n) };
+            let outputs: Vec<ReadyArray> = step.outputs().iter().map(array).collect();
+            outputs.iter().try_for_each(|array| self.check_bytes(op, array.bytes))?;
             let lowered = lower(step, out.slots)?;
             lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
             let mut source = |n: &Node| source(&mut out, n);
@@ -161,25 +162,17 @@ impl GpuBackend {
                 checks.push(check.clone());
             }
             out.slots += checks.len() as u32;
-            let Lowered { scratch, overflow, clears_output, .. } = lowered;
-            let out_digest = step.out.digest();
-            out.steps.push(ReadyStep {
-                out: out_digest,
-                op,
-                bytes,
-                scratch,
-                kernels,
-                clears_output,
-                checks,
-                overflow,
-                depends,
-            });
+            let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
+            out.steps.push(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks, overflow, depends });
         }
         Ok(out)
     }
 
     fn commands(&self, plan: &Prepared, inputs: &[Stored]) -> Result<Recorded> {
-        let arrays = plan.steps.iter().flat_map(|step| std::iter::once(step.bytes).chain(step.scratch.iter().copied()));
+        let arrays = plan
+            .steps
+            .iter()
+            .flat_map(|step| step.outputs.iter().map(|array| array.bytes).chain(step.scratch.iter().copied()));
         let outcomes = (plan.slots > 0).then_some(u64::from(plan.slots) * 4);
         let what = plan.steps.last().map_or("nothing", |step| step.op);
         self.runtime.check_budget(what, arrays.chain(outcomes))?;
@@ -196,12 +189,13 @@ impl GpuBackend {
         let mut made: Vec<Stored> = Vec::with_capacity(plan.steps.len());
         let mut slot = 0;
         for step in &plan.steps {
-            let output = self.runtime.buffer(step.bytes)?;
+            let outputs: Vec<Buffer> =
+                step.outputs.iter().map(|array| self.runtime.buffer(array.bytes)).collect::<Result<_>>()?;
             let scratch: Vec<Buffer> =
                 step.scratch.iter().map(|&bytes| self.runtime.buffer(bytes)).collect::<Result<_>>()?;
             let stored = |from: Source| match from {
                 Source::Input(k) => &inputs[k],
-                Source::Step(k) => &made[k],
+                Source::Made(k) => &made[k],
             };
             let mut outcomes: Vec<Status> = Vec::new();
             for from in &step.depends {
@@ -215,14 +209,14 @@ impl GpuBackend {
                 let block = Arc::new(StatusBlock { buffer: scratch[k].clone(), is_flag: true });
                 outcomes.push(Status::new(block, word, Check::overflow(step.op)));
             }
-            if step.clears_output {
-                out.commands.push(Command::Fill { buffer: output.clone(), word: 0 });
+            for &k in &step.cleared_outputs {
+                out.commands.push(Command::Fill { buffer: outputs[k].clone(), word: 0 });
             }
             for kernel in &step.kernels {
                 let slice = |place: &Place| {
                     let buffer = match place.what {
                         Bound::Array(from) => buffer(stored(from)),
-                        Bound::Output => output.clone(),
+                        Bound::Output(k) => outputs[k].clone(),
                         Bound::Scratch(k) => scratch[k].clone(),
                         Bound::Status => block().buffer.clone(),
                     };
@@ -240,9 +234,11 @@ impl GpuBackend {
                     label: kernel.label.clone(),
                 }));
             }
-            made.push(Stored { data: Arc::new(output), status: outcomes.into() });
+            let status: Arc<[Status]> = outcomes.into();
+            let stored = |output| Stored { data: Arc::new(output), status: status.clone() };
+            made.extend(outputs.into_iter().map(stored));
         }
-        out.results = plan.steps.iter().map(|s| s.out).zip(made).collect();
+        out.results = plan.made().zip(made).collect();
         Ok(out)
     }
 
@@ -360,8 +356,8 @@ impl GpuBackend {
     /// The launch's kernel, if it binds arrays larger than a binding.
     fn windows(&self, step: &Step, lowered: &Lowered, launch: &Launch) -> Result<Option<Vec<Windowed>>> {
         let bytes = |b: &Binding| match b {
-            Binding::Read(n) => packed_bytes(n.dtype(), n.extent().capacity()),
-            Binding::Output => packed_bytes(step.out.dtype(), step.out.extent().capacity()),
+            Binding::Read(n) => node_bytes(n),
+            Binding::Output(k) => node_bytes(step.outputs()[*k]),
             Binding::Scratch(k) | Binding::ScratchRead(k) => lowered.scratch[*k],
             Binding::Status => 0,
         };
@@ -409,8 +405,8 @@ impl GpuBackend {
 /// Where a plan finds the array.
 fn source(plan: &mut Prepared, node: &Node) -> Source {
     let digest = node.digest();
-    if let Some(k) = plan.steps.iter().rposition(|s| s.out == digest) {
-        return Source::Step(k);
+    if let Some(k) = plan.made().position(|made| made == digest) {
+        return Source::Made(k);
     }
     Source::Input(plan.inputs.iter().position(|d| *d == digest).unwrap_or_else(|| {
         plan.inputs.push(digest);
@@ -421,7 +417,7 @@ fn source(plan: &mut Prepared, node: &Node) -> Source {
 fn bound(binding: &Binding, source: &mut impl FnMut(&Node) -> Source) -> Bound {
     match binding {
         Binding::Read(n) => Bound::Array(source(n)),
-        Binding::Output => Bound::Output,
+        Binding::Output(k) => Bound::Output(*k),
         Binding::Scratch(k) | Binding::ScratchRead(k) => Bound::Scratch(*k),
         Binding::Status => Bound::Status,
     }
@@ -435,8 +431,8 @@ fn access(binding: &Binding) -> Access {
 }
 
 /// Bytes of an array in storage, in whole words.
-fn packed_bytes(dtype: DType, len: u32) -> u64 {
-    (u64::from(len) * dtype.size() as u64).next_multiple_of(4)
+fn node_bytes(n: &Node) -> u64 {
+    n.bytes().next_multiple_of(4)
 }
 
 /// Whether a read takes the array with its count: all of it where that is cheap, else what there is once the count is known.

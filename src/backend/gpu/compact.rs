@@ -40,5 +40,5 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
     let g = m.finish(&[COMPACT], value_type(value.dtype()), Some(out), &[]);
     let head = [count.capacity(), *inner, tiles(count.capacity()), 0, 0, 0, 0, 0];
     let launches = vec![g.launch(label, "main", head, groups(numbers), 1)];
-    Ok(Lowered { launches, clears_output: is_packed, ..Lowered::default() })
+    Ok(Lowered { launches, cleared_outputs: if is_packed { vec![0] } else { Vec::new() }, ..Lowered::default() })
 }

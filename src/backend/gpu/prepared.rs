@@ -29,8 +29,8 @@ pub(super) struct Prepared {
 pub(super) enum Source {
     /// By number among the inputs.
     Input(usize),
-    /// By the number of the step that makes it.
-    Step(usize),
+    /// By number among the arrays that the plan makes.
+    Made(usize),
 }
 
 /// What a kernel binds at one place.
@@ -44,7 +44,8 @@ pub(super) struct Place {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Bound {
     Array(Source),
-    Output,
+    /// An output of the step, by number.
+    Output(usize),
     /// A scratch buffer of the step, by number.
     Scratch(usize),
     /// The block of conditions.
@@ -62,31 +63,42 @@ pub(super) struct Kernel {
     pub(super) label: Arc<str>,
 }
 
-/// A step: an array to make, and how.
+/// An array to make.
+#[derive(Debug)]
+pub(super) struct ReadyArray {
+    pub(super) node: Digest,
+    pub(super) bytes: u64,
+}
+
+/// A step: arrays to make, and how.
 #[derive(Debug)]
 pub(super) struct ReadyStep {
-    pub(super) out: Digest,
+    pub(super) outputs: Vec<ReadyArray>,
     pub(super) op: &'static str,
-    pub(super) bytes: u64,
     pub(super) scratch: Vec<u64>,
     pub(super) kernels: Vec<Kernel>,
-    /// Whether the output must be 0 beforehand.
-    pub(super) clears_output: bool,
+    /// The outputs that must be 0 beforehand.
+    pub(super) cleared_outputs: Vec<usize>,
     /// Conditions evaluated on the way: of successive slots.
     pub(super) checks: Vec<Arc<Check>>,
     /// The scratch buffer and word that is not 0 when a scan's total did not fit.
     pub(super) overflow: Option<(usize, u32)>,
-    /// Arrays whose conditions the output depends on.
+    /// Arrays whose conditions the outputs depend on.
     pub(super) depends: Vec<Source>,
 }
 
 impl Prepared {
+    /// The arrays that it makes, in order.
+    pub(super) fn made(&self) -> impl Iterator<Item = Digest> {
+        self.steps.iter().flat_map(|step| &step.outputs).map(|array| array.node)
+    }
+
     /// The arrays that it reads, as stored. `None` if one is not there, or if a part of the work has been done since: then
     /// there is something better to do.
     pub(super) fn inputs(&self) -> Option<Vec<Stored>> {
-        let is_to_do = |step: &ReadyStep| Node::find(step.out).is_none_or(|n| n.stored().is_none());
+        let is_to_do = |made: Digest| Node::find(made).is_none_or(|n| n.stored().is_none());
         let stored = |digest: &Digest| Node::find(*digest).and_then(|n| n.stored().cloned());
-        self.steps.iter().all(is_to_do).then(|| self.inputs.iter().map(stored).collect())?
+        self.made().all(is_to_do).then(|| self.inputs.iter().map(stored).collect())?
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Vec<W
     let at_own = step.at_own_position();
     let own_dtype = |b: &Binding| match b {
         Binding::Read(n) => at_own.contains(&n.digest()).then(|| n.dtype()),
-        Binding::Output => matches!(step.recipe, Recipe::Map { .. }).then(|| step.out.dtype()),
+        Binding::Output(_) => matches!(step.recipe, Recipe::Map { .. }).then(|| step.out.dtype()),
         _ => None,
     };
     let mut widest = 0;

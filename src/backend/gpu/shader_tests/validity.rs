@@ -38,7 +38,11 @@ pub(super) fn validate(name: &str, text: &str, capabilities: Capabilities) -> (n
 fn dtypes(step: &Step) -> HashSet<DType> {
     let mut out = HashSet::from([step.out.dtype()]);
     out.extend(step.reads.iter().map(Node::dtype));
-    step.recipe.exprs().into_iter().for_each(|e| {
+    let pass = step.pass.iter().flat_map(|pass| {
+        let finished = pass.results.iter().filter_map(|r| r.finish.as_ref()).map(|f| &f.value);
+        pass.results.iter().map(|r| &r.value).chain(finished).chain(pass.map.iter().map(|m| &m.value))
+    });
+    step.recipe.exprs().into_iter().chain(pass).for_each(|e| {
         for_each_expr(e, &mut |e| {
             out.insert(e.dtype());
         });
@@ -90,14 +94,16 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
             naga::TypeInner::Scalar(s) => s.to_wgsl_text(),
             naga::TypeInner::Atomic(s) => format!("atomic {}", s.to_wgsl_text()),
             naga::TypeInner::Vector { size, scalar } => format!("{} {}", size as u32, scalar.to_wgsl_text()),
+            naga::TypeInner::Struct { .. } => "a structure".into(),
             ref other => panic!("{name}: an array of {other:?}"),
         };
         let dtype = match binding {
             Binding::Read(n) => Some(n.dtype()),
-            Binding::Output => Some(step.out.dtype()),
+            Binding::Output(k) => Some(step.outputs()[*k].dtype()),
             _ => None,
         };
-        let shared_words = matches!(step.recipe, Recipe::Compact { .. }) && matches!(binding, Binding::Output);
+        let shared_words = matches!(step.recipe, Recipe::Compact { .. } | Recipe::Reduce { .. })
+            && matches!(binding, Binding::Output(_));
         match (binding, dtype) {
             (_, Some(dtype)) => {
                 let packed = elements_per_word(dtype) > 1;

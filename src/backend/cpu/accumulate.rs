@@ -1,0 +1,295 @@
+//! What row reductions keep of the values seen so far. Twin of `backend/gpu/codegen/accumulate.rs`: the same bits.
+
+use super::lanes::{Lane, Number};
+use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
+use crate::math::{self, MathFn};
+
+/// A monoid over values of type `V`. Merging any state with that of no values leaves it as it is.
+pub trait Monoid<V>: Copy + Sync {
+    /// What is kept.
+    type State: Copy + Send + Sync;
+    /// That of no values.
+    fn identity(self) -> Self::State;
+    /// That of the values so far and the next one.
+    fn push(self, so_far: Self::State, next: V) -> Self::State;
+    /// That of the values of both.
+    fn merge(self, a: Self::State, b: Self::State) -> Self::State;
+
+    /// The states of a row of values, `inner` columns each, in the order of [`reduce_row`]. A monoid may have a faster way.
+    fn row(self, values: &[V], inner: usize, out: &mut [Self::State])
+    where
+        V: Copy,
+    {
+        reduce_row(values, inner, self, out);
+    }
+
+    /// The same of one block of a longer row.
+    fn block(self, values: &[V], inner: usize, out: &mut [Self::State])
+    where
+        V: Copy,
+    {
+        reduce_block(values, inner, self, out);
+    }
+}
+
+/// Values that are combined as they are: the identity and the operation.
+#[derive(Clone, Copy)]
+pub struct Plain<V, F>(pub V, pub F);
+
+impl<V: Copy + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> for Plain<V, F> {
+    type State = V;
+    #[inline(always)]
+    fn identity(self) -> V {
+        self.0
+    }
+    #[inline(always)]
+    fn push(self, so_far: V, next: V) -> V {
+        (self.1)(so_far, next)
+    }
+    #[inline(always)]
+    fn merge(self, a: V, b: V) -> V {
+        (self.1)(a, b)
+    }
+}
+
+/// A float whose exponentials and moments are summed.
+pub(super) trait Float: Lane + Number + Send + Sync {
+    /// The integer of the same order: NaN above all.
+    type Key: Copy + Ord + Send + Sync;
+    const ONE: Self;
+    const ZERO: Self;
+    const NAN: Self;
+    const LEAST: Self;
+    const GREATEST: Self;
+    fn key(self) -> Self::Key;
+    fn of_key(key: Self::Key) -> Self;
+    fn exp(self) -> Self;
+    fn exp_slice(x: &[Self], out: &mut [Self]);
+    fn is_finite(self) -> bool;
+}
+
+macro_rules! float {
+    ($t:ident, $key:ident, $exp:path, $slice:path) => {
+        impl Float for $t {
+            type Key = $key;
+            const ONE: Self = 1.0;
+            const ZERO: Self = 0.0;
+            const NAN: Self = $t::NAN;
+            const LEAST: Self = $t::NEG_INFINITY;
+            const GREATEST: Self = $t::INFINITY;
+            #[inline(always)]
+            fn key(self) -> $key {
+                let bits = self.to_bits() as $key;
+                if self.is_nan() { $key::MAX } else { bits ^ ((bits >> ($key::BITS - 1)) & $key::MAX) }
+            }
+            #[inline(always)]
+            fn of_key(key: $key) -> Self {
+                $t::from_bits((key ^ ((key >> ($key::BITS - 1)) & $key::MAX)) as _)
+            }
+            #[inline(always)]
+            fn exp(self) -> Self {
+                $exp(self)
+            }
+            fn exp_slice(x: &[Self], out: &mut [Self]) {
+                $slice(MathFn::Exp, x, out);
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                self.is_finite()
+            }
+        }
+    };
+}
+float!(f32, i32, math::exp_f32, math::f32_unary_slice);
+float!(f64, i64, math::exp_f64, math::f64_unary_slice);
+
+/// The greatest value and the sum of the exponentials relative to it.
+#[derive(Clone, Copy)]
+pub(super) struct Exps<F: Float> {
+    pub(super) greatest: F::Key,
+    pub(super) sum: F,
+}
+
+/// The monoid of [`Exps`].
+#[derive(Clone, Copy)]
+pub(super) struct OfExps;
+
+impl<F: Float> Monoid<F> for OfExps {
+    type State = Exps<F>;
+    #[inline(always)]
+    fn identity(self) -> Exps<F> {
+        Exps { greatest: F::LEAST.key(), sum: F::ZERO }
+    }
+    #[inline(always)]
+    fn push(self, so_far: Exps<F>, next: F) -> Exps<F> {
+        self.merge(so_far, Exps::of(next))
+    }
+    #[inline(always)]
+    fn merge(self, a: Exps<F>, b: Exps<F>) -> Exps<F> {
+        a.merged(b, apart::<F>(a.greatest, b.greatest).exp())
+    }
+
+    fn row(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
+        match values.len() {
+            // Rows that are folded as one have one lane.
+            len if inner == 1 && len <= SHORT => {
+                reduce_row(&scaled::<F, SHORT>(values, 1)[..len], inner, OfScaled, out);
+            }
+            len if inner == 1 && len <= BLOCK => {
+                reduce_row(&scaled::<F, BLOCK>(values, LANES)[..len], inner, OfScaled, out);
+            }
+            _ => reduce_row(values, inner, self, out),
+        }
+    }
+
+    fn block(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
+        match values.len() {
+            len if inner == 1 && len <= BLOCK => {
+                reduce_block(&scaled::<F, BLOCK>(values, LANES)[..len], inner, OfScaled, out);
+            }
+            _ => reduce_block(values, inner, self, out),
+        }
+    }
+}
+
+/// How far the lesser of two is below the greater one. Equal infinities have no difference.
+#[inline(always)]
+fn apart<F: Float>(a: F::Key, b: F::Key) -> F {
+    let (greatest, least) = (a.max(b), a.min(b));
+    if least == greatest { F::ZERO } else { F::of_key(least).sub(F::of_key(greatest)) }
+}
+
+impl<F: Float> Exps<F> {
+    /// That of one value: no number of exponentials is relative to what has no finite difference from itself.
+    #[inline(always)]
+    fn of(x: F) -> Self {
+        let greatest = x.key();
+        Self { greatest, sum: if greatest < F::GREATEST.key() { F::ONE } else { F::NAN } }
+    }
+
+    /// Both, where the lesser sum is to be scaled by that.
+    #[inline(always)]
+    fn merged(self, b: Self, scale: F) -> Self {
+        let (stays, shrinks) = if self.greatest < b.greatest { (b.sum, self.sum) } else { (self.sum, b.sum) };
+        Self { greatest: self.greatest.max(b.greatest), sum: stays.add(shrinks.mul(scale)) }
+    }
+}
+
+/// A value with the scale that it is merged by, which is worked out beforehand.
+#[derive(Clone, Copy)]
+struct Scaled<F: Float> {
+    alone: Exps<F>,
+    scale: F,
+}
+
+/// The monoid of [`Exps`], of values whose scales are known.
+#[derive(Clone, Copy)]
+struct OfScaled;
+
+impl<F: Float> Monoid<Scaled<F>> for OfScaled {
+    type State = Exps<F>;
+    #[inline(always)]
+    fn identity(self) -> Exps<F> {
+        Monoid::<F>::identity(OfExps)
+    }
+    #[inline(always)]
+    fn push(self, so_far: Exps<F>, next: Scaled<F>) -> Exps<F> {
+        so_far.merged(next.alone, next.scale)
+    }
+    #[inline(always)]
+    fn merge(self, a: Exps<F>, b: Exps<F>) -> Exps<F> {
+        OfExps.merge(a, b)
+    }
+}
+
+/// Values of one column that are looked at together.
+const BLOCK: usize = block_len(1);
+
+/// The values of a block of one column, value `k` in lane `k % lanes`. What a value is merged by depends on the greatest of
+/// those before it in its lane alone: these are found first, so that the exponentials, which cost most, are taken side by side.
+fn scaled<F: Float, const MOST: usize>(values: &[F], lanes: usize) -> [Scaled<F>; MOST] {
+    let none: Exps<F> = OfScaled.identity();
+    let mut out = [Scaled { alone: none, scale: F::ZERO }; MOST];
+    let (mut differences, mut scales) = ([F::ZERO; MOST], [F::ZERO; MOST]);
+    let mut greatest = [none.greatest; LANES];
+    for (k, &x) in values.iter().enumerate() {
+        let alone = Exps::of(x);
+        let so_far = &mut greatest[k % lanes];
+        differences[k] = apart(*so_far, alone.greatest);
+        *so_far = (*so_far).max(alone.greatest);
+        out[k].alone = alone;
+    }
+    let len = values.len();
+    F::exp_slice(&differences[..len], &mut scales[..len]);
+    for (out, &scale) in out.iter_mut().zip(&scales[..len]) {
+        out.scale = scale;
+    }
+    out
+}
+
+/// How many values, one of them, how far their mean is from it, and the sum of the squared deviations from the mean.
+#[derive(Clone, Copy)]
+pub(super) struct Moments<F> {
+    count: F,
+    near: F,
+    off: F,
+    pub(super) deviations: F,
+}
+
+/// The monoid of [`Moments`].
+#[derive(Clone, Copy)]
+pub(super) struct OfMoments;
+
+impl<F: Float> Monoid<F> for OfMoments {
+    type State = Moments<F>;
+    #[inline(always)]
+    fn identity(self) -> Moments<F> {
+        Moments { count: F::ZERO, near: F::ZERO, off: F::ZERO, deviations: F::ZERO }
+    }
+    #[inline(always)]
+    fn push(self, so_far: Moments<F>, next: F) -> Moments<F> {
+        // The mean of what is not finite deviates from it by no number.
+        let deviations = if next.is_finite() { F::ZERO } else { F::NAN };
+        self.merge(so_far, Moments { count: F::ONE, near: next, off: F::ZERO, deviations })
+    }
+    #[inline(always)]
+    fn merge(self, a: Moments<F>, b: Moments<F>) -> Moments<F> {
+        let count = a.count.add(b.count);
+        let share = b.count.div(if count < F::ONE { F::ONE } else { count });
+        let near = if a.count < F::ONE { b.near } else { a.near };
+        let apart = b.near.sub(near).add(b.off.sub(a.off));
+        let squares = apart.mul(apart.mul(a.count.mul(share)));
+        Moments {
+            count,
+            near,
+            off: a.off.add(apart.mul(share)),
+            deviations: a.deviations.add(b.deviations).add(squares),
+        }
+    }
+}
+
+/// Runs `$body` with the monoid of an operation on a type.
+macro_rules! plain {
+    ($op:expr, $t:ty, $identity:expr, |$monoid:ident| $body:expr) => {{
+        let identity: $t = $identity;
+        match $op {
+            ReduceOp::Sum => {
+                let $monoid = Plain(identity, <$t as Number>::add);
+                $body
+            }
+            ReduceOp::Prod => {
+                let $monoid = Plain(identity, <$t as Number>::mul);
+                $body
+            }
+            ReduceOp::Min => {
+                let $monoid = Plain(identity, <$t as Number>::least);
+                $body
+            }
+            ReduceOp::Max => {
+                let $monoid = Plain(identity, <$t as Number>::greatest);
+                $body
+            }
+        }
+    }};
+}
+pub(super) use plain;
