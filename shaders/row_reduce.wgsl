@@ -219,7 +219,7 @@ fn map_long(
         }
     }
     if (t < (MAIN_TILE >> BLOCK_BITS)) {
-        push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS);
+        push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS, begin + MAIN_TILE);
     }
     workgroupBarrier(); // uniform: top level, after returns that were uniform
     let count = min(atomicLoad(&block_count), MAX_BLOCKS);

@@ -2,7 +2,7 @@
 
 use super::expr::Expr;
 use super::finish::Finish;
-use super::node::{Node, Recipe, Rows};
+use super::node::{Node, Rows};
 use super::reducer::{Accumulator, Reducer};
 use super::step::Step;
 
