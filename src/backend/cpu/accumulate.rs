@@ -132,22 +132,17 @@ impl<F: Float> Monoid<F> for OfExps {
     fn row(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
         match values.len() {
             // Rows that are folded as one have one lane.
-            len if inner == 1 && len <= SHORT => {
-                reduce_row(&scaled::<F, SHORT>(values, 1)[..len], inner, OfScaled, out);
-            }
-            len if inner == 1 && len <= BLOCK => {
-                reduce_row(&scaled::<F, BLOCK>(values, LANES)[..len], inner, OfScaled, out);
-            }
+            len if inner == 1 && len <= SHORT => out[0] = exps_of_block::<F, SHORT, 1>(values),
+            len if inner == 1 && len <= BLOCK => out[0] = exps_of_block::<F, BLOCK, LANES>(values),
             _ => reduce_row(values, inner, self, out),
         }
     }
 
     fn block(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
-        match values.len() {
-            len if inner == 1 && len <= BLOCK => {
-                reduce_block(&scaled::<F, BLOCK>(values, LANES)[..len], inner, OfScaled, out);
-            }
-            _ => reduce_block(values, inner, self, out),
+        if inner == 1 {
+            out[0] = exps_of_block::<F, BLOCK, LANES>(values);
+        } else {
+            reduce_block(values, inner, self, out);
         }
     }
 }
@@ -175,56 +170,46 @@ impl<F: Float> Exps<F> {
     }
 }
 
-/// A value with the scale that it is merged by, which is worked out beforehand.
-#[derive(Clone, Copy)]
-struct Scaled<F: Float> {
-    alone: Exps<F>,
-    scale: F,
-}
-
-/// The monoid of [`Exps`], of values whose scales are known.
-#[derive(Clone, Copy)]
-struct OfScaled;
-
-impl<F: Float> Monoid<Scaled<F>> for OfScaled {
-    type State = Exps<F>;
-    #[inline(always)]
-    fn identity(self) -> Exps<F> {
-        Monoid::<F>::identity(OfExps)
-    }
-    #[inline(always)]
-    fn push(self, so_far: Exps<F>, next: Scaled<F>) -> Exps<F> {
-        so_far.merged(next.alone, next.scale)
-    }
-    #[inline(always)]
-    fn merge(self, a: Exps<F>, b: Exps<F>) -> Exps<F> {
-        OfExps.merge(a, b)
-    }
-}
-
 /// Values of one column that are looked at together.
 const BLOCK: usize = block_len(1);
 
-/// The values of a block of one column, value `k` in lane `k % lanes`. What a value is merged by depends on the greatest of
-/// those before it in its lane alone: these are found first, so that the exponentials, which cost most, are taken side by side.
-fn scaled<F: Float, const MOST: usize>(values: &[F], lanes: usize) -> [Scaled<F>; MOST] {
-    let none: Exps<F> = OfScaled.identity();
-    let mut out = [Scaled { alone: none, scale: F::ZERO }; MOST];
+/// [`OfExps`] of a block of one column, of at most `MOST` values, in `WIDTH` lanes. What a value is merged by depends on the
+/// greatest of those before it in its lane alone: these are found first, so that the exponentials, which cost most, are
+/// taken side by side. The operations are those of a fold of the lanes and a tree over them, in their order.
+fn exps_of_block<F: Float, const MOST: usize, const WIDTH: usize>(values: &[F]) -> Exps<F> {
+    let none: Exps<F> = Monoid::<F>::identity(OfExps);
+    let (mut greatest, mut sums) = ([none.greatest; WIDTH], [none.sum; WIDTH]);
     let (mut differences, mut scales) = ([F::ZERO; MOST], [F::ZERO; MOST]);
-    let mut greatest = [none.greatest; LANES];
-    for (k, &x) in values.iter().enumerate() {
-        let alone = Exps::of(x);
-        let so_far = &mut greatest[k % lanes];
-        differences[k] = apart(*so_far, alone.greatest);
-        *so_far = (*so_far).max(alone.greatest);
-        out[k].alone = alone;
+    for (values, differences) in values.chunks(WIDTH).zip(differences.chunks_mut(WIDTH)) {
+        for ((&x, difference), greatest) in values.iter().zip(differences).zip(&mut greatest) {
+            let key = x.key();
+            *difference = apart(*greatest, key);
+            *greatest = (*greatest).max(key);
+        }
     }
     let len = values.len();
     F::exp_slice(&differences[..len], &mut scales[..len]);
-    for (out, &scale) in out.iter_mut().zip(&scales[..len]) {
-        out.scale = scale;
+    greatest = [none.greatest; WIDTH];
+    for (values, scales) in values.chunks(WIDTH).zip(scales.chunks(WIDTH)) {
+        for (((&x, &scale), greatest), sum) in values.iter().zip(scales).zip(&mut greatest).zip(&mut sums) {
+            let merged = Exps { greatest: *greatest, sum: *sum }.merged(Exps::of(x), scale);
+            (*greatest, *sum) = (merged.greatest, merged.sum);
+        }
     }
-    out
+    let mut reach = WIDTH / 2;
+    while reach > 0 {
+        for k in 0..reach {
+            differences[k] = apart(greatest[k], greatest[k + reach]);
+        }
+        F::exp_slice(&differences[..reach], &mut scales[..reach]);
+        for k in 0..reach {
+            let other = Exps { greatest: greatest[k + reach], sum: sums[k + reach] };
+            let merged = Exps { greatest: greatest[k], sum: sums[k] }.merged(other, scales[k]);
+            (greatest[k], sums[k]) = (merged.greatest, merged.sum);
+        }
+        reach /= 2;
+    }
+    Exps { greatest: greatest[0], sum: sums[0] }
 }
 
 /// How many values, one of them, how far their mean is from it, and the sum of the squared deviations from the mean.
