@@ -149,3 +149,33 @@ fn too_many_windows_are_an_error() {
     let error = x.sort(0, false).and_then(|y| y.to_host()).expect_err("hundreds of windows");
     assert!(matches!(&error, Error::Limit { unit: "bindings", requested, limit, .. } if requested > limit), "{error}");
 }
+
+/// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty rows.
+#[test]
+fn more_workgroups_than_a_dimension_holds() {
+    const ROWS: u32 = 6_000_000;
+    let length = |r: u32| if r.is_multiple_of(3) { scrambled(r) % 140 } else { 0 };
+    let lengths: Vec<u32> = (0..ROWS).map(length).collect();
+    let splits = common::random::splits(&lengths);
+    let n = splits[ROWS as usize];
+    assert!(n / 2048 > 65_535, "{n} bytes");
+    let values: Vec<u8> = (0..n).map(|k| (k >> 5) as u8).collect();
+    let host = HostTensor {
+        nested_row_splits: vec![splits.clone()],
+        uniform_row_lengths: vec![None],
+        inner_shape: vec![n as usize],
+        values: HostValues::U8(values.clone()),
+    };
+    for (name, device) in common::gpus() {
+        let x = host.to_device(&device).expect("uploads");
+        let kept = x.not_equal(7u8).and_then(|keep| x.boolean_mask(&keep)).expect("recorded");
+        let lengths = kept.row_lengths(1).and_then(|t| t.to_host()).expect("computes").values;
+        let ends = splits.windows(2).map(|w| w[0] as usize..w[1] as usize);
+        let want = ends.clone().map(|row| values[row].iter().filter(|&&v| v != 7).count() as i64).collect();
+        assert!(lengths == HostValues::I64(want), "{name}: lengths");
+        let doubled = x.add(&x).and_then(|y| y.eval().map(|()| y)).expect("computes");
+        let greatest = doubled.reduce_max(1, false).and_then(|t| t.to_host()).expect("computes").values;
+        let want = ends.map(|row| values[row].iter().map(|v| v.wrapping_mul(2)).max().unwrap_or(0)).collect();
+        assert!(greatest == HostValues::U8(want), "{name}: greatest");
+    }
+}

@@ -108,6 +108,7 @@ fn measure_all(
                 rows,
                 ms: measured.ms,
                 gpu_ms: measured.gpu_ms,
+                host_us: measured.host_us,
                 dispatches: measured.work.dispatches,
                 submissions: measured.work.submissions,
                 waits: measured.work.waits,
@@ -126,6 +127,7 @@ fn measure_all(
 struct Measured {
     ms: f64,
     gpu_ms: Option<f64>,
+    host_us: Option<f64>,
     work: Stats,
     bytes: Option<(u64, u64)>,
 }
@@ -154,14 +156,19 @@ fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat:
     device.wait()?;
     drop(first);
     let mut times = Vec::new();
+    let mut host_times = Vec::new();
     let mut work = Stats::default();
     for _ in 0..repeat {
         let (start, before) = (Instant::now(), device.stats());
         let result = record()?;
         result.eval()?;
+        let submitted = start.elapsed().as_secs_f64() * 1e6;
         device.wait()?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
         work = device.stats() - before;
+        if is_lazy && !device.is_cpu() && work.dispatches > 0 {
+            host_times.push(submitted / work.dispatches as f64);
+        }
     }
     let mut gpu_times = Vec::new();
     if is_lazy && !device.is_cpu() {
@@ -171,6 +178,7 @@ fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat:
     }
     Ok(Measured {
         ms: median(times),
+        host_us: (!host_times.is_empty()).then(|| median(host_times)),
         gpu_ms: (!gpu_times.is_empty()).then(|| median(gpu_times)),
         work,
         bytes: explained.map(|e| (e.bytes(), e.least_bytes)),

@@ -27,6 +27,9 @@ pub struct Record {
     pub ms: f64,
     /// The median time by the device's clock, where it has one and nothing was computed while recording.
     pub gpu_ms: Option<f64>,
+    /// The median time in microseconds that the host took to record and submit, by kernels started, where nothing was
+    /// computed while recording.
+    pub host_us: Option<f64>,
     /// Kernels started.
     pub dispatches: u64,
     /// Command buffers submitted.
@@ -55,6 +58,7 @@ impl Record {
             if shows_dist { grouped(self.rows as u64) } else { String::new() },
             number(Some(self.ms), 3),
             number(self.gpu_ms, 3),
+            number(self.host_us, 1),
             number(Some(per_ms(f64::from(self.values))), 3),
             number(gb_s, 2),
             number(gb_s.map(|g| g / self.copy_gb_s), 2),
@@ -68,12 +72,13 @@ impl Record {
 }
 
 /// The columns of the table.
-const HEADER: [&str; 13] = [
+const HEADER: [&str; 14] = [
     "lengths",
     "operation",
     "rows",
     "ms",
     "gpu ms",
+    "host us",
     "Gvalues/s",
     "GB/s",
     "of copy",
