@@ -1,0 +1,126 @@
+//! The least and the greatest.
+
+use super::{Reduction, ordered};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::opcode::ReduceOp;
+use crate::graph::scalar::Scalar;
+use crate::ops::axes::Axes;
+use crate::tensor::Tensor;
+
+/// The extreme that was found in the accumulator of that integer dtype, as one of the dtype. No value at all gives the end
+/// of the accumulator's range, which stands for that of the dtype.
+pub(in crate::ops) fn extreme_integer(dtype: DType, found: Expr) -> Expr {
+    let wide = found.dtype();
+    let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
+    let fits = if wide == dtype.computes_in() && wide != dtype {
+        found.max(Expr::scalar(low)).min(Expr::scalar(high))
+    } else {
+        found
+    };
+    fits.cast(dtype)
+}
+
+/// The greatest of the floats `x`, NaN if any is NaN, `empty` where there are none: an expression in the result's number.
+pub(in crate::ops) fn greatest(r: &Reduction, x: Expr, empty: Expr) -> Result<Expr> {
+    if r.stages.is_empty() {
+        return Ok(x);
+    }
+    let key = r.fold(ReduceOp::Max, ordered::encode(x, ReduceOp::Max))?;
+    Ok(ordered::decode(key, ReduceOp::Max, empty))
+}
+
+impl Tensor {
+    /// Least or greatest.
+    fn reduce_extreme(&self, name: &'static str, op: ReduceOp, axes: &Axes, keepdims: bool) -> Result<Self> {
+        let dtype = self.dtype();
+        if dtype == DType::Bool {
+            return Err(Error::unsupported(name, dtype, "use reduce_all or reduce_any"));
+        }
+        let wide = dtype.accumulator();
+        let x = Expr::load(self.numbers(name)?, Expr::index()).cast(wide);
+        let r = Reduction::new(name, self, axes, keepdims)?;
+        if !dtype.is_float() {
+            return r.tensor(extreme_integer(dtype, r.fold(op, x)?));
+        }
+        if r.stages.is_empty() {
+            return r.tensor(x.cast(dtype));
+        }
+        let (finite, infinite) = match op {
+            ReduceOp::Min => (Scalar::highest(dtype), f64::INFINITY),
+            _ => (Scalar::lowest(dtype), f64::NEG_INFINITY),
+        };
+        let (finite, infinite) = (Expr::scalar(finite.widened()), Expr::scalar(Scalar::from_f64(wide, infinite)));
+        let axes_from_front = axes.resolve(name, self)?;
+        let ragged = self.ragged_rank();
+        let dense = *axes == Axes::All || ragged == 0 || axes_from_front.iter().all(|&a| a > ragged);
+        let empty = if dense {
+            infinite
+        } else if (0..=ragged).all(|a| axes_from_front.contains(&a)) {
+            // Ragged axes first, then the dense tensor of what is left of the rows.
+            Expr::u32(0).lt(self.nrows_extent().expr()).select(finite, infinite)
+        } else {
+            finite
+        };
+        // As integers, so that an infinity is told from no value at all, and NaN needs no care on any device.
+        let key = r.fold(op, ordered::encode(x, op))?;
+        r.tensor(ordered::decode(key, op, empty).cast(dtype))
+    }
+
+    /// The least value over the axes; NaN if any value is NaN (`tf.math.reduce_min`).
+    ///
+    /// Where there are no values: the greatest finite value of the dtype; for floats an infinity if all axes are asked for by
+    /// `None`, or only inner dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all
+    /// [reductions](Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; bool or string values.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::U8(vec![3, 1, 2]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.reduce_min(1, false)?.to_host()?.values, HostValues::U8(vec![1, 255, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn reduce_min(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+        self.reduce_extreme("reduce_min", ReduceOp::Min, &axis.into(), keepdims)
+    }
+
+    /// The greatest value over the axes; NaN if any value is NaN (`tf.math.reduce_max`).
+    ///
+    /// Where there are no values: the least finite value of the dtype; for floats an infinity if all axes are asked for by
+    /// `None`, or only inner dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all
+    /// [reductions](Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; bool or string values.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::U8(vec![3, 1, 2]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.reduce_max(1, false)?.to_host()?.values, HostValues::U8(vec![3, 0, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn reduce_max(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+        self.reduce_extreme("reduce_max", ReduceOp::Max, &axis.into(), keepdims)
+    }
+}

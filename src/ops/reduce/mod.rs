@@ -1,0 +1,98 @@
+//! Reductions of rows, columns, or everything: sum, product, extremes, moments, all and any. What they share is
+//! said at [`Axes`].
+
+mod extremes;
+mod moments;
+pub(super) mod ordered;
+mod sums;
+mod truth;
+mod typed;
+
+use super::axes::Axes;
+use super::levels::{Levels, Stage};
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::node::Node;
+use crate::graph::opcode::ReduceOp;
+use crate::graph::reducer::Reducer;
+use crate::tensor::Tensor;
+
+pub(super) use extremes::{extreme_integer, greatest};
+pub(super) use moments::{mean_dtype, total};
+pub use typed::Averaged;
+
+/// Which numbers of a tensor become one, over all axes.
+pub(super) struct Reduction {
+    op: &'static str,
+    backend: BackendRef,
+    /// Innermost first.
+    stages: Vec<Stage>,
+    /// The dimensions of the result.
+    levels: Levels,
+}
+
+impl Reduction {
+    pub(super) fn new(op: &'static str, x: &Tensor, axes: &Axes, keepdims: bool) -> Result<Self> {
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        for axis in axes.resolve(op, x)? {
+            match runs.last_mut() {
+                Some((_, last)) if *last + 1 == axis => *last = axis,
+                _ => runs.push((axis, axis)),
+            }
+        }
+        let mut levels = Levels::of(x)?;
+        let mut stages = Vec::new();
+        for &run in runs.iter().rev() {
+            let (stage, left) = levels.reduce(x.backend(), op, run, keepdims)?;
+            levels = left;
+            stages.push(stage);
+        }
+        if keepdims && *axes == Axes::All && x.ragged_rank() > 0 {
+            // TensorFlow keeps the inner dimensions twice: once as those of the flat values.
+            levels = levels.with_ones(x.inner().len())?;
+        }
+        Ok(Self { op, backend: x.backend().clone(), stages, levels })
+    }
+
+    /// The reduction of `value`, an expression in the number, as an expression in the result's number.
+    pub(super) fn fold(&self, op: ReduceOp, value: Expr) -> Result<Expr> {
+        self.stages.iter().try_fold(value, |value, stage| {
+            Ok(Expr::load(&stage.reduce(&self.backend, self.op, op, value)?, Expr::index()))
+        })
+    }
+
+    /// What the reducer gives of `value`, an expression in the number, if one reduction does it: as an expression in the
+    /// result's number. Only operations can be taken of what they gave before.
+    pub(super) fn at_once(&self, by: Reducer, value: &Expr) -> Result<Option<Expr>> {
+        let [stage] = self.stages.as_slice() else { return Ok(None) };
+        Ok(Some(Expr::load(&stage.reduce(&self.backend, self.op, by, value.clone())?, Expr::index())))
+    }
+
+    /// How many numbers each result is made of.
+    fn count(&self) -> Result<Expr> {
+        let Some((first, others)) = self.stages.split_first() else { return Ok(Expr::u32(1)) };
+        others.iter().try_fold(first.count(), |count, stage| {
+            let count = Node::map(&self.backend, self.op, stage.numbers().clone(), count, &[]);
+            let total = stage.reduce(&self.backend, self.op, ReduceOp::Sum, Expr::load(&count, Expr::index()))?;
+            Ok(Expr::load(&total, Expr::index()))
+        })
+    }
+
+    /// Which result the number `Index` is part of.
+    pub(super) fn target(&self) -> Expr {
+        self.stages.iter().fold(Expr::index(), |at, stage| stage.target().at(&at))
+    }
+
+    /// The array of an expression in the result's number.
+    pub(super) fn stored(&self, value: Expr) -> Node {
+        match value.kind() {
+            ExprKind::Load(node, at) if at.is_index() => node.clone(),
+            _ => Node::map(&self.backend, self.op, self.levels.numbers(), value, &[]),
+        }
+    }
+
+    pub(super) fn tensor(&self, value: Expr) -> Result<Tensor> {
+        self.levels.tensor(&self.backend, self.stored(value))
+    }
+}

@@ -1,0 +1,77 @@
+//! Sums and products.
+
+use super::Reduction;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::opcode::ReduceOp;
+use crate::ops::axes::Axes;
+use crate::tensor::Tensor;
+
+impl Tensor {
+    /// Sum or product in the accumulator; narrow integers wrap in its low bits, narrow floats round once.
+    fn reduce_arithmetic(&self, name: &'static str, op: ReduceOp, axes: &Axes, keepdims: bool) -> Result<Self> {
+        let dtype = self.dtype();
+        if dtype == DType::Bool {
+            return Err(Error::unsupported(name, dtype, "cast it to a number, or use reduce_all or reduce_any"));
+        }
+        let x = Expr::load(self.numbers(name)?, Expr::index());
+        let r = Reduction::new(name, self, axes, keepdims)?;
+        r.tensor(r.fold(op, x.cast(dtype.accumulator()))?.cast(dtype))
+    }
+
+    /// The sum of the values over the axes; 0 where there are none (`tf.math.reduce_sum`).
+    ///
+    /// Same dtype; integers wrap, f16 and bf16 are summed in f32 and rounded once. Shapes, order and cost as for all
+    /// [reductions](Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; bool or string values.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::I32(vec![3, 1, 2]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.reduce_sum(1, false)?.to_host()?.values, HostValues::I32(vec![4, 0, 2]));
+    /// assert_eq!(x.reduce_sum(0, false)?.to_host()?.values, HostValues::I32(vec![5, 1]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn reduce_sum(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+        self.reduce_arithmetic("reduce_sum", ReduceOp::Sum, &axis.into(), keepdims)
+    }
+
+    /// The product of the values over the axes; 1 where there are none (`tf.math.reduce_prod`).
+    ///
+    /// Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once. Shapes, order and cost as for all
+    /// [reductions](Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; bool or string values.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::I32(vec![3, 1, 2]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.reduce_prod(-1, false)?.to_host()?.values, HostValues::I32(vec![3, 1, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn reduce_prod(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+        self.reduce_arithmetic("reduce_prod", ReduceOp::Prod, &axis.into(), keepdims)
+    }
+}

@@ -1,0 +1,71 @@
+//! Whether all or any of the values are not zero.
+
+use super::Reduction;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::opcode::ReduceOp;
+use crate::ops::axes::Axes;
+use crate::tensor::Tensor;
+
+impl Tensor {
+    /// Whether all or any of the values are not zero.
+    fn reduce_truth(&self, name: &'static str, op: ReduceOp, axes: &Axes, keepdims: bool) -> Result<Self> {
+        let x = Expr::load(self.numbers(name)?, Expr::index());
+        let r = Reduction::new(name, self, axes, keepdims)?;
+        let truth = r.fold(op, x.cast(DType::Bool).cast(DType::U32))?;
+        r.tensor(truth.ne(Expr::u32(0)))
+    }
+
+    /// Whether all values are true, over the axes; true where there are none (`tf.math.reduce_all`).
+    ///
+    /// bool, for any numbers: what is not 0 is true, NaN too. Shapes and cost as for all [reductions](Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; string values.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::Bool(vec![true, false, true]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.reduce_all(1, false)?.to_host()?.values, HostValues::Bool(vec![false, true, true]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn reduce_all(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+        self.reduce_truth("reduce_all", ReduceOp::Min, &axis.into(), keepdims)
+    }
+
+    /// Whether any value is true, over the axes; false where there are none (`tf.math.reduce_any`).
+    ///
+    /// bool, for any numbers: what is not 0 is true, NaN too. Shapes and cost as for all [reductions](Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; string values.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::Bool(vec![true, false, true]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.reduce_any(1, false)?.to_host()?.values, HostValues::Bool(vec![true, false, true]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn reduce_any(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+        self.reduce_truth("reduce_any", ReduceOp::Max, &axis.into(), keepdims)
+    }
+}
