@@ -177,7 +177,8 @@ impl Lines {
     /// The stable order of each line by `value` (an expression in the number): for each place the place of the number
     /// that comes there.
     ///
-    /// One sort of rows for numbers of up to 4 bytes, two for wider ones.
+    /// One sort of rows for numbers of up to 4 bytes, and for those that are made of such, as row lengths are; two for wider
+    /// ones.
     pub(crate) fn order(&self, value: &Expr, descending: bool) -> Node {
         let at = Expr::index();
         let mut order: Option<Node> = None;

@@ -1,7 +1,8 @@
 //! Numbers as unsigned words of the same order: what sorts compare.
 
 use crate::dtype::DType;
-use crate::graph::expr::Expr;
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::node::Recipe;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 
@@ -13,6 +14,9 @@ pub(crate) fn sort_key(x: &Expr, descending: bool) -> Vec<(Expr, u32)> {
     let dtype = x.dtype();
     if dtype.size() < 8 {
         return vec![narrow(x, descending)];
+    }
+    if let Some(x) = widened(x) {
+        return vec![narrow(&x, descending)];
     }
     let unsigned = x.clone().bitcast(DType::U64);
     let sign = Expr::scalar(1u64 << 63);
@@ -29,6 +33,23 @@ pub(crate) fn sort_key(x: &Expr, descending: bool) -> Vec<(Expr, u32)> {
     }
     let high = key.clone().binary(BinaryOp::Shr, Expr::scalar(32u64));
     vec![(key.cast(DType::U32), u32::BITS), (high.cast(DType::U32), u32::BITS)]
+}
+
+/// The integer of up to 4 bytes that this one of 8 bytes is the same number as, where it is seen to be made of one: row
+/// lengths and counts are.
+fn widened(x: &Expr) -> Option<Expr> {
+    match x.kind() {
+        ExprKind::Cast(from) => {
+            let (from_dtype, to) = (from.dtype(), x.dtype());
+            let is_same = from_dtype.is_integer() && to.is_integer() && (to.is_signed() || !from_dtype.is_signed());
+            (is_same && from_dtype.size() < 8).then(|| from.clone())
+        }
+        ExprKind::Load(n, at) => match &*n.recipe()? {
+            Recipe::Map { value, .. } if !value.has_conditions() => widened(&value.at(at)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Of a type of up to 4 bytes.
