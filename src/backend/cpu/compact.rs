@@ -14,9 +14,14 @@ const BLOCK: usize = 2048;
 /// Which positions of a block stay, a bit each.
 type Flags = [u64; BLOCK / 64];
 
+/// How many positions stay.
+fn staying(flags: &Flags) -> usize {
+    flags.iter().map(|w| w.count_ones() as usize).sum()
+}
+
 /// The positions, counted from `start` on, whose bits are set.
 fn positions(flags: &Flags, start: u32) -> Vec<u32> {
-    let mut out = Vec::with_capacity(flags.iter().map(|w| w.count_ones() as usize).sum());
+    let mut out = Vec::with_capacity(staying(flags));
     for (k, &word) in flags.iter().enumerate() {
         let mut left = word;
         while left != 0 {
@@ -45,12 +50,12 @@ fn fill<T: Lane + Send + Sync, S: Stored>(
     out: &mut [S],
     store: impl Fn(T) -> S + Sync,
 ) {
-    let counts: Vec<usize> = blocks.iter().map(|f| f.iter().map(|w| w.count_ones() as usize).sum()).collect();
+    let counts: Vec<usize> = blocks.iter().map(staying).collect();
     let program = Program::new(inputs, value);
     places(&counts, out).into_par_iter().zip(blocks).enumerate().for_each(|(k, (out, flags))| {
         let positions = positions(flags, (k * BLOCK) as u32);
-        let staying = positions.len().min(out.len());
-        Block::list(&program, positions).store::<T, S>(&mut out[..staying], &store);
+        let n = positions.len().min(out.len());
+        Block::list(&program, positions).store::<T, S>(&mut out[..n], &store);
     });
 }
 
@@ -85,4 +90,5 @@ pub(crate) fn compact(inputs: &Inputs, keep: &Expr, value: &Expr, n: usize, out:
         DType::F64 => fill(inputs, &blocks, value, out.slice_mut::<f64>(), |v: f64| v),
         DType::Str => unreachable!("bug: strings are not arrays"),
     }
+    out.clear_from(blocks.iter().map(staying).sum());
 }

@@ -4,13 +4,18 @@
 //! twin of a kernel has the kernel's stem.
 
 pub(crate) mod array;
+mod available;
 pub mod compact;
 mod eval;
+mod filling;
 mod fingerprint;
 mod lanes;
+mod loops;
 mod map;
 pub mod matmul;
+mod order_key;
 mod pieces;
+mod pool;
 mod reduce;
 mod row_hash;
 pub mod row_reduce;
@@ -18,6 +23,7 @@ pub mod row_scan;
 pub mod row_sort;
 mod runs;
 pub mod scan;
+pub(crate) mod simd;
 pub mod sort;
 
 use std::any::Any;
@@ -27,6 +33,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use array::Array;
 use eval::Inputs;
+use pool::Pool;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -44,12 +51,13 @@ pub(crate) struct CpuBackend {
     passes: AtomicU64,
     unfused: bool,
     id: u64,
+    pool: Arc<Pool>,
 }
 
 impl CpuBackend {
     /// A backend of that identity; `fuse` off stores every map, to test that fusing changes no bits.
     pub(crate) fn new(id: u64, fuse: bool) -> Self {
-        Self { passes: AtomicU64::new(0), unfused: !fuse, id }
+        Self { passes: AtomicU64::new(0), unfused: !fuse, id, pool: Arc::default() }
     }
 
     fn run(&self, step: &Step) -> Result<()> {
@@ -72,7 +80,7 @@ impl CpuBackend {
             checks.push(check.clone());
         }
         let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
-        let inputs = Inputs { arrays, checks, outcomes: outcomes.clone() };
+        let inputs = Inputs { arrays, checks, outcomes: outcomes.clone(), pool: self.pool.clone() };
         self.passes.fetch_add(1, Ordering::Relaxed);
         if !inputs.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
@@ -100,26 +108,40 @@ impl CpuBackend {
             Some(live) => (inputs.scalar_u32(live) as usize).min(capacity),
         };
         let op = step.out.op();
-        let mut out = Array::zeroed(op, step.out.dtype(), capacity)?;
+        let pool = &self.pool;
+        let mut out = Array::unset(pool, op, step.out.dtype(), capacity)?;
+        // What no row, no value and no result is at is zero, whatever the memory held.
         match &step.recipe {
-            Recipe::Map { value, whole } => map::map(inputs, value, if *whole { capacity } else { n }, &mut out),
+            Recipe::Map { value, whole } => {
+                let n = if *whole { capacity } else { n };
+                map::map(inputs, value, n, &mut out);
+                out.clear_from(n);
+            }
             Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
             Recipe::Reduce { op, rows, nrows, inner, value, .. } => {
                 let nrows = live(nrows);
                 let rows = |out: &mut Array| reduce::reduce(inputs, *op, rows, nrows, *inner as usize, value, out);
                 match &step.finish {
-                    None => rows(&mut out),
+                    None => {
+                        rows(&mut out);
+                        out.clear_from(nrows * *inner as usize);
+                    }
                     Some(finish) => {
-                        let mut reduced = Array::zeroed(step.out.op(), value.dtype(), capacity)?;
+                        let mut reduced = Array::unset(pool, step.out.op(), value.dtype(), capacity)?;
                         rows(&mut reduced);
+                        reduced.clear_from(nrows * *inner as usize);
                         let inputs = inputs.with(&finish.reduced, reduced);
                         map::map(&inputs, &finish.value, n, &mut out);
+                        out.clear_from(n);
                     }
                 }
             }
-            Recipe::Product(p) => matmul::products(inputs, op, p, live(&p.batches), &mut out)?,
+            Recipe::Product(p) => {
+                out.clear_from(0);
+                matmul::products(inputs, op, p, live(&p.batches), &mut out)?;
+            }
             Recipe::Scan { value, count } => {
-                let mut values = Array::zeroed(op, DType::U32, live(count))?;
+                let mut values = Array::unset(pool, op, DType::U32, live(count))?;
                 let n = values.len();
                 map::map(inputs, value, n, &mut values);
                 if scan::exclusive_sum(values.slice(), out.slice_mut()) {
@@ -136,16 +158,18 @@ impl CpuBackend {
                 row_scan::row_scan(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
             }
             Recipe::Sort { key, count, bits } => {
-                let mut keys = Array::zeroed(op, DType::U32, live(count))?;
+                let mut keys = Array::unset(pool, op, DType::U32, live(count))?;
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
                 out.slice_mut()[..n].copy_from_slice(&sort::sort_permutation(keys.slice(), *bits));
+                out.clear_from(n);
             }
             Recipe::RowSort { rows, nrows, key, bits, .. } => {
                 row_sort::row_sort(inputs, rows, live(nrows), key, *bits, &mut out);
             }
             Recipe::Hash { op, rows, nrows, byte } => {
                 row_hash::row_hash(inputs, *op, rows, live(nrows), byte, &mut out);
+                out.clear_from(live(nrows));
             }
             Recipe::Compact { keep, value, count } => compact::compact(inputs, keep, value, live(count), &mut out),
         }
@@ -182,7 +206,7 @@ impl Backend for CpuBackend {
         PlanLimits { storage_buffers: 12, fuse: !self.unfused, longs: Longs::Native, ends_loops: false }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
-        Ok(Arc::new(Array::from_bytes(dtype, bytes)?))
+        Ok(Arc::new(Array::from_bytes(&self.pool, dtype, bytes)?))
     }
     fn cost(&self, _: &Step) -> Result<StepCost> {
         Ok(StepCost { dispatches: 1, scratch_bytes: 0 })
@@ -232,7 +256,7 @@ impl Backend for CpuBackend {
         0
     }
     fn stats(&self) -> Stats {
-        Stats { dispatches: self.passes.load(Ordering::Relaxed), ..Stats::default() }
+        Stats { dispatches: self.passes.load(Ordering::Relaxed), ..self.pool.stats() }
     }
     fn numerics(&self) -> Result<Numerics> {
         Ok(Numerics::IDEAL)

@@ -5,8 +5,9 @@ use rayon::prelude::*;
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::lanes::{Lane, Number};
-use super::row_reduce::{RowFold, block_len, reduce_block, reduce_row};
+use super::row_reduce::{ReduceRows, RowFold, block_len, reduce_block, reduce_row};
 use super::runs::Starts;
+use super::simd;
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
@@ -65,6 +66,12 @@ fn rows_of<T: Lane + Stored>(
         let (from, to) = (starts.at(first), starts.at(last));
         if (to - from) * inner <= CHUNK || to - from <= block_len(inner) {
             let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
+            if inner == 1 {
+                let start = |k: usize| starts.at(first + k) - from;
+                let ordered = e.dtype().is_float();
+                simd::run(ReduceRows { values: &values, start, identity, combine, ordered, out });
+                return;
+            }
             for (row, out) in (first..last).zip(out.chunks_exact_mut(inner)) {
                 let values = &values[(starts.at(row) - from) * inner..(starts.at(row + 1) - from) * inner];
                 reduce_row(values, inner, identity, combine, out);

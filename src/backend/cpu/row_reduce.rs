@@ -3,6 +3,8 @@
 //!
 //! `combine(v, identity)` must be `v` for every `v` that a fold from `identity` can give.
 
+use super::simd::{self, Loop};
+
 /// The longest row of one column that is folded left to right.
 const SHORT: usize = 16;
 
@@ -18,6 +20,69 @@ pub const fn block_len(inner: usize) -> usize {
 /// How many lanes fold the partials of a row's blocks.
 pub const fn level2_lanes(inner: usize) -> usize {
     if inner >= 16 { 16 } else { 256 / inner.next_power_of_two() }
+}
+
+/// Reduces rows of one column that lie one after another: row `k` is `values[start(k)..start(k + 1)]`.
+pub(crate) struct ReduceRows<'a, T, S, C> {
+    pub(crate) values: &'a [T],
+    pub(crate) start: S,
+    pub(crate) identity: T,
+    pub(crate) combine: C,
+    /// Whether the order matters to the result's bits.
+    pub(crate) ordered: bool,
+    pub(crate) out: &'a mut [T],
+}
+
+impl<T: Copy, S: Fn(usize) -> usize, C: Fn(T, T) -> T + Copy> Loop for ReduceRows<'_, T, S, C> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, start, identity, combine, ordered, out } = self;
+        let mut from = start(0);
+        for (k, out) in out.iter_mut().enumerate() {
+            let to = start(k + 1);
+            let len = to - from;
+            // A row's own values come first; those of the rows behind it fill its last lanes, to be set aside.
+            if len == 0 {
+                *out = identity;
+            } else if len <= LANES {
+                let lanes = first_lanes(&values[from..], len, identity);
+                let of_tree = fold_lanes(lanes, combine);
+                // Both are worked out where lengths vary, since a branch that is guessed wrong takes longer.
+                *out = if ordered {
+                    let in_order = lanes[..SHORT].iter().fold(identity, |sum, &x| combine(sum, x));
+                    if len <= SHORT { in_order } else { of_tree }
+                } else {
+                    of_tree
+                };
+            } else if len <= block_len(1) {
+                *out = reduce_column(&values[from..], len, identity, combine);
+            } else {
+                let mut fold = RowFold::new(len, 1, identity);
+                fold.push(&values[from..to], combine);
+                fold.finish(combine, std::slice::from_mut(out));
+            }
+            from = to;
+        }
+    }
+}
+
+/// The first `len` of the values, and identities behind them.
+#[inline(always)]
+fn first_lanes<T: Copy>(values: &[T], len: usize, identity: T) -> [T; LANES] {
+    let len = len as u32;
+    let mut lanes = match values.first_chunk() {
+        Some(lanes) => *lanes,
+        None => {
+            let mut lanes = [identity; LANES];
+            lanes[..values.len()].copy_from_slice(values);
+            lanes
+        }
+    };
+    for (lane, k) in lanes.iter_mut().zip(0u32..) {
+        *lane = if k < len { *lane } else { identity };
+    }
+    lanes
 }
 
 /// Reduces one whole row, `inner` columns a value, to `inner` results.
@@ -44,30 +109,49 @@ pub fn reduce_block<T: Copy>(
     combine: impl Fn(T, T) -> T + Copy,
     out: &mut [T],
 ) {
-    match inner {
-        0 => {}
-        1 => out[0] = reduce_column(values, identity, combine),
-        // with the width known, the sums stay in registers
-        2 => out.copy_from_slice(&fold_columns::<T, 2>(values, identity, combine)),
-        3 => out.copy_from_slice(&fold_columns::<T, 3>(values, identity, combine)),
-        4 => out.copy_from_slice(&fold_columns::<T, 4>(values, identity, combine)),
-        8 => out.copy_from_slice(&fold_columns::<T, 8>(values, identity, combine)),
-        16 => out.copy_from_slice(&fold_columns::<T, 16>(values, identity, combine)),
-        _ => {
-            out.fill(identity);
-            for value in values.chunks_exact(inner) {
-                accumulate(out, value, combine);
+    simd::run(ReduceBlock { values, inner, identity, combine, out });
+}
+
+struct ReduceBlock<'a, T, C> {
+    values: &'a [T],
+    inner: usize,
+    identity: T,
+    combine: C,
+    out: &'a mut [T],
+}
+
+impl<T: Copy, C: Fn(T, T) -> T + Copy> Loop for ReduceBlock<'_, T, C> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, inner, identity, combine, out } = self;
+        match inner {
+            0 => {}
+            1 => out[0] = reduce_column(values, values.len(), identity, combine),
+            // with the width known, the sums stay in registers
+            2 => out.copy_from_slice(&fold_columns::<T, 2>(values, identity, combine)),
+            3 => out.copy_from_slice(&fold_columns::<T, 3>(values, identity, combine)),
+            4 => out.copy_from_slice(&fold_columns::<T, 4>(values, identity, combine)),
+            8 => out.copy_from_slice(&fold_columns::<T, 8>(values, identity, combine)),
+            16 => out.copy_from_slice(&fold_columns::<T, 16>(values, identity, combine)),
+            _ => {
+                out.fill(identity);
+                for value in values.chunks_exact(inner) {
+                    accumulate(out, value, combine);
+                }
             }
         }
     }
 }
 
+#[inline(always)]
 fn accumulate<T: Copy>(sums: &mut [T], value: &[T], combine: impl Fn(T, T) -> T + Copy) {
     for (sum, &x) in sums.iter_mut().zip(value) {
         *sum = combine(*sum, x);
     }
 }
 
+#[inline(always)]
 fn fold_columns<T: Copy, const N: usize>(values: &[T], identity: T, combine: impl Fn(T, T) -> T + Copy) -> [T; N] {
     let mut sums = [identity; N];
     for value in values.as_chunks::<N>().0 {
@@ -78,22 +162,32 @@ fn fold_columns<T: Copy, const N: usize>(values: &[T], identity: T, combine: imp
     sums
 }
 
-/// One block of one column.
-fn reduce_column<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T + Copy) -> T {
+/// One block of one column: the first `len` of the values.
+#[inline(always)]
+fn reduce_column<T: Copy>(values: &[T], len: usize, identity: T, combine: impl Fn(T, T) -> T + Copy) -> T {
     let mut lanes = [identity; LANES];
-    let (groups, rest) = values.as_chunks::<LANES>();
-    for group in groups {
+    let (groups, rest) = values.split_at(len - len % LANES);
+    for group in groups.as_chunks::<LANES>().0 {
         for (lane, &x) in lanes.iter_mut().zip(group) {
             *lane = combine(*lane, x);
         }
     }
-    accumulate(&mut lanes, rest, combine);
-    let mut reach = LANES / 2;
-    while reach > 0 {
+    if !len.is_multiple_of(LANES) {
+        let last = first_lanes(rest, len % LANES, identity);
+        for (lane, x) in lanes.iter_mut().zip(last) {
+            *lane = combine(*lane, x);
+        }
+    }
+    fold_lanes(lanes, combine)
+}
+
+/// The lanes as one, the upper half added to the lower one again and again.
+#[inline(always)]
+fn fold_lanes<T: Copy>(mut lanes: [T; LANES], combine: impl Fn(T, T) -> T) -> T {
+    for reach in [16, 8, 4, 2, 1] {
         for k in 0..reach {
             lanes[k] = combine(lanes[k], lanes[k + reach]);
         }
-        reach /= 2;
     }
     lanes[0]
 }
