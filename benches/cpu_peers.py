@@ -238,6 +238,7 @@ def main():
             print(f"{peer} is left out: {e}", file=sys.stderr)
 
     ratios, own, skew = {}, {}, {}
+    loads = [os.getloadavg()[0]]
     for dist in DISTRIBUTIONS:
         times, least = measure(binary, dist, a.values, a.rounds, peers)
         for (peer, name), ms in times.items():
@@ -247,13 +248,15 @@ def main():
                     skew.setdefault(name, {})[dist] = own[name, dist] / least[name]
             else:
                 ratios[name, dist, peer] = min(ms) / min(times["ragged", name])
+        loads.append(os.getloadavg()[0])
     names = list(dict.fromkeys(name for name, _ in own))
 
     print("# The CPU backend next to other libraries\n")
     print(f"A library's time by ragged's: above 1, ragged is faster. {a.values:,} values, the fastest of {a.rounds} rounds")
     print(f"in which all take turns, {os.cpu_count()} threads, {processor()}. "
           + ", ".join(f"{p} {version(p)}" for p in peers) + ".")
-    print("Made by `benches/cpu_peers.py`.\n")
+    print(f"Made by `benches/cpu_peers.py`. Load average {min(loads):.1f} to {max(loads):.1f}: where it passes the number of")
+    print("threads, others had a part of the processors, of which a library that uses all of them loses most.\n")
     best = {}
     for name in names:
         for dist in DISTRIBUTIONS:
