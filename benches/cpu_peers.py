@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares ragged's CPU backend with NumPy, Awkward Array, Polars and TensorFlow in one run; prints Markdown.
 
-    benches/cpu_peers.py [--values N] [--rounds R] [--peers numpy,awkward,polars,tensorflow] [--binary PATH] >benches/results/cpu.md
+    benches/cpu_peers.py [--values N] [--rounds R] [--peers numpy,awkward,polars,tensorflow] [--binary PATH] >cpu.md
 
 Needs NumPy; another library that is not installed is named and left out. Builds ragged-bench first. All libraries work on
 the same rows and take turns: a round times each of them once, and the fastest of its rounds counts, since whatever else

@@ -9,8 +9,8 @@
 //            fn place(tile: u32, t: u32, k: u32) -> u32   the k-th element of invocation t
 //            fn value(i: u32, row: u32) -> Elem           `row` is not used here
 //            fn store(i: u32, row: u32, v: Elem)          for packed types called for the elements of a word in order
-// Head       head[0].x  capacity
-// Grid       capacity / 1024 workgroups, rounded up, folded
+// Head       head[0].x  capacity; head[1].x  the first tile of this dispatch
+// Grid       capacity / 1024 workgroups, rounded up, folded; or a part of them
 
 @compute @workgroup_size(256)
 fn main(
@@ -18,7 +18,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let tile = wid.x + wid.y * grid.x;
+    let tile = p.head[1].x + wid.x + wid.y * grid.x;
     let n = min(live(), p.head[0].x);
     if (tile > n / 1024u) {
         return;

@@ -8,8 +8,9 @@
 //
 // Generated  fn live() -> u32, fn place, fn value, fn store        as in map.wgsl
 //            fn splits_at(i: u32) -> u32                  i <= rows, sorted
-// Head       head[0]  capacity, rows (capacity), numbers an element has (positions are divided by it to get to the splits)
-// Grid       capacity / 1024 workgroups, rounded up, folded
+// Head       head[0]  capacity, rows (capacity), numbers an element has (positions are divided by it to get to the splits);
+//            head[1].x  the first tile of this dispatch
+// Grid       capacity / 1024 workgroups, rounded up, folded; or a part of them
 
 var<workgroup> tile_rows: array<u32, 2>;
 
@@ -34,7 +35,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let tile = wid.x + wid.y * grid.x;
+    let tile = p.head[1].x + wid.x + wid.y * grid.x;
     let n = min(live(), p.head[0].x);
     if (tile > n / 1024u) {
         return; // uniform: the tile and the live count are the same for the whole workgroup

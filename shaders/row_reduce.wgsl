@@ -1,8 +1,13 @@
-// Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner].
+// Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner]; and maps the elements by what
+// their rows gave, if asked to.
 //
+// An Elem is what is kept of a row: one number, or the numbers of several reductions, each of which is what it would be
+// alone.
 // Idea     The tiles and blocks of rows of lib/row_tiles.wgsl: the tile in which a block starts reduces it. A row of one
 //          block is done; the partials of longer rows go to `part`, whence `level2` reduces them. No float atomics, no
-//          workgroup waits for another, nothing to clear beforehand, no sizes read back.
+//          workgroup waits for another, nothing to clear beforehand, no sizes read back. A workgroup that has reduced a
+//          row of one block maps its elements at once, while they are in its cache; those of longer rows are mapped by
+//          `map_long`, once `level2` has left what the row gave in the place of its first partial.
 //
 // Order    The order of the operations in a row depends on its length L and on `inner` alone, so a row has the same bits
 //          wherever it lies, on every device, and on the CPU. With fold(x...) = combine(...combine(identity, x0)..., xn):
@@ -12,15 +17,21 @@
 //                       longer     blocks of 256 as above; 256 lanes fold the block partials l, l + 256, ...; then a
 //                                  halving tree (+ 128, ..., 1)
 //            inner > 1, L <= 64    a fold for each column
-//                       longer     blocks of 64, each a fold; 256 / min(16, inner rounded up to a power of two) lanes
-//                                  fold the block partials; then a halving tree
+//                       longer     blocks of 64 * S, S being half of inner rounded up to a power of two, at most 8: S lanes,
+//                                  lane l folding elements l, l + S, ..., and a halving tree over the lanes;
+//                                  256 / min(16, inner rounded up to a power of two) lanes fold the block partials; then
+//                                  a halving tree
 //          combine(v, identity()) has to be v for every v that a fold from identity() can give; then missing lanes do
 //          not matter. (Float sums: the identity is 0.0, so no fold gives -0.0, and an empty row gives 0.0.)
 //
-// Traffic  Reads every value and the splits once and writes every result once; beyond that 2 * Elem / 256 bytes a value
-//          for the partials of long rows (inner > 1: / 64), and the searches, which stay in the caches.
+// Traffic  Reads every value and the splits once and writes every result once; beyond that writes and reads at most
+//          2 * Elem * inner / block bytes a value for the partials of long rows (block = 256; inner > 1: 64 * S), and the
+//          searches, which stay in the caches. Blocks grow with `inner` since what is reduced may be far smaller than its
+//          partials: a look-up in a table reads 4 bytes for `inner` numbers. Where elements are
+//          mapped, those of rows of several blocks are read twice, the splits too, and every element is written once.
 // Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha = 4, or 1 or 0
-//          where 4 would not fit: right all the same, only less well balanced). Elem is at most 8 bytes.
+//          where 4 would not fit: right all the same, only less well balanced). Elem is at most 52 bytes: the larger, the
+//          smaller the tile, since a tile's blocks take 8 lanes each. Elements are mapped for inner = 1.
 //          The partials of one row are reduced by one workgroup for each 16 columns.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows.
 //
@@ -31,18 +42,23 @@
 //            fn combine(a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, row: u32, v: Elem)          takes the reduced value of i = row * inner + column; called once
 //                                                         for each, from several places: what becomes of it is short
-// Buffers    part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1 (block = 256; inner > 1: 64)
-// Head       as lib/row_tiles.wgsl; a tile costs 2048 in main, a power of two from 64 to 8192 in wide
+//            const MAPS: bool                             whether elements are mapped
+//            fn finished(row: u32, v: Elem) -> Row        what the map needs of a row
+//            fn map(i: u32, row: u32, r: Row)             maps and stores the element at flat position i; once for each
+//            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and lanes for the blocks it can hold
+// Buffers    part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1
+// Head       as lib/row_tiles.wgsl; a tile costs MAIN_TILE in main, a power of two from 64 to 4096 in wide
 // Grid       main    tiles, folded                                              for inner = 1
 //            wide    tiles, folded; z = inner / 256, rounded up                  for inner > 1
 //            level2  bins / 256, rounded up, folded; z = inner / columns, rounded up; only if a row may
 //                    be longer than a block
+//            map_long  as main, after level2; only if elements are mapped
 
 const SHORT = 16u; // longest row that one invocation folds
-const MAIN_TILE = 2048u;
+const FOLDED = 64u; // the same, a column, for inner > 1
 
-/// 8 lanes for each of MAX_BLOCKS blocks; or 32 lanes for each of 16 blocks, then 8 lanes for each.
-var<workgroup> lanes: array<Elem, 1056>;
+/// 8 lanes for each block of a tile, or 32 for each of a few. In `level2` one for each invocation.
+var<workgroup> lanes: array<Elem, LANES>;
 
 /// Elements from, from + 32, ... before `to`, folded.
 fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
@@ -117,18 +133,24 @@ fn main(
                 acc = combine(acc, load(k, row));
             }
             store(row, row, acc);
+            if (MAPS) {
+                let r = finished(row, acc);
+                for (var k = start; k < end; k++) {
+                    map(k, row, r);
+                }
+            }
         } else {
             push_block(row, 0u);
         }
     }
     if (t < (MAIN_TILE >> BLOCK_BITS)) {
-        push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS);
+        push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS, begin + MAIN_TILE);
     }
     workgroupBarrier(); // uniform: top level, after returns that were uniform
 
     // Few blocks (full ones, of long rows): 32 invocations for each, a lane each. Many: 8 for each, 4 lanes each.
-    let count = min(atomicLoad(&block_count), MAX_BLOCKS);
-    let is_few = count <= 16u;
+    let count = min(atomicLoad(&block_count), LANES >> 3u);
+    let is_few = count <= min(LANES >> 5u, 16u);
     let width_bits = select(3u, 5u, is_few);
     let lane = t & ((1u << width_bits) - 1u);
     for (var s = t >> width_bits; s < count; s += 256u >> width_bits) {
@@ -143,16 +165,73 @@ fn main(
     }
     workgroupBarrier(); // uniform: top level
     if (is_few && t < count * 8u) {
-        let at = (t >> 3u) * 32u + (t & 7u);
-        lanes[512u + t] = combine(combine(lanes[at], lanes[at + 16u]), combine(lanes[at + 8u], lanes[at + 24u]));
+        let at = (t >> 3u) * 32u + (t & 7u); // no other invocation reads it
+        lanes[at] = combine(combine(lanes[at], lanes[at + 16u]), combine(lanes[at + 8u], lanes[at + 24u]));
     }
     workgroupBarrier(); // uniform: top level
 
     if (t < count) {
-        let at = t * 8u + select(0u, 512u, is_few);
+        let at = t << width_bits;
         let even = combine(combine(lanes[at], lanes[at + 4u]), combine(lanes[at + 2u], lanes[at + 6u]));
         let odd = combine(combine(lanes[at + 1u], lanes[at + 5u]), combine(lanes[at + 3u], lanes[at + 7u]));
-        finish_block(block_row[t], block_index[t], 0u, BLOCK_BITS, combine(even, odd));
+        let v = combine(even, odd);
+        finish_block(block_row[t], block_index[t], 0u, BLOCK_BITS, v);
+        if (MAPS) {
+            lanes[at] = v;
+        }
+    }
+    if (!MAPS) {
+        return; // uniform: a constant
+    }
+    workgroupBarrier(); // uniform: top level, after a return that was uniform
+    for (var s = t >> width_bits; s < count; s += 256u >> width_bits) {
+        let row = block_row[s];
+        let start = split(row);
+        let end = split(row + 1u);
+        if (end - start <= (1u << BLOCK_BITS)) {
+            let r = finished(row, lanes[s << width_bits]);
+            for (var k = start + lane; k < end; k += 1u << width_bits) {
+                map(k, row, r);
+            }
+        }
+    }
+}
+
+/// The elements of rows of several blocks, by what `level2` has left of each: the blocks that start in a tile.
+@compute @workgroup_size(256)
+fn map_long(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let tile = wid.x + wid.y * groups.x;
+    if (tile >= tiles()) {
+        return; // uniform: the workgroup's id and a parameter
+    }
+    let begin = tile * MAIN_TILE;
+    if (t == 0u) {
+        atomicStore(&block_count, 0u);
+    }
+    find_rows(t, begin, begin + MAIN_TILE);
+    for (var row = found[0] + t; row < found[1]; row += 256u) {
+        if (blocks_of(row, BLOCK_BITS) > 1u) {
+            push_block(row, 0u);
+        }
+    }
+    if (t < (MAIN_TILE >> BLOCK_BITS)) {
+        push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS, begin + MAIN_TILE);
+    }
+    workgroupBarrier(); // uniform: top level, after returns that were uniform
+    let count = min(atomicLoad(&block_count), MAX_BLOCKS);
+    for (var s = t >> 5u; s < count; s += 8u) {
+        let row = block_row[s];
+        let start = split(row);
+        let r = finished(row, part[partial_at(start >> BLOCK_BITS, 0u)]);
+        let first = start + (block_index[s] << BLOCK_BITS);
+        let end = min(first + (1u << BLOCK_BITS), split(row + 1u));
+        for (var k = first + (t & 31u); k < end; k += 32u) {
+            map(k, row, r);
+        }
     }
 }
 
@@ -166,14 +245,30 @@ fn finish_block(row: u32, j: u32, column: u32, bits: u32, v: Elem) {
     }
 }
 
-/// Block j of a row, one column.
-fn fold_column(row: u32, j: u32, column: u32) {
-    let step = inner();
-    let start = split(row) + (j << WIDE_BLOCK_BITS);
-    var left = min(split(row + 1u) - start, 1u << WIDE_BLOCK_BITS);
-    var i = start * step + column;
+/// What a row of several blocks gave, all of whose partials have been read.
+fn finish_row(row: u32, column: u32, bits: u32, v: Elem) {
+    store(row * inner() + column, row, v);
+    if (MAPS) {
+        part[partial_at(split(row) >> bits, 0u) + column] = v;
+    }
+}
+
+/// Of the lanes of a block of several columns the binary logarithm: S in the order above.
+fn lane_bits() -> u32 {
+    return min(firstLeadingBit(max(inner(), 2u) - 1u), 3u);
+}
+
+fn wide_block_bits() -> u32 {
+    return WIDE_BLOCK_BITS + lane_bits();
+}
+
+/// The numbers of one column of elements begin, begin + stride, ... before `end`, folded.
+fn fold_column(row: u32, column: u32, begin: u32, end: u32, stride: u32) -> Elem {
+    let step = inner() * stride;
+    var i = begin * inner() + column;
     var acc = identity();
-    for (; left >= 4u; left -= 4u) {
+    var k = begin;
+    for (; k + 3u * stride < end; k += 4u * stride) {
         let x0 = load(i, row);
         let x1 = load(i + step, row);
         let x2 = load(i + 2u * step, row);
@@ -181,14 +276,37 @@ fn fold_column(row: u32, j: u32, column: u32) {
         acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
         i += 4u * step;
     }
-    for (; left > 0u; left--) {
+    for (; k < end; k += stride) {
         acc = combine(acc, load(i, row));
         i += step;
     }
-    finish_block(row, j, column, WIDE_BLOCK_BITS, acc);
+    return acc;
 }
 
-/// Level 1 for several columns: an invocation folds one column of one block. Neighbours take neighbouring columns.
+/// Lanes lane, lane + teams, ... of a block, one column, and the steps of the tree that combine them. Both numbers are
+/// powers of two.
+fn fold_lanes(row: u32, j: u32, column: u32, lane: u32, teams: u32) -> Elem {
+    let stride = 1u << lane_bits();
+    let start = split(row) + (j << wide_block_bits());
+    let end = min(start + (1u << wide_block_bits()), split(row + 1u));
+    var own: array<Elem, 8>;
+    var count = 0u;
+    for (var l = lane; l < stride; l += teams) {
+        own[count & 7u] = fold_column(row, column, start + l, end, stride);
+        count++;
+    }
+    for (var reach = count >> 1u; reach > 0u; reach >>= 1u) {
+        for (var k = 0u; k < reach; k++) {
+            own[k & 7u] = combine(own[k & 7u], own[(k + reach) & 7u]);
+        }
+    }
+    return own[0];
+}
+
+var<workgroup> listed: u32;
+
+/// Level 1 for several columns. Neighbours take neighbouring columns; the invocations that share all columns of an element
+/// are a team. Rows of one fold take a team each, blocks of longer rows a team a lane as far as there are teams.
 @compute @workgroup_size(256)
 fn wide(
     @builtin(local_invocation_index) t: u32,
@@ -201,14 +319,24 @@ fn wide(
         return; // uniform: the workgroup's id and parameters
     }
     let begin = tile * tile_cost();
+    let bits = wide_block_bits();
     if (t == 0u) {
         atomicStore(&block_count, 0u);
     }
     find_rows(t, begin, begin + tile_cost());
-    if (t < (tile_cost() >> WIDE_BLOCK_BITS)) {
-        push_later_block(begin + (t << WIDE_BLOCK_BITS), WIDE_BLOCK_BITS);
+    for (var row = found[0] + t; row < found[1]; row += 256u) {
+        if (split(row + 1u) - split(row) > FOLDED) {
+            push_block(row, 0u);
+        }
+    }
+    // A tile may be smaller than a block.
+    if (t == 0u || (t << bits) < tile_cost()) {
+        push_later_block(begin + (t << bits), bits, begin + tile_cost());
     }
     workgroupBarrier(); // uniform: top level, after returns that were uniform
+    if (t == 0u) {
+        listed = min(atomicLoad(&block_count), MAX_BLOCKS);
+    }
 
     let width = min(inner() - first_column, 256u);
     let teams = 256u / width;
@@ -216,11 +344,34 @@ fn wide(
     let column = first_column + t - team * width;
     if (team < teams) {
         for (var row = found[0] + team; row < found[1]; row += teams) {
-            fold_column(row, 0u, column);
+            let start = split(row);
+            let end = split(row + 1u);
+            if (end - start <= FOLDED) {
+                store(row * inner() + column, row, fold_column(row, column, start, end, 1u));
+            }
         }
-        let count = min(atomicLoad(&block_count), MAX_BLOCKS);
-        for (var s = team; s < count; s += teams) {
-            fold_column(block_row[s], block_index[s], column);
+    }
+
+    let shared_bits = min(lane_bits(), firstLeadingBit(teams));
+    let lane = team & ((1u << shared_bits) - 1u);
+    let slot = team >> shared_bits;
+    let slots = teams >> shared_bits;
+    let count = workgroupUniformLoad(&listed);
+    for (var first = 0u; first < count; first += slots) {
+        let s = first + slot;
+        let is_used = slot < slots && s < count;
+        if (is_used) {
+            lanes[t] = fold_lanes(block_row[s], block_index[s], column, lane, 1u << shared_bits);
+        }
+        workgroupBarrier(); // uniform: `count` is the same for all, and `slots` a parameter
+        for (var reach = (1u << shared_bits) >> 1u; reach > 0u; reach >>= 1u) {
+            if (is_used && lane < reach) {
+                lanes[t] = combine(lanes[t], lanes[(t + reach * width) & 255u]);
+            }
+            workgroupBarrier(); // uniform: as above, and `shared_bits` a parameter
+        }
+        if (is_used && lane == 0u) {
+            finish_block(block_row[s], block_index[s], column, bits, lanes[t]);
         }
     }
 }
@@ -231,7 +382,6 @@ var<workgroup> long_rows: array<u32, 256>; // those of few blocks from the front
 var<workgroup> few_count: atomic<u32>;
 var<workgroup> many_count: atomic<u32>;
 var<workgroup> many: u32;
-var<workgroup> tree: array<Elem, 256>;
 
 /// The partials of a row of at most 16 blocks.
 fn reduce_few(row: u32, column: u32, bits: u32) {
@@ -250,7 +400,7 @@ fn reduce_few(row: u32, column: u32, bits: u32) {
     for (var j = 0u; j < 4u; j++) {
         x[j] = combine(x[j], x[j + 4u]);
     }
-    store(row * inner() + column, row, combine(combine(x[0], x[2]), combine(x[1], x[3])));
+    finish_row(row, column, bits, combine(combine(x[0], x[2]), combine(x[1], x[3])));
 }
 
 /// The partials lane, lane + stride, ... of a row, folded.
@@ -293,7 +443,7 @@ fn level2(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let bits = block_bits();
+    let bits = select(wide_block_bits(), BLOCK_BITS, inner() == 1u);
     let bins = (nvals() >> bits) + 1u;
     let first_bin = (wid.x + wid.y * groups.x) << 8u;
     if (first_bin >= bins) {
@@ -337,16 +487,16 @@ fn level2(
         if (column < inner()) {
             acc = fold_partials(row, column, bits, lane, stride);
         }
-        tree[t] = acc;
+        lanes[t] = acc;
         workgroupBarrier(); // uniform: `count` is the same for all
         for (var reach = stride >> 1u; reach > 0u; reach >>= 1u) {
             if (lane < reach) {
-                tree[t] = combine(tree[t], tree[t + (reach << column_bits())]);
+                lanes[t] = combine(lanes[t], lanes[t + (reach << column_bits())]);
             }
             workgroupBarrier(); // uniform: `count` is the same for all, and `stride` a parameter
         }
         if (lane == 0u && column < inner()) {
-            store(row * inner() + column, row, tree[t]);
+            finish_row(row, column, bits, lanes[t]);
         }
     }
 }

@@ -35,7 +35,7 @@
 //            fn combine(a: Elem, b: Elem) -> Elem
 // Buffers    out: array<Elem>       nvals * inner elements, of which those in rows are written
 //            part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1 (block = 256; inner > 1: 64)
-// Head       as lib/row_tiles.wgsl; a tile costs 2048 in main, a power of two from 64 to 8192 in wide
+// Head       as lib/row_tiles.wgsl; a tile costs 2048 in main, a power of two from 64 to 4096 in wide
 // Grid       main    tiles, folded                                              for inner = 1
 //            wide    tiles, folded; z = inner / 256, rounded up                 for inner > 1
 //            level2  bins / 256, rounded up, folded; z = inner / columns, rounded up; only if nvals > block
@@ -121,7 +121,7 @@ fn main(
         }
     }
     if (t < (tile_cost() >> BLOCK_BITS)) {
-        push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS);
+        push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS, begin + tile_cost());
     }
     workgroupBarrier(); // uniform: top level, after returns that were uniform
 
@@ -235,7 +235,7 @@ fn wide(
     }
     find_rows(t, begin, begin + tile_cost());
     if (t < (tile_cost() >> WIDE_BLOCK_BITS)) {
-        push_later_block(begin + (t << WIDE_BLOCK_BITS), WIDE_BLOCK_BITS);
+        push_later_block(begin + (t << WIDE_BLOCK_BITS), WIDE_BLOCK_BITS, begin + tile_cost());
     }
     workgroupBarrier(); // uniform: top level, after returns that were uniform
 
@@ -396,7 +396,7 @@ fn add(
     }
     find_rows(t, begin, begin + tile_cost());
     if (t < (tile_cost() >> bits)) {
-        push_later_block(begin + (t << bits), bits);
+        push_later_block(begin + (t << bits), bits, begin + tile_cost());
     }
     workgroupBarrier(); // uniform: top level, after returns that were uniform
 

@@ -34,9 +34,13 @@ type Opened = Result<Device>;
 static OPENED: Mutex<Vec<(usize, Opened)>> = Mutex::new(Vec::new());
 
 fn open(adapter: &Adapter, options: &DeviceOptions, fuse: bool) -> Result<Device> {
-    let runtime = Runtime::open(adapter, options)?;
+    Ok(backend_over(Runtime::open(adapter, options)?, fuse))
+}
+
+fn backend_over(runtime: Arc<Runtime>, fuse: bool) -> Device {
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-    Ok(Device(Arc::new(GpuBackend::new(runtime, id, adapter.summary.name.clone(), fuse))))
+    let name = runtime.info().name.clone();
+    Device(Arc::new(GpuBackend::new(runtime, id, name, fuse)))
 }
 
 /// The device of the `k`-th adapter, opened once a process.
@@ -82,6 +86,53 @@ impl Device {
             Some(adapter) => open(adapter, options, false),
             None => Err(no_device("gpu")),
         }
+    }
+
+    /// A GPU device over a wgpu device and queue that the program has already, with whatever features and limits they were made
+    /// with. Not shared: call it once, and clone what it gives.
+    ///
+    /// Without `SHADER_INT64`, 64-bit integers are pairs of words, and there is no f64; without `TIMESTAMP_QUERY`,
+    /// [`Tensor::eval_timed`](crate::Tensor::eval_timed) tells no time. Of the limits it needs core WebGPU's
+    /// ([`wgpu::Limits::defaults`]) for storage buffers a stage, workgroups and their memory; arrays are as large as the device
+    /// allows. The options that limit features and sizes limit what is used of the device.
+    ///
+    /// # What both sides keep to
+    /// - The queue is the order: what the program submits before a call of this crate runs before what that call submits.
+    /// - Callbacks of the wgpu device run in whichever thread polls it, the program's among them, or one of this crate's.
+    /// - The device's error and loss callbacks stay the program's own. Errors of this crate's commands are caught and
+    ///   returned. A loss is [`Error::DeviceLost`] at the next read, [`Device::wait`] or [`Tensor::check`](crate::Tensor::check).
+    ///
+    /// # Errors
+    /// The limits that the device lacks, each with what it has and what it takes; a queue of another device.
+    ///
+    /// ```no_run
+    /// use ragged::{Device, DeviceOptions, RaggedTensor, wgpu};
+    /// # fn example(device: wgpu::Device, queue: wgpu::Queue) -> ragged::Result<()> {
+    /// // `device` and `queue` are what a renderer or another compute library works with.
+    /// let mine = Device::from_wgpu(&device, &queue, &DeviceOptions::default())?;
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &mine)?;
+    /// assert_eq!(x.reduce_sum(1, false)?.to_vec()?, [3, 0, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue, options: &DeviceOptions) -> Result<Self> {
+        Ok(backend_over(Runtime::over_user(device.clone(), queue.clone(), options)?, true))
+    }
+
+    /// The wgpu device and queue that it works with: to make buffers for [`Tensor::from_wgpu_buffer`], and to run commands of
+    /// the program's own on the buffers of tensors. None for the CPU backend.
+    ///
+    /// Device and queue may be cloned and kept. A submission of the program's runs after everything that this crate submitted
+    /// before it, and before everything that it submits after it. Destroying the wgpu device loses it for all.
+    ///
+    /// [`Tensor::from_wgpu_buffer`]: crate::Tensor::from_wgpu_buffer
+    ///
+    /// ```
+    /// assert!(ragged::Device::cpu().as_wgpu().is_none());
+    /// ```
+    pub fn as_wgpu(&self) -> Option<(&wgpu::Device, &wgpu::Queue)> {
+        let gpu = self.0.as_any().downcast_ref::<GpuBackend>()?;
+        Some((gpu.runtime().device(), gpu.runtime().queue()))
     }
 
     /// The device that the variable `RAGGED_DEVICE` names if it is set, else the first real GPU, else the CPU backend.

@@ -12,10 +12,10 @@ use crate::graph::traffic;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedKernel {
-    /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`, `compact`,
-    /// `row_hash` or `assert`.
+    /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`, `marks`,
+    /// `compact`, `row_hash` or `assert`.
     pub kind: &'static str,
-    /// The operations in it: the one that asked for it first, then those fused into its loads.
+    /// The operations in it: the one that asked for it first, then those fused into its loads and its pass.
     pub operations: Vec<&'static str>,
     /// How many elements it computes, at most.
     pub elements: u64,
@@ -72,7 +72,8 @@ impl Explain {
                 Recipe::Sort { .. } => ("sort", step.out.extent()),
                 Recipe::RowSort { .. } => ("row_sort", step.out.extent()),
                 Recipe::Hash { .. } => ("row_hash", step.out.extent()),
-                Recipe::Compact { count, .. } => ("compact", count),
+                Recipe::Marks { count, .. } => ("marks", count),
+                Recipe::Compact { .. } => ("compact", step.out.extent()),
                 Recipe::Assert { count, .. } => ("assert", count),
             };
             kernels.push(ExplainedKernel {

@@ -29,7 +29,18 @@
 //! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans what
 //! it needs, fuses it into few kernels, runs them and waits once. [`Tensor::eval`] computes without waiting; it also
 //! happens by itself once 64 unevaluated arrays stand in a chain. Sizes that depend on data, such as the words of a text, stay on
-//! the device. [`Tensor::explain`] shows the kernels that a read would run, [`Device::stats`] what did run.
+//! the device. [`eval`] and [`to_host`] take several tensors at once, and compute what they share once.
+//! [`Tensor::explain`] shows the kernels that a read would run, [`Device::stats`] what did run.
+//!
+//! Every read has a twin that is a future ([`Tensor::to_host_async`]), for any executor. Any number of threads may record
+//! and read at once, on the same tensors.
+//!
+//! # Sharing a GPU
+//!
+//! A program that works with [`wgpu`] itself can lend its device and queue ([`Device::from_wgpu`]) or use this crate's
+//! ([`Device::as_wgpu`]), make tensors of its buffers ([`Tensor::from_wgpu_buffer`]) and bind the buffers of tensors in its own
+//! kernels ([`Tensor::values_buffer`]). Nothing is copied, and the queue keeps the order, so that nothing waits.
+//! [`DeviceOptions::max_memory`] bounds the device memory that this crate takes.
 //!
 //! # Numbers
 //!
@@ -85,9 +96,12 @@ pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;
 pub use stats::Stats;
 pub use tensor::{
-    ConstantOptions, Fill, FromNested, HostTensor, HostValues, Integer, Integers, IntoNested, IntoValues, Nested,
-    RaggedTensor, Tensor,
+    ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integer, Integers, IntoNested, IntoValues,
+    Nested, RaggedTensor, Tensor, eval, explain, to_host, to_host_async,
 };
+
+/// The version of wgpu that this crate works with: its devices and buffers can be exchanged with this crate's.
+pub use wgpu;
 
 /// Runs the README's example.
 #[cfg(doctest)]

@@ -20,6 +20,8 @@ pub struct Stats {
     pub bytes_uploaded: u64,
     /// Bytes of data copied from the device.
     pub bytes_read_back: u64,
+    /// Plans that were made: evaluations for which none was at hand.
+    pub plans: u64,
     /// Compute pipelines that were compiled.
     pub pipelines_compiled: u64,
     /// Bind groups that were made because none in the cache fitted.
@@ -34,6 +36,11 @@ pub struct Stats {
     pub buffer_bytes: u64,
     /// The most that [`Self::buffer_bytes`] has been. A level too.
     pub buffer_bytes_peak: u64,
+    /// Bytes of device memory that arrays take now, in use or kept for reuse, as the driver is asked for them: what counts
+    /// towards the budget. A level too.
+    pub memory_bytes: u64,
+    /// The budget, if there is one: [`DeviceOptions::max_memory`](crate::DeviceOptions::max_memory).
+    pub memory_budget: Option<u64>,
 }
 
 impl Sub for Stats {
@@ -48,6 +55,7 @@ impl Sub for Stats {
             throttles: self.throttles.saturating_sub(earlier.throttles),
             bytes_uploaded: self.bytes_uploaded.saturating_sub(earlier.bytes_uploaded),
             bytes_read_back: self.bytes_read_back.saturating_sub(earlier.bytes_read_back),
+            plans: self.plans.saturating_sub(earlier.plans),
             pipelines_compiled: self.pipelines_compiled.saturating_sub(earlier.pipelines_compiled),
             bind_groups_created: self.bind_groups_created.saturating_sub(earlier.bind_groups_created),
             pool_hits: self.pool_hits.saturating_sub(earlier.pool_hits),
@@ -55,6 +63,8 @@ impl Sub for Stats {
             host_steps: self.host_steps.saturating_sub(earlier.host_steps),
             buffer_bytes: self.buffer_bytes,
             buffer_bytes_peak: self.buffer_bytes_peak,
+            memory_bytes: self.memory_bytes,
+            memory_budget: self.memory_budget,
         }
     }
 }

@@ -166,7 +166,7 @@ fn a_lost_device_is_an_error_of_everything_on_it() {
 
 #[test]
 fn what_a_device_cannot_hold_is_refused_before_anything_is_allocated() {
-    let Some(device) = own(&DeviceOptions::default().max_binding(Some(64 << 10))) else { return };
+    let Some(device) = own(&DeviceOptions::default().max_buffer(Some(64 << 10))) else { return };
     let limit = |outcome: Result<Tensor>| match outcome {
         Err(Error::Limit { requested, limit, unit: "bytes", .. }) => assert!(requested > limit && limit == 64 << 10),
         other => panic!("{other:?}"),
@@ -304,4 +304,90 @@ fn shapes_that_overflow_are_errors_even_where_there_are_no_elements() {
         values: HostValues::F32(Vec::new()),
     };
     assert!(bad.to_device(&device).is_err());
+}
+
+/// Arrays of this many i32 take [`BLOCK`] bytes of device memory.
+const BLOCK_LEN: usize = 100_000;
+const BLOCK: u64 = 448 << 10;
+
+fn block(first: i32) -> HostTensor {
+    ints((first..first + BLOCK_LEN as i32).collect())
+}
+
+#[test]
+fn a_budget_is_passed_by_nothing_and_refuses_before_it_allocates() {
+    // Room for two arrays and what is small.
+    let budget = 2 * BLOCK + (128 << 10);
+    let Some(device) = own(&DeviceOptions::default().max_memory(Some(budget))) else { return };
+    let refused = |what: &str, outcome: Result<()>| match outcome {
+        Err(Error::Limit { requested, unit: "bytes of device memory", limit, .. }) => {
+            assert!(limit == budget && requested > budget, "{what}: {requested}");
+        }
+        other => panic!("{what}: {other:?}"),
+    };
+    let x = block(0).to_device(&device).expect("fits");
+    let y = x.add(1).expect("recorded");
+    y.eval().expect("fits");
+    device.wait().expect("idle");
+    let before = device.stats();
+    assert_eq!((before.memory_bytes, before.memory_budget), (2 * BLOCK, Some(budget)));
+    refused("an upload", block(5).to_device(&device).map(drop));
+    let z = y.multiply(2).expect("recorded");
+    refused("a result", z.eval());
+    refused("a read", z.to_host().map(drop));
+    // The first array of the computation would fit, all of them do not.
+    let chain = x.reduce_max(0, true).and_then(|m| x.subtract(&m)?.sort(0, false)).expect("recorded");
+    refused("a computation", chain.eval());
+    refused("a future", pollster::block_on(chain.check_async()));
+    let spent = device.stats() - before;
+    assert_eq!((spent.pool_misses, spent.pool_hits, spent.dispatches), (0, 0, 0), "{spent:?}");
+    assert_eq!((spent.submissions, spent.memory_bytes), (0, 2 * BLOCK), "{spent:?}");
+    // What computes with them and stores little does fit, and so does reading them: staging is no device memory.
+    let most = x.reduce_max(0, false).and_then(|m| m.to_host()).expect("fits");
+    assert_eq!(most.values, HostValues::I32(vec![BLOCK_LEN as i32 - 1]));
+    assert_eq!(y.to_host().expect("reads"), block(1));
+    // Memory that lies unused is given back for arrays of another size.
+    drop((y, z, chain));
+    assert!(device.stats().memory_bytes >= 2 * BLOCK, "kept for reuse");
+    let larger = ints((0..BLOCK_LEN as i32 * 6 / 5).collect());
+    let other = larger.to_device(&device).expect("fits now");
+    assert!(device.stats().memory_bytes <= budget, "{:?}", device.stats());
+    assert_eq!(other.to_host().expect("reads"), larger);
+    assert_eq!(x.to_host().expect("as before"), block(0));
+    // The CPU backend, and devices without a budget, say that there is none.
+    assert_eq!(Device::cpu().stats().memory_budget, None);
+    assert_eq!(own(&DeviceOptions::default()).expect("opens").stats().memory_budget, None);
+}
+
+#[test]
+fn threads_stay_within_one_budget() {
+    let budget = 5 * BLOCK;
+    let Some(device) = own(&DeviceOptions::default().max_memory(Some(budget))) else { return };
+    let computed = std::sync::atomic::AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for k in 0..4 {
+            let (device, computed) = (&device, &computed);
+            scope.spawn(move || {
+                for round in 0..12 {
+                    let n = BLOCK_LEN / (1 + (k + round) % 3);
+                    let host = ints((0..n as i32).collect());
+                    let outcome = host.to_device(device).and_then(|x| x.add(k as i32)?.to_host());
+                    match outcome {
+                        Ok(got) => {
+                            let want = (k as i32..(n + k) as i32).collect();
+                            assert_eq!(got.values, HostValues::I32(want));
+                            computed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        }
+                        Err(Error::Limit { unit: "bytes of device memory", .. }) => {}
+                        Err(other) => panic!("{other}"),
+                    }
+                    let now = device.stats().memory_bytes;
+                    assert!(now <= budget, "{now} of {budget}");
+                }
+            });
+        }
+    });
+    // Two arrays each may be too many for all at once; whoever is alone has room.
+    assert!(computed.into_inner() > 0);
+    assert!(block(0).to_device(&device).and_then(|x| x.add(1)?.to_host()).is_ok());
 }

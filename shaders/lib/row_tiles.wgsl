@@ -11,8 +11,8 @@
 // Head       head[0]  rows (capacity), nvals (capacity), inner, tiles
 //            head[1]  alpha, cost of a tile, log2 of the columns that a workgroup takes of the partials, reserved
 
-/// Blocks that a tile can hold: later ones lie a block apart, first ones that are listed at least 17 (8 for 2048 and 121;
-/// 128 for blocks of 64).
+/// Blocks that a tile can hold: later ones lie a block apart, first ones that are listed at least 17 (8 for 2048 and 121)
+/// or, in tiles of 4096, at least 65 (64 for 4096 and blocks of 64, and 64).
 const MAX_BLOCKS = 132u;
 const BLOCK_BITS = 8u; // inner = 1
 const WIDE_BLOCK_BITS = 6u; // inner > 1
@@ -114,9 +114,9 @@ fn push_block(row: u32, j: u32) {
     }
 }
 
-/// Appends the block, other than the first of its row, that starts at a cost in x .. x + block, if there is one: since
-/// later blocks lie a block apart, there is one at most. It belongs to the last row that starts before x.
-fn push_later_block(x: u32, bits: u32) {
+/// Appends the block, other than the first of its row, that starts at a cost in x .. x + block and before `limit`, if there
+/// is one: since later blocks lie a block apart, there is one at most. It belongs to the last row that starts before x.
+fn push_later_block(x: u32, bits: u32, limit: u32) {
     var a = found[0];
     var b = found[1];
     while (a < b) {
@@ -132,8 +132,8 @@ fn push_later_block(x: u32, bits: u32) {
     }
     let row = a - 1u;
     let start = split(row);
-    let j = (x - (start + alpha() * row) + (1u << bits) - 1u) >> bits;
-    if ((j << bits) < split(row + 1u) - start) {
+    let j = (x - cost(row) + (1u << bits) - 1u) >> bits;
+    if ((j << bits) < split(row + 1u) - start && cost(row) + (j << bits) < limit) {
         push_block(row, j);
     }
 }

@@ -2,6 +2,9 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -67,6 +70,39 @@ pub(crate) struct StepCost {
     pub(crate) scratch_bytes: u64,
 }
 
+/// What a read takes of a node.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    /// The array.
+    pub(crate) node: Node,
+    /// These elements, which the caller knows to be there; none for all that are live.
+    pub(crate) elements: Option<Range<u32>>,
+}
+
+impl Part {
+    /// All live elements.
+    pub(crate) fn whole(node: Node) -> Self {
+        Self { node, elements: None }
+    }
+
+    /// These elements.
+    pub(crate) fn of(node: Node, elements: Range<u32>) -> Self {
+        Self { node, elements: Some(elements) }
+    }
+}
+
+/// How a read waits for the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// The calling thread is blocked: the future is ready at its first poll.
+    Blocking,
+    /// The future is pending until the device has finished, and is woken then.
+    Polled,
+}
+
+/// A read under way: the bytes of each part.
+pub(crate) type Reading<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<u8>>>> + Send + 'a>>;
+
 /// An executor of graphs.
 pub(crate) trait Backend: Debug + Send + Sync {
     /// Distinguishes devices within the process.
@@ -93,8 +129,13 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;
     /// Waits until everything that was evaluated has been computed.
     fn wait(&self) -> Result<()>;
-    /// Evaluates the nodes, reads their live elements, and fails with the first condition that does not hold.
-    fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>>;
+    /// Evaluates the nodes of the parts, reads the parts, and fails with the first condition that does not hold. Nothing happens
+    /// before the first poll.
+    fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_>;
+    /// As [`Backend::read_parts`] of whole nodes, blocking.
+    fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
+        pollster::block_on(self.read_parts(nodes.iter().cloned().map(Part::whole).collect(), Wait::Blocking))
+    }
     /// How often [`Backend::read`] of the nodes would wait for the device.
     fn waits(&self, nodes: &[Node]) -> u64;
     /// What did run so far.
@@ -105,4 +146,6 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn fail_allocations(&self, _count: u32) {}
     /// For fault tests: loses the device.
     fn lose(&self) {}
+    /// The backend itself, for the layers that know its type.
+    fn as_any(&self) -> &dyn Any;
 }

@@ -8,8 +8,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
+use super::fuse_rows::can_share;
 use super::node::{Node, Recipe};
-use super::plan::{CHEAP, PlanLimits, Step, contains_search, for_each_expr, own_buffers, work};
+use super::plan::{CHEAP, PlanLimits, Step, contains_search, fits, for_each_expr, work};
+use super::row_pass::{RowPass, RowResult};
 
 /// What is stored in place of a reduced value.
 #[derive(Debug)]
@@ -32,7 +34,15 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &HashSet<Digest>, limits: Pla
         let is_alone = |n: &Node| readers.get(&n.digest()) == Some(&1) && !roots.contains(&n.digest());
         let candidates = step.reads.iter().filter(|n| is_alone(n)).filter_map(|n| reductions.get(&n.digest()).copied());
         // Where several could take the map, the others are stored before the latest one.
-        let taker = candidates.filter(|&k| out[k].as_ref().is_some_and(|r| can_finish(r, &step, limits))).max();
+        // What is made of two reductions that may share a pass is left until they do.
+        let splits_a_pass = |r: &Step| {
+            let others = out.iter().flatten().filter(|s| s.out != r.out && step.reads.contains(&s.out));
+            others
+                .into_iter()
+                .any(|s| !r.reads.contains(&s.out) && !s.reads.contains(&r.out) && can_share(s, r, limits))
+        };
+        let can_take = |r: &Step| can_finish(r, &step, limits) && !splits_a_pass(r);
+        let taker = candidates.filter(|&k| out[k].as_ref().is_some_and(can_take)).max();
         match taker.and_then(|k| out[k].take()) {
             // In the map's place: what the map reads besides is there by then.
             Some(reduction) => out.push(Some(joined(reduction, step))),
@@ -49,11 +59,10 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &HashSet<Digest>, limits: Pla
 
 /// Whether the map's values can be stored by the reduction.
 fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> bool {
-    let (Recipe::Reduce { .. }, None, Recipe::Map { value, whole: false }) =
-        (&reduction.recipe, &reduction.finish, &map.recipe)
-    else {
+    let (Some(pass), Recipe::Map { value, whole: false }) = (&reduction.pass, &map.recipe) else { return false };
+    if pass.results.iter().any(|r| r.finish.is_some()) {
         return false;
-    };
+    }
     let (from, to) = (&reduction.out, &map.out);
     if from.extent() != to.extent() || !map.reads.contains(from) {
         return false;
@@ -80,15 +89,27 @@ fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> bool {
     if !in_place || map.live.as_ref().is_some_and(elsewhere) {
         return false;
     }
-    let more = map.reads.iter().filter(|n| *n != from && !reduction.reads.contains(n)).count();
-    let status = usize::from(!reduction.checks.is_empty() || !map.checks.is_empty());
-    let buffers = reduction.reads.len() + more + status;
-    buffers as u32 + own_buffers(&reduction.recipe) <= limits.storage_buffers
+    let more = map.reads.iter().filter(|n| *n != from && !reduction.reads.contains(n));
+    let status = u32::from(!reduction.checks.is_empty() || !map.checks.is_empty());
+    let reads = reduction.reads.iter().chain(more);
+    fits(&reduction.recipe, std::iter::once(to), reads, &|_| false, status, limits)
 }
 
 fn joined(reduction: Step, map: Step) -> Step {
-    let Recipe::Map { value, .. } = map.recipe else { unreachable!("bug: no map") };
+    let (Recipe::Map { value, .. }, Recipe::Reduce { reducer, value: reduced, .. }) = (map.recipe, &reduction.recipe)
+    else {
+        unreachable!("bug: no map of a reduction")
+    };
     let from = reduction.out;
+    let finish = Finish { reduced: Expr::load(&from, Expr::index()), value };
+    let result = RowResult {
+        out: map.out.clone(),
+        reducer: *reducer,
+        value: reduced.clone(),
+        finish: Some(finish),
+        live: map.live.clone(),
+        is_stored: true,
+    };
     let (mut reads, mut checks) = (reduction.reads, reduction.checks);
     let (mut after, mut fused) = (reduction.after, map.fused);
     for n in map.reads {
@@ -107,15 +128,13 @@ fn joined(reduction: Step, map: Step) -> Step {
         }
     }
     fused.extend(reduction.fused);
-    let reduced = Expr::load(&from, Expr::index());
     Step {
         out: map.out,
         recipe: reduction.recipe,
-        finish: Some(Finish { reduced, value }),
+        pass: Some(RowPass { results: vec![result], map: None }),
         live: map.live,
         reads,
-        longs: reduction.longs,
-        ends_loops: reduction.ends_loops,
+        limits: reduction.limits,
         checks,
         after,
         row_context: reduction.row_context,

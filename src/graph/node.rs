@@ -14,8 +14,11 @@ use super::backend::{BackendRef, Status};
 use super::digest::Digest;
 use super::expr::{Check, Expr};
 use super::extent::Extent;
+use super::marks::{self, Marks};
 use super::opcode::{HashOp, ReduceOp};
 pub(crate) use super::recipe::{Product, Recipe, Rows};
+use super::reducer::Reducer;
+use super::row_pass::BLOCK;
 use crate::dtype::DType;
 use crate::error::Result;
 
@@ -26,6 +29,28 @@ pub(crate) struct Stored {
     pub(crate) data: Arc<dyn Any + Send + Sync>,
     /// The conditions to look at before the data is trusted.
     pub(crate) status: Arc<[Status]>,
+}
+
+/// What the host knows of the lengths of rows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KnownLengths {
+    /// No row is longer.
+    pub(crate) longest: u32,
+    /// No more values than that are in rows longer than [`BLOCK`].
+    pub(crate) in_long_rows: u32,
+}
+
+impl KnownLengths {
+    const NONE: Self = Self { longest: u32::MAX, in_long_rows: u32::MAX };
+
+    /// Those of rows with these splits.
+    pub(crate) fn of(splits: &[u32]) -> Self {
+        let lengths = || splits.windows(2).map(|w| w[1].wrapping_sub(w[0]));
+        Self {
+            longest: lengths().max().unwrap_or(0),
+            in_long_rows: lengths().filter(|&len| len > BLOCK).fold(0, u32::saturating_add),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -41,8 +66,8 @@ struct Inner {
     asserts: Box<[Node]>,
     /// Nodes in a chain of unevaluated ones above and including this: what a walk may have to descend.
     depth: u32,
-    /// For splits: no row is longer. No part of its identity.
-    longest: u32,
+    /// For splits: what the host knows of the rows. No part of its identity.
+    lengths: KnownLengths,
     /// Whether reading it may be an error: whether it, or something that it is made of, has a condition.
     fallible: bool,
     stored: OnceLock<Stored>,
@@ -96,23 +121,29 @@ impl Drop for Inner {
 impl Node {
     /// An array that exists already, in the backend's own storage.
     pub(crate) fn source(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
-        Self::sourced(backend, dtype, len, u32::MAX, data)
+        Self::sourced(backend, dtype, len, KnownLengths::NONE, data)
     }
 
-    /// Splits that exist already, `len` of them, of rows that are no longer than `longest`.
+    /// Splits that exist already, `len` of them, of rows of which that is known.
     pub(crate) fn source_splits(
         backend: &BackendRef,
-        (len, longest): (u32, u32),
+        (len, lengths): (u32, KnownLengths),
         data: Arc<dyn Any + Send + Sync>,
     ) -> Self {
-        Self::sourced(backend, DType::U32, len, longest, data)
+        Self::sourced(backend, DType::U32, len, lengths, data)
     }
 
-    fn sourced(backend: &BackendRef, dtype: DType, len: u32, longest: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
+    fn sourced(
+        backend: &BackendRef,
+        dtype: DType,
+        len: u32,
+        lengths: KnownLengths,
+        data: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
         let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
         let stored = OnceLock::new();
         let _ = stored.set(Stored { data, status: Arc::from([]) });
-        Self(Arc::new(Inner {
+        intern(digest, || Inner {
             digest,
             dtype,
             extent: Extent::known(len),
@@ -121,10 +152,10 @@ impl Node {
             recipe: Mutex::new(None),
             asserts: Box::default(),
             depth: 0,
-            longest,
+            lengths,
             fallible: false,
             stored,
-        }))
+        })
     }
 
     fn recorded(
@@ -148,9 +179,7 @@ impl Node {
                 fallible |= n.is_fallible();
             };
             recipe.exprs().into_iter().chain(extent.live()).for_each(|e| for_each_node(e, &mut reads));
-            if let Some(Rows::Splits(n)) = recipe.rows() {
-                reads(n);
-            }
+            recipe.array().into_iter().for_each(&mut reads);
             asserts.iter().for_each(&mut reads);
             Inner {
                 digest,
@@ -161,7 +190,7 @@ impl Node {
                 recipe: Mutex::new(Some(Arc::new(recipe))),
                 asserts: asserts.into(),
                 depth: depth + 1,
-                longest: u32::MAX,
+                lengths: KnownLengths::NONE,
                 fallible,
                 stored: OnceLock::new(),
             }
@@ -203,14 +232,15 @@ impl Node {
     pub(crate) fn reduce(
         backend: &BackendRef,
         name: &'static str,
-        op: ReduceOp,
+        reducer: impl Into<Reducer>,
         (rows, nrows): (Rows, Extent),
         nvals: Extent,
         inner: u32,
         value: Expr,
     ) -> Result<Self> {
         let extent = nrows.times("a row reduction", u64::from(inner))?;
-        let recipe = Recipe::Reduce { op, rows, nrows, nvals, inner, value: value.clone() };
+        let reducer = reducer.into();
+        let recipe = Recipe::Reduce { reducer, rows, nrows, nvals, inner, value: value.clone() };
         Ok(Self::recorded(backend, name, value.dtype(), extent, &[], recipe))
     }
 
@@ -273,27 +303,40 @@ impl Node {
         op: HashOp,
         (rows, nrows): (Rows, Extent),
         byte: Expr,
+        asserts: &[Self],
     ) -> Self {
         let extent = nrows.clone();
-        Self::recorded(backend, name, DType::U64, extent, &[], Recipe::Hash { op, rows, nrows, byte })
+        Self::recorded(backend, name, DType::U64, extent, asserts, Recipe::Hash { op, rows, nrows, byte })
     }
 
-    /// The values of the positions that stay, of which there are `live` (an expression without `Index`); see
-    /// [`Recipe::Compact`].
+    /// The marks of the positions at which `keep` holds; see [`Recipe::Marks`].
+    pub(super) fn marks(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
+        let extent = Extent::known(marks::words(count.capacity()));
+        Self::recorded(backend, name, DType::U32, extent, &[], Recipe::Marks { keep, count })
+    }
+
+    /// The values of the positions that stay, `inner` numbers each, `extent` numbers in all; see [`Recipe::Compact`].
     pub(crate) fn compact(
         backend: &BackendRef,
         name: &'static str,
-        (keep, value): (Expr, Expr),
-        count: Extent,
-        live: Expr,
+        marks: &Marks,
+        (value, inner): (Expr, u32),
+        extent: Extent,
     ) -> Self {
-        let extent = Extent::bounded(count.capacity(), live);
-        Self::recorded(backend, name, value.dtype(), extent, &[], Recipe::Compact { keep, value, count })
+        let dtype = value.dtype();
+        let recipe = Recipe::Compact { marks: marks.node().clone(), value, count: marks.count().clone(), inner };
+        Self::recorded(backend, name, dtype, extent, &[], recipe)
     }
 
     /// A condition over positions, to be handed to [`Node::map`]; see [`Recipe::Assert`].
     pub(crate) fn assert(backend: &BackendRef, count: Extent, ok: Expr, check: Arc<Check>) -> Self {
         Self::recorded(backend, check.op, DType::Bool, Extent::known(0), &[], Recipe::Assert { ok, count, check })
+    }
+
+    /// The node of that digest, if it is alive.
+    pub(crate) fn find(digest: Digest) -> Option<Self> {
+        let table = INTERNED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        table.get(&digest).and_then(Weak::upgrade).map(Self)
     }
 
     pub(crate) fn digest(&self) -> Digest {
@@ -321,7 +364,11 @@ impl Node {
     }
     /// For splits: no row is longer, as far as the host knows.
     pub(super) fn longest_row(&self) -> u32 {
-        self.0.longest
+        self.0.lengths.longest
+    }
+    /// For splits: no more values than that are in rows longer than [`BLOCK`].
+    pub(super) fn values_in_long_rows(&self) -> u32 {
+        self.0.lengths.in_long_rows
     }
     /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do not
     /// fit do not count.

@@ -13,6 +13,8 @@ pub(crate) enum UnaryOp {
     Abs,
     /// Logical complement of a bool, bitwise complement of an integer.
     Not,
+    /// How many bits of the u32 are set.
+    CountOnes,
     /// Whether the float is NaN (by its bits).
     IsNan,
     /// Whether the float is an infinity.

@@ -10,30 +10,64 @@ use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
 use super::extent::Extent;
 use super::finish;
+use super::fuse_rows;
 use super::node::{Node, Product, Recipe, Rows, for_each_node};
 use super::opcode::BinaryOp;
+use super::row_pass::{RowPass, RowResult};
 pub(crate) use super::step::{Longs, Plan, PlanLimits, Step};
 
 /// Expressions above this cost are not taken into a second consumer.
 pub(super) const CHEAP: u32 = 80;
 /// Expressions above this cost are stored rather than evaluated by both passes of a scan. Below a search's cost.
 const TWICE: u32 = 20;
+/// Results of rows are finished where they are stored, rather than for each element, above this cost.
+const PER_ELEMENT: u32 = 8;
 /// A step's expression is not grown beyond this cost.
 const STEP_COST: u32 = 2_000;
 
 /// Storage buffers that the templates of a recipe bind besides what it reads and the block of conditions: its output and
 /// scratch.
-pub(super) fn own_buffers(recipe: &Recipe) -> u32 {
+fn own_buffers(recipe: &Recipe) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Assert { .. } => 1,
         Recipe::Hash { .. } => 1,
-        Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } | Recipe::Compact { .. } => 2,
-        Recipe::Product(_) => 1,
+        Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } => 2,
+        Recipe::Product(_) | Recipe::Marks { .. } | Recipe::Compact { .. } => 1,
         // Digits, keys, and the permutation, which is the output in the last pass.
         Recipe::Sort { .. } => 3,
         // As a sort, and the list of long rows.
         Recipe::RowSort { .. } => 4,
     }
+}
+
+/// Whether a kernel of the recipe can bind what it reads besides its outputs, its scratch and the block of conditions.
+/// What `once` names takes one binding, however large it is.
+pub(super) fn fits<'a>(
+    recipe: &Recipe,
+    outputs: impl Iterator<Item = &'a Node>,
+    reads: impl Iterator<Item = &'a Node>,
+    once: &dyn Fn(&Node) -> bool,
+    status: u32,
+    limits: PlanLimits,
+) -> bool {
+    let further = |n: &Node| limits.windows(n.bytes()) - 1;
+    // One output is among the recipe's own.
+    let mut arrays = own_buffers(recipe) + status - 1;
+    let mut windows = 0;
+    for n in outputs {
+        arrays += 1;
+        windows += match recipe {
+            Recipe::Map { .. } | Recipe::Assert { .. } => 0,
+            // Keys and permutation of this pass, and of the one before.
+            Recipe::Sort { .. } | Recipe::RowSort { .. } => 4 * further(n),
+            _ => further(n),
+        };
+    }
+    for n in reads {
+        arrays += 1;
+        windows += if once(n) { 0 } else { further(n) };
+    }
+    arrays <= limits.arrays && (arrays + windows <= limits.bindings)
 }
 
 /// The partition and inner width for which this is the row of the current element, if it is of that form.
@@ -59,8 +93,11 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     for root in roots {
         planner.require(root);
     }
-    let steps = if limits.fuse { finish::into_stores(planner.steps, &planner.roots, limits) } else { planner.steps };
-    Plan { steps }
+    if !limits.fuse {
+        return Plan { steps: planner.steps };
+    }
+    let steps = finish::into_stores(planner.steps, &planner.roots, limits);
+    Plan { steps: fuse_rows::into_passes(steps, &planner.roots, limits) }
 }
 
 struct Planner {
@@ -127,9 +164,7 @@ impl Planner {
                     exprs.extend(e.operands());
                 }
             }
-            if let Some(Rows::Splits(n)) = recipe.rows() {
-                stack.push(n.clone());
-            }
+            stack.extend(recipe.array().cloned());
             stack.extend(node.asserts().iter().cloned());
         }
     }
@@ -150,12 +185,13 @@ impl Planner {
 
     /// Resolves the recipe's expressions, storing more and more of the maps in it until it fits the limits.
     fn grow(&self, node: &Node, recipe: &Recipe) -> Step {
-        let own = own_buffers(recipe);
         let mut stored = HashSet::new();
         loop {
             let step = self.resolve_recipe(node, recipe, &stored);
             let status = u32::from(!step.0.checks.is_empty() || matches!(recipe, Recipe::Assert { .. }));
-            if step.0.reads.len() as u32 + own + status <= self.limits.storage_buffers {
+            let at_own = step.0.at_own_position();
+            let once = |n: &Node| at_own.contains(&n.digest());
+            if fits(recipe, std::iter::once(node), step.0.reads.iter(), &once, status, self.limits) {
                 return step.0;
             }
             // Store the map that brings in the most arrays: its own become one.
@@ -181,7 +217,7 @@ impl Planner {
                 Recipe::Scan { .. } | Recipe::Sort { .. } | Recipe::RowSort { .. } => Evaluation::Twice,
                 Recipe::Product(_) => Evaluation::Again,
                 Recipe::Hash { .. } => Evaluation::Everywhere,
-                Recipe::Compact { .. } => Evaluation::Rowless,
+                Recipe::Marks { .. } | Recipe::Compact { .. } => Evaluation::Rowless,
                 _ => Evaluation::Once,
             },
             domain: None,
@@ -206,11 +242,11 @@ impl Planner {
                 let domain = (!whole).then(|| node.extent().clone());
                 Recipe::Map { value: each(value, domain, &mut g), whole: *whole }
             }
-            Recipe::Reduce { op, rows, nrows, nvals, inner, value } => {
+            Recipe::Reduce { reducer, rows, nrows, nvals, inner, value } => {
                 let domain = numbers(nvals, *inner);
                 let (nrows, nvals) = (count(self, nrows), count(self, nvals));
                 let value = each(value, domain, &mut g);
-                Recipe::Reduce { op: *op, rows: rows.clone(), nrows, nvals, inner: *inner, value }
+                Recipe::Reduce { reducer: *reducer, rows: rows.clone(), nrows, nvals, inner: *inner, value }
             }
             Recipe::Product(p) => {
                 let batches = count(self, &p.batches);
@@ -255,10 +291,13 @@ impl Planner {
                 let nrows = count(self, nrows);
                 Recipe::Hash { op: *op, rows: rows.clone(), nrows, byte: each(byte, None, &mut g) }
             }
-            Recipe::Compact { keep, value, count: n } => {
+            Recipe::Marks { keep, count: n } => {
                 let live = count(self, n);
-                let (keep, value) = (each(keep, Some(n.clone()), &mut g), each(value, None, &mut g));
-                Recipe::Compact { keep, value, count: live }
+                Recipe::Marks { keep: each(keep, Some(n.clone()), &mut g), count: live }
+            }
+            Recipe::Compact { marks, value, count: n, inner } => {
+                let live = count(self, n);
+                Recipe::Compact { marks: marks.clone(), value: each(value, None, &mut g), count: live, inner: *inner }
             }
             Recipe::Assert { ok, count: n, check } => {
                 let live = count(self, n);
@@ -269,9 +308,7 @@ impl Planner {
         let mut checks = Vec::new();
         let mut own_rows: Vec<(Node, u32)> = Vec::new();
         let mut reads: Vec<Node> = Vec::new();
-        if let Some(Rows::Splits(s)) = resolved.rows() {
-            reads.push(s.clone());
-        }
+        reads.extend(resolved.array().cloned());
         for e in resolved.exprs().into_iter().chain(&live) {
             for_each_expr(e, &mut |e| {
                 if let ExprKind::Checked(check, _, _) = e.kind()
@@ -295,9 +332,17 @@ impl Planner {
         let mut fused = vec![node.op()];
         fused.extend(g.taken.iter().map(Node::op));
         let taken = g.taken;
-        let (out, longs, ends_loops) = (node.clone(), self.limits.longs, self.limits.ends_loops);
-        let (recipe, finish, after) = (resolved, None, g.after);
-        let step = Step { out, recipe, finish, live, reads, longs, ends_loops, checks, after, row_context, fused };
+        let (out, limits) = (node.clone(), self.limits);
+        let pass = match &resolved {
+            Recipe::Reduce { reducer, value, .. } => {
+                let (out, value, live) = (node.clone(), value.clone(), live.clone());
+                let result = RowResult { out, reducer: *reducer, value, finish: None, live, is_stored: true };
+                Some(RowPass { results: vec![result], map: None })
+            }
+            _ => None,
+        };
+        let (recipe, after) = (resolved, g.after);
+        let step = Step { out, recipe, pass, live, reads, limits, checks, after, row_context, fused };
         (step, taken)
     }
 
@@ -372,11 +417,30 @@ impl Planner {
         if repeated && (cost > CHEAP || (uses > 8 && cost > 8)) {
             return None;
         }
+        // The quotient of a mean, say, read for every element of the row: better made once a row, as it is stored.
+        if !at.is_index() && cost > PER_ELEMENT && self.is_finish(n, value) {
+            return None;
+        }
         if g.cost + cost > STEP_COST {
             return None;
         }
         g.cost += cost;
         Some(body)
+    }
+}
+
+impl Planner {
+    /// Whether the map only finishes the results of a row reduction, which it alone reads.
+    fn is_finish(&self, map: &Node, value: &Expr) -> bool {
+        let mut found = false;
+        for_each_expr(value, &mut |e| {
+            if let ExprKind::Load(n, at) = e.kind() {
+                let reduces = matches!(n.recipe().as_deref(), Some(Recipe::Reduce { .. }));
+                let alone = self.uses.get(&n.digest()) == Some(&1) && !self.roots.contains(&n.digest());
+                found |= at.is_index() && reduces && alone && n.extent() == map.extent();
+            }
+        });
+        found
     }
 }
 

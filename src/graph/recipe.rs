@@ -6,6 +6,7 @@ use super::expr::{Check, Expr};
 use super::extent::Extent;
 use super::node::Node;
 use super::opcode::{HashOp, ReduceOp};
+use super::reducer::Reducer;
 
 /// Where rows begin: the partition argument of the row primitives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -64,8 +65,8 @@ pub(crate) enum Recipe {
     /// `out[row * inner + d]` is the reduction of `value` over the elements `(j, d)` of the row, `j` ascending.
     /// `value` is an expression in the flat position `j * inner + d`.
     Reduce {
-        /// The monoid.
-        op: ReduceOp,
+        /// What of each row.
+        reducer: Reducer,
         /// The rows.
         rows: Rows,
         /// How many rows.
@@ -140,14 +141,23 @@ pub(crate) enum Recipe {
         /// The bytes, by flat position.
         byte: Expr,
     },
-    /// The values at the positions where `keep` holds, in order; as many as the node's extent says are live.
-    Compact {
+    /// The positions at which `keep` holds, as bits and ranks: see [`super::marks`].
+    Marks {
         /// Which positions stay; bool.
         keep: Expr,
-        /// The value of a position; asked for only where it stays.
+        /// How many positions.
+        count: Extent,
+    },
+    /// The values of the marked positions, in order, `inner` numbers each; as many as the node's extent says are live.
+    Compact {
+        /// The marks.
+        marks: Node,
+        /// The numbers, by flat position `position * inner + d`; asked for only where the position stays.
         value: Expr,
         /// How many positions.
         count: Extent,
+        /// Numbers that a position has.
+        inner: u32,
     },
     /// No array: a condition that must hold at every position below `count`.
     Assert {
@@ -228,8 +238,12 @@ impl Recipe {
                 out.push(byte);
                 [Some(nrows), None]
             }
-            Self::Compact { keep, value, count } => {
-                out.extend([keep, value]);
+            Self::Marks { keep, count } => {
+                out.push(keep);
+                [Some(count), None]
+            }
+            Self::Compact { value, count, .. } => {
+                out.push(value);
                 [Some(count), None]
             }
             Self::Assert { ok, count, .. } => {
@@ -239,6 +253,15 @@ impl Recipe {
         };
         out.extend(extents.into_iter().flatten().filter_map(Extent::live));
         out
+    }
+
+    /// The array that it reads other than by its expressions, if any: the splits that it walks, the marks.
+    pub(crate) fn array(&self) -> Option<&Node> {
+        match (self, self.rows()) {
+            (Self::Compact { marks, .. }, _) => Some(marks),
+            (_, Some(Rows::Splits(splits))) => Some(splits),
+            _ => None,
+        }
     }
 
     /// The splits it searches or walks, if any.

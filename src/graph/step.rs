@@ -1,22 +1,47 @@
 //! What a plan consists of, and what it must keep to.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::expr::{Check, Expr};
-use super::finish::Finish;
-use super::node::{Node, Recipe};
+use super::digest::Digest;
+use super::expr::{Check, Expr, ExprKind};
+use super::node::{Node, Recipe, for_each_node};
+use super::plan::for_each_expr;
+use super::row_pass::RowPass;
 
 /// What a kernel of the backend may use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlanLimits {
-    /// Storage buffers a kernel can bind, output included.
-    pub(crate) storage_buffers: u32,
+    /// Arrays a kernel reads and writes, output included.
+    pub(crate) arrays: u32,
+    /// Storage buffers a kernel can bind: as many as arrays, or more, so that an array can take several.
+    pub(crate) bindings: u32,
+    /// Bytes that one binding holds; a larger array takes several.
+    pub(crate) max_binding: u64,
     /// Whether maps are taken into their consumers at all; off only to test that it changes no bits.
     pub(crate) fuse: bool,
     /// What 64-bit integers are in its kernels.
     pub(crate) longs: Longs,
     /// Whether the driver ends the loops of an invocation after 65,535 turns, without a word.
     pub(crate) ends_loops: bool,
+}
+
+impl PlanLimits {
+    /// How many bindings an array of so many bytes takes.
+    pub(crate) fn windows(&self, bytes: u64) -> u32 {
+        if bytes <= self.max_binding { 1 } else { bytes.div_ceil(self.window_bytes()).try_into().unwrap_or(u32::MAX) }
+    }
+
+    /// Bytes of each binding of an array that takes several: a power of two.
+    pub(crate) fn window_bytes(&self) -> u64 {
+        1 << self.max_binding.max(1).ilog2()
+    }
+
+    /// As on the smallest device that there may be.
+    #[cfg(test)]
+    pub(crate) const fn of_core_webgpu(longs: Longs) -> Self {
+        Self { arrays: 8, bindings: 8, max_binding: 128 << 20, fuse: true, longs, ends_loops: true }
+    }
 }
 
 /// What 64-bit integers are in a device's kernels. In storage they are 8 bytes, little endian, either way.
@@ -35,16 +60,14 @@ pub(crate) struct Step {
     pub(crate) out: Node,
     /// How, with maps substituted.
     pub(crate) recipe: Recipe,
-    /// What becomes of the results of a row reduction as they are stored, if anything.
-    pub(crate) finish: Option<Finish>,
+    /// What a row reduction gives, of which the node is the first, or the map.
+    pub(crate) pass: Option<RowPass>,
     /// The live count of the output, over stored arrays only.
     pub(crate) live: Option<Expr>,
     /// Stored arrays that it reads, in order of first use; of earlier steps or from before.
     pub(crate) reads: Vec<Node>,
-    /// What 64-bit integers are in its kernels.
-    pub(crate) longs: Longs,
-    /// Whether the driver ends the loops of an invocation after 65,535 turns, without a word.
-    pub(crate) ends_loops: bool,
+    /// What its kernels may use.
+    pub(crate) limits: PlanLimits,
     /// Conditions evaluated on the way.
     pub(crate) checks: Vec<Arc<Check>>,
     /// Conditions that the output depends on besides.
@@ -53,6 +76,33 @@ pub(crate) struct Step {
     pub(crate) row_context: Option<(Node, u32)>,
     /// The operations taken in, innermost last.
     pub(crate) fused: Vec<&'static str>,
+}
+
+impl Step {
+    /// The arrays that a map reads at the position of its own element, and nowhere else.
+    pub(crate) fn at_own_position(&self) -> HashSet<Digest> {
+        let (Recipe::Map { value, .. } | Recipe::Assert { ok: value, .. }) = &self.recipe else {
+            return HashSet::new();
+        };
+        let mut elsewhere: HashSet<Digest> = self.row_context.iter().map(|(splits, _)| splits.digest()).collect();
+        let mut at_own = HashSet::new();
+        let count = match &self.recipe {
+            Recipe::Assert { count, .. } => count.live(),
+            _ => None,
+        };
+        for_each_expr(value, &mut |e| match e.kind() {
+            ExprKind::Load(n, at) if at.is_index() => {
+                at_own.insert(n.digest());
+            }
+            _ => elsewhere.extend(e.node().map(Node::digest)),
+        });
+        for e in self.live.iter().chain(count) {
+            for_each_node(e, &mut |n| {
+                elsewhere.insert(n.digest());
+            });
+        }
+        at_own.difference(&elsewhere).copied().collect()
+    }
 }
 
 /// Steps in an order in which they can run.

@@ -9,8 +9,10 @@ use std::collections::HashSet;
 
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
+use super::marks;
 use super::node::{Node, Recipe, Rows};
 use super::plan::{Plan, Step, for_each_expr};
+use super::row_pass::{BLOCK, in_long_rows};
 
 /// Tables up to this size count once, however often they are read.
 const CACHED_TABLE: u64 = 4 << 20;
@@ -22,32 +24,29 @@ pub(crate) struct Traffic {
     pub(crate) written: u64,
 }
 
-/// The main expression of the recipe with how many positions it is evaluated at, and the rows it walks.
-fn domain(step: &Step) -> (&Expr, u64, Option<&Rows>) {
+/// The main expression of the recipe with how many positions it is evaluated at.
+fn domain(step: &Step) -> (&Expr, u64) {
     match &step.recipe {
-        Recipe::Map { value, .. } => (value, u64::from(step.out.extent().capacity()), None),
-        Recipe::Assert { ok, count, .. } => (ok, u64::from(count.capacity()), None),
-        Recipe::Reduce { rows, nvals, inner, value, .. } => {
-            (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))
-        }
+        Recipe::Map { value, .. } => (value, u64::from(step.out.extent().capacity())),
+        Recipe::Assert { ok, count, .. } => (ok, u64::from(count.capacity())),
+        Recipe::Reduce { nvals, inner, value, .. } => (value, u64::from(nvals.capacity()) * u64::from(*inner)),
         // Each operand once: tiles of one row or column read the same, from the cache or not.
-        Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0]), Some(&p.tiles)),
-        Recipe::Scan { value, count } => (value, u64::from(count.capacity()), None),
-        Recipe::RowScan { rows, nvals, inner, value, .. } => {
-            (value, u64::from(nvals.capacity()) * u64::from(*inner), Some(rows))
-        }
-        Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity()), None),
-        Recipe::RowSort { rows, nvals, key, .. } => (key, u64::from(nvals.capacity()), Some(rows)),
-        Recipe::Hash { rows, byte, .. } => {
+        Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0])),
+        Recipe::Scan { value, count } => (value, u64::from(count.capacity())),
+        Recipe::RowScan { nvals, inner, value, .. } => (value, u64::from(nvals.capacity()) * u64::from(*inner)),
+        Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity())),
+        Recipe::RowSort { nvals, key, .. } => (key, u64::from(nvals.capacity())),
+        Recipe::Hash { byte, .. } => {
             let mut bytes = 0;
             for_each_expr(byte, &mut |e| {
                 if let ExprKind::Load(n, _) = e.kind() {
                     bytes = bytes.max(n.bytes());
                 }
             });
-            (byte, bytes, Some(rows))
+            (byte, bytes)
         }
-        Recipe::Compact { keep, count, .. } => (keep, u64::from(count.capacity()), None),
+        Recipe::Marks { keep, count } => (keep, u64::from(count.capacity())),
+        Recipe::Compact { value, count, inner, .. } => (value, u64::from(count.capacity()) * u64::from(*inner)),
     }
 }
 
@@ -64,36 +63,49 @@ fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
 
 /// Calls `f` with each array that the step reads and the bytes of it, by distinct load; splits once.
 fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
-    let (value, positions, rows) = domain(step);
+    let (value, positions) = domain(step);
     let mut splits = HashSet::new();
     let mut searched = |n: &Node, f: &mut dyn FnMut(&Node, Option<&Expr>, u64)| {
         if splits.insert(n.digest()) {
             f(n, None, n.bytes());
         }
     };
-    if let Some(Rows::Splits(n)) = rows {
+    if let Some(n) = step.recipe.array() {
         searched(n, f);
     }
-    let mut values = vec![(value, positions)];
-    match &step.recipe {
-        Recipe::Product(p) => values.push((&p.operands[1], u64::from(p.capacities[1]))),
-        Recipe::Compact { value, .. } => values.push((value, positions)),
-        _ => {}
+    let mut values = match &step.pass {
+        None => vec![(value, positions)],
+        Some(pass) => pass.results.iter().map(|r| (&r.value, positions)).collect(),
+    };
+    if let Recipe::Product(p) = &step.recipe {
+        values.push((&p.operands[1], u64::from(p.capacities[1])));
     }
-    // What is reduced is at hand where it is finished.
-    let reduced = step.finish.as_ref().map(|f| &f.reduced);
-    values.extend(step.finish.as_ref().map(|f| (&f.value, u64::from(step.out.extent().capacity()))));
+    // What is reduced is at hand where it is finished, and where the elements are mapped by it.
+    let mut at_hand: Vec<&Node> = Vec::new();
+    if let Some(pass) = &step.pass {
+        for r in &pass.results {
+            at_hand.push(&r.out);
+            if let Some(finish) = &r.finish {
+                at_hand.extend(finish.reduced.node());
+                values.push((&finish.value, u64::from(r.out.extent().capacity())));
+            }
+        }
+        values.extend(pass.map.as_ref().map(|m| (&m.value, positions)));
+    }
     for (value, _) in &values {
         for_each_expr(value, &mut |e| match e.kind() {
             ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, f),
             _ => {}
         });
     }
+    // What one position reads for two purposes it reads once.
+    let mut seen = HashSet::new();
     for (value, positions) in values {
         for_each_expr(value, &mut |e| {
             if let ExprKind::Load(n, at) = e.kind() {
+                let is_new = step.pass.is_none() || seen.insert((e.digest(), positions));
                 // Splits are met as partitions above, and are not read a second time for their ends.
-                if Some(e) != reduced && !splits.contains(&n.digest()) {
+                if is_new && !at_hand.contains(&n) && !splits.contains(&n.digest()) {
                     f(n, Some(at), load_bytes(n, at, positions));
                 }
             }
@@ -101,11 +113,36 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     }
 }
 
+/// What a pass over rows reads once more for the elements of rows that take several kernels: its own map's values, and
+/// the splits.
+fn read_again(step: &Step) -> u64 {
+    let (Some(pass), Recipe::Reduce { rows, nvals, .. }) = (&step.pass, &step.recipe) else { return 0 };
+    // Elements are mapped where they are one number.
+    let (Some(map), true) = (&pass.map, rows.longest() > BLOCK) else { return 0 };
+    let elements = u64::from(nvals.capacity());
+    let mut reduced = HashSet::new();
+    for r in &pass.results {
+        for_each_expr(&r.value, &mut |e| {
+            reduced.insert(e.digest());
+        });
+    }
+    let mut bytes = 0;
+    for_each_expr(&map.value, &mut |e| {
+        if let ExprKind::Load(n, at) = e.kind()
+            && reduced.contains(&e.digest())
+        {
+            bytes += load_bytes(n, at, elements);
+        }
+    });
+    let splits = if let Rows::Splits(n) = rows { n.bytes() } else { 0 };
+    bytes * u64::from(in_long_rows(rows, nvals.capacity())) / elements.max(1) + splits
+}
+
 /// What the step moves. A scan or a sort evaluates its expression twice; a sort of rows once, where they are short.
 pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let mut read = 0;
     loads(step, &mut |_, _, bytes| read += bytes);
-    let written = step.out.bytes();
+    let written = step.outputs().iter().map(|n| n.bytes()).sum::<u64>();
     match &step.recipe {
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
         Recipe::RowScan { .. } => {
@@ -114,13 +151,18 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
             let again = if scratch_bytes > step.out.dtype().size() as u64 { written } else { 0 };
             Traffic { read: read + again + 2 * scratch_bytes, written: written + again + 2 * scratch_bytes }
         }
-        Recipe::Reduce { .. } if step.out.dtype().size() < 4 => {
-            // Words that several results share are cleared, and then set bit by bit.
-            Traffic { read: read + written + scratch_bytes, written: 2 * written + scratch_bytes }
+        // The number of each tile is replaced by the sum of those before it.
+        Recipe::Marks { count, .. } => {
+            let tiles = u64::from(marks::tiles(count.capacity())) * 4;
+            Traffic { read: read + tiles, written: written + tiles }
         }
-        Recipe::Reduce { .. } | Recipe::Compact { .. } => {
+        Recipe::Reduce { .. } => {
+            // Words that several results share are cleared, and then set bit by bit.
+            let packed: u64 = step.outputs().iter().filter(|n| n.dtype().size() < 4).map(|n| n.bytes()).sum();
+            let (read, written) = (read + read_again(step) + packed, written + packed);
             Traffic { read: read + scratch_bytes, written: written + scratch_bytes }
         }
+        Recipe::Compact { .. } if step.out.dtype().size() < 4 => Traffic { read: read + written, written: 2 * written },
         Recipe::Sort { count, bits, .. } => {
             let (n, passes) = (u64::from(count.capacity()), u64::from(bits.div_ceil(8).max(1)));
             // A pass reads a key twice and an index once, and writes both.
@@ -140,7 +182,7 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
 /// The bytes that any way of computing the plan's roots moves: what the plan reads from before, each array as often as
 /// it is named, and the roots.
 pub(crate) fn least(plan: &Plan, roots: &[Node]) -> u64 {
-    let made: HashSet<Digest> = plan.steps.iter().map(|s| s.out.digest()).collect();
+    let made: HashSet<Digest> = plan.steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
     let mut seen = HashSet::new();
     let mut bytes = 0;
     for step in &plan.steps {

@@ -379,3 +379,15 @@ pub(crate) fn wgsl_source(f: MathFn, dtype: DType) -> &'static str {
 pub(crate) fn wgsl_depends(f: MathFn, dtype: DType) -> &'static [MathFn] {
     &source(f, dtype).1.calls
 }
+
+/// `exp(x)`, for loops that are compiled around it.
+#[inline(always)]
+pub(crate) fn exp_f32(x: f32) -> f32 {
+    exp::exp(x)
+}
+
+/// The same of 64 bits.
+#[inline(always)]
+pub(crate) fn exp_f64(x: f64) -> f64 {
+    exp::exp(x)
+}

@@ -7,7 +7,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
-use crate::graph::opcode::ReduceOp;
+use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 
 /// Elements in the order of their keys.
@@ -59,11 +59,11 @@ impl ByKey {
         &self,
         backend: &BackendRef,
         name: &'static str,
-        op: ReduceOp,
+        by: impl Into<Reducer>,
         inner: u32,
         value: &Expr,
     ) -> Result<Node> {
-        reduce_rows(backend, name, op, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&self.sorted(inner)))
+        reduce_rows(backend, name, by, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&self.sorted(inner)))
     }
 
     /// The numbers of all elements side by side by key, `inner` an element, as positions in the order in which they stand.
@@ -119,7 +119,7 @@ impl ByKey {
 pub(crate) fn reduce_rows(
     backend: &BackendRef,
     name: &'static str,
-    op: ReduceOp,
+    by: impl Into<Reducer>,
     (rows, nrows): (&Rows, &Extent),
     nvals: &Extent,
     inner: u32,
@@ -130,5 +130,5 @@ pub(crate) fn reduce_rows(
         return Ok(Node::map(backend, name, Extent::known(0), nothing, &[]));
     }
     debug_assert!(value.dtype() == value.dtype().accumulator(), "bug: a reduction over packed numbers");
-    Node::reduce(backend, name, op, (rows.clone(), nrows.clone()), nvals.clone(), inner, value)
+    Node::reduce(backend, name, by, (rows.clone(), nrows.clone()), nvals.clone(), inner, value)
 }

@@ -3,10 +3,14 @@
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result};
-use crate::graph::expr::Expr;
+use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::HashOp;
 use crate::tensor::{RaggedTensor, Tensor};
+
+/// Bytes of a string that each of the hashes gets through where a driver ends an invocation's loops after 65,535 turns in
+/// all, as Mesa's software driver does: a turn takes 8 bytes or more, but at 256 KiB one of them was cut short.
+const LONGEST_CHAIN: u32 = 128 << 10;
 
 /// The seed that TensorFlow's `to_hash_bucket` hashes with.
 const TF_SEED: u64 = 0xDE_CAFC_AFFE;
@@ -17,7 +21,7 @@ impl Tensor {
     /// The layout stays; u64. The empty string has a fingerprint too (it is not 0).
     ///
     /// # Errors
-    /// The tensor holds no strings.
+    /// The tensor holds no strings. On Mesa's software adapter, at the read: a string of more than 128 KiB.
     ///
     /// # Cost
     /// One kernel, an invocation a string; operations that made the strings are fused into its loads. No wait.
@@ -32,6 +36,7 @@ impl Tensor {
     /// assert_eq!(x.values, HostValues::U64(vec![12917804110809363939, 15118465453979963096]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn fingerprint64(&self) -> Result<Self> {
         self.hashed("fingerprint64", HashOp::Fingerprint)
     }
@@ -56,6 +61,7 @@ impl Tensor {
     /// assert_eq!(x.values, HostValues::I64(vec![63, 96]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_hash_bucket_fast(&self, buckets: i64) -> Result<Self> {
         self.bucketed("to_hash_bucket_fast", HashOp::Fingerprint, buckets)
     }
@@ -66,6 +72,7 @@ impl Tensor {
     ///
     /// # Source
     /// `tf.strings.to_hash_bucket_strong`.
+    #[track_caller]
     pub fn to_hash_bucket_strong(&self, buckets: i64, key: [u64; 2]) -> Result<Self> {
         self.bucketed("to_hash_bucket_strong", HashOp::Sip { key }, buckets)
     }
@@ -76,20 +83,35 @@ impl Tensor {
     ///
     /// # Source
     /// `tf.strings.to_hash_bucket`.
+    #[track_caller]
     pub fn to_hash_bucket(&self, buckets: i64) -> Result<Self> {
         self.bucketed("to_hash_bucket", HashOp::Murmur { seed: TF_SEED }, buckets)
     }
 
+    #[track_caller]
     fn hash_node(&self, name: &'static str, op: HashOp) -> Result<Node> {
         let (strings, bytes) = self.strings(name)?;
-        let rows = (strings.rows().clone(), strings.nrows_extent().clone());
-        Ok(Node::hash(self.backend(), name, op, rows, Expr::load(bytes, Expr::index())))
+        let (rows, nrows) = (strings.rows().clone(), strings.nrows_extent().clone());
+        let longest = rows.longest().min(bytes.extent().capacity());
+        let mut asserts = Vec::new();
+        if self.backend().plan_limits().ends_loops && longest > LONGEST_CHAIN {
+            let ok = strings.length(Expr::index()).le(Expr::u32(LONGEST_CHAIN));
+            let what = format!(
+                "a string is longer than {LONGEST_CHAIN} bytes, and the driver of {} ends a kernel's long loops: hash it on \
+                 a CPU device",
+                self.backend().name()
+            );
+            asserts.push(Node::assert(self.backend(), nrows.clone(), ok, Check::new(name, what)));
+        }
+        Ok(Node::hash(self.backend(), name, op, (rows, nrows), Expr::load(bytes, Expr::index()), &asserts))
     }
 
+    #[track_caller]
     fn hashed(&self, name: &'static str, op: HashOp) -> Result<Self> {
         self.with_value_node(self.hash_node(name, op)?)
     }
 
+    #[track_caller]
     fn bucketed(&self, name: &'static str, op: HashOp, buckets: i64) -> Result<Self> {
         if buckets < 1 {
             return Err(Error::argument(name, format!("the number of buckets is {buckets}, but must be at least 1")));
@@ -102,21 +124,25 @@ impl Tensor {
 
 impl RaggedTensor<Str> {
     /// As [`Tensor::fingerprint64`].
+    #[track_caller]
     pub fn fingerprint64(&self) -> Result<RaggedTensor<u64>> {
         self.erased().fingerprint64()?.try_into()
     }
 
     /// As [`Tensor::to_hash_bucket_fast`].
+    #[track_caller]
     pub fn to_hash_bucket_fast(&self, buckets: i64) -> Result<RaggedTensor<i64>> {
         self.erased().to_hash_bucket_fast(buckets)?.try_into()
     }
 
     /// As [`Tensor::to_hash_bucket_strong`].
+    #[track_caller]
     pub fn to_hash_bucket_strong(&self, buckets: i64, key: [u64; 2]) -> Result<RaggedTensor<i64>> {
         self.erased().to_hash_bucket_strong(buckets, key)?.try_into()
     }
 
     /// As [`Tensor::to_hash_bucket`].
+    #[track_caller]
     pub fn to_hash_bucket(&self, buckets: i64) -> Result<RaggedTensor<i64>> {
         self.erased().to_hash_bucket(buckets)?.try_into()
     }

@@ -1,8 +1,6 @@
 //! Masks: the elements at which a condition holds.
 
-use super::by_key::reduce_rows;
 use super::rows::Repeats;
-use super::slice::single_row;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
@@ -10,31 +8,14 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::marks::Marks;
 use crate::graph::node::Node;
-use crate::graph::opcode::ReduceOp;
 use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
-/// How many of the positions stay, at most all of them; known on the device. `keep` is an expression in the position.
-pub(super) fn kept(backend: &BackendRef, op: &'static str, count: &Extent, keep: &Expr) -> Result<Extent> {
-    if count.capacity() == 0 {
-        return Ok(Extent::known(0));
-    }
-    let all = single_row(backend, op, count.clone())?;
-    let rows = (all.rows(), all.nrows_extent());
-    let total = reduce_rows(backend, op, ReduceOp::Sum, rows, count, 1, keep.clone().cast(DType::U32))?;
-    Ok(Extent::bounded(count.capacity(), Expr::load(&total, Expr::u32(0))))
-}
-
 /// The positions that stay, in order, of which there are `stay`.
-pub(super) fn kept_positions(
-    backend: &BackendRef,
-    op: &'static str,
-    count: &Extent,
-    keep: &Expr,
-    stay: &Extent,
-) -> Node {
-    Node::compact(backend, op, (keep.clone(), Expr::index()), count.clone(), stay.expr())
+pub(super) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &Marks, stay: &Extent) -> Node {
+    Node::compact(backend, op, marks, (Expr::index(), 1), stay.clone())
 }
 
 impl Tensor {
@@ -52,9 +33,9 @@ impl Tensor {
     /// whose rows are not as long as the tensor's, at the read where only the device knows.
     ///
     /// # Cost
-    /// A sum of the mask a row, a scan of the sums, and a compaction; a scan more for each ragged dimension below the
-    /// mask. The mask is read twice, values once and only those that stay. Never waits; memory is taken for as many
-    /// elements as there were.
+    /// Marks (a bit and a rank for each element of the mask, a quarter of a byte), a map over the rows, and a compaction; a
+    /// scan for each ragged dimension below the mask. The mask is worked out once, values are read once and only those
+    /// that stay. Never waits; memory is taken for as many elements as there were.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -92,12 +73,12 @@ impl Tensor {
         let flag = Expr::load(mask.numbers(OP)?, Expr::index());
         // Conditions hang on the flags, which all that follows is made of.
         let flags = Node::map(backend, OP, count.clone(), flag, &asserts);
-        let keep = Expr::load(&flags, Expr::index());
+        let marks = Marks::new(backend, OP, &count, Expr::load(&flags, Expr::index()));
         let mut parts = above.to_vec();
         let stay = match parts.pop() {
-            None => kept(backend, OP, &count, &keep)?,
+            None => marks.total(),
             Some(rows) => {
-                let new = thinned(backend, OP, &rows, &count, &keep)?;
+                let new = thinned(backend, OP, &rows, &marks)?;
                 let stay = new.nvals_extent().clone();
                 parts.push(new);
                 stay
@@ -106,15 +87,13 @@ impl Tensor {
         let below = deep.below(levels)?;
         let taken = match below.values_ref() {
             Values::Numbers(numbers) if below.ragged_rank() == 0 => {
-                let width = below.width();
-                let keep = keep.at(&Expr::index().div(Expr::u32(width.max(1))));
-                let (numbers, all) = (Expr::load(numbers, Expr::index()), count.times(OP, u64::from(width))?);
-                let live = stay.times(OP, u64::from(width))?.expr();
-                let values = Values::Numbers(Node::compact(backend, OP, (keep, numbers), all, live));
+                let (value, width) = (Expr::load(numbers, Expr::index()), below.width());
+                let extent = stay.times(OP, u64::from(width))?;
+                let values = Values::Numbers(Node::compact(backend, OP, &marks, (value, width), extent));
                 Self::new(backend, Vec::new(), Some(stay), below.inner().to_vec(), values)?
             }
             _ => {
-                let from = kept_positions(backend, OP, &count, &keep, &stay);
+                let from = kept_positions(backend, OP, &marks, &stay);
                 below.take_rows(OP, stay, Expr::load(&from, Expr::index()), Repeats::Never, &[])?
             }
         };
@@ -149,18 +128,10 @@ impl Tensor {
     }
 }
 
-/// The rows once only the values stay that `keep` (an expression in the value) holds of.
-fn thinned(
-    backend: &BackendRef,
-    op: &'static str,
-    rows: &RowPartition,
-    count: &Extent,
-    keep: &Expr,
-) -> Result<RowPartition> {
-    let (nrows, flags) = (rows.nrows_extent(), keep.clone().cast(DType::U32));
-    let lengths = reduce_rows(backend, op, ReduceOp::Sum, (rows.rows(), nrows), count, 1, flags)?;
-    let length = Expr::load(&lengths, Expr::index());
-    let new = RowPartition::from_lengths(backend, op, nrows, length, count.capacity())?;
+/// The rows once only the marked ones of their values stay: each begins at the rank of its old start.
+fn thinned(backend: &BackendRef, op: &'static str, rows: &RowPartition, marks: &Marks) -> Result<RowPartition> {
+    let start = marks.rank(&rows.start(Expr::index()));
+    let new = RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, marks.count().capacity(), &[])?;
     Ok(new.with_lengths(rows.known_lengths().map(|(_, longest)| (0, longest))))
 }
 

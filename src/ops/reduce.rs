@@ -12,6 +12,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::tensor::{RaggedTensor, Tensor};
@@ -54,6 +55,13 @@ impl Reduction {
         self.stages.iter().try_fold(value, |value, stage| {
             Ok(Expr::load(&stage.reduce(&self.backend, self.op, op, value)?, Expr::index()))
         })
+    }
+
+    /// What the reducer gives of `value`, an expression in the number, if one reduction does it: as an expression in the
+    /// result's number. Only operations can be taken of what they gave before.
+    pub(super) fn at_once(&self, by: Reducer, value: &Expr) -> Result<Option<Expr>> {
+        let [stage] = self.stages.as_slice() else { return Ok(None) };
+        Ok(Some(Expr::load(&stage.reduce(&self.backend, self.op, by, value.clone())?, Expr::index())))
     }
 
     /// How many numbers each result is made of.
@@ -237,6 +245,13 @@ impl Tensor {
 
     /// The mean squared deviation from the mean, as an expression in the result's number.
     fn variance_of(&self, r: &Reduction) -> Result<Expr> {
+        let float = mean_dtype(r.op, self.dtype())?.accumulator();
+        let number = |x: f64| Expr::scalar(Scalar::from_f64(float, x));
+        // Quarters, of which no difference overflows.
+        let quarter = Expr::load(self.numbers(r.op)?, Expr::index()).cast(float).mul(number(0.25));
+        if let Some(squares) = r.at_once(Reducer::Deviations, &quarter)? {
+            return Ok(squares.mul(number(16.0)).quotient(r.count()?.cast(float)));
+        }
         let (mean, count) = self.mean_of(r)?;
         let mean = r.stored(mean);
         let x = Expr::load(self.numbers(r.op)?, Expr::index()).cast(mean.dtype());
@@ -416,10 +431,11 @@ impl Tensor {
     /// (`tf.math.reduce_variance`).
     ///
     /// The mean of the squared deviations from the mean, so that it is never negative and loses nothing to cancellation;
-    /// TensorFlow's difference of means of squares loses all digits where the mean is large. For floats and 64-bit integers
-    /// the mean has a second part, the mean of the deviations from its rounded value. Dtype as
-    /// [`reduce_mean`](Self::reduce_mean). Two passes over the values, or three with the second part, and as many maps of
-    /// the result's size.
+    /// TensorFlow's difference of means of squares loses all digits where the mean is large. Counts, means and deviations of
+    /// parts of the values are merged (Chan, Golub and LeVeque 1979), each mean as a value and what it is off by, so that
+    /// one pass over the values does, which other reductions over the same rows share ([`eval`](crate::eval)). NaN if any
+    /// value is not finite. Dtype as [`reduce_mean`](Self::reduce_mean). Axes that are not adjacent take two passes, or three
+    /// for floats and 64-bit integers.
     ///
     /// # Errors
     /// As [`reduce_mean`](Self::reduce_mean).
@@ -599,8 +615,8 @@ mod tests {
     }
 
     #[test]
-    fn a_variance_takes_three_passes() {
-        let steps = steps(Tensor::reduce_variance);
-        assert_eq!(steps, ["reduce"; 3]);
+    fn a_variance_takes_one_pass() {
+        assert_eq!(steps(Tensor::reduce_variance), ["reduce"]);
+        assert_eq!(steps(Tensor::reduce_std), ["reduce"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::concat::rows_of_both;
 use super::elementwise::Takes;
-use super::mask::{kept, kept_positions};
+use super::mask::kept_positions;
 use super::operand::{Operand, OperandOf};
 use super::rows::Repeats;
 use crate::device::Device;
@@ -11,6 +11,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
+use crate::graph::marks::Marks;
 use crate::graph::node::Node;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
@@ -150,7 +151,7 @@ impl Tensor {
     /// A tensor of strings.
     ///
     /// # Cost
-    /// A sum and a compaction over the elements, a map for each dimension, with a search for each ragged one, and one
+    /// Marks and a compaction over the elements, a map for each dimension, with a search for each ragged one, and one
     /// over the indices. Never waits; memory is taken for as many indices as there were elements.
     ///
     /// ```
@@ -169,9 +170,10 @@ impl Tensor {
         Takes::NumbersAndBools.check(OP, self.dtype())?;
         let (backend, count, rank) = (self.backend(), self.count()?, self.rank() as u32);
         let keep = Expr::load(self.numbers(OP)?, Expr::index()).cast(DType::Bool);
-        let stay = kept(backend, OP, &count, &keep)?;
+        let marks = Marks::new(backend, OP, &count, keep);
+        let stay = marks.total();
         let each = |at: Expr| Expr::load(&Node::map(backend, OP, stay.clone(), at, &[]), Expr::index());
-        let mut at = Expr::load(&kept_positions(backend, OP, &count, &keep, &stay), Expr::index());
+        let mut at = Expr::load(&kept_positions(backend, OP, &marks, &stay), Expr::index());
         let deep = self.deepened(self.inner().len())?;
         // From the innermost dimension outwards: the place in the row, then the row itself.
         let mut coordinates = Vec::with_capacity(rank as usize);

@@ -8,17 +8,23 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
+use crate::graph::reducer::Reducer;
 use crate::math::MathFn;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// The floats `x` less the greatest of those that they belong with; and the sums of the exponentials of that, an
-/// expression in the result's number.
+/// The greatest of the floats `x` that belong together, and the sum of the exponentials of what they are less: expressions in
+/// the result's number. They come from one reduction, if one brings together what belongs together.
+fn greatest_and_sum(x: &Expr, r: &Reduction) -> Result<Option<(Expr, Expr)>> {
+    let (most, sum) = (r.at_once(Reducer::Greatest, x)?, r.at_once(Reducer::SumOfExps, x)?);
+    Ok(most.zip(sum))
+}
+
+/// The floats `x` less the greatest of those that they belong with, along one axis; and the sums of the exponentials of
+/// that, an expression in the result's number.
 fn shifted(x: Expr, r: &Reduction) -> Result<(Expr, Expr)> {
-    let most = r.stored(greatest(r, x.clone(), number(x.dtype(), f64::NEG_INFINITY))?);
-    let shifted = x.sub(Expr::load(&most, r.target()));
-    let sum = r.fold(ReduceOp::Sum, math(MathFn::Exp, shifted.clone()))?;
-    Ok((shifted, sum))
+    let (most, sum) = greatest_and_sum(&x, r)?.expect("bug: one axis is one reduction");
+    Ok((x.sub(Expr::load(&r.stored(most), r.target())), sum))
 }
 
 impl Tensor {
@@ -61,9 +67,11 @@ impl Tensor {
     /// `axis` out of range; a dtype other than floats.
     ///
     /// # Cost
-    /// Two reductions and a map; the values are read three times. An axis with ragged ones below costs as it does for
-    /// [reductions](Axes). Nothing is read back. Sums are in the fixed order of reductions: a row gives the same bits in
-    /// every batch and on every device.
+    /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256 values.
+    /// Else three, and values of longer rows are read twice. Where an element has inner dimensions, or an axis has ragged
+    /// ones below it (which costs as it does for [reductions](Axes)): a reduction and a map, which read the values twice.
+    /// Nothing is read back. The greatest value and the sum come from one fold, in the fixed order of reductions: a row gives the
+    /// same bits in every batch and on every device.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
@@ -111,7 +119,7 @@ impl Tensor {
     /// (`tf.math.reduce_logsumexp`).
     ///
     /// The greatest value is subtracted first, if it is finite, so that nothing overflows on the way: +inf gives +inf, -inf
-    /// alone -inf, NaN anywhere NaN. Same dtype. Two passes over the values; shapes and order as for all [reductions](Axes).
+    /// alone -inf, NaN anywhere NaN. Same dtype. One pass over the values, two for axes that are not adjacent; shapes and order as for all [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; a dtype other than floats.
@@ -127,6 +135,12 @@ impl Tensor {
         Takes::Floats.check(OP, self.dtype())?;
         let x = Expr::load(self.numbers(OP)?, Expr::index()).cast(self.dtype().accumulator());
         let r = Reduction::new(OP, self, &axis.into(), keepdims)?;
+        if let Some((most, sum)) = greatest_and_sum(&x, &r)? {
+            let most = Expr::load(&r.stored(most), Expr::index());
+            let finite = math(MathFn::Log, sum).add(most.clone());
+            let all = most.clone().unary(UnaryOp::IsFinite).select(finite, most);
+            return r.tensor(all.cast(self.dtype()));
+        }
         let zero = number(x.dtype(), 0.0);
         let most = greatest(&r, x.clone(), zero.clone())?;
         let most = r.stored(most.clone().unary(UnaryOp::IsFinite).select(most, zero));
@@ -144,7 +158,7 @@ impl Tensor {
     /// `axis` out of range; a dtype other than floats.
     ///
     /// # Cost
-    /// One reduction, a map of its size, and a map. Nothing is read back. Order as for all [reductions](Axes).
+    /// One pass, as [`softmax`](Self::softmax). Nothing is read back. Order as for all [reductions](Axes).
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows, for_each_node};
+use crate::graph::node::{KnownLengths, Node, Rows, for_each_node};
 
 /// How values are divided into rows.
 ///
@@ -38,8 +38,8 @@ impl RowPartition {
             let len = w[1].wrapping_sub(w[0]);
             Some(seen.map_or((len, len), |(a, b)| (a.min(len), b.max(len))))
         });
-        let longest = lengths.map_or(0, |(_, longest)| longest);
-        let node = Node::source_splits(backend, (splits.len() as u32, longest), data);
+        let known = KnownLengths::of(&splits);
+        let node = Node::source_splits(backend, (splits.len() as u32, known), data);
         Ok(Self {
             rows: Rows::Splits(node),
             nrows: Extent::known(splits.len() as u32 - 1),

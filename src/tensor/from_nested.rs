@@ -150,14 +150,24 @@ impl<T: Element> RaggedTensor<T> {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn to_nested_vec<N: FromNested<T>>(&self) -> Result<N> {
-        let rank = self.erased().rank();
-        if N::DEPTH != rank {
-            let what = format!("a tensor of rank {rank} does not fit vectors nested {} deep", N::DEPTH);
-            return Err(Error::Nesting { op: "to_nested_vec", what });
+        Self::nests::<N>(self)?;
+        Ok(Self::nested(&self.to_host()?))
+    }
+
+    /// Fails unless the tensor is as deep as the vectors.
+    pub(super) fn nests<N: FromNested<T>>(&self) -> Result<()> {
+        let rank = self.rank();
+        if N::DEPTH == rank {
+            return Ok(());
         }
-        let host = self.erased().to_host()?;
+        let what = format!("a tensor of rank {rank} does not fit vectors nested {} deep", N::DEPTH);
+        Err(Error::Nesting { op: "to_nested_vec", what })
+    }
+
+    /// The nested vectors of a tensor that was read.
+    pub(super) fn nested<N: FromNested<T>>(host: &HostTensor) -> N {
         let values = T::unwrap(host.values.clone()).expect("bug: a tensor of another dtype than its type says");
-        Ok(N::build(&host, &values, 0, 0))
+        N::build(host, &values, 0, 0)
     }
 }
 

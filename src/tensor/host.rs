@@ -101,7 +101,7 @@ impl HostValues {
     }
 
     /// Numbers from the bytes that a read gave.
-    fn from_bytes(dtype: DType, bytes: &[u8]) -> Self {
+    pub(super) fn from_bytes(dtype: DType, bytes: &[u8]) -> Self {
         fn all<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> Vec<T> {
             bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
         }
@@ -226,55 +226,5 @@ impl HostTensor {
         let values = self.values.upload(device)?;
         let outer = dims.first().map(|&d| Extent::known(d));
         Tensor::new(device.backend(), partitions, outer, dims.into_iter().skip(1).collect(), values)
-    }
-}
-
-impl Tensor {
-    /// Reads the whole tensor back: evaluates what is pending, waits once.
-    ///
-    /// # Errors
-    /// The first condition on the device that does not hold; a lost device.
-    pub fn to_host(&self) -> Result<HostTensor> {
-        let backend = self.backend();
-        let mut nodes = Vec::new();
-        for p in self.partitions() {
-            nodes.push(p.splits_node(backend)?);
-        }
-        if let Some(outer) = self.outer() {
-            // The size itself: with an inner dimension of 0 there is no value to count.
-            nodes.push(Node::map(backend, "read", Extent::known(1), outer.expr(), &[]));
-        }
-        nodes.extend(self.values_ref().nodes(backend)?);
-        let mut read = backend.read(&nodes)?.into_iter();
-        let mut next = || read.next().expect("bug: a read gives what was asked for");
-        let words = |bytes: Vec<u8>| -> Vec<u32> { bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect() };
-        let nested_row_splits: Vec<Vec<u32>> = self.partitions().iter().map(|_| words(next())).collect();
-        let mut inner_shape = Vec::new();
-        if self.outer().is_some() {
-            inner_shape.push(words(next())[0] as usize);
-        }
-        inner_shape.extend(self.inner().iter().map(|&d| d as usize));
-        let values = match self.values_ref() {
-            Values::Numbers(n) => HostValues::from_bytes(n.dtype(), &next()),
-            Values::Strings { .. } => {
-                let (splits, bytes) = (words(next()), next());
-                HostValues::Str(
-                    splits.windows(2).map(|w| bytes[w[0] as usize..w[1] as usize].to_vec()).collect::<Vec<_>>(),
-                )
-            }
-        };
-        let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_row_length).collect();
-        Ok(HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values })
-    }
-
-    /// Reads the tensor and puts it onto another device.
-    ///
-    /// # Errors
-    /// As [`Tensor::to_host`]; more than the other device can hold, or a dtype that it lacks.
-    pub fn to_device(&self, device: &Device) -> Result<Self> {
-        if device == &self.device() {
-            return Ok(self.clone());
-        }
-        self.to_host()?.to_device(device)
     }
 }

@@ -1,5 +1,6 @@
 //! Tensors: flat values under row partitions.
 
+mod buffers;
 mod constant;
 mod construct;
 mod display;
@@ -9,9 +10,13 @@ mod integers;
 mod into_values;
 mod nested;
 mod partition;
+mod read;
+mod read_rows;
+mod together;
 mod typed;
 mod values;
 
+pub use buffers::DeviceBuffer;
 pub use constant::ConstantOptions;
 pub use from_nested::{FromNested, IntoNested};
 pub use host::{HostTensor, HostValues};
@@ -20,6 +25,7 @@ pub use integers::{Integer, Integers};
 pub use into_values::IntoValues;
 pub use nested::Nested;
 pub(crate) use partition::{Making, Trust, counts_below, encoded, positions};
+pub use together::{eval, explain, to_host, to_host_async};
 pub use typed::RaggedTensor;
 pub use values::Fill;
 pub(crate) use values::{BytesBound, Pick, Values};

@@ -66,12 +66,4 @@ impl<T: Element> RaggedTensor<T> {
     pub fn device(&self) -> Device {
         self.erased.device()
     }
-    /// Reads the flat values back, row-major.
-    ///
-    /// # Errors
-    /// As [`Tensor::to_host`].
-    pub fn to_vec(&self) -> Result<Vec<T::Host>> {
-        let host = self.erased.to_host()?;
-        Ok(T::unwrap(host.values).expect("bug: a tensor of another dtype than its type says"))
-    }
 }

@@ -33,6 +33,9 @@ fn devices() -> Vec<(String, Device)> {
     if !gpus.is_empty() {
         let options = DeviceOptions::default().core_limits(true).no_int64(true);
         out.push(("gpu core".into(), Device::gpu_with(&options).expect("opens with less")));
+        // Arrays of more than 16,384 words, or 8,192 long ones, take several bindings.
+        let windows = DeviceOptions::default().max_binding(Some(64 << 10));
+        out.push(("gpu windows".into(), Device::gpu_with(&windows).expect("opens with less")));
         out.push(("gpu unfused".into(), Device::gpu_unfused(&DeviceOptions::default()).expect("opens twice")));
     }
     out.extend(gpus);

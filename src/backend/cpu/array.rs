@@ -24,7 +24,12 @@ impl Array {
     /// # Errors
     /// The memory is not to be had.
     pub(crate) fn unset(pool: &Arc<Pool>, op: &str, dtype: DType, len: usize) -> Result<Self> {
-        Ok(Self { memory: pool.take(op, (len * dtype.size()).div_ceil(8))?, len, dtype })
+        let mut memory = pool.take(op, (len * dtype.size()).div_ceil(8))?;
+        if cfg!(any(test, debug_assertions)) {
+            // Tests see what is read before it is set.
+            memory.words.fill(0xa5a5_a5a5_a5a5_a5a5);
+        }
+        Ok(Self { memory, len, dtype })
     }
 
     /// The elements whose bytes these are, in the machine's order.

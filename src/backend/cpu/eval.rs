@@ -25,6 +25,7 @@ use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 
 /// What the expressions of a step read, and where their conditions report.
+#[derive(Clone)]
 pub(crate) struct Inputs {
     pub(crate) arrays: HashMap<Digest, Arc<Array>>,
     pub(crate) checks: Vec<Arc<Check>>,
@@ -35,11 +36,11 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// The same with the array that `load` reads, which no step stored.
-    pub(crate) fn with(&self, load: &Expr, array: Array) -> Self {
-        let mut arrays = self.arrays.clone();
-        arrays.extend(load.node().map(|n| (n.digest(), Arc::new(array))));
-        Self { arrays, checks: self.checks.clone(), outcomes: self.outcomes.clone(), pool: self.pool.clone() }
+    /// Adds the array of a node that no step stored.
+    pub(crate) fn add(&mut self, node: &Node, array: Array) -> Arc<Array> {
+        let array = Arc::new(array);
+        self.arrays.insert(node.digest(), array.clone());
+        array
     }
 
     /// The array of a node that the step reads.
@@ -146,6 +147,12 @@ impl<'a> Block<'a> {
     /// A block of `len` positions from `start` on.
     pub(crate) fn run(program: &'a Program<'a>, start: u32, len: usize) -> Self {
         Self::new(program, len, Lanes::Ramps([len as u32].into(), [start].into()))
+    }
+
+    /// A block of runs of `len` positions, one from each start on.
+    pub(crate) fn ramps(program: &'a Program<'a>, starts: Vec<u32>, len: u32) -> Self {
+        let ends = (1..=starts.len() as u32).map(|k| k * len).collect();
+        Self::new(program, starts.len() * len as usize, pieces::ramps(ends, starts))
     }
 
     /// A block of any positions.

@@ -45,9 +45,8 @@ impl<T: Copy + Default> Filling<T> {
         match from.get(start..start + len.next_multiple_of(STEP)) {
             Some(from) => {
                 for (slot, from) in room.iter_mut().zip(from.as_chunks::<STEP>().0) {
-                    for (slot, &x) in slot.iter_mut().zip(from) {
-                        *slot = f(x);
-                    }
+                    // All are read before one is written, since they might be the same memory for all the compiler knows.
+                    *slot = from.map(&f);
                 }
             }
             // The source ends within the last step.

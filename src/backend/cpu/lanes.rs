@@ -444,6 +444,10 @@ pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
             DType::U64 => map1(n, a, <u64 as Bits>::not),
             d => unreachable!("bug: complement recorded on {d}"),
         },
+        UnaryOp::CountOnes => match a.dtype() {
+            DType::U32 => map1(n, a, u32::count_ones),
+            d => unreachable!("bug: a count of bits recorded on {d}"),
+        },
         UnaryOp::IsNan => floats!(is_nan),
         UnaryOp::IsInf => floats!(is_infinite),
         UnaryOp::IsFinite => floats!(is_finite),

@@ -3,6 +3,7 @@
 //! It runs the very steps that the GPU runs, in blocks that fit the cache, on all cores. One file a primitive; the
 //! twin of a kernel has the kernel's stem.
 
+pub mod accumulate;
 pub(crate) mod array;
 mod available;
 pub mod compact;
@@ -12,9 +13,11 @@ mod fingerprint;
 mod lanes;
 mod loops;
 mod map;
+mod marks;
 pub mod matmul;
 mod order_key;
 mod pieces;
+mod plain_rows;
 mod pool;
 mod reduce;
 mod row_hash;
@@ -23,7 +26,7 @@ pub mod row_scan;
 pub mod row_sort;
 mod runs;
 pub mod scan;
-pub(crate) mod simd;
+mod simd;
 pub mod sort;
 
 use std::any::Any;
@@ -37,7 +40,7 @@ use pool::Pool;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{Backend, Status, StepCost};
+use crate::graph::backend::{Backend, Part, Reading, Status, StepCost, Wait};
 use crate::graph::expr::Check;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::{Node, Recipe, Stored};
@@ -61,7 +64,7 @@ impl CpuBackend {
     }
 
     fn run(&self, step: &Step) -> Result<()> {
-        let mut arrays = HashMap::new();
+        let mut read = HashMap::new();
         let mut status: Vec<Status> = Vec::new();
         let mut inherit = |from: &Node| {
             let stored = from.stored().expect("bug: a step before its inputs");
@@ -70,7 +73,7 @@ impl CpuBackend {
         };
         for n in &step.reads {
             let data = inherit(n).downcast::<Array>().expect("bug: an array of another backend");
-            arrays.insert(n.digest(), data);
+            read.insert(n.digest(), data);
         }
         for n in &step.after {
             inherit(n);
@@ -80,7 +83,7 @@ impl CpuBackend {
             checks.push(check.clone());
         }
         let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
-        let inputs = Inputs { arrays, checks, outcomes: outcomes.clone(), pool: self.pool.clone() };
+        let inputs = Inputs { arrays: read, checks, outcomes: outcomes.clone(), pool: self.pool.clone() };
         self.passes.fetch_add(1, Ordering::Relaxed);
         if !inputs.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
@@ -89,15 +92,51 @@ impl CpuBackend {
         }
         // What does not fit may be so for a condition that failed before, such as an index beyond all rows: that is the
         // error then.
-        let array = match self.compute(step, &inputs) {
-            Ok(array) => array,
+        let arrays = match self.compute(step, &inputs) {
+            Ok(arrays) => arrays,
             Err(e) => return Err(status.iter().find_map(|s| settled(s).err()).unwrap_or(e)),
         };
-        step.out.set_stored(Stored { data: Arc::new(array), status: status.into() });
+        let status: Arc<[Status]> = status.into();
+        for (out, array) in step.outputs().into_iter().zip(arrays) {
+            out.set_stored(Stored { data: Arc::new(array), status: status.clone() });
+        }
         Ok(())
     }
 
-    fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Array> {
+    fn read_now(&self, parts: &[Part]) -> Result<Vec<Vec<u8>>> {
+        let count = |part: &Part| match &part.elements {
+            Some(_) => None,
+            None => Some(part.node.extent().count(part.node.backend())),
+        };
+        let counts: Vec<Option<Count>> = parts.iter().map(count).collect();
+        let mut wanted: Vec<Node> = parts.iter().map(|part| part.node.clone()).collect();
+        wanted.extend(counts.iter().flatten().filter_map(Count::node).cloned());
+        self.evaluate(&wanted)?;
+        for n in &wanted {
+            let stored = n.stored().expect("bug: evaluation left a node without a result");
+            stored.status.iter().try_for_each(settled)?;
+        }
+        let array = |n: &Node| {
+            let data = n.stored().expect("bug: evaluated above").data.clone();
+            data.downcast::<Array>().expect("bug: an array of another backend")
+        };
+        let bytes = |(part, count): (&Part, &Option<Count>)| {
+            let elements = match (&part.elements, count) {
+                (Some(elements), _) => elements.clone(),
+                (None, Some(Count::At(node, at, most))) => {
+                    0..array(node).slice::<u32>().get(*at as usize).copied().unwrap_or(0).min(*most)
+                }
+                (None, Some(Count::Known(n))) => 0..*n,
+                (None, None) => 0..0,
+            };
+            let size = part.node.dtype().size();
+            array(&part.node).bytes()[elements.start as usize * size..elements.end as usize * size].to_vec()
+        };
+        Ok(parts.iter().zip(&counts).map(bytes).collect())
+    }
+
+    /// The step's [outputs](Step::outputs).
+    fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Vec<Array>> {
         let live = |e: &Extent| match e.live() {
             None => e.capacity() as usize,
             Some(live) => inputs.scalar_u32(live).min(e.capacity()) as usize,
@@ -108,6 +147,9 @@ impl CpuBackend {
             Some(live) => (inputs.scalar_u32(live) as usize).min(capacity),
         };
         let op = step.out.op();
+        if let (Recipe::Reduce { rows, nrows, inner, .. }, Some(pass)) = (&step.recipe, &step.pass) {
+            return reduce::pass(inputs, pass, rows, live(nrows), *inner as usize, n);
+        }
         let pool = &self.pool;
         let mut out = Array::unset(pool, op, step.out.dtype(), capacity)?;
         // What no row, no value and no result is at is zero, whatever the memory held.
@@ -118,24 +160,7 @@ impl CpuBackend {
                 out.clear_from(n);
             }
             Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
-            Recipe::Reduce { op, rows, nrows, inner, value, .. } => {
-                let nrows = live(nrows);
-                let rows = |out: &mut Array| reduce::reduce(inputs, *op, rows, nrows, *inner as usize, value, out);
-                match &step.finish {
-                    None => {
-                        rows(&mut out);
-                        out.clear_from(nrows * *inner as usize);
-                    }
-                    Some(finish) => {
-                        let mut reduced = Array::unset(pool, step.out.op(), value.dtype(), capacity)?;
-                        rows(&mut reduced);
-                        reduced.clear_from(nrows * *inner as usize);
-                        let inputs = inputs.with(&finish.reduced, reduced);
-                        map::map(&inputs, &finish.value, n, &mut out);
-                        out.clear_from(n);
-                    }
-                }
-            }
+            Recipe::Reduce { .. } => unreachable!("bug: a row reduction without a pass"),
             Recipe::Product(p) => {
                 out.clear_from(0);
                 matmul::products(inputs, op, p, live(&p.batches), &mut out)?;
@@ -171,9 +196,12 @@ impl CpuBackend {
                 row_hash::row_hash(inputs, *op, rows, live(nrows), byte, &mut out);
                 out.clear_from(live(nrows));
             }
-            Recipe::Compact { keep, value, count } => compact::compact(inputs, keep, value, live(count), &mut out),
+            Recipe::Marks { keep, count } => marks::marks(inputs, keep, live(count), &mut out),
+            Recipe::Compact { marks, value, inner, .. } => {
+                compact::compact(inputs, marks, value, *inner as usize, &mut out);
+            }
         }
-        Ok(out)
+        Ok(vec![out])
     }
 }
 
@@ -203,7 +231,14 @@ impl Backend for CpuBackend {
         isize::MAX as u64
     }
     fn plan_limits(&self) -> PlanLimits {
-        PlanLimits { storage_buffers: 12, fuse: !self.unfused, longs: Longs::Native, ends_loops: false }
+        PlanLimits {
+            arrays: 12,
+            bindings: 12,
+            max_binding: u64::MAX,
+            fuse: !self.unfused,
+            longs: Longs::Native,
+            ends_loops: false,
+        }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         Ok(Arc::new(Array::from_bytes(&self.pool, dtype, bytes)?))
@@ -225,32 +260,9 @@ impl Backend for CpuBackend {
         // Evaluation returns when it is done.
         Ok(())
     }
-    fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
-        let counts: Vec<Count> = nodes.iter().map(|n| n.extent().count(n.backend())).collect();
-        let mut wanted = nodes.to_vec();
-        wanted.extend(counts.iter().filter_map(Count::node).cloned());
-        self.evaluate(&wanted)?;
-        for n in &wanted {
-            let stored = n.stored().expect("bug: evaluation left a node without a result");
-            stored.status.iter().try_for_each(settled)?;
-        }
-        let array = |n: &Node| {
-            let data = n.stored().expect("bug: evaluated above").data.clone();
-            data.downcast::<Array>().expect("bug: an array of another backend")
-        };
-        Ok(nodes
-            .iter()
-            .zip(&counts)
-            .map(|(n, count)| {
-                let live = match count {
-                    Count::Known(n) => *n,
-                    Count::At(node, at, most) => {
-                        array(node).slice::<u32>().get(*at as usize).copied().unwrap_or(0).min(*most)
-                    }
-                };
-                array(n).bytes()[..live as usize * n.dtype().size()].to_vec()
-            })
-            .collect())
+    fn read_parts(&self, parts: Vec<Part>, _: Wait) -> Reading<'_> {
+        // Nothing to wait for: computing is done in the poll.
+        Box::pin(async move { self.read_now(&parts) })
     }
     fn waits(&self, _: &[Node]) -> u64 {
         0
@@ -260,5 +272,50 @@ impl Backend for CpuBackend {
     }
     fn numerics(&self) -> Result<Numerics> {
         Ok(Numerics::IDEAL)
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::extent::read_u32;
+    use crate::{Device, RaggedTensor};
+
+    /// [`Array::unset`] fills memory in tests, so that whatever is not set shows.
+    #[test]
+    fn beyond_what_is_live_there_are_zeros() -> Result<()> {
+        let device = Device::cpu();
+        let rows: Vec<Vec<f32>> = (0..100).map(|row| vec![row as f32; row % 4]).collect();
+        let third: Vec<bool> = (0..100).map(|row| row % 3 == 0).collect();
+        let third = RaggedTensor::from_nested(third, &device)?;
+        let some = RaggedTensor::from_nested(rows, &device)?.boolean_mask(&third)?;
+        let some = some.erased();
+        let found = [
+            some.clone(),
+            some.reduce_sum(1, false)?,
+            some.reduce_max(1, false)?,
+            some.reduce_mean(1, false)?,
+            some.reduce_variance(1, false)?,
+            some.reduce_logsumexp(1, false)?,
+            some.softmax(1)?,
+            some.cumsum(1, false, false)?,
+            some.sort(1, false)?,
+        ];
+        for (k, tensor) in found.iter().enumerate() {
+            let node = tensor.numbers("test")?;
+            let (backend, extent) = (node.backend(), node.extent());
+            backend.evaluate(std::slice::from_ref(node))?;
+            let live = read_u32(backend, "test", extent.expr())?;
+            let stored = node.stored().expect("evaluated").data.clone().downcast::<Array>().expect("of this backend");
+            assert!(
+                live < extent.capacity() && stored.len() == extent.capacity() as usize,
+                "{k}: {live} of {extent:?}"
+            );
+            assert!(stored.slice::<f32>()[live as usize..].iter().all(|x| x.to_bits() == 0), "{k}: {stored:?}");
+        }
+        Ok(())
     }
 }

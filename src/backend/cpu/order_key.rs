@@ -1,8 +1,7 @@
 //! Floats as integers of the same order, in one pass.
 //!
-//! Extremes, and the maximum in a softmax, are found among such integers. As an expression these are a test, a
-//! reinterpretation, three bit operations and a selection, each of which would be a pass here; so the expression is
-//! recognised.
+//! Extremes are found among such integers. As an expression these are a test, a reinterpretation, three bit operations and a
+//! selection, each of which would be a pass here; so the expression is recognised.
 
 use super::lanes::Lanes;
 use super::loops::map1;
@@ -35,15 +34,19 @@ pub(super) fn recognized(e: &Expr) -> Option<(&Expr, Scalar)> {
 
 /// The keys of `n` floats.
 pub(super) fn keys<'x>(n: usize, x: &Lanes<'_>, nan: Scalar) -> Lanes<'x> {
+    // What is NaN is told by its bits: a branch a float would be the alternative.
+    macro_rules! keys {
+        ($nan:expr, $float:ident, $int:ident) => {
+            map1(n, x, |x: $float| {
+                let bits = x.to_bits() as $int;
+                let key = bits ^ ((bits >> ($int::BITS - 1)) & $int::MAX);
+                if bits & $int::MAX > $float::INFINITY.to_bits() as $int { $nan } else { key }
+            })
+        };
+    }
     match nan {
-        Scalar::I32(nan) => map1(n, x, |x: f32| {
-            let bits = x.to_bits() as i32;
-            if x.is_nan() { nan } else { bits ^ (bits >> 31 & i32::MAX) }
-        }),
-        Scalar::I64(nan) => map1(n, x, |x: f64| {
-            let bits = x.to_bits() as i64;
-            if x.is_nan() { nan } else { bits ^ (bits >> 63 & i64::MAX) }
-        }),
+        Scalar::I32(nan) => keys!(nan, f32, i32),
+        Scalar::I64(nan) => keys!(nan, f64, i64),
         other => unreachable!("bug: keys of {:?}", other.dtype()),
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn runs<'a>(ends: Rc<[u32]>, values: Lanes<'a>) -> Lanes<'a> {
 }
 
 /// Ramps; dense where they are too short to help.
-fn ramps<'a>(ends: Rc<[u32]>, first: Vec<u32>) -> Lanes<'a> {
+pub(super) fn ramps<'a>(ends: Rc<[u32]>, first: Vec<u32>) -> Lanes<'a> {
     let n = ends.last().map_or(0, |&n| n as usize);
     let short = n < WORTHWHILE * ends.len();
     let out = Lanes::Ramps(ends, first.into());

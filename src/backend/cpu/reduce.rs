@@ -2,101 +2,188 @@
 
 use rayon::prelude::*;
 
+use super::accumulate::{Exps, Float, Monoid, OfExps, OfMoments, Plain, plain};
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::lanes::{Lane, Number};
-use super::row_reduce::{ReduceRows, RowFold, block_len, reduce_block, reduce_row};
+use super::map;
+use super::row_reduce::{RowFold, block_len};
 use super::runs::Starts;
-use super::simd;
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::reducer::{Accumulator, Reducer};
+use crate::graph::row_pass::{RowPass, RowResult};
 use crate::graph::scalar::Scalar;
 
 /// Numbers evaluated at a time. A row longer than that is taken in pieces.
 const CHUNK: usize = 8192;
 
-/// `out[row * inner + d]` for the first `nrows` rows.
-pub(crate) fn reduce(
+/// What the pass gives of the first `nrows` rows, `inner` numbers an element, with its map at the first `live` elements: its
+/// outputs, in their order.
+pub(crate) fn pass(
     inputs: &Inputs,
-    op: ReduceOp,
+    pass: &RowPass,
     rows: &Rows,
     nrows: usize,
     inner: usize,
-    e: &Expr,
-    out: &mut Array,
-) {
+    live: usize,
+) -> Result<Vec<Array>> {
+    let mut results: Vec<Option<Array>> = pass.results.iter().map(|_| None).collect();
+    for k in 0..results.len() {
+        if results[k].is_some() {
+            continue;
+        }
+        // What shares an accumulator is accumulated once.
+        let like = |r: &RowResult| pass.column_of(r) == pass.column_of(&pass.results[k]);
+        let parts: Vec<usize> = (k..results.len()).filter(|&j| like(&pass.results[j])).collect();
+        let mut reduced = Vec::with_capacity(parts.len());
+        for &j in &parts {
+            let r = &pass.results[j];
+            let capacity = r.out.extent().capacity() as usize;
+            reduced.push((r.reducer, Array::unset(&inputs.pool, r.out.op(), r.value.dtype(), capacity)?));
+        }
+        reduce(inputs, &pass.results[k], rows, nrows, inner, &mut reduced);
+        for (j, (_, array)) in parts.into_iter().zip(reduced) {
+            results[j] = Some(finished(inputs, &pass.results[j], array)?);
+        }
+    }
+    let results = pass.results.iter().zip(results.into_iter().flatten());
+    let Some(map) = &pass.map else { return Ok(results.map(|(_, array)| array).collect()) };
+    let mut all = inputs.clone();
+    let mut stored = Vec::new();
+    for (r, array) in results {
+        let array = all.add(&r.out, array);
+        stored.extend(r.is_stored.then_some(array));
+    }
+    let capacity = map.out.extent().capacity() as usize;
+    let mut out = Array::unset(&inputs.pool, map.out.op(), map.out.dtype(), capacity)?;
+    map::map(&all, &map.value, live, &mut out);
+    out.clear_from(live);
+    drop(all);
+    let stored = stored.into_iter().filter_map(|array| std::sync::Arc::try_unwrap(array).ok());
+    Ok(stored.chain([out]).collect())
+}
+
+/// What becomes of the reduced values.
+fn finished(inputs: &Inputs, r: &RowResult, reduced: Array) -> Result<Array> {
+    let Some(finish) = &r.finish else { return Ok(reduced) };
+    let capacity = r.out.extent().capacity() as usize;
+    let live = r.live.as_ref().map_or(capacity, |live| (inputs.scalar_u32(live) as usize).min(capacity));
+    let mut out = Array::unset(&inputs.pool, r.out.op(), r.out.dtype(), capacity)?;
+    let mut inputs = inputs.clone();
+    if let Some(node) = finish.reduced.node() {
+        inputs.add(node, reduced);
+    }
+    map::map(&inputs, &finish.value, live, &mut out);
+    out.clear_from(live);
+    Ok(out)
+}
+
+/// `out[row * inner + d]` for the first `nrows` rows, for each part of what the result's accumulator keeps.
+fn reduce(inputs: &Inputs, of: &RowResult, rows: &Rows, nrows: usize, inner: usize, parts: &mut [(Reducer, Array)]) {
+    let e = &of.value;
+    let run = Run { inputs, rows, inner, numbers: nrows * inner, e };
     macro_rules! typed {
-        ($t:ty, $v:ident) => {{
-            let Scalar::$v(identity) = op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
-            let out = &mut out.slice_mut::<$t>()[..nrows * inner];
-            match op {
-                ReduceOp::Sum => rows_of(inputs, rows, inner, e, identity, <$t as Number>::add, out),
-                ReduceOp::Prod => rows_of(inputs, rows, inner, e, identity, <$t as Number>::mul, out),
-                ReduceOp::Min => rows_of(inputs, rows, inner, e, identity, <$t as Number>::least, out),
-                ReduceOp::Max => rows_of(inputs, rows, inner, e, identity, <$t as Number>::greatest, out),
-            }
+        ($op:expr, $t:ty, $v:ident) => {{
+            let Scalar::$v(identity) = $op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
+            plain!($op, $t, identity, DType::$v.is_float(), |monoid| run.write(monoid, parts))
         }};
     }
-    match e.dtype() {
-        DType::I32 => typed!(i32, I32),
-        DType::U32 => typed!(u32, U32),
-        DType::I64 => typed!(i64, I64),
-        DType::U64 => typed!(u64, U64),
-        DType::F32 => typed!(f32, F32),
-        DType::F64 => typed!(f64, F64),
-        d => unreachable!("bug: a row reduction over {d} must be recorded over its accumulator"),
+    match (of.reducer.accumulator(), e.dtype()) {
+        (Accumulator::Op(op), DType::I32) => typed!(op, i32, I32),
+        (Accumulator::Op(op), DType::U32) => typed!(op, u32, U32),
+        (Accumulator::Op(op), DType::I64) => typed!(op, i64, I64),
+        (Accumulator::Op(op), DType::U64) => typed!(op, u64, U64),
+        (Accumulator::Op(op), DType::F32) => typed!(op, f32, F32),
+        (Accumulator::Op(op), DType::F64) => typed!(op, f64, F64),
+        (Accumulator::Exps, DType::F32) => run.exps::<f32>(parts),
+        (Accumulator::Exps, DType::F64) => run.exps::<f64>(parts),
+        (Accumulator::Moments, DType::F32) => run.moments::<f32>(parts),
+        (Accumulator::Moments, DType::F64) => run.moments::<f64>(parts),
+        (_, d) => unreachable!("bug: a row reduction over {d} must be recorded over its accumulator"),
+    }
+    for (_, out) in parts {
+        out.clear_from(run.numbers);
     }
 }
 
-fn rows_of<T: Lane + Stored>(
-    inputs: &Inputs,
-    rows: &Rows,
+/// The rows to reduce, and the values.
+struct Run<'a> {
+    inputs: &'a Inputs,
+    rows: &'a Rows,
     inner: usize,
-    e: &Expr,
-    identity: T,
-    combine: impl Fn(T, T) -> T + Copy + Sync,
-    out: &mut [T],
-) {
-    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, e));
-    let runs = starts.runs(inner, CHUNK, out);
-    runs.into_par_iter().for_each(|(first, out)| {
-        let last = first + out.len() / inner;
-        let (from, to) = (starts.at(first), starts.at(last));
-        if (to - from) * inner <= CHUNK || to - from <= block_len(inner) {
-            let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
-            if inner == 1 {
-                let start = |k: usize| starts.at(first + k) - from;
-                let ordered = e.dtype().is_float();
-                simd::run(ReduceRows { values: &values, start, identity, combine, ordered, out });
-                return;
-            }
-            for (row, out) in (first..last).zip(out.chunks_exact_mut(inner)) {
-                let values = &values[(starts.at(row) - from) * inner..(starts.at(row + 1) - from) * inner];
-                reduce_row(values, inner, identity, combine, out);
-            }
-        } else {
-            // One long row, in pieces of whole blocks: their partials on all cores, then these in their order.
-            let step = (CHUNK / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
-            let partials: Vec<Vec<T>> = (0..(to - from).div_ceil(step))
-                .into_par_iter()
-                .map(|piece| {
-                    let at = from + piece * step;
-                    let values = Block::run(&program, (at * inner) as u32, step.min(to - at) * inner).eval_as::<T>();
-                    let blocks = values.chunks(block_len(inner) * inner);
-                    let mut partials = vec![identity; blocks.len() * inner];
-                    for (values, partial) in blocks.zip(partials.chunks_exact_mut(inner)) {
-                        reduce_block(values, inner, identity, combine, partial);
-                    }
-                    partials
-                })
-                .collect();
-            let mut fold = RowFold::new(to - from, inner, identity);
-            for partial in partials.iter().flat_map(|piece| piece.chunks_exact(inner)) {
-                fold.push_partial(partial, combine);
-            }
-            fold.finish(combine, out);
+    /// Results.
+    numbers: usize,
+    e: &'a Expr,
+}
+
+impl Run<'_> {
+    /// Values that are kept as they are: every part is the same.
+    fn write<T: Lane + Stored, M: Monoid<T, State = T>>(&self, monoid: M, parts: &mut [(Reducer, Array)]) {
+        let Some(((_, first), others)) = parts.split_first_mut() else { return };
+        self.states(monoid, &mut first.slice_mut::<T>()[..self.numbers]);
+        for (_, other) in others {
+            other.slice_mut::<T>()[..self.numbers].copy_from_slice(&first.slice::<T>()[..self.numbers]);
         }
-    });
+    }
+
+    fn exps<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
+        let mut states: Vec<Exps<F>> = vec![OfExps.identity(); self.numbers];
+        self.states(OfExps, &mut states);
+        for (reducer, out) in parts {
+            for (out, state) in out.slice_mut::<F>().iter_mut().zip(&states) {
+                *out = if *reducer == Reducer::Greatest { F::of_key(state.greatest) } else { state.sum };
+            }
+        }
+    }
+
+    fn moments<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
+        let mut states = vec![Monoid::<F>::identity(OfMoments); self.numbers];
+        self.states(OfMoments, &mut states);
+        for (_, out) in parts {
+            for (out, state) in out.slice_mut::<F>().iter_mut().zip(&states) {
+                *out = state.deviations;
+            }
+        }
+    }
+
+    /// The states of all rows.
+    fn states<T: Lane + Stored, M: Monoid<T>>(&self, monoid: M, out: &mut [M::State]) {
+        let inner = self.inner;
+        let (starts, program) = (Starts::new(self.inputs, self.rows), Program::new(self.inputs, self.e));
+        let runs = starts.runs(inner, CHUNK, out);
+        runs.into_par_iter().for_each(|(first, out)| {
+            let last = first + out.len() / inner;
+            let (from, to) = (starts.at(first), starts.at(last));
+            if (to - from) * inner <= CHUNK || to - from <= block_len(inner) {
+                let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
+                monoid.rows(&values, inner, |row| starts.at(first + row) - from, out);
+            } else {
+                // One long row, in pieces of whole blocks: their partials on all cores, then these in their order.
+                let step = (CHUNK / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
+                let partials: Vec<Vec<M::State>> = (0..(to - from).div_ceil(step))
+                    .into_par_iter()
+                    .map(|piece| {
+                        let at = from + piece * step;
+                        let len = step.min(to - at) * inner;
+                        let values = Block::run(&program, (at * inner) as u32, len).eval_as::<T>();
+                        let blocks = values.chunks(block_len(inner) * inner);
+                        let mut partials = vec![monoid.identity(); blocks.len() * inner];
+                        for (values, partial) in blocks.zip(partials.chunks_exact_mut(inner)) {
+                            monoid.block(values, inner, partial);
+                        }
+                        partials
+                    })
+                    .collect();
+                let mut fold = RowFold::new(to - from, inner, monoid);
+                for partial in partials.iter().flat_map(|piece| piece.chunks_exact(inner)) {
+                    fold.push_partial(partial);
+                }
+                fold.finish(out);
+            }
+        });
+    }
 }

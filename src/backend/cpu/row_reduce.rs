@@ -1,20 +1,28 @@
 //! Row reductions in the canonical order. Twin of `shaders/row_reduce.wgsl`, which states that order: it depends on the
 //! row's length and the inner width alone, so that results have the same bits on every backend.
 //!
-//! `combine(v, identity)` must be `v` for every `v` that a fold from `identity` can give.
+//! Merging any state with that of no values must leave it as it is.
 
-use super::simd::{self, Loop};
+use super::accumulate::Monoid;
 
 /// The longest row of one column that is folded left to right.
-const SHORT: usize = 16;
+pub(super) const SHORT: usize = 16;
 
 /// Lanes within a block, for one column.
-const LANES: usize = 32;
+pub(super) const LANES: usize = 32;
+
+/// The longest row of several columns that is folded, and the values of a lane in a block of such.
+const FOLDED: usize = 64;
+
+/// Lanes within a block, for several columns.
+const fn wide_lanes(inner: usize) -> usize {
+    if inner > 8 { 8 } else { inner.next_power_of_two() / 2 }
+}
 
 /// Values in a block, which is the part of a row that is reduced on its own. Rows that are given in chunks must be cut at
 /// multiples of this, counted from the row's start.
 pub const fn block_len(inner: usize) -> usize {
-    if inner == 1 { 256 } else { 64 }
+    if inner <= 1 { 256 } else { FOLDED * wide_lanes(inner) }
 }
 
 /// How many lanes fold the partials of a row's blocks.
@@ -22,254 +30,235 @@ pub const fn level2_lanes(inner: usize) -> usize {
     if inner >= 16 { 16 } else { 256 / inner.next_power_of_two() }
 }
 
-/// Reduces rows of one column that lie one after another: row `k` is `values[start(k)..start(k + 1)]`.
-pub(crate) struct ReduceRows<'a, T, S, C> {
-    pub(crate) values: &'a [T],
-    pub(crate) start: S,
-    pub(crate) identity: T,
-    pub(crate) combine: C,
-    /// Whether the order matters to the result's bits.
-    pub(crate) ordered: bool,
-    pub(crate) out: &'a mut [T],
-}
-
-impl<T: Copy, S: Fn(usize) -> usize, C: Fn(T, T) -> T + Copy> Loop for ReduceRows<'_, T, S, C> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        let Self { values, start, identity, combine, ordered, out } = self;
-        let mut from = start(0);
-        for (k, out) in out.iter_mut().enumerate() {
-            let to = start(k + 1);
-            let len = to - from;
-            // A row's own values come first; those of the rows behind it fill its last lanes, to be set aside.
-            if len == 0 {
-                *out = identity;
-            } else if len <= LANES {
-                let lanes = first_lanes(&values[from..], len, identity);
-                let of_tree = fold_lanes(lanes, combine);
-                // Both are worked out where lengths vary, since a branch that is guessed wrong takes longer.
-                *out = if ordered {
-                    let in_order = lanes[..SHORT].iter().fold(identity, |sum, &x| combine(sum, x));
-                    if len <= SHORT { in_order } else { of_tree }
-                } else {
-                    of_tree
-                };
-            } else if len <= block_len(1) {
-                *out = reduce_column(&values[from..], len, identity, combine);
-            } else {
-                let mut fold = RowFold::new(len, 1, identity);
-                fold.push(&values[from..to], combine);
-                fold.finish(combine, std::slice::from_mut(out));
-            }
-            from = to;
-        }
-    }
-}
-
-/// The first `len` of the values, and identities behind them.
+/// Reduces one whole row, `inner` columns a value, to `inner` states.
 #[inline(always)]
-fn first_lanes<T: Copy>(values: &[T], len: usize, identity: T) -> [T; LANES] {
-    let len = len as u32;
-    let mut lanes = match values.first_chunk() {
-        Some(lanes) => *lanes,
-        None => {
-            let mut lanes = [identity; LANES];
-            lanes[..values.len()].copy_from_slice(values);
-            lanes
-        }
-    };
-    for (lane, k) in lanes.iter_mut().zip(0u32..) {
-        *lane = if k < len { *lane } else { identity };
-    }
-    lanes
-}
-
-/// Reduces one whole row, `inner` columns a value, to `inner` results.
-pub fn reduce_row<T: Copy>(values: &[T], inner: usize, identity: T, combine: impl Fn(T, T) -> T + Copy, out: &mut [T]) {
+pub fn reduce_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     let len = values.len().checked_div(inner).unwrap_or(0);
     debug_assert_eq!(len * inner, values.len(), "whole values");
     debug_assert_eq!(out.len(), inner, "a result a column");
     if inner == 1 && len <= SHORT {
-        out[0] = values.iter().fold(identity, |sum, &x| combine(sum, x));
+        out[0] = values.iter().fold(monoid.identity(), |state, &x| monoid.push(state, x));
+    } else if inner > 1 && len <= FOLDED {
+        fold_values(values, inner, monoid, out);
     } else if len <= block_len(inner) {
-        reduce_block(values, inner, identity, combine, out);
+        reduce_block(values, inner, monoid, out);
     } else {
-        let mut fold = RowFold::new(len, inner, identity);
-        fold.push(values, combine);
-        fold.finish(combine, out);
+        let mut fold = RowFold::new(len, inner, monoid);
+        fold.push(values);
+        fold.finish(out);
     }
 }
 
-/// Reduces one block of a row. (A row of one block is just that, save for short rows of one column.)
-pub fn reduce_block<T: Copy>(
-    values: &[T],
-    inner: usize,
-    identity: T,
-    combine: impl Fn(T, T) -> T + Copy,
-    out: &mut [T],
-) {
-    simd::run(ReduceBlock { values, inner, identity, combine, out });
+/// Reduces one block of a row. (A row of one block is just that, save for short rows.)
+#[inline(always)]
+pub fn reduce_block<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
+    match inner {
+        0 => {}
+        1 => out[0] = reduce_column(values, monoid),
+        2 => fold_values(values, inner, monoid, out),
+        // The values of all lanes side by side are so many columns more.
+        3 => merge_lanes(&mut fold_columns::<V, M, 6>(values, monoid), monoid, out),
+        4 => merge_lanes(&mut fold_columns::<V, M, 8>(values, monoid), monoid, out),
+        8 => merge_lanes(&mut fold_columns::<V, M, 32>(values, monoid), monoid, out),
+        16 => merge_lanes(&mut fold_columns::<V, M, 128>(values, monoid), monoid, out),
+        _ => {
+            let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
+            for values in values.chunks(lanes.len()) {
+                push_each(&mut lanes, values, monoid);
+            }
+            merge_lanes(&mut lanes, monoid, out);
+        }
+    }
 }
 
-struct ReduceBlock<'a, T, C> {
-    values: &'a [T],
-    inner: usize,
-    identity: T,
-    combine: C,
-    out: &'a mut [T],
+/// A halving tree over lanes of as many columns as `out` has.
+#[inline(always)]
+fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid: M, out: &mut [M::State]) {
+    let mut reach = lanes.len() / 2;
+    while reach >= out.len() {
+        let (low, high) = lanes.split_at_mut(reach);
+        merge_each(low, &high[..reach], monoid);
+        reach /= 2;
+    }
+    out.copy_from_slice(&lanes[..out.len()]);
 }
 
-impl<T: Copy, C: Fn(T, T) -> T + Copy> Loop for ReduceBlock<'_, T, C> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        let Self { values, inner, identity, combine, out } = self;
-        match inner {
-            0 => {}
-            1 => out[0] = reduce_column(values, values.len(), identity, combine),
-            // with the width known, the sums stay in registers
-            2 => out.copy_from_slice(&fold_columns::<T, 2>(values, identity, combine)),
-            3 => out.copy_from_slice(&fold_columns::<T, 3>(values, identity, combine)),
-            4 => out.copy_from_slice(&fold_columns::<T, 4>(values, identity, combine)),
-            8 => out.copy_from_slice(&fold_columns::<T, 8>(values, identity, combine)),
-            16 => out.copy_from_slice(&fold_columns::<T, 16>(values, identity, combine)),
-            _ => {
-                out.fill(identity);
-                for value in values.chunks_exact(inner) {
-                    accumulate(out, value, combine);
-                }
+/// Folds the values, column by column.
+#[inline(always)]
+fn fold_values<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
+    match inner {
+        // with the width known, the states stay in registers
+        2 => out.copy_from_slice(&fold_columns::<V, M, 2>(values, monoid)),
+        3 => out.copy_from_slice(&fold_columns::<V, M, 3>(values, monoid)),
+        4 => out.copy_from_slice(&fold_columns::<V, M, 4>(values, monoid)),
+        8 => out.copy_from_slice(&fold_columns::<V, M, 8>(values, monoid)),
+        16 => out.copy_from_slice(&fold_columns::<V, M, 16>(values, monoid)),
+        _ => {
+            out.fill(monoid.identity());
+            for value in values.chunks_exact(inner) {
+                push_each(out, value, monoid);
             }
         }
     }
 }
 
 #[inline(always)]
-fn accumulate<T: Copy>(sums: &mut [T], value: &[T], combine: impl Fn(T, T) -> T + Copy) {
-    for (sum, &x) in sums.iter_mut().zip(value) {
-        *sum = combine(*sum, x);
+fn push_each<V: Copy, M: Monoid<V>>(states: &mut [M::State], values: &[V], monoid: M) {
+    for (state, &x) in states.iter_mut().zip(values) {
+        *state = monoid.push(*state, x);
     }
 }
 
 #[inline(always)]
-fn fold_columns<T: Copy, const N: usize>(values: &[T], identity: T, combine: impl Fn(T, T) -> T + Copy) -> [T; N] {
-    let mut sums = [identity; N];
-    for value in values.as_chunks::<N>().0 {
-        for (sum, &x) in sums.iter_mut().zip(value) {
-            *sum = combine(*sum, x);
+fn merge_each<V: Copy, M: Monoid<V>>(states: &mut [M::State], more: &[M::State], monoid: M) {
+    for (state, &x) in states.iter_mut().zip(more) {
+        *state = monoid.merge(*state, x);
+    }
+}
+
+#[inline(always)]
+fn fold_columns<V: Copy, M: Monoid<V>, const N: usize>(values: &[V], monoid: M) -> [M::State; N] {
+    let mut states = [monoid.identity(); N];
+    let (chunks, rest) = values.as_chunks::<N>();
+    for value in chunks {
+        for (state, &x) in states.iter_mut().zip(value) {
+            *state = monoid.push(*state, x);
         }
     }
-    sums
+    push_each(&mut states, rest, monoid);
+    states
 }
 
-/// One block of one column: the first `len` of the values.
+/// One block of one column.
 #[inline(always)]
-fn reduce_column<T: Copy>(values: &[T], len: usize, identity: T, combine: impl Fn(T, T) -> T + Copy) -> T {
-    let mut lanes = [identity; LANES];
-    let (groups, rest) = values.split_at(len - len % LANES);
-    for group in groups.as_chunks::<LANES>().0 {
+fn reduce_column<V: Copy, M: Monoid<V>>(values: &[V], monoid: M) -> M::State {
+    let mut lanes = [monoid.identity(); LANES];
+    let (groups, rest) = values.as_chunks::<LANES>();
+    for group in groups {
         for (lane, &x) in lanes.iter_mut().zip(group) {
-            *lane = combine(*lane, x);
+            *lane = monoid.push(*lane, x);
         }
     }
-    if !len.is_multiple_of(LANES) {
-        let last = first_lanes(rest, len % LANES, identity);
-        for (lane, x) in lanes.iter_mut().zip(last) {
-            *lane = combine(*lane, x);
-        }
-    }
-    fold_lanes(lanes, combine)
-}
-
-/// The lanes as one, the upper half added to the lower one again and again.
-#[inline(always)]
-fn fold_lanes<T: Copy>(mut lanes: [T; LANES], combine: impl Fn(T, T) -> T) -> T {
-    for reach in [16, 8, 4, 2, 1] {
+    push_each(&mut lanes, rest, monoid);
+    let mut reach = LANES / 2;
+    while reach > 0 {
         for k in 0..reach {
-            lanes[k] = combine(lanes[k], lanes[k + reach]);
+            lanes[k] = monoid.merge(lanes[k], lanes[k + reach]);
         }
+        reach /= 2;
     }
     lanes[0]
 }
 
 /// A row of more than one block, given piece by piece: as values, or as the partials of blocks that were reduced
 /// elsewhere (by [`reduce_block`], in parallel, say).
-pub struct RowFold<T> {
+pub struct RowFold<V, M: Monoid<V>> {
     inner: usize,
-    identity: T,
+    monoid: M,
     /// Lane-major, `inner` columns each.
-    lanes: Vec<T>,
+    lanes: Vec<M::State>,
     /// Blocks so far.
     blocks: usize,
-    block: Vec<T>,
+    block: Vec<M::State>,
 }
 
-impl<T: Copy> RowFold<T> {
+impl<V: Copy, M: Monoid<V>> RowFold<V, M> {
     /// Starts a row of `len` values.
     ///
     /// # Panics
     /// If the row fits one block: its order is another one, see [`reduce_row`].
-    pub fn new(len: usize, inner: usize, identity: T) -> Self {
+    pub fn new(len: usize, inner: usize, monoid: M) -> Self {
         assert!(len > block_len(inner), "a row of one block is reduced at once");
-        // lanes without a partial would only ever add the identity
+        // lanes without a partial would only ever merge the state of no values
         let lanes = len.div_ceil(block_len(inner)).next_power_of_two().min(level2_lanes(inner));
-        Self { inner, identity, lanes: vec![identity; lanes * inner], blocks: 0, block: vec![identity; inner] }
+        let none = monoid.identity();
+        Self { inner, monoid, lanes: vec![none; lanes * inner], blocks: 0, block: vec![none; inner] }
     }
 
     /// The next values. Every chunk but the last holds a multiple of [`block_len`] values.
-    pub fn push(&mut self, values: &[T], combine: impl Fn(T, T) -> T + Copy) {
+    pub fn push(&mut self, values: &[V]) {
         let mut block = std::mem::take(&mut self.block);
         for values in values.chunks(block_len(self.inner) * self.inner) {
-            reduce_block(values, self.inner, self.identity, combine, &mut block);
-            self.push_partial(&block, combine);
+            self.monoid.block(values, self.inner, &mut block);
+            self.push_partial(&block);
         }
         self.block = block;
     }
 
     /// The partial of the next block, `inner` columns.
-    pub fn push_partial(&mut self, partial: &[T], combine: impl Fn(T, T) -> T + Copy) {
+    pub fn push_partial(&mut self, partial: &[M::State]) {
         let lane = self.blocks & (self.lanes.len() / self.inner - 1);
-        accumulate(&mut self.lanes[lane * self.inner..][..self.inner], partial, combine);
+        merge_each(&mut self.lanes[lane * self.inner..][..self.inner], partial, self.monoid);
         self.blocks += 1;
     }
 
     /// The row's results.
-    pub fn finish(mut self, combine: impl Fn(T, T) -> T + Copy, out: &mut [T]) {
-        let mut reach = self.lanes.len() / 2;
-        while reach >= self.inner {
-            let (low, high) = self.lanes.split_at_mut(reach);
-            accumulate(low, &high[..reach], combine);
-            reach /= 2;
-        }
-        out.copy_from_slice(&self.lanes[..self.inner]);
+    pub fn finish(mut self, out: &mut [M::State]) {
+        merge_lanes(&mut self.lanes, self.monoid, out);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::cpu::accumulate::Plain;
+
+    const ADD: Plain<f32, fn(f32, f32) -> f32> = Plain { identity: 0.0, combine: |a, b| a + b, ordered: true };
 
     fn sum(values: &[f32], inner: usize) -> Vec<f32> {
         let mut out = vec![f32::NAN; inner];
-        reduce_row(values, inner, 0.0, |a, b| a + b, &mut out);
+        reduce_row(values, inner, ADD, &mut out);
         out
     }
 
-    /// The canonical order, spelled out.
-    fn literal(values: &[f32]) -> f32 {
-        fn tree(lanes: &[f32]) -> f32 {
-            match lanes {
-                [one] => *one,
-                _ => {
-                    let (low, high) = lanes.split_at(lanes.len() / 2);
-                    tree(&low.iter().zip(high).map(|(a, b)| a + b).collect::<Vec<_>>())
+    fn tree(lanes: &[f32]) -> f32 {
+        match lanes {
+            [one] => *one,
+            _ => {
+                let (low, high) = lanes.split_at(lanes.len() / 2);
+                tree(&low.iter().zip(high).map(|(a, b)| a + b).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    fn strided(values: &[f32], lanes: usize) -> f32 {
+        let fold = |l| values.iter().skip(l).step_by(lanes).fold(0.0, |a, b| a + b);
+        tree(&(0..lanes).map(fold).collect::<Vec<_>>())
+    }
+
+    /// The canonical order of one column of several, spelled out.
+    fn literal_of_several(values: &[f32], inner: usize) -> f32 {
+        let (lanes, level2) = match inner {
+            2 => (1, 128),
+            3..=4 => (2, 64),
+            5..=8 => (4, 32),
+            _ => (8, 16),
+        };
+        match values.len() {
+            0..=64 => strided(values, 1),
+            _ => {
+                let partials: Vec<_> = values.chunks(64 * lanes).map(|block| strided(block, lanes)).collect();
+                if partials.len() == 1 { partials[0] } else { strided(&partials, level2) }
+            }
+        }
+    }
+
+    #[test]
+    fn several_columns_follow_the_stated_order() {
+        for inner in [2, 3, 4, 5, 7, 8, 9, 16, 40] {
+            for len in [0, 1, 5, 63, 64, 65, 66, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1025, 9000] {
+                let values: Vec<_> = (0..len * inner).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32)).collect();
+                for (column, sum) in sum(&values, inner).into_iter().enumerate() {
+                    let of_column: Vec<f32> = values.iter().skip(column).step_by(inner).copied().collect();
+                    let want = literal_of_several(&of_column, inner);
+                    assert_eq!(sum.to_bits(), want.to_bits(), "{len} x {inner}, column {column}");
                 }
             }
         }
-        fn strided(values: &[f32], lanes: usize) -> f32 {
-            let fold = |l| values.iter().skip(l).step_by(lanes).fold(0.0, |a, b| a + b);
-            tree(&(0..lanes).map(fold).collect::<Vec<_>>())
-        }
+    }
+
+    /// The canonical order of one column, spelled out.
+    fn literal(values: &[f32]) -> f32 {
         match values.len() {
             0..=16 => values.iter().fold(0.0, |a, b| a + b),
             17..=256 => strided(values, 32),
@@ -301,17 +290,17 @@ mod tests {
                 let values: Vec<_> = (0..len * inner).map(|k| ((k * 31 % 101) as f32).sqrt()).collect();
                 let whole = sum(&values, inner);
                 let mut out = vec![0.0; inner];
-                let mut fold = RowFold::new(len, inner, 0.0);
-                values.chunks(3 * block * inner).for_each(|chunk| fold.push(chunk, |a, b| a + b));
-                fold.finish(|a, b| a + b, &mut out);
+                let mut fold = RowFold::new(len, inner, ADD);
+                values.chunks(3 * block * inner).for_each(|chunk| fold.push(chunk));
+                fold.finish(&mut out);
                 assert_eq!(out, whole, "{len} x {inner} in chunks");
-                let mut fold = RowFold::new(len, inner, 0.0);
+                let mut fold = RowFold::new(len, inner, ADD);
                 for values in values.chunks(block * inner) {
                     let mut partial = vec![0.0; inner];
-                    reduce_block(values, inner, 0.0, |a, b| a + b, &mut partial);
-                    fold.push_partial(&partial, |a, b| a + b);
+                    reduce_block(values, inner, ADD, &mut partial);
+                    fold.push_partial(&partial);
                 }
-                fold.finish(|a, b| a + b, &mut out);
+                fold.finish(&mut out);
                 assert_eq!(out, whole, "{len} x {inner} in partials");
             }
         }
@@ -324,7 +313,8 @@ mod tests {
                 let values: Vec<u64> =
                     (0..len * inner).map(|k| (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
                 let mut out = vec![1; inner];
-                reduce_row(&values, inner, 0, u64::wrapping_add, &mut out);
+                let add = Plain { identity: 0, combine: u64::wrapping_add, ordered: false };
+                reduce_row(&values, inner, add, &mut out);
                 for (column, &x) in out.iter().enumerate() {
                     let exact = values.iter().skip(column).step_by(inner).fold(0, |a: u64, &b| a.wrapping_add(b));
                     assert_eq!(x, exact, "{len} x {inner}");

@@ -40,8 +40,8 @@ pub(crate) struct Lowered {
     pub(crate) scratch: Vec<u64>,
     /// The scratch buffer and word that is not 0 when a scan's total did not fit.
     pub(crate) overflow: Option<(usize, u32)>,
-    /// Whether the output must be 0 beforehand: several invocations set bits of one word.
-    pub(crate) clears_output: bool,
+    /// The outputs that must be 0 beforehand: several invocations set bits of one word.
+    pub(crate) cleared_outputs: Vec<usize>,
 }
 
 impl Generated {

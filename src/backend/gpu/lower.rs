@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::codegen::Module;
 use super::launch::{Lowered, within};
-use super::{compact, map, matmul, row_hash, row_reduce, row_scan, row_sort, scan, sort};
+use super::{compact, map, marks, matmul, row_hash, row_reduce, row_scan, row_sort, scan, sort};
 use crate::error::Result;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
@@ -40,8 +40,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
         Recipe::Hash { op, rows, nrows, byte } => {
             Ok(row_hash::lower(step, first_slot, *op, (rows, nrows), byte, &label("row_hash")))
         }
-        Recipe::Compact { keep, value, count } => {
-            compact::lower(step, first_slot, keep, value, count, &label("compact"))
-        }
+        Recipe::Marks { keep, count } => marks::lower(step, first_slot, keep, count, &label("marks")),
+        Recipe::Compact { .. } => compact::lower(step, first_slot, &label("compact")),
     }
 }

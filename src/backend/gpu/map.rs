@@ -14,7 +14,7 @@ const MAP: &str = include_str!("../../../shaders/map.wgsl");
 const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 
 /// Elements a workgroup of `map.wgsl` computes.
-const MAP_TILE: u32 = 1024;
+pub(super) const MAP_TILE: u32 = 1024;
 
 /// A map into `out`, or a condition, whose output functions the module has already.
 pub(super) fn lower(

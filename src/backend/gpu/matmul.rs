@@ -57,7 +57,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, label: &Arc<str>)
     let ty = value_type(dtype);
     let g = m.finish(&[MATMUL], ty, Some(ty), &[]);
     let most = p.sizes[1].as_u32().unwrap_or(p.capacities[0].min(p.capacities[1]));
-    let at_once = if step.ends_loops { TERMS } else { most.max(1) };
+    let at_once = if step.limits.ends_loops { TERMS } else { most.max(1) };
     let launches = (0..most.max(1)).step_by(at_once as usize).map(|first| {
         let head = head(batches, p.tile_capacity, capacity, p.transposed, first..first.saturating_add(at_once));
         g.launch(label, "main", head, p.tile_capacity, 1)

@@ -10,6 +10,7 @@ mod backend;
 mod codegen;
 mod launch;
 mod lower;
+mod prepared;
 mod probe;
 pub(crate) mod runtime;
 
@@ -17,6 +18,7 @@ pub(crate) use backend::GpuBackend;
 
 pub(crate) mod compact;
 mod map;
+pub(crate) mod marks;
 pub(crate) mod matmul;
 mod row_hash;
 pub(crate) mod row_reduce;
@@ -24,6 +26,7 @@ pub(crate) mod row_scan;
 pub(crate) mod row_sort;
 pub(crate) mod scan;
 pub(crate) mod sort;
+mod windows;
 
 #[cfg(test)]
 mod kernel_tests;

@@ -48,7 +48,7 @@ fn of_type(runtime: &Runtime, dtype: DType) -> Result<FloatNumerics> {
     let pipeline = runtime.pipeline("probe", &text, "main", &[Access::Read, Access::ReadWrite])?;
     let command = Command::Dispatch(Dispatch {
         pipeline,
-        buffers: vec![operands, found.clone()],
+        buffers: vec![operands.into(), found.clone().into()],
         params: vec![0; 4],
         workgroups: 1,
         depth: 1,

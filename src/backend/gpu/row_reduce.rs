@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Binding, Module, elements_per_word, storage_type, value_type};
+use super::codegen::{Module, shares_words};
 use super::launch::{Lowered, ROW_TILES, partition, too_many};
 use super::{MAX_GROUPS, fold_grid};
 use crate::backend::cpu::row_reduce::{block_len, level2_lanes};
 use crate::error::Result;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
+use crate::graph::reducer::state_bytes;
 
-/// Cost of a tile of `main`.
-const MAIN_TILE: u32 = 2048;
+/// Cost of a tile of `main` that keeps few bytes of a row.
+pub const MAIN_TILE: u32 = 2048;
 
 /// About how many elements a tile of `wide` covers.
 const WIDE_ELEMENTS: u32 = 16_384;
@@ -38,29 +39,35 @@ pub struct Grid {
     pub part_len: u32,
     /// The template's parameter words.
     pub head: [u32; 8],
+    /// Values in a block.
+    block: u32,
 }
 
 impl Grid {
     /// The same where no row is longer than that: `level2` is for rows of several blocks alone.
     pub fn for_rows_up_to(self, longest: u32) -> Self {
-        let inner = self.head[2] as usize;
-        if longest as usize > block_len(inner) { self } else { Self { level2: None, part_len: 1, ..self } }
+        if longest > self.block { self } else { Self { level2: None, part_len: 1, ..self } }
     }
 }
 
 /// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
-/// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
-pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
+/// fit 32 bits: split the array then. A tile of one column costs `main_tile`. With no rows or no columns there is nothing to
+/// dispatch.
+pub fn grid(nvals: u32, rows: u32, inner: u32, main_tile: u32) -> Option<Grid> {
+    grid_of_blocks(nvals, rows, inner, main_tile, block_len(inner as usize) as u32)
+}
+
+/// The same with rows cut into blocks of that many values.
+pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, main_tile: u32, block: u32) -> Option<Grid> {
     let fits = |n: u64| n < (1 << 32) - MARGIN;
     let (nvals64, rows64, inner64) = (u64::from(nvals), u64::from(rows), u64::from(inner));
     if rows == 0 || inner == 0 || inner > MAX_INNER || !fits(nvals64 * inner64) || !fits(rows64 * inner64) {
         return None;
     }
     let alpha = [4, 1, 0].into_iter().find(|alpha| fits(nvals64 + alpha * rows64))? as u32;
-    let tile = if inner == 1 { MAIN_TILE } else { wide_tile(inner) };
+    let tile = if inner == 1 { main_tile } else { wide_tile(inner) };
     let tiles = (nvals + alpha * rows) / tile + 1;
     let (x, y) = fold_grid(tiles);
-    let block = block_len(inner as usize) as u32;
     let bins = nvals / block + 1;
     let column_bits = (256 / level2_lanes(inner as usize) as u32).ilog2();
     let has_long_rows = nvals > block;
@@ -75,45 +82,58 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
         level2,
         part_len: u32::try_from(part_len).ok().filter(|&n| fits(u64::from(n)))?,
         head: [rows, nvals, inner, tiles, alpha, tile, column_bits, 0],
+        block,
     })
 }
 
 /// The cost of a tile of `wide`: a power of two, so that a tile covers about the same number of elements for any width.
 fn wide_tile(inner: u32) -> u32 {
-    WIDE_ELEMENTS.div_ceil(inner.min(256)).next_power_of_two().clamp(64, 8192)
+    WIDE_ELEMENTS.div_ceil(inner.min(256)).next_power_of_two().clamp(64, 4096)
 }
 
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 
+/// The cost of a tile of `main` that keeps that many bytes of a row, and how many lanes its blocks take: 8 for each block that may
+/// start in a tile, one every 256 positions and one every 17, within 16 KiB.
+fn lanes(state: usize) -> (u32, u32) {
+    let tile = match state {
+        0..=12 => MAIN_TILE,
+        13..=24 => MAIN_TILE / 2,
+        _ => MAIN_TILE / 4,
+    };
+    (tile, 8 * (tile / 256 + tile / 17 + 1))
+}
+
 /// Lowers a step of [`Recipe::Reduce`].
 pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lowered> {
-    let Recipe::Reduce { op, rows, nrows, nvals, inner, value } = &step.recipe else {
+    let (Recipe::Reduce { rows, nrows, nvals, inner, .. }, Some(pass)) = (&step.recipe, &step.pass) else {
         unreachable!("bug: another recipe")
     };
     if nrows.capacity() == 0 || *inner == 0 {
         return Ok(Lowered::default());
     }
-    let grid = grid(nvals.capacity(), nrows.capacity(), *inner);
+    let columns = pass.columns();
+    let state = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
+    let (tile, lanes) = lanes(state);
+    let grid = grid(nvals.capacity(), nrows.capacity(), *inner, tile);
     let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest())) else {
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row reduction"));
     };
     let mut m = Module::new(step, first_slot);
     partition(&mut m, rows, nrows);
-    m.value_function("load", value);
-    m.monoid(*op, value.dtype(), op.identity(value.dtype()));
-    m.reduction_output(value.dtype(), step.finish.as_ref());
-    let ty = value_type(value.dtype());
-    let is_packed = elements_per_word(step.out.dtype()) > 1;
-    let out = if is_packed { "atomic<u32>" } else { storage_type(step.out.dtype()) };
-    let part = format!("array<{ty}>");
-    let templates = [ROW_REDUCE, ROW_TILES];
-    let g = m.finish(&templates, ty, Some(out), &[("part", &part, Binding::Scratch(0))]);
+    let elem = m.row_pass(pass, rows);
+    m.push(&format!("const MAIN_TILE = {tile}u;\nconst LANES = {lanes}u;"));
+    let g = m.finish_row_pass(&[ROW_REDUCE, ROW_TILES], &elem, pass);
     let mut launches = vec![g.launch(label, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
     if let Some((x, y, z)) = grid.level2 {
         launches.push(g.launch(label, "level2", grid.head, x * y, z));
+        if pass.map.is_some() {
+            launches.push(g.launch(label, "map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
+        }
     }
-    let scratch = vec![u64::from(grid.part_len) * value.dtype().size() as u64];
-    Ok(Lowered { launches, scratch, clears_output: is_packed, ..Lowered::default() })
+    let scratch = vec![u64::from(grid.part_len) * state as u64];
+    let cleared_outputs = (0..).zip(pass.outputs()).filter(|(_, n)| shares_words(n)).map(|(k, _)| k).collect();
+    Ok(Lowered { launches, scratch, cleared_outputs, ..Lowered::default() })
 }
 
 #[cfg(test)]
@@ -123,7 +143,7 @@ mod tests {
     #[test]
     fn last_costs_have_a_tile() {
         for (nvals, rows, inner) in [(0, 1, 1), (2048, 1, 1), (1 << 24, 1 << 20, 1), (1000, 3, 33), (64, 1, 4096)] {
-            let grid = grid(nvals, rows, inner).unwrap();
+            let grid = grid(nvals, rows, inner, MAIN_TILE).unwrap();
             let [.., tiles, alpha, tile, _, _] = grid.head;
             assert!(tiles * tile > nvals + alpha * (rows - 1));
             assert!(grid.level1.0 * grid.level1.1 >= tiles);
@@ -133,27 +153,28 @@ mod tests {
 
     #[test]
     fn alpha_gives_way_before_costs_wrap() {
-        assert_eq!(grid(1 << 31, 1 << 28, 1).unwrap().head[4], 4);
-        assert_eq!(grid(1 << 31, 1 << 29, 1).unwrap().head[4], 1);
-        assert_eq!(grid(1 << 31, 1 << 31, 1).unwrap().head[4], 0);
-        assert_eq!(grid(u32::MAX, 1, 1), None);
-        assert_eq!(grid(1 << 20, 1 << 10, 1 << 12), None);
-        assert_eq!(grid(5, 0, 1), None);
+        assert_eq!(grid(1 << 31, 1 << 28, 1, MAIN_TILE).unwrap().head[4], 4);
+        assert_eq!(grid(1 << 31, 1 << 29, 1, MAIN_TILE).unwrap().head[4], 1);
+        assert_eq!(grid(1 << 31, 1 << 31, 1, MAIN_TILE).unwrap().head[4], 0);
+        assert_eq!(grid(u32::MAX, 1, 1, MAIN_TILE), None);
+        assert_eq!(grid(1 << 20, 1 << 10, 1 << 12, MAIN_TILE), None);
+        assert_eq!(grid(5, 0, 1, MAIN_TILE), None);
     }
 
     #[test]
     fn level2_runs_only_where_a_row_may_have_two_blocks() {
-        assert_eq!(grid(256, 1, 1).unwrap().level2, None);
-        assert_eq!(grid(257, 1, 1).unwrap().level2, Some((1, 1, 1)));
-        assert_eq!(grid(64, 9, 5).unwrap().level2, None);
-        assert_eq!(grid(65, 9, 40).unwrap().level2, Some((1, 1, 3)));
-        assert_eq!(grid(65, 9, 40).unwrap().part_len, 2 * 2 * 40);
-        let long = grid(5000, 100, 1).unwrap();
+        assert_eq!(grid(256, 1, 1, MAIN_TILE).unwrap().level2, None);
+        assert_eq!(grid(257, 1, 1, MAIN_TILE).unwrap().level2, Some((1, 1, 1)));
+        assert_eq!(grid(256, 9, 5, MAIN_TILE).unwrap().level2, None);
+        assert_eq!(grid(257, 9, 5, MAIN_TILE).unwrap().level2, Some((1, 1, 1)));
+        assert_eq!(grid(513, 9, 40, MAIN_TILE).unwrap().level2, Some((1, 1, 3)));
+        assert_eq!(grid(513, 9, 40, MAIN_TILE).unwrap().part_len, 2 * 2 * 40);
+        let long = grid(5000, 100, 1, MAIN_TILE).unwrap();
         assert_eq!(long.for_rows_up_to(257), long);
         let short = long.for_rows_up_to(256);
         assert_eq!((short.level2, short.part_len, short.level1), (None, 1, long.level1));
-        assert_eq!(grid(5000, 100, 2).unwrap().for_rows_up_to(64).level2, None);
-        assert!(grid(5000, 100, 2).unwrap().for_rows_up_to(65).level2.is_some());
+        assert_eq!(grid(5000, 100, 2, MAIN_TILE).unwrap().for_rows_up_to(64).level2, None);
+        assert!(grid(5000, 100, 2, MAIN_TILE).unwrap().for_rows_up_to(65).level2.is_some());
     }
 
     #[test]
@@ -161,11 +182,11 @@ mod tests {
         for inner in [1, 2, 3, 5, 16, 17, 255, 256, 257, 4096, 1 << 19] {
             let most = (u32::MAX - (1 << 15)) / inner;
             for nvals in [0, 1, most / 100, most] {
-                let Some(grid) = grid(nvals, 1, inner) else { panic!("{nvals} x {inner}") };
+                let Some(grid) = grid(nvals, 1, inner, MAIN_TILE) else { panic!("{nvals} x {inner}") };
                 for (x, y, z) in [Some(grid.level1), grid.level2].into_iter().flatten() {
                     assert!(x.max(y).max(z) <= MAX_GROUPS, "{nvals} x {inner}: {grid:?}");
                 }
-                assert!(grid.head[5] / 64 <= 128);
+                assert!(grid.head[5] / 64 <= 64);
             }
         }
     }

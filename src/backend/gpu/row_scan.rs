@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::codegen::{Binding, Module, value_type};
 use super::launch::{Lowered, ROW_TILES, WORKGROUP_SCAN, partition, too_many};
 use super::row_reduce;
+use crate::backend::cpu::row_scan::block_len;
 use crate::error::Result;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
 
-/// What a scan of rows dispatches and needs. Its tiles, blocks and partials are those of a row reduction.
+/// What a scan of rows dispatches and needs. Its tiles and partials are those of a row reduction with its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid(row_reduce::Grid);
 
@@ -40,7 +41,7 @@ impl Grid {
 /// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
 /// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
-    row_reduce::grid(nvals, rows, inner).map(Grid)
+    row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::MAIN_TILE, block_len(inner as usize) as u32).map(Grid)
 }
 
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
@@ -70,7 +71,6 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cpu::row_scan::block_len;
 
     fn entries(nvals: u32, inner: u32) -> Vec<&'static str> {
         grid(nvals, 3, inner).unwrap().stages().map(|(entry, _)| entry).collect()

@@ -160,7 +160,7 @@ impl Pass {
         }
         if self.is_last {
             m.push("fn store(i: u32, key: u32, index: u32) {\n    out[long_position(i)] = index;\n}");
-            scratch.push(("out", words, Binding::Output));
+            scratch.push(("out", words, Binding::Output(0)));
         } else {
             m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
             scratch.push(("keys_out", words, Binding::Scratch(KEYS[self.to])));

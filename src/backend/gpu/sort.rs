@@ -85,7 +85,7 @@ pub(super) fn lower(
         m.push(capacity);
         m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
         scratch.push(("keys_out", "array<u32>", Binding::Scratch(keys_at[to])));
-        let perm_out = if is_last { Binding::Output } else { Binding::Scratch(perm_at[to]) };
+        let perm_out = if is_last { Binding::Output(0) } else { Binding::Scratch(perm_at[to]) };
         scratch.push(("perm_out", "array<u32>", perm_out));
         let g = m.finish(&[SORT, WORKGROUP_SCAN], "u32", None, &scratch);
         let head = head(n, pass);

@@ -11,20 +11,38 @@ use crate::graph::node::{Node, Rows};
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
+/// Of an element: whether it is the left operand's, and its position in either.
+type Pieces = [Expr; 3];
+
 /// The elements of a level of the result.
 struct Joined {
     count: Extent,
     /// Where each comes from, as an expression in its position.
     from: Expr,
+    /// The same in pieces: here positions in the operands show the row that they lie in.
+    pieces: Pieces,
     /// The number of the right operand's first element.
     base: u32,
 }
 
 impl Joined {
-    /// The pieces of a source: whether it is the left operand's, and the position in either.
-    fn split(&self, from: &Expr) -> (Expr, Expr, Expr) {
+    /// The elements of both, those of the left operand first.
+    fn appended(count: Extent, n: &Extent) -> Self {
+        let at = Expr::index();
+        let pieces = [at.clone().lt(n.expr()), at.clone(), at.sub(n.expr())];
+        Self { count, from: appended(n), pieces, base: n.capacity() }
+    }
+
+    /// Elements of which some come from the left operand and the others from the right one, after `base`.
+    fn chosen(count: Extent, pieces: Pieces, base: u32) -> Self {
+        let [in_x, x, y] = pieces.clone();
+        Self { count, from: in_x.select(x, Expr::u32(base).add(y)), pieces, base }
+    }
+
+    /// The pieces of a source.
+    fn split(&self, from: &Expr) -> Pieces {
         let base = Expr::u32(self.base);
-        (from.clone().lt(base.clone()), from.clone(), from.clone().sub(base))
+        [from.clone().lt(base.clone()), from.clone(), from.clone().sub(base)]
     }
 }
 
@@ -107,15 +125,14 @@ impl<'a> Pair<'a> {
     /// The rows of both, one after another.
     fn append(&self) -> Result<Joined> {
         let (nx, ny) = (self.x.nrows_extent(), self.y.nrows_extent());
-        Ok(Joined { count: nx.plus(self.op, &ny)?, from: appended(&nx), base: nx.capacity() })
+        Ok(Joined::appended(nx.plus(self.op, &ny)?, &nx))
     }
 
     /// The next level below appended rows: everything stays in order.
     fn append_below(&self, level: usize, above: &Joined) -> Result<(RowPartition, Joined)> {
         let (p, q) = (&self.left[level], &self.right[level]);
         let nvals = p.nvals_extent().plus(self.op, q.nvals_extent())?;
-        let below =
-            Joined { count: nvals.clone(), from: appended(p.nvals_extent()), base: p.nvals_extent().capacity() };
+        let below = Joined::appended(nvals.clone(), p.nvals_extent());
         if let Some(part) = uniform(p, q, &above.count)? {
             return Ok((part, below));
         }
@@ -147,9 +164,9 @@ impl<'a> Pair<'a> {
         let base = p.nvals_extent().capacity();
         let (row, at) = (part.row_of(Expr::index()), part.offset_of(Expr::index()));
         let own = p.length(row.clone());
-        let in_y = Expr::u32(base).add(q.within(row.clone(), at.clone().sub(own.clone())));
-        let from = at.clone().lt(own).select(p.within(row, at), in_y);
-        let joined = Joined { count: part.nvals_extent().clone(), from, base };
+        let in_y = q.within(row.clone(), at.clone().sub(own.clone()));
+        let pieces = [at.clone().lt(own), p.within(row, at), in_y];
+        let joined = Joined::chosen(part.nvals_extent().clone(), pieces, base);
         Ok((part, joined))
     }
 
@@ -161,7 +178,7 @@ impl<'a> Pair<'a> {
         let part = match uniform(p, q, &above.count)? {
             Some(part) => part,
             None => {
-                let (in_x, x, y) = above.split(&Expr::load(&rows, Expr::index()));
+                let [in_x, x, y] = above.split(&Expr::load(&rows, Expr::index()));
                 let length = in_x.select(p.length(x), q.length(y));
                 RowPartition::from_lengths(self.backend, self.op, &above.count, length, nvals.capacity())?
                     .with_nvals(nvals)
@@ -170,9 +187,9 @@ impl<'a> Pair<'a> {
         };
         let base = p.nvals_extent().capacity();
         let (row, at) = (part.row_of(Expr::index()), part.offset_of(Expr::index()));
-        let (in_x, x, y) = above.split(&Expr::load(&rows, row));
-        let from = in_x.select(p.within(x, at.clone()), Expr::u32(base).add(q.within(y, at)));
-        let joined = Joined { count: part.nvals_extent().clone(), from, base };
+        let [in_x, x, y] = above.split(&Expr::load(&rows, row));
+        let pieces = [in_x, p.within(x, at.clone()), q.within(y, at)];
+        let joined = Joined::chosen(part.nvals_extent().clone(), pieces, base);
         Ok((part, joined))
     }
 
@@ -214,10 +231,15 @@ impl<'a> Pair<'a> {
         let width = Extent::known_u64(self.op, width)?.capacity();
         let step = Expr::u32(width.max(1));
         let from = Node::map(self.backend, self.op, joined.count.clone(), joined.from.clone(), &self.asserts);
-        let (in_x, x, y) = joined.split(&Expr::load(&from, Expr::index().div(step.clone())));
+        let (xs, ys) = (self.x.values_ref(), self.y.values_ref());
+        // Positions that show their row let the operands' own maps in. What is wider than a position is never stored for
+        // the search in it: there the position is.
+        let [in_x, x, y] = match xs {
+            Values::Numbers(_) if width <= 1 => joined.pieces.clone(),
+            _ => joined.split(&Expr::load(&from, Expr::index().div(step.clone()))),
+        };
         let number = Expr::index().rem(step.clone());
         let number = |element: Expr| element.mul(step.clone()).add(number.clone());
-        let (xs, ys) = (self.x.values_ref(), self.y.values_ref());
         let pick = Pick::either(in_x, Pick::From(xs, number(x)), Pick::From(ys, number(y)));
         let bound = BytesBound::AtMost(xs.bytes_capacity() + ys.bytes_capacity());
         let values = Values::rearranged(self.backend, self.op, &count, &pick, bound, &self.asserts)?;

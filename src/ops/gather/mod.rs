@@ -221,7 +221,7 @@ mod tests {
         };
         let (table, ids) = (table.to_device(&device).unwrap(), ids.to_device(&device).unwrap());
         let rows = table.gather(&ids, None, 0).unwrap();
-        let limits = PlanLimits { storage_buffers: 8, fuse: true, longs: Longs::Native, ends_loops: false };
+        let limits = PlanLimits::of_core_webgpu(Longs::Native);
         assert_eq!(plan(&rows.nodes().unwrap(), limits).steps.len(), 1);
         let mean = rows.reduce_mean(1, false).unwrap();
         let steps = plan(&mean.nodes().unwrap(), limits).steps;

@@ -5,7 +5,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
-use crate::graph::opcode::ReduceOp;
+use crate::graph::reducer::Reducer;
 use crate::ops::by_key::{ByKey, reduce_rows};
 use crate::ops::row_scan::{RowPlace, RowScan};
 
@@ -29,12 +29,18 @@ pub(super) enum Members {
 
 impl Stage {
     /// Reduces `value`, an expression in the number before.
-    pub(crate) fn reduce(&self, backend: &BackendRef, name: &'static str, op: ReduceOp, value: Expr) -> Result<Node> {
+    pub(crate) fn reduce(
+        &self,
+        backend: &BackendRef,
+        name: &'static str,
+        by: impl Into<Reducer>,
+        value: Expr,
+    ) -> Result<Node> {
         match &self.members {
             Members::Rows { rows, nrows, nvals } => {
-                reduce_rows(backend, name, op, (rows, nrows), nvals, self.inner, value)
+                reduce_rows(backend, name, by, (rows, nrows), nvals, self.inner, value)
             }
-            Members::Keys(keys) => keys.reduce(backend, name, op, self.inner, &value),
+            Members::Keys(keys) => keys.reduce(backend, name, by, self.inner, &value),
         }
     }
 

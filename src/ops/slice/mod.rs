@@ -244,7 +244,7 @@ mod tests {
         assert_eq!((part.partitions()[0].nrows(), part.partitions()[0].nvals()), (Some(2), Some(1)));
         let row = x.slice(s![-1]).unwrap();
         assert_eq!(row.shape(), [Some(4)]);
-        let limits = PlanLimits { storage_buffers: 8, fuse: true, longs: Longs::Native, ends_loops: false };
+        let limits = PlanLimits::of_core_webgpu(Longs::Native);
         // The values alone; and for rows the splits.
         assert_eq!(plan(&row.nodes().unwrap(), limits).steps.len(), 1);
         assert_eq!(plan(&part.nodes().unwrap(), limits).steps.len(), 2);

@@ -53,6 +53,7 @@ pub(crate) fn unary(m: &mut Module<'_>, op: UnaryOp, dtype: DType, a: &str) -> S
         (UnaryOp::Not, DType::Bool) => format!("!{a}"),
         (UnaryOp::Not, DType::U8) => format!("~{a} & 0xffu"),
         (UnaryOp::Not, _) => format!("~{a}"),
+        (UnaryOp::CountOnes, _) => format!("countOneBits({a})"),
         (UnaryOp::IsNan, _) => format!("(bitcast<{bits}>({a}) & ~{sign}) > {exponent}"),
         (UnaryOp::IsInf, _) => format!("(bitcast<{bits}>({a}) & ~{sign}) == {exponent}"),
         (UnaryOp::IsFinite, _) => format!("(bitcast<{bits}>({a}) & ~{sign}) < {exponent}"),

@@ -41,6 +41,12 @@ impl<'m, 'a> Emitter<'m, 'a> {
         (self.lines, result)
     }
 
+    /// The lines of the body, and the names of several results.
+    pub(crate) fn functions(mut self, all: &[&Expr]) -> (String, Vec<String>) {
+        let results = all.iter().map(|e| self.value(e)).collect();
+        (self.lines, results)
+    }
+
     fn line(&mut self, text: &str) {
         for _ in 0..self.indent {
             self.lines.push_str("    ");

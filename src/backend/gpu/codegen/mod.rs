@@ -4,21 +4,23 @@
 //! generated, and writes the declarations last. Equal structure gives equal text: arrays and numbers are named in the
 //! order of first use, and every size and number is a parameter.
 
+mod accumulate;
 mod arithmetic;
 mod convert;
 mod emit;
 mod library;
 mod pairs;
+mod row_pass;
 mod types;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+pub(crate) use row_pass::shares_words;
 pub(crate) use types::{elements_per_word, storage_type, value_type};
 
 use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
-use crate::graph::finish::Finish;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::plan::{Longs, Step};
@@ -30,8 +32,8 @@ use crate::math::{self, MathFn};
 pub(crate) enum Binding {
     /// A stored array, read.
     Read(Node),
-    /// The step's output.
-    Output,
+    /// An output of the step, by its place among them.
+    Output(usize),
     /// A scratch buffer, by number.
     Scratch(usize),
     /// A scratch buffer that is only read, by number.
@@ -83,7 +85,7 @@ impl<'a> Module<'a> {
 
     /// What 64-bit integers are in the kernel.
     pub(crate) fn longs(&self) -> Longs {
-        self.step.longs
+        self.step.limits.longs
     }
 
     /// Does without the row of each element: every row is searched for.
@@ -175,32 +177,6 @@ impl<'a> Module<'a> {
             .expect("a string takes text");
     }
 
-    /// Adds `store` of a row reduction into `out`: of the reduced value itself, or of what becomes of it. The elements of a
-    /// packed word come from several invocations, in any order: each sets its own bits of a word that was zero.
-    pub(crate) fn reduction_output(&mut self, reduced: DType, finish: Option<&Finish>) {
-        let Some(finish) = finish else {
-            return self.push("fn store(i: u32, row: u32, v: Elem) {\n    out[i] = v;\n}");
-        };
-        // A product must not feed a sum unseen, as none does that was stored.
-        let v = if reduced.is_float() { arithmetic::guard(self, reduced, "v") } else { "v".into() };
-        let (lines, result) =
-            emit::Emitter::new(self).knowing(&finish.reduced, "reduced".into()).function(&finish.value);
-        let dtype = finish.value.dtype();
-        let last = match elements_per_word(dtype) {
-            1 => format!("out[i] = {result};"),
-            lanes => {
-                let (shift, mask, width) = (lanes.trailing_zeros(), lanes - 1, 32 / lanes);
-                let bits = packed_bits(dtype);
-                format!(
-                    "let v = {result};\n        atomicOr(&out[i >> {shift}u], {bits} << ((i & {mask}u) * {width}u));"
-                )
-            }
-        };
-        self.push(&format!(
-            "fn store(i: u32, row: u32, v: Elem) {{\n    let reduced = {v};\n    {{\n{lines}    {last}\n    }}\n}}"
-        ));
-    }
-
     /// Adds `fn name() -> u32` that gives a count.
     pub(crate) fn count_function(&mut self, name: &str, e: &Expr) {
         let (lines, result) = emit::Emitter::new(self).function(e);
@@ -243,8 +219,13 @@ impl<'a> Module<'a> {
 
     /// The definition of `splits_at` for rows of splits.
     pub(crate) fn splits_function(&mut self, splits: &Node) {
-        let k = self.array(splits);
-        self.push(&format!("fn splits_at(i: u32) -> u32 {{\n    return b{k}[i];\n}}"));
+        self.array_function("splits_at", splits);
+    }
+
+    /// Adds `fn name(i) -> u32` that gives element `i` of an array of u32.
+    pub(crate) fn array_function(&mut self, name: &str, array: &Node) {
+        let k = self.array(array);
+        self.push(&format!("fn {name}(i: u32) -> u32 {{\n    return b{k}[i];\n}}"));
     }
 
     /// The definition of `splits_at` for rows of one length, of which there are `live_rows()`.
@@ -278,19 +259,18 @@ impl<'a> Module<'a> {
         ));
     }
 
-    /// `clear` and `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several
-    /// workgroups, in any order: each sets its own bits of a word that was zero.
+    /// `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several workgroups, in
+    /// any order: each sets its own bits of a word that was zero.
     pub(crate) fn compact_output(&mut self, dtype: DType) {
         let lanes = elements_per_word(dtype);
         if lanes == 1 {
-            self.push("fn clear(i: u32) {\n}\nfn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
+            self.push("fn store(i: u32, v: Elem) {\n    out[i] = v;\n}");
             return;
         }
         let bits = packed_bits(dtype);
         let (shift, mask, width) = (lanes.trailing_zeros(), lanes - 1, 32 / lanes);
         self.push(&format!(
-            "fn clear(i: u32) {{\n    if ((i & {mask}u) == 0u) {{\n        atomicStore(&out[i >> {shift}u], 0u);\n    }}\n}}\n\
-             fn store(i: u32, v: Elem) {{\n    \
+            "fn store(i: u32, v: Elem) {{\n    \
              atomicOr(&out[i >> {shift}u], {bits} << ((i & {mask}u) * {width}u));\n}}",
         ));
     }
@@ -309,10 +289,22 @@ impl<'a> Module<'a> {
     /// The whole module: `templates`, then everything generated. `out` is the type of the output's elements in
     /// storage, if it has one; `scratch` the names, types and bindings of the scratch buffers.
     pub(crate) fn finish(
-        mut self,
+        self,
         templates: &[&str],
         elem: &str,
         out: Option<&str>,
+        scratch: &[(&str, &str, Binding)],
+    ) -> Generated {
+        let out = out.map(|ty| ("out".to_owned(), ty.to_owned()));
+        self.finish_with(templates, elem, out.as_slice(), scratch)
+    }
+
+    /// As [`Module::finish`], with the names and types of any number of outputs.
+    pub(crate) fn finish_with(
+        mut self,
+        templates: &[&str],
+        elem: &str,
+        outputs: &[(String, String)],
         scratch: &[(&str, &str, Binding)],
     ) -> Generated {
         let mut text = String::new();
@@ -339,8 +331,8 @@ impl<'a> Module<'a> {
             let ty = format!("array<{}>", storage_type(n.dtype()));
             declare(&mut text, "read", &format!("b{k}"), &ty, Binding::Read(n.clone()));
         }
-        if let Some(out) = out {
-            declare(&mut text, "read_write", "out", &format!("array<{out}>"), Binding::Output);
+        for (k, (name, ty)) in outputs.iter().enumerate() {
+            declare(&mut text, "read_write", name, &format!("array<{ty}>"), Binding::Output(k));
         }
         for (name, ty, binding) in scratch {
             let access = if matches!(binding, Binding::ScratchRead(_)) { "read" } else { "read_write" };

@@ -71,7 +71,7 @@ pub fn rows_that_do_not_exist(check: impl Fn(Case<'_>)) {
 
 /// Elements of several numbers. `scale` is about how many values the larger cases have.
 pub fn columns(scale: u32, check: impl Fn(Case<'_>)) {
-    let values = integers(46 * scale as usize);
+    let values = integers(64 * scale as usize);
     for inner in [2, 3, 16, 33] {
         for (case, lengths) in distributions(if inner < 16 { scale } else { scale / 2 }) {
             if lengths.iter().sum::<u32>() as usize * inner <= values.len() {
@@ -82,6 +82,6 @@ pub fn columns(scale: u32, check: impl Fn(Case<'_>)) {
     for inner in [5, 8, 9, 255, 256, 257, 700, 4096] {
         let lengths = adversarial(inner as u64, 15 * (scale / 2) / inner as u32);
         check((Mode::Checked, "adversarial", &lengths, inner, (2, 0), &values));
-        check((Mode::Unchecked, "wide", &[0, 3, 0, 70, 1, 64, 65, 200, 0], inner, (0, 0), &values));
+        check((Mode::Unchecked, "wide", &[0, 3, 0, 70, 1, 64, 65, 520, 200, 0], inner, (0, 0), &values));
     }
 }

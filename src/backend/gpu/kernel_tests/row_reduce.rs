@@ -7,8 +7,9 @@ use bytemuck::Pod;
 use super::harness::{Mode, gpu, source};
 use super::order::{self, floats, integers};
 use super::rows::{adversarial, distributions, splits};
+use crate::backend::cpu::accumulate::Plain;
 use crate::backend::cpu::row_reduce::reduce_row;
-use crate::backend::gpu::row_reduce::grid;
+use crate::backend::gpu::row_reduce::{MAIN_TILE, grid};
 
 /// A reduction: what the generator would say of it in WGSL, and the same in Rust.
 struct Reduction<V, E> {
@@ -82,7 +83,7 @@ const MAX_F32: Reduction<f32, u32> = Reduction {
 const ORDER: Reduction<u32, u32> =
     Reduction { name: "order", combine: order::COMBINE, combine_cpu: order::combine, ..SUM_U32 };
 
-impl<V: Pod, E: Pod + PartialEq + Debug> Reduction<V, E> {
+impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
     fn text(&self) -> String {
         let template = [
             include_str!("../../../../shaders/row_reduce.wgsl"),
@@ -98,7 +99,13 @@ impl<V: Pod, E: Pod + PartialEq + Debug> Reduction<V, E> {
                 fn load(i: u32, row: u32) -> Elem {{ return {}; }}
                 fn identity() -> Elem {{ return {}; }}
                 fn combine(a: Elem, b: Elem) -> Elem {{ return {}; }}
-                fn store(i: u32, row: u32, v: Elem) {{ out[i] = v; }}",
+                fn store(i: u32, row: u32, v: Elem) {{ out[i] = v; }}
+                const MAIN_TILE = 2048u;
+                const LANES = 1032u;
+                const MAPS = false;
+                struct Row {{ none: u32 }}
+                fn finished(row: u32, v: Elem) -> Row {{ return Row(); }}
+                fn map(i: u32, row: u32, r: Row) {{ }}",
                 self.load, self.identity, self.combine
             ),
         )
@@ -130,14 +137,19 @@ impl<V: Pod, E: Pod + PartialEq + Debug> Reduction<V, E> {
         let loaded: Vec<E> = values.iter().map(|&x| (self.load_cpu)(x)).collect();
         for (row, out) in expected.chunks_exact_mut(inner).enumerate().take(lengths.len()) {
             let range = live[row] as usize * inner..live[row + 1] as usize * inner;
-            reduce_row(&loaded[range], inner, self.identity_cpu, self.combine_cpu, out);
+            reduce_row(
+                &loaded[range],
+                inner,
+                Plain { identity: self.identity_cpu, combine: self.combine_cpu, ordered: true },
+                out,
+            );
         }
         if rows == 0 {
-            assert_eq!(grid(total, 0, inner as u32), None);
+            assert_eq!(grid(total, 0, inner as u32, MAIN_TILE), None);
             return expected;
         }
         let gpu = gpu();
-        let mut grid = grid(total + spare.1, rows as u32, inner as u32).unwrap();
+        let mut grid = grid(total + spare.1, rows as u32, inner as u32, MAIN_TILE).unwrap();
         assert_eq!(grid.head[4], 4);
         grid.head[4] = alpha; // the tiles for 4 are more than enough for less
         let mut padded = live;

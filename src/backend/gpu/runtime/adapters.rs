@@ -37,7 +37,7 @@ pub(crate) struct AdapterSummary {
 }
 
 impl AdapterSummary {
-    fn of(info: &wgpu::AdapterInfo) -> Self {
+    pub(super) fn of(info: &wgpu::AdapterInfo) -> Self {
         let kind = match info.device_type {
             wgpu::DeviceType::DiscreteGpu => AdapterKind::Discrete,
             wgpu::DeviceType::IntegratedGpu => AdapterKind::Integrated,

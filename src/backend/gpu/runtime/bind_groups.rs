@@ -7,6 +7,9 @@ use super::{link::Link, pipeline::Layout, stats::Counters};
 /// How many are kept.
 const CAPACITY: usize = 1024;
 
+/// Marks the bytes of a window in a key: ids never come near it.
+const WINDOW: u64 = 1 << 63;
+
 /// The cache: least recently used first out, a quarter at a time, so that the search for the oldest is paid once in 256 misses.
 #[derive(Debug, Default)]
 pub(super) struct BindGroups {
@@ -21,10 +24,12 @@ pub(super) struct BindGroups {
 pub(super) struct Bound<'a> {
     pub(super) id: u64,
     pub(super) buffer: &'a wgpu::Buffer,
+    /// The first byte, and how many there are unless it is all that follow.
+    pub(super) range: (u64, Option<wgpu::BufferSize>),
 }
 
 impl BindGroups {
-    /// The bind group of `layout` with `params_bytes` of the parameter buffer at binding 0 and all of each storage buffer after it.
+    /// The bind group of `layout` with `params_bytes` of the parameter buffer at binding 0 and the storage buffers after it.
     pub(super) fn get<'a>(
         &mut self,
         link: &Link,
@@ -36,7 +41,12 @@ impl BindGroups {
         self.clock += 1;
         self.key.clear();
         self.key.extend([layout.id, params_bytes, params.id]);
-        self.key.extend(storage.clone().map(|bound| bound.id));
+        for bound in storage.clone() {
+            self.key.push(bound.id);
+            if let (offset, Some(bytes)) = bound.range {
+                self.key.extend([WINDOW | offset, WINDOW | bytes.get()]);
+            }
+        }
         if let Some((group, used)) = self.cached.get_mut(self.key.as_slice()) {
             *used = self.clock;
             return group.clone();
@@ -49,11 +59,11 @@ impl BindGroups {
                 size: wgpu::BufferSize::new(params_bytes),
             }),
         }];
-        entries.extend(
-            storage
-                .zip(1..)
-                .map(|(bound, binding)| wgpu::BindGroupEntry { binding, resource: bound.buffer.as_entire_binding() }),
-        );
+        entries.extend(storage.zip(1..).map(|(bound, binding)| {
+            let (offset, size) = bound.range;
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: bound.buffer, offset, size });
+            wgpu::BindGroupEntry { binding, resource }
+        }));
         let group = link.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &layout.bind_group,

@@ -1,24 +1,25 @@
 //! Handles of device buffers.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, num::NonZeroU64, ops::Range, sync::Arc};
 
 use super::{
     context::Runtime,
-    pool::{Pool, Slot, Use},
+    pool::{Pool, Slot, Use, fresh_id},
 };
 use crate::{Error, Result};
 
-/// A device buffer. Clones are handles of the same bytes; with the last one the memory goes back to the pool.
+/// A device buffer. Clones are handles of the same bytes; with the last one the memory goes back to the pool, or to the user
+/// whose buffer it is.
 ///
-/// The allocation is larger than what was asked for, by up to a quarter, and its size is a multiple of 16. Kernels see all of it:
-/// `arrayLength` does not tell the size asked for, and what lies behind is unspecified.
+/// The allocation is larger than what was asked for, by up to a quarter, and its size is a multiple of 16 (a user's: of 4).
+/// Kernels see all of it: `arrayLength` does not tell the size asked for, and what lies behind is unspecified.
 #[derive(Clone)]
 pub(crate) struct Buffer {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    /// Only `drop` takes it.
+    /// Only `drop` takes it; none for a buffer of the user's.
     slot: Option<Slot>,
     wgpu: wgpu::Buffer,
     id: u64,
@@ -32,6 +33,9 @@ impl Drop for Inner {
         if let Some(slot) = self.slot.take() {
             self.pool.link().counters.buffer_given_back(self.bytes);
             self.pool.release(slot);
+        } else {
+            // Bind groups are cached, and would keep it alive.
+            self.pool.forget(self.id);
         }
     }
 }
@@ -48,7 +52,7 @@ impl Buffer {
         self.inner.bytes
     }
 
-    /// The size of the allocation: a multiple of 16, at least 16.
+    /// The size of the allocation: a multiple of 16, at least 16; a user's is a multiple of 4.
     pub(crate) fn capacity(&self) -> u64 {
         self.inner.capacity
     }
@@ -69,28 +73,125 @@ impl Buffer {
     }
 }
 
+/// A buffer as a kernel binds it: all of it, or a window of one that is larger than a binding may be.
+#[derive(Debug, Clone)]
+pub(crate) struct BufferSlice {
+    buffer: Buffer,
+    /// The first byte: a multiple of 256.
+    offset: u64,
+    /// All that follows, if not given.
+    bytes: Option<NonZeroU64>,
+}
+
+impl From<Buffer> for BufferSlice {
+    fn from(buffer: Buffer) -> Self {
+        // A user's buffer may be larger than a binding, and hold more than the array.
+        let is_ours = buffer.inner.slot.is_some();
+        let bytes = if is_ours { None } else { NonZeroU64::new(buffer.bytes().next_multiple_of(4).max(4)) };
+        Self { buffer, offset: 0, bytes }
+    }
+}
+
+impl BufferSlice {
+    /// These bytes of the buffer, in whole words: a kernel sees nothing behind them.
+    pub(crate) fn window(buffer: Buffer, bytes: Range<u64>) -> Self {
+        Self { buffer, offset: bytes.start, bytes: NonZeroU64::new(bytes.end - bytes.start) }
+    }
+
+    /// The buffer.
+    pub(crate) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// The first byte, and how many there are unless it is all that follow.
+    pub(super) fn range(&self) -> (u64, Option<NonZeroU64>) {
+        (self.offset, self.bytes)
+    }
+
+    /// Whether a byte belongs to both.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let end = |s: &Self| s.bytes.map_or(s.buffer.capacity(), |n| s.offset + n.get());
+        self.buffer.id() == other.buffer.id() && self.offset < end(other) && other.offset < end(self)
+    }
+}
+
 impl Runtime {
     /// A buffer of `bytes` bytes with unspecified contents, from the pool if it has one that fits.
     ///
     /// # Errors
-    /// [`Error::Limit`] if one binding or one buffer cannot hold that much, before anything is allocated; [`Error::Gpu`] if the
-    /// memory is not there, after the pool was emptied; [`Error::DeviceLost`].
+    /// [`Error::Limit`] if one buffer cannot hold that much, before anything is allocated; [`Error::Gpu`] if the memory is not
+    /// there, after the pool was emptied; [`Error::DeviceLost`].
     pub(crate) fn buffer(&self, bytes: u64) -> Result<Buffer> {
-        let most = self.limits().max_binding.min(self.limits().max_buffer);
-        if bytes > most {
+        let limits = self.limits();
+        if bytes > limits.max_buffer {
             return Err(Error::Limit {
                 what: "a buffer".into(),
                 requested: bytes,
                 unit: "bytes",
-                limit: most,
+                limit: limits.max_buffer,
                 whose: self.info().name.clone(),
             });
         }
-        let slot = self.pool().acquire(Use::Storage, bytes, most)?;
+        let slot = self.pool().acquire(Use::Storage, bytes, limits.most_for(bytes))?;
         self.link().counters.buffer_taken(bytes);
         let (wgpu, id, capacity) = (slot.buffer.clone(), slot.id, slot.capacity);
         let inner = Inner { slot: Some(slot), wgpu, id, capacity, bytes, pool: Arc::clone(self.pool()) };
         Ok(Buffer { inner: Arc::new(inner) })
+    }
+
+    /// A handle of the first `bytes` bytes of a buffer that the user made on this device. Kernels read it, and never write it; it
+    /// never enters the pool, and counts neither as ours nor towards the budget.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is no multiple of 4, or is of another
+    /// device; [`Error::Limit`] if it is larger than a buffer of ours may be.
+    pub(crate) fn adopt(&self, op: &'static str, buffer: &wgpu::Buffer, bytes: u64) -> Result<Buffer> {
+        let wrong = |what: String| Err(Error::Argument { op, what });
+        let (size, limits) = (buffer.size(), self.limits());
+        if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
+            return wrong(format!("a buffer of usage {:?} lacks STORAGE", buffer.usage()));
+        }
+        if size < bytes {
+            return wrong(format!("{bytes} bytes of values in a buffer of {size} bytes"));
+        }
+        if !size.is_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT) {
+            return wrong(format!("a buffer of {size} bytes, which must be a multiple of 4 to be bound"));
+        }
+        if bytes > limits.max_buffer {
+            let (what, whose, limit) = ("a user's buffer".into(), self.info().name.clone(), limits.max_buffer);
+            return Err(Error::Limit { what, requested: bytes, unit: "bytes", limit, whose });
+        }
+        self.link().try_out(op, || {
+            let device = self.device();
+            let entry = wgpu::BindGroupLayoutEntry {
+                binding: 0,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: true },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            };
+            let layout = wgpu::BindGroupLayoutDescriptor { label: None, entries: &[entry] };
+            let layout = device.create_bind_group_layout(&layout);
+            let size = wgpu::BufferSize::new(4);
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
+            let entry = wgpu::BindGroupEntry { binding: 0, resource };
+            drop(device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &layout,
+                entries: &[entry],
+            }));
+        })?;
+        let (wgpu, pool) = (buffer.clone(), Arc::clone(self.pool()));
+        let inner = Inner { slot: None, wgpu, id: fresh_id(), capacity: size, bytes, pool };
+        Ok(Buffer { inner: Arc::new(inner) })
+    }
+
+    /// Fails if buffers of these sizes, all at once, would pass the device's budget. Allocates nothing.
+    pub(crate) fn check_budget(&self, what: &str, sizes: impl Iterator<Item = u64>) -> Result<()> {
+        self.pool().check_budget(what, sizes, |bytes| self.limits().most_for(bytes))
     }
 
     /// Gives the memory that lies unused back to the driver.

@@ -1,9 +1,9 @@
 //! What a submission is made of, and the checks before it is encoded.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use super::{
-    buffer::Buffer,
+    buffer::{Buffer, BufferSlice},
     context::Runtime,
     link::bug,
     pipeline::{Access, Pipeline},
@@ -15,8 +15,8 @@ use crate::{Error, Result};
 pub(crate) struct Dispatch {
     /// The kernel.
     pub(crate) pipeline: Pipeline,
-    /// Its storage buffers, in the order of its access list. A buffer that is written may be bound only once.
-    pub(crate) buffers: Vec<Buffer>,
+    /// Its storage buffers, in the order of its access list. What is written may be bound only once.
+    pub(crate) buffers: Vec<BufferSlice>,
     /// Its parameters: the words of the uniform struct at binding 0.
     pub(crate) params: Vec<u32>,
     /// How many workgroups must run. The grid is folded to two dimensions and may be a little larger: a kernel computes its number as
@@ -77,9 +77,23 @@ const MAX_PARAMS: u64 = 256 << 20;
 /// A command, checked and laid out.
 #[derive(Debug)]
 pub(super) enum Step<'a> {
-    Kernel { pipeline: Pipeline, buffers: &'a [Buffer], params_at: u32, params_bytes: u64, grid: (u32, u32, u32) },
-    Clear { buffer: &'a Buffer },
-    Copy { from: &'a Buffer, from_offset: u64, to: &'a Buffer, to_offset: u64, bytes: u64 },
+    Kernel {
+        pipeline: Pipeline,
+        buffers: Cow<'a, [BufferSlice]>,
+        params_at: u32,
+        params_bytes: u64,
+        grid: (u32, u32, u32),
+    },
+    Clear {
+        buffer: &'a Buffer,
+    },
+    Copy {
+        from: &'a Buffer,
+        from_offset: u64,
+        to: &'a Buffer,
+        to_offset: u64,
+        bytes: u64,
+    },
 }
 
 /// All steps of a submission with the parameters of its kernels.
@@ -136,17 +150,17 @@ impl Runtime {
             return Err(bug(label, format_args!("{} buffers for {} bindings", buffers.len(), access.len())));
         }
         for (i, buffer) in buffers.iter().enumerate() {
-            self.check_owner(label, buffer)?;
+            self.check_owner(label, buffer.buffer())?;
             // At most eight, as a rule: comparing all pairs is cheaper than any set.
             let clash = (0..i).find(|&j| {
-                buffers[j].id() == buffer.id() && (access[i] == Access::ReadWrite || access[j] == Access::ReadWrite)
+                buffers[j].overlaps(buffer) && (access[i] == Access::ReadWrite || access[j] == Access::ReadWrite)
             });
             if let Some(j) = clash {
                 let (i, j) = (i + 1, j + 1);
-                return Err(bug(label, format_args!("bindings {j} and {i} are one buffer, which is written")));
+                return Err(bug(label, format_args!("bindings {j} and {i} share a buffer, which is written")));
             }
         }
-        self.add_kernel(plan, label, pipeline.clone(), buffers, params, (*workgroups, *depth))
+        self.add_kernel(plan, label, pipeline.clone(), Cow::Borrowed(buffers), params, (*workgroups, *depth))
     }
 
     fn plan_fill<'a>(&self, plan: &mut Plan<'a>, buffer: &'a Buffer, word: u32) -> Result<()> {
@@ -160,7 +174,14 @@ impl Runtime {
         let too_large = || bug("a fill", "more than 2^32 words");
         let count = u32::try_from(words).map_err(|_| too_large())?;
         let workgroups = u32::try_from(words.div_ceil(FILL_WORDS)).map_err(|_| too_large())?;
-        self.add_kernel(plan, "a fill", pipeline, std::slice::from_ref(buffer), &[word, count], (workgroups, 1))
+        self.add_kernel(
+            plan,
+            "a fill",
+            pipeline,
+            Cow::Owned(vec![buffer.clone().into()]),
+            &[word, count],
+            (workgroups, 1),
+        )
     }
 
     fn add_kernel<'a>(
@@ -168,7 +189,7 @@ impl Runtime {
         plan: &mut Plan<'a>,
         label: &str,
         pipeline: Pipeline,
-        buffers: &'a [Buffer],
+        buffers: Cow<'a, [BufferSlice]>,
         params: &[u32],
         (workgroups, depth): (u32, u32),
     ) -> Result<()> {

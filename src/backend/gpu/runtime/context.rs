@@ -39,6 +39,13 @@ pub(crate) struct DeviceLimits {
     pub(crate) subgroup_sizes: (u32, u32),
 }
 
+impl DeviceLimits {
+    /// The largest allocation for a buffer of `bytes` bytes: what fits a binding is bound whole, with what its size class adds.
+    pub(super) fn most_for(&self, bytes: u64) -> u64 {
+        if bytes <= self.max_binding { self.max_binding.min(self.max_buffer) } else { self.max_buffer }
+    }
+}
+
 /// An opened device with its pool, its caches and its queue. Dropped when the last handle and the last buffer are gone.
 #[derive(Debug)]
 pub(crate) struct Runtime {
@@ -51,7 +58,7 @@ pub(crate) struct Runtime {
     pub(super) dump_wgsl: Option<PathBuf>,
     pub(super) pipelines: Pipelines,
     pub(super) submitter: Mutex<Submitter>,
-    pub(super) in_flight: InFlight,
+    pub(super) in_flight: Arc<InFlight>,
     pub(super) poller: Poller,
     /// Bytes that were uploaded since the last submission.
     pub(super) upload_backlog: AtomicU64,
@@ -77,23 +84,43 @@ impl Runtime {
         let opened = pollster::block_on(adapter.wgpu.request_device(&descriptor));
         let (device, queue) =
             opened.map_err(|error| Error::Gpu { label: adapter.summary.name.clone(), message: error.to_string() })?;
-        let limits = limits_of(&device, options);
-        let link = Arc::new(Link::new(device, queue));
-        let pool = Arc::new(Pool::new(Arc::clone(&link), options.max_pooled));
-        Ok(Arc::new(Self {
+        Ok(Self::over(Link::new(device, queue), adapter.summary.clone(), features, options))
+    }
+
+    /// Works on a device that the user opened, whatever it was opened with; its callbacks stay the user's.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] with what the device lacks that no kernel can do without, or that the queue is not the device's.
+    pub(crate) fn over_user(device: wgpu::Device, queue: wgpu::Queue, options: &DeviceOptions) -> Result<Arc<Self>> {
+        let info = AdapterSummary::of(&device.adapter_info());
+        check_least(&device.limits(), &info.name)?;
+        let features = wanted_features(options) & device.features();
+        let link = Link::of_user(device, queue);
+        link.try_out("from_wgpu", || {
+            let encoder = link.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            link.queue.submit([encoder.finish()]);
+        })?;
+        Ok(Self::over(link, info, features, options))
+    }
+
+    fn over(link: Link, info: AdapterSummary, features: wgpu::Features, options: &DeviceOptions) -> Arc<Self> {
+        let limits = limits_of(&link.device, options);
+        let link = Arc::new(link);
+        let pool = Arc::new(Pool::new(Arc::clone(&link), options));
+        Arc::new(Self {
             link,
             pool,
-            info: adapter.summary.clone(),
+            info,
             limits,
             features,
             checked_shaders: options.checked_shaders,
             dump_wgsl: options.dump_wgsl.clone(),
             pipelines: Pipelines::default(),
             submitter: Mutex::default(),
-            in_flight: InFlight::default(),
+            in_flight: Arc::default(),
             poller: Poller::default(),
             upload_backlog: AtomicU64::new(0),
-        }))
+        })
     }
 
     /// What kernels and buffers have to keep to.
@@ -138,7 +165,8 @@ impl Runtime {
 
     /// What has been done so far.
     pub(crate) fn stats(&self) -> Stats {
-        self.link.counters.snapshot()
+        let (memory_bytes, memory_budget) = self.pool.memory();
+        Stats { memory_bytes, memory_budget, ..self.link.counters.snapshot() }
     }
 
     /// The live counters.
@@ -149,6 +177,15 @@ impl Runtime {
     /// Fails if the device is gone, or (once) if wgpu reported an error outside of any call.
     pub(crate) fn check(&self) -> Result<()> {
         self.link.health.check()
+    }
+
+    /// What is behind an error: the loss of the device, where that is so. On a lost device wgpu hands out dead objects, and
+    /// complains of them later.
+    pub(crate) fn blame(&self, error: Error) -> Error {
+        if matches!(error, Error::Gpu { .. }) {
+            self.link.probe();
+        }
+        self.link.health.alive().err().unwrap_or(error)
     }
 
     /// For fault tests: loses the device.
@@ -183,21 +220,70 @@ fn wanted_features(options: &DeviceOptions) -> wgpu::Features {
     wanted
 }
 
+/// What every kernel takes for granted, within core WebGPU's limits.
+///
+/// # Errors
+/// Which limits of the device are below it.
+fn check_least(limits: &wgpu::Limits, name: &str) -> Result<()> {
+    let core = wgpu::Limits::defaults();
+    let mut missing = Vec::new();
+    macro_rules! at_least {
+        ($($limit:ident: $least:expr,)*) => {$(
+            let (has, least) = (limits.$limit, $least);
+            if has < least {
+                missing.push(format!("{} is {has}, but must be {least} or more", stringify!($limit)));
+            }
+        )*};
+    }
+    at_least! {
+        max_storage_buffers_per_shader_stage: core.max_storage_buffers_per_shader_stage,
+        max_compute_invocations_per_workgroup: core.max_compute_invocations_per_workgroup,
+        max_compute_workgroup_size_x: core.max_compute_workgroup_size_x,
+        max_compute_workgroup_storage_size: core.max_compute_workgroup_storage_size,
+        max_compute_workgroups_per_dimension: core.max_compute_workgroups_per_dimension,
+        max_bind_groups: 1,
+        // The parameters, and storage.
+        max_bindings_per_bind_group: 1 + core.max_storage_buffers_per_shader_stage,
+        max_uniform_buffers_per_shader_stage: 1,
+        max_dynamic_uniform_buffers_per_pipeline_layout: 1,
+        max_uniform_buffer_binding_size: LEAST_PARAMS,
+        max_storage_buffer_binding_size: LEAST_BUFFER,
+        max_buffer_size: LEAST_BUFFER,
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{name} was opened with less than core WebGPU's limits: {}", missing.join("; "));
+    Err(Error::Argument { op: "from_wgpu", what })
+}
+
+/// Bytes of parameters that one dispatch can have on every device: as WebGPU's compatibility mode.
+const LEAST_PARAMS: u64 = 16 << 10;
+
+/// The parameters of a submission start in a buffer of this size; smaller arrays than this are of no use.
+const LEAST_BUFFER: u64 = 64 << 10;
+
 fn limits_of(device: &wgpu::Device, options: &DeviceOptions) -> DeviceLimits {
     let limits = device.limits();
+    // A device of ours was asked for these already, one of the user's was not.
+    let core = if options.core_limits { wgpu::Limits::defaults() } else { limits.clone() };
     let info = device.adapter_info();
     // Drivers like to say 2^31 - 1; a buffer's size is a multiple of 16 here. From 4 GiB on Metal computes wrong addresses
     // (gfx-rs/wgpu#10305), and kernels count words in 32 bits.
-    let bytes =
-        |own: u64, asked: Option<u64>| asked.map_or(own, |asked| asked.max(16).min(own)).min(u32::MAX.into()) & !15;
+    let bytes = |own: u64, core: u64, asked: Option<u64>| {
+        let own = own.min(core);
+        asked.map_or(own, |asked| asked.max(16).min(own)) & !15
+    };
+    let (binding, buffer) = (limits.max_storage_buffer_binding_size.min(u32::MAX.into()), limits.max_buffer_size);
     DeviceLimits {
-        storage_buffers: limits.max_storage_buffers_per_shader_stage,
-        max_binding: bytes(limits.max_storage_buffer_binding_size, options.max_binding),
-        max_buffer: bytes(limits.max_buffer_size, options.max_buffer),
+        storage_buffers: limits.max_storage_buffers_per_shader_stage.min(core.max_storage_buffers_per_shader_stage),
+        // A tile of a map fits a window, and offsets of windows are multiples of 256.
+        max_binding: bytes(binding, core.max_storage_buffer_binding_size, options.max_binding).max(8 << 10),
+        max_buffer: bytes(buffer, core.max_buffer_size, options.max_buffer),
         max_params: limits.max_uniform_buffer_binding_size,
         workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,
-        invocations: limits.max_compute_invocations_per_workgroup,
-        workgroup_bytes: limits.max_compute_workgroup_storage_size,
+        invocations: limits.max_compute_invocations_per_workgroup.min(core.max_compute_invocations_per_workgroup),
+        workgroup_bytes: limits.max_compute_workgroup_storage_size.min(core.max_compute_workgroup_storage_size),
         subgroup_sizes: (info.subgroup_min_size, info.subgroup_max_size),
     }
 }

@@ -62,6 +62,8 @@ pub(super) struct Link {
     pub(super) queue: wgpu::Queue,
     pub(super) health: Arc<Health>,
     pub(super) counters: Counters,
+    /// Whether the device is the user's, whose callbacks are not ours: then nobody tells of a loss.
+    is_users: bool,
 }
 
 /// How long one wait lasts before the health is looked at again.
@@ -79,7 +81,38 @@ impl Link {
         // Without this wgpu panics.
         let on_error = Arc::clone(&health);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| on_error.stray(error.to_string())));
-        Self { device, queue, health, counters: Counters::default() }
+        Self { device, queue, health, counters: Counters::default(), is_users: false }
+    }
+
+    /// Shares a device of the user's, whose callbacks stay as they are: wgpu keeps one of each. That the device is lost is
+    /// found out when it takes no more commands.
+    pub(super) fn of_user(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        Self { device, queue, health: Arc::default(), counters: Counters::default(), is_users: true }
+    }
+
+    /// Does to the device what shows whether a user's object is one of its own.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] in the name of `op` with wgpu's words. An object of another wgpu *instance* has a number that means
+    /// another object here, or none, for which wgpu panics.
+    pub(super) fn try_out(&self, op: &'static str, f: impl FnOnce()) -> Result<()> {
+        let what = match catch_unwind(AssertUnwindSafe(|| self.scoped(f))) {
+            Ok(Ok(())) => return self.health.alive(),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "an object of another wgpu instance".into(),
+        };
+        Err(Error::Argument { op, what })
+    }
+
+    /// Finds out whether the device is lost, if nobody tells, by giving it a command that does nothing. Waits, and runs the user's
+    /// callbacks: not to be called with a lock held.
+    pub(super) fn probe(&self) {
+        if !self.is_users {
+            return;
+        }
+        let index = self.queue.submit([]);
+        // What is found is kept with the health.
+        let _ = self.wait_for(&index);
     }
 
     fn poll(&self, how: wgpu::PollType) -> Result<(), wgpu::PollError> {
@@ -108,11 +141,11 @@ impl Link {
             let submission_index = Some(submission.clone());
             match self.poll(wgpu::PollType::Wait { submission_index, timeout: Some(PATIENCE) }) {
                 Err(wgpu::PollError::Timeout) => continue,
-                Err(error @ wgpu::PollError::WrongSubmissionIndex(..)) => {
-                    // On a lost device submissions do not happen. Who destroyed it hears of it from a poll.
+                Err(wgpu::PollError::WrongSubmissionIndex(..)) => {
+                    // On a lost device submissions do not happen. Why it was lost is told in a poll, if at all.
                     self.poll_once();
-                    self.health.alive()?;
-                    return Err(bug("a wait", error));
+                    self.health.lose("it takes no more commands".into());
+                    return self.health.alive();
                 }
                 Ok(()) => return self.health.alive(),
             }

@@ -44,9 +44,9 @@ pub use self::options::DeviceOptions;
 #[allow(unused_imports, reason = "the layers above use these")]
 pub(crate) use self::{
     adapters::{Adapter, AdapterKind, AdapterSummary, adapters},
-    buffer::Buffer,
+    buffer::{Buffer, BufferSlice},
     commands::{Command, Dispatch, ReadRequest},
     context::{DeviceLimits, Runtime},
     pipeline::{Access, Pipeline},
-    readback::ReadFuture,
+    readback::Pending,
 };

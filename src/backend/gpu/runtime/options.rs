@@ -15,14 +15,23 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceOptions {
-    /// The most bytes that one binding may hold, if less than the adapter's limit. A small value makes small tensors cross
-    /// windows.
+    /// The most bytes that one binding may hold, if less than the adapter's limit; at least 8 KiB. Larger arrays are bound
+    /// as several windows: a small value makes small tensors cross them.
     pub max_binding: Option<u64>,
     /// The most bytes that one buffer may hold, if less than the adapter's limit.
     pub max_buffer: Option<u64>,
     /// The most bytes of unused buffers that are kept for reuse. By default, a quarter more than the largest working set
     /// so far, and at least 1 GiB, counting buffers in use.
     pub max_pooled: Option<u64>,
+    /// The most bytes of device memory that arrays may take, those kept for reuse included. What would pass it is
+    /// [`Error::Limit`](crate::Error::Limit), before anything of the computation or the upload is allocated; before that,
+    /// buffers that lie unused are given back to the driver, oldest first. Sizes are those that the driver is asked for,
+    /// [`Stats::memory_bytes`](crate::Stats::memory_bytes), up to a quarter more than the arrays'.
+    ///
+    /// Not counted: buffers of the program's own, staging memory of uploads and reads (which lies with the host on devices
+    /// that have memory of their own), kernels and their parameters. What was given back is free once the commands that used
+    /// it have run. The CPU backend has no budget: the system's limits hold for it.
+    pub max_memory: Option<u64>,
     /// Forces the limits down to core WebGPU's: 8 storage buffers a stage, 256 invocations, 16 KiB of workgroup memory,
     /// 128 MiB a binding, 256 MiB a buffer.
     pub core_limits: bool,
@@ -47,6 +56,7 @@ impl Default for DeviceOptions {
             max_binding: None,
             max_buffer: None,
             max_pooled: None,
+            max_memory: None,
             core_limits: false,
             no_int64: false,
             no_f64: false,
@@ -74,6 +84,8 @@ setters! {
     max_buffer: Option<u64>,
     /// Sets [`Self::max_pooled`](#structfield.max_pooled).
     max_pooled: Option<u64>,
+    /// Sets [`Self::max_memory`](#structfield.max_memory).
+    max_memory: Option<u64>,
     /// Sets [`Self::core_limits`](#structfield.core_limits).
     core_limits: bool,
     /// Sets [`Self::no_int64`](#structfield.no_int64).

@@ -18,6 +18,7 @@ use std::{
 
 use super::{
     link::{Link, lock},
+    options::DeviceOptions,
     stats::Counters,
 };
 use crate::{Error, Result};
@@ -77,14 +78,50 @@ struct Free {
     pooled: u64,
     in_use: u64,
     in_use_peak: u64,
+    /// Bytes of storage that the driver was asked for and has not been given back; and how many of them lie unused.
+    held: u64,
+    idle: u64,
 }
 
 impl Free {
     fn take(&mut self, usage: Use, capacity: u64) -> Option<Slot> {
         // The newest: likeliest to be in a cache, and the oldest age towards eviction.
         let (_, slot) = self.slots.get_mut(&(usage, capacity))?.pop_back()?;
-        self.pooled -= capacity;
+        self.left(&slot);
         Some(slot)
+    }
+
+    fn storage_in_use(&self) -> u64 {
+        self.held - self.idle
+    }
+
+    /// Counts a slot that does not lie unused any more.
+    fn left(&mut self, slot: &Slot) {
+        self.pooled -= slot.capacity;
+        if slot.usage == Use::Storage {
+            self.idle -= slot.capacity;
+        }
+    }
+
+    /// Counts a slot that goes back to the driver.
+    fn gone(&mut self, usage: Use, capacity: u64) {
+        if usage == Use::Storage {
+            self.held -= capacity;
+        }
+    }
+
+    /// Makes room within the budget for storage that is about to be allocated, and counts it. What is returned goes back to the
+    /// driver. None if all that lies unused is not enough: then nothing has changed.
+    fn reserve(&mut self, capacity: u64, budget: u64) -> Option<Vec<Slot>> {
+        if self.storage_in_use() + capacity > budget {
+            return None;
+        }
+        let mut surplus = Vec::new();
+        while self.held + capacity > budget {
+            surplus.push(self.evict_oldest(|usage| usage == Use::Storage)?);
+        }
+        self.held += capacity;
+        Some(surplus)
     }
 
     fn used(&mut self, capacity: u64) {
@@ -95,15 +132,21 @@ impl Free {
     fn put(&mut self, slot: Slot) {
         self.clock += 1;
         self.pooled += slot.capacity;
+        if slot.usage == Use::Storage {
+            self.idle += slot.capacity;
+        }
         self.slots.entry((slot.usage, slot.capacity)).or_default().push_back((self.clock, slot));
     }
 
-    fn evict_oldest(&mut self) -> Option<Slot> {
+    /// Takes out the slot that has lain unused the longest, of those for such a use; it goes back to the driver.
+    fn evict_oldest(&mut self, of: impl Fn(Use) -> bool) -> Option<Slot> {
         let oldest = |(_, queue): &(_, &VecDeque<(u64, Slot)>)| queue.front().map_or(u64::MAX, |(time, _)| *time);
-        let (key, _) = self.slots.iter().filter(|(_, queue)| !queue.is_empty()).min_by_key(oldest)?;
+        let candidates = self.slots.iter().filter(|((usage, _), queue)| of(*usage) && !queue.is_empty());
+        let (key, _) = candidates.min_by_key(oldest)?;
         let key = *key;
         let (_, slot) = self.slots.get_mut(&key)?.pop_front()?;
-        self.pooled -= slot.capacity;
+        self.left(&slot);
+        self.gone(slot.usage, slot.capacity);
         Some(slot)
     }
 }
@@ -114,6 +157,8 @@ pub(super) struct Pool {
     link: Arc<Link>,
     free: Mutex<Free>,
     max_pooled: Option<u64>,
+    /// The most that may be held; see [`DeviceOptions::max_memory`].
+    budget: Option<u64>,
     /// Buffers that were destroyed since the bind groups were last swept.
     destroyed: Mutex<Vec<u64>>,
     faults: AtomicU32,
@@ -123,8 +168,15 @@ pub(super) struct Pool {
 const FLOOR: u64 = 1 << 30;
 
 impl Pool {
-    pub(super) fn new(link: Arc<Link>, max_pooled: Option<u64>) -> Self {
-        Self { link, free: Mutex::default(), max_pooled, destroyed: Mutex::default(), faults: AtomicU32::new(0) }
+    pub(super) fn new(link: Arc<Link>, options: &DeviceOptions) -> Self {
+        Self {
+            link,
+            free: Mutex::default(),
+            max_pooled: options.max_pooled,
+            budget: options.max_memory,
+            destroyed: Mutex::default(),
+            faults: AtomicU32::new(0),
+        }
     }
 
     pub(super) fn link(&self) -> &Arc<Link> {
@@ -142,18 +194,20 @@ impl Pool {
             return Err(Error::Limit { what: "a buffer".into(), requested: bytes, unit: "bytes", limit: most, whose });
         }
         let counters = &self.link.counters;
-        let pooled = {
+        let surplus = {
             let mut free = lock(&self.free);
-            let pooled = free.take(usage, capacity);
-            if pooled.is_some() {
+            if let Some(slot) = free.take(usage, capacity) {
                 free.used(capacity);
+                Counters::add(&counters.pool_hits, 1);
+                return Ok(slot);
             }
-            pooled
+            match usage {
+                Use::Storage => free.reserve(capacity, self.budget.unwrap_or(u64::MAX)),
+                Use::ReadBack => Some(Vec::new()),
+            }
         };
-        if let Some(slot) = pooled {
-            Counters::add(&counters.pool_hits, 1);
-            return Ok(slot);
-        }
+        let surplus = surplus.ok_or_else(|| self.over_budget("a buffer", capacity))?;
+        surplus.into_iter().for_each(|slot| self.destroy(slot));
         Counters::add(&counters.pool_misses, 1);
         let slot = self.allocate(usage, capacity).or_else(|error| {
             if !matches!(error, wgpu::Error::OutOfMemory { .. }) {
@@ -164,11 +218,44 @@ impl Pool {
             self.link.wait_idle();
             self.allocate(usage, capacity)
         });
-        let slot = slot.map_err(|error| self.refused(bytes, &error))?;
+        let slot = slot.map_err(|error| {
+            lock(&self.free).gone(usage, capacity);
+            self.refused(bytes, &error)
+        })?;
         // On a lost device wgpu hands out dead buffers without an error.
         self.link.health.alive()?;
         lock(&self.free).used(capacity);
         Ok(slot)
+    }
+
+    /// Fails if storage of these sizes, all at once, would pass the budget whatever lies unused. Allocates nothing.
+    pub(super) fn check_budget(
+        &self,
+        what: &str,
+        sizes: impl Iterator<Item = u64>,
+        most: impl Fn(u64) -> u64,
+    ) -> Result<()> {
+        let Some(budget) = self.budget else { return Ok(()) };
+        let class = |bytes| size_class(bytes).map_or(u64::MAX, |class| class.min(most(bytes) & !(GRAIN - 1)));
+        let needed = sizes.fold(0u64, |sum, bytes| sum.saturating_add(class(bytes)));
+        let in_use = lock(&self.free).storage_in_use();
+        if in_use.saturating_add(needed) <= budget { Ok(()) } else { Err(self.over_budget(what, needed)) }
+    }
+
+    fn over_budget(&self, what: &str, needed: u64) -> Error {
+        let in_use = lock(&self.free).storage_in_use();
+        Error::Limit {
+            what: format!("{what} ({needed} bytes besides {in_use} in use)"),
+            requested: in_use.saturating_add(needed),
+            unit: "bytes of device memory",
+            limit: self.budget.unwrap_or(u64::MAX),
+            whose: "the device's budget, DeviceOptions::max_memory".into(),
+        }
+    }
+
+    /// Bytes of storage that are held, and the budget.
+    pub(super) fn memory(&self) -> (u64, Option<u64>) {
+        (lock(&self.free).held, self.budget)
     }
 
     fn refused(&self, bytes: u64, error: &wgpu::Error) -> Error {
@@ -205,7 +292,7 @@ impl Pool {
             free.put(slot);
             let mut surplus = Vec::new();
             while free.pooled > self.allowance(&free) {
-                match free.evict_oldest() {
+                match free.evict_oldest(|_| true) {
                     Some(slot) => surplus.push(slot),
                     None => break,
                 }
@@ -227,7 +314,11 @@ impl Pool {
 
     /// Gives a slot that is in use back to the driver.
     pub(super) fn discard(&self, slot: Slot) {
-        lock(&self.free).in_use -= slot.capacity;
+        {
+            let mut free = lock(&self.free);
+            free.in_use -= slot.capacity;
+            free.gone(slot.usage, slot.capacity);
+        }
         self.destroy(slot);
     }
 
@@ -252,6 +343,8 @@ impl Pool {
         let slots = {
             let mut free = lock(&self.free);
             free.pooled = 0;
+            free.held -= free.idle;
+            free.idle = 0;
             std::mem::take(&mut free.slots)
         };
         slots.into_values().flatten().for_each(|(_, slot)| self.destroy(slot));

@@ -14,9 +14,9 @@ use super::{
     link::{Link, bug, lock},
     pool::{Pool, Slot, Use},
     stats::Counters,
-    submit::Submitted,
+    submit::{InFlight, Submitted},
 };
-use crate::Result;
+use crate::{Error, Result};
 
 /// Reads are packed into one mapped buffer up to this size; a larger one has a buffer of its own.
 const PACK: u64 = 64 << 20;
@@ -165,38 +165,43 @@ impl Drop for Report {
 
 /// A read that was submitted.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(crate) struct Pending {
     stages: Vec<Stage>,
     requests: usize,
     progress: Arc<Progress>,
     /// None if there is nothing to wait for.
     submitted: Option<Submitted>,
+    in_flight: Arc<InFlight>,
     link: Arc<Link>,
 }
 
 impl Pending {
     /// Asks for the stages of a submission to be mapped.
-    pub(super) fn new(link: &Arc<Link>, stages: Vec<Stage>, requests: usize, submitted: Option<Submitted>) -> Self {
+    pub(super) fn new(runtime: &Runtime, stages: Vec<Stage>, requests: usize, submitted: Option<Submitted>) -> Self {
         let progress = Arc::new(Progress::default());
         lock(&progress.state).left = stages.len();
-        for stage in &stages {
-            let mut report = Report { progress: Arc::clone(&progress), ok: false };
-            if let Some(buffer) = stage.buffer() {
-                buffer.slice(..stage.bytes).map_async(wgpu::MapMode::Read, move |mapped| {
-                    report.ok = mapped.is_ok();
-                    drop(report);
-                });
+        let (in_flight, link) = (Arc::clone(&runtime.in_flight), Arc::clone(runtime.link()));
+        // What is wrong is told to the callback, and else to the user's handler of stray errors.
+        let _ = link.scoped(|| {
+            for stage in &stages {
+                let mut report = Report { progress: Arc::clone(&progress), ok: false };
+                if let Some(buffer) = stage.buffer() {
+                    buffer.slice(..stage.bytes).map_async(wgpu::MapMode::Read, move |mapped| {
+                        report.ok = mapped.is_ok();
+                        drop(report);
+                    });
+                }
             }
-        }
-        Self { stages, requests, progress, submitted, link: Arc::clone(link) }
+        });
+        Self { stages, requests, progress, submitted, in_flight, link }
     }
 
     /// Blocks until the bytes are there.
-    pub(super) fn wait(self, runtime: &Runtime) -> Result<Vec<Vec<u8>>> {
+    pub(crate) fn wait(self) -> Result<Vec<Vec<u8>>> {
         if let Some(submitted) = self.submitted.as_ref().filter(|_| !self.stages.is_empty()) {
             Counters::add(&self.link.counters.waits, 1);
             self.link.wait_for(&submitted.index)?;
-            runtime.in_flight.ended(submitted);
+            self.in_flight.ended(submitted);
             while self.progress.wait().is_none() {
                 self.link.wait_for(&submitted.index)?;
             }
@@ -207,8 +212,10 @@ impl Pending {
     fn unload(self) -> Result<Vec<Vec<u8>>> {
         let outcome = Progress::outcome(&lock(&self.progress.state));
         if outcome != Some(true) {
-            // A loss is told to the callback of the device, which may be due only now.
+            // A loss is told to the callback of the device, which may be due only now; a device of the user's tells nobody.
             self.link.poll_once();
+            self.link.health.check()?;
+            self.link.probe();
             self.link.health.check()?;
             return Err(bug("a read", "the buffer could not be mapped"));
         }
@@ -223,16 +230,16 @@ impl Pending {
     }
 }
 
-/// The bytes of a read, once the device has made them. It needs no particular executor: see [`Runtime::submit_and_read_async`].
+/// The bytes of a read, once the device has made them. It needs no particular executor: see [`Runtime::finish_read`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
-pub(crate) struct ReadFuture(Option<Result<Pending>>);
+pub(crate) struct ReadFuture(Option<Pending>);
 
 impl Future for ReadFuture {
     type Output = Result<Vec<Vec<u8>>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Some(Ok(pending)) = &self.0 {
+        if let Some(pending) = &self.0 {
             let mut state = lock(&pending.progress.state);
             if Progress::outcome(&state).is_none() {
                 state.waker = Some(context.waker().clone());
@@ -240,8 +247,12 @@ impl Future for ReadFuture {
             }
         }
         Poll::Ready(match self.0.take() {
-            Some(Ok(pending)) => pending.unload(),
-            Some(Err(error)) => Err(error),
+            Some(pending) => {
+                if let Some(submitted) = &pending.submitted {
+                    pending.in_flight.ended(submitted);
+                }
+                pending.unload()
+            }
             None => Err(bug("a read", "polled after it was ready")),
         })
     }
@@ -287,21 +298,14 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::submit`]; [`Error::Gpu`] too for a request outside of its buffer (a fault of the layers above).
     pub(crate) fn submit_and_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Vec<Vec<u8>>> {
-        self.start_read(commands, reads)?.wait(self)
+        self.start_read(commands, reads)?.wait()
     }
 
-    /// As [`Runtime::submit_and_read`], but the wait is a future. The commands are submitted by this call, not by the first poll.
+    /// Encodes the commands and the copies for the reads into one submission and submits it.
     ///
-    /// The future may be awaited in any executor, moved between threads, or dropped. A thread of the runtime's own polls the device.
-    pub(crate) fn submit_and_read_async(&self, commands: &[Command], reads: &[ReadRequest]) -> ReadFuture {
-        let pending = self.start_read(commands, reads);
-        if let Ok(Pending { submitted: Some(submitted), progress, link, .. }) = &pending {
-            self.poller.watch(link, submitted, progress);
-        }
-        ReadFuture(Some(pending))
-    }
-
-    fn start_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Pending> {
+    /// # Errors
+    /// As [`Runtime::submit_and_read`]. Nothing is submitted then.
+    pub(crate) fn start_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Pending> {
         self.health().check()?;
         let plan = self.plan(commands)?;
         let stages = self.stage_reads(reads)?;
@@ -310,7 +314,16 @@ impl Runtime {
         } else {
             Some(self.run(&plan, |_| (), |encoder| stages.iter().for_each(|stage| stage.encode(encoder)))?)
         };
-        Ok(Pending::new(self.link(), stages, reads.len(), submitted))
+        Ok(Pending::new(self, stages, reads.len(), submitted))
+    }
+
+    /// The bytes of a read that was started. The future may be awaited in any executor, moved between threads, or dropped. A thread of
+    /// the runtime's own, one for all reads, polls the device.
+    pub(crate) fn finish_read(&self, pending: Pending) -> ReadFuture {
+        if let Pending { submitted: Some(submitted), progress, link, .. } = &pending {
+            self.poller.watch(link, submitted, progress);
+        }
+        ReadFuture(Some(pending))
     }
 
     /// Packs requests into as few buffers as possible.
@@ -326,6 +339,10 @@ impl Runtime {
             };
             if read.bytes == 0 {
                 continue;
+            }
+            if !read.buffer.as_wgpu().usage().contains(wgpu::BufferUsages::COPY_SRC) {
+                let what = "its wgpu buffer was made without COPY_SRC; compute with it, and read the result";
+                return Err(Error::Argument { op: "a read", what: what.into() });
             }
             // Copies are made of words. The allocation is a multiple of 16, so that rounding outwards stays inside.
             let from = read.offset & !3;

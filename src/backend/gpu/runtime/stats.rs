@@ -13,6 +13,7 @@ pub(crate) struct Counters {
     pub(super) throttles: AtomicU64,
     pub(super) bytes_uploaded: AtomicU64,
     pub(super) bytes_read_back: AtomicU64,
+    pub(super) plans: AtomicU64,
     pub(super) pipelines_compiled: AtomicU64,
     pub(super) bind_groups_created: AtomicU64,
     pub(super) pool_hits: AtomicU64,
@@ -43,6 +44,11 @@ impl Counters {
         Self::add(&self.host_steps, 1);
     }
 
+    /// Counts a plan that was made.
+    pub(crate) fn plan(&self) {
+        Self::add(&self.plans, 1);
+    }
+
     pub(super) fn snapshot(&self) -> Stats {
         Stats {
             dispatches: self.dispatches.load(Relaxed),
@@ -51,6 +57,7 @@ impl Counters {
             throttles: self.throttles.load(Relaxed),
             bytes_uploaded: self.bytes_uploaded.load(Relaxed),
             bytes_read_back: self.bytes_read_back.load(Relaxed),
+            plans: self.plans.load(Relaxed),
             pipelines_compiled: self.pipelines_compiled.load(Relaxed),
             bind_groups_created: self.bind_groups_created.load(Relaxed),
             pool_hits: self.pool_hits.load(Relaxed),
@@ -58,6 +65,9 @@ impl Counters {
             host_steps: self.host_steps.load(Relaxed),
             buffer_bytes: self.buffer_bytes.load(Relaxed),
             buffer_bytes_peak: self.buffer_bytes_peak.load(Relaxed),
+            // The pool's to tell.
+            memory_bytes: 0,
+            memory_budget: None,
         }
     }
 }

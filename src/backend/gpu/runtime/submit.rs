@@ -240,8 +240,11 @@ impl Runtime {
     ) {
         let Step::Kernel { pipeline, buffers, params_at, params_bytes, grid } = step else { return };
         let Some(params) = &submitter.params else { return };
-        let params = Bound { id: params.id, buffer: &params.buffer };
-        let storage = buffers.iter().map(|buffer| Bound { id: buffer.id(), buffer: buffer.as_wgpu() });
+        let params = Bound { id: params.id, buffer: &params.buffer, range: (0, None) };
+        let storage = buffers.iter().map(|slice| {
+            let buffer = slice.buffer();
+            Bound { id: buffer.id(), buffer: buffer.as_wgpu(), range: slice.range() }
+        });
         let group = submitter.bind_groups.get(self.link(), pipeline.layout(), params, *params_bytes, storage);
         if *set != Some(pipeline.as_wgpu()) {
             pass.set_pipeline(pipeline.as_wgpu());

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::*;
+use super::{readback::ReadFuture, *};
 use crate::{Error, Result};
 
 fn open_with(options: &DeviceOptions) -> Arc<Runtime> {
@@ -41,7 +41,7 @@ fn affine(runtime: &Runtime, input: &Buffer, output: &Buffer, count: u32, factor
     let pipeline = runtime.pipeline("affine", AFFINE, "main", &access).expect("compiles");
     Command::Dispatch(Dispatch {
         pipeline,
-        buffers: vec![input.clone(), output.clone()],
+        buffers: vec![input.clone().into(), output.clone().into()],
         params: vec![count, factor],
         workgroups: count.div_ceil(64),
         depth: 1,
@@ -55,6 +55,14 @@ fn whole(buffer: &Buffer) -> ReadRequest {
 
 fn read(runtime: &Runtime, buffer: &Buffer) -> Vec<u8> {
     runtime.submit_and_read(&[], &[whole(buffer)]).expect("reads").remove(0)
+}
+
+fn read_later(
+    runtime: &Runtime,
+    commands: &[Command],
+    reads: &[ReadRequest],
+) -> Result<impl Future<Output = Result<Vec<Vec<u8>>>> + use<>> {
+    Ok(runtime.finish_read(runtime.start_read(commands, reads)?))
 }
 
 fn words(bytes: &[u8]) -> Vec<u32> {
@@ -290,8 +298,8 @@ fn bind_groups_do_not_outlive_their_buffers() {
 
 #[test]
 fn sizes_over_the_limits_are_refused() {
-    let runtime = open_with(&DeviceOptions::default().max_binding(Some(1000)));
-    let limit = runtime.limits().max_binding;
+    let runtime = open_with(&DeviceOptions::default().max_buffer(Some(1000)));
+    let limit = runtime.limits().max_buffer;
     assert_eq!(limit, 992, "a multiple of 16");
     assert!(runtime.buffer(limit).is_ok());
     for bytes in [limit + 1, 1 << 40, u64::MAX] {
@@ -350,7 +358,7 @@ fn a_lost_device_is_an_error_everywhere() {
     let buffer = upload_words(&runtime, &[1, 2, 3]);
     let command = Command::Fill { buffer: buffer.clone(), word: 7 };
     let dispatch = affine(&runtime, &buffer, &runtime.buffer(12).expect("allocates"), 3, 1);
-    let early = runtime.submit_and_read_async(std::slice::from_ref(&command), &[whole(&buffer)]);
+    let early = read_later(&runtime, std::slice::from_ref(&command), &[whole(&buffer)]).expect("submits");
     runtime.lose();
     let lost = |what: &str, result: Result<()>| {
         assert!(matches!(result, Err(Error::DeviceLost { .. })), "{what}: {result:?}");
@@ -358,10 +366,7 @@ fn a_lost_device_is_an_error_everywhere() {
     lost("submit", runtime.submit(std::slice::from_ref(&command)));
     lost("submit", runtime.submit(&[dispatch]));
     lost("read", runtime.submit_and_read(&[], &[whole(&buffer)]).map(drop));
-    lost(
-        "async read",
-        pollster::block_on(runtime.submit_and_read_async(std::slice::from_ref(&command), &[whole(&buffer)])).map(drop),
-    );
+    lost("async read", read_later(&runtime, std::slice::from_ref(&command), &[whole(&buffer)]).map(drop));
     lost("timed", runtime.submit_timed(&[command]).map(drop));
     lost("buffer", runtime.buffer(16).map(drop));
     lost("upload", runtime.upload(&[1]).map(drop));
@@ -426,6 +431,7 @@ fn faulty_dispatches_are_called_bugs() {
     let Command::Dispatch(good) = affine(&runtime, &a, &b, 1, 1) else { panic!("a dispatch") };
     let foreign = open().buffer(64).expect("allocates");
     for buffers in [vec![], vec![a.clone()], vec![a.clone(), a.clone()], vec![a.clone(), foreign]] {
+        let buffers = buffers.into_iter().map(Into::into).collect();
         let error = runtime.submit(&[Command::Dispatch(Dispatch { buffers, ..good.clone() })]).expect_err("is refused");
         assert!(matches!(&error, Error::Gpu { label, message } if label == "affine" && message.starts_with("bug: ")));
     }
@@ -451,7 +457,7 @@ fn threads_submit_at_once() {
                     let result = if round % 2 == 0 {
                         runtime.submit_and_read(&commands, &[request])
                     } else {
-                        pollster::block_on(runtime.submit_and_read_async(&commands, &[request]))
+                        read_later(runtime, &commands, &[request]).and_then(pollster::block_on)
                     };
                     let expected: Vec<u32> = (0..300).map(|i| seed * 2 + i).collect();
                     assert_eq!(words(&result.expect("runs")[0]), expected, "thread {thread}, round {round}");
@@ -480,10 +486,10 @@ fn many_submissions_are_throttled() {
 fn futures_may_be_dropped_or_outlive_the_runtime() {
     let runtime = open();
     let buffer = upload_words(&runtime, &[4, 5, 6]);
-    drop(runtime.submit_and_read_async(&[], &[whole(&buffer)]));
+    drop(read_later(&runtime, &[], &[whole(&buffer)]).expect("submits"));
     assert_eq!(words(&read(&runtime, &buffer)), [4, 5, 6]);
     let request = whole(&buffer);
-    let future = runtime.submit_and_read_async(&[], &[request]);
+    let future = read_later(&runtime, &[], &[request]).expect("submits");
     drop((runtime, buffer));
     assert_eq!(words(&pollster::block_on(future).expect("reads")[0]), [4, 5, 6]);
 }

@@ -62,7 +62,7 @@ impl Runtime {
                 }
             },
         )?;
-        let bytes = Pending::new(link, vec![stage], 1, Some(submitted)).wait(self)?;
+        let bytes = Pending::new(self, vec![stage], 1, Some(submitted)).wait()?;
         let ticks = bytes.first().and_then(|bytes| {
             let (start, rest) = bytes.split_first_chunk()?;
             let (end, _) = rest.split_first_chunk()?;

@@ -7,8 +7,10 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
+use crate::graph::marks::Marks;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 
 /// What may differ between graphs of one structure.
@@ -47,6 +49,7 @@ impl<'a> Cases<'a> {
         }
         cases.asserts();
         cases.reductions();
+        cases.row_passes();
         cases.products();
         cases.row_scans();
         cases.scans_and_sorts();
@@ -154,17 +157,18 @@ impl<'a> Cases<'a> {
         for (what, keep, value) in [
             ("", chosen.clone(), self.values(dtype)),
             (" by value", equal, self.values(dtype)),
-            (" checked", chosen, checked),
+            (" checked", chosen.clone(), checked),
         ] {
             for counted in [false, true] {
                 let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
-                let live = Expr::load(&self.array(DType::U32, 4), Expr::u32(3));
-                let node = Node::compact(self.backend, "compact", (keep.clone(), value.clone()), count, live);
+                let marks = Marks::new(self.backend, "mark", &count, keep.clone());
+                let node = Node::compact(self.backend, "compact", &marks, (value.clone(), 1), marks.total());
                 self.out.push((format!("compact {dtype}{what} counted {counted}"), node));
             }
         }
-        let few = (self.values(DType::Bool), self.values(dtype));
-        let node = Node::compact(self.backend, "compact", few, Extent::known(100), Expr::u32(7));
+        let marks = Marks::new(self.backend, "mark", &Extent::known(100), chosen);
+        let few = (self.values(dtype), 1);
+        let node = Node::compact(self.backend, "compact", &marks, few, marks.total());
         self.out.push((format!("a small compact {dtype}"), node));
     }
 
@@ -198,6 +202,40 @@ impl<'a> Cases<'a> {
                 self.finished(inner, dtype, counted);
             }
         }
+    }
+
+    /// What is kept of a row in several numbers, alone and together, and elements that are mapped by it.
+    fn row_passes(&mut self) {
+        for dtype in [DType::F32, DType::F64] {
+            for reducer in [Reducer::Greatest, Reducer::SumOfExps, Reducer::Deviations] {
+                for inner in [1, 16] {
+                    let name = format!("{reducer:?} {dtype} inner {inner}");
+                    self.reduction(format!("{name} splits"), reducer, Rows::Splits(self.splits()), inner, dtype, false);
+                    self.reduction(format!("{name} uniform"), reducer, Rows::Uniform(17), inner, dtype, true);
+                }
+            }
+            for rows in [Rows::Splits(self.splits()), Rows::Uniform(17)] {
+                for to in [dtype, DType::F16] {
+                    self.mapped(rows.clone(), dtype, to);
+                }
+            }
+        }
+    }
+
+    /// Elements by several numbers of their rows.
+    fn mapped(&mut self, rows: Rows, dtype: DType, to: DType) {
+        let name = format!("mapped {dtype} as {to} {}", matches!(rows, Rows::Uniform(_)));
+        let (nrows, nvals) = (Extent::known(self.sizes.rows), Extent::known(self.sizes.rows * 17));
+        let x = Expr::load(&self.array(dtype, nvals.capacity()), Expr::index());
+        let sum = Reducer::Op(ReduceOp::Sum);
+        let value =
+            [sum, Reducer::Deviations, Reducer::Greatest, Reducer::SumOfExps].into_iter().fold(x.clone(), |v, by| {
+                let of_rows = (rows.clone(), nrows.clone());
+                let node =
+                    Node::reduce(self.backend, "reduce", by, of_rows, nvals.clone(), 1, x.clone()).expect("small");
+                v.sub(Expr::load(&node, rows.row_of(Expr::index())))
+            });
+        self.out.push((name, Node::map(self.backend, "map", nvals, value.cast(to), &[])));
     }
 
     /// Products of rows that are not stored as they are.
@@ -238,7 +276,7 @@ impl<'a> Cases<'a> {
         self.out.push((name, node.expect("small")));
     }
 
-    fn reduction(&mut self, name: String, op: ReduceOp, rows: Rows, inner: u32, dtype: DType, counted: bool) {
+    fn reduction(&mut self, name: String, op: impl Into<Reducer>, rows: Rows, inner: u32, dtype: DType, counted: bool) {
         let (rows, nrows, nvals, value) = self.of_rows(rows, inner, dtype, counted);
         let node = Node::reduce(self.backend, "reduce", op, (rows, nrows), nvals, inner, value);
         self.out.push((name, node.expect("small")));
@@ -349,7 +387,7 @@ impl<'a> Cases<'a> {
                     let nrows = if counted { self.counted_extent(n) } else { Extent::known(n) };
                     let name = format!("{op:?} counted {counted} {}", matches!(rows, Rows::Uniform(_)));
                     let byte = self.values(DType::U8).unary(UnaryOp::Not);
-                    self.out.push((name, Node::hash(self.backend, "hash", op, (rows, nrows), byte)));
+                    self.out.push((name, Node::hash(self.backend, "hash", op, (rows, nrows), byte, &[])));
                 }
             }
         }

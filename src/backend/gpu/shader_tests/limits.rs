@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
+use crate::graph::marks::Marks;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::ReduceOp;
 
@@ -95,13 +96,8 @@ fn wide_expressions_of_every_primitive() {
                     ("sort".into(), Node::sort(backend, "sort", counted.clone(), checked.clone(), 16)),
                     ("compact".into(), {
                         let keep = checked.clone().rem(Expr::u32(3)).eq(Expr::u32(0));
-                        let sum = |value: Expr| {
-                            let all = (Rows::Uniform(N), Extent::known(1));
-                            let sum = Node::reduce(backend, "kept", ReduceOp::Sum, all, Extent::known(N), 1, value);
-                            Expr::load(&sum.expect("small"), Expr::u32(0))
-                        };
-                        let stay = sum(keep.clone().cast(DType::U32));
-                        Node::compact(backend, "compact", (keep, checked), counted, stay)
+                        let marks = Marks::new(backend, "mark", &counted, keep);
+                        Node::compact(backend, "compact", &marks, (checked, 1), marks.total())
                     }),
                 ]
             });

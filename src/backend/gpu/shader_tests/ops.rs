@@ -74,10 +74,11 @@ pub(super) fn plain_unary(dtype: DType) -> Vec<UnaryOp> {
     let takes = |op: &U| match op {
         U::Neg | U::Abs => dtype != DType::Bool,
         U::Not => !dtype.is_float(),
+        U::CountOnes => dtype == DType::U32,
         U::IsNan | U::IsInf | U::IsFinite => dtype.is_float(),
         U::Math(_) => false,
     };
-    [U::Neg, U::Abs, U::Not, U::IsNan, U::IsInf, U::IsFinite].into_iter().filter(takes).collect()
+    [U::Neg, U::Abs, U::Not, U::CountOnes, U::IsNan, U::IsInf, U::IsFinite].into_iter().filter(takes).collect()
 }
 
 /// The operations of one operand of that dtype.

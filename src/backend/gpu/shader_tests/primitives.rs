@@ -8,9 +8,12 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
+use crate::graph::marks::Marks;
 use crate::graph::node::{Node, Product, Rows};
-use crate::graph::opcode::BinaryOp;
+use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
+use crate::math::MathFn;
 
 /// Random small numbers among all the edges, as bytes.
 fn values(dtype: DType, n: u32, seed: u64) -> Vec<u8> {
@@ -96,6 +99,53 @@ fn rows_of_elements() {
             }
             out
         });
+    }
+}
+
+/// What is kept of rows in several numbers, alone and with others, in values with infinities and NaN, and elements by it.
+#[test]
+fn passes_over_rows() {
+    for dtype in [DType::F32, DType::F64] {
+        for inner in [1u32, 3] {
+            same_everywhere(&format!("passes over rows of {dtype}, inner {inner}"), &[dtype], |backend| {
+                let mut out = Vec::new();
+                let lengths = [adversarial(u64::from(inner), 20_000), vec![0, 5, 700, 256, 257]].concat();
+                let all = splits(&lengths);
+                let (nrows, nvals) = (Extent::known(lengths.len() as u32), Extent::known(all[lengths.len()]));
+                let rows = Rows::Splits(words(backend, &all));
+                let any =
+                    Expr::load(&array(backend, dtype, &values(dtype, nvals.capacity() * inner, 5)), Expr::index());
+                // Whole numbers between -50 and 50: of most rows everything is finite.
+                let place = Expr::index().mul(Expr::u32(7919)).rem(Expr::u32(101));
+                let tame = place.cast(DType::I32).sub(Expr::scalar(50i32)).cast(dtype);
+                let tame = Node::map(backend, "values", nvals.times("n", u64::from(inner)).expect("small"), tame, &[]);
+                out.push(("values".to_owned(), tame.clone()));
+                for (what, x) in [("any", any), ("tame", Expr::load(&tame, Expr::index()))] {
+                    let results = [
+                        Reducer::Greatest,
+                        Reducer::SumOfExps,
+                        Reducer::Deviations,
+                        Reducer::Op(ReduceOp::Sum),
+                        Reducer::Op(ReduceOp::Min),
+                    ]
+                    .map(|by| {
+                        let of_rows = (rows.clone(), nrows.clone());
+                        let node = Node::reduce(backend, "reduce", by, of_rows, nvals.clone(), inner, x.clone());
+                        (format!("{by:?} of {what}"), node.expect("small"))
+                    });
+                    if inner == 1 {
+                        let row = rows.row_of(Expr::index());
+                        let value = results.iter().fold(x.clone(), |v, (_, r)| v.sub(Expr::load(r, row.clone())));
+                        out.push((format!("{what} mapped"), Node::map(backend, "map", nvals.clone(), value, &[])));
+                        let share = x.sub(Expr::load(&results[0].1, row.clone()));
+                        let share = share.unary(UnaryOp::Math(MathFn::Exp)).quotient(Expr::load(&results[1].1, row));
+                        out.push((format!("shares of {what}"), Node::map(backend, "map", nvals.clone(), share, &[])));
+                    }
+                    out.extend(results);
+                }
+                out
+            });
+        }
     }
 }
 
@@ -318,11 +368,16 @@ fn compactions_of_every_density_and_packing() {
                     let x = array(backend, dtype, &values(dtype, n.max(1), u64::from(n)));
                     let reversed = Expr::load(&x, Expr::u32(n.max(1) - 1).sub(Expr::index()));
                     for live in [n, n / 2 + 1, 0].map(|live| live.min(n)) {
-                        let kept: u32 = flags[..live as usize].iter().map(|&f| u32::from(f)).sum();
-                        let count = counted(backend, n, live);
-                        let stay = counted(backend, n, kept).expr();
-                        let node = Node::compact(backend, "compact", (keep.clone(), reversed.clone()), count, stay);
+                        let marks = Marks::new(backend, "mark", &counted(backend, n, live), keep.clone());
+                        let node = Node::compact(backend, "compact", &marks, (reversed.clone(), 1), marks.total());
                         out.push((format!("{live} of {n}, {percent}"), node));
+                        for inner in [2, 5] {
+                            let marks =
+                                Marks::new(backend, "mark", &counted(backend, n / inner, live / inner), keep.clone());
+                            let numbers = marks.total().times("compact", u64::from(inner)).expect("small");
+                            let node = Node::compact(backend, "compact", &marks, (reversed.clone(), inner), numbers);
+                            out.push((format!("{live} of {n}, {percent}, inner {inner}"), node));
+                        }
                     }
                 }
             }
@@ -343,9 +398,10 @@ fn a_compaction_asks_for_rows_and_conditions_only_where_positions_stay() {
         let keep = row.clone().rem(Expr::u32(3)).eq(Expr::u32(1));
         // Fails at every position that does not stay.
         let checked = row.clone().checked(Check::new("check", "a position that does not stay"), keep.clone());
-        let kept: u32 = lengths.iter().skip(1).step_by(3).sum();
-        let stay = counted(backend, n, kept).expr();
-        vec![("rows".into(), Node::compact(backend, "compact", (keep, checked), Extent::known(n), stay))]
+        let marks = Marks::new(backend, "mark", &Extent::known(n), keep);
+        let ranks = Node::map(backend, "ranks", Extent::known(n + 1), marks.rank(&Expr::index()), &[]);
+        let kept = Node::compact(backend, "compact", &marks, (checked, 1), marks.total());
+        vec![("rows".into(), kept), ("ranks".into(), ranks)]
     });
 }
 
@@ -365,7 +421,7 @@ fn hashes_of_every_length() {
                 ("counted", Rows::Uniform(9), counted(backend, n / 9, 77)),
             ];
             rows.map(|(name, rows, nrows)| {
-                (name.to_owned(), Node::hash(backend, "hash", op, (rows, nrows), byte.clone()))
+                (name.to_owned(), Node::hash(backend, "hash", op, (rows, nrows), byte.clone(), &[]))
             })
             .into()
         });

@@ -22,7 +22,7 @@ const UNIFORM_BYTES: usize = 64 << 10;
 
 /// As the GPU backend plans on the smallest device.
 pub(super) const fn limits(longs: Longs) -> PlanLimits {
-    PlanLimits { storage_buffers: STORAGE_BUFFERS as u32, fuse: true, longs, ends_loops: true }
+    PlanLimits::of_core_webgpu(longs)
 }
 
 /// Parses and validates a module.
@@ -38,7 +38,11 @@ pub(super) fn validate(name: &str, text: &str, capabilities: Capabilities) -> (n
 fn dtypes(step: &Step) -> HashSet<DType> {
     let mut out = HashSet::from([step.out.dtype()]);
     out.extend(step.reads.iter().map(Node::dtype));
-    step.recipe.exprs().into_iter().for_each(|e| {
+    let pass = step.pass.iter().flat_map(|pass| {
+        let finished = pass.results.iter().filter_map(|r| r.finish.as_ref()).map(|f| &f.value);
+        pass.results.iter().map(|r| &r.value).chain(finished).chain(pass.map.iter().map(|m| &m.value))
+    });
+    step.recipe.exprs().into_iter().chain(pass).for_each(|e| {
         for_each_expr(e, &mut |e| {
             out.insert(e.dtype());
         });
@@ -50,7 +54,7 @@ fn dtypes(step: &Step) -> HashSet<DType> {
 fn needed(step: &Step) -> Capabilities {
     let mut out = Capabilities::empty();
     for dtype in dtypes(step) {
-        match (dtype, step.longs) {
+        match (dtype, step.limits.longs) {
             (DType::I64 | DType::U64, Longs::Native) => out |= Capabilities::SHADER_INT64,
             // Its arithmetic is by the bits.
             (DType::F64, Longs::Native) => out |= Capabilities::SHADER_INT64 | Capabilities::FLOAT64,
@@ -90,18 +94,20 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
             naga::TypeInner::Scalar(s) => s.to_wgsl_text(),
             naga::TypeInner::Atomic(s) => format!("atomic {}", s.to_wgsl_text()),
             naga::TypeInner::Vector { size, scalar } => format!("{} {}", size as u32, scalar.to_wgsl_text()),
+            naga::TypeInner::Struct { .. } => "a structure".into(),
             ref other => panic!("{name}: an array of {other:?}"),
         };
         let dtype = match binding {
             Binding::Read(n) => Some(n.dtype()),
-            Binding::Output => Some(step.out.dtype()),
+            Binding::Output(k) => Some(step.outputs()[*k].dtype()),
             _ => None,
         };
-        let shared_words = matches!(step.recipe, Recipe::Compact { .. }) && matches!(binding, Binding::Output);
+        let shared_words = matches!(step.recipe, Recipe::Compact { .. } | Recipe::Reduce { .. })
+            && matches!(binding, Binding::Output(_));
         match (binding, dtype) {
             (_, Some(dtype)) => {
                 let packed = elements_per_word(dtype) > 1;
-                let want = match (storage_type(dtype), step.longs) {
+                let want = match (storage_type(dtype), step.limits.longs) {
                     _ if shared_words && packed => "atomic u32".into(),
                     ("I64" | "U64", Longs::Pairs) => "2 u32".into(),
                     (native, _) => native.to_lowercase(),

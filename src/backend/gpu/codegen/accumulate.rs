@@ -1,0 +1,143 @@
+//! What row reductions keep of the values seen so far, in WGSL. Twin of `backend/cpu/accumulate.rs`: the same bits.
+
+use super::{Module, arithmetic, value_type};
+use crate::dtype::DType;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::reducer::{Accumulator, Reducer};
+use crate::math::MathFn;
+
+/// The type of what is kept.
+pub(super) fn state(accumulator: Accumulator, dtype: DType) -> String {
+    let ty = value_type(dtype);
+    match accumulator {
+        Accumulator::Op(_) => ty.into(),
+        Accumulator::Exps => format!("Exps_{ty}"),
+        Accumulator::Moments => format!("Moments_{ty}"),
+    }
+}
+
+/// That of the value `x` alone, as an expression.
+pub(super) fn of_value(accumulator: Accumulator, dtype: DType, x: &str) -> String {
+    let ty = value_type(dtype);
+    match accumulator {
+        Accumulator::Op(_) => x.into(),
+        Accumulator::Exps => format!("exps_of_{ty}({x})"),
+        Accumulator::Moments => format!("moments_of_{ty}({x})"),
+    }
+}
+
+/// The reducer's part of the state `v`, as an expression.
+pub(super) fn part(reducer: Reducer, dtype: DType, v: &str) -> String {
+    match reducer {
+        Reducer::Op(_) => v.into(),
+        Reducer::Greatest => format!("float_of_{}({v}.greatest)", key_type(dtype)),
+        Reducer::SumOfExps => format!("{v}.sum"),
+        Reducer::Deviations => format!("{v}.deviations"),
+    }
+}
+
+/// The integers of a float's width.
+fn key_type(dtype: DType) -> &'static str {
+    if dtype == DType::F64 { "i64" } else { "i32" }
+}
+
+/// The literals 0 and 1 of a float type, and its NaN, which no compiler can know to be one.
+fn constants(dtype: DType) -> [&'static str; 3] {
+    match dtype {
+        DType::F64 => ["0.0lf", "1.0lf", "bitcast<f64>(0x7ff8000000000000lu ^ u64(rg_zero()))"],
+        _ => ["0.0", "1.0", "bitcast<f32>(0x7fc00000u ^ rg_zero())"],
+    }
+}
+
+/// The keys of -inf and +inf, and the bits of a key but for the sign.
+fn keys(dtype: DType) -> [&'static str; 3] {
+    match dtype {
+        DType::F64 => ["-0x7ff0000000000001li", "0x7ff0000000000000li", "0x7fffffffffffffffli"],
+        _ => ["-0x7f800001i", "0x7f800000i", "0x7fffffffi"],
+    }
+}
+
+/// Defines the state's type, and the functions `{prefix}identity` and `{prefix}combine` of it.
+pub(super) fn define(m: &mut Module<'_>, accumulator: Accumulator, dtype: DType, prefix: &str) {
+    let ty = state(accumulator, dtype);
+    let (identity, combine) = match accumulator {
+        Accumulator::Op(op) => (m.number(op.identity(dtype)), arithmetic::combine(m, op, dtype)),
+        Accumulator::Exps => {
+            exps(m, dtype);
+            (format!("{ty}({}, {})", keys(dtype)[0], constants(dtype)[0]), format!("merge_{ty}(a, b)"))
+        }
+        Accumulator::Moments => {
+            moments(m, dtype);
+            (format!("{ty}()"), format!("merge_{ty}(a, b)"))
+        }
+    };
+    m.push(&format!(
+        "fn {prefix}identity() -> {ty} {{\n    return {identity};\n}}\n\
+         fn {prefix}combine(a: {ty}, b: {ty}) -> {ty} {{\n    return {combine};\n}}"
+    ));
+}
+
+/// The greatest value and the sum of the exponentials relative to it.
+fn exps(m: &mut Module<'_>, dtype: DType) {
+    let (ty, key) = (value_type(dtype), key_type(dtype));
+    let last = dtype.size() * 8 - 1;
+    let ([_, one, nan], [_, infinity, mask]) = (constants(dtype), keys(dtype));
+    let is_nan = arithmetic::unary(m, UnaryOp::IsNan, dtype, "x");
+    let difference = {
+        let (low, high) = (format!("float_of_{key}(least)"), format!("float_of_{key}(greatest)"));
+        arithmetic::binary(m, BinaryOp::Sub, dtype, &low, &high, false)
+    };
+    let exp = m.math(MathFn::Exp, dtype);
+    let shrunk = arithmetic::binary(m, BinaryOp::Mul, dtype, "select(b.sum, a.sum, is_less)", "scale", false);
+    let sum = arithmetic::binary(m, BinaryOp::Add, dtype, "select(a.sum, b.sum, is_less)", "shrunk", false);
+    m.helper(format!(
+        "/// A float as an integer of the same order, NaN above all; and back.\n\
+         fn key_of_{ty}(x: {ty}) -> {key} {{\n    let bits = bitcast<{key}>(x);\n    \
+         return select(bits ^ ((bits >> {last}u) & {mask}), {mask}, {is_nan});\n}}\n\
+         fn float_of_{key}(k: {key}) -> {ty} {{\n    return bitcast<{ty}>(k ^ ((k >> {last}u) & {mask}));\n}}\n\
+         struct Exps_{ty} {{\n    greatest: {key},\n    sum: {ty},\n}}\n\
+         fn exps_of_{ty}(x: {ty}) -> Exps_{ty} {{\n    let k = key_of_{ty}(x);\n    \
+         return Exps_{ty}(k, select({nan}, {one}, k < {infinity}));\n}}\n\
+         fn merge_Exps_{ty}(a: Exps_{ty}, b: Exps_{ty}) -> Exps_{ty} {{\n    \
+         let is_less = a.greatest < b.greatest;\n    \
+         let greatest = select(a.greatest, b.greatest, is_less);\n    \
+         let least = select(b.greatest, a.greatest, is_less);\n    \
+         // Equal infinities have no difference.\n    \
+         let scale = select({exp}({difference}), {one}, least == greatest);\n    \
+         let shrunk = {shrunk};\n    return Exps_{ty}(greatest, {sum});\n}}"
+    ));
+}
+
+/// How many values, one of them, how far their mean is from it, and the sum of the squared deviations from the mean.
+fn moments(m: &mut Module<'_>, dtype: DType) {
+    let ty = value_type(dtype);
+    let [zero, one, nan] = constants(dtype);
+    let is_finite = arithmetic::unary(m, UnaryOp::IsFinite, dtype, "x");
+    let mut binary = |op, a: &str, b: &str| arithmetic::binary(m, op, dtype, a, b, false);
+    let (add, sub, mul, div) = (BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div);
+    let lines = [
+        ("count", binary(add, "a.count", "b.count")),
+        ("at_least_one", format!("select(count, {one}, count < {one})")),
+        ("share", binary(div, "b.count", "at_least_one")),
+        ("near", format!("select(a.near, b.near, a.count < {one})")),
+        ("from_near", binary(sub, "b.near", "near")),
+        ("from_off", binary(sub, "b.off", "a.off")),
+        ("apart", binary(add, "from_near", "from_off")),
+        ("weight", binary(mul, "a.count", "share")),
+        ("weighted", binary(mul, "apart", "weight")),
+        ("squares", binary(mul, "apart", "weighted")),
+        ("step", binary(mul, "apart", "share")),
+        ("off", binary(add, "a.off", "step")),
+        ("both", binary(add, "a.deviations", "b.deviations")),
+        ("deviations", binary(add, "both", "squares")),
+    ];
+    let body: String = lines.iter().map(|(name, text)| format!("    let {name} = {text};\n")).collect();
+    m.helper(format!(
+        "struct Moments_{ty} {{\n    count: {ty},\n    near: {ty},\n    off: {ty},\n    deviations: {ty},\n}}\n\
+         fn moments_of_{ty}(x: {ty}) -> Moments_{ty} {{\n    \
+         // The mean of what is not finite deviates from it by no number.\n    \
+         return Moments_{ty}({one}, x, {zero}, select({nan}, {zero}, {is_finite}));\n}}\n\
+         fn merge_Moments_{ty}(a: Moments_{ty}, b: Moments_{ty}) -> Moments_{ty} {{\n{body}    \
+         return Moments_{ty}(count, near, off, deviations);\n}}"
+    ));
+}

@@ -1,0 +1,160 @@
+//! The functions of `shaders/row_reduce.wgsl`: what a pass over rows loads, keeps, and stores.
+
+use super::emit::Emitter;
+use super::{
+    Binding, Generated, Module, accumulate, arithmetic, elements_per_word, packed_bits, storage_type, value_type,
+};
+use crate::dtype::DType;
+use crate::graph::expr::Expr;
+use crate::graph::node::{Node, Rows};
+use crate::graph::reducer::Accumulator;
+use crate::graph::row_pass::{RowMap, RowPass, RowResult};
+
+/// Whether several elements of the node's array share a word: then each sets its own bits of a word that was zero, since
+/// they come from several invocations, in any order.
+pub(crate) fn shares_words(node: &Node) -> bool {
+    elements_per_word(node.dtype()) > 1
+}
+
+/// The type of the words of an output.
+fn output_type(node: &Node) -> String {
+    if shares_words(node) { "atomic<u32>".into() } else { storage_type(node.dtype()).into() }
+}
+
+/// The statement that stores element `i` of an output.
+fn store(out: &str, dtype: DType, value: &str) -> String {
+    match elements_per_word(dtype) {
+        1 => format!("{out}[i] = {value};"),
+        lanes => {
+            let (shift, mask, width) = (lanes.trailing_zeros(), lanes - 1, 32 / lanes);
+            let bits = packed_bits(dtype);
+            format!("let v = {value};\n        atomicOr(&{out}[i >> {shift}u], {bits} << ((i & {mask}u) * {width}u));")
+        }
+    }
+}
+
+impl Module<'_> {
+    /// Adds `load`, `identity`, `combine` and `store`, and what maps the elements if the pass does; the type of an element.
+    pub(crate) fn row_pass(&mut self, pass: &RowPass, rows: &Rows) -> String {
+        let columns: Vec<(Accumulator, Expr)> = pass.columns().into_iter().map(|(a, e)| (a, e.clone())).collect();
+        let elem = match columns.as_slice() {
+            [(accumulator @ Accumulator::Op(_), value)] => {
+                self.value_function("load", value);
+                accumulate::define(self, *accumulator, value.dtype(), "");
+                value_type(value.dtype()).to_owned()
+            }
+            columns => {
+                self.state_functions(columns);
+                "State".into()
+            }
+        };
+        let is_plain = elem != "State";
+        let of = |r: &RowResult| {
+            let v = if is_plain { "v".into() } else { format!("v.c{}", pass.column_of(r)) };
+            accumulate::part(r.reducer, r.value.dtype(), &v)
+        };
+        let names = output_names(pass);
+        let mut body = String::new();
+        let stored = pass.results.iter().filter(|r| r.is_stored);
+        for (r, out) in stored.zip(&names) {
+            body.push_str(&self.stored_result(r, &of(r), out));
+        }
+        self.push(&format!("fn store(i: u32, row: u32, v: Elem) {{\n{body}}}"));
+        self.row_map(pass, rows, of);
+        elem
+    }
+
+    /// The functions of a state of several numbers.
+    fn state_functions(&mut self, columns: &[(Accumulator, Expr)]) {
+        let values: Vec<&Expr> = columns.iter().map(|(_, e)| e).collect();
+        let (lines, loaded) = Emitter::new(self).functions(&values);
+        let (mut fields, mut of_values) = (String::new(), Vec::new());
+        let (mut identities, mut combined) = (Vec::new(), Vec::new());
+        for (k, ((accumulator, value), x)) in columns.iter().zip(loaded).enumerate() {
+            let dtype = value.dtype();
+            accumulate::define(self, *accumulator, dtype, &format!("c{k}_"));
+            fields.push_str(&format!("    c{k}: {},\n", accumulate::state(*accumulator, dtype)));
+            of_values.push(accumulate::of_value(*accumulator, dtype, &x));
+            identities.push(format!("c{k}_identity()"));
+            combined.push(format!("c{k}_combine(a.c{k}, b.c{k})"));
+        }
+        self.push(&format!(
+            "struct State {{\n{fields}}}\n\
+             fn load(i: u32, row: u32) -> State {{\n{lines}    return State({});\n}}\n\
+             fn identity() -> State {{\n    return State({});\n}}\n\
+             fn combine(a: State, b: State) -> State {{\n    return State({});\n}}",
+            of_values.join(", "),
+            identities.join(", "),
+            combined.join(", ")
+        ));
+    }
+
+    /// The block that stores a result, whose reduced value is `v`.
+    fn stored_result(&mut self, r: &RowResult, v: &str, out: &str) -> String {
+        if r.finish.is_none() {
+            return format!("    {out}[i] = {v};\n");
+        }
+        let (lines, result) = self.finished(r, v);
+        format!("    {{\n{lines}    {}\n    }}\n", store(out, r.out.dtype(), &result))
+    }
+
+    /// The lines that finish a result, whose reduced value is `v`, and the name of what becomes of it.
+    fn finished(&mut self, r: &RowResult, v: &str) -> (String, String) {
+        // A product must not feed a sum unseen, as none does that was stored.
+        let dtype = r.value.dtype();
+        let v = if dtype.is_float() { arithmetic::guard(self, dtype, v) } else { v.into() };
+        match &r.finish {
+            None => (String::new(), v),
+            Some(finish) => {
+                let emitter = Emitter::new(self).knowing(&finish.reduced, "reduced".into());
+                let (lines, result) = emitter.function(&finish.value);
+                (format!("    let reduced = {v};\n{lines}"), result)
+            }
+        }
+    }
+
+    /// What maps the elements by what their rows gave.
+    fn row_map(&mut self, pass: &RowPass, rows: &Rows, of: impl Fn(&RowResult) -> String) {
+        let Some(RowMap { out, value, .. }) = &pass.map else {
+            return self.push(
+                "const MAPS = false;\nstruct Row {\n    none: u32,\n}\n\
+                 fn finished(row: u32, v: Elem) -> Row {\n    return Row();\n}\nfn map(i: u32, row: u32, r: Row) {\n}",
+            );
+        };
+        let (mut fields, mut body, mut all) = (String::new(), String::new(), Vec::new());
+        for (k, r) in pass.results.iter().enumerate() {
+            let ty = value_type(r.out.dtype());
+            let (lines, result) = self.finished(r, &of(r));
+            fields.push_str(&format!("    r{k}: {ty},\n"));
+            body.push_str(&format!("    var r{k}: {ty};\n    {{\n{lines}    r{k} = {result};\n    }}\n"));
+            all.push(format!("r{k}"));
+        }
+        let own = rows.row_of(Expr::index());
+        let emitter = pass.results.iter().enumerate().fold(Emitter::new(self), |emitter, (k, r)| {
+            emitter.knowing(&Expr::load(&r.out, own.clone()), format!("r.r{k}"))
+        });
+        let (lines, result) = emitter.function(value);
+        self.push(&format!(
+            "const MAPS = true;\nstruct Row {{\n{fields}}}\n\
+             fn finished(row: u32, v: Elem) -> Row {{\n    let i = row;\n{body}    return Row({});\n}}\n\
+             fn map(i: u32, row: u32, r: Row) {{\n{lines}    {}\n}}",
+            all.join(", "),
+            store("mapped", out.dtype(), &result)
+        ));
+    }
+
+    /// The module of a pass.
+    pub(crate) fn finish_row_pass(self, templates: &[&str], elem: &str, pass: &RowPass) -> Generated {
+        let part = format!("array<{elem}>");
+        let names = output_names(pass).into_iter().zip(pass.outputs());
+        let outputs: Vec<(String, String)> = names.map(|(name, node)| (name, output_type(node))).collect();
+        self.finish_with(templates, elem, &outputs, &[("part", &part, Binding::Scratch(0))])
+    }
+}
+
+/// What the outputs are called in the text, in their order.
+fn output_names(pass: &RowPass) -> Vec<String> {
+    let stored = pass.results.iter().filter(|r| r.is_stored).count();
+    let results = (0..stored).map(|k| if k == 0 { "out".into() } else { format!("out{k}") });
+    results.chain(pass.map.as_ref().map(|_| "mapped".into())).collect()
+}

@@ -1,0 +1,56 @@
+//! The host side of `shaders/marks.wgsl`.
+
+use std::sync::Arc;
+
+use super::codegen::Module;
+use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::marks::{TILE, tiles};
+use crate::graph::plan::Step;
+
+/// The largest capacity.
+pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
+
+/// Whether the entry point `small` will do.
+pub const fn is_small(capacity: u32) -> bool {
+    capacity < TILE
+}
+
+const MARKS: &str = include_str!("../../../shaders/marks.wgsl");
+
+/// The positions that stay are marked and counted a tile at a time, and the counts are scanned.
+pub(super) fn lower(step: &Step, first_slot: u32, keep: &Expr, count: &Extent, label: &Arc<str>) -> Result<Lowered> {
+    let n = count.capacity();
+    within(step, n, MAX_CAPACITY, "a compaction")?;
+    let mut m = Module::new(step, first_slot).without_row_context();
+    live(&mut m, "live", count);
+    m.value_function("keep", keep);
+    let g = m.finish(&[MARKS, WORKGROUP_SCAN], "bool", Some("u32"), &[]);
+    let head = [n, 0, 0, 0, 0, 0, 0, 0];
+    let launches = if is_small(n) {
+        vec![g.launch(label, "small", head, 1, 1)]
+    } else {
+        vec![g.launch(label, "upsweep", head, tiles(n), 1), g.launch(label, "spine", head, 1, 1)]
+    };
+    Ok(Lowered { launches, ..Lowered::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::marks::{TILE_WORDS, WORD, words};
+
+    #[test]
+    fn every_position_and_the_end_have_a_word() {
+        for capacity in [0, 1, 15, 16, 2047, 2048, 2049, 1 << 20, MAX_CAPACITY] {
+            let covered = u64::from(tiles(capacity)) * u64::from(TILE);
+            assert!(covered > u64::from(capacity) && covered - u64::from(TILE) <= u64::from(capacity));
+            assert_eq!(is_small(capacity), tiles(capacity) == 1);
+            assert_eq!(TILE_WORDS * WORD, TILE);
+            assert!(tiles(capacity) + 1 + capacity / WORD < words(capacity));
+            assert_eq!(words(capacity), 129 * tiles(capacity) + 1);
+        }
+    }
+}

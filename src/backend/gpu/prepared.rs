@@ -1,0 +1,142 @@
+//! Plans made ready to run, and kept for when the same is asked for again.
+//!
+//! A program that runs a second time over the same inputs records the same nodes, by digest, though the first ones are
+//! gone. What a plan comes to does not depend on the node objects, only on their digests and on which of them were stored: so
+//! it is kept without any node in it, and holds no result alive. Running it again takes a look-up of the arrays that it
+//! reads, buffers from the pool, and nothing else.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::runtime::Pipeline;
+use crate::graph::digest::Digest;
+use crate::graph::expr::Check;
+use crate::graph::node::{Node, Stored};
+
+/// A plan whose kernels are compiled.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// The arrays that it reads and does not make.
+    pub(super) inputs: Vec<Digest>,
+    pub(super) steps: Vec<ReadyStep>,
+    /// How many conditions report to the block of conditions.
+    pub(super) slots: u32,
+}
+
+/// An array that a plan reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// By number among the inputs.
+    Input(usize),
+    /// By number among the arrays that the plan makes.
+    Made(usize),
+}
+
+/// What a kernel binds at one place.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) what: Bound,
+    /// These bytes alone, of an array larger than a binding.
+    pub(super) window: Option<Range<u64>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Bound {
+    Array(Source),
+    /// An output of the step, by number.
+    Output(usize),
+    /// A scratch buffer of the step, by number.
+    Scratch(usize),
+    /// The block of conditions.
+    Status,
+}
+
+/// One kernel with its grid.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    pub(super) pipeline: Pipeline,
+    pub(super) places: Vec<Place>,
+    pub(super) params: Vec<u32>,
+    pub(super) workgroups: u32,
+    pub(super) depth: u32,
+    pub(super) label: Arc<str>,
+}
+
+/// An array to make.
+#[derive(Debug)]
+pub(super) struct ReadyArray {
+    pub(super) node: Digest,
+    pub(super) bytes: u64,
+}
+
+/// A step: arrays to make, and how.
+#[derive(Debug)]
+pub(super) struct ReadyStep {
+    pub(super) outputs: Vec<ReadyArray>,
+    pub(super) op: &'static str,
+    pub(super) scratch: Vec<u64>,
+    pub(super) kernels: Vec<Kernel>,
+    /// The outputs that must be 0 beforehand.
+    pub(super) cleared_outputs: Vec<usize>,
+    /// Conditions evaluated on the way: of successive slots.
+    pub(super) checks: Vec<Arc<Check>>,
+    /// The scratch buffer and word that is not 0 when a scan's total did not fit.
+    pub(super) overflow: Option<(usize, u32)>,
+    /// Arrays whose conditions the outputs depend on.
+    pub(super) depends: Vec<Source>,
+}
+
+impl Prepared {
+    /// The arrays that it makes, in order.
+    pub(super) fn made(&self) -> impl Iterator<Item = Digest> {
+        self.steps.iter().flat_map(|step| &step.outputs).map(|array| array.node)
+    }
+
+    /// The arrays that it reads, as stored. `None` if one is not there, or if a part of the work has been done since: then
+    /// there is something better to do.
+    pub(super) fn inputs(&self) -> Option<Vec<Stored>> {
+        let is_to_do = |made: Digest| Node::find(made).is_none_or(|n| n.stored().is_none());
+        let stored = |digest: &Digest| Node::find(*digest).and_then(|n| n.stored().cloned());
+        self.made().all(is_to_do).then(|| self.inputs.iter().map(stored).collect())?
+    }
+}
+
+/// How many are kept.
+const CAPACITY: usize = 256;
+
+/// The plans of one device, by what was asked for: least recently used first out.
+#[derive(Debug, Default)]
+pub(super) struct PlanCache(Mutex<Entries>);
+
+#[derive(Debug, Default)]
+struct Entries {
+    cached: HashMap<Box<[Digest]>, (Arc<Prepared>, u64)>,
+    clock: u64,
+}
+
+impl PlanCache {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn get(&self, roots: &[Digest]) -> Option<Arc<Prepared>> {
+        let entries = &mut *self.entries();
+        entries.clock += 1;
+        let (prepared, used) = entries.cached.get_mut(roots)?;
+        *used = entries.clock;
+        Some(prepared.clone())
+    }
+
+    pub(super) fn insert(&self, roots: Box<[Digest]>, prepared: Arc<Prepared>) {
+        let entries = &mut *self.entries();
+        if entries.cached.len() >= CAPACITY && !entries.cached.contains_key(&roots) {
+            // A quarter at a time, so that the search for the oldest is paid once in so many.
+            let mut times: Vec<u64> = entries.cached.values().map(|(_, used)| *used).collect();
+            let (_, pivot, _) = times.select_nth_unstable(CAPACITY / 4);
+            let pivot = *pivot;
+            entries.cached.retain(|_, (_, used)| *used > pivot);
+        }
+        entries.cached.insert(roots, (prepared, entries.clock));
+    }
+}

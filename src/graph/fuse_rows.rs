@@ -1,0 +1,287 @@
+//! Row reductions that share a pass over their rows, and the map that is made of what they give.
+//!
+//! Mean, variance and greatest value of the same rows read the values once; a softmax or a standardised row is written by
+//! the workgroup that has just reduced it. Neither changes a bit: each reduction keeps its order, and a number that
+//! was stored and loaded is the number.
+
+use std::collections::{HashMap, HashSet};
+
+use super::digest::Digest;
+use super::expr::{Expr, ExprKind};
+use super::extent::Extent;
+use super::node::{Node, Recipe};
+use super::plan::{PlanLimits, Step, contains_search, fits, for_each_expr};
+use super::reducer::state_bytes;
+use super::row_pass::{RowMap, RowPass};
+
+/// Most bytes that a pass keeps of a row: what the accumulators of a workgroup's lanes leave room for.
+const MAX_STATE: usize = 52;
+
+/// The steps, with reductions over the same rows in one, and with maps in the reductions that they are made of.
+pub(super) fn into_passes(steps: Vec<Step>, roots: &HashSet<Digest>, limits: PlanLimits) -> Vec<Step> {
+    if !steps.iter().any(|s| s.pass.is_some()) {
+        return steps;
+    }
+    let mut all = Steps { steps: steps.into_iter().map(Some).collect() };
+    let mut changed = all.share(limits);
+    changed |= all.take_maps(roots, limits);
+    if changed { all.in_order() } else { all.steps.into_iter().flatten().collect() }
+}
+
+/// Steps by number; those that became part of another are gone.
+struct Steps {
+    steps: Vec<Option<Step>>,
+}
+
+impl Steps {
+    /// The steps that make what each array holds.
+    fn makers(&self) -> HashMap<Digest, usize> {
+        let steps = self.steps.iter().enumerate().filter_map(|(k, s)| Some((k, s.as_ref()?)));
+        steps.flat_map(|(k, s)| s.outputs().into_iter().map(move |n| (n.digest(), k))).collect()
+    }
+
+    /// The steps that must run before step `k`.
+    fn needed<'a>(&'a self, makers: &'a HashMap<Digest, usize>, k: usize) -> impl Iterator<Item = usize> + 'a {
+        let nodes = self.steps[k].iter().flat_map(|s| s.reads.iter().chain(&s.after));
+        nodes.filter_map(|n| makers.get(&n.digest()).copied())
+    }
+
+    /// Whether step `to` needs step `from`, but for what it reads of it itself where `directly` is not asked.
+    fn depends(&self, makers: &HashMap<Digest, usize>, to: usize, from: usize, directly: bool) -> bool {
+        let mut seen = HashSet::new();
+        let mut stack: Vec<usize> = self.needed(makers, to).filter(|&k| directly || k != from).collect();
+        while let Some(k) = stack.pop() {
+            if k == from {
+                return true;
+            }
+            if seen.insert(k) {
+                stack.extend(self.needed(makers, k));
+            }
+        }
+        false
+    }
+
+    /// Brings together reductions over the same rows, neither of which needs the other.
+    fn share(&mut self, limits: PlanLimits) -> bool {
+        let mut changed = false;
+        for first in 0..self.steps.len() {
+            for second in first + 1..self.steps.len() {
+                let (Some(a), Some(b)) = (&self.steps[first], &self.steps[second]) else { continue };
+                if !can_share(a, b, limits) {
+                    continue;
+                }
+                let makers = self.makers();
+                if self.depends(&makers, second, first, true) || self.depends(&makers, first, second, true) {
+                    continue;
+                }
+                if let (Some(a), Some(b)) = (self.steps[first].take(), self.steps[second].take()) {
+                    self.steps[first] = Some(shared(a, b));
+                    changed = true;
+                }
+            }
+        }
+        changed
+    }
+
+    /// Takes maps into the reductions of the same elements that they read.
+    fn take_maps(&mut self, roots: &HashSet<Digest>, limits: PlanLimits) -> bool {
+        let mut changed = false;
+        for k in 0..self.steps.len() {
+            let Some(map) = self.steps[k].as_ref().filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. }))
+            else {
+                continue;
+            };
+            let makers = self.makers();
+            let read: HashSet<usize> = map.reads.iter().filter_map(|n| makers.get(&n.digest()).copied()).collect();
+            let passes: Vec<usize> = read
+                .into_iter()
+                .filter(|&p| self.steps[p].as_ref().is_some_and(|s| s.pass.is_some()))
+                .filter(|&p| !self.depends(&makers, k, p, false))
+                .collect();
+            // Of several one could take it; the others' results would be read as any array is.
+            let taker = passes.into_iter().max_by_key(|&p| p).and_then(|p| {
+                let pass = self.steps[p].as_ref()?;
+                let stored = self.read_elsewhere(pass, k, roots);
+                can_take(pass, map, &stored, limits).then_some((p, stored))
+            });
+            let Some((p, stored)) = taker else { continue };
+            if let (Some(pass), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
+                self.steps[k] = Some(with_map(pass, map, &stored));
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// The results of the pass that are asked for, or read by other steps than `reader`.
+    fn read_elsewhere(&self, pass: &Step, reader: usize, roots: &HashSet<Digest>) -> HashSet<Digest> {
+        let others = self.steps.iter().enumerate().filter(|(k, _)| *k != reader).filter_map(|(_, s)| s.as_ref());
+        let read: HashSet<Digest> = others.flat_map(|s| s.reads.iter().chain(&s.after)).map(Node::digest).collect();
+        let outputs = pass.outputs().into_iter().map(Node::digest);
+        outputs.filter(|d| roots.contains(d) || read.contains(d)).collect()
+    }
+
+    /// Each after those that it needs, else as they were.
+    fn in_order(mut self) -> Vec<Step> {
+        let makers = self.makers();
+        let mut order = Vec::with_capacity(self.steps.len());
+        let mut seen = HashSet::new();
+        for k in 0..self.steps.len() {
+            // What is on the stack with `true` has had its needs put above it.
+            let mut stack = vec![(k, false)];
+            while let Some((k, is_ready)) = stack.pop() {
+                if is_ready {
+                    order.push(k);
+                } else if seen.insert(k) {
+                    stack.push((k, true));
+                    stack.extend(self.needed(&makers, k).map(|k| (k, false)));
+                }
+            }
+        }
+        order.into_iter().filter_map(|k| self.steps[k].take()).collect()
+    }
+}
+
+fn same<'a, T: PartialEq + 'a>(a: impl Iterator<Item = &'a T> + Clone, b: impl Iterator<Item = &'a T> + Clone) -> bool {
+    a.clone().all(|x| b.clone().any(|y| x == y)) && b.clone().all(|y| a.clone().any(|x| x == y))
+}
+
+/// Whether an error of one is an error of the other: a read looks at the conditions that it depends on, and no others.
+fn same_conditions(a: &Step, b: &Step) -> bool {
+    let fallible = |s: &'_ Step| s.reads.iter().filter(|n| n.is_fallible()).cloned().collect::<Vec<Node>>();
+    same(a.checks.iter(), b.checks.iter())
+        && same(a.after.iter(), b.after.iter())
+        && same(fallible(a).iter(), fallible(b).iter())
+}
+
+/// Whether one pass could do for both, if neither needs the other.
+pub(super) fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
+    let (Some(p), Some(q)) = (&a.pass, &b.pass) else { return false };
+    let (
+        Recipe::Reduce { rows, nrows, nvals, inner, .. },
+        Recipe::Reduce { rows: rows_b, nrows: nrows_b, nvals: nvals_b, inner: inner_b, .. },
+    ) = (&a.recipe, &b.recipe)
+    else {
+        return false;
+    };
+    if (rows, nrows, nvals, inner) != (rows_b, nrows_b, nvals_b, inner_b) || !same_conditions(a, b) {
+        return false;
+    }
+    // Passes that read nothing together but their rows gain nothing.
+    let splits = a.recipe.rows().and_then(|r| if let super::node::Rows::Splits(n) = r { Some(n) } else { None });
+    if !a.reads.iter().any(|n| Some(n) != splits && b.reads.contains(n)) {
+        return false;
+    }
+    let status = u32::from(!a.checks.is_empty());
+    let outputs = p.results.iter().chain(&q.results).map(|r| &r.out);
+    let reads = a.reads.iter().chain(b.reads.iter().filter(|n| !a.reads.contains(n)));
+    let mut columns = p.columns();
+    q.columns().into_iter().for_each(|c| {
+        if !columns.contains(&c) {
+            columns.push(c);
+        }
+    });
+    let bytes = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
+    fits(&a.recipe, outputs, reads, &|_| false, status, limits) && bytes <= MAX_STATE
+}
+
+fn merge<T: PartialEq>(into: &mut Vec<T>, more: Vec<T>) {
+    for x in more {
+        if !into.contains(&x) {
+            into.push(x);
+        }
+    }
+}
+
+fn shared(mut a: Step, b: Step) -> Step {
+    merge(&mut a.reads, b.reads);
+    merge(&mut a.after, b.after);
+    a.fused.extend(b.fused);
+    if let (Some(p), Some(q)) = (&mut a.pass, b.pass) {
+        p.results.extend(q.results);
+    }
+    a
+}
+
+/// Whether the map is one of the pass's elements by the results of their own rows. `stored` are the results that others
+/// need.
+fn can_take(step: &Step, map: &Step, stored: &HashSet<Digest>, limits: PlanLimits) -> bool {
+    let (Recipe::Reduce { rows, nvals, inner: 1, .. }, Some(pass), Recipe::Map { value, .. }) =
+        (&step.recipe, &step.pass, &map.recipe)
+    else {
+        return false;
+    };
+    let extent = match &map.live {
+        None => map.out.extent().clone(),
+        Some(live) => Extent::bounded(map.out.extent().capacity(), live.clone()),
+    };
+    if pass.map.is_some() || &extent != nvals {
+        return false;
+    }
+    if map.row_context.is_some() && map.row_context != step.row_context {
+        return false;
+    }
+    // An error of the map must be none of a result that others read.
+    let adds_none = map.checks.is_empty() && map.after.is_empty() && same_conditions_of_map(step, map);
+    if !adds_none && !stored.is_empty() {
+        return false;
+    }
+    let own = rows.row_of(Expr::index());
+    let is_result = |n: &Node| pass.results.iter().any(|r| &r.out == n);
+    let (mut in_place, mut reads_result) = (true, false);
+    for_each_expr(value, &mut |e| match e.kind() {
+        ExprKind::Load(n, at) if is_result(n) => {
+            reads_result = true;
+            in_place &= *at == own;
+        }
+        // Any other row would be searched for element by element.
+        ExprKind::RowOf(..) => in_place &= *e == own,
+        ExprKind::Within(n, ..) => in_place &= !is_result(n),
+        _ => {}
+    });
+    let elsewhere = map.live.iter().any(|live| {
+        let mut reads = contains_search(live);
+        for_each_expr(live, &mut |e| reads |= e.node().is_some_and(is_result));
+        reads
+    });
+    if !in_place || !reads_result || elsewhere {
+        return false;
+    }
+    let reads = step.reads.iter().chain(map.reads.iter().filter(|n| !is_result(n) && !step.reads.contains(n)));
+    let status = u32::from(!step.checks.is_empty() || !map.checks.is_empty());
+    let results = pass.results.iter().map(|r| &r.out).filter(|n| stored.contains(&n.digest()));
+    fits(&step.recipe, results.chain([&map.out]), reads, &|_| false, status, limits)
+}
+
+/// Whether the map reads no array with conditions that the pass does not read.
+fn same_conditions_of_map(step: &Step, map: &Step) -> bool {
+    map.reads.iter().all(|n| !n.is_fallible() || step.reads.contains(n) || step.outputs().contains(&n))
+}
+
+fn with_map(step: Step, map: Step, stored: &HashSet<Digest>) -> Step {
+    let Recipe::Map { value, .. } = map.recipe else { unreachable!("bug: no map") };
+    let mut pass = step.pass.expect("bug: no pass");
+    let is_result = |n: &Node| pass.results.iter().any(|r| &r.out == n);
+    let (mut reads, mut checks, mut after) = (step.reads, step.checks, step.after);
+    merge(&mut reads, map.reads.into_iter().filter(|n| !is_result(n)).collect());
+    merge(&mut checks, map.checks);
+    merge(&mut after, map.after.into_iter().filter(|n| !is_result(n)).collect());
+    for r in &mut pass.results {
+        r.is_stored = stored.contains(&r.out.digest());
+    }
+    let mut fused = map.fused;
+    fused.extend(step.fused);
+    let taken = RowMap { out: map.out.clone(), value };
+    Step {
+        out: map.out,
+        recipe: step.recipe,
+        pass: Some(RowPass { results: pass.results, map: Some(taken) }),
+        live: map.live,
+        reads,
+        limits: step.limits,
+        checks,
+        after,
+        row_context: step.row_context,
+        fused,
+    }
+}

@@ -1,0 +1,219 @@
+//! Reads: a tensor from its device into host memory, blocking or as a future.
+//!
+//! Each read is one asynchronous function that is told how to wait. Told to block, it waits within the poll, in the calling
+//! thread, and is ready at the first: that is the blocking twin. Otherwise it is woken once the device has finished.
+
+use std::future::Future;
+
+use super::{FromNested, HostTensor, HostValues, Nested, RaggedTensor, Tensor, Values};
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::Result;
+use crate::graph::backend::{Part, Wait};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+
+/// The u32 numbers that a read gave.
+pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
+}
+
+/// Strings from their splits, counted from the first byte on, and their bytes.
+pub(super) fn strings(splits: &[u32], bytes: &[u8]) -> HostValues {
+    HostValues::Str(splits.windows(2).map(|w| bytes[w[0] as usize..w[1] as usize].to_vec()).collect())
+}
+
+impl Tensor {
+    async fn read(&self, wait: Wait) -> Result<HostTensor> {
+        let parts = self.read_nodes()?.into_iter().map(Part::whole).collect();
+        let mut read = self.backend().read_parts(parts, wait).await?.into_iter();
+        Ok(self.of_bytes(&mut read))
+    }
+
+    /// What is read of the tensor, in order.
+    pub(super) fn read_nodes(&self) -> Result<Vec<Node>> {
+        let backend = self.backend();
+        let mut nodes = Vec::new();
+        for p in self.partitions() {
+            nodes.push(p.splits_node(backend)?);
+        }
+        if let Some(outer) = self.outer() {
+            // The size itself: with an inner dimension of 0 there is no value to count.
+            nodes.push(Node::map(backend, "read", Extent::known(1), outer.expr(), &[]));
+        }
+        nodes.extend(self.values_ref().nodes(backend)?);
+        Ok(nodes)
+    }
+
+    /// The tensor whose [`read_nodes`](Self::read_nodes) hold these bytes, which come next.
+    pub(super) fn of_bytes(&self, read: &mut impl Iterator<Item = Vec<u8>>) -> HostTensor {
+        let mut next = || read.next().expect("bug: a read gives what was asked for");
+        let nested_row_splits: Vec<Vec<u32>> = self.partitions().iter().map(|_| words(&next())).collect();
+        let mut inner_shape = Vec::new();
+        if self.outer().is_some() {
+            inner_shape.push(words(&next())[0] as usize);
+        }
+        inner_shape.extend(self.inner().iter().map(|&d| d as usize));
+        let values = match self.values_ref() {
+            Values::Numbers(n) => HostValues::from_bytes(n.dtype(), &next()),
+            Values::Strings { .. } => strings(&words(&next()), &next()),
+        };
+        let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_row_length).collect();
+        HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values }
+    }
+
+    /// The conditions alone: reads no element of what it rests on.
+    async fn settle(&self, wait: Wait) -> Result<()> {
+        let parts = self.nodes()?.into_iter().map(|node| Part::of(node, 0..0)).collect();
+        self.backend().read_parts(parts, wait).await.map(drop)
+    }
+
+    /// Reads the whole tensor back: evaluates what is pending, waits once.
+    ///
+    /// # Errors
+    /// The first condition on the device that does not hold; a lost device.
+    pub fn to_host(&self) -> Result<HostTensor> {
+        pollster::block_on(self.read(Wait::Blocking))
+    }
+
+    /// As [`Tensor::to_host`], without blocking: the future is pending until the device has finished.
+    ///
+    /// It may be awaited in any executor, moved between threads, or dropped, which drops the read alone. It keeps what it
+    /// reads alive by itself. Nothing is computed before its first poll; [`Tensor::eval`] starts the device at once. On a
+    /// GPU one thread of the device's own, shared by all reads, waits for it and wakes the futures; the CPU backend
+    /// computes in the first poll.
+    ///
+    /// # Errors
+    /// As [`Tensor::to_host`].
+    ///
+    /// ```
+    /// use ragged::{Device, HostValues, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let (sums, longest) = (x.reduce_sum(1, false)?, x.row_lengths(1)?.reduce_max(None, false)?);
+    /// let read = async { Ok::<_, ragged::Error>((sums.to_host_async().await?, longest.to_host_async().await?)) };
+    /// // Any executor will do.
+    /// let (sums, longest) = pollster::block_on(read)?;
+    /// assert_eq!((sums.values, longest.values), (HostValues::I32(vec![3, 0, 3]), HostValues::I64(vec![2])));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn to_host_async(&self) -> impl Future<Output = Result<HostTensor>> + Send + use<> {
+        let tensor = self.clone();
+        async move { tensor.read(Wait::Polled).await }
+    }
+
+    /// Reads whether the conditions hold that the tensor depends on (indices in range, rows that broadcast, splits that
+    /// do not decrease), and none of its elements. Computes what is pending; waits once, if there are any conditions.
+    ///
+    /// # Errors
+    /// The first condition that does not hold; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, Error, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested(vec![6, 5, 4], &device)?;
+    /// let quotient = x.truncatediv(&RaggedTensor::from_nested(vec![3, 0, 1], &device)?)?;
+    /// assert!(matches!(quotient.check(), Err(Error::Check { at: 1, .. })));
+    /// x.check()
+    /// # ;Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn check(&self) -> Result<()> {
+        pollster::block_on(self.settle(Wait::Blocking))
+    }
+
+    /// As [`Tensor::check`], without blocking; see [`Tensor::to_host_async`].
+    ///
+    /// # Errors
+    /// As [`Tensor::check`].
+    pub fn check_async(&self) -> impl Future<Output = Result<()>> + Send + use<> {
+        let tensor = self.clone();
+        async move { tensor.settle(Wait::Polled).await }
+    }
+
+    /// As [`Tensor::to_nested`], without blocking; see [`Tensor::to_host_async`].
+    ///
+    /// # Errors
+    /// As [`Tensor::to_nested`].
+    pub fn to_nested_async(&self) -> impl Future<Output = Result<Nested>> + Send + use<> {
+        let read = self.to_host_async();
+        async move { Ok(read.await?.to_nested()) }
+    }
+
+    /// Reads the tensor and puts it onto another device.
+    ///
+    /// # Errors
+    /// As [`Tensor::to_host`]; more than the other device can hold, or a dtype that it lacks.
+    pub fn to_device(&self, device: &Device) -> Result<Self> {
+        if device == &self.device() {
+            return Ok(self.clone());
+        }
+        self.to_host()?.to_device(device)
+    }
+
+    /// As [`Tensor::to_device`], without blocking on the device that is read; see [`Tensor::to_host_async`].
+    ///
+    /// # Errors
+    /// As [`Tensor::to_device`].
+    pub fn to_device_async(&self, device: &Device) -> impl Future<Output = Result<Self>> + Send + use<> {
+        let (tensor, device) = (self.clone(), device.clone());
+        async move {
+            if device == tensor.device() {
+                return Ok(tensor);
+            }
+            tensor.read(Wait::Polled).await?.to_device(&device)
+        }
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// Reads the flat values back, row-major.
+    ///
+    /// # Errors
+    /// As [`Tensor::to_host`].
+    pub fn to_vec(&self) -> Result<Vec<T::Host>> {
+        Ok(Self::flat(self.to_host()?))
+    }
+
+    /// As [`RaggedTensor::to_vec`], without blocking; see [`Tensor::to_host_async`].
+    ///
+    /// # Errors
+    /// As [`Tensor::to_host`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let doubled = (&x * 2)?.to_vec_async();
+    /// assert_eq!(pollster::block_on(doubled)?, [2, 4, 6]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T::Host>>> + Send + use<T> {
+        let read = self.to_host_async();
+        async move { Ok(Self::flat(read.await?)) }
+    }
+
+    /// As [`RaggedTensor::to_nested_vec`], without blocking; see [`Tensor::to_host_async`].
+    ///
+    /// # Errors
+    /// As [`RaggedTensor::to_nested_vec`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let rows: Vec<Vec<i32>> = pollster::block_on(x.to_nested_vec_async())?;
+    /// assert_eq!(rows, [vec![1, 2], vec![], vec![3]]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn to_nested_vec_async<N: FromNested<T>>(&self) -> impl Future<Output = Result<N>> + Send + use<T, N> {
+        let nests = Self::nests::<N>(self);
+        let read = self.to_host_async();
+        async move {
+            nests?;
+            Ok(Self::nested(&read.await?))
+        }
+    }
+
+    /// The values of a tensor that was read.
+    pub(super) fn flat(host: HostTensor) -> Vec<T::Host> {
+        T::unwrap(host.values).expect("bug: a tensor of another dtype than its type says")
+    }
+}

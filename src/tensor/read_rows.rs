@@ -1,0 +1,196 @@
+//! Reads of some rows of a tensor, without the rest.
+
+use std::future::Future;
+use std::ops::Range;
+
+use super::read::{strings, words};
+use super::{HostTensor, HostValues, RaggedTensor, Tensor, Values};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::backend::{Part, Wait};
+use crate::graph::extent::Count;
+use crate::graph::node::{Node, Rows};
+use crate::shape::RowPartition;
+
+/// The rows of a tensor that are read: which, and whether one stands alone.
+#[derive(Debug, Clone)]
+enum Which {
+    /// One row, negative from the end, without the dimension that it stands in.
+    One(i64),
+    /// Some rows that follow one another.
+    Many(Range<u32>),
+}
+
+impl Which {
+    fn op(&self) -> &'static str {
+        match self {
+            Self::One(_) => "row_to_host",
+            Self::Many(_) => "rows_to_host",
+        }
+    }
+
+    /// The rows among `nrows`.
+    fn among(&self, nrows: u32) -> Result<Range<u32>> {
+        let outside = |index| Err(Error::Index { op: self.op(), index, size: nrows.into(), at: None });
+        match self {
+            Self::One(i) => {
+                let row = if *i < 0 { i.saturating_add(nrows.into()) } else { *i };
+                match u32::try_from(row) {
+                    Ok(row) if row < nrows => Ok(row..row + 1),
+                    _ => outside(*i),
+                }
+            }
+            Self::Many(rows) if rows.start > rows.end => {
+                Err(Error::argument(self.op(), format!("rows {} to {} run backwards", rows.start, rows.end)))
+            }
+            Self::Many(rows) if rows.end > nrows => outside(i64::from(rows.end) - 1),
+            Self::Many(rows) => Ok(rows.clone()),
+        }
+    }
+}
+
+impl Tensor {
+    /// One part, read.
+    async fn read_part(&self, node: &Node, elements: Range<u32>, wait: Wait) -> Result<Vec<u8>> {
+        let read = self.backend().read_parts(vec![Part::of(node.clone(), elements)], wait).await?;
+        Ok(read.into_iter().next().unwrap_or_default())
+    }
+
+    /// Where those rows of a partition begin, and where the last one ends.
+    async fn row_ends(&self, p: &RowPartition, rows: Range<u32>, wait: Wait) -> Result<Vec<u32>> {
+        let entries = rows.start..rows.end.saturating_add(1);
+        Ok(match (p.rows(), p.host_splits()) {
+            // Fits: the partition has as many values.
+            (Rows::Uniform(len), _) => entries.map(|row| row * len).collect(),
+            (Rows::Splits(_), Some(splits)) => splits[entries.start as usize..entries.end as usize].to_vec(),
+            (Rows::Splits(node), None) => words(&self.read_part(node, entries, wait).await?),
+        })
+    }
+
+    async fn read_some(&self, which: Which, wait: Wait) -> Result<HostTensor> {
+        if self.rank() == 0 {
+            return Err(Error::argument(which.op(), "a scalar has no rows"));
+        }
+        // All of it in one submission, rather than level by level.
+        self.eval()?;
+        let nrows = match self.nrows_extent().count(self.backend()) {
+            Count::Known(n) => n,
+            Count::At(node, at, most) => {
+                words(&self.read_part(&node, at..at + 1, wait).await?).first().map_or(0, |&n| n.min(most))
+            }
+        };
+        let mut rows = which.among(nrows)?;
+        let mut nested_row_splits = Vec::new();
+        let from_zero = |ends: &[u32]| -> Vec<u32> { ends.iter().map(|end| end - ends[0]).collect() };
+        for p in self.partitions() {
+            let ends = self.row_ends(p, rows, wait).await?;
+            rows = ends[0]..ends[ends.len() - 1];
+            nested_row_splits.push(from_zero(&ends));
+        }
+        let mut inner_shape = vec![(rows.end - rows.start) as usize];
+        inner_shape.extend(self.inner().iter().map(|&d| d as usize));
+        let numbers = rows.start * self.width()..rows.end * self.width();
+        let values = match self.values_ref() {
+            Values::Numbers(n) => HostValues::from_bytes(n.dtype(), &self.read_part(n, numbers, wait).await?),
+            Values::Strings { strings: partition, bytes } => {
+                let ends = self.row_ends(partition, numbers, wait).await?;
+                let part = ends[0]..ends[ends.len() - 1];
+                strings(&from_zero(&ends), &self.read_part(bytes, part, wait).await?)
+            }
+        };
+        let mut uniform_row_lengths: Vec<_> = self.partitions().iter().map(RowPartition::uniform_row_length).collect();
+        if let Which::One(_) = which {
+            if nested_row_splits.is_empty() {
+                inner_shape.remove(0);
+            } else {
+                nested_row_splits.remove(0);
+                uniform_row_lengths.remove(0);
+            }
+        }
+        Ok(HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values })
+    }
+
+    /// Reads one row of the outermost dimension (negative ones count from the end) and nothing else: what
+    /// [`Tensor::slice`] gives for one integer, on the host.
+    ///
+    /// The row's values come back, and two splits entries for each ragged dimension whose splits were made on the
+    /// device (those from the host are there). Waits once for the values and once for each such dimension above them; and
+    /// once if only the device knows how many rows there are. What is pending of the tensor is computed, all of it, so
+    /// that further rows cost their bytes alone; of a tensor that nobody needs whole, read `x.slice(s![i])`, which computes
+    /// the one row.
+    ///
+    /// # Errors
+    /// A scalar; no such row; the first condition on the device that does not hold; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, HostValues, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.row_to_host(0)?.values, HostValues::I32(vec![1, 2]));
+    /// assert_eq!(x.row_to_host(-1)?.values, HostValues::I32(vec![3]));
+    /// assert!(x.row_to_host(3).is_err());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn row_to_host(&self, row: i64) -> Result<HostTensor> {
+        pollster::block_on(self.read_some(Which::One(row), Wait::Blocking))
+    }
+
+    /// As [`Tensor::row_to_host`], without blocking; see [`Tensor::to_host_async`].
+    ///
+    /// # Errors
+    /// As [`Tensor::row_to_host`].
+    pub fn row_to_host_async(&self, row: i64) -> impl Future<Output = Result<HostTensor>> + Send + use<> {
+        let tensor = self.clone();
+        async move { tensor.read_some(Which::One(row), Wait::Polled).await }
+    }
+
+    /// Reads some rows of the outermost dimension that follow one another, and nothing else; see
+    /// [`Tensor::row_to_host`]. The result has the tensor's rank.
+    ///
+    /// # Errors
+    /// A scalar; rows that are not there, or that run backwards; as [`Tensor::row_to_host`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3], vec![4]], &Device::cpu())?;
+    /// assert_eq!(x.rows_to_host(1..3)?.nested_row_splits, [[0, 0, 1]]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn rows_to_host(&self, rows: Range<u32>) -> Result<HostTensor> {
+        pollster::block_on(self.read_some(Which::Many(rows), Wait::Blocking))
+    }
+
+    /// As [`Tensor::rows_to_host`], without blocking; see [`Tensor::to_host_async`].
+    ///
+    /// # Errors
+    /// As [`Tensor::rows_to_host`].
+    pub fn rows_to_host_async(&self, rows: Range<u32>) -> impl Future<Output = Result<HostTensor>> + Send + use<> {
+        let tensor = self.clone();
+        async move { tensor.read_some(Which::Many(rows), Wait::Polled).await }
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// Reads the flat values of one row of the outermost dimension, and nothing else; see [`Tensor::row_to_host`].
+    ///
+    /// # Errors
+    /// As [`Tensor::row_to_host`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.row_to_vec(0)?, [1, 2]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn row_to_vec(&self, row: i64) -> Result<Vec<T::Host>> {
+        Ok(Self::flat(self.row_to_host(row)?))
+    }
+
+    /// As [`RaggedTensor::row_to_vec`], without blocking; see [`Tensor::to_host_async`].
+    ///
+    /// # Errors
+    /// As [`Tensor::row_to_host`].
+    pub fn row_to_vec_async(&self, row: i64) -> impl Future<Output = Result<Vec<T::Host>>> + Send + use<T> {
+        let read = self.row_to_host_async(row);
+        async move { Ok(Self::flat(read.await?)) }
+    }
+}

@@ -1,0 +1,107 @@
+//! Several tensors at once: what they share is computed once.
+
+use std::future::Future;
+
+use super::{HostTensor, Tensor};
+use crate::device::Device;
+use crate::error::Result;
+use crate::explain::Explain;
+use crate::graph::backend::{BackendRef, Part, Wait};
+use crate::graph::node::Node;
+
+/// The device of all, and the nodes that they are made of; none without tensors.
+fn nodes_of(op: &'static str, tensors: &[&Tensor]) -> Result<Option<(BackendRef, Vec<Node>)>> {
+    let Some(first) = tensors.first() else { return Ok(None) };
+    let mut nodes = Vec::new();
+    for t in tensors {
+        Device::check_same(op, first.backend(), t.backend())?;
+        nodes.extend(t.nodes()?);
+    }
+    Ok(Some((first.backend().clone(), nodes)))
+}
+
+/// Computes the tensors now, on their device, without waiting: in one submission, what they share once.
+///
+/// Reductions over the same rows read the values once: the mean, the variance, the greatest and the least value of a
+/// tensor are one pass over it. No tensors are nothing to do.
+///
+/// # Errors
+/// The tensors live on several devices; what the device refuses. Conditions on values are looked at by reads only.
+///
+/// ```
+/// # use ragged::{Device, RaggedTensor, eval};
+/// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
+/// let (mean, most) = (x.reduce_mean(1, false)?, x.reduce_max(1, false)?);
+/// eval(&[&mean, &most])?;
+/// assert_eq!(most.to_vec()?[..1], [3.0]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn eval(tensors: &[&Tensor]) -> Result<()> {
+    match nodes_of("eval", tensors)? {
+        Some((backend, nodes)) => backend.evaluate(&nodes),
+        None => Ok(()),
+    }
+}
+
+/// The kernels that computing the tensors together would run, with the bytes they move; runs nothing.
+///
+/// # Errors
+/// As [`eval`]; a step that the device cannot run at all.
+///
+/// ```
+/// # use ragged::{Device, RaggedTensor, explain};
+/// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
+/// let kernels = explain(&[&x.reduce_mean(1, false)?, &x.reduce_max(1, false)?])?.kernels;
+/// assert_eq!(kernels.len(), 1);
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn explain(tensors: &[&Tensor]) -> Result<Explain> {
+    match nodes_of("explain", tensors)? {
+        Some((backend, nodes)) => Explain::new(&backend, &nodes),
+        None => Ok(Explain::default()),
+    }
+}
+
+/// Reads the tensors back together: computed as by [`eval`], in one submission, with one wait.
+///
+/// # Errors
+/// As [`eval`]; the first condition on the device that does not hold, of any of them; a lost device.
+///
+/// ```
+/// # use ragged::{Device, HostValues, RaggedTensor, to_host};
+/// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
+/// let read = to_host(&[&x.reduce_sum(1, false)?, &x.reduce_prod(1, false)?])?;
+/// assert_eq!(read[1].values, HostValues::F32(vec![3.0, 1.0, 5.0]));
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn to_host(tensors: &[&Tensor]) -> Result<Vec<HostTensor>> {
+    pollster::block_on(read(tensors.iter().copied().cloned().collect(), Wait::Blocking))
+}
+
+/// As [`to_host`], without blocking; see [`Tensor::to_host_async`].
+///
+/// # Errors
+/// As [`to_host`].
+///
+/// ```
+/// # use ragged::{Device, HostValues, RaggedTensor, to_host_async};
+/// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
+/// let (least, most) = (x.reduce_min(1, false)?, x.reduce_max(1, false)?);
+/// let read = pollster::block_on(to_host_async(&[&least, &most]))?;
+/// assert_eq!(read[0].values, HostValues::F32(vec![1.0, f32::INFINITY, 5.0]));
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn to_host_async(tensors: &[&Tensor]) -> impl Future<Output = Result<Vec<HostTensor>>> + Send + use<> {
+    read(tensors.iter().copied().cloned().collect(), Wait::Polled)
+}
+
+async fn read(tensors: Vec<Tensor>, wait: Wait) -> Result<Vec<HostTensor>> {
+    let all: Vec<&Tensor> = tensors.iter().collect();
+    let Some((backend, _)) = nodes_of("to_host", &all)? else { return Ok(Vec::new()) };
+    let mut parts = Vec::new();
+    for t in &tensors {
+        parts.extend(t.read_nodes()?.into_iter().map(Part::whole));
+    }
+    let mut read = backend.read_parts(parts, wait).await?.into_iter();
+    Ok(tensors.iter().map(|t| t.of_bytes(&mut read)).collect())
+}

@@ -1,0 +1,185 @@
+//! Many threads record, compute and read at once, on one device and across devices: every result is right, whoever computed it.
+
+mod common;
+
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, s, wgpu};
+
+const THREADS: usize = 8;
+
+/// Rows of 0 to 8 numbers.
+fn rows(nrows: u32, seed: i32) -> HostTensor {
+    let mut splits = vec![0];
+    for r in 0..nrows {
+        splits.push(splits[r as usize] + (r * 7 + seed as u32) % 9);
+    }
+    let n = splits[nrows as usize] as usize;
+    HostTensor {
+        nested_row_splits: vec![splits],
+        uniform_row_lengths: vec![None],
+        inner_shape: vec![n],
+        values: HostValues::I32((0..n as i32).map(|i| i.wrapping_mul(seed) % 1000).collect()),
+    }
+}
+
+/// What threads share: steps that others need too, of every kind of kernel, under one name for each thread's own.
+fn chain(x: &Tensor, k: i32) -> Result<Tensor> {
+    let centred = x.subtract(&x.reduce_max(1, true)?)?;
+    let sorted = centred.sort(1, false)?;
+    let kept = sorted.boolean_mask(&sorted.less(-100)?)?;
+    let both = Tensor::concat(&[&kept, &centred.slice(s![.., ..2])?], 1)?;
+    both.multiply(k)?.cumsum(1, false, false)?.add(&x.reduce_sum(1, true)?)
+}
+
+#[test]
+fn subexpressions_that_all_threads_want_at_once() {
+    let cpu = Device::cpu();
+    let host = rows(700, 13);
+    let want: Vec<HostTensor> =
+        (0..4).map(|k| host.to_device(&cpu).and_then(|x| chain(&x, k)?.to_host()).expect("computes")).collect();
+    for (label, device) in common::every_way() {
+        for round in 0..3 {
+            // Nobody has computed anything of this round's tensor.
+            let x = host.to_device(device).expect("uploads");
+            let shared = x.add(0).expect("recorded");
+            let barrier = Barrier::new(THREADS);
+            thread::scope(|scope| {
+                for t in 0..THREADS {
+                    let (shared, want, barrier) = (&shared, &want, &barrier);
+                    scope.spawn(move || {
+                        barrier.wait();
+                        let k = (t + round) % want.len();
+                        let y = chain(shared, k as i32).expect("recorded");
+                        let got = match t % 4 {
+                            0 => y.to_host(),
+                            1 => pollster::block_on(y.to_host_async()),
+                            // Computed by one call and read by another, perhaps after a thread that wants the same.
+                            2 => y.eval().and_then(|()| y.to_host()),
+                            _ => y.check().and_then(|()| y.rows_to_host(0..700)),
+                        };
+                        assert_eq!(got.expect("computes"), want[k], "{label} thread {t}");
+                    });
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn tensors_are_made_read_and_dropped_by_different_threads() {
+    for (label, device) in common::devices() {
+        let (sender, receiver) = std::sync::mpsc::channel::<(i32, Tensor)>();
+        thread::scope(|scope| {
+            for t in 0..4 {
+                let (sender, device) = (sender.clone(), &device);
+                scope.spawn(move || {
+                    for round in 0..25 {
+                        let seed = 1 + t * 25 + round;
+                        let x = rows(100, seed).to_device(device).expect("uploads");
+                        let y = x.multiply(2).and_then(|y| y.reduce_sum(1, false)).expect("recorded");
+                        if round % 3 == 0 {
+                            y.eval().expect("computes");
+                        }
+                        sender.send((seed, y)).expect("is heard");
+                    }
+                });
+            }
+            drop(sender);
+            for (seed, y) in receiver {
+                let host = rows(100, seed);
+                let HostValues::I32(values) = &host.values else { unreachable!("made so") };
+                let ends = host.nested_row_splits[0].windows(2);
+                let sums = ends.map(|w| values[w[0] as usize..w[1] as usize].iter().map(|v| v * 2).sum()).collect();
+                assert_eq!(y.to_host().expect("reads").values, HostValues::I32(sums), "{label} {seed}");
+            }
+        });
+    }
+}
+
+#[test]
+fn devices_side_by_side() {
+    let mut devices = common::devices();
+    if !common::gpus().is_empty() {
+        let second = Device::gpu_with(&DeviceOptions::default()).expect("the adapter opens twice");
+        devices.push(("gpu, opened again".into(), second));
+    }
+    let host = rows(300, 5);
+    let want = host.to_device(&Device::cpu()).and_then(|x| chain(&x, 3)?.to_host()).expect("computes");
+    thread::scope(|scope| {
+        for t in 0..THREADS {
+            let (devices, host, want) = (&devices, &host, &want);
+            scope.spawn(move || {
+                let mut x = host.to_device(&devices[t % devices.len()].1).expect("uploads");
+                for round in 0..6 {
+                    let (label, next) = &devices[(t + round) % devices.len()];
+                    // Moved while others compute on both.
+                    x = match round % 2 {
+                        0 => x.to_device(next).expect("moves"),
+                        _ => pollster::block_on(x.to_device_async(next)).expect("moves"),
+                    };
+                    let got = chain(&x, 3).and_then(|y| y.to_host()).expect("computes");
+                    assert_eq!(&got, want, "{label} thread {t}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn the_programs_own_commands_in_between() {
+    for (label, device) in common::gpus() {
+        let (gpu, queue) = device.as_wgpu().expect("a GPU");
+        let host = rows(300, 7);
+        let x = host.to_device(&device).expect("uploads");
+        let want: Vec<HostTensor> = (0..4)
+            .map(|k| host.to_device(&Device::cpu()).and_then(|x| chain(&x, k)?.to_host()).expect("computes"))
+            .collect();
+        let done = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        thread::scope(|scope| {
+            let finished = done.clone();
+            scope.spawn(move || {
+                // Writes, copies, polls and waits of its own, for as long as the others work.
+                let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+                let new = || {
+                    let label = Some("the program's");
+                    gpu.create_buffer(&wgpu::BufferDescriptor {
+                        label,
+                        size: 1 << 16,
+                        usage,
+                        mapped_at_creation: false,
+                    })
+                };
+                let (a, b) = (new(), new());
+                let mut round = 0u8;
+                while !finished.load(std::sync::atomic::Ordering::Relaxed) {
+                    round = round.wrapping_add(1);
+                    queue.write_buffer(&a, 0, &[round; 1 << 16]);
+                    let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                    encoder.copy_buffer_to_buffer(&a, 0, &b, 0, 1 << 16);
+                    queue.submit([encoder.finish()]);
+                    if round.is_multiple_of(8) {
+                        gpu.poll(wgpu::PollType::wait_indefinitely()).expect("waits");
+                    }
+                }
+            });
+            let workers: Vec<_> = (0..4)
+                .map(|t| {
+                    let (x, want, label) = (&x, &want, &label);
+                    scope.spawn(move || {
+                        for round in 0..10 {
+                            let k = (t + round) % want.len();
+                            let y = chain(x, k as i32).expect("recorded");
+                            let got = if round % 2 == 0 { y.to_host() } else { pollster::block_on(y.to_host_async()) };
+                            assert_eq!(got.expect("computes"), want[k], "{label} thread {t}");
+                        }
+                    })
+                })
+                .collect();
+            let outcomes: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert!(outcomes.iter().all(|outcome| outcome.is_ok()), "{label}");
+        });
+    }
+}

@@ -1,0 +1,151 @@
+//! Arrays that are larger than one binding: every kernel gives what it gives where they fit, and what the CPU gives.
+
+mod common;
+
+use common::outcome::{bits, outcome};
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor, s};
+
+/// The first adapter with bindings of that many bytes.
+fn windowed(max_binding: u64) -> Option<Device> {
+    let options = DeviceOptions::default().max_binding(Some(max_binding));
+    (!common::gpus().is_empty()).then(|| Device::gpu_with(&options).expect("the first adapter opens twice"))
+}
+
+/// Rows of all lengths, some empty, one long.
+fn lengths() -> Vec<u32> {
+    let mut out: Vec<u32> = (0..700).map(|r| (r * r) % 23 * u32::from(r % 3 != 0)).collect();
+    out[350] = 3000;
+    out
+}
+
+fn ragged(values: impl Fn(u32) -> HostValues) -> HostTensor {
+    let splits = common::random::splits(&lengths());
+    let n = splits[splits.len() - 1];
+    HostTensor {
+        nested_row_splits: vec![splits],
+        uniform_row_lengths: vec![None],
+        inner_shape: vec![n as usize],
+        values: values(n),
+    }
+}
+
+fn scrambled(k: u32) -> u32 {
+    k.wrapping_mul(0x9e37_79b9) >> 7
+}
+
+fn floats(n: u32) -> HostValues {
+    HostValues::F32((0..n).map(|k| scrambled(k) as f32 / 1024.0 - 7000.0).collect())
+}
+
+fn longs(n: u32) -> HostValues {
+    HostValues::I64((0..n).map(|k| i64::from(scrambled(k)) * 0x1_0001 - 77).collect())
+}
+
+fn shorts(n: u32) -> HostValues {
+    HostValues::I16((0..n).map(|k| scrambled(k) as i16).collect())
+}
+
+fn bytes(n: u32) -> HostValues {
+    HostValues::U8((0..n).map(|k| scrambled(k) as u8).collect())
+}
+
+/// An operation of a tensor, by name.
+type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
+
+/// As many indices below `bound`, scattered.
+fn indices(x: &Tensor, count: u32, bound: u32) -> Result<Tensor> {
+    let ids = (0..count).map(|k| i64::from(k * 1009 % bound)).collect();
+    HostTensor::dense(&[count as usize], HostValues::I64(ids)).to_device(&x.device())
+}
+
+/// At least one for each kernel, among them reads at computed positions.
+const OPS: &[Op] = &[
+    ("map", |x| x.add(x)),
+    ("row map", |x| x.add(&x.reduce_max(1, true)?)),
+    ("sum", |x| x.reduce_sum(1, false)),
+    ("sum of all", |x| x.flat_values()?.reduce_sum(0, false)),
+    ("any", |x| x.cast(DType::Bool)?.reduce_any(1, false)),
+    ("cumsum", |x| x.cumsum(1, false, false)),
+    ("sort", |x| x.sort(1, false)),
+    ("sort of all", |x| x.flat_values()?.sort(0, true)),
+    ("argsort", |x| x.argsort(1, true)),
+    ("unique", |x| x.unique(1)),
+    ("mask", |x| x.boolean_mask(&x.not_equal(&x.reduce_min(1, true)?)?)),
+    ("slice", |x| x.slice(s![.., -5..])),
+    ("reverse", |x| x.slice(s![..;-1, ..;-1])),
+    ("concat", |x| Tensor::concat(&[x, x], 1)),
+    ("padded", |x| x.cast(DType::F32)?.to_tensor(1f32, Some(&[None, Some(64)]))),
+    ("to and fro", |x| Tensor::from_tensor(&x.cast(DType::F32)?.to_tensor(0f32, Some(&[None, Some(40)]))?, 1)),
+    ("tile", |x| x.tile(&[2, 3])),
+    ("rows again and again", |x| x.gather(&indices(x, 1500, 700)?, Some(0), 0)),
+    ("elements of elements", |x| x.flat_values()?.gather(&indices(x, 9000, 5000)?, Some(0), 0)),
+    ("products", |x| {
+        let columns = x.cast(DType::F32)?.expand_dims(2)?;
+        columns.matmul(&columns, true, false)
+    }),
+];
+
+#[test]
+fn every_kernel_crosses_windows() {
+    let Some(device) = windowed(8192) else { return };
+    let mut wrong = Vec::new();
+    for (dtype, host) in
+        [("f32", ragged(floats)), ("i64", ragged(longs)), ("i16", ragged(shorts)), ("u8", ragged(bytes))]
+    {
+        let on = |device: &Device| host.to_device(device).expect("valid");
+        let (here, there) = (on(&Device::cpu()), on(&device));
+        for (what, op) in OPS {
+            let want = outcome(&op(&here).and_then(|t| t.to_host()), bits);
+            let got = outcome(&op(&there).and_then(|t| t.to_host()), bits);
+            if want != got {
+                wrong.push(format!("{what} of {dtype}: {got:.300}\n    not {want:.300}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// More than 128 MiB an array, which is all that a binding of Mesa's software adapter holds.
+#[test]
+fn arrays_of_hundreds_of_megabytes() {
+    const LEN: u32 = 36_000_000;
+    let values: Vec<i32> = (0..LEN).map(|k| (scrambled(k) % 1999) as i32 - 999).collect();
+    let lengths: Vec<u32> = (0..LEN / 1000).map(|r| if r % 2 == 0 { 1999 } else { 1 }).collect();
+    let host = HostTensor {
+        nested_row_splits: vec![common::random::splits(&lengths)],
+        uniform_row_lengths: vec![None],
+        inner_shape: vec![LEN as usize],
+        values: HostValues::I32(values.clone()),
+    };
+    for (name, device) in common::gpus() {
+        let x = host.to_device(&device).expect("uploads");
+        let sums = x.add(&x).and_then(|y| y.reduce_sum(1, false)).and_then(|t| t.to_host()).expect("computes");
+        let mut at = 0;
+        let mut want = Vec::new();
+        for &len in &lengths {
+            want.push(2 * values[at..at + len as usize].iter().sum::<i32>());
+            at += len as usize;
+        }
+        assert!(sums.values == HostValues::I32(want), "{name}: sums");
+        // An array that is stored, and read backwards.
+        let back = x.flat_values().and_then(|v| v.slice(s![..;-1])?.add(&v)).and_then(|t| t.to_host());
+        let HostValues::I32(back) = back.expect("computes").values else { panic!("{name}: another dtype") };
+        let n = values.len();
+        assert!((0..n).all(|k| back[k] == values[k] + values[n - 1 - k]), "{name}: backwards");
+        let kept = x.boolean_mask(&x.greater(0).expect("recorded")).and_then(|t| t.flat_values()?.to_host());
+        let kept = kept.expect("computes").values;
+        assert!(kept == HostValues::I32(values.iter().copied().filter(|&v| v > 0).collect()), "{name}: kept");
+    }
+}
+
+/// What does not fit the bindings that a kernel may have is refused, whole.
+#[test]
+fn too_many_windows_are_an_error() {
+    let Some(device) = windowed(8192) else { return };
+    let x = HostTensor::dense(&[1_000_000], longs(1_000_000)).to_device(&device).expect("uploads");
+    let HostValues::I64(want) = longs(1_000_000) else { panic!("longs") };
+    let sum = x.add(&x).and_then(|y| y.to_host()).expect("a window at a time");
+    assert!(sum.values == HostValues::I64(want.iter().map(|v| 2 * v).collect()));
+    let error = x.sort(0, false).and_then(|y| y.to_host()).expect_err("hundreds of windows");
+    assert!(matches!(&error, Error::Limit { unit: "bindings", requested, limit, .. } if requested > limit), "{error}");
+}
