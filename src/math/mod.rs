@@ -295,6 +295,7 @@ macro_rules! native_functions {
         }
 
         /// The function of one argument, of every element.
+        #[inline(always)]
         pub(crate) fn $unary_slice(f: MathFn, x: &[$float], out: &mut [$float]) {
             macro_rules! each {
                 ($program:expr) => {

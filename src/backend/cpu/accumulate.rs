@@ -1,8 +1,10 @@
 //! What row reductions keep of the values seen so far. Twin of `backend/gpu/codegen/accumulate.rs`: the same bits.
 
 use super::lanes::{Lane, Number};
+use super::plain_rows::{PlainBlock, PlainRows};
 use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
-use crate::math::{self, MathFn};
+use super::simd::{self, Loop};
+use crate::math;
 
 /// A monoid over values of type `V`. Merging any state with that of no values leaves it as it is.
 pub trait Monoid<V>: Copy + Sync {
@@ -23,7 +25,17 @@ pub trait Monoid<V>: Copy + Sync {
         reduce_row(values, inner, self, out);
     }
 
-    /// The same of one block of a longer row.
+    /// The states of rows that lie one after another: the values of row `k` begin at value `start(k)`.
+    fn rows(self, values: &[V], inner: usize, start: impl Fn(usize) -> usize, out: &mut [Self::State])
+    where
+        V: Copy,
+    {
+        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
+            self.row(&values[start(k) * inner..start(k + 1) * inner], inner, out);
+        }
+    }
+
+    /// The state of one block of a row of several.
     fn block(self, values: &[V], inner: usize, out: &mut [Self::State])
     where
         V: Copy,
@@ -32,23 +44,38 @@ pub trait Monoid<V>: Copy + Sync {
     }
 }
 
-/// Values that are combined as they are: the identity and the operation.
+/// Values that are combined as they are.
 #[derive(Clone, Copy)]
-pub struct Plain<V, F>(pub V, pub F);
+pub struct Plain<V, F> {
+    /// What changes no value that a fold from it can give.
+    pub identity: V,
+    /// The operation.
+    pub combine: F,
+    /// Whether the order of the values matters to the result's bits.
+    pub ordered: bool,
+}
 
 impl<V: Copy + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> for Plain<V, F> {
     type State = V;
     #[inline(always)]
     fn identity(self) -> V {
-        self.0
+        self.identity
     }
     #[inline(always)]
     fn push(self, so_far: V, next: V) -> V {
-        (self.1)(so_far, next)
+        (self.combine)(so_far, next)
     }
     #[inline(always)]
     fn merge(self, a: V, b: V) -> V {
-        (self.1)(a, b)
+        (self.combine)(a, b)
+    }
+
+    fn rows(self, values: &[V], inner: usize, start: impl Fn(usize) -> usize, out: &mut [V]) {
+        simd::run(PlainRows { plain: self, values, inner, start, out });
+    }
+
+    fn block(self, values: &[V], inner: usize, out: &mut [V]) {
+        simd::run(PlainBlock { plain: self, values, inner, out });
     }
 }
 
@@ -64,12 +91,11 @@ pub(super) trait Float: Lane + Number + Send + Sync {
     fn key(self) -> Self::Key;
     fn of_key(key: Self::Key) -> Self;
     fn exp(self) -> Self;
-    fn exp_slice(x: &[Self], out: &mut [Self]);
     fn is_finite(self) -> bool;
 }
 
 macro_rules! float {
-    ($t:ident, $key:ident, $exp:path, $slice:path) => {
+    ($t:ident, $key:ident, $exp:path) => {
         impl Float for $t {
             type Key = $key;
             const ONE: Self = 1.0;
@@ -90,9 +116,6 @@ macro_rules! float {
             fn exp(self) -> Self {
                 $exp(self)
             }
-            fn exp_slice(x: &[Self], out: &mut [Self]) {
-                $slice(MathFn::Exp, x, out);
-            }
             #[inline(always)]
             fn is_finite(self) -> bool {
                 self.is_finite()
@@ -100,8 +123,8 @@ macro_rules! float {
         }
     };
 }
-float!(f32, i32, math::exp_f32, math::f32_unary_slice);
-float!(f64, i64, math::exp_f64, math::f64_unary_slice);
+float!(f32, i32, math::exp_f32);
+float!(f64, i64, math::exp_f64);
 
 /// The greatest value and the sum of the exponentials relative to it.
 #[derive(Clone, Copy)]
@@ -132,15 +155,15 @@ impl<F: Float> Monoid<F> for OfExps {
     fn row(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
         match values.len() {
             // Rows that are folded as one have one lane.
-            len if inner == 1 && len <= SHORT => out[0] = exps_of_block::<F, SHORT, 1>(values),
-            len if inner == 1 && len <= BLOCK => out[0] = exps_of_block::<F, BLOCK, LANES>(values),
+            len if inner == 1 && len <= SHORT => out[0] = simd::run(ExpsOfBlock::<F, SHORT, 1>(values)),
+            len if inner == 1 && len <= BLOCK => out[0] = simd::run(ExpsOfBlock::<F, BLOCK, LANES>(values)),
             _ => reduce_row(values, inner, self, out),
         }
     }
 
     fn block(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
         if inner == 1 {
-            out[0] = exps_of_block::<F, BLOCK, LANES>(values);
+            out[0] = simd::run(ExpsOfBlock::<F, BLOCK, LANES>(values));
         } else {
             reduce_block(values, inner, self, out);
         }
@@ -176,40 +199,54 @@ const BLOCK: usize = block_len(1);
 /// [`OfExps`] of a block of one column, of at most `MOST` values, in `WIDTH` lanes. What a value is merged by depends on the
 /// greatest of those before it in its lane alone: these are found first, so that the exponentials, which cost most, are
 /// taken side by side. The operations are those of a fold of the lanes and a tree over them, in their order.
-fn exps_of_block<F: Float, const MOST: usize, const WIDTH: usize>(values: &[F]) -> Exps<F> {
-    let none: Exps<F> = Monoid::<F>::identity(OfExps);
-    let (mut greatest, mut sums) = ([none.greatest; WIDTH], [none.sum; WIDTH]);
-    let (mut differences, mut scales) = ([F::ZERO; MOST], [F::ZERO; MOST]);
-    for (values, differences) in values.chunks(WIDTH).zip(differences.chunks_mut(WIDTH)) {
-        for ((&x, difference), greatest) in values.iter().zip(differences).zip(&mut greatest) {
-            let key = x.key();
-            *difference = apart(*greatest, key);
-            *greatest = (*greatest).max(key);
+struct ExpsOfBlock<'a, F, const MOST: usize, const WIDTH: usize>(&'a [F]);
+
+impl<F: Float, const MOST: usize, const WIDTH: usize> Loop for ExpsOfBlock<'_, F, MOST, WIDTH> {
+    type Output = Exps<F>;
+    #[inline(always)]
+    fn run(self) -> Exps<F> {
+        let Self(values) = self;
+        let none: Exps<F> = Monoid::<F>::identity(OfExps);
+        let (mut greatest, mut sums) = ([none.greatest; WIDTH], [none.sum; WIDTH]);
+        let (mut differences, mut scales) = ([F::ZERO; MOST], [F::ZERO; MOST]);
+        for (values, differences) in values.chunks(WIDTH).zip(differences.chunks_mut(WIDTH)) {
+            for ((&x, difference), greatest) in values.iter().zip(differences).zip(&mut greatest) {
+                let key = x.key();
+                *difference = apart(*greatest, key);
+                *greatest = (*greatest).max(key);
+            }
         }
+        let len = values.len();
+        exponentials(&differences[..len], &mut scales[..len]);
+        greatest = [none.greatest; WIDTH];
+        for (values, scales) in values.chunks(WIDTH).zip(scales.chunks(WIDTH)) {
+            for (((&x, &scale), greatest), sum) in values.iter().zip(scales).zip(&mut greatest).zip(&mut sums) {
+                let merged = Exps { greatest: *greatest, sum: *sum }.merged(Exps::of(x), scale);
+                (*greatest, *sum) = (merged.greatest, merged.sum);
+            }
+        }
+        let mut reach = WIDTH / 2;
+        while reach > 0 {
+            for k in 0..reach {
+                differences[k] = apart(greatest[k], greatest[k + reach]);
+            }
+            exponentials(&differences[..reach], &mut scales[..reach]);
+            for k in 0..reach {
+                let other = Exps { greatest: greatest[k + reach], sum: sums[k + reach] };
+                let merged = Exps { greatest: greatest[k], sum: sums[k] }.merged(other, scales[k]);
+                (greatest[k], sums[k]) = (merged.greatest, merged.sum);
+            }
+            reach /= 2;
+        }
+        Exps { greatest: greatest[0], sum: sums[0] }
     }
-    let len = values.len();
-    F::exp_slice(&differences[..len], &mut scales[..len]);
-    greatest = [none.greatest; WIDTH];
-    for (values, scales) in values.chunks(WIDTH).zip(scales.chunks(WIDTH)) {
-        for (((&x, &scale), greatest), sum) in values.iter().zip(scales).zip(&mut greatest).zip(&mut sums) {
-            let merged = Exps { greatest: *greatest, sum: *sum }.merged(Exps::of(x), scale);
-            (*greatest, *sum) = (merged.greatest, merged.sum);
-        }
+}
+
+#[inline(always)]
+fn exponentials<F: Float>(x: &[F], out: &mut [F]) {
+    for (out, &x) in out.iter_mut().zip(x) {
+        *out = x.exp();
     }
-    let mut reach = WIDTH / 2;
-    while reach > 0 {
-        for k in 0..reach {
-            differences[k] = apart(greatest[k], greatest[k + reach]);
-        }
-        F::exp_slice(&differences[..reach], &mut scales[..reach]);
-        for k in 0..reach {
-            let other = Exps { greatest: greatest[k + reach], sum: sums[k + reach] };
-            let merged = Exps { greatest: greatest[k], sum: sums[k] }.merged(other, scales[k]);
-            (greatest[k], sums[k]) = (merged.greatest, merged.sum);
-        }
-        reach /= 2;
-    }
-    Exps { greatest: greatest[0], sum: sums[0] }
 }
 
 /// How many values, one of them, how far their mean is from it, and the sum of the squared deviations from the mean.
@@ -255,23 +292,23 @@ impl<F: Float> Monoid<F> for OfMoments {
 
 /// Runs `$body` with the monoid of an operation on a type.
 macro_rules! plain {
-    ($op:expr, $t:ty, $identity:expr, |$monoid:ident| $body:expr) => {{
-        let identity: $t = $identity;
+    ($op:expr, $t:ty, $identity:expr, $ordered:expr, |$monoid:ident| $body:expr) => {{
+        let (identity, ordered): ($t, bool) = ($identity, $ordered);
         match $op {
             ReduceOp::Sum => {
-                let $monoid = Plain(identity, <$t as Number>::add);
+                let $monoid = Plain { identity, combine: <$t as Number>::add, ordered };
                 $body
             }
             ReduceOp::Prod => {
-                let $monoid = Plain(identity, <$t as Number>::mul);
+                let $monoid = Plain { identity, combine: <$t as Number>::mul, ordered };
                 $body
             }
             ReduceOp::Min => {
-                let $monoid = Plain(identity, <$t as Number>::least);
+                let $monoid = Plain { identity, combine: <$t as Number>::least, ordered };
                 $body
             }
             ReduceOp::Max => {
-                let $monoid = Plain(identity, <$t as Number>::greatest);
+                let $monoid = Plain { identity, combine: <$t as Number>::greatest, ordered };
                 $body
             }
         }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::lanes::Lane;
-use super::marks::marked;
+use super::marks::{marked, ranks};
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::marks::{TILE, TILE_WORDS};
@@ -33,8 +33,9 @@ fn fill<T: Lane + Send + Sync, S: Stored>(
     out: &mut [S],
     store: impl Fn(T) -> S + Sync,
 ) {
-    let marks: &[u32] = inputs.array(marks).slice();
-    let (ranks, words) = marks.split_at(marks.len() / (1 + TILE_WORDS as usize) + 1);
+    let marks = inputs.array(marks);
+    let ranks = ranks(marks);
+    let words = &marks.slice::<u32>()[ranks.len()..];
     let program = Program::new(inputs, value);
     let tiles = places(ranks, inner, out).into_par_iter().zip(words.par_chunks(TILE_WORDS as usize));
     tiles.enumerate().for_each(|(k, (out, words))| {
@@ -73,4 +74,5 @@ pub(crate) fn compact(inputs: &Inputs, marks: &Node, value: &Expr, inner: usize,
         DType::F64 => fill(inputs, marks, value, inner, out.slice_mut::<f64>(), |v: f64| v),
         DType::Str => unreachable!("bug: strings are not arrays"),
     }
+    out.clear_from(ranks(inputs.array(marks)).last().map_or(0, |&total| total as usize * inner));
 }

@@ -12,8 +12,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use half::{bf16, f16};
 
 use super::array::{Array, Stored};
+use super::filling::Filling;
 use super::lanes::{self, Lane, Lanes, Many, Operand};
+use super::order_key;
 use super::pieces::{self, Chosen};
+use super::pool::Pool;
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr, ExprKind};
@@ -28,6 +31,8 @@ pub(crate) struct Inputs {
     pub(crate) checks: Vec<Arc<Check>>,
     /// The first offending position of each check, or u32::MAX.
     pub(crate) outcomes: Arc<[AtomicU32]>,
+    /// Where memory for more arrays comes from.
+    pub(crate) pool: Arc<Pool>,
 }
 
 impl Inputs {
@@ -68,6 +73,8 @@ enum Op<'a> {
     Binary(BinaryOp, usize, usize),
     Cast(DType, usize),
     Bitcast(DType, usize),
+    /// The key of NaN, and the floats.
+    Key(Scalar, usize),
     /// The condition, the branches, and whether both may as well be computed everywhere.
     Select([usize; 3], bool),
     /// Where failures are recorded, the condition, the value.
@@ -106,11 +113,19 @@ impl<'a> Program<'a> {
             ExprKind::Cast(a) => Op::Cast(e.dtype(), at(a)),
             ExprKind::Bitcast(a) => Op::Bitcast(e.dtype(), at(a)),
             ExprKind::Select(c, a, b) => {
+                if let Some((x, nan)) = order_key::recognized(e) {
+                    let x = at(x);
+                    return self.push(e, Op::Key(nan, x), known);
+                }
                 let cheap = |e: &Expr| e.cost() <= BLEND_COST && !e.has_conditions();
                 Op::Select([at(c), at(a), at(b)], cheap(a) && cheap(b))
             }
             ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),
         };
+        self.push(e, op, known)
+    }
+
+    fn push(&mut self, e: &Expr, op: Op<'a>, known: &mut HashMap<Digest, usize>) -> usize {
         self.ops.push(op);
         known.insert(e.digest(), self.ops.len() - 1);
         self.ops.len() - 1
@@ -257,6 +272,10 @@ impl<'a> Block<'a> {
                 let a = self.eval(*a);
                 pieces::each(n, &a, |n, a| lanes::bitcast(*to, n, a))
             }
+            Op::Key(nan, x) => {
+                let x = self.eval(*x);
+                pieces::each(n, &x, |n, x| order_key::keys(n, x, *nan))
+            }
             Op::Select([c, a, b], blends) => {
                 let c = self.eval(*c);
                 self.select(&c, *a, *b, *blends)
@@ -393,16 +412,16 @@ fn gather<'a, S: Stored, T: Lane>(
             {
                 return lent;
             }
-            let mut out: Vec<T> = Vec::with_capacity(n);
+            let mut out = Filling::new(n);
             let mut start = 0;
             for (&end, &first) in ends.iter().zip(first.iter()) {
                 match slice(first, end - start) {
-                    Some(run) => out.extend(run.iter().map(|&x| f(x))),
-                    None => out.extend((0..end - start).map(|k| one(first.wrapping_add(k)))),
+                    Some(_) => out.convert(from, first as usize, (end - start) as usize, &f),
+                    None => (0..end - start).for_each(|k| out.repeat(one(first.wrapping_add(k)), 1)),
                 }
                 start = end;
             }
-            T::wrap(out.into())
+            T::wrap(out.finish().into())
         }
         dense => all(n, dense),
     }

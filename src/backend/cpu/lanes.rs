@@ -8,6 +8,9 @@ use std::rc::Rc;
 
 use half::{bf16, f16};
 
+use super::filling::Filling;
+use super::loops::{Blend, MathF32, MathF64, Spread, map1, map2};
+use super::simd;
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
@@ -75,19 +78,10 @@ impl<T: Copy> Operand<'_, T> {
             Self::Many(s) => s[i],
         }
     }
-
-    /// Adds the values at `range` to `out`.
-    #[inline]
-    fn copy(&self, range: std::ops::Range<usize>, out: &mut Vec<T>) {
-        match self {
-            Self::One(v) => out.extend(std::iter::repeat_n(*v, range.len())),
-            Self::Many(s) => out.extend_from_slice(&s[range]),
-        }
-    }
 }
 
 /// A Rust type that lanes can hold.
-pub(crate) trait Lane: Copy + 'static {
+pub(crate) trait Lane: Copy + Default + 'static {
     fn wrap<'a>(values: Many<'a, Self>) -> Lanes<'a>;
     /// The values, of lanes that are dense.
     fn operand<'l>(lanes: &'l Lanes<'_>) -> Operand<'l, Self>;
@@ -131,22 +125,18 @@ macro_rules! lanes {
             match self {
                 Self::Runs(ends, values) => match &**values {
                     $(Self::$v(values) => {
-                        let mut out: Vec<$t> = Vec::with_capacity(ends.last().map_or(0, |&n| n as usize));
-                        for (&end, &value) in ends.iter().zip(values.iter()) {
-                            out.resize(end as usize, value);
-                        }
-                        Self::$v(out.into())
+                        Self::$v(simd::run(Spread { ends, values }).into())
                     })*
                     same => same.clone(),
                 },
                 Self::Ramps(ends, first) => {
-                    let mut out: Vec<u32> = Vec::with_capacity(ends.last().map_or(0, |&n| n as usize));
+                    let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
                     let mut start = 0;
                     for (&end, &first) in ends.iter().zip(first.iter()) {
-                        out.extend((0..end - start).map(|k| first.wrapping_add(k)));
+                        out.ramp(first, (end - start) as usize);
                         start = end;
                     }
-                    Self::U32(out.into())
+                    Self::U32(out.finish().into())
                 }
                 other => other.clone(),
             }
@@ -175,11 +165,11 @@ macro_rules! lanes {
                     (Many::Lent(s), &[(from, to)]) => Many::Lent(&s[from as usize..to as usize]),
                     _ => {
                         let n = ranges.iter().map(|(from, to)| (to - from) as usize).sum();
-                        let mut out: Vec<$t> = Vec::with_capacity(n);
+                        let mut out = Filling::new(n);
                         for &(from, to) in ranges {
-                            out.extend_from_slice(&s[from as usize..to as usize]);
+                            out.copy(s, from as usize, (to - from) as usize);
                         }
-                        out.into()
+                        out.finish().into()
                     }
                 }),)*
                 Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: ranges of runs"),
@@ -202,16 +192,19 @@ macro_rules! lanes {
             match a.dtype() {
                 $(DType::$v => {
                     let (a, b) = (<$t>::operand(a), <$t>::operand(b));
-                    let mut out: Vec<$t> = Vec::with_capacity(ends.last().map_or(0, |&n| n as usize));
+                    let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
                     let (mut i, mut j, mut start) = (0, 0, 0);
                     for (k, &end) in ends.iter().enumerate() {
                         let len = (end - start) as usize;
                         let (from, at) = if at_a.get(k) { (a, &mut i) } else { (b, &mut j) };
-                        from.copy(*at..*at + len, &mut out);
+                        match from {
+                            Operand::One(v) => out.repeat(v, len),
+                            Operand::Many(s) => out.copy(s, *at, len),
+                        }
                         *at += len;
                         start = end;
                     }
-                    Lanes::$v(out.into())
+                    Lanes::$v(out.finish().into())
                 })*
                 DType::Str => unreachable!("bug: strings are not lanes"),
             }
@@ -221,13 +214,7 @@ macro_rules! lanes {
             match a.dtype() {
                 $(DType::$v => {
                     let (a, b) = (<$t>::operand(a), <$t>::operand(b));
-                    let out: Vec<$t> = match (a, b) {
-                        (Operand::Many(a), Operand::Many(b)) => {
-                            condition[..n].iter().zip(&a[..n]).zip(&b[..n]).map(|((&c, &x), &y)| if c { x } else { y }).collect()
-                        }
-                        _ => (0..n).map(|k| { let (x, y) = (a.get(k), b.get(k)); if condition[k] { x } else { y } }).collect(),
-                    };
-                    Lanes::$v(out.into())
+                    Lanes::$v(simd::run(Blend { condition: &condition[..n], a, b }).into())
                 })*
                 DType::Str => unreachable!("bug: strings are not lanes"),
             }
@@ -239,23 +226,6 @@ lanes!(
     bool => Bool, u8 => U8, i8 => I8, u16 => U16, i16 => I16, i32 => I32, u32 => U32, i64 => I64, u64 => U64, f16 => F16,
     bf16 => BF16, f32 => F32, f64 => F64
 );
-
-fn map1<'x, A: Lane, B: Lane>(n: usize, a: &Lanes<'_>, f: impl Fn(A) -> B) -> Lanes<'x> {
-    B::wrap(match A::operand(a) {
-        Operand::Many(a) => a[..n].iter().map(|&a| f(a)).collect::<Vec<_>>().into(),
-        Operand::One(a) => vec![f(a); n].into(),
-    })
-}
-
-fn map2<'x, A: Lane, B: Lane>(n: usize, a: &Lanes<'_>, b: &Lanes<'_>, f: impl Fn(A, A) -> B) -> Lanes<'x> {
-    let values: Vec<B> = match (A::operand(a), A::operand(b)) {
-        (Operand::Many(a), Operand::Many(b)) => a[..n].iter().zip(&b[..n]).map(|(&a, &b)| f(a, b)).collect(),
-        (Operand::Many(a), Operand::One(b)) => a[..n].iter().map(|&a| f(a, b)).collect(),
-        (Operand::One(a), Operand::Many(b)) => b[..n].iter().map(|&b| f(a, b)).collect(),
-        (Operand::One(a), Operand::One(b)) => vec![f(a, b); n],
-    };
-    B::wrap(values.into())
-}
 
 /// Arithmetic of a numeric type, as the opcodes define it.
 pub(crate) trait Number: Lane + PartialEq + PartialOrd {
@@ -352,13 +322,19 @@ trait Bits: Number {
 macro_rules! bits {
     ($($t:ty),*) => {$(
         impl Bits for $t {
+            #[inline(always)]
             fn not(self) -> Self { !self }
+            #[inline(always)]
             fn and(self, o: Self) -> Self { self & o }
+            #[inline(always)]
             fn or(self, o: Self) -> Self { self | o }
+            #[inline(always)]
             fn xor(self, o: Self) -> Self { self ^ o }
+            #[inline(always)]
             fn shl(self, o: Self) -> Self {
                 u32::try_from(o).ok().and_then(|o| self.checked_shl(o)).unwrap_or(0)
             }
+            #[inline(always)]
             fn shr(self, o: Self) -> Self {
                 let last = <$t>::BITS - 1;
                 // A sign-filling shift by one less than the width, twice over for the rest, gives 0 or -1.
@@ -478,12 +454,12 @@ pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
         UnaryOp::Math(f) => match a {
             Lanes::F32(x) => {
                 let mut out = vec![0.0; n];
-                math::f32_unary_slice(f, &x[..n], &mut out);
+                simd::run(MathF32 { f, x: &x[..n], out: &mut out });
                 Lanes::F32(out.into())
             }
             Lanes::F64(x) => {
                 let mut out = vec![0.0; n];
-                math::f64_unary_slice(f, &x[..n], &mut out);
+                simd::run(MathF64 { f, x: &x[..n], out: &mut out });
                 Lanes::F64(out.into())
             }
             Lanes::One(Scalar::F32(x)) => Lanes::One(Scalar::F32(math::f32_unary(f)(*x))),
@@ -539,42 +515,36 @@ pub(crate) fn cast<'x>(to: DType, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
     }
 }
 
+/// The same bits as another type; nothing moves where an array lends them.
+fn recast<'a, A: Lane + bytemuck::Pod, B: Lane + bytemuck::Pod>(n: usize, a: &Lanes<'a>) -> Lanes<'a> {
+    B::wrap(match A::many(n, a) {
+        Many::Lent(values) => Many::Lent(bytemuck::cast_slice(values)),
+        Many::Own(values) => bytemuck::cast_slice(&values).to_vec().into(),
+    })
+}
+
 /// The bits of the values as another dtype of that width.
 pub(crate) fn bitcast<'a>(to: DType, n: usize, a: &Lanes<'a>) -> Lanes<'a> {
-    let narrow: Lanes<'a>;
-    let wide: Lanes<'a>;
-    match a.dtype().size() {
-        1 => cast(to, n, a),
-        2 => match (a.dtype(), to) {
-            (DType::F16, DType::U16) => map1(n, a, f16::to_bits),
-            (DType::BF16, DType::U16) => map1(n, a, bf16::to_bits),
-            (DType::U16, DType::F16) => map1(n, a, f16::from_bits),
-            (DType::U16, DType::BF16) => map1(n, a, bf16::from_bits),
-            (from, to) => unreachable!("bug: bits of {from} recorded as {to} in one step"),
-        },
-        4 => {
-            narrow = match a.dtype() {
-                DType::I32 => map1(n, a, |x: i32| x as u32),
-                DType::F32 => map1(n, a, f32::to_bits),
-                _ => a.clone(),
-            };
-            match to {
-                DType::I32 => map1(n, &narrow, |x: u32| x as i32),
-                DType::F32 => map1(n, &narrow, f32::from_bits),
-                _ => narrow,
-            }
-        }
-        _ => {
-            wide = match a.dtype() {
-                DType::I64 => map1(n, a, |x: i64| x as u64),
-                DType::F64 => map1(n, a, f64::to_bits),
-                _ => a.clone(),
-            };
-            match to {
-                DType::I64 => map1(n, &wide, |x: u64| x as i64),
-                DType::F64 => map1(n, &wide, f64::from_bits),
-                _ => wide,
-            }
-        }
+    use DType as D;
+    match (a.dtype(), to) {
+        (from, to) if from == to => a.clone(),
+        (from, _) if from.size() == 1 => cast(to, n, a),
+        (D::F16, D::U16) => recast::<f16, u16>(n, a),
+        (D::BF16, D::U16) => recast::<bf16, u16>(n, a),
+        (D::U16, D::F16) => recast::<u16, f16>(n, a),
+        (D::U16, D::BF16) => recast::<u16, bf16>(n, a),
+        (D::I32, D::U32) => recast::<i32, u32>(n, a),
+        (D::I32, D::F32) => recast::<i32, f32>(n, a),
+        (D::U32, D::I32) => recast::<u32, i32>(n, a),
+        (D::U32, D::F32) => recast::<u32, f32>(n, a),
+        (D::F32, D::I32) => recast::<f32, i32>(n, a),
+        (D::F32, D::U32) => recast::<f32, u32>(n, a),
+        (D::I64, D::U64) => recast::<i64, u64>(n, a),
+        (D::I64, D::F64) => recast::<i64, f64>(n, a),
+        (D::U64, D::I64) => recast::<u64, i64>(n, a),
+        (D::U64, D::F64) => recast::<u64, f64>(n, a),
+        (D::F64, D::I64) => recast::<f64, i64>(n, a),
+        (D::F64, D::U64) => recast::<f64, u64>(n, a),
+        (from, to) => unreachable!("bug: bits of {from} recorded as {to} in one step"),
     }
 }

@@ -13,6 +13,7 @@ pub(crate) fn marks(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
     let out: &mut [u32] = out.slice_mut();
     let tiles = out.len() / (1 + TILE_WORDS as usize);
     let (ranks, words) = out.split_at_mut(tiles + 1);
+    ranks.fill(0);
     words.par_chunks_mut(TILE_WORDS as usize).zip(&mut *ranks).enumerate().for_each(|(k, (words, total))| {
         let start = (k * TILE as usize).min(n);
         let stays = Block::run(&program, start as u32, (TILE as usize).min(n - start)).eval_as::<bool>();
@@ -28,6 +29,12 @@ pub(crate) fn marks(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
     for rank in ranks {
         before += std::mem::replace(rank, before);
     }
+}
+
+/// The ranks of the tiles' first positions, and how many are marked in all.
+pub(crate) fn ranks(marks: &Array) -> &[u32] {
+    let tiles = marks.len() / (1 + TILE_WORDS as usize);
+    &marks.slice()[..tiles + 1]
 }
 
 /// The marked positions of a tile, whose words these are, in order; `first` is its first position.

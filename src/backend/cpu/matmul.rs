@@ -100,7 +100,7 @@ fn operand<'a>(inputs: &'a Inputs, op: &str, e: &Expr, len: usize, kept: &'a mut
     {
         return Ok(inputs.array(node));
     }
-    let mut array = Array::zeroed(op, e.dtype(), len)?;
+    let mut array = Array::unset(&inputs.pool, op, e.dtype(), len)?;
     map::map(inputs, e, len, &mut array);
     Ok(kept.insert(array))
 }

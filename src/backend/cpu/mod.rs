@@ -5,14 +5,20 @@
 
 pub mod accumulate;
 pub(crate) mod array;
+mod available;
 pub mod compact;
 mod eval;
+mod filling;
 mod fingerprint;
 mod lanes;
+mod loops;
 mod map;
 mod marks;
 pub mod matmul;
+mod order_key;
 mod pieces;
+mod plain_rows;
+mod pool;
 mod reduce;
 mod row_hash;
 pub mod row_reduce;
@@ -20,6 +26,7 @@ pub mod row_scan;
 pub mod row_sort;
 mod runs;
 pub mod scan;
+mod simd;
 pub mod sort;
 
 use std::any::Any;
@@ -29,6 +36,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use array::Array;
 use eval::Inputs;
+use pool::Pool;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -46,12 +54,13 @@ pub(crate) struct CpuBackend {
     passes: AtomicU64,
     unfused: bool,
     id: u64,
+    pool: Arc<Pool>,
 }
 
 impl CpuBackend {
     /// A backend of that identity; `fuse` off stores every map, to test that fusing changes no bits.
     pub(crate) fn new(id: u64, fuse: bool) -> Self {
-        Self { passes: AtomicU64::new(0), unfused: !fuse, id }
+        Self { passes: AtomicU64::new(0), unfused: !fuse, id, pool: Arc::default() }
     }
 
     fn run(&self, step: &Step) -> Result<()> {
@@ -74,7 +83,7 @@ impl CpuBackend {
             checks.push(check.clone());
         }
         let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
-        let inputs = Inputs { arrays: read, checks, outcomes: outcomes.clone() };
+        let inputs = Inputs { arrays: read, checks, outcomes: outcomes.clone(), pool: self.pool.clone() };
         self.passes.fetch_add(1, Ordering::Relaxed);
         if !inputs.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
@@ -141,14 +150,23 @@ impl CpuBackend {
         if let (Recipe::Reduce { rows, nrows, inner, .. }, Some(pass)) = (&step.recipe, &step.pass) {
             return reduce::pass(inputs, pass, rows, live(nrows), *inner as usize, n);
         }
-        let mut out = Array::zeroed(op, step.out.dtype(), capacity)?;
+        let pool = &self.pool;
+        let mut out = Array::unset(pool, op, step.out.dtype(), capacity)?;
+        // What no row, no value and no result is at is zero, whatever the memory held.
         match &step.recipe {
-            Recipe::Map { value, whole } => map::map(inputs, value, if *whole { capacity } else { n }, &mut out),
+            Recipe::Map { value, whole } => {
+                let n = if *whole { capacity } else { n };
+                map::map(inputs, value, n, &mut out);
+                out.clear_from(n);
+            }
             Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
             Recipe::Reduce { .. } => unreachable!("bug: a row reduction without a pass"),
-            Recipe::Product(p) => matmul::products(inputs, op, p, live(&p.batches), &mut out)?,
+            Recipe::Product(p) => {
+                out.clear_from(0);
+                matmul::products(inputs, op, p, live(&p.batches), &mut out)?;
+            }
             Recipe::Scan { value, count } => {
-                let mut values = Array::zeroed(op, DType::U32, live(count))?;
+                let mut values = Array::unset(pool, op, DType::U32, live(count))?;
                 let n = values.len();
                 map::map(inputs, value, n, &mut values);
                 if scan::exclusive_sum(values.slice(), out.slice_mut()) {
@@ -165,16 +183,18 @@ impl CpuBackend {
                 row_scan::row_scan(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
             }
             Recipe::Sort { key, count, bits } => {
-                let mut keys = Array::zeroed(op, DType::U32, live(count))?;
+                let mut keys = Array::unset(pool, op, DType::U32, live(count))?;
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
                 out.slice_mut()[..n].copy_from_slice(&sort::sort_permutation(keys.slice(), *bits));
+                out.clear_from(n);
             }
             Recipe::RowSort { rows, nrows, key, bits, .. } => {
                 row_sort::row_sort(inputs, rows, live(nrows), key, *bits, &mut out);
             }
             Recipe::Hash { op, rows, nrows, byte } => {
                 row_hash::row_hash(inputs, *op, rows, live(nrows), byte, &mut out);
+                out.clear_from(live(nrows));
             }
             Recipe::Marks { keep, count } => marks::marks(inputs, keep, live(count), &mut out),
             Recipe::Compact { marks, value, inner, .. } => {
@@ -221,7 +241,7 @@ impl Backend for CpuBackend {
         }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
-        Ok(Arc::new(Array::from_bytes(dtype, bytes)?))
+        Ok(Arc::new(Array::from_bytes(&self.pool, dtype, bytes)?))
     }
     fn cost(&self, _: &Step) -> Result<StepCost> {
         Ok(StepCost { dispatches: 1, scratch_bytes: 0 })
@@ -248,12 +268,54 @@ impl Backend for CpuBackend {
         0
     }
     fn stats(&self) -> Stats {
-        Stats { dispatches: self.passes.load(Ordering::Relaxed), ..Stats::default() }
+        Stats { dispatches: self.passes.load(Ordering::Relaxed), ..self.pool.stats() }
     }
     fn numerics(&self) -> Result<Numerics> {
         Ok(Numerics::IDEAL)
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::extent::read_u32;
+    use crate::{Device, RaggedTensor};
+
+    /// [`Array::unset`] fills memory in tests, so that whatever is not set shows.
+    #[test]
+    fn beyond_what_is_live_there_are_zeros() -> Result<()> {
+        let device = Device::cpu();
+        let rows: Vec<Vec<f32>> = (0..100).map(|row| vec![row as f32; row % 4]).collect();
+        let third: Vec<bool> = (0..100).map(|row| row % 3 == 0).collect();
+        let third = RaggedTensor::from_nested(third, &device)?;
+        let some = RaggedTensor::from_nested(rows, &device)?.boolean_mask(&third)?;
+        let some = some.erased();
+        let found = [
+            some.clone(),
+            some.reduce_sum(1, false)?,
+            some.reduce_max(1, false)?,
+            some.reduce_mean(1, false)?,
+            some.reduce_variance(1, false)?,
+            some.reduce_logsumexp(1, false)?,
+            some.softmax(1)?,
+            some.cumsum(1, false, false)?,
+            some.sort(1, false)?,
+        ];
+        for (k, tensor) in found.iter().enumerate() {
+            let node = tensor.numbers("test")?;
+            let (backend, extent) = (node.backend(), node.extent());
+            backend.evaluate(std::slice::from_ref(node))?;
+            let live = read_u32(backend, "test", extent.expr())?;
+            let stored = node.stored().expect("evaluated").data.clone().downcast::<Array>().expect("of this backend");
+            assert!(
+                live < extent.capacity() && stored.len() == extent.capacity() as usize,
+                "{k}: {live} of {extent:?}"
+            );
+            assert!(stored.slice::<f32>()[live as usize..].iter().all(|x| x.to_bits() == 0), "{k}: {stored:?}");
+        }
+        Ok(())
     }
 }

@@ -316,7 +316,11 @@ pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
     };
     let mut run = 0;
     // The run of each chosen piece, and where the piece begins in it.
-    let (mut cuts, mut of, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    let most = match chosen {
+        Chosen::Ranges(ranges) => ranges.len() + ends.len(),
+        Chosen::List(list) => list.len(),
+    };
+    let [mut cuts, mut of, mut skipped] = [(); 3].map(|()| Vec::with_capacity(most));
     let mut piece = |run: usize, from: u32, end: u32| {
         of.push(run as u32);
         skipped.push(from - run.checked_sub(1).map_or(0, |k| ends[k]));
@@ -371,14 +375,17 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b:
         of: Vec<u32>,
         skipped: Vec<u32>,
     }
+    let ends_of_runs = ends;
     let mut sides = [b, a].map(|lanes| {
         let ends = match lanes {
             Lanes::Runs(ends, _) | Lanes::Ramps(ends, _) => Some(&**ends),
             _ => None,
         };
-        Cursor { ends, run: 0, at: 0, of: Vec::new(), skipped: Vec::new() }
+        let most = ends.map_or(0, <[u32]>::len) + ends_of_runs.len();
+        Cursor { ends, run: 0, at: 0, of: Vec::with_capacity(most), skipped: Vec::with_capacity(most) }
     });
-    let (mut cuts, mut flags) = (Vec::new(), Vec::new());
+    let most = sides.iter().map(|side| side.ends.map_or(0, <[u32]>::len)).sum::<usize>() + ends.len();
+    let (mut cuts, mut flags) = (Vec::with_capacity(most), Vec::with_capacity(most));
     let mut start = 0;
     for (k, &end) in ends.iter().enumerate() {
         let flag = at_a.get(k);

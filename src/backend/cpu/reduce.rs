@@ -42,8 +42,8 @@ pub(crate) fn pass(
         let mut reduced = Vec::with_capacity(parts.len());
         for &j in &parts {
             let r = &pass.results[j];
-            let out = Array::zeroed(r.out.op(), r.value.dtype(), r.out.extent().capacity() as usize)?;
-            reduced.push((r.reducer, out));
+            let capacity = r.out.extent().capacity() as usize;
+            reduced.push((r.reducer, Array::unset(&inputs.pool, r.out.op(), r.value.dtype(), capacity)?));
         }
         reduce(inputs, &pass.results[k], rows, nrows, inner, &mut reduced);
         for (j, (_, array)) in parts.into_iter().zip(reduced) {
@@ -58,8 +58,10 @@ pub(crate) fn pass(
         let array = all.add(&r.out, array);
         stored.extend(r.is_stored.then_some(array));
     }
-    let mut out = Array::zeroed(map.out.op(), map.out.dtype(), map.out.extent().capacity() as usize)?;
+    let capacity = map.out.extent().capacity() as usize;
+    let mut out = Array::unset(&inputs.pool, map.out.op(), map.out.dtype(), capacity)?;
     map::map(&all, &map.value, live, &mut out);
+    out.clear_from(live);
     drop(all);
     let stored = stored.into_iter().filter_map(|array| std::sync::Arc::try_unwrap(array).ok());
     Ok(stored.chain([out]).collect())
@@ -70,12 +72,13 @@ fn finished(inputs: &Inputs, r: &RowResult, reduced: Array) -> Result<Array> {
     let Some(finish) = &r.finish else { return Ok(reduced) };
     let capacity = r.out.extent().capacity() as usize;
     let live = r.live.as_ref().map_or(capacity, |live| (inputs.scalar_u32(live) as usize).min(capacity));
-    let mut out = Array::zeroed(r.out.op(), r.out.dtype(), capacity)?;
+    let mut out = Array::unset(&inputs.pool, r.out.op(), r.out.dtype(), capacity)?;
     let mut inputs = inputs.clone();
     if let Some(node) = finish.reduced.node() {
         inputs.add(node, reduced);
     }
     map::map(&inputs, &finish.value, live, &mut out);
+    out.clear_from(live);
     Ok(out)
 }
 
@@ -86,7 +89,7 @@ fn reduce(inputs: &Inputs, of: &RowResult, rows: &Rows, nrows: usize, inner: usi
     macro_rules! typed {
         ($op:expr, $t:ty, $v:ident) => {{
             let Scalar::$v(identity) = $op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
-            plain!($op, $t, identity, |monoid| run.write(monoid, parts))
+            plain!($op, $t, identity, DType::$v.is_float(), |monoid| run.write(monoid, parts))
         }};
     }
     match (of.reducer.accumulator(), e.dtype()) {
@@ -101,6 +104,9 @@ fn reduce(inputs: &Inputs, of: &RowResult, rows: &Rows, nrows: usize, inner: usi
         (Accumulator::Moments, DType::F32) => run.moments::<f32>(parts),
         (Accumulator::Moments, DType::F64) => run.moments::<f64>(parts),
         (_, d) => unreachable!("bug: a row reduction over {d} must be recorded over its accumulator"),
+    }
+    for (_, out) in parts {
+        out.clear_from(run.numbers);
     }
 }
 
@@ -120,7 +126,7 @@ impl Run<'_> {
         let Some(((_, first), others)) = parts.split_first_mut() else { return };
         self.states(monoid, &mut first.slice_mut::<T>()[..self.numbers]);
         for (_, other) in others {
-            other.slice_mut::<T>().copy_from_slice(first.slice::<T>());
+            other.slice_mut::<T>()[..self.numbers].copy_from_slice(&first.slice::<T>()[..self.numbers]);
         }
     }
 
@@ -154,10 +160,7 @@ impl Run<'_> {
             let (from, to) = (starts.at(first), starts.at(last));
             if (to - from) * inner <= CHUNK || to - from <= block_len(inner) {
                 let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
-                for (row, out) in (first..last).zip(out.chunks_exact_mut(inner)) {
-                    let values = &values[(starts.at(row) - from) * inner..(starts.at(row + 1) - from) * inner];
-                    monoid.row(values, inner, out);
-                }
+                monoid.rows(&values, inner, |row| starts.at(first + row) - from, out);
             } else {
                 // One long row, in pieces of whole blocks: their partials on all cores, then these in their order.
                 let step = (CHUNK / inner).next_multiple_of(block_len(inner)).max(block_len(inner));

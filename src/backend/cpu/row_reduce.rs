@@ -31,6 +31,7 @@ pub const fn level2_lanes(inner: usize) -> usize {
 }
 
 /// Reduces one whole row, `inner` columns a value, to `inner` states.
+#[inline(always)]
 pub fn reduce_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     let len = values.len().checked_div(inner).unwrap_or(0);
     debug_assert_eq!(len * inner, values.len(), "whole values");
@@ -49,6 +50,7 @@ pub fn reduce_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, 
 }
 
 /// Reduces one block of a row. (A row of one block is just that, save for short rows.)
+#[inline(always)]
 pub fn reduce_block<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     match inner {
         0 => {}
@@ -70,6 +72,7 @@ pub fn reduce_block<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M
 }
 
 /// A halving tree over lanes of as many columns as `out` has.
+#[inline(always)]
 fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid: M, out: &mut [M::State]) {
     let mut reach = lanes.len() / 2;
     while reach >= out.len() {
@@ -81,6 +84,7 @@ fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid: M, out: &m
 }
 
 /// Folds the values, column by column.
+#[inline(always)]
 fn fold_values<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     match inner {
         // with the width known, the states stay in registers
@@ -98,18 +102,21 @@ fn fold_values<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out
     }
 }
 
+#[inline(always)]
 fn push_each<V: Copy, M: Monoid<V>>(states: &mut [M::State], values: &[V], monoid: M) {
     for (state, &x) in states.iter_mut().zip(values) {
         *state = monoid.push(*state, x);
     }
 }
 
+#[inline(always)]
 fn merge_each<V: Copy, M: Monoid<V>>(states: &mut [M::State], more: &[M::State], monoid: M) {
     for (state, &x) in states.iter_mut().zip(more) {
         *state = monoid.merge(*state, x);
     }
 }
 
+#[inline(always)]
 fn fold_columns<V: Copy, M: Monoid<V>, const N: usize>(values: &[V], monoid: M) -> [M::State; N] {
     let mut states = [monoid.identity(); N];
     let (chunks, rest) = values.as_chunks::<N>();
@@ -123,6 +130,7 @@ fn fold_columns<V: Copy, M: Monoid<V>, const N: usize>(values: &[V], monoid: M) 
 }
 
 /// One block of one column.
+#[inline(always)]
 fn reduce_column<V: Copy, M: Monoid<V>>(values: &[V], monoid: M) -> M::State {
     let mut lanes = [monoid.identity(); LANES];
     let (groups, rest) = values.as_chunks::<LANES>();
@@ -195,7 +203,7 @@ mod tests {
     use super::*;
     use crate::backend::cpu::accumulate::Plain;
 
-    const ADD: Plain<f32, fn(f32, f32) -> f32> = Plain(0.0, |a, b| a + b);
+    const ADD: Plain<f32, fn(f32, f32) -> f32> = Plain { identity: 0.0, combine: |a, b| a + b, ordered: true };
 
     fn sum(values: &[f32], inner: usize) -> Vec<f32> {
         let mut out = vec![f32::NAN; inner];
@@ -305,7 +313,8 @@ mod tests {
                 let values: Vec<u64> =
                     (0..len * inner).map(|k| (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
                 let mut out = vec![1; inner];
-                reduce_row(&values, inner, Plain(0, u64::wrapping_add), &mut out);
+                let add = Plain { identity: 0, combine: u64::wrapping_add, ordered: false };
+                reduce_row(&values, inner, add, &mut out);
                 for (column, &x) in out.iter().enumerate() {
                     let exact = values.iter().skip(column).step_by(inner).fold(0, |a: u64, &b| a.wrapping_add(b));
                     assert_eq!(x, exact, "{len} x {inner}");

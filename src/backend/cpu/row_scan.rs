@@ -158,6 +158,7 @@ pub(crate) fn row_scan(
         DType::F64 => typed!(f64, F64),
         d => unreachable!("bug: a row scan over {d} must be recorded over u32"),
     }
+    out.clear_from(Starts::new(inputs, rows).at(nrows) * inner);
 }
 
 fn scan_rows<T: Lane + Stored>(

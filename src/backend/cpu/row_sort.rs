@@ -26,6 +26,7 @@ pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, b
             sort_row(&keys[start..end], bits, (from + start) as u32, &mut out[start..end]);
         }
     });
+    out.clear_from(starts.at(nrows));
 }
 
 /// Runs of whole rows, `first..last`, each with its elements' piece of `out`.

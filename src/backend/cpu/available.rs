@@ -1,0 +1,44 @@
+//! How much memory may still be used, as far as the system tells.
+//!
+//! A system that promises more than it has (Linux, unless told otherwise) lets any allocation succeed and ends the process
+//! when its pages are written. Before a large one it is asked.
+
+/// Less than this is not worth the question, which takes some tens of microseconds.
+pub(super) const WORTH_ASKING: u64 = 256 << 20;
+
+/// The bytes that can be had without swapping, or that the process's control group may use if that is less; none where
+/// the system does not say.
+#[cfg(target_os = "linux")]
+pub(super) fn bytes() -> Option<u64> {
+    let read = |path| std::fs::read_to_string(path).ok();
+    let of_machine = read("/proc/meminfo").and_then(|text| of_meminfo(&text));
+    let of_group = read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse().ok());
+    of_machine.into_iter().chain(of_group).min()
+}
+
+/// As on Linux.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn bytes() -> Option<u64> {
+    None
+}
+
+/// What is available, of the text of Linux's `/proc/meminfo`.
+#[cfg(any(target_os = "linux", test))]
+fn of_meminfo(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linux_says_how_much_is_available() {
+        assert_eq!(of_meminfo("MemTotal: 24 kB\nMemAvailable:    16 kB\nBuffers: 1 kB\n"), Some(16 << 10));
+        assert_eq!(of_meminfo("MemTotal: 24 kB\n"), None);
+        assert_eq!(of_meminfo("MemAvailable: many kB"), None);
+        assert_eq!(bytes().is_some(), cfg!(target_os = "linux"));
+    }
+}

@@ -1,0 +1,150 @@
+//! The passes over slices that all operations on lanes are made of.
+
+use super::filling::Filling;
+use super::lanes::{Lane, Lanes, Operand};
+use super::simd::{self, Loop};
+use crate::math::{self, MathFn};
+
+/// `f` of every value.
+struct Map1<'l, A, F> {
+    a: &'l [A],
+    f: F,
+}
+
+impl<A: Copy, B: Copy + Default, F: Fn(A) -> B> Loop for Map1<'_, A, F> {
+    type Output = Vec<B>;
+    #[inline(always)]
+    fn run(self) -> Vec<B> {
+        let mut out = vec![B::default(); self.a.len()];
+        for (out, &a) in out.iter_mut().zip(self.a) {
+            *out = (self.f)(a);
+        }
+        out
+    }
+}
+
+/// `f` of every pair of values.
+struct Map2<'l, A, F> {
+    a: &'l [A],
+    b: &'l [A],
+    f: F,
+}
+
+impl<A: Copy, B: Copy + Default, F: Fn(A, A) -> B> Loop for Map2<'_, A, F> {
+    type Output = Vec<B>;
+    #[inline(always)]
+    fn run(self) -> Vec<B> {
+        let mut out = vec![B::default(); self.a.len()];
+        for ((out, &a), &b) in out.iter_mut().zip(self.a).zip(self.b) {
+            *out = (self.f)(a, b);
+        }
+        out
+    }
+}
+
+/// `f` of the values at `n` positions.
+#[inline]
+pub(super) fn map1<'x, A: Lane, B: Lane>(n: usize, a: &Lanes<'_>, f: impl Fn(A) -> B) -> Lanes<'x> {
+    B::wrap(match A::operand(a) {
+        Operand::Many(a) => simd::run(Map1 { a: &a[..n], f }).into(),
+        Operand::One(a) => vec![f(a); n].into(),
+    })
+}
+
+/// `f` of the pairs of values at `n` positions.
+#[inline]
+pub(super) fn map2<'x, A: Lane, B: Lane>(
+    n: usize,
+    a: &Lanes<'_>,
+    b: &Lanes<'_>,
+    f: impl Fn(A, A) -> B + Copy,
+) -> Lanes<'x> {
+    let values: Vec<B> = match (A::operand(a), A::operand(b)) {
+        (Operand::Many(a), Operand::Many(b)) => simd::run(Map2 { a: &a[..n], b: &b[..n], f }),
+        (Operand::Many(a), Operand::One(b)) => simd::run(Map1 { a: &a[..n], f: |a| f(a, b) }),
+        (Operand::One(a), Operand::Many(b)) => simd::run(Map1 { a: &b[..n], f: |b| f(a, b) }),
+        (Operand::One(a), Operand::One(b)) => vec![f(a, b); n],
+    };
+    B::wrap(values.into())
+}
+
+/// One of two values, each where its condition says so.
+pub(super) struct Blend<'l, T> {
+    pub(super) condition: &'l [bool],
+    pub(super) a: Operand<'l, T>,
+    pub(super) b: Operand<'l, T>,
+}
+
+impl<T: Copy + Default> Loop for Blend<'_, T> {
+    type Output = Vec<T>;
+    #[inline(always)]
+    fn run(self) -> Vec<T> {
+        let n = self.condition.len();
+        let mut out = vec![T::default(); n];
+        let lanes = out.iter_mut().zip(self.condition);
+        match (self.a, self.b) {
+            (Operand::Many(a), Operand::Many(b)) => {
+                for ((out, &c), (&a, &b)) in lanes.zip(a[..n].iter().zip(&b[..n])) {
+                    *out = if c { a } else { b };
+                }
+            }
+            (Operand::One(a), Operand::Many(b)) => {
+                for ((out, &c), &b) in lanes.zip(&b[..n]) {
+                    *out = if c { a } else { b };
+                }
+            }
+            (Operand::Many(a), Operand::One(b)) => {
+                for ((out, &c), &a) in lanes.zip(&a[..n]) {
+                    *out = if c { a } else { b };
+                }
+            }
+            (Operand::One(a), Operand::One(b)) => {
+                for (out, &c) in lanes {
+                    *out = if c { a } else { b };
+                }
+            }
+        }
+        out
+    }
+}
+
+/// A value a run, at each position of the run.
+pub(super) struct Spread<'l, T> {
+    pub(super) ends: &'l [u32],
+    pub(super) values: &'l [T],
+}
+
+impl<T: Copy + Default> Loop for Spread<'_, T> {
+    type Output = Vec<T>;
+    #[inline(always)]
+    fn run(self) -> Vec<T> {
+        let mut out = Filling::new(self.ends.last().map_or(0, |&n| n as usize));
+        let mut start = 0;
+        for (&end, &value) in self.ends.iter().zip(self.values) {
+            out.repeat(value, (end - start) as usize);
+            start = end;
+        }
+        out.finish()
+    }
+}
+
+/// An elementary function of every value.
+macro_rules! elementary {
+    ($name:ident, $float:ty, $slice:path) => {
+        pub(super) struct $name<'l> {
+            pub(super) f: MathFn,
+            pub(super) x: &'l [$float],
+            pub(super) out: &'l mut [$float],
+        }
+
+        impl Loop for $name<'_> {
+            type Output = ();
+            #[inline(always)]
+            fn run(self) {
+                $slice(self.f, self.x, self.out);
+            }
+        }
+    };
+}
+elementary!(MathF32, f32, math::f32_unary_slice);
+elementary!(MathF64, f64, math::f64_unary_slice);

@@ -1,0 +1,118 @@
+//! Rows of values that are combined as they are, in loops compiled for wide vectors: the order of `row_reduce`.
+
+use super::accumulate::{Monoid, Plain};
+use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
+use super::simd::Loop;
+
+/// Rows that lie one after another: the values of row `k` begin at value `start(k)`.
+pub(super) struct PlainRows<'a, V, F, S> {
+    pub(super) plain: Plain<V, F>,
+    pub(super) values: &'a [V],
+    pub(super) inner: usize,
+    pub(super) start: S,
+    pub(super) out: &'a mut [V],
+}
+
+impl<V, F, S> Loop for PlainRows<'_, V, F, S>
+where
+    V: Copy + Send + Sync,
+    F: Fn(V, V) -> V + Copy + Sync,
+    S: Fn(usize) -> usize,
+{
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { plain, values, inner, start, out } = self;
+        let mut from = start(0);
+        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
+            let to = start(k + 1);
+            if inner == 1 && plain.ordered && (1..=LANES).contains(&(to - from)) {
+                out[0] = short_row(&values[from..], to - from, plain);
+            } else {
+                reduce_row(&values[from * inner..to * inner], inner, plain, out);
+            }
+            from = to;
+        }
+    }
+}
+
+/// One block of a row.
+pub(super) struct PlainBlock<'a, V, F> {
+    pub(super) plain: Plain<V, F>,
+    pub(super) values: &'a [V],
+    pub(super) inner: usize,
+    pub(super) out: &'a mut [V],
+}
+
+impl<V: Copy + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Loop for PlainBlock<'_, V, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        reduce_block(self.values, self.inner, self.plain, self.out);
+    }
+}
+
+/// A row of one column and at most [`LANES`] values: the first `len` of those given, which go on with the rows behind it.
+///
+/// Lanes that are set aside take less time than a loop as long as the row, whose end is guessed wrong where lengths vary;
+/// so both orders are worked out as well. What the compiler may reorder, it handles better as a loop.
+#[inline(always)]
+fn short_row<V, F>(values: &[V], len: usize, plain: Plain<V, F>) -> V
+where
+    V: Copy + Send + Sync,
+    F: Fn(V, V) -> V + Copy + Sync,
+{
+    let mut lanes = first_lanes(values, len, plain.identity);
+    let in_order = lanes[..SHORT].iter().fold(plain.identity, |so_far, &x| plain.push(so_far, x));
+    for reach in [16, 8, 4, 2, 1] {
+        for k in 0..reach {
+            lanes[k] = plain.merge(lanes[k], lanes[k + reach]);
+        }
+    }
+    if len <= SHORT { in_order } else { lanes[0] }
+}
+
+/// The first `len` of the values, and identities behind them.
+#[inline(always)]
+fn first_lanes<V: Copy>(values: &[V], len: usize, identity: V) -> [V; LANES] {
+    let len = len as u32;
+    let mut lanes = match values.first_chunk() {
+        Some(lanes) => *lanes,
+        None => {
+            let mut lanes = [identity; LANES];
+            lanes[..values.len()].copy_from_slice(values);
+            lanes
+        }
+    };
+    for (lane, k) in lanes.iter_mut().zip(0u32..) {
+        *lane = if k < len { *lane } else { identity };
+    }
+    lanes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_in_a_crowd_have_the_bits_of_rows_alone() {
+        for inner in [1, 2, 3, 7, 16, 40] {
+            let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1]);
+            let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
+            let rows = starts.len() - 1;
+            let values: Vec<f32> = (0..starts[rows] * inner).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32)).collect();
+            for ordered in [true, false] {
+                // The order of minima matters to nothing.
+                let combine = if ordered { |a: f32, b: f32| a + b } else { f32::min };
+                let plain = Plain { identity: if ordered { 0.0 } else { f32::INFINITY }, combine, ordered };
+                let mut crowd = vec![f32::NAN; rows * inner];
+                plain.rows(&values, inner, |k| starts[k], &mut crowd);
+                for (k, crowd) in crowd.chunks_exact(inner).enumerate() {
+                    let mut alone = vec![f32::NAN; inner];
+                    reduce_row(&values[starts[k] * inner..starts[k + 1] * inner], inner, plain, &mut alone);
+                    assert_eq!(crowd, alone, "row {k}, {inner} columns");
+                }
+            }
+        }
+    }
+}

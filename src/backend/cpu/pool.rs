@@ -1,0 +1,225 @@
+//! Memory of arrays that were dropped, kept for arrays to come.
+//!
+//! A large allocation comes from the system as pages that are mapped and cleared one by one as they are first written,
+//! which takes longer than most operations take to fill them; and it goes back when it is dropped. Memory that is kept has
+//! its pages. What it holds is what its last owner left.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::available;
+use crate::error::{Error, Result};
+use crate::stats::Stats;
+
+/// Less than this many bytes is left to the allocator, which keeps such sizes itself.
+const SMALL: u64 = 64 << 10;
+
+/// The most bytes that lie unused.
+const MOST_UNUSED: u64 = 1 << 30;
+
+/// Below this in all, nothing is given back.
+const FLOOR: u64 = 64 << 20;
+
+/// The memory that one backend's arrays share.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    free: Mutex<Free>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Free {
+    /// Oldest first.
+    unused: VecDeque<Box<[u64]>>,
+    unused_bytes: u64,
+    in_use: u64,
+    in_use_peak: u64,
+}
+
+fn size_of(words: &[u64]) -> u64 {
+    words.len() as u64 * 8
+}
+
+/// A size and a few more, so that sizes which differ a little find each other's memory: two bits below the leading one.
+fn size_class(words: usize) -> usize {
+    let step = 1 << words.max(8).ilog2().saturating_sub(2);
+    words.checked_next_multiple_of(step).unwrap_or(words)
+}
+
+impl Free {
+    fn used(&mut self, bytes: u64) {
+        self.in_use += bytes;
+        self.in_use_peak = self.in_use_peak.max(self.in_use);
+    }
+
+    /// The newest memory of that size: likeliest to be in a cache still.
+    fn take(&mut self, words: usize) -> Option<Box<[u64]>> {
+        let at = self.unused.iter().rposition(|unused| unused.len() == words)?;
+        let found = self.unused.remove(at)?;
+        self.unused_bytes -= size_of(&found);
+        Some(found)
+    }
+
+    /// What lies unused and what is in use may together be a quarter more than was ever in use, so that a loop which does
+    /// the same again and again stops allocating after its first round.
+    fn may_keep(&self) -> u64 {
+        let total = (self.in_use_peak + self.in_use_peak / 4).max(FLOOR);
+        total.saturating_sub(self.in_use).min(MOST_UNUSED)
+    }
+}
+
+impl Pool {
+    fn lock(&self) -> MutexGuard<'_, Free> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// At least so many words for the operation, which hold anything.
+    ///
+    /// # Errors
+    /// The memory is not to be had.
+    pub(super) fn take(self: &Arc<Self>, op: &str, words: usize) -> Result<Memory> {
+        let asked = words as u64 * 8;
+        let is_small = asked < SMALL;
+        let class = if is_small { words } else { size_class(words) };
+        if !is_small {
+            let mut free = self.lock();
+            if let Some(words) = free.take(class) {
+                free.used(asked);
+                self.hits.fetch_add(1, Relaxed);
+                return Ok(Memory { words, asked, pool: self.clone() });
+            }
+        }
+        let refused = |limit: u64, whose: &str| {
+            Err(Error::Limit { what: op.into(), requested: asked, unit: "bytes", limit, whose: whose.into() })
+        };
+        if asked >= available::WORTH_ASKING {
+            // What lies unused here is not what is available elsewhere.
+            self.trim();
+            if let Some(most) = available::bytes().filter(|&most| asked > most) {
+                return refused(most, "the memory that is available on this machine");
+            }
+        }
+        // A trial, given back at once: `vec!` below asks the system for zeroed pages, but aborts if there are none.
+        if Vec::<u64>::new().try_reserve_exact(class).is_err() {
+            return refused(isize::MAX as u64, "what this machine can address; it is out of memory before");
+        }
+        let words = vec![0; class].into_boxed_slice();
+        self.misses.fetch_add(1, Relaxed);
+        self.lock().used(asked);
+        Ok(Memory { words, asked, pool: self.clone() })
+    }
+
+    fn release(&self, words: Box<[u64]>, asked: u64) {
+        let mut surplus = Vec::new();
+        let mut free = self.lock();
+        free.in_use -= asked;
+        if size_of(&words) >= SMALL {
+            free.unused_bytes += size_of(&words);
+            free.unused.push_back(words);
+            while free.unused_bytes > free.may_keep()
+                && let Some(oldest) = free.unused.pop_front()
+            {
+                free.unused_bytes -= size_of(&oldest);
+                surplus.push(oldest);
+            }
+        }
+        // Unmapping takes a while; others need not wait for it.
+        drop(free);
+        drop(surplus);
+    }
+
+    /// Gives back all that lies unused.
+    fn trim(&self) {
+        let mut free = self.lock();
+        free.unused_bytes = 0;
+        let unused = std::mem::take(&mut free.unused);
+        drop(free);
+        drop(unused);
+    }
+
+    /// What the pool knows of a device's statistics.
+    pub(super) fn stats(&self) -> Stats {
+        let free = self.lock();
+        Stats {
+            pool_hits: self.hits.load(Relaxed),
+            pool_misses: self.misses.load(Relaxed),
+            buffer_bytes: free.in_use,
+            buffer_bytes_peak: free.in_use_peak,
+            ..Stats::default()
+        }
+    }
+}
+
+/// Memory of an array, which goes back to its pool.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub(super) words: Box<[u64]>,
+    asked: u64,
+    pool: Arc<Pool>,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.pool.release(std::mem::take(&mut self.words), self.asked);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: usize = SMALL as usize;
+
+    #[test]
+    fn memory_is_used_again_with_what_it_held() {
+        let pool = Arc::new(Pool::default());
+        let mut first = pool.take("test", LARGE).expect("small enough");
+        first.words[5] = 7;
+        drop(first);
+        let second = pool.take("test", LARGE - 3).expect("small enough");
+        assert_eq!(second.words[5], 7, "a size of the same class");
+        let third = pool.take("test", LARGE).expect("small enough");
+        assert_eq!(third.words[5], 0, "the other is in use");
+        let stats = pool.stats();
+        assert_eq!((stats.pool_hits, stats.pool_misses), (1, 2));
+        assert_eq!(stats.buffer_bytes, 8 * (2 * LARGE as u64 - 3));
+    }
+
+    #[test]
+    fn no_more_is_kept_than_was_in_use_and_a_quarter() {
+        let pool = Arc::new(Pool::default());
+        let size = FLOOR as usize / 8;
+        let round = |n: usize, words: usize| {
+            drop((0..n).map(|_| pool.take("test", words).expect("small enough")).collect::<Vec<_>>());
+        };
+        round(3, size);
+        assert_eq!(pool.lock().unused_bytes, 3 * FLOOR);
+        // Another size takes the place of the oldest.
+        round(3, size / 2);
+        let unused = pool.lock().unused_bytes;
+        assert!((3 * FLOOR..=3 * FLOOR + 3 * FLOOR / 4).contains(&unused), "{unused}");
+        assert_eq!(pool.lock().unused.iter().filter(|w| w.len() == size / 2).count(), 3);
+        pool.trim();
+        assert_eq!(pool.stats().buffer_bytes, 0);
+        assert_eq!(pool.lock().unused_bytes, 0);
+    }
+
+    #[test]
+    fn small_memory_is_not_kept() {
+        let pool = Arc::new(Pool::default());
+        drop(pool.take("test", LARGE / 8 - 1).expect("small"));
+        assert_eq!(pool.lock().unused_bytes, 0);
+        assert!(pool.take("test", 0).is_ok());
+    }
+
+    #[test]
+    fn more_than_there_is_is_an_error() {
+        let pool = Arc::new(Pool::default());
+        let Err(Error::Limit { what, requested, limit, .. }) = pool.take("test", 1 << 50) else {
+            panic!("no machine has eight pebibytes")
+        };
+        assert!(what == "test" && requested == 1 << 53 && limit < requested || limit == isize::MAX as u64);
+    }
+}
