@@ -239,6 +239,20 @@ impl Device {
         self.0.wait()
     }
 
+    /// Writes what the driver made of the kernels so far to the folder of [`DeviceOptions::pipeline_cache`], as dropping the
+    /// device does. Does nothing for a device that was opened without one, whose adapter has no such caches, and for the CPU.
+    ///
+    /// # Errors
+    /// The file cannot be written; a lost device.
+    ///
+    /// ```
+    /// ragged::Device::cpu().save_pipeline_cache()?;
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn save_pipeline_cache(&self) -> Result<()> {
+        self.0.as_any().downcast_ref::<GpuBackend>().map_or(Ok(()), |gpu| gpu.runtime().save_pipeline_cache())
+    }
+
     /// What its float arithmetic does where specifications leave it open. Asked of the device once, with a wait; the CPU
     /// backend is what IEEE 754 says.
     ///

@@ -30,6 +30,7 @@ mod context;
 mod link;
 mod options;
 mod pipeline;
+mod pipeline_cache;
 mod pool;
 mod readback;
 mod stats;

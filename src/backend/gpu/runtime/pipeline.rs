@@ -14,6 +14,7 @@ use std::{
 use super::{
     context::Runtime,
     link::{bug, lock},
+    pipeline_cache::PipelineCache,
     pool::fresh_id,
     stats::Counters,
 };
@@ -178,7 +179,7 @@ impl Runtime {
                 // On some devices clearing takes longer than the kernel, and all of ours write before they read.
                 zero_initialize_workgroup_memory: false,
             },
-            cache: None,
+            cache: self.pipeline_cache.as_ref().map(PipelineCache::as_wgpu),
         };
         let compiled = self.link().scoped(|| self.device().create_compute_pipeline(&descriptor));
         let wgpu = compiled.map_err(|error| self.does_not_compile(label, &error))?;
