@@ -25,6 +25,7 @@
 mod adapters;
 mod bind_groups;
 mod buffer;
+mod checks;
 mod commands;
 mod context;
 mod link;
@@ -46,6 +47,7 @@ pub use self::options::DeviceOptions;
 pub(crate) use self::{
     adapters::{Adapter, AdapterKind, AdapterSummary, adapters},
     buffer::{Buffer, BufferSlice},
+    checks::Checks,
     commands::{Command, Dispatch, ReadRequest},
     context::{DeviceLimits, Runtime},
     pipeline::{Access, Pipeline},

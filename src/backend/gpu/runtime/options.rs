@@ -44,7 +44,9 @@ pub struct DeviceOptions {
     pub no_subgroups: bool,
     /// Does without timestamps.
     pub no_timestamps: bool,
-    /// Has wgpu add bounds checks and loop bounds to every kernel.
+    /// Has wgpu add bounds checks and loop bounds to every kernel. Without, kernels still have those that they are not proven
+    /// to do without, so that no data and no index can make them reach beyond a buffer. The results are the same. By default,
+    /// on in debug builds only.
     pub checked_shaders: bool,
     /// A folder into which every WGSL module that is compiled is written, as `<label>-<hash>.wgsl`.
     pub dump_wgsl: Option<PathBuf>,
@@ -58,6 +60,9 @@ pub struct DeviceOptions {
     pub pipeline_cache: Option<PathBuf>,
 }
 
+/// Whether kernels have all checks unless something else is asked for.
+const CHECKED: bool = cfg!(any(debug_assertions, test));
+
 impl Default for DeviceOptions {
     fn default() -> Self {
         Self {
@@ -70,7 +75,7 @@ impl Default for DeviceOptions {
             no_f64: false,
             no_subgroups: false,
             no_timestamps: false,
-            checked_shaders: true,
+            checked_shaders: CHECKED,
             dump_wgsl: None,
             pipeline_cache: None,
         }
