@@ -1,7 +1,8 @@
 //! Devices: where tensors live and who computes them.
 //!
-//! This is the only file that reads environment variables: `RAGGED_DEVICE` names the device of [`Device::best`], and
-//! `RAGGED_DUMP_WGSL` a folder into which every generated kernel is written.
+//! This is the only file that reads environment variables: `RAGGED_DEVICE` names the device of [`Device::best`],
+//! `RAGGED_DUMP_WGSL` a folder into which every generated kernel is written, and `RAGGED_CHECKED_SHADERS=1` has every check
+//! of wgpu's in every kernel. The last two hold for devices that are opened without options.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,8 +50,9 @@ fn shared(k: usize, adapter: &Adapter) -> Result<Device> {
     if let Some((_, found)) = opened.iter().find(|(at, _)| *at == k) {
         return found.clone();
     }
-    let options =
+    let mut options =
         DeviceOptions { dump_wgsl: std::env::var_os("RAGGED_DUMP_WGSL").map(Into::into), ..Default::default() };
+    options.checked_shaders |= std::env::var("RAGGED_CHECKED_SHADERS").is_ok_and(|v| v == "1");
     let device = open(adapter, &options, true);
     opened.push((k, device.clone()));
     device
@@ -237,6 +239,20 @@ impl Device {
     /// A fault since the last read; a lost device.
     pub fn wait(&self) -> Result<()> {
         self.0.wait()
+    }
+
+    /// Writes what the driver made of the kernels so far to the folder of [`DeviceOptions::pipeline_cache`], as dropping the
+    /// device does. Does nothing for a device that was opened without one, whose adapter has no such caches, and for the CPU.
+    ///
+    /// # Errors
+    /// The file cannot be written; a lost device.
+    ///
+    /// ```
+    /// ragged::Device::cpu().save_pipeline_cache()?;
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn save_pipeline_cache(&self) -> Result<()> {
+        self.0.as_any().downcast_ref::<GpuBackend>().map_or(Ok(()), |gpu| gpu.runtime().save_pipeline_cache())
     }
 
     /// What its float arithmetic does where specifications leave it open. Asked of the device once, with a wait; the CPU

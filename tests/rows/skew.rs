@@ -58,6 +58,8 @@ fn backends() -> Vec<(String, Device)> {
     if out.len() > 1 {
         let least = DeviceOptions::default().core_limits(true).no_int64(true).no_subgroups(true);
         out.push(("gpu core".into(), Device::gpu_with(&least).expect("opens with less")));
+        let unchecked = DeviceOptions::default().checked_shaders(false);
+        out.push(("gpu unchecked".into(), Device::gpu_with(&unchecked).expect("opens twice")));
         let windows = DeviceOptions::default().max_binding(Some(512 << 10));
         out.push(("gpu windows".into(), Device::gpu_with(&windows).expect("opens with less")));
     }

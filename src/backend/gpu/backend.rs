@@ -10,6 +10,7 @@ use super::lower::lower;
 use super::prepared::{Bound, Kernel, Place, PlanCache, Prepared, ReadyArray, ReadyStep, Source};
 use super::probe;
 use super::runtime::{Access, AdapterKind, Buffer, BufferSlice, Command, Dispatch, Pending, ReadRequest, Runtime};
+use super::tuning::Tuning;
 use super::windows::{self, Windowed};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -22,14 +23,6 @@ use crate::graph::plan::{Longs, Plan, PlanLimits, Step, plan};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 
-/// Data-dependent results up to this many bytes are read at their capacity, so that one wait suffices; larger ones are
-/// read in two: the count, then what there is.
-const READ_AT_CAPACITY: u64 = 32 << 20;
-
-/// Storage buffers that a kernel binds at most, where the adapter allows as many: core WebGPU's 8 are few for a fused
-/// look-up and concatenation, and every one more costs the driver's tracking.
-const MOST_BUFFERS: u32 = 12;
-
 /// A GPU as an executor of graphs.
 #[derive(Debug)]
 pub(crate) struct GpuBackend {
@@ -37,6 +30,7 @@ pub(crate) struct GpuBackend {
     id: u64,
     name: String,
     fuse: bool,
+    tuning: Tuning,
     numerics: OnceLock<Numerics>,
     plans: PlanCache,
 }
@@ -96,7 +90,8 @@ fn buffer(stored: &Stored) -> Buffer {
 
 impl GpuBackend {
     pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool) -> Self {
-        Self { runtime, id, name, fuse, numerics: OnceLock::new(), plans: PlanCache::default() }
+        let tuning = Tuning::of(runtime.info().kind);
+        Self { runtime, id, name, fuse, tuning, numerics: OnceLock::new(), plans: PlanCache::default() }
     }
 
     pub(crate) fn runtime(&self) -> &Runtime {
@@ -300,7 +295,7 @@ impl GpuBackend {
                     let bytes = u64::from(elements.end - elements.start) * size;
                     reads.push(ReadRequest { buffer: buffer(), offset: u64::from(elements.start) * size, bytes });
                 }
-                None if at_once(&p.node) => {
+                None if self.at_once(&p.node) => {
                     reads.push(ReadRequest { buffer: buffer(), offset: 0, bytes: p.node.bytes() })
                 }
                 None => {}
@@ -327,7 +322,7 @@ impl GpuBackend {
         let mut later: Vec<(usize, ReadRequest)> = Vec::new();
         for (k, (p, count)) in parts.iter().zip(&counts).enumerate() {
             let bytes = live(count) * p.node.dtype().size();
-            if p.elements.is_some() || at_once(&p.node) {
+            if p.elements.is_some() || self.at_once(&p.node) {
                 let mut all = next()?;
                 all.truncate(bytes);
                 data.push(all);
@@ -344,6 +339,11 @@ impl GpuBackend {
             }
         }
         Ok(data)
+    }
+
+    /// Whether a read takes the array with its count: all of it where that is cheap, else what there is once the count is known.
+    fn at_once(&self, n: &Node) -> bool {
+        n.extent().as_known().is_some() || n.bytes() <= self.tuning.read_at_capacity
     }
 
     async fn finish(&self, pending: Pending, wait: Wait) -> Result<Vec<Vec<u8>>> {
@@ -380,7 +380,7 @@ impl GpuBackend {
     fn whole(&self, launch: &Launch, arrays: &[Bound]) -> Result<Kernel> {
         let access: Vec<Access> = launch.bindings.iter().map(access).collect();
         Ok(Kernel {
-            pipeline: self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access)?,
+            pipeline: self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access, launch.checks)?,
             places: arrays.iter().map(|&what| Place { what, window: None }).collect(),
             params: launch.params.clone(),
             workgroups: launch.workgroups,
@@ -392,7 +392,14 @@ impl GpuBackend {
     fn part(&self, launch: &Launch, part: Windowed, arrays: &[Bound]) -> Result<Kernel> {
         let access: Vec<Access> = part.places.iter().map(|p| access(&launch.bindings[p.binding])).collect();
         Ok(Kernel {
-            pipeline: self.runtime.pipeline(&launch.label, &part.text, launch.entry, &access)?,
+            // The proofs are about arrays that are bound whole.
+            pipeline: self.runtime.pipeline(
+                &launch.label,
+                &part.text,
+                launch.entry,
+                &access,
+                launch.checks.with_bounds(),
+            )?,
             places: part.places.into_iter().map(|p| Place { what: arrays[p.binding], window: p.window }).collect(),
             params: part.params,
             workgroups: part.workgroups,
@@ -435,11 +442,6 @@ fn node_bytes(n: &Node) -> u64 {
     n.bytes().next_multiple_of(4)
 }
 
-/// Whether a read takes the array with its count: all of it where that is cheap, else what there is once the count is known.
-fn at_once(n: &Node) -> bool {
-    n.extent().as_known().is_some() || n.bytes() <= READ_AT_CAPACITY
-}
-
 impl Backend for GpuBackend {
     fn id(&self) -> u64 {
         self.id
@@ -471,13 +473,12 @@ impl Backend for GpuBackend {
     fn plan_limits(&self) -> PlanLimits {
         let limits = self.runtime.limits();
         PlanLimits {
-            arrays: limits.storage_buffers.min(MOST_BUFFERS),
+            arrays: limits.storage_buffers.min(self.tuning.most_buffers),
             bindings: limits.storage_buffers,
             max_binding: limits.max_binding,
             fuse: self.fuse,
             longs: if self.runtime.has_int64() { Longs::Native } else { Longs::Pairs },
-            // Mesa's llvmpipe does.
-            ends_loops: self.is_software(),
+            ends_loops: self.tuning.ends_loops,
         }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
@@ -520,7 +521,7 @@ impl Backend for GpuBackend {
         Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.blame(e)) })
     }
     fn waits(&self, nodes: &[Node]) -> u64 {
-        1 + u64::from(!nodes.iter().all(at_once))
+        1 + u64::from(!nodes.iter().all(|n| self.at_once(n)))
     }
     fn stats(&self) -> Stats {
         self.runtime.stats()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::codegen::{Binding, Generated, Module};
+use super::runtime::Checks;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -30,6 +31,8 @@ pub(crate) struct Launch {
     pub(crate) workgroups: u32,
     /// The grid's third dimension.
     pub(crate) depth: u32,
+    /// The checks that it takes.
+    pub(crate) checks: Checks,
 }
 
 /// A step's launches, in order.
@@ -56,7 +59,8 @@ impl Generated {
         let mut params = head.to_vec();
         params.extend(&self.scalars);
         let text = self.text.as_str().into();
-        Launch { label: label.clone(), text, entry, bindings: self.bindings.clone(), params, workgroups, depth }
+        let (label, bindings) = (label.clone(), self.bindings.clone());
+        Launch { label, text, entry, bindings, params, workgroups, depth, checks: Checks::ALL }
     }
 }
 
@@ -85,6 +89,11 @@ pub(super) fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
             m.uniform_splits_function(*len);
         }
     }
+}
+
+/// Whether searches in the step's arrays, and in that many rows, add two places without wrapping: then they end.
+pub(super) fn searches_end(step: &Step, nrows: u32) -> bool {
+    step.reads.iter().map(|n| n.extent().capacity()).chain([nrows]).all(|places| places < 1 << 31)
 }
 
 /// Fails if the step has more elements than the template's indices allow.

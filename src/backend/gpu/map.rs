@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::bounds::are_proven;
 use super::codegen::{Module, elements_per_word, storage_type, value_type};
-use super::launch::{Lowered, live};
+use super::launch::{Lowered, live, searches_end};
+use super::runtime::Checks;
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -40,6 +42,25 @@ pub(super) fn lower(
         None => (m.finish(&[MAP], ty, out, &[]), [capacity, 0, 0, 0, 0, 0, 0, 0], "map"),
     };
     debug_assert!(MAP_TILE.is_multiple_of(elements_per_word(DType::U8)), "a tile has whole words");
-    let launch = g.launch(&label(stem), "main", head, capacity.div_ceil(MAP_TILE), 1);
+    let mut launch = g.launch(&label(stem), "main", head, capacity.div_ceil(MAP_TILE), 1);
+    if searches_end(step, 0) {
+        launch.checks = checks(value, extent.live(), capacity);
+    }
     Lowered { launches: vec![launch], ..Lowered::default() }
+}
+
+/// The checks that the kernel of a map takes, by what it computes and how it counts, where `searches_end`.
+fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> Checks {
+    // SAFETY: the loops of the templates go four rounds. Those of the functions that expressions call end: a search halves
+    // what is left to look through, and a remainder or a power has fewer bits to go in each round.
+    let checks = unsafe { Checks::ALL.without_loops() };
+    // The count is worked out as if at position 0.
+    if !are_proven(value, capacity) || count.is_some_and(|e| !are_proven(e, 1)) {
+        return checks;
+    }
+    // SAFETY: the indices in the expressions are proven for all positions below the capacity, to which the templates clamp the
+    // count. The row that `row_map` gives an element is one of the splits' rows, whatever the splits hold, as that of a search
+    // is. The output has an element for each position below the capacity; where a condition is the output, a slot of the
+    // status block, whose numbers are parameters, as all others of that block are. `tile_rows` is indexed by what is below 2.
+    unsafe { checks.without_bounds() }
 }

@@ -7,6 +7,7 @@
 //! One file a primitive holds its grids, scratch sizes and launches, under the stem of its kernel.
 
 mod backend;
+mod bounds;
 mod codegen;
 mod launch;
 mod lower;
@@ -26,6 +27,7 @@ pub(crate) mod row_scan;
 pub(crate) mod row_sort;
 pub(crate) mod scan;
 pub(crate) mod sort;
+mod tuning;
 mod windows;
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::ceilings;
 use crate::rows::{Distribution, Lengths, Sweep};
 use crate::workloads;
 
@@ -71,6 +72,9 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
+    /// Measures what adapters give at the most: copies, reads and writes by kernels that do nothing else, what dispatches
+    /// and compilation cost, limits and features
+    Ceilings(ceilings::Options),
 }
 
 /// A part of the run.
@@ -102,7 +106,8 @@ The sweep's row lengths are log-normal: the mean, and the standard deviation of 
   ragged-bench --input notes/ --only text
   ragged-bench --only workloads --values 16777216 --device gpu --json gpu.json
   ragged-bench --only workloads --row-lengths lengths.txt --sweep --json sweep.json
-  ragged-bench report gpu.json sweep.json -o report.html";
+  ragged-bench report gpu.json sweep.json -o report.html
+  ragged-bench ceilings --device gpu --json ceilings.json";
 
 impl Args {
     /// Itself, if its parts fit together.

@@ -1,6 +1,7 @@
 //! `ragged-bench`: runs a whole text through the engine on every device of the machine, and measures its operations.
 
 mod args;
+mod ceilings;
 mod devices;
 mod failures;
 mod measure;
@@ -52,8 +53,10 @@ fn main() -> ExitCode {
 /// # Errors
 /// What concerns all devices; at the end, that there were failures.
 fn run(args: &Args, out: &mut impl Write) -> Result<()> {
-    if let Some(Command::Report { input, output }) = &args.command {
-        return report::run(input, output, out);
+    match &args.command {
+        Some(Command::Report { input, output }) => return report::run(input, output, out),
+        Some(Command::Ceilings(options)) => return ceilings::run(options, out),
+        None => {}
     }
     let mut failures = Failures::default();
     let lengths = args.lengths()?;

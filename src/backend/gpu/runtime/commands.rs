@@ -4,6 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{
     buffer::{Buffer, BufferSlice},
+    checks::Checks,
     context::Runtime,
     link::bug,
     pipeline::{Access, Pipeline},
@@ -169,7 +170,7 @@ impl Runtime {
             plan.steps.push(Step::Clear { buffer });
             return Ok(());
         }
-        let pipeline = self.pipeline("ragged fill", FILL, "fill", &[Access::ReadWrite])?;
+        let pipeline = self.pipeline("ragged fill", FILL, "fill", &[Access::ReadWrite], Checks::ALL)?;
         let words = buffer.capacity() / 4;
         let too_large = || bug("a fill", "more than 2^32 words");
         let count = u32::try_from(words).map_err(|_| too_large())?;

@@ -10,6 +10,7 @@ use super::{
     link::{Health, Link},
     options::DeviceOptions,
     pipeline::Pipelines,
+    pipeline_cache::PipelineCache,
     pool::Pool,
     readback::Poller,
     stats::Counters,
@@ -57,6 +58,7 @@ pub(crate) struct Runtime {
     pub(super) checked_shaders: bool,
     pub(super) dump_wgsl: Option<PathBuf>,
     pub(super) pipelines: Pipelines,
+    pub(super) pipeline_cache: Option<PipelineCache>,
     pub(super) submitter: Mutex<Submitter>,
     pub(super) in_flight: Arc<InFlight>,
     pub(super) poller: Poller,
@@ -105,6 +107,7 @@ impl Runtime {
 
     fn over(link: Link, info: AdapterSummary, features: wgpu::Features, options: &DeviceOptions) -> Arc<Self> {
         let limits = limits_of(&link.device, options);
+        let pipeline_cache = options.pipeline_cache.as_deref().and_then(|folder| PipelineCache::open(&link, folder));
         let link = Arc::new(link);
         let pool = Arc::new(Pool::new(Arc::clone(&link), options));
         Arc::new(Self {
@@ -116,6 +119,7 @@ impl Runtime {
             checked_shaders: options.checked_shaders,
             dump_wgsl: options.dump_wgsl.clone(),
             pipelines: Pipelines::default(),
+            pipeline_cache,
             submitter: Mutex::default(),
             in_flight: Arc::default(),
             poller: Poller::default(),
@@ -188,6 +192,17 @@ impl Runtime {
         self.link.health.alive().err().unwrap_or(error)
     }
 
+    /// Saves what the driver made of the kernels so far; does nothing where the device was opened without a folder for it.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`] if the file cannot be written; [`Error::DeviceLost`].
+    pub(crate) fn save_pipeline_cache(&self) -> Result<()> {
+        let Some(cache) = &self.pipeline_cache else { return Ok(()) };
+        self.health().alive()?;
+        let saved = cache.save();
+        saved.map_err(|error| Error::Gpu { label: "pipeline cache".into(), message: error.to_string() })
+    }
+
     /// For fault tests: loses the device.
     pub(crate) fn lose(&self) {
         self.link.device.destroy();
@@ -209,6 +224,13 @@ impl Runtime {
     }
 }
 
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the next process compiles as this one did.
+        let _ = self.save_pipeline_cache();
+    }
+}
+
 /// The features that are used where the adapter has them.
 fn wanted_features(options: &DeviceOptions) -> wgpu::Features {
     use wgpu::Features as F;
@@ -217,6 +239,7 @@ fn wanted_features(options: &DeviceOptions) -> wgpu::Features {
     wanted.set(F::SHADER_F64, !options.no_f64);
     wanted.set(F::SUBGROUP, !options.no_subgroups);
     wanted.set(F::TIMESTAMP_QUERY, !options.no_timestamps);
+    wanted.set(F::PIPELINE_CACHE, options.pipeline_cache.is_some());
     wanted
 }
 

@@ -25,11 +25,13 @@
 mod adapters;
 mod bind_groups;
 mod buffer;
+mod checks;
 mod commands;
 mod context;
 mod link;
 mod options;
 mod pipeline;
+mod pipeline_cache;
 mod pool;
 mod readback;
 mod stats;
@@ -45,6 +47,7 @@ pub use self::options::DeviceOptions;
 pub(crate) use self::{
     adapters::{Adapter, AdapterKind, AdapterSummary, adapters},
     buffer::{Buffer, BufferSlice},
+    checks::Checks,
     commands::{Command, Dispatch, ReadRequest},
     context::{DeviceLimits, Runtime},
     pipeline::{Access, Pipeline},

@@ -44,11 +44,24 @@ pub struct DeviceOptions {
     pub no_subgroups: bool,
     /// Does without timestamps.
     pub no_timestamps: bool,
-    /// Has wgpu add bounds checks and loop bounds to every kernel.
+    /// Has wgpu add bounds checks and loop bounds to every kernel. Without, kernels still have those that they are not proven
+    /// to do without, so that no data and no index can make them reach beyond a buffer. The results are the same. By default,
+    /// on in debug builds only.
     pub checked_shaders: bool,
     /// A folder into which every WGSL module that is compiled is written, as `<label>-<hash>.wgsl`.
     pub dump_wgsl: Option<PathBuf>,
+    /// A folder that keeps what the driver made of the kernels, so that the next process need not wait for its compiler: one
+    /// file for each model of adapter, read when the device is opened and written when it is dropped, or by
+    /// [`Device::save_pipeline_cache`](crate::Device::save_pipeline_cache). Nothing happens on adapters without such caches
+    /// (today, all that are not Vulkan's). A file that is missing, damaged or of another driver, and a folder that cannot be
+    /// written, only cost the time that they would have saved.
+    ///
+    /// The driver trusts what it finds there as it trusts the program: take a folder that others cannot write to.
+    pub pipeline_cache: Option<PathBuf>,
 }
+
+/// Whether kernels have all checks unless something else is asked for.
+const CHECKED: bool = cfg!(any(debug_assertions, test));
 
 impl Default for DeviceOptions {
     fn default() -> Self {
@@ -62,8 +75,9 @@ impl Default for DeviceOptions {
             no_f64: false,
             no_subgroups: false,
             no_timestamps: false,
-            checked_shaders: true,
+            checked_shaders: CHECKED,
             dump_wgsl: None,
+            pipeline_cache: None,
         }
     }
 }
@@ -100,4 +114,6 @@ setters! {
     checked_shaders: bool,
     /// Sets [`Self::dump_wgsl`](#structfield.dump_wgsl).
     dump_wgsl: Option<PathBuf>,
+    /// Sets [`Self::pipeline_cache`](#structfield.pipeline_cache).
+    pipeline_cache: Option<PathBuf>,
 }

@@ -12,8 +12,10 @@ use std::{
 };
 
 use super::{
+    checks::Checks,
     context::Runtime,
     link::{bug, lock},
+    pipeline_cache::PipelineCache,
     pool::fresh_id,
     stats::Counters,
 };
@@ -78,8 +80,9 @@ pub(super) struct Layout {
 /// What has been compiled from one text.
 #[derive(Debug, Default)]
 struct Module {
-    wgpu: Option<wgpu::ShaderModule>,
-    pipelines: Vec<(&'static str, Pipeline)>,
+    /// One for each set of checks: of one text, some sizes may be proven to need none and others not.
+    wgpu: Vec<(Checks, wgpu::ShaderModule)>,
+    pipelines: Vec<(&'static str, Checks, Pipeline)>,
 }
 
 /// The modules, pipelines and layouts of one device.
@@ -92,7 +95,7 @@ pub(super) struct Pipelines {
 }
 
 impl Runtime {
-    /// The kernel `entry` of a module, compiled at the first call with this text, entry point and access list.
+    /// The kernel `entry` of a module, compiled at the first call with this text, entry point, checks and access list.
     ///
     /// Bind group 0 holds the parameters (a uniform buffer) at binding 0 and the storage buffers at bindings 1, 2, ...,
     /// accessed as `access` says. Workgroup memory is not cleared.
@@ -100,7 +103,15 @@ impl Runtime {
     /// # Errors
     /// [`Error::Limit`] if it binds more buffers than the device can; [`Error::Gpu`] with naga's or the driver's words if it does
     /// not compile.
-    pub(crate) fn pipeline(&self, label: &str, wgsl: &str, entry: &'static str, access: &[Access]) -> Result<Pipeline> {
+    pub(crate) fn pipeline(
+        &self,
+        label: &str,
+        wgsl: &str,
+        entry: &'static str,
+        access: &[Access],
+        checks: Checks,
+    ) -> Result<Pipeline> {
+        let checks = if self.checked_shaders { Checks::ALL } else { checks };
         self.health().alive()?;
         let limit = self.limits().storage_buffers as usize;
         if access.len() > limit {
@@ -120,44 +131,31 @@ impl Runtime {
             }
         };
         let mut module = lock(&module);
-        let found = module.pipelines.iter().find(|(name, it)| *name == entry && it.access() == access);
-        if let Some((_, pipeline)) = found {
+        let is_same =
+            |(name, with, it): &&(&str, Checks, Pipeline)| *name == entry && *with == checks && it.access() == access;
+        if let Some((.., pipeline)) = module.pipelines.iter().find(is_same) {
             return Ok(pipeline.clone());
         }
-        let shader = match &module.wgpu {
-            Some(shader) => shader.clone(),
+        let shader = match module.wgpu.iter().find(|(with, _)| *with == checks) {
+            Some((_, shader)) => shader.clone(),
             None => {
-                let shader = self.compile_module(label, wgsl)?;
-                module.wgpu.insert(shader).clone()
+                let shader = self.compile_module(label, wgsl, checks)?;
+                module.wgpu.push((checks, shader.clone()));
+                shader
             }
         };
         let pipeline = self.compile(label, &shader, entry, self.layout(access)?)?;
-        module.pipelines.push((entry, pipeline.clone()));
+        module.pipelines.push((entry, checks, pipeline.clone()));
         Ok(pipeline)
     }
 
-    fn compile_module(&self, label: &str, wgsl: &str) -> Result<wgpu::ShaderModule> {
+    fn compile_module(&self, label: &str, wgsl: &str, checks: Checks) -> Result<wgpu::ShaderModule> {
         if let Some(folder) = &self.dump_wgsl {
             dump(folder, label, wgsl)?;
         }
         let source = wgpu::ShaderSource::Wgsl(wgsl.into());
         let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source };
-        let device = self.device();
-        let module = self.link().scoped(|| {
-            if self.checked_shaders {
-                device.create_shader_module(descriptor)
-            } else {
-                // Division keeps its guards: they give integer division by zero a value, which results depend on.
-                // SAFETY: only modules that this crate generates come here. Their loops end (each has a bound that falls or an
-                // index that rises), and they guard each index of a buffer or an array by its length themselves, as the
-                // dialect that the tests check demands.
-                unsafe {
-                    let mut checks = wgpu::ShaderRuntimeChecks::unchecked();
-                    checks.int_div_checks = true;
-                    device.create_shader_module_trusted(descriptor, checks)
-                }
-            }
-        });
+        let module = self.link().scoped(|| checks.compile(self.device(), descriptor));
         module.map_err(|error| self.does_not_compile(label, &error))
     }
 
@@ -178,7 +176,7 @@ impl Runtime {
                 // On some devices clearing takes longer than the kernel, and all of ours write before they read.
                 zero_initialize_workgroup_memory: false,
             },
-            cache: None,
+            cache: self.pipeline_cache.as_ref().map(PipelineCache::as_wgpu),
         };
         let compiled = self.link().scoped(|| self.device().create_compute_pipeline(&descriptor));
         let wgpu = compiled.map_err(|error| self.does_not_compile(label, &error))?;

@@ -36,9 +36,12 @@ fn main(
 }
 ";
 
+/// SAFETY: there are no loops, and the tests count no more elements than both buffers hold.
+const UNCHECKED: Checks = unsafe { Checks::ALL.without_loops().without_bounds() };
+
 fn affine(runtime: &Runtime, input: &Buffer, output: &Buffer, count: u32, factor: u32) -> Command {
     let access = [Access::Read, Access::ReadWrite];
-    let pipeline = runtime.pipeline("affine", AFFINE, "main", &access).expect("compiles");
+    let pipeline = runtime.pipeline("affine", AFFINE, "main", &access, UNCHECKED).expect("compiles");
     Command::Dispatch(Dispatch {
         pipeline,
         buffers: vec![input.clone().into(), output.clone().into()],
@@ -310,7 +313,7 @@ fn sizes_over_the_limits_are_refused() {
     let stats = runtime.stats();
     assert_eq!(stats.pool_misses, 1, "nothing else was allocated");
     let access = vec![Access::Read; runtime.limits().storage_buffers as usize + 1];
-    assert!(matches!(runtime.pipeline("wide", AFFINE, "main", &access), Err(Error::Limit { .. })));
+    assert!(matches!(runtime.pipeline("wide", AFFINE, "main", &access, Checks::ALL), Err(Error::Limit { .. })));
     let input = runtime.buffer(16).expect("allocates");
     let output = runtime.buffer(16).expect("allocates");
     let Command::Dispatch(mut dispatch) = affine(&runtime, &input, &output, 1, 1) else { panic!("a dispatch") };
@@ -370,7 +373,7 @@ fn a_lost_device_is_an_error_everywhere() {
     lost("timed", runtime.submit_timed(&[command]).map(drop));
     lost("buffer", runtime.buffer(16).map(drop));
     lost("upload", runtime.upload(&[1]).map(drop));
-    lost("pipeline", runtime.pipeline("p", AFFINE, "main", &[Access::Read]).map(drop));
+    lost("pipeline", runtime.pipeline("p", AFFINE, "main", &[Access::Read], Checks::ALL).map(drop));
     lost("check", runtime.check());
     // What was under way may have made it.
     let early = pollster::block_on(early).map(drop);
@@ -410,17 +413,18 @@ fn stray_errors_come_back_once() {
 #[test]
 fn what_does_not_compile_says_why() {
     let runtime = open();
-    let message = |wgsl: &str, entry, access: &[Access]| match runtime.pipeline("broken", wgsl, entry, access) {
-        Err(Error::Gpu { label, message }) if label == "broken" => message,
-        other => panic!("{other:?}"),
-    };
+    let message =
+        |wgsl: &str, entry, access: &[Access]| match runtime.pipeline("broken", wgsl, entry, access, Checks::ALL) {
+            Err(Error::Gpu { label, message }) if label == "broken" => message,
+            other => panic!("{other:?}"),
+        };
     assert!(message("fn f( {", "main", &[]).contains("expected"));
     assert!(message("fn f() -> u32 { return 1.5; }", "main", &[]).contains("return"));
     message(AFFINE, "absent", &[Access::Read, Access::ReadWrite]);
     message(AFFINE, "main", &[Access::Read, Access::Read]);
     message(AFFINE, "main", &[Access::Read]);
     assert_eq!(runtime.stats().pipelines_compiled, 0);
-    assert!(runtime.pipeline("sound", AFFINE, "main", &[Access::Read, Access::ReadWrite]).is_ok());
+    assert!(runtime.pipeline("sound", AFFINE, "main", &[Access::Read, Access::ReadWrite], Checks::ALL).is_ok());
 }
 
 #[test]
@@ -502,9 +506,9 @@ fn core_limits_are_kept_to() {
     assert_eq!((limits.max_binding, limits.max_buffer), (128 << 20, 256 << 20));
     assert!(!runtime.has_int64() && !runtime.has_f64());
     let wide = "@compute @workgroup_size(512) fn main() {}";
-    assert!(matches!(runtime.pipeline("wide", wide, "main", &[]), Err(Error::Gpu { .. })));
+    assert!(matches!(runtime.pipeline("wide", wide, "main", &[], Checks::ALL), Err(Error::Gpu { .. })));
     let long = "@compute @workgroup_size(64) fn main() { let x = 1li; }";
-    assert!(matches!(runtime.pipeline("long", long, "main", &[]), Err(Error::Gpu { .. })));
+    assert!(matches!(runtime.pipeline("long", long, "main", &[], Checks::ALL), Err(Error::Gpu { .. })));
 }
 
 #[test]
@@ -524,7 +528,7 @@ fn times_are_told_where_there_are_timestamps() {
 fn modules_are_dumped_on_demand() {
     let folder = std::env::temp_dir().join(format!("ragged-dump-{}", std::process::id()));
     let runtime = open_with(&DeviceOptions::default().dump_wgsl(Some(folder.clone())));
-    runtime.pipeline("a/b c", AFFINE, "main", &[Access::Read, Access::ReadWrite]).expect("compiles");
+    runtime.pipeline("a/b c", AFFINE, "main", &[Access::Read, Access::ReadWrite], Checks::ALL).expect("compiles");
     let names: Vec<_> = std::fs::read_dir(&folder)
         .expect("was made")
         .map(|entry| entry.expect("is listed").file_name().into_string().expect("is plain"))

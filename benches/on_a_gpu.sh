@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# All that is to be known of a machine's GPU, by one command: that results are right on it, what it gives at the most, what
+# the engine takes of that, and other libraries beside it.
+#
+#   benches/on_a_gpu.sh                          everything, on the first adapter
+#   benches/on_a_gpu.sh --device NAME PART...    another adapter; some of: tests ceilings workloads rivals results
+#
+# Writes benches/results/<adapter>-<driver>.md and .json from what the parts have left in target/on_a_gpu/, so that they can
+# run one at a time, and there report.html. A part that fails is named in the results, and makes the script fail at its end.
+# A software adapter is refused unless RAGGED_ANY_ADAPTER=1: then sizes are small, and the script itself is what is tested.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
+
+device=gpu
+if [[ "${1:-}" == --device ]]; then
+    device="${2:?a name after --device}"
+    shift 2
+fi
+parts=("$@")
+if ((${#parts[@]} == 0)); then
+    parts=(tests ceilings workloads rivals results)
+fi
+out=target/on_a_gpu
+mkdir -p "$out"
+
+cargo build --release --quiet
+bench=target/release/ragged-bench
+sizes=(4194304 16777216 67108864 268435456) # 2^22 to 2^28
+rival_size=16777216
+repeat=20
+if "$bench" --only workloads --op sum --dist empty --values 64 --repeat 1 --device "$device" | grep -q 'software adapter'; then
+    if [[ "${RAGGED_ANY_ADAPTER:-}" != 1 ]]; then
+        echo "on_a_gpu: $device is a software adapter, whose times say nothing; RAGGED_ANY_ADAPTER=1 tries the script on it" >&2
+        exit 1
+    fi
+    sizes=(16384 65536)
+    rival_size=16384
+    repeat=2
+fi
+
+failed=()
+# part FILE COMMAND...: runs it; what it prints is shown, and kept in FILE.txt.
+part() {
+    local file="$out/$1.txt"
+    shift
+    echo "on_a_gpu: $*" >&2
+    rm -f "$file.failed"
+    if ! "$@" 2>&1 | tee "$file"; then
+        failed+=("$*")
+        echo "$*" >"$file.failed"
+    fi
+}
+
+tests() {
+    # Kernels as they are by default, and with every check; each also compares them with the CPU.
+    part tests cargo test --release --test conformance --test numerics --test rows --test fuzz --test counts -- --nocapture
+    part tests-checked env RAGGED_CHECKED_SHADERS=1 cargo test --release --test conformance -- --nocapture
+}
+
+ceilings() {
+    part ceilings "$bench" ceilings --device "$device" --json "$out/ceilings.json"
+}
+
+workloads() {
+    rm -f "$out"/workloads-*
+    for values in "${sizes[@]}"; do
+        part "workloads-$values" "$bench" --only workloads --device "$device" --values "$values" --repeat "$repeat" \
+            --json "$out/workloads-$values.json"
+    done
+}
+
+rivals() {
+    rm -f "$out/rivals.json"
+    part rivals benches/rivals/run --values "$rival_size"
+    cp benches/rivals/target/rivals.json "$out/rivals.json" 2>/dev/null || true
+}
+
+# field NAME: the first value of a key of the adapter's sheet.
+field() {
+    sed -n "s/^ *\"$1\": \"\(.*\)\",\$/\1/p" "$out/ceilings.json" | head -n 1
+}
+
+# The text files of a part, each as a block.
+blocks() {
+    local file
+    for file in "$@"; do
+        [[ -f $file ]] || continue
+        printf '```\n'
+        # Lines about builds and single passed tests say nothing.
+        grep -vE '^( *(Compiling|Finished|Running|Downloaded|Downloading) |test .* \.\.\. ok$)' "$file" | sed 's/\r//g' || true
+        printf '```\n\n'
+    done
+}
+
+results() {
+    if [[ ! -f $out/ceilings.json ]]; then
+        echo "on_a_gpu: the part ceilings, which names adapter and driver, has not run" >&2
+        exit 1
+    fi
+    local name target file json
+    name="$(printf '%s-%s' "$(field adapter)" "$(field driver)" | tr -cs 'A-Za-z0-9.\n' '-' | sed 's/-*$//')"
+    target="benches/results/$name"
+    mkdir -p benches/results
+    {
+        printf '# %s\n\n' "$(field adapter)"
+        printf 'Driver %s, %s; %s; commit %s, %s.\n\n' "$(field driver)" "$(field backend)" "$(uname -sr)" \
+            "$(git rev-parse --short HEAD 2>/dev/null || echo unknown)" "$(date -u +%Y-%m-%d)"
+        for file in "$out"/*.failed; do
+            if [[ -f $file ]]; then
+                printf 'Failed: `%s`\n\n' "$(cat "$file")"
+            fi
+        done
+        printf '## Ceilings\n\n'
+        blocks "$out/ceilings.txt"
+        printf '## Workloads\n\n'
+        printf 'The column `of copy` is the share of a copy of as many values through the same API.\n\n'
+        for file in $(find "$out" -name 'workloads-*.txt' | sort -V); do
+            blocks "$file"
+        done
+        printf '## Rivals\n\n'
+        blocks "$out/rivals.txt"
+        printf '## Tests\n\n'
+        blocks "$out/tests.txt" "$out/tests-checked.txt"
+    } >"$target.md"
+    {
+        printf '{"ceilings":\n'
+        cat "$out/ceilings.json"
+        printf ',"workloads": {'
+        local comma=''
+        for json in $(find "$out" -name 'workloads-*.json' | sort -V); do
+            printf '%s\n"%s":\n' "$comma" "$(basename "$json" .json | cut -d- -f2)"
+            cat "$json"
+            comma=','
+        done
+        printf '}'
+        if [[ -s $out/rivals.json ]]; then
+            printf ',"rivals":\n'
+            cat "$out/rivals.json"
+        fi
+        printf '}\n'
+    } >"$target.json"
+    mapfile -t measured < <(find "$out" -name 'workloads-*.json' | sort -V)
+    if [[ -s $out/rivals.json ]]; then
+        measured+=("$out/rivals.json")
+    fi
+    if ((${#measured[@]})); then
+        "$bench" report "${measured[@]}" -o "$out/report.html"
+    fi
+    echo "on_a_gpu: $target.md, $target.json" >&2
+}
+
+for name in "${parts[@]}"; do
+    case "$name" in
+        tests | ceilings | workloads | rivals | results) "$name" ;;
+        *)
+            echo "on_a_gpu: no part is called $name" >&2
+            exit 2
+            ;;
+    esac
+done
+if ((${#failed[@]})); then
+    printf 'on_a_gpu: failed: %s\n' "${failed[@]}" >&2
+    exit 1
+fi

@@ -1,0 +1,129 @@
+//! Which indices of an expression are known to lie within their arrays, whatever the arrays hold.
+//!
+//! Only sizes count, none of which a kernel can change. An index that is read from a buffer is never known: a condition that
+//! fails does not keep a kernel from running, and a program can write to the buffers of its tensors.
+
+use std::collections::HashMap;
+
+use crate::graph::digest::Digest;
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::node::Node;
+use crate::graph::opcode::BinaryOp;
+use crate::graph::plan::for_each_expr;
+use crate::graph::scalar::Scalar;
+
+/// Whether every array that the expression reads is read within its capacity, at every position below `positions`.
+pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {
+    let mut below = Below { positions: u64::from(positions), known: HashMap::new() };
+    let mut proven = true;
+    for_each_expr(e, &mut |e| {
+        proven &= match e.kind() {
+            ExprKind::Load(node, at) | ExprKind::Within(node, at, _) => below.fits(at, node),
+            // The search looks at splits below the last one.
+            ExprKind::RowOf(splits, _) => splits.extent().capacity() > 0,
+            _ => true,
+        };
+    });
+    proven
+}
+
+/// Upper bounds of positions, exclusive.
+struct Below {
+    positions: u64,
+    known: HashMap<Digest, Option<u64>>,
+}
+
+impl Below {
+    fn fits(&mut self, at: &Expr, array: &Node) -> bool {
+        self.of(at).is_some_and(|bound| bound <= u64::from(array.extent().capacity()))
+    }
+
+    /// What the expression is below, if that is known; sums and products only where they cannot wrap.
+    fn of(&mut self, e: &Expr) -> Option<u64> {
+        if let Some(known) = self.known.get(&e.digest()) {
+            return *known;
+        }
+        let bound = match e.kind() {
+            ExprKind::Index => Some(self.positions),
+            ExprKind::Scalar(Scalar::U32(v)) => Some(u64::from(*v) + 1),
+            // A row of the splits, the first if there is none.
+            ExprKind::RowOf(splits, _) => Some(u64::from(splits.extent().capacity().saturating_sub(1).max(1))),
+            ExprKind::Select(_, a, b) => self.of(a).zip(self.of(b)).map(|(a, b)| a.max(b)),
+            ExprKind::Checked(_, _, v) => self.of(v),
+            ExprKind::Binary(op, a, b) => self.of_binary(*op, a, b),
+            _ => None,
+        };
+        self.known.insert(e.digest(), bound);
+        bound
+    }
+
+    fn of_binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Option<u64> {
+        let (x, y) = (self.of(a), self.of(b));
+        let by = b.as_u32().map(u64::from).filter(|&by| by > 0);
+        // What is below the bound is at most one less; where there are no positions there is nothing to bound.
+        let most = |bound: u64| bound.saturating_sub(1);
+        let bound = match op {
+            BinaryOp::Min => return [x, y].into_iter().flatten().min(),
+            BinaryOp::IndexDiv => most(x?) / by? + 1,
+            BinaryOp::IndexRem => by?,
+            BinaryOp::Add => most(x?) + most(y?) + 1,
+            BinaryOp::Mul => most(x?).checked_mul(most(y?))? + 1,
+            _ => return None,
+        };
+        (bound <= 1 << 32).then_some(bound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::backend::cpu::CpuBackend;
+    use crate::dtype::DType;
+    use crate::graph::backend::BackendRef;
+
+    fn array(len: u32) -> Node {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        Node::source(&backend, DType::U32, len, Arc::new(()))
+    }
+
+    /// Whether an array of that length is known to be read within it, of 100 positions.
+    fn proven(len: u32, at: &Expr) -> bool {
+        are_proven(&Expr::load(&array(len), at.clone()).add(Expr::u32(3)), 100)
+    }
+
+    /// The smallest array that the index is known to lie within, if there is any.
+    fn least(at: &Expr) -> Option<u32> {
+        let least = (1..2000).find(|&len| proven(len, at))?;
+        assert!((least..2000).all(|len| proven(len, at)), "more room never hurts");
+        Some(least)
+    }
+
+    #[test]
+    fn positions_are_followed_through_arithmetic() {
+        let i = Expr::index;
+        assert_eq!(least(&i()), Some(100));
+        assert_eq!(least(&Expr::u32(7)), Some(8));
+        assert_eq!(least(&i().add(Expr::u32(1))), Some(101));
+        assert_eq!(least(&i().mul(Expr::u32(3)).add(Expr::u32(2))), Some(300));
+        assert_eq!(least(&i().div(Expr::u32(7))), Some(15));
+        assert_eq!(least(&i().rem(Expr::u32(7))), Some(7));
+        assert_eq!(least(&i().eq(Expr::u32(5)).select(Expr::u32(500), i())), Some(501));
+        assert_eq!(least(&i().mul(Expr::u32(1 << 30))), None, "it may wrap");
+        assert_eq!(least(&i().sub(Expr::u32(1))), None, "it may wrap");
+    }
+
+    #[test]
+    fn what_buffers_hold_is_not_trusted() {
+        let held = Expr::load(&array(100), Expr::index());
+        assert_eq!(least(&held), None);
+        assert_eq!(least(&held.clone().add(Expr::u32(0)).min(Expr::u32(49))), Some(50));
+        // A search gives one of the rows, whatever the splits say.
+        let splits = array(31);
+        assert_eq!(least(&Expr::row_of(&splits, held.clone())), Some(30));
+        assert_eq!(least(&Expr::within(&splits, Expr::u32(0), Expr::index())), None);
+        // The index of an index counts too.
+        assert!(!are_proven(&Expr::load(&array(9), held.min(Expr::u32(8))), 101));
+    }
+}

@@ -1,0 +1,182 @@
+//! `ragged-bench ceilings`: what an adapter gives at the most, and what starting kernels on it costs.
+
+mod adapter;
+mod bandwidth;
+mod questions;
+mod rig;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args as ClapArgs;
+use ragged::Device;
+use serde::Serialize;
+
+use crate::devices;
+use crate::failures::Failures;
+use crate::measure::progress;
+use crate::table::{self, number};
+use crate::target::Target;
+use adapter::Sheet;
+use bandwidth::{Ceiling, GROUPS, KERNELS};
+use questions::Answer;
+use rig::Rig;
+
+/// Sizes of an array, in MiB, on GPUs; and on software adapters, where larger ones only take longer.
+const SIZES: [&[u32]; 2] = [&[64, 256, 1024, 2048, 4096], &[16]];
+
+/// What to measure.
+#[derive(Debug, ClapArgs)]
+pub struct Options {
+    /// Which adapters: `all`, `gpu` (the first) or any part of a name; may be repeated
+    #[arg(long, value_name = "NAME", default_value = "all")]
+    device: Vec<String>,
+    /// Sizes of an array in MiB, cut to the largest buffer; those that memory has no room for are left out [default: 64 to 4096; 16 on software
+    /// adapters]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    mib: Vec<u32>,
+    /// Timed runs of each kernel, after one to warm up; the median counts
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Writes everything as a list of objects, one an adapter
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// All that was found out about one adapter.
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    sheet: Sheet,
+    /// Whether the device's clock timed the kernels, or the host's.
+    clock: &'static str,
+    ceilings: Vec<Ceiling>,
+    answers: Vec<Answer>,
+}
+
+/// Measures the adapters, and prints what was found.
+///
+/// # Errors
+/// There is none; one fails; the file cannot be written.
+pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
+    let mut failures = Failures::default();
+    let devices = devices::select(&options.device, &mut failures)?;
+    let json = options.json.as_ref().map(|path| {
+        let target = Target::new(path).with_context(|| format!("--json {}", path.display()))?;
+        Ok::<_, anyhow::Error>((target, path))
+    });
+    let json = json.transpose()?;
+    let mut reports = Vec::new();
+    for device in &devices {
+        let Some(rig) = Rig::new(device) else { continue };
+        match measure(device, &rig, options) {
+            Ok(report) => {
+                show(&report, out)?;
+                reports.push(report);
+            }
+            Err(e) => failures.report(&e.context(device.name().to_owned())),
+        }
+    }
+    ensure!(failures.count() == 0, "{} failures, reported above", failures.count());
+    if reports.is_empty() {
+        bail!("no GPU adapter among {}", options.device.join(", "));
+    }
+    if let Some((target, path)) = json {
+        let text = serde_json::to_string_pretty(&reports)?;
+        target.replace(|file| writeln!(file, "{text}")).with_context(|| format!("--json {}", path.display()))?;
+        writeln!(out, "written to {}", path.display())?;
+    }
+    Ok(())
+}
+
+fn measure(device: &Device, rig: &Rig<'_>, options: &Options) -> Result<Report> {
+    let sizes = if options.mib.is_empty() { SIZES[usize::from(device.is_software())] } else { &options.mib };
+    let most = rig.device.limits().max_buffer_size & !((1 << 20) - 1);
+    let mut sizes: Vec<u64> = sizes.iter().map(|&mib| (u64::from(mib) << 20).min(most)).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let bar = progress(bandwidth::variants(rig) * sizes.len() as u64);
+    let mut ceilings: Vec<Ceiling> = Vec::new();
+    for bytes in sizes {
+        let size = table::bytes(bytes);
+        bar.set_message(size.clone());
+        match bandwidth::measure(rig, bytes, options.repeat, || bar.inc(1)) {
+            Ok(found) => ceilings.extend(found),
+            // Whatever the limits say, memory ends somewhere; smaller arrays have been measured.
+            Err(e) if !ceilings.is_empty() => bar.suspend(|| eprintln!("{size} left out: {e:#}")),
+            Err(e) => return Err(e),
+        }
+    }
+    bar.finish_and_clear();
+    let clock = if rig.has_clock { "device" } else { "host" };
+    Ok(Report { sheet: Sheet::of(rig.device), clock, ceilings, answers: questions::ask(device, rig, options.repeat)? })
+}
+
+/// The tables of one adapter.
+fn show(report: &Report, out: &mut impl Write) -> Result<()> {
+    let Sheet { adapter, backend, driver, kind, limits, features } = &report.sheet;
+    writeln!(out, "{adapter} ({kind}, {backend}, {driver}); kernels timed by the {}'s clock\n", report.clock)?;
+    writeln!(out, "What are the limits, and which features are there?\n")?;
+    let limit = |(name, value): &(&str, u64)| vec![(*name).to_owned(), table::grouped(*value)];
+    let feature = |(name, has): &(&str, Option<bool>)| {
+        let has = has.map_or(table::UNKNOWN, |has| if has { "yes" } else { "no" });
+        vec![(*name).to_owned(), has.to_owned()]
+    };
+    let rows = limits.iter().map(limit).chain(features.iter().map(feature));
+    writeln!(out, "{}\n", table::table(&["limit or feature", "value"], 1, rows))?;
+    writeln!(out, "What do copies, reads and writes reach? (GB/s read plus written, by invocations of a workgroup)\n")?;
+    writeln!(out, "{}\n", speeds(&report.ceilings))?;
+    writeln!(out, "Which of the ways is fastest, and by how much?\n")?;
+    writeln!(out, "{}\n", best(&report.ceilings))?;
+    for answers in report.answers.chunk_by(|a, b| a.question == b.question) {
+        let row = |a: &Answer| vec![a.what.to_owned(), number(Some(a.value), 3), a.unit.to_owned(), a.by.to_owned()];
+        let rows = answers.iter().map(row);
+        writeln!(out, "{}\n\n{}\n", answers[0].question, table::table(&["", "value", "unit", "by"], 1, rows))?;
+    }
+    Ok(())
+}
+
+/// A line for each way to move memory, with a column for each size of workgroup.
+fn speeds(all: &[Ceiling]) -> String {
+    let header: Vec<String> = ["array", "kernel", "element", "source bound", "checks"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(GROUPS.map(|group| group.to_string()))
+        .collect();
+    let is_same = |a: &Ceiling, b: &Ceiling| {
+        (a.bytes, a.kernel, a.element, a.binding, a.checked) == (b.bytes, b.kernel, b.element, b.binding, b.checked)
+    };
+    let rows = all.chunk_by(is_same).map(|ways| {
+        let c = &ways[0];
+        let checks = if c.checked { "all" } else { "none" };
+        let mut row = vec![table::bytes(c.bytes), c.kernel.into(), c.element.into(), c.binding.into(), checks.into()];
+        let speed = |group| ways.iter().find(|c| c.group == group).map(|c| c.gb_s);
+        row.extend(GROUPS.map(|group| number(speed(group), 1)));
+        row
+    });
+    table::table(&header.iter().map(String::as_str).collect::<Vec<_>>(), 5, rows)
+}
+
+/// For each kernel and size the ceiling, how it was reached, and what the scalar, checked kernel of 256 invocations, as the
+/// engine's are, has of it.
+fn best(all: &[Ceiling]) -> String {
+    let mut rows = Vec::new();
+    for of_size in all.chunk_by(|a, b| a.bytes == b.bytes) {
+        for (kernel, ..) in KERNELS {
+            let ways = || of_size.iter().filter(|c| c.kernel == kernel);
+            let Some(top) = ways().max_by(|a, b| a.gb_s.total_cmp(&b.gb_s)) else { continue };
+            let plain = |checked| {
+                let of = ways().find(|c| {
+                    c.element == "u32" && c.binding != "read_write" && c.group == 256 && c.checked == checked
+                });
+                number(of.map(|c| c.gb_s / top.gb_s), 3)
+            };
+            let checks = if top.checked { "checked" } else { "unchecked" };
+            let how = format!("{}, {}, {checks}, {} invocations", top.element, top.binding, top.group);
+            let speed = number(Some(top.gb_s), 1);
+            rows.push(vec![table::bytes(top.bytes), kernel.to_owned(), how, speed, plain(true), plain(false)]);
+        }
+    }
+    table::table(&["array", "kernel", "fastest", "GB/s", "u32, 256, checked", "unchecked"], 3, rows)
+}
