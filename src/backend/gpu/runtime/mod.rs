@@ -31,6 +31,8 @@ mod link;
 mod options;
 mod pipeline;
 mod pool;
+#[cfg(feature = "wgpu-profiler")]
+mod profile;
 mod readback;
 mod stats;
 mod submit;

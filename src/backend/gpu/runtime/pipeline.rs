@@ -17,7 +17,7 @@ use super::{
     pool::fresh_id,
     stats::Counters,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, trace::span};
 
 /// How a kernel uses one of its buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -124,6 +124,7 @@ impl Runtime {
         if let Some((_, pipeline)) = found {
             return Ok(pipeline.clone());
         }
+        let _span = span!("compile", kernel = label, bytes = wgsl.len());
         let shader = match &module.wgpu {
             Some(shader) => shader.clone(),
             None => {
