@@ -1,78 +1,134 @@
-//! Each primitive on rows of skewed lengths, on the CPU backend and on the first adapter.
+//! Each recipe of the graph on rows of four distributions, on the CPU backend and on the first adapter. The throughput is
+//! in bytes that any implementation has to move.
 //!
-//!     cargo bench                  measures
-//!     cargo bench -- --test        runs everything once
-//!     cargo bench -- row_reduce    measures what has that in its name
+//!     cargo bench                          measures
+//!     cargo bench -- --test                runs everything once
+//!     cargo bench -- row_reduce/pareto     measures what has that in its name
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use ragged::{Device, HostTensor, HostValues, Pieces, Result, Tensor, s};
+use ragged::{Device, HostTensor, HostValues, Result, Tensor, s};
 
-const ROWS: usize = 2048;
+/// Numbers that the rows have together: enough for many workgroups, and quick on a software adapter.
+const VALUES: usize = 1 << 16;
+
+/// Numbers an element has where rows are wide.
+const WIDTH: usize = 8;
+
+/// Columns of the matrix by which rows are multiplied.
+const COLUMNS: usize = 16;
+
+/// Different keys that numbers are summed by.
+const KEYS: i64 = 1024;
+
+const DISTRIBUTIONS: [&str; 4] = ["uniform", "pareto", "giant", "empty"];
+
+/// SplitMix64's output for that state.
+fn splitmix64(x: u64) -> u64 {
+    let z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// Splits of rows that hold `values` together, drawn as `ragged-bench` draws them.
+fn splits(dist: &str, values: usize) -> Vec<u32> {
+    let length = |h: u64| match dist {
+        "uniform" => h % 32,
+        "pareto" => ((4.0 / (((h >> 11) as f64 + 1.0) / (1u64 << 53) as f64)).floor() as u64).min(4096),
+        "giant" => h % 16,
+        _ if h.is_multiple_of(16) => (h >> 8) % 256,
+        _ => 0,
+    };
+    let drawn = if dist == "giant" { values / 2 } else { values };
+    let mut lengths = Vec::new();
+    let mut left = drawn as u64;
+    for i in 0u64.. {
+        if left == 0 {
+            break;
+        }
+        let len = length(splitmix64(0x5EED + i)).min(left);
+        left -= len;
+        lengths.push(len);
+    }
+    // One row as long as all others together.
+    let middle = lengths.len() / 2;
+    lengths[middle] += (values - drawn) as u64;
+    let ends = lengths.iter().scan(0, |end, len| {
+        *end += len;
+        Some(*end as u32)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
 
 /// What the operations read, on one device.
 struct Inputs {
-    rows: Tensor,
+    /// Rows of numbers.
+    x: Tensor,
+    /// A number for each row.
+    by: Tensor,
+    /// Rows of vectors, as many numbers in all.
+    wide: Tensor,
+    /// A matrix for the vectors.
+    matrix: Tensor,
+    /// Whether a number stays: half of them do.
     mask: Tensor,
-    ids: Tensor,
-    table: Tensor,
+    /// A key for each number.
+    keys: Tensor,
+    /// Rows of bytes.
     text: Tensor,
 }
 
 impl Inputs {
-    fn new(device: &Device) -> Result<Self> {
-        // Most rows are short, some empty, a few long.
-        let length = |r: usize| if r.is_multiple_of(97) { 500 } else { r % 17 };
-        let splits: Vec<u32> = (0..=ROWS)
-            .scan(0, |end, r| {
-                let start = *end;
-                *end += length(r) as u32;
-                Some(start)
-            })
-            .collect();
-        let n = splits.last().copied().unwrap_or(0) as usize;
-        let rows = HostTensor {
-            nested_row_splits: vec![splits],
-            uniform_row_lengths: vec![None],
-            inner_shape: vec![n],
-            values: HostValues::F32((0..n).map(|k| (k % 101) as f32 / 7.0).collect()),
+    fn new(device: &Device, dist: &str) -> Result<Self> {
+        let floats = |n: usize| {
+            let of = |j| (splitmix64(0xDA7A + j as u64) >> 40) as f32 / (1u32 << 24) as f32;
+            HostValues::F32((0..n).map(of).collect())
         };
-        let ids = HostTensor::dense(&[n], HostValues::I32((0..n).map(|k| (k * 31 % 1024) as i32).collect()));
-        let table = HostTensor::dense(&[1024, 8], HostValues::F32((0..1024 * 8).map(|k| k as f32).collect()));
-        let words: Vec<String> = (0..n / 4).map(|k| format!("word{}", k * 37 % 1000)).collect();
-        let text: Vec<String> = words.chunks(9).map(|line| line.join(" ")).collect();
-        let text = HostTensor::dense(&[1], HostValues::Str(vec![text.join("\n").into_bytes()]));
-        let mask = HostTensor { values: HostValues::Bool((0..n).map(|k| k % 3 == 0).collect()), ..rows.clone() };
+        let ragged = |splits: &[u32], inner: &[usize], values| HostTensor {
+            nested_row_splits: vec![splits.to_vec()],
+            uniform_row_lengths: vec![None],
+            inner_shape: inner.to_vec(),
+            values,
+        };
+        let (rows, short) = (splits(dist, VALUES), splits(dist, VALUES / WIDTH));
+        let nrows = rows.len() - 1;
+        let mask = HostValues::Bool((0..VALUES as u64).map(|j| splitmix64(j).is_multiple_of(2)).collect());
+        let keys = HostValues::I32((0..VALUES as u64).map(|j| (splitmix64(j) % KEYS as u64) as i32).collect());
+        let line = |w: &[u32]| (w[0]..w[1]).map(|j| b'a' + (j % 26) as u8).collect::<Vec<u8>>();
+        let text = HostTensor::dense(&[nrows], HostValues::Str(rows.windows(2).map(line).collect()));
         Ok(Self {
-            rows: rows.to_device(device)?,
-            mask: mask.to_device(device)?,
-            ids: ids.to_device(device)?,
-            table: table.to_device(device)?,
+            x: ragged(&rows, &[VALUES], floats(VALUES)).to_device(device)?,
+            by: HostTensor::dense(&[nrows, 1], floats(nrows)).to_device(device)?,
+            wide: ragged(&short, &[VALUES / WIDTH, WIDTH], floats(VALUES)).to_device(device)?,
+            matrix: HostTensor::dense(&[WIDTH, COLUMNS], floats(WIDTH * COLUMNS)).to_device(device)?,
+            mask: ragged(&rows, &[VALUES], mask).to_device(device)?,
+            keys: HostTensor::dense(&[VALUES], keys).to_device(device)?,
             text: text.to_device(device)?,
         })
     }
-
-    fn words(&self) -> Result<Tensor> {
-        self.text.string_split(b"\n", Pieces::All)?.values()?.string_split(b" ", Pieces::NonEmpty)
-    }
 }
 
-/// An operation, by the primitive that it is mostly made of.
-type Operation = (&'static str, fn(&Inputs) -> Result<Tensor>);
+/// A recipe's name, the kind of kernel that must be among the operation's, and the operation.
+type Operation = (&'static str, &'static str, fn(&Inputs) -> Result<Tensor>);
 
-const OPERATIONS: [Operation; 11] = [
-    ("row_reduce", |i| i.rows.reduce_sum(1, false)),
-    ("row_sort", |i| i.rows.sort(1, false)),
-    ("map", |i| (&i.rows * 2f32)? + 1f32),
-    ("slice", |i| i.rows.slice(s![.., 1..])),
-    ("gather", |i| i.table.gather(&i.ids, None, 0)),
-    ("concat", |i| Tensor::concat(&[&i.rows, &i.rows], 1)),
-    ("compact", |i| i.rows.boolean_mask(&i.mask)),
-    ("tile", |i| i.rows.tile(&[1, 2])),
-    ("to_padded", |i| i.rows.to_tensor(0f32, Some(&[None, Some(64)]))),
-    ("string_split", |i| i.words()),
-    ("hash", |i| i.words()?.to_hash_bucket_fast(1024)),
+const OPERATIONS: [Operation; 12] = [
+    ("map", "map", |i| (&i.x * 2f32)? + 1f32),
+    ("row_map", "row_map", |i| &i.x + &i.by),
+    ("row_reduce", "row_reduce", |i| i.x.reduce_sum(1, false)),
+    ("row_reduce_wide", "row_reduce", |i| i.wide.reduce_sum(1, false)),
+    // Reductions, and the map of the elements by what they give, in one pass.
+    ("row_pass_map", "row_reduce", |i| i.x.softmax(1)),
+    // The new rows by a scan, then their values.
+    ("scan", "scan", |i| i.x.slice(s![.., 1..])),
+    ("row_scan", "row_scan", |i| i.x.cumsum(1, false, false)),
+    ("row_sort", "row_sort", |i| i.x.sort(1, false)),
+    // All values at once by their keys, then the sums of each key's.
+    ("sort", "sort", |i| i.x.values()?.unsorted_segment_sum(&i.keys, KEYS)),
+    ("marks_compact", "compact", |i| i.x.boolean_mask(&i.mask)),
+    ("row_hash", "row_hash", |i| i.text.to_hash_bucket_fast(1024)),
+    ("product", "matmul", |i| i.wide.matmul(&i.matrix, false, false)),
 ];
 
 fn primitives(c: &mut Criterion) {
@@ -80,20 +136,24 @@ fn primitives(c: &mut Criterion) {
     // Without an adapter the CPU is all there is.
     devices.extend(Device::gpu());
     for device in devices {
-        let inputs = Inputs::new(&device).expect("the inputs fit every device");
-        let kind = if device.is_cpu() { "cpu" } else { "gpu" };
-        for (name, operation) in OPERATIONS {
-            let mut group = c.benchmark_group(name);
-            group.sample_size(20);
-            group.throughput(Throughput::Elements(ROWS as u64));
-            group.bench_function(BenchmarkId::from_parameter(kind), |b| {
-                b.iter(|| {
-                    let result = operation(black_box(&inputs)).expect("the operation takes the inputs");
-                    result.eval().expect("the device takes the operation");
-                    device.wait().expect("the device is there");
+        let on = if device.is_cpu() { "cpu" } else { "gpu" };
+        for dist in DISTRIBUTIONS {
+            let inputs = Inputs::new(&device, dist).expect("the inputs fit every device");
+            for (name, kind, operation) in OPERATIONS {
+                let recorded = || operation(black_box(&inputs)).expect("the operation takes the inputs");
+                let plan = recorded().explain().expect("the device takes the operation");
+                assert!(plan.kernels.iter().any(|k| k.kind == kind), "{name} has no {kind} kernel:\n{plan}");
+                let mut group = c.benchmark_group(name);
+                group.sample_size(20);
+                group.throughput(Throughput::Bytes(plan.least_bytes));
+                group.bench_function(BenchmarkId::new(dist, on), |b| {
+                    b.iter(|| {
+                        recorded().eval().expect("the device takes the operation");
+                        device.wait().expect("the device is there");
+                    });
                 });
-            });
-            group.finish();
+                group.finish();
+            }
         }
     }
 }

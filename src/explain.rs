@@ -1,12 +1,29 @@
 //! What reading a tensor would run, before it runs.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
+use crate::graph::digest::Digest;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::plan::plan;
+use crate::graph::plan::{Plan, Step, plan};
 use crate::graph::traffic;
+use crate::graph::unfused::Unfused;
+
+/// An array that one kernel stores and another one reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExplainedInput {
+    /// The kernel that stores it: its place in [`Explain::kernels`].
+    pub kernel: usize,
+    /// The operation that asked for it.
+    pub operation: &'static str,
+    /// Bytes of the array, at its capacity.
+    pub bytes: u64,
+    /// Why the reader does not compute it itself.
+    pub why: Unfused,
+}
 
 /// One kernel of a plan, with its passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +34,10 @@ pub struct ExplainedKernel {
     pub kind: &'static str,
     /// The operations in it: the one that asked for it first, then those fused into its loads and its pass.
     pub operations: Vec<&'static str>,
+    /// What it reads of the other kernels. Arrays that exist already, such as uploaded ones, are not among them.
+    pub inputs: Vec<ExplainedInput>,
+    /// Whether something that it stores was asked for, rather than only read by other kernels.
+    pub is_output: bool,
     /// How many elements it computes, at most.
     pub elements: u64,
     /// Whether that many are known, or only that there are no more.
@@ -27,12 +48,48 @@ pub struct ExplainedKernel {
     pub bytes_read: u64,
     /// Bytes it writes.
     pub bytes_written: u64,
+    /// Bytes that any kernel of the same inputs and outputs moves. The difference is what it keeps between its passes, or
+    /// reads once more.
+    pub least_bytes: u64,
 }
 
-/// What reading a tensor would run: its kernels in order, with the bytes they move.
+impl ExplainedKernel {
+    /// Bytes that it reads plus writes, against the least; 1 where nothing has to be moved.
+    pub fn ratio(&self) -> f64 {
+        ratio(self.bytes_read + self.bytes_written, self.least_bytes)
+    }
+}
+
+fn ratio(bytes: u64, least: u64) -> f64 {
+    if bytes == least { 1.0 } else { bytes as f64 / least.max(1) as f64 }
+}
+
+/// What reading a tensor would run: its kernels in order, with the bytes they move and what kept them apart.
 ///
 /// Bytes are counted at capacities: where a size is known on the device only they are what could be moved at most.
-/// Printing it shows one line a kernel.
+///
+/// Printed, it is a tree: what was asked for at the roots, and below each kernel those whose arrays it reads, each with the
+/// reason why they are not one kernel ([`Unfused`]). Kernels are numbered as they run; one that several read is shown
+/// where it is met first, and only named after that. `x 1.20` says that a kernel moves 1.2 times the bytes of its inputs
+/// and outputs.
+///
+/// ```
+/// # use ragged::{Device, RaggedTensor};
+/// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
+/// let sums = (&x * 2.0)?.cumsum(1, false, false)?.reduce_sum(1, false)?;
+/// assert_eq!(
+///     sums.explain()?.to_string(),
+///     "\
+/// 2 kernels, 2 dispatches, 0 waits; 80 B moved, 40 B at the least (x 2.00)
+/// #2 row_reduce: reduce_sum
+///    3 elements, 1 dispatch, reads 28 B, writes 12 B
+/// └─ #1 row_scan: cumsum < multiply
+///       3 elements, 1 dispatch, reads 28 B, writes 12 B
+///       stored (12 B): a row_scan kernel ends here
+/// "
+/// );
+/// # Ok::<(), ragged::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Explain {
@@ -55,39 +112,55 @@ impl Explain {
     pub fn bytes(&self) -> u64 {
         self.kernels.iter().map(|k| k.bytes_read + k.bytes_written).sum()
     }
+    /// Bytes that kernels read plus write, against the least; 1 where nothing has to be moved.
+    pub fn ratio(&self) -> f64 {
+        ratio(self.bytes(), self.least_bytes)
+    }
 
     pub(crate) fn new(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
         let plan = plan(roots, backend.plan_limits());
-        let mut kernels = Vec::new();
+        let asked: HashSet<Digest> = roots.iter().map(Node::digest).collect();
+        let makers = makers(&plan);
+        let mut kernels = Vec::with_capacity(plan.steps.len());
         for step in &plan.steps {
             let cost = backend.cost(step)?;
             let moved = traffic::traffic(step, cost.scratch_bytes);
-            let (kind, extent) = match &step.recipe {
-                Recipe::Map { .. } if step.row_context.is_some() => ("row_map", step.out.extent()),
-                Recipe::Map { .. } => ("map", step.out.extent()),
-                Recipe::Reduce { .. } => ("row_reduce", step.out.extent()),
-                Recipe::Product(_) => ("matmul", step.out.extent()),
-                Recipe::Scan { .. } => ("scan", step.out.extent()),
-                Recipe::RowScan { .. } => ("row_scan", step.out.extent()),
-                Recipe::Sort { .. } => ("sort", step.out.extent()),
-                Recipe::RowSort { .. } => ("row_sort", step.out.extent()),
-                Recipe::Hash { .. } => ("row_hash", step.out.extent()),
-                Recipe::Marks { count, .. } => ("marks", count),
-                Recipe::Compact { .. } => ("compact", step.out.extent()),
-                Recipe::Assert { count, .. } => ("assert", count),
+            let extent = match &step.recipe {
+                Recipe::Marks { count, .. } | Recipe::Assert { count, .. } => count,
+                _ => step.out.extent(),
             };
             kernels.push(ExplainedKernel {
-                kind,
+                kind: step.family(),
                 operations: step.fused.clone(),
+                inputs: inputs(step, &makers),
+                is_output: step.outputs().iter().any(|n| asked.contains(&n.digest())),
                 elements: u64::from(extent.capacity()),
                 is_bound: extent.as_known().is_none(),
                 dispatches: cost.dispatches,
                 bytes_read: moved.read,
                 bytes_written: moved.written,
+                least_bytes: traffic::least_of(step),
             });
         }
         Ok(Self { kernels, least_bytes: traffic::least(&plan, roots), waits: backend.waits(roots) })
     }
+}
+
+/// The steps that store each array.
+fn makers(plan: &Plan) -> HashMap<Digest, usize> {
+    let steps = plan.steps.iter().enumerate();
+    steps.flat_map(|(k, step)| step.outputs().into_iter().map(move |n| (n.digest(), k))).collect()
+}
+
+/// What the step needs of others: the arrays that it reads, then those whose conditions it depends on besides.
+fn inputs(step: &Step, makers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
+    let input = |n: &Node, bytes: u64, why: Option<Unfused>| {
+        let (&kernel, why) = (makers.get(&n.digest())?, why?);
+        Some(ExplainedInput { kernel, operation: n.op(), bytes, why })
+    };
+    let read = step.reads.iter().filter_map(|n| input(n, n.bytes(), step.kept.why(n)));
+    let after = step.after.iter().filter(|n| !step.reads.contains(n));
+    read.chain(after.filter_map(|n| input(n, 0, Some(Unfused::ConditionsOnly)))).collect()
 }
 
 /// A number of bytes, in the largest unit that leaves at least one.
@@ -98,36 +171,109 @@ impl fmt::Display for Bytes {
         let units = ["B", "KiB", "MiB", "GiB", "TiB"];
         let unit = (self.0.max(1).ilog2() / 10).min(4);
         let value = self.0 as f64 / (1u64 << (10 * unit)) as f64;
-        let text = if unit == 0 { format!("{} B", self.0) } else { format!("{value:.1} {}", units[unit as usize]) };
-        f.pad(&text)
+        if unit == 0 { write!(f, "{} B", self.0) } else { write!(f, "{value:.1} {}", units[unit as usize]) }
+    }
+}
+
+/// A number of things.
+struct Count(u64, &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.0 == 1 {
+            ""
+        } else if self.1.ends_with("ch") {
+            "es"
+        } else {
+            "s"
+        };
+        write!(f, "{} {}{plural}", self.0, self.1)
+    }
+}
+
+impl fmt::Display for ExplainedKernel {
+    /// What it computes and moves, on one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bound = if self.is_bound { "<= " } else { "" };
+        write!(
+            f,
+            "{bound}{}, {}, reads {}, writes {}",
+            Count(self.elements, "element"),
+            Count(self.dispatches, "dispatch"),
+            Bytes(self.bytes_read),
+            Bytes(self.bytes_written)
+        )?;
+        let ratio = self.ratio();
+        if ratio >= 1.005 { write!(f, " (x {ratio:.2})") } else { Ok(()) }
     }
 }
 
 impl fmt::Display for Explain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ratio = self.bytes() as f64 / self.least_bytes.max(1) as f64;
         writeln!(
             f,
-            "{} kernels, {} dispatches, {} waits; {} moved, {} at the least (x {ratio:.2})",
-            self.kernels.len(),
-            self.dispatches(),
-            self.waits,
+            "{}, {}, {}; {} moved, {} at the least (x {:.2})",
+            Count(self.kernels.len() as u64, "kernel"),
+            Count(self.dispatches(), "dispatch"),
+            Count(self.waits, "wait"),
             Bytes(self.bytes()),
-            Bytes(self.least_bytes)
+            Bytes(self.least_bytes),
+            self.ratio()
         )?;
-        for (k, kernel) in self.kernels.iter().enumerate() {
-            let branch = if k + 1 == self.kernels.len() { "└─" } else { "├─" };
-            let bound = if kernel.is_bound { "<= " } else { "" };
-            writeln!(
-                f,
-                "{branch} {:<10} {:>12} elements {:>2} dispatches  reads {:>10}  writes {:>10}  {}",
-                kernel.kind,
-                format!("{bound}{}", kernel.elements),
-                kernel.dispatches,
-                Bytes(kernel.bytes_read),
-                Bytes(kernel.bytes_written),
-                kernel.operations.join(" < ")
-            )?;
+        let read: HashSet<usize> = self.kernels.iter().flat_map(|k| k.inputs.iter().map(|i| i.kernel)).collect();
+        let mut shown = HashSet::new();
+        // Outputs that no other kernel reads: every kernel is below one of them.
+        for root in (0..self.kernels.len()).filter(|k| !read.contains(k)) {
+            self.fmt_tree(f, root, &mut shown)?;
+        }
+        Ok(())
+    }
+}
+
+/// A kernel of the printed tree.
+struct Branch {
+    kernel: usize,
+    /// The kernel above it, which reads it.
+    reader: Option<usize>,
+    /// What stands before its first line, and before those below it.
+    lead: (String, String),
+}
+
+impl Explain {
+    /// The kernel with those below it; without them where they are shown already.
+    fn fmt_tree(&self, f: &mut fmt::Formatter<'_>, root: usize, shown: &mut HashSet<usize>) -> fmt::Result {
+        let mut stack = vec![Branch { kernel: root, reader: None, lead: (String::new(), String::new()) }];
+        while let Some(Branch { kernel: number, reader, lead: (first, rest) }) = stack.pop() {
+            let kernel = &self.kernels[number];
+            let is_new = shown.insert(number);
+            let mut below: Vec<usize> = Vec::new();
+            for input in kernel.inputs.iter().filter(|_| is_new) {
+                if !below.contains(&input.kernel) {
+                    below.push(input.kernel);
+                }
+            }
+            write!(f, "{first}#{} {}: {}", number + 1, kernel.kind, kernel.operations.join(" < "))?;
+            let output = if kernel.is_output && reader.is_some() { ", asked for" } else { "" };
+            // Under its text, with the line to those below it.
+            let margin = format!("{rest}{}", if below.is_empty() { "   " } else { "│  " });
+            match is_new {
+                true => writeln!(f, "{output}\n{margin}{kernel}")?,
+                false => writeln!(f, ", as above")?,
+            }
+            let arrays = reader.iter().flat_map(|&r| &self.kernels[r].inputs).filter(|i| i.kernel == number);
+            for ExplainedInput { bytes, why, .. } in arrays {
+                match why {
+                    Unfused::ConditionsOnly => writeln!(f, "{margin}not read: {why}")?,
+                    _ => writeln!(f, "{margin}stored ({}): {why}", Bytes(*bytes))?,
+                }
+            }
+            let last = below.len().saturating_sub(1);
+            let branch = |(place, kernel): (usize, usize)| {
+                let (fork, down) = if place == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+                let lead = (format!("{rest}{fork}"), format!("{rest}{down}"));
+                Branch { kernel, reader: Some(number), lead }
+            };
+            stack.extend(below.into_iter().enumerate().map(branch).rev());
         }
         Ok(())
     }

@@ -30,7 +30,10 @@
 //! it needs, fuses it into few kernels, runs them and waits once. [`Tensor::eval`] computes without waiting; it also
 //! happens by itself once 64 unevaluated arrays stand in a chain. Sizes that depend on data, such as the words of a text, stay on
 //! the device. [`eval`] and [`to_host`] take several tensors at once, and compute what they share once.
-//! [`Tensor::explain`] shows the kernels that a read would run, [`Device::stats`] what did run.
+//! [`Tensor::explain`] shows the kernels that a read would run and what keeps them apart, [`Device::stats`] what did run.
+//!
+//! With the feature `tracing` what takes time is in spans of that crate, with the target `ragged`. With the feature
+//! `wgpu-profiler` there is `Tensor::eval_profiled`: the time of each kernel.
 //!
 //! Every read has a twin that is a future ([`Tensor::to_host_async`]), for any executor. Any number of threads may record
 //! and read at once, on the same tensors.
@@ -79,13 +82,15 @@ mod shape;
 mod sparse;
 mod stats;
 mod tensor;
+mod trace;
 pub use backend::gpu::runtime::DeviceOptions;
 pub use device::Device;
 pub use dtype::DType;
 pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement, Str};
 pub use error::{Error, Result};
-pub use explain::{Explain, ExplainedKernel};
+pub use explain::{Explain, ExplainedInput, ExplainedKernel};
 pub use graph::scalar::Scalar;
+pub use graph::unfused::Unfused;
 pub use half::{bf16, f16};
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
@@ -99,6 +104,10 @@ pub use tensor::{
     ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integer, Integers, IntoNested, IntoValues,
     Nested, RaggedTensor, Tensor, eval, explain, to_host, to_host_async,
 };
+
+/// The version of wgpu-profiler whose scopes [`Tensor::eval_profiled`] returns.
+#[cfg(feature = "wgpu-profiler")]
+pub use wgpu_profiler;
 
 /// The version of wgpu that this crate works with: its devices and buffers can be exchanged with this crate's.
 pub use wgpu;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers, lowest first. Modules in one group know nothing of each other.
 const LAYERS: [&[&str]; 12] = [
-    &["dtype"],
+    &["dtype", "trace"],
     &["error", "numerics", "stats"],
     &["math"],
     &["graph"],

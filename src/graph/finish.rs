@@ -12,6 +12,7 @@ use super::fuse_rows::can_share;
 use super::node::{Node, Recipe};
 use super::plan::{CHEAP, PlanLimits, Step, contains_search, fits, for_each_expr, work};
 use super::row_pass::{RowPass, RowResult};
+use super::unfused::Unfused;
 
 /// What is stored in place of a reduced value.
 #[derive(Debug)]
@@ -30,10 +31,12 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &HashSet<Digest>, limits: Pla
     }
     let mut reductions: HashMap<Digest, usize> = HashMap::new();
     let mut out: Vec<Option<Step>> = Vec::with_capacity(steps.len());
-    for step in steps {
-        let is_alone = |n: &Node| readers.get(&n.digest()) == Some(&1) && !roots.contains(&n.digest());
-        let candidates = step.reads.iter().filter(|n| is_alone(n)).filter_map(|n| reductions.get(&n.digest()).copied());
-        // Where several could take the map, the others are stored before the latest one.
+    for mut step in steps {
+        let is_alone = |n: &Node| match readers.get(&n.digest()) {
+            _ if roots.contains(&n.digest()) => Err(Unfused::Requested),
+            Some(1) => Ok(()),
+            _ => Err(Unfused::SeveralReaders),
+        };
         // What is made of two reductions that may share a pass is left until they do.
         let splits_a_pass = |r: &Step| {
             let others = out.iter().flatten().filter(|s| s.out != r.out && step.reads.contains(&s.out));
@@ -41,8 +44,19 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &HashSet<Digest>, limits: Pla
                 .into_iter()
                 .any(|s| !r.reads.contains(&s.out) && !s.reads.contains(&r.out) && can_share(s, r, limits))
         };
-        let can_take = |r: &Step| can_finish(r, &step, limits) && !splits_a_pass(r);
-        let taker = candidates.filter(|&k| out[k].as_ref().is_some_and(can_take)).max();
+        // Where several could take the map, the others are stored before the latest one.
+        let mut taker = None;
+        let mut kept = step.kept.clone();
+        for n in &step.reads {
+            let Some(&k) = reductions.get(&n.digest()) else { continue };
+            let Some(reduction) = &out[k] else { continue };
+            match can_finish(reduction, &step, limits).and_then(|()| is_alone(n)) {
+                Ok(()) if splits_a_pass(reduction) => {}
+                Ok(()) => taker = taker.max(Some(k)),
+                Err(why) => kept.refine(n, why),
+            }
+        }
+        step.kept = kept;
         match taker.and_then(|k| out[k].take()) {
             // In the map's place: what the map reads besides is there by then.
             Some(reduction) => out.push(Some(joined(reduction, step))),
@@ -57,23 +71,28 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &HashSet<Digest>, limits: Pla
     out.into_iter().flatten().collect()
 }
 
-/// Whether the map's values can be stored by the reduction.
-fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> bool {
-    let (Some(pass), Recipe::Map { value, whole: false }) = (&reduction.pass, &map.recipe) else { return false };
+/// Whether the map's values can be stored by the reduction; else why not. A map of anything but the results finds that the
+/// reduction has ended its kernel.
+fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Unfused> {
+    let ended = Err(Unfused::EndsKernel(reduction.family()));
+    let (Some(pass), Recipe::Map { value, whole: false }) = (&reduction.pass, &map.recipe) else { return ended };
     if pass.results.iter().any(|r| r.finish.is_some()) {
-        return false;
+        return ended;
     }
     let (from, to) = (&reduction.out, &map.out);
     if from.extent() != to.extent() || !map.reads.contains(from) {
-        return false;
+        return ended;
     }
     // The reduction stores results beyond the live ones too, for which no condition need hold.
     if value.has_conditions() && to.extent().as_known().is_none() {
-        return false;
+        return Err(Unfused::Condition);
     }
     // The stores are many places of the text, and know the row that was reduced only.
-    if work(value, None) > CHEAP || contains_search(value) {
-        return false;
+    if work(value, None) > CHEAP {
+        return Err(Unfused::KernelSize);
+    }
+    if contains_search(value) {
+        return Err(Unfused::Search);
     }
     let mut in_place = true;
     for_each_expr(value, &mut |e| {
@@ -87,12 +106,16 @@ fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> bool {
         reads
     };
     if !in_place || map.live.as_ref().is_some_and(elsewhere) {
-        return false;
+        return Err(Unfused::OtherRows);
     }
     let more = map.reads.iter().filter(|n| *n != from && !reduction.reads.contains(n));
     let status = u32::from(!reduction.checks.is_empty() || !map.checks.is_empty());
     let reads = reduction.reads.iter().chain(more);
-    fits(&reduction.recipe, std::iter::once(to), reads, &|_| false, status, limits)
+    if fits(&reduction.recipe, std::iter::once(to), reads, &|_| false, status, limits) {
+        Ok(())
+    } else {
+        Err(Unfused::StorageBuffers)
+    }
 }
 
 fn joined(reduction: Step, map: Step) -> Step {
@@ -111,7 +134,7 @@ fn joined(reduction: Step, map: Step) -> Step {
         is_stored: true,
     };
     let (mut reads, mut checks) = (reduction.reads, reduction.checks);
-    let (mut after, mut fused) = (reduction.after, map.fused);
+    let (mut after, mut fused, mut kept) = (reduction.after, map.fused, map.kept);
     for n in map.reads {
         if n != from && !reads.contains(&n) {
             reads.push(n);
@@ -128,6 +151,7 @@ fn joined(reduction: Step, map: Step) -> Step {
         }
     }
     fused.extend(reduction.fused);
+    kept.extend(reduction.kept);
     Step {
         out: map.out,
         recipe: reduction.recipe,
@@ -139,6 +163,7 @@ fn joined(reduction: Step, map: Step) -> Step {
         after,
         row_context: reduction.row_context,
         fused,
+        kept,
     }
 }
 

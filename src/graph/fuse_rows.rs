@@ -13,6 +13,7 @@ use super::node::{Node, Recipe};
 use super::plan::{PlanLimits, Step, contains_search, fits, for_each_expr};
 use super::reducer::state_bytes;
 use super::row_pass::{RowMap, RowPass};
+use super::unfused::Unfused;
 
 /// Most bytes that a pass keeps of a row: what the accumulators of a workgroup's lanes leave room for.
 const MAX_STATE: usize = 52;
@@ -99,12 +100,16 @@ impl Steps {
                 .filter(|&p| !self.depends(&makers, k, p, false))
                 .collect();
             // Of several one could take it; the others' results would be read as any array is.
-            let taker = passes.into_iter().max_by_key(|&p| p).and_then(|p| {
-                let pass = self.steps[p].as_ref()?;
-                let stored = self.read_elsewhere(pass, k, roots);
-                can_take(pass, map, &stored, limits).then_some((p, stored))
-            });
-            let Some((p, stored)) = taker else { continue };
+            let Some(p) = passes.into_iter().max() else { continue };
+            let Some(pass) = &self.steps[p] else { continue };
+            let stored = self.read_elsewhere(pass, k, roots);
+            if let Err(why) = can_take(pass, map, &stored, limits) {
+                let results: Vec<Node> = pass.outputs().into_iter().cloned().collect();
+                if let Some(map) = &mut self.steps[k] {
+                    results.iter().for_each(|n| map.kept.refine(n, why));
+                }
+                continue;
+            }
             if let (Some(pass), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
                 self.steps[k] = Some(with_map(pass, map, &stored));
                 changed = true;
@@ -197,6 +202,7 @@ fn shared(mut a: Step, b: Step) -> Step {
     merge(&mut a.reads, b.reads);
     merge(&mut a.after, b.after);
     a.fused.extend(b.fused);
+    a.kept.extend(b.kept);
     if let (Some(p), Some(q)) = (&mut a.pass, b.pass) {
         p.results.extend(q.results);
     }
@@ -204,27 +210,28 @@ fn shared(mut a: Step, b: Step) -> Step {
 }
 
 /// Whether the map is one of the pass's elements by the results of their own rows. `stored` are the results that others
-/// need.
-fn can_take(step: &Step, map: &Step, stored: &HashSet<Digest>, limits: PlanLimits) -> bool {
+/// need. Else why it is not; a map of anything but the elements finds that the reductions have ended their kernel.
+fn can_take(step: &Step, map: &Step, stored: &HashSet<Digest>, limits: PlanLimits) -> Result<(), Unfused> {
+    let ended = Err(Unfused::EndsKernel(step.family()));
     let (Recipe::Reduce { rows, nvals, inner: 1, .. }, Some(pass), Recipe::Map { value, .. }) =
         (&step.recipe, &step.pass, &map.recipe)
     else {
-        return false;
+        return ended;
     };
     let extent = match &map.live {
         None => map.out.extent().clone(),
         Some(live) => Extent::bounded(map.out.extent().capacity(), live.clone()),
     };
     if pass.map.is_some() || &extent != nvals {
-        return false;
+        return ended;
     }
     if map.row_context.is_some() && map.row_context != step.row_context {
-        return false;
+        return ended;
     }
     // An error of the map must be none of a result that others read.
     let adds_none = map.checks.is_empty() && map.after.is_empty() && same_conditions_of_map(step, map);
     if !adds_none && !stored.is_empty() {
-        return false;
+        return Err(Unfused::Condition);
     }
     let own = rows.row_of(Expr::index());
     let is_result = |n: &Node| pass.results.iter().any(|r| &r.out == n);
@@ -244,13 +251,20 @@ fn can_take(step: &Step, map: &Step, stored: &HashSet<Digest>, limits: PlanLimit
         for_each_expr(live, &mut |e| reads |= e.node().is_some_and(is_result));
         reads
     });
-    if !in_place || !reads_result || elsewhere {
-        return false;
+    if !reads_result {
+        return ended;
+    }
+    if !in_place || elsewhere {
+        return Err(Unfused::OtherRows);
     }
     let reads = step.reads.iter().chain(map.reads.iter().filter(|n| !is_result(n) && !step.reads.contains(n)));
     let status = u32::from(!step.checks.is_empty() || !map.checks.is_empty());
     let results = pass.results.iter().map(|r| &r.out).filter(|n| stored.contains(&n.digest()));
-    fits(&step.recipe, results.chain([&map.out]), reads, &|_| false, status, limits)
+    if fits(&step.recipe, results.chain([&map.out]), reads, &|_| false, status, limits) {
+        Ok(())
+    } else {
+        Err(Unfused::StorageBuffers)
+    }
 }
 
 /// Whether the map reads no array with conditions that the pass does not read.
@@ -269,8 +283,9 @@ fn with_map(step: Step, map: Step, stored: &HashSet<Digest>) -> Step {
     for r in &mut pass.results {
         r.is_stored = stored.contains(&r.out.digest());
     }
-    let mut fused = map.fused;
+    let (mut fused, mut kept) = (map.fused, map.kept);
     fused.extend(step.fused);
+    kept.extend(step.kept);
     let taken = RowMap { out: map.out.clone(), value };
     Step {
         out: map.out,
@@ -283,5 +298,6 @@ fn with_map(step: Step, map: Step, stored: &HashSet<Digest>) -> Step {
         after,
         row_context: step.row_context,
         fused,
+        kept,
     }
 }

@@ -18,3 +18,4 @@ pub(crate) mod row_pass;
 pub(crate) mod scalar;
 mod step;
 pub(crate) mod traffic;
+pub(crate) mod unfused;

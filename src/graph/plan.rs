@@ -15,6 +15,8 @@ use super::node::{Node, Product, Recipe, Rows, for_each_node};
 use super::opcode::BinaryOp;
 use super::row_pass::{RowPass, RowResult};
 pub(crate) use super::step::{Longs, Plan, PlanLimits, Step};
+use super::unfused::{Kept, Unfused};
+use crate::trace::span;
 
 /// Expressions above this cost are not taken into a second consumer.
 pub(super) const CHEAP: u32 = 80;
@@ -82,6 +84,7 @@ pub(crate) fn as_own_row(e: &Expr) -> Option<(&Node, u32)> {
 
 /// Plans the evaluation of `roots`, none of whose results exist yet or are asked for again.
 pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
+    let _span = span!("plan", arrays = roots.len());
     let mut planner = Planner {
         limits,
         uses: HashMap::new(),
@@ -138,6 +141,7 @@ struct Growing<'a> {
     memo: HashMap<(Digest, bool), Expr>,
     taken: Vec<Node>,
     after: Vec<Node>,
+    kept: Kept,
     cost: u32,
 }
 
@@ -224,8 +228,10 @@ impl Planner {
             memo: HashMap::new(),
             taken: Vec::new(),
             after: node.asserts().to_vec(),
+            kept: Kept::default(),
             cost: 0,
         };
+        recipe.array().into_iter().for_each(|n| g.kept.note(n, Unfused::as_array(n)));
         let mut count = |this: &Self, e: &Extent| match e.live() {
             None => e.clone(),
             Some(live) => Extent::bounded(e.capacity(), this.resolve(live, &mut g, false)),
@@ -341,8 +347,8 @@ impl Planner {
             }
             _ => None,
         };
-        let (recipe, after) = (resolved, g.after);
-        let step = Step { out, recipe, pass, live, reads, limits, checks, after, row_context, fused };
+        let (recipe, after, kept) = (resolved, g.after, g.kept);
+        let step = Step { out, recipe, pass, live, reads, limits, checks, after, row_context, fused, kept };
         (step, taken)
     }
 
@@ -357,48 +363,81 @@ impl Planner {
         let ops: Vec<Expr> = operands.map(|(k, o)| self.resolve(o, g, always && (k == 0 || !is_choice))).collect();
         let mut out = e.with_operands(ops.iter().cloned());
         ops.iter().for_each(|o| g.depend_on_dropped(o, &out));
-        if let ExprKind::Load(n, at) = out.kind() {
-            let (n, at) = (n.clone(), at.clone());
-            if let Some(body) = self.take(&n, &at, g, always) {
-                g.taken.push(n.clone());
-                g.depend_on_dropped(&at, &body);
-                for a in n.asserts() {
-                    if !g.after.contains(a) {
-                        g.after.push(a.clone());
+        match out.kind() {
+            ExprKind::Load(n, at) => {
+                let (n, at) = (n.clone(), at.clone());
+                match self.take(&n, &at, g, always) {
+                    Ok(body) => {
+                        g.taken.push(n.clone());
+                        g.depend_on_dropped(&at, &body);
+                        for a in n.asserts() {
+                            if !g.after.contains(a) {
+                                g.after.push(a.clone());
+                            }
+                        }
+                        out = self.resolve(&body, g, always);
                     }
+                    Err(why) => g.kept.note(&n, why),
                 }
-                out = self.resolve(&body, g, always);
             }
+            ExprKind::RowOf(splits, _) | ExprKind::Within(splits, ..) => {
+                g.kept.note(splits, Unfused::as_array(splits));
+            }
+            _ => {}
         }
         g.memo.insert((e.digest(), always), out.clone());
         out
     }
 
-    /// The map's expression at `at`, if reading the map there is better computed than stored.
-    fn take(&self, n: &Node, at: &Expr, g: &mut Growing<'_>, always: bool) -> Option<Expr> {
-        let recipe = n.recipe()?;
-        let Recipe::Map { value, .. } = &*recipe else { return None };
-        if g.stored.contains(&n.digest()) || self.roots.contains(&n.digest()) || !self.limits.fuse {
-            return None;
+    /// The map's expression at `at`, if reading the map there is better computed than stored; else why it is not, unless it
+    /// exists already.
+    fn take(
+        &self,
+        n: &Node,
+        at: &Expr,
+        g: &mut Growing<'_>,
+        always: bool,
+    ) -> std::result::Result<Expr, Option<Unfused>> {
+        let recipe = n.recipe().ok_or(None)?;
+        let Recipe::Map { value, .. } = &*recipe else { return Err(Some(Unfused::EndsKernel(recipe.family()))) };
+        self.body(n, value, at, g, always).map_err(Some)
+    }
+
+    /// As [`Self::take`], of a map.
+    fn body(
+        &self,
+        n: &Node,
+        value: &Expr,
+        at: &Expr,
+        g: &mut Growing<'_>,
+        always: bool,
+    ) -> std::result::Result<Expr, Unfused> {
+        if !self.limits.fuse {
+            return Err(Unfused::Disabled);
+        }
+        if self.roots.contains(&n.digest()) {
+            return Err(Unfused::Requested);
+        }
+        if g.stored.contains(&n.digest()) {
+            return Err(Unfused::StorageBuffers);
         }
         // The conditions of an array hold for all of it, or reading any of it is an error: whether they are looked at must
         // not depend on what is fused.
         if value.has_conditions() && !(always && covers(at, n.extent(), g.domain.as_ref())) {
-            return None;
+            return Err(Unfused::Condition);
         }
         let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
         let body = value.at(at);
         // The map may leave its position out, as a constant does: then the position's conditions would not be looked at.
         if at.has_conditions() && !always_looked_at(at).is_subset(&always_looked_at(&body)) {
-            return None;
+            return Err(Unfused::Condition);
         }
         let cost = work(&body, g.rows.as_ref());
         match g.evaluation {
-            Evaluation::Everywhere if cost > 2 => return None,
-            Evaluation::Twice if cost > TWICE => return None,
-            Evaluation::Again if cost > TWICE => return None,
+            Evaluation::Everywhere if cost > 2 => return Err(Unfused::EvaluatedOften),
+            Evaluation::Twice | Evaluation::Again if cost > TWICE => return Err(Unfused::EvaluatedOften),
             // A map finds the rows of a whole tile with two searches: better stored than searched for one by one.
-            Evaluation::Rowless if contains_search(&body) => return None,
+            Evaluation::Rowless if contains_search(&body) => return Err(Unfused::Search),
             _ => {}
         }
         if !at.is_index() {
@@ -409,23 +448,23 @@ impl Planner {
                     as_own_row(e).is_none_or(|(_, inner)| g.rows.as_ref().is_some_and(|r| (&r.0, r.1) != (s, inner))));
             });
             if searches {
-                return None;
+                return Err(Unfused::Search);
             }
         }
         // Twice read, or read again and again through a computed index: only if storing it costs more.
         let repeated = uses > 1 || !at.is_index();
         if repeated && (cost > CHEAP || (uses > 8 && cost > 8)) {
-            return None;
+            return Err(if uses > 1 { Unfused::SeveralReaders } else { Unfused::ComputedPositions });
         }
         // The quotient of a mean, say, read for every element of the row: better made once a row, as it is stored.
         if !at.is_index() && cost > PER_ELEMENT && self.is_finish(n, value) {
-            return None;
+            return Err(Unfused::OncePerRow);
         }
         if g.cost + cost > STEP_COST {
-            return None;
+            return Err(Unfused::KernelSize);
         }
         g.cost += cost;
-        Some(body)
+        Ok(body)
     }
 }
 

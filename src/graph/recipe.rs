@@ -202,6 +202,23 @@ impl Product {
 }
 
 impl Recipe {
+    /// The name of its kernels' template.
+    pub(crate) fn family(&self) -> &'static str {
+        match self {
+            Self::Map { .. } => "map",
+            Self::Reduce { .. } => "row_reduce",
+            Self::Product(_) => "matmul",
+            Self::Scan { .. } => "scan",
+            Self::RowScan { .. } => "row_scan",
+            Self::Sort { .. } => "sort",
+            Self::RowSort { .. } => "row_sort",
+            Self::Hash { .. } => "row_hash",
+            Self::Marks { .. } => "marks",
+            Self::Compact { .. } => "compact",
+            Self::Assert { .. } => "assert",
+        }
+    }
+
     /// The expressions in it, with the live counts it depends on.
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         let mut out = Vec::with_capacity(3);

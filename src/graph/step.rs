@@ -8,6 +8,7 @@ use super::expr::{Check, Expr, ExprKind};
 use super::node::{Node, Recipe, for_each_node};
 use super::plan::for_each_expr;
 use super::row_pass::RowPass;
+use super::unfused::Kept;
 
 /// What a kernel of the backend may use.
 #[derive(Debug, Clone, Copy)]
@@ -76,9 +77,19 @@ pub(crate) struct Step {
     pub(crate) row_context: Option<(Node, u32)>,
     /// The operations taken in, innermost last.
     pub(crate) fused: Vec<&'static str>,
+    /// Why it reads arrays that other steps store.
+    pub(crate) kept: Kept,
 }
 
 impl Step {
+    /// The primitive that computes it: the recipe's, or a map that knows the row of each element.
+    pub(crate) fn family(&self) -> &'static str {
+        match &self.recipe {
+            Recipe::Map { .. } if self.row_context.is_some() => "row_map",
+            recipe => recipe.family(),
+        }
+    }
+
     /// The arrays that a map reads at the position of its own element, and nowhere else.
     pub(crate) fn at_own_position(&self) -> HashSet<Digest> {
         let (Recipe::Map { value, .. } | Recipe::Assert { ok: value, .. }) = &self.recipe else {

@@ -138,6 +138,13 @@ fn read_again(step: &Step) -> u64 {
     bytes * u64::from(in_long_rows(rows, nvals.capacity())) / elements.max(1) + splits
 }
 
+/// What any kernel of the step's inputs and outputs moves: each distinct load once, and the outputs.
+pub(crate) fn least_of(step: &Step) -> u64 {
+    let mut bytes = step.outputs().iter().map(|n| n.bytes()).sum();
+    loads(step, &mut |_, _, b| bytes += b);
+    bytes
+}
+
 /// What the step moves. A scan or a sort evaluates its expression twice; a sort of rows once, where they are short.
 pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let mut read = 0;

@@ -10,6 +10,8 @@ mod integers;
 mod into_values;
 mod nested;
 mod partition;
+#[cfg(feature = "wgpu-profiler")]
+mod profile;
 mod read;
 mod read_rows;
 mod together;
@@ -227,7 +229,8 @@ impl Tensor {
         self.backend().evaluate_timed(&self.nodes()?)
     }
 
-    /// The kernels that reading the tensor would run, with the bytes they move; runs nothing.
+    /// The kernels that reading the tensor would run, with the bytes they move and what keeps them apart; runs nothing. Printed,
+    /// it is a tree.
     ///
     /// # Errors
     /// A step that the device cannot run at all.

@@ -47,6 +47,7 @@ use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{Longs, PlanLimits, Step, plan};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
+use crate::trace::span;
 
 /// The backend that computes on the host's processor.
 #[derive(Debug, Default)]
@@ -64,6 +65,8 @@ impl CpuBackend {
     }
 
     fn run(&self, step: &Step) -> Result<()> {
+        let bytes = || step.outputs().iter().map(|n| n.bytes()).sum::<u64>();
+        let _span = span!("cpu step", op = step.out.op(), kind = step.family(), bytes = bytes());
         let mut read = HashMap::new();
         let mut status: Vec<Status> = Vec::new();
         let mut inherit = |from: &Node| {

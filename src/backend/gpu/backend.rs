@@ -106,6 +106,18 @@ impl GpuBackend {
         Ok(Buffer::clone(&array))
     }
 
+    /// As [`Backend::evaluate_timed`], kernel by kernel.
+    #[cfg(feature = "wgpu-profiler")]
+    pub(crate) fn evaluate_profiled(&self, nodes: &[Node]) -> Result<Option<Vec<wgpu_profiler::GpuTimerQueryResult>>> {
+        let run = || {
+            let recorded = self.record(nodes)?;
+            let scopes = self.runtime.submit_profiled(&recorded.commands)?;
+            recorded.publish();
+            Ok(scopes)
+        };
+        run().map_err(|e| self.runtime.blame(e))
+    }
+
     /// The commands that store the nodes, by a plan that is at hand or by a new one.
     fn record(&self, nodes: &[Node]) -> Result<Recorded> {
         let wanted: Vec<Digest> = nodes.iter().filter(|n| n.stored().is_none()).map(Node::digest).collect();

@@ -79,6 +79,7 @@ const MAX_PARAMS: u64 = 256 << 20;
 #[derive(Debug)]
 pub(super) enum Step<'a> {
     Kernel {
+        label: &'a str,
         pipeline: Pipeline,
         buffers: Cow<'a, [BufferSlice]>,
         params_at: u32,
@@ -188,7 +189,7 @@ impl Runtime {
     fn add_kernel<'a>(
         &self,
         plan: &mut Plan<'a>,
-        label: &str,
+        label: &'a str,
         pipeline: Pipeline,
         buffers: Cow<'a, [BufferSlice]>,
         params: &[u32],
@@ -213,7 +214,7 @@ impl Runtime {
         }
         plan.params.extend_from_slice(bytemuck::cast_slice(params));
         plan.params.resize((at + params_bytes) as usize, 0);
-        plan.steps.push(Step::Kernel { pipeline, buffers, params_at: at as u32, params_bytes, grid });
+        plan.steps.push(Step::Kernel { label, pipeline, buffers, params_at: at as u32, params_bytes, grid });
         plan.kernels += 1;
         Ok(())
     }

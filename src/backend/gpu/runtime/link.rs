@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::stats::Counters;
-use crate::{Error, Result};
+use crate::{Error, Result, trace::span};
 
 /// Locks a mutex whose data is valid whatever the thread that held it was doing: all of ours are caches and queues, changed in
 /// single steps.
@@ -136,6 +136,7 @@ impl Link {
 
     /// Waits until a submission has finished and runs the callbacks that are due.
     pub(super) fn wait_for(&self, submission: &wgpu::SubmissionIndex) -> Result<()> {
+        let _span = span!("wait");
         loop {
             self.health.alive()?;
             let submission_index = Some(submission.clone());

@@ -33,6 +33,8 @@ mod options;
 mod pipeline;
 mod pipeline_cache;
 mod pool;
+#[cfg(feature = "wgpu-profiler")]
+mod profile;
 mod readback;
 mod stats;
 mod submit;

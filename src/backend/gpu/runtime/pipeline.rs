@@ -19,7 +19,7 @@ use super::{
     pool::fresh_id,
     stats::Counters,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, trace::span};
 
 /// How a kernel uses one of its buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -136,6 +136,7 @@ impl Runtime {
         if let Some((.., pipeline)) = module.pipelines.iter().find(is_same) {
             return Ok(pipeline.clone());
         }
+        let _span = span!("compile", kernel = label, bytes = wgsl.len());
         let shader = match module.wgpu.iter().find(|(with, _)| *with == checks) {
             Some((_, shader)) => shader.clone(),
             None => {

@@ -16,7 +16,7 @@ use super::{
     stats::Counters,
     submit::{InFlight, Submitted},
 };
-use crate::{Error, Result};
+use crate::{Error, Result, trace::span};
 
 /// Reads are packed into one mapped buffer up to this size; a larger one has a buffer of its own.
 const PACK: u64 = 64 << 20;
@@ -220,6 +220,7 @@ impl Pending {
             return Err(bug("a read", "the buffer could not be mapped"));
         }
         self.link.health.check()?;
+        let _span = span!("read", bytes = self.stages.iter().map(|stage| stage.bytes).sum::<u64>());
         let mut results = vec![Vec::new(); self.requests];
         for stage in self.stages {
             stage.unload(&mut results)?;

@@ -13,7 +13,7 @@ use super::{
     pool::fresh_id,
     stats::Counters,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, trace::span};
 
 /// What only the thread that submits touches.
 #[derive(Debug, Default)]
@@ -98,11 +98,17 @@ impl Runtime {
     /// A fault of an earlier submission; [`Error::DeviceLost`].
     pub(crate) fn wait(&self) -> Result<()> {
         if let Some(last) = self.in_flight.last() {
-            Counters::add(&self.link().counters.waits, 1);
-            self.link().wait_for(&last.index)?;
-            self.in_flight.ended(&last);
+            self.await_submitted(&last)?;
         }
         self.health().check()
+    }
+
+    /// Blocks until a submission has finished; counted as a wait.
+    pub(super) fn await_submitted(&self, submitted: &Submitted) -> Result<()> {
+        Counters::add(&self.link().counters.waits, 1);
+        self.link().wait_for(&submitted.index)?;
+        self.in_flight.ended(submitted);
+        Ok(())
     }
 
     /// Submits a plan as one command buffer, with what `head` encodes before it and `tail` after it.
@@ -112,6 +118,20 @@ impl Runtime {
         head: impl FnOnce(&mut wgpu::CommandEncoder),
         tail: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> Result<Submitted> {
+        self.run_with(plan, |submitter, encoder| {
+            head(encoder);
+            self.encode(submitter, plan, encoder);
+            tail(encoder);
+        })
+    }
+
+    /// Submits what `encode` makes of a plan as one command buffer.
+    pub(super) fn run_with(
+        &self,
+        plan: &Plan<'_>,
+        encode: impl FnOnce(&mut Submitter, &mut wgpu::CommandEncoder),
+    ) -> Result<Submitted> {
+        let _span = span!("submit", dispatches = plan.kernels);
         // Before the lock is taken: others may submit meanwhile.
         self.throttle()?;
         let link = self.link();
@@ -122,9 +142,11 @@ impl Runtime {
         let outcome = link.scoped(|| {
             let descriptor = wgpu::CommandEncoderDescriptor { label: Some("ragged") };
             let mut encoder = link.device.create_command_encoder(&descriptor);
-            head(&mut encoder);
-            self.encode(submitter, plan, &mut encoder);
-            tail(&mut encoder);
+            if let Some(params) = submitter.params.as_ref().filter(|_| !plan.params.is_empty()) {
+                // Runs at the start of this very submission: the lock keeps others from submitting in between.
+                link.queue.write_buffer(&params.buffer, 0, &plan.params);
+            }
+            encode(submitter, &mut encoder);
             link.queue.submit([encoder.finish()])
         });
         let index = outcome.map_err(|error| {
@@ -206,18 +228,10 @@ impl Runtime {
     }
 
     fn encode(&self, submitter: &mut Submitter, plan: &Plan<'_>, encoder: &mut wgpu::CommandEncoder) {
-        let link = self.link();
-        if let Some(params) = submitter.params.as_ref().filter(|_| !plan.params.is_empty()) {
-            // Runs at the start of this very submission: the lock keeps others from submitting in between.
-            link.queue.write_buffer(&params.buffer, 0, &plan.params);
-        }
         let mut steps = plan.steps.iter().peekable();
         while let Some(step) = steps.next() {
             match step {
-                Step::Clear { buffer } => encoder.clear_buffer(buffer.as_wgpu(), 0, None),
-                Step::Copy { from, from_offset, to, to_offset, bytes } => {
-                    encoder.copy_buffer_to_buffer(from.as_wgpu(), *from_offset, to.as_wgpu(), *to_offset, *bytes);
-                }
+                Step::Clear { .. } | Step::Copy { .. } => encode_transfer(step, encoder),
                 Step::Kernel { .. } => {
                     // A pass costs five times what a dispatch in it costs.
                     let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
@@ -231,14 +245,14 @@ impl Runtime {
         }
     }
 
-    fn encode_kernel<'a>(
+    pub(super) fn encode_kernel<'a>(
         &self,
         submitter: &mut Submitter,
         step: &'a Step<'_>,
         pass: &mut wgpu::ComputePass<'_>,
         set: &mut Option<&'a wgpu::ComputePipeline>,
     ) {
-        let Step::Kernel { pipeline, buffers, params_at, params_bytes, grid } = step else { return };
+        let Step::Kernel { pipeline, buffers, params_at, params_bytes, grid, .. } = step else { return };
         let Some(params) = &submitter.params else { return };
         let params = Bound { id: params.id, buffer: &params.buffer, range: (0, None) };
         let storage = buffers.iter().map(|slice| {
@@ -258,5 +272,16 @@ impl Runtime {
     #[cfg(test)]
     pub(super) fn cached_bind_groups(&self) -> usize {
         lock(&self.submitter).bind_groups.len()
+    }
+}
+
+/// Encodes a step that is no kernel.
+pub(super) fn encode_transfer(step: &Step<'_>, encoder: &mut wgpu::CommandEncoder) {
+    match step {
+        Step::Clear { buffer } => encoder.clear_buffer(buffer.as_wgpu(), 0, None),
+        Step::Copy { from, from_offset, to, to_offset, bytes } => {
+            encoder.copy_buffer_to_buffer(from.as_wgpu(), *from_offset, to.as_wgpu(), *to_offset, *bytes);
+        }
+        Step::Kernel { .. } => {}
     }
 }

@@ -15,7 +15,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::{buffer::Buffer, context::Runtime, link::bug, stats::Counters};
-use crate::{Error, Result};
+use crate::{Error, Result, trace::span};
 
 /// The most that one staging buffer holds.
 const CHUNK: usize = 32 << 20;
@@ -30,6 +30,7 @@ impl Runtime {
     /// As [`Runtime::buffer`].
     pub(crate) fn upload(&self, data: &[u8]) -> Result<Buffer> {
         self.health().check()?;
+        let _span = span!("upload", bytes = data.len());
         let buffer = self.buffer(data.len() as u64)?;
         let mut offset = 0;
         for chunk in data.chunks(CHUNK) {

@@ -1,0 +1,73 @@
+//! How long each kernel takes, in scopes of wgpu-profiler.
+
+use std::time::Duration;
+
+use wgpu_profiler::{GpuProfiler, GpuProfilerSettings, GpuTimerQueryResult};
+
+use super::{
+    commands::{Command, Step},
+    context::Runtime,
+    link::bug,
+    submit::encode_transfer,
+};
+use crate::Result;
+
+/// Most milliseconds that a callback may still be due after its submission has ended.
+const PATIENCE_MS: u32 = 5_000;
+
+impl Runtime {
+    /// Submits the commands, each kernel in a pass and a scope of its own, waits for them, and returns the scopes in order;
+    /// `None` if the device has no timestamps.
+    ///
+    /// # Errors
+    /// As [`Runtime::submit`].
+    pub(crate) fn submit_profiled(&self, commands: &[Command]) -> Result<Option<Vec<GpuTimerQueryResult>>> {
+        if !self.has_timestamps() {
+            self.submit(commands)?;
+            self.wait()?;
+            return Ok(None);
+        }
+        self.health().check()?;
+        let plan = self.plan(commands)?;
+        if plan.kernels == 0 {
+            // No scope, and so nothing that the profiler could resolve.
+            if !plan.steps.is_empty() {
+                self.run(&plan, |_| (), |_| ())?;
+            }
+            self.wait()?;
+            return Ok(Some(Vec::new()));
+        }
+        // Groups would be pushed around the passes; the passes have labels.
+        let settings = GpuProfilerSettings { enable_debug_groups: false, ..GpuProfilerSettings::default() };
+        let fault = |error: &dyn std::fmt::Display| bug("a profile", error);
+        let mut profiler = GpuProfiler::new(self.device(), settings).map_err(|e| fault(&e))?;
+        let submitted = self.run_with(&plan, |submitter, encoder| {
+            for step in &plan.steps {
+                let Step::Kernel { label, .. } = step else {
+                    encode_transfer(step, encoder);
+                    continue;
+                };
+                let query = profiler.begin_pass_query(*label, encoder);
+                let timestamp_writes = query.compute_pass_timestamp_writes();
+                let descriptor = wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes };
+                self.encode_kernel(submitter, step, &mut encoder.begin_compute_pass(&descriptor), &mut None);
+                profiler.end_query(encoder, query);
+            }
+            profiler.resolve_queries(encoder);
+        })?;
+        let ended = self.link().scoped(|| profiler.end_frame());
+        ended.map_err(|e| fault(&e))?.map_err(|e| fault(&e))?;
+        let period = self.queue().get_timestamp_period();
+        self.await_submitted(&submitted)?;
+        // The timestamps are mapped by callbacks, which may be due in another thread although the submission has ended.
+        for _ in 0..PATIENCE_MS {
+            if let Some(scopes) = profiler.process_finished_frame(period) {
+                return Ok(Some(scopes));
+            }
+            self.health().check()?;
+            std::thread::sleep(Duration::from_millis(1));
+            self.link().poll_once();
+        }
+        Err(fault(&"the timestamps could not be mapped"))
+    }
+}

@@ -1,0 +1,151 @@
+//! What `explain` says: the tree, the bytes, and each reason for which two kernels are not one.
+
+mod common;
+
+use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, Unfused, explain, s};
+
+/// Rows of three, no and two elements of `width` numbers each.
+fn rows(device: &Device, width: usize) -> Tensor {
+    let mut inner_shape = vec![5];
+    if width > 1 {
+        inner_shape.push(width);
+    }
+    let values = HostValues::F32((0..5 * width).map(|k| k as f32 + 1.0).collect());
+    let host =
+        HostTensor { nested_row_splits: vec![vec![0, 3, 3, 5]], uniform_row_lengths: vec![None], inner_shape, values };
+    host.to_device(device).expect("uploads")
+}
+
+fn vector(device: &Device, values: HostValues) -> Tensor {
+    HostTensor::dense(&[values.len()], values).to_device(device).expect("uploads")
+}
+
+/// Element-wise, and much to compute: the random bits of twenty rounds.
+fn dear(x: &Tensor) -> Result<Tensor> {
+    x.dropout(0.5, 7)
+}
+
+/// What is stored between kernels: the operation of each array, with the reason.
+fn reasons(e: &Explain) -> Vec<(&'static str, Unfused)> {
+    e.kernels.iter().flat_map(|k| &k.inputs).map(|i| (i.operation, i.why)).collect()
+}
+
+/// A program whose plan has the reason.
+type Case = (Unfused, fn(&Device) -> Result<Explain>);
+
+const CASES: [Case; 13] = [
+    (Unfused::EndsKernel("row_scan"), |d| rows(d, 1).cumsum(1, false, false)?.reduce_sum(1, false)?.explain()),
+    (Unfused::Requested, |d| {
+        let twice = (&rows(d, 1) * 2f32)?;
+        explain(&[&twice, &twice.reduce_sum(1, false)?])
+    }),
+    (Unfused::SeveralReaders, |d| {
+        let x = dear(&rows(d, 1))?;
+        explain(&[&x.reduce_sum(1, false)?, &x.cumsum(1, false, false)?])
+    }),
+    (Unfused::ComputedPositions, |d| {
+        dear(&rows(d, 1).values()?)?.gather(&vector(d, HostValues::I32(vec![1, 1, 1])), None, 0)?.explain()
+    }),
+    (Unfused::EvaluatedOften, |d| dear(&rows(d, 1))?.argsort(1, false)?.explain()),
+    (Unfused::Search, |d| {
+        let x = rows(d, 1);
+        let by = vector(d, HostValues::F32(vec![1.0, 2.0, 3.0])).expand_dims(1)?;
+        (&x * &by)?.boolean_mask(&x.greater(2f32)?)?.explain()
+    }),
+    (Unfused::OncePerRow, |d| {
+        let x = rows(d, 2);
+        (&x - &x.reduce_mean(1, true)?)?.explain()
+    }),
+    (Unfused::OtherRows, |d| rows(d, 1).reduce_sum(1, false)?.reverse(0)?.explain()),
+    (Unfused::Condition, |d| rows(d, 1).check_numerics("finite")?.slice(s![.., 1..])?.explain()),
+    (Unfused::Splits, |d| rows(d, 1).slice(s![1..])?.reduce_sum(1, false)?.explain()),
+    (Unfused::StorageBuffers, |d| {
+        let x = |k: u8| vector(d, HostValues::F32(vec![f32::from(k); 5]));
+        (1..16).try_fold(x(0), |sum, k| &sum + &x(k))?.explain()
+    }),
+    (Unfused::KernelSize, |d| dear(&rows(d, 1).reduce_sum(1, false)?)?.explain()),
+    (Unfused::ConditionsOnly, |d| {
+        let x = rows(d, 1);
+        (&x.slice(s![.., ..1])? + &x.slice(s![.., 1..])?)?.explain()
+    }),
+];
+
+#[test]
+fn each_reason_is_given() {
+    for (_, device) in common::devices() {
+        for (why, program) in CASES {
+            let explained = program(&device).expect("explained");
+            let found = reasons(&explained);
+            let name = device.name();
+            assert!(found.iter().any(|(_, w)| *w == why), "{name}: {why:?} is not in {found:?}\n{explained}");
+        }
+    }
+}
+
+#[test]
+fn without_fusing_every_map_is_stored() {
+    let device = Device::cpu_unfused();
+    let explained = (&rows(&device, 1) * 2f32).and_then(|x| x.reduce_sum(1, false)?.explain()).expect("explained");
+    assert_eq!(reasons(&explained), [("multiply", Unfused::Disabled)]);
+}
+
+/// A mask, scanned, next to a reduction of what it keeps some of.
+fn masked(device: &Device) -> Result<Explain> {
+    let x = rows(device, 1);
+    let shared = dear(&x)?;
+    let kept = shared.boolean_mask(&x.greater(&x.reduce_mean(1, true)?)?)?;
+    explain(&[&kept.cumsum(1, false, false)?, &shared.reduce_max(1, false)?])
+}
+
+#[test]
+fn it_prints_as_a_tree() {
+    let tree = "\
+7 kernels, 7 dispatches, 0 waits; 1.3 KiB moved, 100 B at the least (x 13.52)
+#6 row_scan: cumsum
+│  <= 5 elements, 1 dispatch, reads 36 B, writes 20 B
+├─ #3 map: boolean_mask, asked for
+│  │  4 elements, 1 dispatch, reads 48 B, writes 16 B
+│  │  stored (16 B): row splits are searched as an array
+│  └─ #2 marks: boolean_mask
+│     │  5 elements, 1 dispatch, reads 9 B, writes 524 B (x 1.02)
+│     │  stored (520 B): a marks kernel ends here
+│     └─ #1 row_reduce: greater < reduce_mean < reduce_mean
+│           5 elements, 1 dispatch, reads 41 B, writes 10 B (x 1.24)
+│           stored (5 B): its reader would search for rows, element by element
+└─ #5 compact: boolean_mask
+   │  <= 5 elements, 1 dispatch, reads 540 B, writes 20 B
+   │  stored (20 B): a compact kernel ends here
+   ├─ #2 marks: boolean_mask, as above
+   │     stored (520 B): a marks kernel ends here
+   ├─ #4 map: dropout
+   │     5 elements, 1 dispatch, reads 20 B, writes 20 B
+   │     stored (20 B): several read it, and it is dear to compute for each
+   └─ #3 map: boolean_mask, as above
+         stored (16 B): it was asked for
+#7 row_reduce: reduce_max < reduce_max
+│  3 elements, 1 dispatch, reads 36 B, writes 12 B
+└─ #4 map: dropout, as above
+      stored (20 B): several read it, and it is dear to compute for each
+";
+    assert_eq!(masked(&Device::cpu()).expect("explained").to_string(), tree);
+}
+
+#[test]
+fn the_tree_is_there_as_values() {
+    for (_, device) in common::devices() {
+        let e = masked(&device).expect("explained");
+        for (k, kernel) in e.kernels.iter().enumerate() {
+            assert!(
+                kernel.inputs.iter().all(|i| i.kernel < k),
+                "{}: a kernel before what it reads\n{e}",
+                device.name()
+            );
+            assert!(kernel.bytes_read + kernel.bytes_written >= kernel.least_bytes, "{}: {kernel:?}", device.name());
+            assert!(kernel.ratio() >= 1.0);
+        }
+        assert_eq!(e.kernels.iter().filter(|k| k.is_output).count(), 3, "values, splits and maxima\n{e}");
+        assert_eq!(e.ratio(), e.bytes() as f64 / e.least_bytes as f64);
+    }
+    let nothing = explain(&[]).expect("nothing");
+    assert_eq!((nothing.ratio(), nothing.kernels.len()), (1.0, 0));
+}
