@@ -51,8 +51,8 @@ pub fn eval(tensors: &[&Tensor]) -> Result<()> {
 /// ```
 /// # use ragged::{Device, RaggedTensor, explain};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
-/// let kernels = explain(&[&x.reduce_mean(1, false)?, &x.reduce_max(1, false)?])?.kernels;
-/// assert_eq!(kernels.len(), 1);
+/// let (mean, most) = (x.reduce_mean(1, false)?, x.reduce_max(1, false)?);
+/// assert_eq!(explain(&[&mean, &most])?.kernels.len(), 1);
 /// # Ok::<(), ragged::Error>(())
 /// ```
 pub fn explain(tensors: &[&Tensor]) -> Result<Explain> {
@@ -70,7 +70,8 @@ pub fn explain(tensors: &[&Tensor]) -> Result<Explain> {
 /// ```
 /// # use ragged::{Device, HostValues, RaggedTensor, to_host};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
-/// let read = to_host(&[&x.reduce_sum(1, false)?, &x.reduce_prod(1, false)?])?;
+/// let (sum, product) = (x.reduce_sum(1, false)?, x.reduce_prod(1, false)?);
+/// let read = to_host(&[&sum, &product])?;
 /// assert_eq!(read[1].values, HostValues::F32(vec![3.0, 1.0, 5.0]));
 /// # Ok::<(), ragged::Error>(())
 /// ```
@@ -88,7 +89,7 @@ pub fn to_host(tensors: &[&Tensor]) -> Result<Vec<HostTensor>> {
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (least, most) = (x.reduce_min(1, false)?, x.reduce_max(1, false)?);
 /// let read = pollster::block_on(to_host_async(&[&least, &most]))?;
-/// assert_eq!(read[0].values, HostValues::F32(vec![1.0, f32::INFINITY, 5.0]));
+/// assert_eq!(read[0].values, HostValues::F32(vec![1.0, f32::MAX, 5.0]));
 /// # Ok::<(), ragged::Error>(())
 /// ```
 pub fn to_host_async(tensors: &[&Tensor]) -> impl Future<Output = Result<Vec<HostTensor>>> + Send + use<> {
