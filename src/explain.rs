@@ -82,7 +82,7 @@ fn ratio(bytes: u64, least: u64) -> f64 {
 ///     "\
 /// 2 kernels, 2 dispatches, 0 waits; 80 B moved, 40 B at the least (x 2.00)
 /// #2 row_reduce: reduce_sum
-///    3 elements, 1 dispatch, reads 28 B, writes 12 B
+/// │  3 elements, 1 dispatch, reads 28 B, writes 12 B
 /// └─ #1 row_scan: cumsum < multiply
 ///       3 elements, 1 dispatch, reads 28 B, writes 12 B
 ///       stored (12 B): a row_scan kernel ends here

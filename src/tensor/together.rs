@@ -89,7 +89,7 @@ pub fn to_host(tensors: &[&Tensor]) -> Result<Vec<HostTensor>> {
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (least, most) = (x.reduce_min(1, false)?, x.reduce_max(1, false)?);
 /// let read = pollster::block_on(to_host_async(&[&least, &most]))?;
-/// assert_eq!(read[0].values, HostValues::F32(vec![1.0, f32::INFINITY, 5.0]));
+/// assert_eq!(read[0].values, HostValues::F32(vec![1.0, f32::MAX, 5.0]));
 /// # Ok::<(), ragged::Error>(())
 /// ```
 pub fn to_host_async(tensors: &[&Tensor]) -> impl Future<Output = Result<Vec<HostTensor>>> + Send + use<> {
