@@ -1,7 +1,8 @@
 //! The GPU backend: steps become WGSL kernels, which a runtime over wgpu runs.
 //!
 //! ```text
-//! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL) -> runtime (buffers, pipelines, queue)
+//! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL) -> windows (arrays larger than a binding)
+//!      -> prepare (compiled, and kept for the next time) -> record (buffers, commands) -> runtime (pool, pipelines, queue)
 //! ```
 //!
 //! One file a primitive holds its grids, scratch sizes and launches, under the stem of its kernel.
@@ -11,8 +12,11 @@ mod bounds;
 mod codegen;
 mod launch;
 mod lower;
+mod prepare;
 mod prepared;
 mod probe;
+mod read;
+mod record;
 pub(crate) mod runtime;
 
 pub(crate) use backend::GpuBackend;

@@ -1,0 +1,152 @@
+//! From a plan to kernels that are ready to run: lowered, compiled, every size looked at, nothing allocated.
+
+use super::backend::GpuBackend;
+use super::codegen::Binding;
+use super::launch::{Launch, Lowered};
+use super::lower::lower;
+use super::prepared::{Bound, Kernel, Place, Prepared, ReadyArray, ReadyStep, Source};
+use super::runtime::Access;
+use super::windows::{self, Windowed};
+use crate::error::{Error, Result};
+use crate::graph::backend::Backend;
+use crate::graph::node::{Node, Recipe};
+use crate::graph::plan::{Plan, Step};
+
+impl GpuBackend {
+    /// Compiles a plan. All sizes are looked at; nothing is allocated.
+    pub(super) fn prepare(&self, plan: &Plan) -> Result<Prepared> {
+        self.runtime.counters().plan();
+        let mut out = Prepared { inputs: Vec::new(), steps: Vec::with_capacity(plan.steps.len()), slots: 0 };
+        for step in &plan.steps {
+            let op = step.out.op();
+            let array = |n: &&Node| ReadyArray { node: n.digest(), bytes: node_bytes(n) };
+            let outputs: Vec<ReadyArray> = step.outputs().iter().map(array).collect();
+            outputs.iter().try_for_each(|array| self.check_bytes(op, array.bytes))?;
+            let lowered = lower(step, out.slots)?;
+            lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
+            let mut source = |n: &Node| source(&mut out, n);
+            let depends = step.reads.iter().chain(&step.after).map(&mut source).collect();
+            let mut kernels = Vec::new();
+            for launch in &lowered.launches {
+                let arrays: Vec<Bound> = launch.bindings.iter().map(|b| bound(b, &mut source)).collect();
+                match self.windows(step, &lowered, launch)? {
+                    None => kernels.push(self.whole(launch, &arrays)?),
+                    Some(parts) => {
+                        for part in parts {
+                            kernels.push(self.part(launch, part, &arrays)?);
+                        }
+                    }
+                }
+            }
+            let mut checks = step.checks.clone();
+            if let Recipe::Assert { check, .. } = &step.recipe {
+                checks.push(check.clone());
+            }
+            out.slots += checks.len() as u32;
+            let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
+            out.steps.push(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks, overflow, depends });
+        }
+        Ok(out)
+    }
+
+    fn check_bytes(&self, what: &str, bytes: u64) -> Result<()> {
+        if bytes <= self.max_bytes() {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            what: what.into(),
+            requested: bytes,
+            unit: "bytes",
+            limit: self.max_bytes(),
+            whose: self.name.clone(),
+        })
+    }
+
+    /// The launch's kernel, if it binds arrays larger than a binding.
+    pub(super) fn windows(&self, step: &Step, lowered: &Lowered, launch: &Launch) -> Result<Option<Vec<Windowed>>> {
+        let bytes = |b: &Binding| match b {
+            Binding::Read(n) => node_bytes(n),
+            Binding::Output(k) => node_bytes(step.outputs()[*k]),
+            Binding::Scratch(k) | Binding::ScratchRead(k) => lowered.scratch[*k],
+            Binding::Status => 0,
+        };
+        let bytes: Vec<u64> = launch.bindings.iter().map(bytes).collect();
+        let windowed = windows::split(step, launch, &bytes);
+        let needed = windowed.iter().flatten().map(|w| w.places.len() as u64).max().unwrap_or(0);
+        let limit = u64::from(self.runtime.limits().storage_buffers);
+        if needed <= limit {
+            return Ok(windowed);
+        }
+        Err(Error::Limit {
+            what: format!("{}: arrays of {} bytes in all", step.out.op(), bytes.iter().sum::<u64>()),
+            requested: needed,
+            unit: "bindings",
+            limit,
+            whose: self.name.clone(),
+        })
+    }
+
+    fn whole(&self, launch: &Launch, arrays: &[Bound]) -> Result<Kernel> {
+        let access: Vec<Access> = launch.bindings.iter().map(access).collect();
+        Ok(Kernel {
+            pipeline: self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access, launch.checks)?,
+            places: arrays.iter().map(|&what| Place { what, window: None }).collect(),
+            params: launch.params.clone(),
+            workgroups: launch.workgroups,
+            depth: launch.depth,
+            label: launch.label.clone(),
+        })
+    }
+
+    fn part(&self, launch: &Launch, part: Windowed, arrays: &[Bound]) -> Result<Kernel> {
+        let access: Vec<Access> = part.places.iter().map(|p| access(&launch.bindings[p.binding])).collect();
+        Ok(Kernel {
+            // The proofs are about arrays that are bound whole.
+            pipeline: self.runtime.pipeline(
+                &launch.label,
+                &part.text,
+                launch.entry,
+                &access,
+                launch.checks.with_bounds(),
+            )?,
+            places: part.places.into_iter().map(|p| Place { what: arrays[p.binding], window: p.window }).collect(),
+            params: part.params,
+            workgroups: part.workgroups,
+            depth: launch.depth,
+            label: launch.label.clone(),
+        })
+    }
+}
+
+/// Where a plan finds the array.
+fn source(plan: &mut Prepared, node: &Node) -> Source {
+    let digest = node.digest();
+    if let Some(k) = plan.made().position(|made| made == digest) {
+        return Source::Made(k);
+    }
+    Source::Input(plan.inputs.iter().position(|d| *d == digest).unwrap_or_else(|| {
+        plan.inputs.push(digest);
+        plan.inputs.len() - 1
+    }))
+}
+
+fn bound(binding: &Binding, source: &mut impl FnMut(&Node) -> Source) -> Bound {
+    match binding {
+        Binding::Read(n) => Bound::Array(source(n)),
+        Binding::Output(k) => Bound::Output(*k),
+        Binding::Scratch(k) | Binding::ScratchRead(k) => Bound::Scratch(*k),
+        Binding::Status => Bound::Status,
+    }
+}
+
+fn access(binding: &Binding) -> Access {
+    match binding {
+        Binding::Read(_) | Binding::ScratchRead(_) => Access::Read,
+        _ => Access::ReadWrite,
+    }
+}
+
+/// Bytes of an array in storage, in whole words.
+fn node_bytes(n: &Node) -> u64 {
+    n.bytes().next_multiple_of(4)
+}

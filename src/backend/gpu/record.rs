@@ -1,0 +1,164 @@
+//! From kernels that are ready to commands: buffers from the pool, and the results that nodes have once these are submitted.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::backend::GpuBackend;
+use super::prepared::{Bound, Place, Prepared, Source};
+use super::runtime::{Buffer, BufferSlice, Command, Dispatch};
+use crate::error::Result;
+use crate::graph::backend::{Backend, Status};
+use crate::graph::digest::Digest;
+use crate::graph::expr::Check;
+use crate::graph::node::{Node, Stored};
+use crate::graph::plan::plan;
+
+/// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are cleared
+/// to without a kernel; that of a scan is whether its total did not fit.
+#[derive(Debug)]
+pub(super) struct StatusBlock {
+    pub(super) buffer: Buffer,
+    is_flag: bool,
+}
+
+impl StatusBlock {
+    pub(super) fn first_offender(&self, word: u32) -> u32 {
+        match (self.is_flag, word) {
+            (true, 0) => u32::MAX,
+            (true, _) => 0,
+            (false, inverted) => !inverted,
+        }
+    }
+}
+
+/// Commands of a plan, and the results that its nodes have once they are submitted.
+#[derive(Default)]
+pub(super) struct Recorded {
+    pub(super) commands: Vec<Command>,
+    results: HashMap<Digest, Stored>,
+}
+
+impl Recorded {
+    pub(super) fn stored(&self, node: &Node) -> Stored {
+        match node.stored() {
+            Some(stored) => stored.clone(),
+            None => self.results.get(&node.digest()).expect("bug: a node that was not evaluated").clone(),
+        }
+    }
+
+    pub(super) fn buffer(&self, node: &Node) -> Buffer {
+        buffer(&self.stored(node))
+    }
+
+    /// Hands the results to their nodes, those that are alive: after submission, so that no other thread can submit a reader
+    /// first.
+    pub(super) fn publish(self) {
+        for (digest, stored) in self.results {
+            if let Some(node) = Node::find(digest) {
+                node.set_stored(stored);
+            }
+        }
+    }
+}
+
+fn buffer(stored: &Stored) -> Buffer {
+    let data = stored.data.clone().downcast::<Buffer>().expect("bug: an array of another backend");
+    Buffer::clone(&data)
+}
+
+impl GpuBackend {
+    /// The commands that store the nodes, by a plan that is at hand or by a new one.
+    pub(super) fn record(&self, nodes: &[Node]) -> Result<Recorded> {
+        let wanted: Vec<Digest> = nodes.iter().filter(|n| n.stored().is_none()).map(Node::digest).collect();
+        if wanted.is_empty() {
+            return Ok(Recorded::default());
+        }
+        if let Some(known) = self.plans.get(&wanted)
+            && let Some(inputs) = known.inputs()
+        {
+            return self.commands(&known, &inputs);
+        }
+        loop {
+            let prepared = Arc::new(self.prepare(&plan(nodes, self.plan_limits()))?);
+            // Where another thread has stored a node since, what is left to do is less: planned again.
+            if let Some(inputs) = prepared.inputs() {
+                self.plans.insert(wanted.into(), prepared.clone());
+                return self.commands(&prepared, &inputs);
+            }
+        }
+    }
+
+    fn commands(&self, plan: &Prepared, inputs: &[Stored]) -> Result<Recorded> {
+        let arrays = plan
+            .steps
+            .iter()
+            .flat_map(|step| step.outputs.iter().map(|array| array.bytes).chain(step.scratch.iter().copied()));
+        let outcomes = (plan.slots > 0).then_some(u64::from(plan.slots) * 4);
+        let what = plan.steps.last().map_or("nothing", |step| step.op);
+        self.runtime.check_budget(what, arrays.chain(outcomes))?;
+        let mut out = Recorded::default();
+        let status = match plan.slots {
+            0 => None,
+            n => {
+                let buffer = self.runtime.buffer(u64::from(n) * 4)?;
+                out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
+                Some(Arc::new(StatusBlock { buffer, is_flag: false }))
+            }
+        };
+        let block = || status.clone().expect("bug: slots were counted");
+        let mut made: Vec<Stored> = Vec::with_capacity(plan.steps.len());
+        let mut slot = 0;
+        for step in &plan.steps {
+            let outputs: Vec<Buffer> =
+                step.outputs.iter().map(|array| self.runtime.buffer(array.bytes)).collect::<Result<_>>()?;
+            let scratch: Vec<Buffer> =
+                step.scratch.iter().map(|&bytes| self.runtime.buffer(bytes)).collect::<Result<_>>()?;
+            let stored = |from: Source| match from {
+                Source::Input(k) => &inputs[k],
+                Source::Made(k) => &made[k],
+            };
+            let mut outcomes: Vec<Status> = Vec::new();
+            for from in &step.depends {
+                Status::inherit(&mut outcomes, &stored(*from).status);
+            }
+            for check in &step.checks {
+                outcomes.push(Status::new(block(), slot, check.clone()));
+                slot += 1;
+            }
+            if let Some((k, word)) = step.overflow {
+                let block = Arc::new(StatusBlock { buffer: scratch[k].clone(), is_flag: true });
+                outcomes.push(Status::new(block, word, Check::overflow(step.op)));
+            }
+            for &k in &step.cleared_outputs {
+                out.commands.push(Command::Fill { buffer: outputs[k].clone(), word: 0 });
+            }
+            for kernel in &step.kernels {
+                let slice = |place: &Place| {
+                    let buffer = match place.what {
+                        Bound::Array(from) => buffer(stored(from)),
+                        Bound::Output(k) => outputs[k].clone(),
+                        Bound::Scratch(k) => scratch[k].clone(),
+                        Bound::Status => block().buffer.clone(),
+                    };
+                    match &place.window {
+                        None => buffer.into(),
+                        Some(bytes) => BufferSlice::window(buffer, bytes.clone()),
+                    }
+                };
+                out.commands.push(Command::Dispatch(Dispatch {
+                    pipeline: kernel.pipeline.clone(),
+                    buffers: kernel.places.iter().map(slice).collect(),
+                    params: kernel.params.clone(),
+                    workgroups: kernel.workgroups,
+                    depth: kernel.depth,
+                    label: kernel.label.clone(),
+                }));
+            }
+            let status: Arc<[Status]> = outcomes.into();
+            let stored = |output| Stored { data: Arc::new(output), status: status.clone() };
+            made.extend(outputs.into_iter().map(stored));
+        }
+        out.results = plan.made().zip(made).collect();
+        Ok(out)
+    }
+}
