@@ -3,16 +3,33 @@
 //! Elements of the result are numbered by where they come from: those of the left operand by their position, those of
 //! the right one by their position plus the left one's capacity.
 
+use std::collections::HashSet;
+
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, Rows, for_each_node};
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 /// Of an element: whether it is the left operand's, and its position in either.
 type Pieces = [Expr; 3];
+
+/// Arrays that positions in pieces may be made of: the smallest device binds 8 in all, among them both operands' values, the
+/// output, a count and the block of conditions.
+const MOST_ARRAYS: usize = 3;
+
+/// How many arrays the pieces are made of.
+fn arrays(pieces: &Pieces) -> usize {
+    let mut found = HashSet::new();
+    for e in pieces {
+        for_each_node(e, &mut |n| {
+            found.insert(n.digest());
+        });
+    }
+    found.len()
+}
 
 /// The elements of a level of the result.
 struct Joined {
@@ -235,7 +252,7 @@ impl<'a> Pair<'a> {
         // Positions that show their row let the operands' own maps in. What is wider than a position is never stored for
         // the search in it: there the position is.
         let [in_x, x, y] = match xs {
-            Values::Numbers(_) if width <= 1 => joined.pieces.clone(),
+            Values::Numbers(_) if width <= 1 && arrays(&joined.pieces) <= MOST_ARRAYS => joined.pieces.clone(),
             _ => joined.split(&Expr::load(&from, Expr::index().div(step.clone()))),
         };
         let number = Expr::index().rem(step.clone());

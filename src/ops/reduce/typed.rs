@@ -28,10 +28,10 @@ averaged!(
 macro_rules! forward {
     ($bound:ident: $($name:ident -> $out:ty),*) => {
         impl<T: $bound> RaggedTensor<T> {$(
-            #[doc = concat!("[`Tensor::", stringify!($name), "`] of typed values.")]
+            #[doc = concat!("[`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ") of typed values.")]
             ///
             /// # Errors
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]
             #[track_caller]
             pub fn $name(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<RaggedTensor<$out>> {
                 self.erased().$name(axis, keepdims)?.try_into()
