@@ -82,7 +82,10 @@ impl GpuBackend {
             let prepared = Arc::new(self.prepare(&plan(nodes, self.plan_limits()))?);
             // Where another thread has stored a node since, what is left to do is less: planned again.
             if let Some(inputs) = prepared.inputs() {
-                self.plans.insert(wanted.into(), prepared.clone());
+                // What another thread stored before the plan was made is no part of it, but would be asked of it.
+                if wanted.iter().all(|root| prepared.made().any(|made| made == *root)) {
+                    self.plans.insert(wanted.into(), prepared.clone());
+                }
                 return self.commands(&prepared, &inputs);
             }
         }
