@@ -3,7 +3,7 @@
 # the engine takes of that, and other libraries beside it.
 #
 #   benches/on_a_gpu.sh                          everything, on the first adapter
-#   benches/on_a_gpu.sh --device NAME PART...    another adapter; some of: tests ceilings workloads rivals results
+#   benches/on_a_gpu.sh --device NAME PART...    another adapter; some of: tests ceilings tune workloads rivals results
 #
 # Writes benches/results/<adapter>-<driver>.md and .json from what the parts have left in target/on_a_gpu/, so that they can
 # run one at a time, and there report.html. A part that fails is named in the results, and makes the script fail at its end.
@@ -19,7 +19,7 @@ if [[ "${1:-}" == --device ]]; then
 fi
 parts=("$@")
 if ((${#parts[@]} == 0)); then
-    parts=(tests ceilings workloads rivals results)
+    parts=(tests ceilings tune workloads rivals results)
 fi
 out=target/on_a_gpu
 mkdir -p "$out"
@@ -28,6 +28,7 @@ cargo build --release --quiet
 bench=target/release/ragged-bench
 sizes=(4194304 16777216 67108864 268435456) # 2^22 to 2^28
 rival_size=16777216
+tune_size=67108864
 repeat=20
 if "$bench" --only workloads --op sum --dist empty --values 64 --repeat 1 --device "$device" | grep -q 'software adapter'; then
     if [[ "${RAGGED_ANY_ADAPTER:-}" != 1 ]]; then
@@ -36,6 +37,7 @@ if "$bench" --only workloads --op sum --dist empty --values 64 --repeat 1 --devi
     fi
     sizes=(16384 65536)
     rival_size=16384
+    tune_size=16384
     repeat=2
 fi
 
@@ -60,6 +62,10 @@ tests() {
 
 ceilings() {
     part ceilings "$bench" ceilings --device "$device" --json "$out/ceilings.json"
+}
+
+tune() {
+    part tune "$bench" tune --device "$device" --values "$tune_size" --repeat "$repeat"
 }
 
 workloads() {
@@ -113,6 +119,8 @@ results() {
         done
         printf '## Ceilings\n\n'
         blocks "$out/ceilings.txt"
+        printf '## Tuning\n\n'
+        blocks "$out/tune.txt"
         printf '## Workloads\n\n'
         printf 'The column `of copy` is the share of a copy of as many values through the same API.\n\n'
         for file in $(find "$out" -name 'workloads-*.txt' | sort -V); do
@@ -152,7 +160,7 @@ results() {
 
 for name in "${parts[@]}"; do
     case "$name" in
-        tests | ceilings | workloads | rivals | results) "$name" ;;
+        tests | ceilings | tune | workloads | rivals | results) "$name" ;;
         *)
             echo "on_a_gpu: no part is called $name" >&2
             exit 2

@@ -1,16 +1,17 @@
 // Computes every element of an array from its position alone: out[i] = value(i).
 //
-// Idea     One invocation computes 4 elements: 256 apart, so that loads and stores coalesce; or, where elements are packed
+// Idea     One invocation computes 4 elements, or 8 or 16: 256 apart, so that loads and stores coalesce; or, where elements are packed
 //          into words, those of one word of four, or of two words of two. The generated text says which (`place`).
 // Traffic  What value(i) loads, once, and the output, once.
-// Limits   n < 2^32 - 1024. No workgroup memory, no barriers.
+// Limits   n < 2^32 - MAP_TILE. No workgroup memory, no barriers.
 //
-// Generated  fn live() -> u32                 elements there are, at most the capacity; may read a buffer
+// Generated  const MAP_TILE: u32                elements of a workgroup: 1024, 2048 or 4096
+//            fn live() -> u32                 elements there are, at most the capacity; may read a buffer
 //            fn place(tile: u32, t: u32, k: u32) -> u32   the k-th element of invocation t
 //            fn value(i: u32, row: u32) -> Elem           `row` is not used here
 //            fn store(i: u32, row: u32, v: Elem)          for packed types called for the elements of a word in order
 // Head       head[0].x  capacity; head[1].x  the first tile of this dispatch
-// Grid       capacity / 1024 workgroups, rounded up, folded; or a part of them
+// Grid       capacity / MAP_TILE workgroups, rounded up, folded; or a part of them
 
 @compute @workgroup_size(256)
 fn main(
@@ -20,10 +21,10 @@ fn main(
 ) {
     let tile = p.head[1].x + wid.x + wid.y * grid.x;
     let n = min(live(), p.head[0].x);
-    if (tile > n / 1024u) {
+    if (tile > n / MAP_TILE) {
         return;
     }
-    for (var k = 0u; k < 4u; k++) {
+    for (var k = 0u; k < MAP_TILE / 256u; k++) {
         let i = place(tile, t, k);
         if (i < n) {
             store(i, 0u, value(i, 0u));

@@ -1,16 +1,16 @@
 // Computes every element of a ragged array from its position and its row: out[i] = value(i, row).
 //
-// Idea     A tile of 1024 elements finds the rows of its first and last element by two searches in the splits; each
+// Idea     A tile of MAP_TILE elements finds the rows of its first and last element by two searches in the splits; each
 //          element then searches between these two only, mostly a handful of rows. Any number of empty rows or one giant
 //          row cost a few more steps of the search, nothing else.
 // Traffic  As map.wgsl, plus the splits of the tile's rows, from the cache after the first touch.
-// Limits   n < 2^32 - 1024. 2 words of workgroup memory, one barrier.
+// Limits   n < 2^32 - MAP_TILE. 2 words of workgroup memory, one barrier.
 //
-// Generated  fn live() -> u32, fn place, fn value, fn store        as in map.wgsl
+// Generated  const MAP_TILE, fn live() -> u32, fn place, fn value, fn store        as in map.wgsl
 //            fn splits_at(i: u32) -> u32                  i <= rows, sorted
 // Head       head[0]  capacity, rows (capacity), numbers an element has (positions are divided by it to get to the splits);
 //            head[1].x  the first tile of this dispatch
-// Grid       capacity / 1024 workgroups, rounded up, folded; or a part of them
+// Grid       capacity / MAP_TILE workgroups, rounded up, folded; or a part of them
 
 var<workgroup> tile_rows: array<u32, 2>;
 
@@ -37,20 +37,20 @@ fn main(
 ) {
     let tile = p.head[1].x + wid.x + wid.y * grid.x;
     let n = min(live(), p.head[0].x);
-    if (tile > n / 1024u) {
+    if (tile > n / MAP_TILE) {
         return; // uniform: the tile and the live count are the same for the whole workgroup
     }
     let inner = max(p.head[0].z, 1u);
     let last_row = max(p.head[0].y, 1u) - 1u;
     if (t < 2u) {
         let last = max(n, 1u) - 1u;
-        let edge = select(tile * 1024u, min(tile * 1024u + 1023u, last), t == 1u);
+        let edge = select(tile * MAP_TILE, min(tile * MAP_TILE + (MAP_TILE - 1u), last), t == 1u);
         tile_rows[t] = row_between(0u, last_row, edge / inner);
     }
     workgroupBarrier(); // uniform: only whole workgroups returned above
     let low = tile_rows[0];
     let high = tile_rows[1];
-    for (var k = 0u; k < 4u; k++) {
+    for (var k = 0u; k < MAP_TILE / 256u; k++) {
         let i = place(tile, t, k);
         if (i < n) {
             let row = row_between(low, high, i / inner);

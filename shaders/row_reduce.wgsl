@@ -29,8 +29,8 @@
 //          searches, which stay in the caches. Blocks grow with `inner` since what is reduced may be far smaller than its
 //          partials: a look-up in a table reads 4 bytes for `inner` numbers. Where elements are
 //          mapped, those of rows of several blocks are read twice, the splits too, and every element is written once.
-// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha = 4, or 1 or 0
-//          where 4 would not fit: right all the same, only less well balanced). Elem is at most 52 bytes: the larger, the
+// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha = 4 or what
+//          the device is tuned to, or 1 or 0 where that would not fit: right all the same, only less well balanced). Elem is at most 52 bytes: the larger, the
 //          smaller the tile, since a tile's blocks take 8 lanes each. Elements are mapped for inner = 1.
 //          The partials of one row are reduced by one workgroup for each 16 columns.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows.

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
+use crate::tuning::Tuning;
 
 /// Where tensors live and who computes them: a GPU, or this machine's processor. Cheap to clone.
 ///
@@ -35,13 +36,13 @@ type Opened = Result<Device>;
 static OPENED: Mutex<Vec<(usize, Opened)>> = Mutex::new(Vec::new());
 
 fn open(adapter: &Adapter, options: &DeviceOptions, fuse: bool) -> Result<Device> {
-    Ok(backend_over(Runtime::open(adapter, options)?, fuse))
+    Ok(backend_over(Runtime::open(adapter, options)?, fuse, options))
 }
 
-fn backend_over(runtime: Arc<Runtime>, fuse: bool) -> Device {
+fn backend_over(runtime: Arc<Runtime>, fuse: bool, options: &DeviceOptions) -> Device {
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
     let name = runtime.info().name.clone();
-    Device(Arc::new(GpuBackend::new(runtime, id, name, fuse)))
+    Device(Arc::new(GpuBackend::new(runtime, id, name, fuse, options.tuning)))
 }
 
 /// The device of the `k`-th adapter, opened once a process.
@@ -118,7 +119,7 @@ impl Device {
     /// # }
     /// ```
     pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue, options: &DeviceOptions) -> Result<Self> {
-        Ok(backend_over(Runtime::over_user(device.clone(), queue.clone(), options)?, true))
+        Ok(backend_over(Runtime::over_user(device.clone(), queue.clone(), options)?, true, options))
     }
 
     /// The wgpu device and queue that it works with: to make buffers for [`Tensor::from_wgpu_buffer`], and to run commands of
@@ -225,6 +226,12 @@ impl Device {
     /// Whether the host's processor does its work: the CPU backend, and adapters that are software (lavapipe, WARP).
     pub fn is_software(&self) -> bool {
         self.0.is_software()
+    }
+
+    /// How its kernels are cut: as [`DeviceOptions::tuning`](crate::DeviceOptions::tuning) asked for, or as its class of
+    /// adapters has them. None for the CPU backend.
+    pub fn tuning(&self) -> Option<Tuning> {
+        self.0.as_any().downcast_ref::<GpuBackend>().map(|gpu| gpu.tuning)
     }
 
     /// Counts of what it did so far, over all tensors.

@@ -83,6 +83,7 @@ mod sparse;
 mod stats;
 mod tensor;
 mod trace;
+mod tuning;
 pub use backend::gpu::runtime::DeviceOptions;
 pub use device::Device;
 pub use dtype::DType;
@@ -104,6 +105,7 @@ pub use tensor::{
     ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integer, Integers, IntoNested, IntoValues,
     Nested, RaggedTensor, Tensor, eval, explain, to_host, to_host_async,
 };
+pub use tuning::Tuning;
 
 /// The version of wgpu-profiler whose scopes [`Tensor::eval_profiled`] returns.
 #[cfg(feature = "wgpu-profiler")]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The layers, lowest first. Modules in one group know nothing of each other.
 const LAYERS: [&[&str]; 12] = [
     &["dtype", "trace"],
-    &["error", "numerics", "stats"],
+    &["error", "numerics", "stats", "tuning"],
     &["math"],
     &["graph"],
     &["backend", "explain"],

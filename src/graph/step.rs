@@ -9,6 +9,7 @@ use super::node::{Node, Recipe, for_each_node};
 use super::plan::for_each_expr;
 use super::row_pass::RowPass;
 use super::unfused::Kept;
+use crate::tuning::Tuning;
 
 /// What a kernel of the backend may use.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,8 @@ pub(crate) struct PlanLimits {
     pub(crate) longs: Longs,
     /// Whether the driver ends the loops of an invocation after 65,535 turns, without a word.
     pub(crate) ends_loops: bool,
+    /// How its kernels are cut.
+    pub(crate) tuning: Tuning,
 }
 
 impl PlanLimits {
@@ -41,7 +44,8 @@ impl PlanLimits {
     /// As on the smallest device that there may be.
     #[cfg(test)]
     pub(crate) const fn of_core_webgpu(longs: Longs) -> Self {
-        Self { arrays: 8, bindings: 8, max_binding: 128 << 20, fuse: true, longs, ends_loops: true }
+        let tuning = Tuning::SANE;
+        Self { arrays: 8, bindings: 8, max_binding: 128 << 20, fuse: true, longs, ends_loops: true, tuning }
     }
 }
 

@@ -48,6 +48,7 @@ use crate::graph::plan::{Longs, PlanLimits, Step, plan};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::trace::span;
+use crate::tuning::Tuning;
 
 /// The backend that computes on the host's processor.
 #[derive(Debug, Default)]
@@ -241,6 +242,7 @@ impl Backend for CpuBackend {
             fuse: !self.unfused,
             longs: Longs::Native,
             ends_loops: false,
+            tuning: Tuning::SANE,
         }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {

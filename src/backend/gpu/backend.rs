@@ -7,7 +7,7 @@ use super::lower::lower;
 use super::prepared::PlanCache;
 use super::probe;
 use super::runtime::{AdapterKind, Buffer, Runtime};
-use super::tuning::Tuning;
+use super::tuning;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::backend::{Backend, Part, Reading, StepCost, Wait};
@@ -15,6 +15,7 @@ use crate::graph::node::Node;
 use crate::graph::plan::{Longs, PlanLimits, Step};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
+use crate::tuning::Tuning;
 
 /// A GPU as an executor of graphs.
 #[derive(Debug)]
@@ -23,14 +24,15 @@ pub(crate) struct GpuBackend {
     id: u64,
     pub(super) name: String,
     fuse: bool,
-    pub(super) tuning: Tuning,
+    pub(crate) tuning: Tuning,
     numerics: OnceLock<Numerics>,
     pub(super) plans: PlanCache,
 }
 
 impl GpuBackend {
-    pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool) -> Self {
-        let tuning = Tuning::of(runtime.info().kind);
+    /// Without a tuning of its own, that of its class of adapters.
+    pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool, tuning: Option<Tuning>) -> Self {
+        let tuning = tuning.unwrap_or(tuning::tuning_of(runtime.info().kind)).nearest();
         Self { runtime, id, name, fuse, tuning, numerics: OnceLock::new(), plans: PlanCache::default() }
     }
 
@@ -95,7 +97,8 @@ impl Backend for GpuBackend {
             max_binding: limits.max_binding,
             fuse: self.fuse,
             longs: if self.runtime.has_int64() { Longs::Native } else { Longs::Pairs },
-            ends_loops: self.tuning.ends_loops,
+            ends_loops: tuning::ends_loops(self.runtime.info().kind),
+            tuning: self.tuning,
         }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {

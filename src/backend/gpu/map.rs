@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::bounds::are_proven;
-use super::codegen::{Module, elements_per_word, storage_type, value_type};
+use super::codegen::{Module, storage_type, value_type};
 use super::launch::{Lowered, live, searches_end};
 use super::runtime::Checks;
-use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
@@ -15,8 +14,16 @@ use crate::graph::plan::Step;
 const MAP: &str = include_str!("../../../shaders/map.wgsl");
 const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 
-/// Elements a workgroup of `map.wgsl` computes.
-pub(super) const MAP_TILE: u32 = 1024;
+/// The least elements that a workgroup of a map computes.
+const LEAST_TILE: u32 = 1024;
+
+/// Elements that a workgroup of the step's map computes: as the device is tuned, if they fit the smallest window of an array
+/// and no position of the last tile passes 2^32.
+pub(super) fn tile(step: &Step, capacity: u32) -> u32 {
+    let fitting = u32::try_from(step.limits.window_bytes() / 8).unwrap_or(u32::MAX);
+    let tile = if capacity < 1 << 31 { step.limits.tuning.map_tile } else { LEAST_TILE };
+    tile.min(fitting).max(LEAST_TILE)
+}
 
 /// A map into `out`, or a condition, whose output functions the module has already.
 pub(super) fn lower(
@@ -33,6 +40,8 @@ pub(super) fn lower(
     m.value_function("value", value);
     let out = (!is_assert).then(|| storage_type(value.dtype()));
     let ty = value_type(value.dtype());
+    let tile = tile(step, capacity);
+    m.push(&format!("const MAP_TILE = {tile}u;"));
     let (g, head, stem) = match m.row_context().cloned() {
         Some((splits, inner)) => {
             m.splits_function(&splits);
@@ -41,8 +50,7 @@ pub(super) fn lower(
         }
         None => (m.finish(&[MAP], ty, out, &[]), [capacity, 0, 0, 0, 0, 0, 0, 0], "map"),
     };
-    debug_assert!(MAP_TILE.is_multiple_of(elements_per_word(DType::U8)), "a tile has whole words");
-    let mut launch = g.launch(&label(stem), "main", head, capacity.div_ceil(MAP_TILE), 1);
+    let mut launch = g.launch(&label(stem), "main", head, capacity.div_ceil(tile), 1);
     if searches_end(step, 0) {
         launch.checks = checks(value, extent.live(), capacity);
     }
@@ -51,7 +59,7 @@ pub(super) fn lower(
 
 /// The checks that the kernel of a map takes, by what it computes and how it counts, where `searches_end`.
 fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> Checks {
-    // SAFETY: the loops of the templates go four rounds. Those of the functions that expressions call end: a search halves
+    // SAFETY: the loops of the templates go MAP_TILE / 256 rounds. Those of the functions that expressions call end: a search halves
     // what is left to look through, and a remainder or a power has fewer bits to go in each round.
     let checks = unsafe { Checks::ALL.without_loops() };
     // The count is worked out as if at position 0.

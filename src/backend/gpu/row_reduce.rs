@@ -11,9 +11,21 @@ use crate::error::Result;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
 use crate::graph::reducer::state_bytes;
+use crate::tuning::Tuning;
 
-/// Cost of a tile of `main` that keeps few bytes of a row.
-pub const MAIN_TILE: u32 = 2048;
+/// How the rows are cut into tiles of one column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tiles {
+    /// The cost of a tile; a power of two.
+    pub cost: u32,
+    /// What a row costs beyond its values, where 32-bit costs allow it.
+    pub row_cost: u32,
+}
+
+impl Tiles {
+    /// As far as nothing else is measured. Scans are cut so on every device: what they keep of a tile has room for no other.
+    pub const SANE: Self = Self { cost: Tuning::SANE.row_tile, row_cost: Tuning::SANE.row_cost };
+}
 
 /// About how many elements a tile of `wide` covers.
 const WIDE_ELEMENTS: u32 = 16_384;
@@ -52,21 +64,20 @@ impl Grid {
 }
 
 /// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
-/// fit 32 bits: split the array then. A tile of one column costs `main_tile`. With no rows or no columns there is nothing to
-/// dispatch.
-pub fn grid(nvals: u32, rows: u32, inner: u32, main_tile: u32) -> Option<Grid> {
-    grid_of_blocks(nvals, rows, inner, main_tile, block_len(inner as usize) as u32)
+/// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
+pub fn grid(nvals: u32, rows: u32, inner: u32, tiles: Tiles) -> Option<Grid> {
+    grid_of_blocks(nvals, rows, inner, tiles, block_len(inner as usize) as u32)
 }
 
 /// The same with rows cut into blocks of that many values.
-pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, main_tile: u32, block: u32) -> Option<Grid> {
+pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, tiles: Tiles, block: u32) -> Option<Grid> {
     let fits = |n: u64| n < (1 << 32) - MARGIN;
     let (nvals64, rows64, inner64) = (u64::from(nvals), u64::from(rows), u64::from(inner));
     if rows == 0 || inner == 0 || inner > MAX_INNER || !fits(nvals64 * inner64) || !fits(rows64 * inner64) {
         return None;
     }
-    let alpha = [4, 1, 0].into_iter().find(|alpha| fits(nvals64 + alpha * rows64))? as u32;
-    let tile = if inner == 1 { main_tile } else { wide_tile(inner) };
+    let alpha = [tiles.row_cost.into(), 1, 0].into_iter().find(|alpha| fits(nvals64 + alpha * rows64))? as u32;
+    let tile = if inner == 1 { tiles.cost } else { wide_tile(inner) };
     let tiles = (nvals + alpha * rows) / tile + 1;
     let (x, y) = fold_grid(tiles);
     let bins = nvals / block + 1;
@@ -94,13 +105,13 @@ fn wide_tile(inner: u32) -> u32 {
 
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 
-/// The cost of a tile of `main` that keeps that many bytes of a row, and how many lanes its blocks take: 8 for each block that may
+/// The cost of a tile of `main`, at most that, where that many bytes are kept of a row, and how many lanes its blocks take: 8 for each block that may
 /// start in a tile, one every 256 positions and one every 17, within 16 KiB.
-fn lanes(state: usize) -> (u32, u32) {
+fn lanes(state: usize, most: u32) -> (u32, u32) {
     let tile = match state {
-        0..=12 => MAIN_TILE,
-        13..=24 => MAIN_TILE / 2,
-        _ => MAIN_TILE / 4,
+        0..=12 => most,
+        13..=24 => most.min(1024),
+        _ => most.min(512),
     };
     (tile, 8 * (tile / 256 + tile / 17 + 1))
 }
@@ -115,8 +126,10 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
     }
     let columns = pass.columns();
     let state = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
-    let (tile, lanes) = lanes(state);
-    let grid = grid(nvals.capacity(), nrows.capacity(), *inner, tile);
+    let tuning = step.limits.tuning;
+    let (tile, lanes) = lanes(state, tuning.row_tile);
+    let tiles = Tiles { cost: tile, row_cost: tuning.row_cost };
+    let grid = grid(nvals.capacity(), nrows.capacity(), *inner, tiles);
     let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest())) else {
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row reduction"));
     };
@@ -157,7 +170,7 @@ mod tests {
     #[test]
     fn last_costs_have_a_tile() {
         for (nvals, rows, inner) in [(0, 1, 1), (2048, 1, 1), (1 << 24, 1 << 20, 1), (1000, 3, 33), (64, 1, 4096)] {
-            let grid = grid(nvals, rows, inner, MAIN_TILE).unwrap();
+            let grid = grid(nvals, rows, inner, Tiles::SANE).unwrap();
             let [.., tiles, alpha, tile, _, _] = grid.head;
             assert!(tiles * tile > nvals + alpha * (rows - 1));
             assert!(grid.level1.0 * grid.level1.1 >= tiles);
@@ -167,28 +180,28 @@ mod tests {
 
     #[test]
     fn alpha_gives_way_before_costs_wrap() {
-        assert_eq!(grid(1 << 31, 1 << 28, 1, MAIN_TILE).unwrap().head[4], 4);
-        assert_eq!(grid(1 << 31, 1 << 29, 1, MAIN_TILE).unwrap().head[4], 1);
-        assert_eq!(grid(1 << 31, 1 << 31, 1, MAIN_TILE).unwrap().head[4], 0);
-        assert_eq!(grid(u32::MAX, 1, 1, MAIN_TILE), None);
-        assert_eq!(grid(1 << 20, 1 << 10, 1 << 12, MAIN_TILE), None);
-        assert_eq!(grid(5, 0, 1, MAIN_TILE), None);
+        assert_eq!(grid(1 << 31, 1 << 28, 1, Tiles::SANE).unwrap().head[4], 4);
+        assert_eq!(grid(1 << 31, 1 << 29, 1, Tiles::SANE).unwrap().head[4], 1);
+        assert_eq!(grid(1 << 31, 1 << 31, 1, Tiles::SANE).unwrap().head[4], 0);
+        assert_eq!(grid(u32::MAX, 1, 1, Tiles::SANE), None);
+        assert_eq!(grid(1 << 20, 1 << 10, 1 << 12, Tiles::SANE), None);
+        assert_eq!(grid(5, 0, 1, Tiles::SANE), None);
     }
 
     #[test]
     fn level2_runs_only_where_a_row_may_have_two_blocks() {
-        assert_eq!(grid(256, 1, 1, MAIN_TILE).unwrap().level2, None);
-        assert_eq!(grid(257, 1, 1, MAIN_TILE).unwrap().level2, Some((1, 1, 1)));
-        assert_eq!(grid(256, 9, 5, MAIN_TILE).unwrap().level2, None);
-        assert_eq!(grid(257, 9, 5, MAIN_TILE).unwrap().level2, Some((1, 1, 1)));
-        assert_eq!(grid(513, 9, 40, MAIN_TILE).unwrap().level2, Some((1, 1, 3)));
-        assert_eq!(grid(513, 9, 40, MAIN_TILE).unwrap().part_len, 2 * 2 * 40);
-        let long = grid(5000, 100, 1, MAIN_TILE).unwrap();
+        assert_eq!(grid(256, 1, 1, Tiles::SANE).unwrap().level2, None);
+        assert_eq!(grid(257, 1, 1, Tiles::SANE).unwrap().level2, Some((1, 1, 1)));
+        assert_eq!(grid(256, 9, 5, Tiles::SANE).unwrap().level2, None);
+        assert_eq!(grid(257, 9, 5, Tiles::SANE).unwrap().level2, Some((1, 1, 1)));
+        assert_eq!(grid(513, 9, 40, Tiles::SANE).unwrap().level2, Some((1, 1, 3)));
+        assert_eq!(grid(513, 9, 40, Tiles::SANE).unwrap().part_len, 2 * 2 * 40);
+        let long = grid(5000, 100, 1, Tiles::SANE).unwrap();
         assert_eq!(long.for_rows_up_to(257), long);
         let short = long.for_rows_up_to(256);
         assert_eq!((short.level2, short.part_len, short.level1), (None, 1, long.level1));
-        assert_eq!(grid(5000, 100, 2, MAIN_TILE).unwrap().for_rows_up_to(64).level2, None);
-        assert!(grid(5000, 100, 2, MAIN_TILE).unwrap().for_rows_up_to(65).level2.is_some());
+        assert_eq!(grid(5000, 100, 2, Tiles::SANE).unwrap().for_rows_up_to(64).level2, None);
+        assert!(grid(5000, 100, 2, Tiles::SANE).unwrap().for_rows_up_to(65).level2.is_some());
     }
 
     #[test]
@@ -196,7 +209,7 @@ mod tests {
         for inner in [1, 2, 3, 5, 16, 17, 255, 256, 257, 4096, 1 << 19] {
             let most = (u32::MAX - (1 << 15)) / inner;
             for nvals in [0, 1, most / 100, most] {
-                let Some(grid) = grid(nvals, 1, inner, MAIN_TILE) else { panic!("{nvals} x {inner}") };
+                let Some(grid) = grid(nvals, 1, inner, Tiles::SANE) else { panic!("{nvals} x {inner}") };
                 for (x, y, z) in [Some(grid.level1), grid.level2].into_iter().flatten() {
                     assert!(x.max(y).max(z) <= MAX_GROUPS, "{nvals} x {inner}: {grid:?}");
                 }

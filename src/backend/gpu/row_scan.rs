@@ -41,7 +41,7 @@ impl Grid {
 /// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
 /// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
-    row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::MAIN_TILE, block_len(inner as usize) as u32).map(Grid)
+    row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::Tiles::SANE, block_len(inner as usize) as u32).map(Grid)
 }
 
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use super::codegen::{Binding, elements_per_word};
 use super::launch::Launch;
-use super::map::MAP_TILE;
+use super::map;
 use crate::dtype::DType;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
@@ -55,8 +55,8 @@ enum Reach {
     Whole,
     /// Its windows side by side.
     Windows(u32),
-    /// One window, of the positions that the dispatch goes through, of which a word in storage holds so many.
-    Own { lanes: u32 },
+    /// One window, of the positions that the dispatch goes through: so many words of storage a tile.
+    Own { words: u32 },
 }
 
 /// The step's launch for arrays of `bytes` bytes each, in the order of its bindings, in several launches where it can be
@@ -67,6 +67,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Vec<W
         return None;
     }
     let at_own = step.at_own_position();
+    let map_tile = map::tile(step, launch.params[0]);
     let own_dtype = |b: &Binding| match b {
         Binding::Read(n) => at_own.contains(&n.digest()).then(|| n.dtype()),
         Binding::Output(_) => matches!(step.recipe, Recipe::Map { .. }).then(|| step.out.dtype()),
@@ -77,7 +78,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Vec<W
         (1, _) => Reach::Whole,
         (_, Some(dtype)) => {
             widest = widest.max(dtype.size());
-            Reach::Own { lanes: elements_per_word(dtype) }
+            Reach::Own { words: map_tile / elements_per_word(dtype) }
         }
         (n, None) => Reach::Windows(n),
     };
@@ -87,7 +88,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Vec<W
     // Tiles of a map that fit a window, whatever the array.
     let tiles = match widest {
         0 => launch.workgroups,
-        size => (window / (u64::from(MAP_TILE) * size as u64)) as u32,
+        size => (window / (u64::from(map_tile) * size as u64)) as u32,
     };
     let part = |first: u32| {
         let workgroups = tiles.min(launch.workgroups - first);
@@ -102,7 +103,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Vec<W
                 }
                 Reach::Own { .. } => {
                     let dtype = own_dtype(&launch.bindings[binding]).map_or(4, DType::size) as u64;
-                    let tile = u64::from(MAP_TILE) * dtype;
+                    let tile = u64::from(map_tile) * dtype;
                     let window = range(u64::from(first) * tile, u64::from(workgroups) * tile);
                     places.push(Place { binding, window });
                 }
@@ -234,10 +235,10 @@ fn rewrite(text: &str, arrays: &[(&str, Reach)], out: &mut String) {
         let close = open + closing(&tail[open..]);
         let (index, after) = (&tail[open + 1..close], &tail[close + 1..]);
         rest = after;
-        if let Reach::Own { lanes } = reach {
+        if let Reach::Own { words } = reach {
             write!(out, "{name}[(").expect("text");
             rewrite(index, arrays, out);
-            write!(out, ") - p.head[1].x * {}u]", MAP_TILE / lanes).expect("text");
+            write!(out, ") - p.head[1].x * {words}u]").expect("text");
         } else if let Some(head) = out.strip_suffix("(&") {
             // The rest of the call's arguments follows as it is.
             let f = head.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |k| k + 1);
@@ -330,7 +331,7 @@ alias Elem = u64;
 
     #[test]
     fn accesses_become_calls_and_comments_stay() {
-        let reaches = [Reach::Windows(2), Reach::Own { lanes: 1 }, Reach::Windows(2), Reach::Windows(3)];
+        let reaches = [Reach::Windows(2), Reach::Own { words: 1024 }, Reach::Windows(2), Reach::Windows(3)];
         let text = changed(KERNEL, &reaches, 8 << 10);
         assert!(text.contains("    // out[i] is b0[i]\n"), "{text}");
         assert!(text.contains("out_store(b0_load(i) + 1u, f(b0_load(i + b0_load(2u)), out_of[i]));\n"), "{text}");

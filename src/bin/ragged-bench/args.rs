@@ -10,6 +10,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::ceilings;
 use crate::rows::{Distribution, Lengths, Sweep};
+use crate::tune;
 use crate::workloads;
 
 /// Runs text through the engine on every device of this machine, compares the results bit for bit, and measures the
@@ -75,6 +76,8 @@ pub enum Command {
     /// Measures what adapters give at the most: copies, reads and writes by kernels that do nothing else, what dispatches
     /// and compilation cost, limits and features
     Ceilings(ceilings::Options),
+    /// Measures which tile sizes and thresholds suit an adapter: what `DeviceOptions::tuning` takes
+    Tune(tune::Options),
 }
 
 /// A part of the run.

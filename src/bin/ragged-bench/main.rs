@@ -11,6 +11,7 @@ mod rows;
 mod table;
 mod target;
 mod text;
+mod tune;
 mod use_case;
 mod workloads;
 
@@ -56,6 +57,7 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     match &args.command {
         Some(Command::Report { input, output }) => return report::run(input, output, out),
         Some(Command::Ceilings(options)) => return ceilings::run(options, out),
+        Some(Command::Tune(options)) => return tune::run(options, out),
         None => {}
     }
     let mut failures = Failures::default();

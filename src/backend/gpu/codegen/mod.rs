@@ -240,7 +240,7 @@ impl<'a> Module<'a> {
         let lanes = elements_per_word(dtype);
         if lanes == 1 {
             self.push(
-                "fn place(tile: u32, t: u32, k: u32) -> u32 {\n    return tile * 1024u + k * 256u + t;\n}\n\
+                "fn place(tile: u32, t: u32, k: u32) -> u32 {\n    return tile * MAP_TILE + k * 256u + t;\n}\n\
                  fn store(i: u32, row: u32, v: Elem) {\n    out[i] = v;\n}",
             );
             return;
@@ -250,7 +250,7 @@ impl<'a> Module<'a> {
         self.push(&format!(
             "var<private> word: u32;\n\
              fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    \
-             return tile * 1024u + (k >> {shift}u) * {stride}u + t * {lanes}u + (k & {last}u);\n}}\n\
+             return tile * MAP_TILE + (k >> {shift}u) * {stride}u + t * {lanes}u + (k & {last}u);\n}}\n\
              /// The elements of a word come in order; the last one that there is writes the word.\n\
              fn store(i: u32, row: u32, v: Elem) {{\n    let lane = i & {last}u;\n    \
              word = select(word, 0u, lane == 0u) | ({bits} << (lane * {width}u));\n    \
@@ -281,7 +281,7 @@ impl<'a> Module<'a> {
         let k = self.scalar(&[slot]);
         let word = Self::word(k);
         self.push(&format!(
-            "fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    return tile * 1024u + k * 256u + t;\n}}\n\
+            "fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    return tile * MAP_TILE + k * 256u + t;\n}}\n\
              fn store(i: u32, row: u32, v: Elem) {{\n    if (!v) {{\n        atomicMax(&status[{word}], ~i);\n    }}\n}}",
         ));
     }

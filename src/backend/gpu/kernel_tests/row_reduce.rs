@@ -9,7 +9,7 @@ use super::order::{self, floats, integers};
 use super::rows::{adversarial, distributions, splits};
 use crate::backend::cpu::accumulate::Plain;
 use crate::backend::cpu::row_reduce::reduce_row;
-use crate::backend::gpu::row_reduce::{MAIN_TILE, grid};
+use crate::backend::gpu::row_reduce::{Tiles, grid};
 
 /// A reduction: what the generator would say of it in WGSL, and the same in Rust.
 struct Reduction<V, E> {
@@ -145,11 +145,11 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
             );
         }
         if rows == 0 {
-            assert_eq!(grid(total, 0, inner as u32, MAIN_TILE), None);
+            assert_eq!(grid(total, 0, inner as u32, Tiles::SANE), None);
             return expected;
         }
         let gpu = gpu();
-        let mut grid = grid(total + spare.1, rows as u32, inner as u32, MAIN_TILE).unwrap();
+        let mut grid = grid(total + spare.1, rows as u32, inner as u32, Tiles::SANE).unwrap();
         assert_eq!(grid.head[4], 4);
         grid.head[4] = alpha; // the tiles for 4 are more than enough for less
         let mut padded = live;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::tuning::Tuning;
+
 /// How a GPU device is opened.
 ///
 /// The default uses all that the adapter offers. The other settings exist for tests (a device that behaves like the
@@ -58,6 +60,8 @@ pub struct DeviceOptions {
     ///
     /// The driver trusts what it finds there as it trusts the program: take a folder that others cannot write to.
     pub pipeline_cache: Option<PathBuf>,
+    /// How its kernels are cut, instead of as its class of adapters has them.
+    pub tuning: Option<Tuning>,
 }
 
 /// Whether kernels have all checks unless something else is asked for.
@@ -78,6 +82,7 @@ impl Default for DeviceOptions {
             checked_shaders: CHECKED,
             dump_wgsl: None,
             pipeline_cache: None,
+            tuning: None,
         }
     }
 }
@@ -116,4 +121,6 @@ setters! {
     dump_wgsl: Option<PathBuf>,
     /// Sets [`Self::pipeline_cache`](#structfield.pipeline_cache).
     pipeline_cache: Option<PathBuf>,
+    /// Sets [`Self::tuning`](#structfield.tuning).
+    tuning: Option<Tuning>,
 }

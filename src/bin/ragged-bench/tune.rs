@@ -1,0 +1,249 @@
+//! `ragged-bench tune`: which figures of a [`Tuning`] suit an adapter, by measurement.
+//!
+//! Every alternative is a device of its own over the adapter's wgpu device. It takes turns with a device that is tuned as
+//! the adapter's class is, on the same rows, so that whatever else the machine does falls on both; the fastest run of each
+//! counts. The class's own tuning is measured against itself too: what that differs from 1 is noise.
+
+use std::io::Write;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args as ClapArgs, ValueEnum};
+use ragged::{Device, DeviceOptions, HostTensor, HostValues, Tuning};
+
+use crate::devices;
+use crate::failures::Failures;
+use crate::measure::progress;
+use crate::rows::{Distribution, Lengths};
+use crate::table::{self, number};
+use crate::workloads::{ALL, Inputs, Workload};
+
+/// Values of a workload where nothing else is asked for: on software adapters, and on GPUs.
+const VALUES: [u32; 2] = [1 << 26, 1 << 18];
+
+/// An alternative has to win by more than this, and by more than the noise.
+const MARGIN: f64 = 1.02;
+
+/// Bytes that a read is timed with.
+const READ: u64 = 64 << 20;
+
+/// What to measure.
+#[derive(Debug, ClapArgs)]
+pub struct Options {
+    /// Which adapters: `all`, `gpu` (the first) or any part of a name; may be repeated
+    #[arg(long, value_name = "NAME", default_value = "gpu")]
+    device: Vec<String>,
+    /// Values of a workload [default: 67108864; 262144 on software adapters]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    values: Option<u32>,
+    /// Timed runs of each alternative and of its opponent, in turn, after one to warm up; the fastest counts
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+}
+
+/// A figure of the tuning: its name, its alternatives, how it is read and set, and the workloads that it bears on.
+struct Figure {
+    name: &'static str,
+    values: &'static [u32],
+    get: fn(&Tuning) -> u32,
+    set: fn(&mut Tuning, u32),
+    ops: &'static [&'static str],
+}
+
+const FIGURES: [Figure; 4] = [
+    Figure {
+        name: "map_tile",
+        values: &[1024, 2048, 4096],
+        get: |t| t.map_tile,
+        set: |t, v| t.map_tile = v,
+        ops: &["row_add", "slice_tail", "concat_axis1", "to_padded"],
+    },
+    Figure {
+        name: "row_tile",
+        values: &[512, 1024, 2048],
+        get: |t| t.row_tile,
+        set: |t, v| t.row_tile = v,
+        ops: &["sum", "max", "affine_sum", "softmax"],
+    },
+    Figure {
+        name: "row_cost",
+        values: &[1, 2, 4, 8, 16],
+        get: |t| t.row_cost,
+        set: |t, v| t.row_cost = v,
+        ops: &["sum", "max", "affine_sum", "softmax"],
+    },
+    Figure {
+        name: "most_buffers",
+        values: &[8, 12, 16],
+        get: |t| t.most_buffers,
+        set: |t, v| t.most_buffers = v,
+        ops: &["concat_axis1", "gather_rows", "embed_mean"],
+    },
+];
+
+/// A figure's alternative.
+struct Candidate {
+    figure: &'static Figure,
+    value: u32,
+    device: Device,
+    /// How often its time goes into its opponent's, for each workload and distribution.
+    ratios: Vec<f64>,
+}
+
+/// Measures the adapters, and names the figures that suit each.
+///
+/// # Errors
+/// There is no adapter; one fails.
+pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
+    let mut failures = Failures::default();
+    let mut measured = 0;
+    for device in devices::select(&options.device, &mut failures)? {
+        let Some(tuning) = device.tuning() else { continue };
+        measured += 1;
+        if let Err(e) = tune(&device, tuning, options, out) {
+            failures.report(&e.context(device.name().to_owned()));
+        }
+    }
+    ensure!(failures.count() == 0, "{} failures, reported above", failures.count());
+    if measured == 0 {
+        bail!("no GPU adapter among {}", options.device.join(", "));
+    }
+    Ok(())
+}
+
+/// The adapter of `device` with another tuning.
+fn tuned(device: &Device, tuning: Tuning) -> Result<Device> {
+    let (wgpu, queue) = device.as_wgpu().context("a GPU")?;
+    Ok(Device::from_wgpu(wgpu, queue, &DeviceOptions::default().tuning(Some(tuning)))?)
+}
+
+fn tune(device: &Device, own: Tuning, options: &Options, out: &mut impl Write) -> Result<()> {
+    let values = options.values.unwrap_or(VALUES[usize::from(device.is_software())]);
+    let opponent = tuned(device, own)?;
+    let mut candidates = Vec::new();
+    for figure in &FIGURES {
+        for &value in figure.values {
+            let mut tuning = own;
+            (figure.set)(&mut tuning, value);
+            candidates.push(Candidate { figure, value, device: tuned(device, tuning)?, ratios: Vec::new() });
+        }
+    }
+    let dists = Distribution::value_variants();
+    let bar = progress((dists.len() * candidates.len()) as u64);
+    for &dist in dists {
+        let (ours, _) = Inputs::new(&opponent, &Lengths::Of(dist), values)?;
+        for candidate in &mut candidates {
+            bar.set_message(format!("{} {} {}", dist.name(), candidate.figure.name, candidate.value));
+            let (theirs, _) = Inputs::new(&candidate.device, &Lengths::Of(dist), values)?;
+            for workload in ALL.iter().filter(|w| candidate.figure.ops.contains(&w.name)) {
+                let ratio = ratio(workload, (&opponent, &ours), (&candidate.device, &theirs), options.repeat);
+                candidate.ratios.push(ratio.with_context(|| format!("{} of {} rows", workload.name, dist.name()))?);
+            }
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    writeln!(out, "{}: {values} values a workload, the fastest of {} runs\n", device.name(), options.repeat)?;
+    writeln!(out, "How many times faster than now, by distribution: the geometric mean of its workloads\n")?;
+    let per_dist = |c: &Candidate| c.ratios.chunks(c.figure.ops.len()).map(mean).collect::<Vec<_>>();
+    let rows = candidates.iter().map(|c| {
+        let is_now = c.value == (c.figure.get)(&own);
+        let mark = if is_now { "now" } else { "" };
+        let mut row = vec![c.figure.name.to_owned(), c.value.to_string(), mark.to_owned()];
+        row.extend(per_dist(c).into_iter().chain([mean(&c.ratios)]).map(|r| number(Some(r), 3)));
+        row
+    });
+    let mut header = vec!["figure", "value", ""];
+    header.extend(dists.iter().map(|d| d.name()));
+    header.push("all");
+    writeln!(out, "{}\n", table::table(&header, 3, rows))?;
+    let mut best = chosen(&candidates, own);
+    match reading(&opponent, options.repeat)? {
+        Some((wait_us, gb_s)) => {
+            // What moves in the time of a wait.
+            best.read_at_capacity = (wait_us * gb_s * 1e3) as u64;
+            let moved = table::bytes(best.read_at_capacity);
+            writeln!(out, "A wait costs {wait_us:.0} µs, in which {moved} are read at {gb_s:.2} GB/s.\n")?;
+        }
+        None => writeln!(out, "A read of {} takes no longer than a wait.\n", table::bytes(READ))?,
+    }
+    writeln!(out, "Now:    {own:?}\nBetter: {best:?}")?;
+    Ok(())
+}
+
+/// The geometric mean.
+fn mean(ratios: &[f64]) -> f64 {
+    (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp()
+}
+
+/// The best value of each figure, if it wins by more than the margin and than the noise: what is now, measured against itself.
+fn chosen(candidates: &[Candidate], own: Tuning) -> Tuning {
+    let mut tuning = own;
+    for of_figure in candidates.chunk_by(|a, b| a.figure.name == b.figure.name) {
+        let now = of_figure.iter().find(|c| c.value == (c.figure.get)(&own));
+        let noise = now.map_or(1.0, |c| mean(&c.ratios)).ln().abs().exp();
+        let best = of_figure.iter().max_by(|a, b| mean(&a.ratios).total_cmp(&mean(&b.ratios)));
+        if let Some(best) = best.filter(|c| mean(&c.ratios) > MARGIN * noise) {
+            (best.figure.set)(&mut tuning, best.value);
+        }
+    }
+    tuning
+}
+
+/// How many times faster the second is.
+fn ratio(workload: &Workload, now: (&Device, &Inputs), other: (&Device, &Inputs), repeat: u32) -> Result<f64> {
+    let mut fastest = [f64::INFINITY; 2];
+    for round in 0..=repeat {
+        for (best, (device, inputs)) in fastest.iter_mut().zip([now, other]) {
+            let start = Instant::now();
+            let by_device = (workload.record)(inputs)?.eval_timed()?;
+            device.wait()?;
+            let ms = by_device.unwrap_or_else(|| start.elapsed().as_secs_f64() * 1e3);
+            // The first round warms up.
+            if round > 0 {
+                *best = best.min(ms);
+            }
+        }
+    }
+    Ok(fastest[0] / fastest[1])
+}
+
+/// What a read of one number takes, in microseconds, and how much a read of many moves a second, in GB; none if both take
+/// about as long, and what is between them is noise.
+fn reading(device: &Device, repeat: u32) -> Result<Option<(f64, f64)>> {
+    let time = |n: usize| -> Result<f64> {
+        let x = HostTensor::dense(&[n], HostValues::F32(vec![1.0; n])).to_device(device)?;
+        let mut fastest = f64::INFINITY;
+        for _ in 0..=repeat {
+            let start = Instant::now();
+            x.to_host()?;
+            fastest = fastest.min(start.elapsed().as_secs_f64());
+        }
+        Ok(fastest)
+    };
+    let (one, all) = (time(1)?, time(READ as usize / 4)?);
+    Ok((all > 2.0 * one).then(|| (one * 1e6, READ as f64 / (all - one) / 1e9)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_wins_clearly_is_chosen() {
+        let candidates = |ratios: [f64; 3]| -> Vec<Candidate> {
+            let of = |(&value, ratio): (&u32, f64)| Candidate {
+                figure: &FIGURES[0],
+                value,
+                device: Device::cpu(),
+                ratios: vec![ratio, ratio],
+            };
+            FIGURES[0].values.iter().zip(ratios).map(of).collect()
+        };
+        let own = Tuning::default();
+        let tile = |ratios| chosen(&candidates(ratios), own).map_tile;
+        assert_eq!(tile([1.0, 1.3, 1.2]), 2048);
+        assert_eq!(tile([1.0, 1.01, 0.9]), 1024, "within the margin");
+        assert_eq!(tile([0.8, 1.2, 1.2]), 1024, "within the noise");
+    }
+}

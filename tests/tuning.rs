@@ -1,0 +1,104 @@
+//! A device's tuning steers how kernels are cut, and nothing else.
+
+mod common;
+
+use common::outcome::{bits, outcome};
+use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, Tuning, s};
+
+/// The first adapter, tuned.
+fn tuned(tuning: Tuning) -> Option<Device> {
+    let options = DeviceOptions::default().tuning(Some(tuning));
+    (!common::gpus().is_empty()).then(|| Device::gpu_with(&options).expect("the first adapter opens twice"))
+}
+
+/// Every combination of the figures' ends, and some in between.
+fn tunings() -> Vec<Tuning> {
+    let mut all = Vec::new();
+    for (map_tile, row_tile, row_cost) in [(1024, 512, 1), (2048, 1024, 16), (4096, 2048, 4), (4096, 512, 16)] {
+        for (most_buffers, read_at_capacity) in [(8, 0), (16, u64::MAX)] {
+            let mut tuning = Tuning::default();
+            tuning.map_tile = map_tile;
+            tuning.row_tile = row_tile;
+            tuning.row_cost = row_cost;
+            tuning.most_buffers = most_buffers;
+            tuning.read_at_capacity = read_at_capacity;
+            all.push(tuning);
+        }
+    }
+    all
+}
+
+type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
+
+const OPS: &[Op] = &[
+    ("map", |x| x.add(x)),
+    ("condition", |x| x.greater(0)),
+    ("row map", |x| x.add(&x.reduce_max(1, true)?)),
+    ("sum", |x| x.reduce_sum(1, false)),
+    ("mean", |x| x.reduce_mean(1, false)),
+    ("variance", |x| x.reduce_variance(1, false)),
+    ("mask", |x| x.boolean_mask(&x.not_equal(&x.reduce_min(1, true)?)?)),
+    ("slice", |x| x.slice(s![.., -5..])),
+    ("concat", |x| Tensor::concat(&[x, x, x], 1)),
+    ("gather", |x| x.gather(&x.row_lengths(1)?.minimum(100)?, Some(0), 0)),
+    ("softmax", |x| x.cast(ragged::DType::F32)?.softmax(1)),
+];
+
+#[test]
+fn results_are_the_same_with_any_tuning() {
+    let mut lengths: Vec<u32> = (0..3000).map(|r| (r * r) % 37 * u32::from(r % 3 != 0)).collect();
+    lengths[1500] = 9000;
+    lengths.extend([255, 256, 257, 16, 17, 0, 0]);
+    let splits = common::random::splits(&lengths);
+    let n = splits[lengths.len()];
+    let of = |values| HostTensor {
+        nested_row_splits: vec![splits.clone()],
+        uniform_row_lengths: vec![None],
+        inner_shape: vec![n as usize],
+        values,
+    };
+    let scrambled = |k: u32| k.wrapping_mul(0x9e37_79b9) >> 7;
+    let floats = of(HostValues::F32((0..n).map(|k| scrambled(k) as f32 / 1024.0 - 7000.0).collect()));
+    let shorts = of(HostValues::I16((0..n).map(|k| scrambled(k) as i16).collect()));
+    let mut wrong = Vec::new();
+    for host in [floats, shorts] {
+        let on = |device: &Device, op: fn(&Tensor) -> Result<Tensor>| {
+            outcome(&host.to_device(device).and_then(|x| op(&x)?.to_host()), bits)
+        };
+        let want: Vec<_> = OPS.iter().map(|(_, op)| on(&Device::cpu(), *op)).collect();
+        for tuning in tunings() {
+            let Some(device) = tuned(tuning) else { return };
+            for ((what, op), want) in OPS.iter().zip(&want) {
+                let got = on(&device, *op);
+                if got != *want {
+                    wrong.push(format!("{what} with {tuning:?}: {got:.200}\n    not {want:.200}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn kernels_are_cut_as_asked() {
+    let folder = std::env::temp_dir().join(format!("ragged-tuning-{}", std::process::id()));
+    let mut tuning = Tuning::default();
+    (tuning.map_tile, tuning.row_tile) = (4000, 0);
+    let options = DeviceOptions::default().tuning(Some(tuning)).dump_wgsl(Some(folder.clone()));
+    if common::gpus().is_empty() {
+        return;
+    }
+    let device = Device::gpu_with(&options).expect("the first adapter opens twice");
+    let used = device.tuning().expect("a GPU");
+    assert_eq!((used.map_tile, used.row_tile, used.row_cost), (4096, 512, Tuning::default().row_cost), "the nearest");
+    let x = HostTensor::dense(&[20, 300], HostValues::F32(vec![1.5; 6000])).to_device(&device).expect("uploads");
+    x.add(&x).and_then(|y| y.eval()).expect("computes");
+    x.reduce_sum(1, false).and_then(|y| y.eval()).expect("computes");
+    let texts = std::fs::read_dir(&folder).expect("dumped").map(|f| std::fs::read_to_string(f?.path()));
+    let texts: Vec<String> = texts.collect::<std::io::Result<_>>().expect("readable");
+    std::fs::remove_dir_all(&folder).expect("ours");
+    for cut in ["const MAP_TILE = 4096u;", "const MAIN_TILE = 512u;"] {
+        assert!(texts.iter().any(|text| text.contains(cut)), "{cut}");
+    }
+    assert_eq!(Device::cpu().tuning(), None);
+}
