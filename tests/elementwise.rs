@@ -124,12 +124,7 @@ fn saturation_depends_on_both_ranges() {
 
 #[test]
 fn flat_values_keep_their_partitions() {
-    let host = HostTensor {
-        nested_row_splits: vec![vec![0, 2, 2, 3]],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![3],
-        values: HostValues::I32(vec![1, 2, 3]),
-    };
+    let host = HostTensor::from_row_splits(vec![0, 2, 2, 3], HostValues::I32(vec![1, 2, 3]));
     let x = host.to_device(&Device::cpu()).unwrap();
     let column = HostTensor::dense(&[1, 2], HostValues::I32(vec![1, 10])).to_device(&Device::cpu()).unwrap();
     let tripled = Tensor::map_flat_values_of(&[&x, &column], |v| v[0].multiply(3));

@@ -43,12 +43,7 @@ impl Data {
         let mut splits = vec![0u32];
         self.rows.iter().for_each(|r| splits.push(splits[splits.len() - 1] + r.len() as u32));
         let pairs = self.rows.concat();
-        let rows = |values| HostTensor {
-            nested_row_splits: vec![splits.clone()],
-            uniform_row_lengths: vec![None],
-            inner_shape: vec![pairs.len()],
-            values,
-        };
+        let rows = |values| HostTensor::from_row_splits(splits.clone(), values);
         let table = HostTensor::dense(&[VOCABULARY, WIDTH], HostValues::F32(self.table.concat()));
         let ids = rows(HostValues::I64(pairs.iter().map(|p| p.0).collect()));
         let weights = rows(HostValues::F32(pairs.iter().map(|p| p.1).collect()));

@@ -2,30 +2,16 @@
 
 mod common;
 
+use common::{gpu_with, seeded_rows};
 use ragged::{Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor};
-
-/// A device of our own, which others do not see break; none where none is expected.
-fn own(options: &DeviceOptions) -> Option<Device> {
-    (!common::gpus().is_empty()).then(|| Device::gpu_with(options).expect("the adapter opens twice"))
-}
 
 fn ints(values: Vec<i32>) -> HostTensor {
     HostTensor::dense(&[values.len()], HostValues::I32(values))
 }
 
-/// Rows of ragged lengths, with values that depend on `seed`.
+/// Rows of 0 to 4 numbers.
 fn rows(nrows: u32, seed: i32) -> HostTensor {
-    let mut splits = vec![0];
-    for r in 0..nrows {
-        splits.push(splits[r as usize] + (r * 7 + seed as u32) % 5);
-    }
-    let n = splits[nrows as usize] as usize;
-    HostTensor {
-        nested_row_splits: vec![splits],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![n],
-        values: HostValues::I32((0..n as i32).map(|i| i.wrapping_mul(seed) % 1000).collect()),
-    }
+    seeded_rows(nrows, 5, seed)
 }
 
 fn no_memory<T: std::fmt::Debug>(outcome: Result<T>) {
@@ -35,7 +21,7 @@ fn no_memory<T: std::fmt::Debug>(outcome: Result<T>) {
 
 #[test]
 fn running_out_of_memory_is_an_error_once() {
-    let Some(device) = own(&DeviceOptions::default()) else { return };
+    let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
     let host = rows(1000, 3);
     // The first failure empties the pool and tries again.
     device.fail_allocations(1);
@@ -59,7 +45,7 @@ fn running_out_of_memory_is_an_error_once() {
 
 #[test]
 fn failures_part_way_leave_no_half_results() {
-    let Some(device) = own(&DeviceOptions::default()) else { return };
+    let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
     let host = rows(5000, 7);
     let chain = |x: &Tensor| -> Result<Tensor> {
         let sums = x.reduce_sum(1, true)?;
@@ -111,7 +97,7 @@ fn every_kernel_survives_a_lack_of_memory() {
     for (host, kernels) in [(rows(3000, 11), KERNELS), (strings(), OF_STRINGS)] {
         for (name, op) in kernels {
             // A device of its own has no buffers to spare.
-            let Some(device) = own(&DeviceOptions::default()) else { return };
+            let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
             let want = host.to_device(&Device::cpu()).and_then(|x| op(&x)?.to_host()).expect("reads");
             let x = host.to_device(&device).expect("uploads");
             // Some wait for a size when they are called.
@@ -130,7 +116,7 @@ fn every_kernel_survives_a_lack_of_memory() {
 
 #[test]
 fn every_kernel_says_that_its_device_is_lost() {
-    let Some(device) = own(&DeviceOptions::default()) else { return };
+    let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
     let on_device = |host: HostTensor| host.to_device(&device).expect("uploads");
     let (numbers, strings) = (on_device(rows(100, 5)), on_device(strings()));
     device.lose();
@@ -144,7 +130,7 @@ fn every_kernel_says_that_its_device_is_lost() {
 
 #[test]
 fn a_lost_device_is_an_error_of_everything_on_it() {
-    let Some(device) = own(&DeviceOptions::default()) else { return };
+    let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
     let host = rows(100, 5);
     let x = host.to_device(&device).expect("uploads");
     let y = x.add(&x).expect("recorded");
@@ -160,13 +146,13 @@ fn a_lost_device_is_an_error_of_everything_on_it() {
     lost(device.numerics().map(drop));
     let _ = device.stats();
     // Another device of the same adapter goes on.
-    let other = own(&DeviceOptions::default()).expect("opens again");
+    let other = gpu_with(&DeviceOptions::default()).expect("opens again");
     assert_eq!(host.to_device(&other).and_then(|x| x.to_host()).expect("reads"), host);
 }
 
 #[test]
 fn what_a_device_cannot_hold_is_refused_before_anything_is_allocated() {
-    let Some(device) = own(&DeviceOptions::default().max_buffer(Some(64 << 10))) else { return };
+    let Some(device) = gpu_with(&DeviceOptions::default().max_buffer(Some(64 << 10))) else { return };
     let limit = |outcome: Result<Tensor>| match outcome {
         Err(Error::Limit { requested, limit, unit: "bytes", .. }) => assert!(requested > limit && limit == 64 << 10),
         other => panic!("{other:?}"),
@@ -318,7 +304,7 @@ fn block(first: i32) -> HostTensor {
 fn a_budget_is_passed_by_nothing_and_refuses_before_it_allocates() {
     // Room for two arrays and what is small.
     let budget = 2 * BLOCK + (128 << 10);
-    let Some(device) = own(&DeviceOptions::default().max_memory(Some(budget))) else { return };
+    let Some(device) = gpu_with(&DeviceOptions::default().max_memory(Some(budget))) else { return };
     let refused = |what: &str, outcome: Result<()>| match outcome {
         Err(Error::Limit { requested, unit: "bytes of device memory", limit, .. }) => {
             assert!(limit == budget && requested > budget, "{what}: {requested}");
@@ -356,13 +342,13 @@ fn a_budget_is_passed_by_nothing_and_refuses_before_it_allocates() {
     assert_eq!(x.to_host().expect("as before"), block(0));
     // The CPU backend, and devices without a budget, say that there is none.
     assert_eq!(Device::cpu().stats().memory_budget, None);
-    assert_eq!(own(&DeviceOptions::default()).expect("opens").stats().memory_budget, None);
+    assert_eq!(gpu_with(&DeviceOptions::default()).expect("opens").stats().memory_budget, None);
 }
 
 #[test]
 fn threads_stay_within_one_budget() {
     let budget = 5 * BLOCK;
-    let Some(device) = own(&DeviceOptions::default().max_memory(Some(budget))) else { return };
+    let Some(device) = gpu_with(&DeviceOptions::default().max_memory(Some(budget))) else { return };
     let computed = std::sync::atomic::AtomicU32::new(0);
     std::thread::scope(|scope| {
         for k in 0..4 {

@@ -134,12 +134,7 @@ fn a_programs_device_works_with_what_it_was_made_with() {
     assert!(*device == program.device && *queue == program.queue, "the program's own");
     assert!(!mine.is_cpu() && mine != program.ragged(), "each call makes a device");
     // No 64-bit integers of its own, no floats of 64 bits, no timestamps: what there is, is the same.
-    let host = HostTensor {
-        nested_row_splits: vec![vec![0, 3, 3, 5]],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![5],
-        values: HostValues::I64(vec![1 << 40, -2, 3, i64::MAX, 1]),
-    };
+    let host = HostTensor::from_row_splits(vec![0, 3, 3, 5], HostValues::I64(vec![1 << 40, -2, 3, i64::MAX, 1]));
     let compute = |device: &Device| {
         let x = host.to_device(device)?;
         let y = Tensor::concat(&[&x, &x.reverse(1)?], 1)?.sort(1, false)?;

@@ -31,12 +31,7 @@ fn shifted(base: i64, step: i64, below: u64) -> Vec<Vec<i64>> {
 fn tensor<T>(rows: &[Vec<T>], values: HostValues) -> HostTensor {
     let mut splits = vec![0u32];
     rows.iter().for_each(|r| splits.push(splits[splits.len() - 1] + r.len() as u32));
-    HostTensor {
-        nested_row_splits: vec![splits],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![values.len()],
-        values,
-    }
+    HostTensor::from_row_splits(splits, values)
 }
 
 fn floats(values: &HostValues) -> Vec<f64> {

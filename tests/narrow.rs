@@ -426,12 +426,7 @@ fn rows<T: Element>(value: impl Fn(usize) -> T::Host) -> HostTensor {
         splits.push(splits[splits.len() - 1] + len as u32);
     }
     let n = splits[splits.len() - 1] as usize;
-    HostTensor {
-        nested_row_splits: vec![splits],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![n],
-        values: T::wrap((0..n).map(value).collect()),
-    }
+    HostTensor::from_row_splits(splits, T::wrap((0..n).map(value).collect()))
 }
 
 #[test]

@@ -259,12 +259,7 @@ fn infinities_and_nan() {
 
 #[test]
 fn bad_ids_and_shapes() {
-    let ragged = HostTensor {
-        nested_row_splits: vec![vec![0, 2, 3]],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![3],
-        values: HostValues::I32(vec![1, 2, 3]),
-    };
+    let ragged = HostTensor::from_row_splits(vec![0, 2, 3], HostValues::I32(vec![1, 2, 3]));
     let dense = HostTensor::dense(&[2, 3], HostValues::I32(vec![1; 6]));
     for (name, device) in common::devices() {
         let (ragged, dense) = (on(&ragged, &device), on(&dense, &device));

@@ -63,12 +63,7 @@ fn samples(seed: u64, n: u64) -> impl Iterator<Item = HostTensor> {
     let large = skewed.into_iter().map(|lengths| {
         let splits = common::random::splits(&lengths);
         let n = splits[lengths.len()] as usize;
-        HostTensor {
-            nested_row_splits: vec![splits],
-            uniform_row_lengths: vec![None],
-            inner_shape: vec![n],
-            values: HostValues::I32((0..n as i32).collect()),
-        }
+        HostTensor::from_row_splits(splits, HostValues::I32((0..n as i32).collect()))
     });
     let small = (0..n).map(move |k| {
         let mut random = Random::new(seed + k);

@@ -5,23 +5,14 @@ mod common;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
+use common::seeded_rows;
 use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, s, wgpu};
 
 const THREADS: usize = 8;
 
 /// Rows of 0 to 8 numbers.
 fn rows(nrows: u32, seed: i32) -> HostTensor {
-    let mut splits = vec![0];
-    for r in 0..nrows {
-        splits.push(splits[r as usize] + (r * 7 + seed as u32) % 9);
-    }
-    let n = splits[nrows as usize] as usize;
-    HostTensor {
-        nested_row_splits: vec![splits],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![n],
-        values: HostValues::I32((0..n as i32).map(|i| i.wrapping_mul(seed) % 1000).collect()),
-    }
+    seeded_rows(nrows, 9, seed)
 }
 
 /// What threads share: steps that others need too, of every kind of kernel, under one name for each thread's own.

@@ -7,8 +7,7 @@ use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, Tuni
 
 /// The first adapter, tuned.
 fn tuned(tuning: Tuning) -> Option<Device> {
-    let options = DeviceOptions::default().tuning(Some(tuning));
-    (!common::gpus().is_empty()).then(|| Device::gpu_with(&options).expect("the first adapter opens twice"))
+    common::gpu_with(&DeviceOptions::default().tuning(Some(tuning)))
 }
 
 /// Every combination of the figures' ends, and some in between.
@@ -51,12 +50,7 @@ fn results_are_the_same_with_any_tuning() {
     lengths.extend([255, 256, 257, 16, 17, 0, 0]);
     let splits = common::random::splits(&lengths);
     let n = splits[lengths.len()];
-    let of = |values| HostTensor {
-        nested_row_splits: vec![splits.clone()],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![n as usize],
-        values,
-    };
+    let of = |values| HostTensor::from_row_splits(splits.clone(), values);
     let scrambled = |k: u32| k.wrapping_mul(0x9e37_79b9) >> 7;
     let floats = of(HostValues::F32((0..n).map(|k| scrambled(k) as f32 / 1024.0 - 7000.0).collect()));
     let shorts = of(HostValues::I16((0..n).map(|k| scrambled(k) as i16).collect()));
@@ -85,10 +79,7 @@ fn kernels_are_cut_as_asked() {
     let mut tuning = Tuning::default();
     (tuning.map_tile, tuning.row_tile) = (4000, 0);
     let options = DeviceOptions::default().tuning(Some(tuning)).dump_wgsl(Some(folder.clone()));
-    if common::gpus().is_empty() {
-        return;
-    }
-    let device = Device::gpu_with(&options).expect("the first adapter opens twice");
+    let Some(device) = common::gpu_with(&options) else { return };
     let used = device.tuning().expect("a GPU");
     assert_eq!((used.map_tile, used.row_tile, used.row_cost), (4096, 512, Tuning::default().row_cost), "the nearest");
     let x = HostTensor::dense(&[20, 300], HostValues::F32(vec![1.5; 6000])).to_device(&device).expect("uploads");

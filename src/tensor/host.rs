@@ -184,6 +184,26 @@ impl HostTensor {
         Self { nested_row_splits: Vec::new(), uniform_row_lengths: Vec::new(), inner_shape: shape.to_vec(), values }
     }
 
+    /// Rows of flat values: row `r` holds the values `row_splits[r]..row_splits[r + 1]`. Nothing is looked at before
+    /// [`HostTensor::to_device`].
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues};
+    ///
+    /// let host = HostTensor::from_row_splits(vec![0, 2, 2, 3], HostValues::F32(vec![1.0, 2.0, 3.0]));
+    /// assert_eq!(host.to_device(&Device::cpu())?.to_string(), "[[1.0, 2.0], [], [3.0]]");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn from_row_splits(row_splits: Vec<u32>, values: HostValues) -> Self {
+        Self::from_nested_row_splits(vec![row_splits], values)
+    }
+
+    /// The same with rows of rows: the splits of each partition, outermost first.
+    pub fn from_nested_row_splits(nested_row_splits: Vec<Vec<u32>>, values: HostValues) -> Self {
+        let uniform_row_lengths = vec![None; nested_row_splits.len()];
+        Self { nested_row_splits, uniform_row_lengths, inner_shape: vec![values.len()], values }
+    }
+
     /// Puts the tensor onto a device. The splits are validated.
     ///
     /// # Errors

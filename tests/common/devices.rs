@@ -9,6 +9,14 @@ const NO_GPU: &str = "RAGGED_EXPECT_NO_GPU";
 
 type Named = (String, Device);
 
+/// The first GPU adapter, opened for the test alone; none where none is expected.
+///
+/// # Panics
+/// As [`gpus`].
+pub fn gpu_with(options: &DeviceOptions) -> Option<Device> {
+    (!gpus().is_empty()).then(|| Device::gpu_with(options).expect("the first adapter opens twice"))
+}
+
 /// The CPU device, then every GPU adapter.
 ///
 /// # Panics

@@ -6,8 +6,8 @@ pub mod naive;
 pub mod outcome;
 pub mod random;
 
-pub use devices::{devices, devices_and_unfused_cpu, every_way, fused_and_not, gpus, has};
-use ragged::DType;
+pub use devices::{devices, devices_and_unfused_cpu, every_way, fused_and_not, gpu_with, gpus, has};
+use ragged::{DType, HostTensor, HostValues};
 
 /// Every dtype but strings.
 pub fn bools_and_numbers() -> impl Iterator<Item = DType> + Clone {
@@ -17,4 +17,12 @@ pub fn bools_and_numbers() -> impl Iterator<Item = DType> + Clone {
 /// Every dtype of numbers.
 pub fn numbers() -> impl Iterator<Item = DType> + Clone {
     bools_and_numbers().filter(|&dtype| dtype != DType::Bool)
+}
+
+/// Rows of fewer numbers than `bound`, whose lengths and values depend on `seed`.
+pub fn seeded_rows(nrows: u32, bound: u32, seed: i32) -> HostTensor {
+    let lengths: Vec<u32> = (0..nrows).map(|r| (r * 7 + seed as u32) % bound).collect();
+    let splits = random::splits(&lengths);
+    let n = splits[lengths.len()] as i32;
+    HostTensor::from_row_splits(splits, HostValues::I32((0..n).map(|i| i.wrapping_mul(seed) % 1000).collect()))
 }

@@ -20,12 +20,7 @@ pub fn host<T: Element>(rows: &[Vec<T::Host>]) -> HostTensor {
         values.extend(row.iter().cloned());
         splits.push(values.len() as u32);
     }
-    HostTensor {
-        nested_row_splits: vec![splits],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![values.len()],
-        values: T::wrap(values),
-    }
+    HostTensor::from_row_splits(splits, T::wrap(values))
 }
 
 /// What the reductions need of a number.

@@ -142,5 +142,5 @@ pub fn rows(random: &mut Random, nrows: usize, low: i64, high: i64) -> HostTenso
     }
     let n = splits[nrows] as usize;
     let HostTensor { values, .. } = vector(random, n, low, high);
-    HostTensor { nested_row_splits: vec![splits], uniform_row_lengths: vec![None], inner_shape: vec![n], values }
+    HostTensor::from_row_splits(splits, values)
 }

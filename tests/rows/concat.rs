@@ -146,12 +146,7 @@ fn row(lengths: &[u32]) -> HostTensor {
     let mut splits = vec![0];
     lengths.iter().for_each(|l| splits.push(splits[splits.len() - 1] + l));
     let n = splits[splits.len() - 1];
-    HostTensor {
-        nested_row_splits: vec![splits],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![n as usize],
-        values: HostValues::I32((0..n as i32).collect()),
-    }
+    HostTensor::from_row_splits(splits, HostValues::I32((0..n as i32).collect()))
 }
 
 #[test]

@@ -87,12 +87,7 @@ fn splits(lengths: &[u32]) -> Vec<u32> {
 fn rows_of(lengths: &[u32], values: impl FnOnce(usize) -> HostValues) -> HostTensor {
     let splits = splits(lengths);
     let n = splits[splits.len() - 1] as usize;
-    HostTensor {
-        nested_row_splits: vec![splits],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![n],
-        values: values(n),
-    }
+    HostTensor::from_row_splits(splits, values(n))
 }
 
 #[test]

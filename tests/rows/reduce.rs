@@ -145,12 +145,7 @@ fn floats(n: usize) -> Vec<f32> {
 fn rows(lengths: &[usize], values: Vec<f32>) -> HostTensor {
     let mut splits = vec![0];
     lengths.iter().for_each(|&l| splits.push(splits[splits.len() - 1] + l as u32));
-    HostTensor {
-        nested_row_splits: vec![splits],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![values.len()],
-        values: HostValues::F32(values),
-    }
+    HostTensor::from_row_splits(splits, HostValues::F32(values))
 }
 
 fn bits(t: &Tensor) -> Vec<u32> {
@@ -196,17 +191,12 @@ fn extremes_of_infinities_and_nan() {
 #[test]
 fn means_of_integers_do_not_wrap() {
     let t = |values: HostValues| {
-        HostTensor {
-            nested_row_splits: vec![vec![0, 3]],
-            uniform_row_lengths: vec![None],
-            inner_shape: vec![3],
-            values,
-        }
-        .to_device(&Device::cpu())
-        .and_then(|t| t.reduce_mean(1, false))
-        .and_then(|t| t.to_host())
-        .expect("a mean")
-        .values
+        HostTensor::from_row_splits(vec![0, 3], values)
+            .to_device(&Device::cpu())
+            .and_then(|t| t.reduce_mean(1, false))
+            .and_then(|t| t.to_host())
+            .expect("a mean")
+            .values
     };
     assert_eq!(t(HostValues::I64(vec![i64::MAX; 3])), HostValues::F64(vec![i64::MAX as f64]));
     assert_eq!(t(HostValues::I64(vec![i64::MIN; 3])), HostValues::F64(vec![i64::MIN as f64]));

@@ -109,12 +109,7 @@ fn rows(rows: &[&[f32]]) -> HostTensor {
     let mut splits = vec![0];
     rows.iter().for_each(|r| splits.push(splits[splits.len() - 1] + r.len() as u32));
     let values = rows.concat();
-    HostTensor {
-        nested_row_splits: vec![splits],
-        uniform_row_lengths: vec![None],
-        inner_shape: vec![values.len()],
-        values: HostValues::F32(values),
-    }
+    HostTensor::from_row_splits(splits, HostValues::F32(values))
 }
 
 const INF: f32 = f32::INFINITY;

@@ -39,12 +39,7 @@ impl Inputs {
         }));
         let values = rows::flat_values(values as usize);
         let tokens = rows::tokens(&values);
-        let ragged = |values: HostValues| HostTensor {
-            nested_row_splits: vec![splits.clone()],
-            uniform_row_lengths: vec![None],
-            inner_shape: vec![values.len()],
-            values,
-        };
+        let ragged = |values: HostValues| HostTensor::from_row_splits(splits.clone(), values);
         let dense = |shape: &[usize], values| HostTensor::dense(shape, values).to_device(device);
         let x = ragged(HostValues::F32(values)).to_device(device)?;
         // The very partition of `x`.
