@@ -8,6 +8,10 @@
 //          workgroup waits for another, nothing to clear beforehand, no sizes read back. A workgroup that has reduced a
 //          row of one block maps its elements at once, while they are in its cache; those of longer rows are mapped by
 //          `map_long`, once `level2` has left what the row gave in the place of its first partial.
+//          An invocation that folds a short row by itself reads what no neighbour reads, and so wastes the width of the
+//          memory. Where the device is tuned to it, the workgroup first loads the tile's values to `stage`, neighbours by
+//          neighbours, and rows are folded from there; and the elements of short rows are mapped by position, each
+//          invocation searching the row of its element among the tile's. Neither changes an order.
 //
 // Order    The order of the operations in a row depends on its length L and on `inner` alone, so a row has the same bits
 //          wherever it lies, on every device, and on the CPU. With fold(x...) = combine(...combine(identity, x0)..., xn):
@@ -46,6 +50,10 @@
 //            fn finished(row: u32, v: Elem) -> Row        what the map needs of a row
 //            fn map(i: u32, row: u32, r: Row)             maps and stores the element at flat position i; once for each
 //            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and lanes for the blocks it can hold
+//            const STAGES: bool, STAGE: u32               whether values are staged, for which load must not use `row`; how
+//                                                         many: MAIN_TILE + SHORT, or 1
+//            const BY_POSITION: bool, ROWS: u32           whether short rows are mapped by position; how many a tile
+//                                                         can start: MAIN_TILE / alpha, or 1
 // Buffers    part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1
 // Head       as lib/row_tiles.wgsl; a tile costs MAIN_TILE in main, a power of two from 64 to 4096 in wide
 // Grid       main    tiles, folded                                              for inner = 1
@@ -60,19 +68,65 @@ const FOLDED = 64u; // the same, a column, for inner > 1
 /// 8 lanes for each block of a tile, or 32 for each of a few. In `level2` one for each invocation.
 var<workgroup> lanes: array<Elem, LANES>;
 
+/// What neighbours loaded of the tile's values, from the start of its first row on.
+var<workgroup> stage: array<Elem, STAGE>;
+var<private> stage_start: u32;
+var<private> staged: u32;
+
+/// The value at a position of the tile's rows.
+fn fetch(k: u32, row: u32) -> Elem {
+    if (STAGES) {
+        let at = k - stage_start; // wraps for what is of an earlier row
+        if (at < staged) {
+            return stage[at];
+        }
+    }
+    return load(k, row);
+}
+
+/// Where the values end that a tile from `begin` on goes through in order, its rows being found: those of its last row that
+/// lie in the tile, or all of it if it is short.
+fn tile_end(begin: u32) -> u32 {
+    let last = max(found[1], 1u) - 1u;
+    let start = split(last);
+    let end = split(last + 1u);
+    if (end - start <= SHORT) {
+        return end;
+    }
+    return min(max(begin + MAIN_TILE - alpha() * last, start), end);
+}
+
+/// What each short row of the tile gave.
+var<workgroup> row_value: array<Elem, ROWS>;
+
+/// The row of a position that lies in rows found[0] .. found[1].
+fn row_at(k: u32) -> u32 {
+    var a = found[0];
+    var b = found[1];
+    while (a + 1u < b) {
+        let mid = (a + b) >> 1u;
+        if (split(mid) <= k) {
+            a = mid;
+        } else {
+            b = mid;
+        }
+    }
+    return a;
+}
+
 /// Elements from, from + 32, ... before `to`, folded.
 fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
     var acc = identity();
     var k = lane_start;
     for (; k + 96u < to; k += 128u) {
-        let x0 = load(k, row);
-        let x1 = load(k + 32u, row);
-        let x2 = load(k + 64u, row);
-        let x3 = load(k + 96u, row);
+        let x0 = fetch(k, row);
+        let x1 = fetch(k + 32u, row);
+        let x2 = fetch(k + 64u, row);
+        let x3 = fetch(k + 96u, row);
         acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
     }
     for (; k < to; k += 32u) {
-        acc = combine(acc, load(k, row));
+        acc = combine(acc, fetch(k, row));
     }
     return acc;
 }
@@ -85,23 +139,23 @@ fn fold_four_lanes(row: u32, lane_start: u32, to: u32) -> Elem {
     var acc3 = acc0;
     var k = lane_start;
     for (; k + 24u < to; k += 32u) {
-        let x0 = load(k, row);
-        let x1 = load(k + 8u, row);
-        let x2 = load(k + 16u, row);
-        let x3 = load(k + 24u, row);
+        let x0 = fetch(k, row);
+        let x1 = fetch(k + 8u, row);
+        let x2 = fetch(k + 16u, row);
+        let x3 = fetch(k + 24u, row);
         acc0 = combine(acc0, x0);
         acc1 = combine(acc1, x1);
         acc2 = combine(acc2, x2);
         acc3 = combine(acc3, x3);
     }
     if (k < to) {
-        acc0 = combine(acc0, load(k, row));
+        acc0 = combine(acc0, fetch(k, row));
     }
     if (k + 8u < to) {
-        acc1 = combine(acc1, load(k + 8u, row));
+        acc1 = combine(acc1, fetch(k + 8u, row));
     }
     if (k + 16u < to) {
-        acc2 = combine(acc2, load(k + 16u, row));
+        acc2 = combine(acc2, fetch(k + 16u, row));
     }
     return combine(combine(acc0, acc2), combine(acc1, acc3));
 }
@@ -122,6 +176,14 @@ fn main(
         atomicStore(&block_count, 0u);
     }
     find_rows(t, begin, begin + MAIN_TILE);
+    if (STAGES) {
+        stage_start = split(found[0]);
+        staged = select(0u, min(tile_end(begin) - stage_start, STAGE), found[0] < found[1]);
+        for (var k = t; k < staged; k += 256u) {
+            stage[k] = load(stage_start + k, 0u);
+        }
+        workgroupBarrier(); // uniform: a constant
+    }
 
     // Short rows are folded at once, the first blocks of others listed.
     for (var row = found[0] + t; row < found[1]; row += 256u) {
@@ -130,10 +192,12 @@ fn main(
         if (end - start <= SHORT) {
             var acc = identity();
             for (var k = start; k < end; k++) {
-                acc = combine(acc, load(k, row));
+                acc = combine(acc, fetch(k, row));
             }
             store(row, row, acc);
-            if (MAPS) {
+            if (BY_POSITION) {
+                row_value[min(row - found[0], ROWS - 1u)] = acc;
+            } else if (MAPS) {
                 let r = finished(row, acc);
                 for (var k = start; k < end; k++) {
                     map(k, row, r);
@@ -147,6 +211,15 @@ fn main(
         push_later_block(begin + (t << BLOCK_BITS), BLOCK_BITS, begin + MAIN_TILE);
     }
     workgroupBarrier(); // uniform: top level, after returns that were uniform
+    if (BY_POSITION && found[0] < found[1]) {
+        let end = tile_end(begin);
+        for (var k = split(found[0]) + t; k < end; k += 256u) {
+            let row = row_at(k);
+            if (split(row + 1u) - split(row) <= SHORT) {
+                map(k, row, finished(row, row_value[min(row - found[0], ROWS - 1u)]));
+            }
+        }
+    }
 
     // Few blocks (full ones, of long rows): 32 invocations for each, a lane each. Many: 8 for each, 4 lanes each.
     let count = min(atomicLoad(&block_count), LANES >> 3u);

@@ -201,8 +201,8 @@ def measure(args, dist, lengths):
     for peer in args.peers.split(","):
         try:
             ops, wait, device = PEERS[peer](w, dist == "flat")
-        except ImportError as e:
-            print(f"{peer}: left out: {e}", file=sys.stderr)
+        except Exception as e:  # not installed, or no device that it can use
+            print(f"{peer}: left out: {type(e).__name__}: {e}", file=sys.stderr)
             continue
         for op, run in ops.items():
             times = []
@@ -230,6 +230,9 @@ def main():
     p.add_argument("--peers", default=",".join(PEERS))
     p.add_argument("--row-lengths", action="append", default=[], metavar="FILE")
     args = p.parse_args()
+    unknown = set(args.peers.split(",")) - set(PEERS)
+    if unknown:
+        p.error(f"--peers: {', '.join(sorted(unknown))} not among {', '.join(PEERS)}")
     for dist in [] if args.row_lengths else ["uniform", "pareto", "giant", "empty"]:
         measure(args, dist, of_distribution(dist, args.values))
     for path in args.row_lengths:

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues};
+use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Tuning};
 
 /// The variable that says that this machine has no GPU adapter on purpose.
 const NO_GPU: &str = "RAGGED_EXPECT_NO_GPU";
@@ -70,7 +70,7 @@ pub fn fused_and_not() -> &'static [Named] {
     })
 }
 
-/// These, and the first GPU adapter as the smallest that WebGPU allows.
+/// These, and the first GPU adapter as the smallest that WebGPU allows, its kernels cut as a GPU's.
 ///
 /// # Panics
 /// As [`gpus`].
@@ -79,7 +79,10 @@ pub fn every_way() -> &'static [Named] {
     ALL.get_or_init(|| {
         let mut all = fused_and_not().to_vec();
         if has_gpu(&all) {
+            // As no software adapter has it by default.
+            let tuning = Tuning::default().coalesce_rows(true);
             let least = DeviceOptions::default().core_limits(true).no_int64(true).no_subgroups(true);
+            let least = least.tuning(Some(tuning));
             all.push(("gpu core".into(), Device::gpu_with(&least).expect("the first adapter opens with less")));
         }
         all

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use common::outcome::{bits, outcome};
 use op::{Subject, choose};
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor};
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor, Tuning};
 use random::{Random, tensor};
 
 /// The reference first.
@@ -31,12 +31,14 @@ fn devices() -> Vec<(String, Device)> {
     let mut out = vec![("cpu".to_owned(), Device::cpu()), ("cpu unfused".to_owned(), Device::cpu_unfused())];
     let gpus = common::gpus();
     if !gpus.is_empty() {
-        let options = DeviceOptions::default().core_limits(true).no_int64(true);
+        // Cut as a GPU's kernels, which no software adapter's are by default.
+        let tuning = Some(Tuning::default());
+        let options = DeviceOptions::default().core_limits(true).no_int64(true).tuning(tuning);
         out.push(("gpu core".into(), Device::gpu_with(&options).expect("opens with less")));
         // Arrays of more than 16,384 words, or 8,192 long ones, take several bindings.
         let windows = DeviceOptions::default().max_binding(Some(64 << 10));
         out.push(("gpu windows".into(), Device::gpu_with(&windows).expect("opens with less")));
-        let unchecked = DeviceOptions::default().checked_shaders(false);
+        let unchecked = DeviceOptions::default().checked_shaders(false).tuning(tuning);
         out.push(("gpu unchecked".into(), Device::gpu_with(&unchecked).expect("opens twice")));
         out.push(("gpu unfused".into(), Device::gpu_unfused(&DeviceOptions::default()).expect("opens twice")));
     }

@@ -47,7 +47,10 @@ struct Args {
     /// Measurements of libraries that run elsewhere (cuda/, gpu_python.py), for the same table; may be repeated
     #[arg(long, value_name = "FILE")]
     with: Vec<PathBuf>,
-    /// Writes the measurements, one object a line
+    /// The adapter that it has to be, or a part of its name [default: whichever massively chooses]
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+    /// Writes the measurements, those of --with too, one object a line
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -87,6 +90,12 @@ impl Data {
 fn main() -> Result<()> {
     let args = Args::parse();
     let massively = on_massively::Library::new()?;
+    if let Some(wanted) = &args.device {
+        // Neither of the two libraries takes an adapter by its name.
+        let has = |name: &str| name.to_lowercase().contains(&wanted.to_lowercase());
+        let is_first = wanted == "gpu" || has(&massively.adapter);
+        ensure!(is_first, "massively runs on {}, not on {wanted}: hide it with VK_DRIVER_FILES", massively.adapter);
+    }
     let lampshade = on_lampshade::Library::new(&massively.adapter)?;
     let device = ragged::Device::named(&massively.adapter).context("ragged on massively's adapter")?;
     println!(
@@ -117,18 +126,18 @@ fn main() -> Result<()> {
     all.extend(on_lampshade::flat(&lampshade, &shaded));
     measure(&args, &data, device.name(), &all, &mut records);
 
+    for path in &args.with {
+        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let also = record::parse(&text).with_context(|| path.display().to_string())?;
+        // What is not in the table has nothing to be compared with.
+        records.extend(also.into_iter().filter(|r| r.values == args.values && args.asks_for(&r.op)));
+    }
     if let Some(path) = &args.json {
         let mut file = BufWriter::new(File::create(path).with_context(|| path.display().to_string())?);
         for record in &records {
             writeln!(file, "{}", serde_json::to_string(record)?)?;
         }
         file.flush()?;
-    }
-    for path in &args.with {
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        let also = record::parse(&text).with_context(|| path.display().to_string())?;
-        // What is not in the table has nothing to be compared with.
-        records.extend(also.into_iter().filter(|r| r.values == args.values && args.asks_for(&r.op)));
     }
     println!("{}", table::show(&records));
     let differing = records.iter().filter(|r| r.equal == Some(false)).count();

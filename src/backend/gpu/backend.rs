@@ -32,7 +32,7 @@ pub(crate) struct GpuBackend {
 impl GpuBackend {
     /// Without a tuning of its own, that of its class of adapters.
     pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool, tuning: Option<Tuning>) -> Self {
-        let tuning = tuning.unwrap_or(tuning::tuning_of(runtime.info().kind)).nearest();
+        let tuning = tuning.unwrap_or(tuning::tuning_of(runtime.info().kind)).feasible();
         Self { runtime, id, name, fuse, tuning, numerics: OnceLock::new(), plans: PlanCache::default() }
     }
 

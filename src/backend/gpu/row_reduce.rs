@@ -30,6 +30,9 @@ impl Tiles {
 /// About how many elements a tile of `wide` covers.
 const WIDE_ELEMENTS: u32 = 16_384;
 
+/// The longest row that one invocation of `main` folds.
+const SHORT: u32 = 16;
+
 /// The bins that a workgroup of `level2` looks through.
 const BINS_A_GROUP: u32 = 256;
 
@@ -116,6 +119,51 @@ fn lanes(state: usize, most: u32) -> (u32, u32) {
     (tile, 8 * (tile / 256 + tile / 17 + 1))
 }
 
+/// What a workgroup of `main` keeps in its memory.
+struct Shared {
+    tile: u32,
+    lanes: u32,
+    /// Values that are staged, if any are.
+    stage: Option<u32>,
+    /// Rows whose results are kept to map their elements by position, if they are.
+    rows: Option<u32>,
+}
+
+impl Shared {
+    /// Memory that every device has, less what the tile's rows and blocks take.
+    const ROOM: usize = (16 << 10) - 1200;
+
+    /// Where short rows are gone through by position: whether values may be staged, and whether elements are mapped. What has
+    /// no room is left out.
+    fn of(grid: &Grid, lanes: u32, state: usize, by_position: Option<(bool, bool)>) -> Self {
+        let [.., alpha, tile, _, _] = grid.head;
+        let mut out = Self { tile, lanes, stage: None, rows: None };
+        let Some((stages, maps)) = by_position.filter(|_| grid.entry == "main") else { return out };
+        let fits = |all: u32| all as usize * state <= Self::ROOM;
+        // Rows that cost nothing may all be in one tile.
+        let rows = tile.div_ceil(alpha.max(1));
+        if maps && alpha > 0 && fits(lanes + rows) {
+            out.rows = Some(rows);
+        }
+        let stage = tile + SHORT;
+        if stages && fits(lanes + out.rows.unwrap_or(0) + stage) {
+            out.stage = Some(stage);
+        }
+        out
+    }
+
+    /// The template's constants.
+    fn declared(&self) -> String {
+        let Self { tile, lanes, stage, rows } = *self;
+        let (stages, maps) = (stage.is_some(), rows.is_some());
+        let (stage, rows) = (stage.unwrap_or(1), rows.unwrap_or(1));
+        format!(
+            "const MAIN_TILE = {tile}u;\nconst LANES = {lanes}u;\n\
+             const STAGES = {stages};\nconst STAGE = {stage}u;\nconst BY_POSITION = {maps};\nconst ROWS = {rows}u;"
+        )
+    }
+}
+
 /// Lowers a step of [`Recipe::Reduce`].
 pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lowered> {
     let (Recipe::Reduce { rows, nrows, nvals, inner, .. }, Some(pass)) = (&step.recipe, &step.pass) else {
@@ -136,7 +184,9 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
     let mut m = Module::new(step, first_slot);
     partition(&mut m, rows, nrows);
     let elem = m.row_pass(pass, rows);
-    m.push(&format!("const MAIN_TILE = {tile}u;\nconst LANES = {lanes}u;"));
+    let shared =
+        Shared::of(&grid, lanes, state, tuning.coalesce_rows.then_some((!m.loads_by_row(pass), pass.map.is_some())));
+    m.push(&shared.declared());
     let g = m.finish_row_pass(&[ROW_REDUCE, ROW_TILES], &elem, pass);
     let mut launches = vec![g.launch(label, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
     if let Some((x, y, z)) = grid.level2 {
@@ -158,7 +208,8 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
 ///
 /// SAFETY: every loop ends, whatever the splits hold. They are clamped to the number of values, which `grid` keeps 2^14 below
 /// 2^32, further than any loop's step: a position that starts beyond its end wraps once at most, and one that has passed its
-/// end stays there. Searches halve what is left to look through. The rounds over listed
+/// end stays there. What is staged has at most STAGE values, what is mapped by position ends at the number of values. Searches
+/// halve what is left to look through. The rounds over listed
 /// blocks and long rows are bounded by the lengths of the lists, their steps are 1 or more. What expressions call ends too: see
 /// `map.rs`.
 const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };

@@ -110,17 +110,30 @@ The sweep's row lengths are log-normal: the mean, and the standard deviation of 
   ragged-bench --only workloads --values 16777216 --device gpu --json gpu.json
   ragged-bench --only workloads --row-lengths lengths.txt --sweep --json sweep.json
   ragged-bench report gpu.json sweep.json -o report.html
-  ragged-bench ceilings --device gpu --json ceilings.json";
+  ragged-bench ceilings --device gpu --json ceilings.json
+  ragged-bench tune --device gpu";
 
 impl Args {
     /// Itself, if its parts fit together.
     ///
     /// # Errors
-    /// A file for the measurements of a part that is not to run.
+    /// An option of a part that is not to run.
     pub fn checked(self) -> Result<Self, clap::Error> {
-        if self.json.is_some() && !self.runs(Part::Workloads) {
-            let what = "--json writes the measurements of the workloads, which --only text leaves out";
-            return Err(Self::command().error(ErrorKind::ArgumentConflict, what));
+        let of_workloads = [
+            ("--json", self.json.is_some()),
+            ("--values", self.values.is_some()),
+            ("--dist", !self.dist.is_empty()),
+            ("--row-lengths", !self.row_lengths.is_empty()),
+            ("--sweep", self.sweep),
+            ("--op", !self.op.is_empty()),
+        ];
+        let of_text = [("--input", !self.input.is_empty())];
+        for (part, only, options) in [(Part::Workloads, "text", &of_workloads[..]), (Part::Text, "workloads", &of_text)]
+        {
+            if let Some((option, _)) = options.iter().find(|(_, is_given)| *is_given && !self.runs(part)) {
+                let what = format!("{option} says something about what --only {only} leaves out");
+                return Err(Self::command().error(ErrorKind::ArgumentConflict, what));
+            }
         }
         Ok(self)
     }
@@ -165,12 +178,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn measurements_need_the_workloads() -> Result<(), clap::Error> {
+    fn options_need_their_part() -> Result<(), clap::Error> {
         let checked =
             |more: &[&str]| Args::try_parse_from([&["ragged-bench", "--json", "m.json"], more].concat())?.checked();
         checked(&[])?;
         checked(&["--only", "workloads"])?;
-        assert_eq!(checked(&["--only", "text"]).map_err(|e| e.kind()).err(), Some(ErrorKind::ArgumentConflict));
+        checked(&["--only", "workloads", "--sweep", "--values", "9"])?;
+        let refused = |args: &[&str]| -> Result<bool, clap::Error> {
+            let args = Args::try_parse_from([&["ragged-bench"], args].concat())?;
+            Ok(args.checked().map_err(|e| e.kind()).err() == Some(ErrorKind::ArgumentConflict))
+        };
+        assert!(refused(&["--only", "text", "--json", "m.json"])?);
+        assert!(refused(&["--only", "text", "--sweep"])?);
+        assert!(refused(&["--only", "text", "--op", "sum"])?);
+        assert!(refused(&["--only", "workloads", "--input", "."])?);
+        assert!(!refused(&["--only", "text", "--input", "."])?);
         Ok(())
     }
 

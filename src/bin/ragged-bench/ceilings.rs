@@ -8,7 +8,7 @@ mod rig;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use ragged::Device;
 use serde::Serialize;
@@ -62,11 +62,7 @@ struct Report {
 pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut failures = Failures::default();
     let devices = devices::select(&options.device, &mut failures)?;
-    let json = options.json.as_ref().map(|path| {
-        let target = Target::new(path).with_context(|| format!("--json {}", path.display()))?;
-        Ok::<_, anyhow::Error>((target, path))
-    });
-    let json = json.transpose()?;
+    let json = options.json.as_deref().map(Target::for_json).transpose()?;
     let mut reports = Vec::new();
     for device in &devices {
         let Some(rig) = Rig::new(device) else { continue };
@@ -78,14 +74,15 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
             Err(e) => failures.report(&e.context(device.name().to_owned())),
         }
     }
-    ensure!(failures.count() == 0, "{} failures, reported above", failures.count());
+    failures.outcome()?;
     if reports.is_empty() {
         bail!("no GPU adapter among {}", options.device.join(", "));
     }
-    if let Some((target, path)) = json {
+    if let Some(target) = json {
+        let path = target.path().display().to_string();
         let text = serde_json::to_string_pretty(&reports)?;
-        target.replace(|file| writeln!(file, "{text}")).with_context(|| format!("--json {}", path.display()))?;
-        writeln!(out, "written to {}", path.display())?;
+        target.replace(|file| writeln!(file, "{text}")).with_context(|| format!("--json {path}"))?;
+        writeln!(out, "written to {path}")?;
     }
     Ok(())
 }

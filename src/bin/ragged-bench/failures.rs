@@ -1,5 +1,7 @@
 //! What went wrong on one device while the others go on.
 
+use anyhow::{Result, bail};
+
 /// Counts the failures that were reported.
 #[derive(Debug, Default)]
 pub struct Failures(usize);
@@ -9,6 +11,18 @@ impl Failures {
     pub fn report(&mut self, error: &anyhow::Error) {
         self.0 += 1;
         eprintln!("error: {}", one_line(&format!("{error:#}")));
+    }
+
+    /// Itself as the outcome of a run.
+    ///
+    /// # Errors
+    /// Something was reported.
+    pub fn outcome(&self) -> Result<()> {
+        match self.0 {
+            0 => Ok(()),
+            1 => bail!("one failure, reported above"),
+            n => bail!("{n} failures, reported above"),
+        }
     }
 
     /// How many were reported.

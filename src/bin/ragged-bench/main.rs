@@ -18,7 +18,7 @@ mod workloads;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Parser;
 
 use args::{Args, Command, Part};
@@ -64,11 +64,7 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     let lengths = args.lengths()?;
     let devices = devices::select(&args.device, &mut failures)?;
     // Before anything long runs.
-    let json = args.json.as_ref().map(|path| {
-        let target = Target::new(path).with_context(|| format!("--json {}", path.display()))?;
-        Ok::<_, anyhow::Error>((target, path))
-    });
-    let json = json.transpose()?;
+    let json = args.json.as_deref().map(Target::for_json).transpose()?;
     devices::describe(&devices, out)?;
     if args.runs(Part::Text) {
         writeln!(out)?;
@@ -78,21 +74,17 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     if args.runs(Part::Workloads) {
         writeln!(out)?;
         let records = measure::run(args, &lengths, &devices, &mut failures, out)?;
-        if let Some((target, path)) = json {
+        if let Some(target) = json {
+            let path = target.path().display().to_string();
             if failures.count() > 0 {
-                eprintln!("{} is left as it was", path.display());
+                eprintln!("{path} is left as it was");
             } else {
-                let written = target.replace(|file| records::write(file, &records));
-                written.with_context(|| format!("--json {}", path.display()))?;
-                writeln!(out, "\n{} measurements written to {}", records.len(), path.display())?;
+                target.replace(|file| records::write(file, &records)).with_context(|| format!("--json {path}"))?;
+                writeln!(out, "\n{} measurements written to {path}", records.len())?;
             }
         }
     }
-    match failures.count() {
-        0 => Ok(()),
-        1 => bail!("one failure, reported above"),
-        n => bail!("{n} failures, reported above"),
-    }
+    failures.outcome()
 }
 
 #[cfg(test)]

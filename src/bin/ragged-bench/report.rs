@@ -21,13 +21,14 @@ use measurement::Measurement;
 /// # Errors
 /// A file cannot be read, or is no list of measurements; the output cannot be written.
 pub fn run(input: &[PathBuf], output: &Path, out: &mut impl Write) -> Result<()> {
+    let context = || output.display().to_string();
+    let same = |path: &PathBuf| matches!((path.canonicalize(), output.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    ensure!(!input.iter().any(same), "{}: is also one of the measurements' files", context());
     let mut all = Vec::new();
     for (file, path) in input.iter().enumerate() {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         all.extend(measurement::parse(&text, file).with_context(|| path.display().to_string())?);
     }
-    ensure!(!all.is_empty(), "the files hold no measurements");
-    let context = || output.display().to_string();
     let target = Target::new(output).with_context(context)?;
     let page = draw(&all)?;
     target.replace(|file| file.write_all(page.as_bytes())).with_context(context)?;
@@ -79,10 +80,26 @@ mod tests {
     fn what_a_run_writes_can_be_read() -> Result<()> {
         let all = measurement::parse(MEASURED, 0)?;
         assert_eq!(all.len(), 2);
-        for text in ["[1]", "{\"peer\": 3}", "nothing"] {
-            assert!(measurement::parse(text, 0).is_err(), "{text}");
+        for (text, why) in [
+            ("[1]", "not a measurement"),
+            ("{\"peer\": 3}", "not a measurement"),
+            ("{\"peer\": \"a\", \"dist\": \"b\"}", "missing field `op`"),
+            ("nothing", "expected"),
+            ("[]", "no measurements"),
+            ("", "no measurements"),
+        ] {
+            let error = measurement::parse(text, 0).expect_err(text);
+            assert!(format!("{error:#}").contains(why), "{text}: {error:#}");
         }
-        assert!(measurement::parse("[]", 0)?.is_empty());
         Ok(())
+    }
+
+    #[test]
+    fn measurements_are_not_drawn_over() {
+        let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+        let before = fs::read_to_string(&path).expect("there");
+        let error = run(std::slice::from_ref(&path), &path, &mut Vec::new()).expect_err("the same file");
+        assert!(error.to_string().contains("is also"), "{error}");
+        assert_eq!(fs::read_to_string(&path).expect("there"), before);
     }
 }

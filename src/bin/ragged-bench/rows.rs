@@ -83,7 +83,7 @@ impl Lengths {
     /// A line that is no length; no values at all.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let parse = |(line, at): (&str, usize)| line.trim().parse().with_context(|| format!("line {at}: {line:?}"));
-        let mut lengths: Vec<u32> = text.lines().zip(1..).map(parse).collect::<Result<_>>()?;
+        let mut lengths: Vec<u32> = text.trim_end().lines().zip(1..).map(parse).collect::<Result<_>>()?;
         ensure!(lengths.iter().any(|&l| l > 0), "no row has a value");
         // Fisher and Yates, from the end.
         for k in (1..lengths.len()).rev() {
@@ -241,8 +241,9 @@ mod tests {
         sorted.sort_unstable();
         assert_eq!(sorted, Vec::from_iter(0..100));
         assert_eq!(lengths.of(4951).iter().sum::<u32>(), 4951);
+        assert_eq!(Lengths::parse("some", "3\n\n")?.of(3), [3], "blank lines at the end");
 
-        for (text, why) in [("1\n-2", "line 2"), ("0\n0\n", "no row"), ("", "no row"), ("1\n\n", "line 2")] {
+        for (text, why) in [("1\n-2", "line 2"), ("0\n0\n", "no row"), ("", "no row"), ("1\n\n2", "line 2")] {
             let refused = Lengths::parse("some", text).map_err(|e| format!("{e:#}"));
             assert!(refused.as_ref().is_err_and(|e| e.contains(why)), "{text:?}: {refused:?}");
         }

@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
+use anyhow::{Context, Result};
+
 /// A file that is replaced as a whole when everything succeeded, and else stays as it was.
 #[derive(Debug)]
 pub struct Target {
@@ -41,6 +43,19 @@ impl Target {
             target.file.set_permissions(permissions)?;
         }
         Ok(target)
+    }
+
+    /// The file of `--json`.
+    ///
+    /// # Errors
+    /// As [`Target::new`].
+    pub fn for_json(path: &Path) -> Result<Self> {
+        Self::new(path).with_context(|| format!("--json {}", path.display()))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Puts what `write` writes in the place of the file.

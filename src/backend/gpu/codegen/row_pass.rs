@@ -7,6 +7,7 @@ use super::{
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::{Node, Rows};
+use crate::graph::plan::{as_own_row, for_each_expr};
 use crate::graph::reducer::Accumulator;
 use crate::graph::row_pass::{RowMap, RowPass, RowResult};
 
@@ -62,6 +63,18 @@ impl Module<'_> {
         self.push(&format!("fn store(i: u32, row: u32, v: Elem) {{\n{body}}}"));
         self.row_map(pass, rows, of);
         elem
+    }
+
+    /// Whether `load` of the pass names the row that it is given.
+    pub(crate) fn loads_by_row(&self, pass: &RowPass) -> bool {
+        let mut found = false;
+        for (_, value) in pass.columns() {
+            for_each_expr(value, &mut |e| {
+                let own = as_own_row(e).map(|(splits, inner)| (splits.clone(), inner));
+                found |= own.is_some() && own == self.row_context;
+            });
+        }
+        found
     }
 
     /// The functions of a state of several numbers.

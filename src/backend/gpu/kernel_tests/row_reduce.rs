@@ -89,6 +89,9 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
             include_str!("../../../../shaders/row_reduce.wgsl"),
             include_str!("../../../../shaders/lib/row_tiles.wgsl"),
         ];
+        // Wider elements have no room.
+        let stages = size_of::<E>() == 4;
+        let stage = if stages { 2064 } else { 1 };
         source(
             &template.join("\n"),
             self.elem,
@@ -102,11 +105,15 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
                 fn store(i: u32, row: u32, v: Elem) {{ out[i] = v; }}
                 const MAIN_TILE = 2048u;
                 const LANES = 1032u;
+                const STAGES = {stages};
+                const STAGE = {stage}u;
+                const BY_POSITION = false;
+                const ROWS = 1u;
                 const MAPS = false;
                 struct Row {{ none: u32 }}
                 fn finished(row: u32, v: Elem) -> Row {{ return Row(); }}
                 fn map(i: u32, row: u32, r: Row) {{ }}",
-                self.load, self.identity, self.combine
+                self.load, self.identity, self.combine,
             ),
         )
     }

@@ -1,7 +1,8 @@
 //! Measurements, as this program and the scripts for other libraries write them.
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::rows::Sweep;
 
@@ -65,24 +66,20 @@ impl Measurement {
 /// Lists of measurements, or one measurement a line.
 ///
 /// # Errors
-/// The text is neither.
+/// The text is neither, or has none.
 pub fn parse(text: &str, file: usize) -> Result<Vec<Measurement>> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Entry {
-        List(Vec<Measurement>),
-        One(Box<Measurement>),
-    }
     let mut out = Vec::new();
     for entry in serde_json::Deserializer::from_str(text).into_iter() {
-        match entry? {
-            Entry::List(list) => out.extend(list),
-            Entry::One(one) => out.push(*one),
+        let entries = match entry? {
+            Value::Array(list) => list,
+            one => vec![one],
+        };
+        for one in entries {
+            let measurement = Measurement::deserialize(one).context("not a measurement")?;
+            out.push(Measurement { file, ..measurement });
         }
     }
-    for measurement in &mut out {
-        measurement.file = file;
-    }
+    ensure!(!out.is_empty(), "no measurements");
     Ok(out)
 }
 
