@@ -64,7 +64,7 @@ impl Inputs {
 const BLEND_COST: u32 = 6;
 
 /// An operation of a program; its operands are given by their places.
-enum Op<'a> {
+pub(super) enum Op<'a> {
     Scalar(Scalar),
     Index,
     Load(&'a Array, DType, usize),
@@ -125,6 +125,11 @@ impl<'a> Program<'a> {
         self.push(e, op, known)
     }
 
+    /// Its operations, operands first: the last one is the expression.
+    pub(super) fn ops(&self) -> &[Op<'a>] {
+        &self.ops
+    }
+
     fn push(&mut self, e: &Expr, op: Op<'a>, known: &mut HashMap<Digest, usize>) -> usize {
         self.ops.push(op);
         known.insert(e.digest(), self.ops.len() - 1);
@@ -146,13 +151,13 @@ pub(crate) struct Block<'a> {
 impl<'a> Block<'a> {
     /// A block of `len` positions from `start` on.
     pub(crate) fn run(program: &'a Program<'a>, start: u32, len: usize) -> Self {
-        Self::new(program, len, Lanes::Ramps([len as u32].into(), [start].into()))
+        Self::new(program, len, Lanes::Ramps(vec![len as u32].into(), vec![start].into()))
     }
 
     /// A block of runs of `len` positions, one from each start on.
     pub(crate) fn ramps(program: &'a Program<'a>, starts: Vec<u32>, len: u32) -> Self {
-        let ends = (1..=starts.len() as u32).map(|k| k * len).collect();
-        Self::new(program, starts.len() * len as usize, pieces::ramps(ends, starts))
+        let ends: Vec<u32> = (1..=starts.len() as u32).map(|k| k * len).collect();
+        Self::new(program, starts.len() * len as usize, pieces::ramps(ends.into(), starts.into()))
     }
 
     /// A block of any positions.
@@ -175,7 +180,7 @@ impl<'a> Block<'a> {
 
     /// Fills `out` with the expression's values, one a position.
     pub(crate) fn store<T: Lane, S: Stored>(mut self, out: &mut [S], store: impl Fn(T) -> S) {
-        if self.len == 0 {
+        if self.len == 0 || self.copy(self.program.ops.len() - 1, out, &store) {
             return;
         }
         match self.root() {
@@ -211,8 +216,13 @@ impl<'a> Block<'a> {
         self.eval(self.program.ops.len() - 1)
     }
 
+    /// The program.
+    pub(super) fn program(&self) -> &'a Program<'a> {
+        self.program
+    }
+
     /// The values of the operation at that place.
-    fn eval(&mut self, place: usize) -> Lanes<'a> {
+    pub(super) fn eval(&mut self, place: usize) -> Lanes<'a> {
         let program = self.program;
         match &program.ops[place] {
             Op::Scalar(s) => return Lanes::One(*s),
@@ -313,19 +323,7 @@ impl<'a> Block<'a> {
             Lanes::One(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
             Lanes::Runs(ends, flags) => {
                 let flags = bool::operand(flags);
-                let sides = [true, false].map(|want| {
-                    let mut ranges: Vec<(u32, u32)> = Vec::with_capacity(ends.len());
-                    let mut start = 0;
-                    for (k, &end) in ends.iter().enumerate() {
-                        match ranges.last_mut() {
-                            _ if flags.get(k) != want => {}
-                            Some(last) if last.1 == start => last.1 = end,
-                            _ => ranges.push((start, end)),
-                        }
-                        start = end;
-                    }
-                    Chosen::Ranges(ranges)
-                });
+                let sides = Self::sides(ends, flags);
                 let [at_a, at_b] = &sides;
                 match (at_a.len(), at_b.len()) {
                     (_, 0) => self.eval(a),
@@ -353,8 +351,23 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// Where the runs that end there have the flag, and where not.
+    pub(super) fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Chosen; 2] {
+        let mut sides = [true, false].map(|_| Vec::with_capacity(ends.len()));
+        let mut start = 0;
+        for (k, &end) in ends.iter().enumerate() {
+            let side: &mut Vec<(u32, u32)> = &mut sides[usize::from(!flags.get(k))];
+            match side.last_mut() {
+                Some(last) if last.1 == start => last.1 = end,
+                _ => side.push((start, end)),
+            }
+            start = end;
+        }
+        sides.map(Chosen::Ranges)
+    }
+
     /// The values of the operation at that place at some of the positions.
-    fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
+    pub(super) fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
         let memo = vec![None; self.program.ops.len()];
         let index = pieces::choose(&self.index, chosen);
         Block { program: self.program, len: chosen.len(), index, memo, within: Some((self, chosen)) }.eval(place)
@@ -407,7 +420,7 @@ fn gather<'a, S: Stored, T: Lane>(
         Lanes::Runs(ends, values) => pieces::runs(ends.clone(), all(ends.len(), values)),
         Lanes::Ramps(ends, first) => {
             let slice = |first: u32, len: u32| from.get(first as usize..first as usize + len as usize);
-            if let (&[end], &[first]) = (&**ends, &**first)
+            if let (&[end], &[first]) = (&ends[..], &first[..])
                 && let Some(lent) = slice(first, end).and_then(&lend)
             {
                 return lent;

@@ -39,15 +39,18 @@ impl<T> From<Vec<T>> for Many<'_, T> {
     }
 }
 
+/// Of runs of positions, the number of positions up to the end of each.
+pub(crate) type Ends = Rc<Vec<u32>>;
+
 /// The values of one expression at the positions of a block.
 #[derive(Debug, Clone)]
 pub(crate) enum Lanes<'a> {
     /// The same at every position.
     One(Scalar),
-    /// Runs of positions, by the number of positions up to the end of each, with one value a run: a number or one a run.
-    Runs(Rc<[u32]>, Rc<Lanes<'a>>),
+    /// Runs of positions with one value a run: a number or one a run.
+    Runs(Ends, Rc<Lanes<'a>>),
     /// Runs of positions, with values that grow by one from position to position (u32): the first of each run.
-    Ramps(Rc<[u32]>, Rc<[u32]>),
+    Ramps(Ends, Many<'a, u32>),
     Bool(Many<'a, bool>),
     U8(Many<'a, u8>),
     I8(Many<'a, i8>),

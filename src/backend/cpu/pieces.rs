@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use super::lanes::{self, Lane, Lanes, Operand};
+use super::lanes::{self, Ends, Lane, Lanes, Many, Operand};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
@@ -32,7 +32,7 @@ impl Chosen {
 }
 
 /// Runs with a value each; dense where the runs are too short to help.
-pub(crate) fn runs<'a>(ends: Rc<[u32]>, values: Lanes<'a>) -> Lanes<'a> {
+pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
     match values {
         Lanes::One(same) => return Lanes::One(same),
         Lanes::Bool(flags) if flags.iter().all(|&f| f == flags[0]) => return Lanes::One(Scalar::Bool(flags[0])),
@@ -45,10 +45,10 @@ pub(crate) fn runs<'a>(ends: Rc<[u32]>, values: Lanes<'a>) -> Lanes<'a> {
 }
 
 /// Ramps; dense where they are too short to help.
-pub(super) fn ramps<'a>(ends: Rc<[u32]>, first: Vec<u32>) -> Lanes<'a> {
+pub(super) fn ramps<'a>(ends: Ends, first: Many<'a, u32>) -> Lanes<'a> {
     let n = ends.last().map_or(0, |&n| n as usize);
     let short = n < WORTHWHILE * ends.len();
-    let out = Lanes::Ramps(ends, first.into());
+    let out = Lanes::Ramps(ends, first);
     if short { out.dense() } else { out }
 }
 
@@ -76,13 +76,11 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(lanes: &Lanes<'a>) -> Option<(Option<Rc<[u32]>>, Self)> {
+    fn new(lanes: &Lanes<'a>) -> Option<(Option<Ends>, Self)> {
         Some(match lanes {
             Lanes::One(s) => (None, Self { values: Lanes::One(*s), is_ramp: false }),
             Lanes::Runs(ends, values) => (Some(ends.clone()), Self { values: (**values).clone(), is_ramp: false }),
-            Lanes::Ramps(ends, first) => {
-                (Some(ends.clone()), Self { values: u32::wrap(first.to_vec().into()), is_ramp: true })
-            }
+            Lanes::Ramps(ends, first) => (Some(ends.clone()), Self { values: u32::wrap(first.clone()), is_ramp: true }),
             _ => return None,
         })
     }
@@ -101,18 +99,34 @@ impl<'a> Side<'a> {
         Self { values, is_ramp: self.is_ramp }
     }
 
+    /// One run that is now these ones.
+    fn cut(self, ends: &[u32]) -> Self {
+        let value = self.values.get(0);
+        match value {
+            Scalar::U32(first) if self.is_ramp => {
+                let starts = [0].iter().chain(ends).take(ends.len());
+                let values: Vec<u32> = starts.map(|start| first.wrapping_add(*start)).collect();
+                Self { values: u32::wrap(values.into()), is_ramp: true }
+            }
+            same => Self { values: Lanes::One(same), is_ramp: false },
+        }
+    }
+
     fn numbers(&self) -> Operand<'_, u32> {
         u32::operand(&self.values)
     }
 }
 
 /// Both operands over common runs, if both are simple and one has runs at all.
-fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Rc<[u32]>, Side<'a>, Side<'a>)> {
+fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>, Side<'a>)> {
     let ((e, a), (f, b)) = (Side::new(a)?, Side::new(b)?);
     Some(match (e, f) {
         (None, None) => return None,
         (Some(ends), None) | (None, Some(ends)) => (ends, a, b),
         (Some(e), Some(f)) if Rc::ptr_eq(&e, &f) || e == f => (e, a, b),
+        // A block of positions that follow each other, beside what is known row by row.
+        (Some(e), Some(f)) if e.len() == 1 => (f.clone(), a.cut(&f), b),
+        (Some(e), Some(f)) if f.len() == 1 => (e.clone(), a, b.cut(&e)),
         (Some(e), Some(f)) => {
             let (ends, of_a, of_b) = merge_ends(&e, &f);
             let (a, b) = (a.refined(&e, &ends, &of_a), b.refined(&f, &ends, &of_b));
@@ -149,12 +163,12 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -
 }
 
 /// What is still simple of a ramp and another operand.
-fn ramp<'a>(op: BinaryOp, ends: &Rc<[u32]>, a: &Side<'a>, b: &Side<'a>) -> Option<Lanes<'a>> {
+fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lanes<'a>> {
     let (x, y) = (a.numbers(), b.numbers());
     let each = |f: fn(u32, u32) -> u32| -> Vec<u32> { (0..ends.len()).map(|k| f(x.get(k), y.get(k))).collect() };
     match op {
-        BinaryOp::Add if a.is_ramp != b.is_ramp => Some(ramps(ends.clone(), each(u32::wrapping_add))),
-        BinaryOp::Sub if !b.is_ramp => Some(ramps(ends.clone(), each(u32::wrapping_sub))),
+        BinaryOp::Add if a.is_ramp != b.is_ramp => Some(ramps(ends.clone(), each(u32::wrapping_add).into())),
+        BinaryOp::Sub if !b.is_ramp => Some(ramps(ends.clone(), each(u32::wrapping_sub).into())),
         BinaryOp::Sub if a.is_ramp => Some(runs(ends.clone(), u32::wrap(each(u32::wrapping_sub).into()))),
         BinaryOp::Min if !b.is_ramp && rises(ends, x) => {
             let mut start = 0;
@@ -163,7 +177,7 @@ fn ramp<'a>(op: BinaryOp, ends: &Rc<[u32]>, a: &Side<'a>, b: &Side<'a>) -> Optio
                 start = end;
                 x.get(k) + last <= y.get(k)
             });
-            within.then(|| ramps(ends.clone(), each(|x, _| x)))
+            within.then(|| ramps(ends.clone(), each(|x, _| x).into()))
         }
         BinaryOp::Lt | BinaryOp::Le => {
             if a.is_ramp && !rises(ends, x) || b.is_ramp && !rises(ends, y) {
@@ -212,7 +226,8 @@ fn compare<'a>(op: BinaryOp, ends: &[u32], (x, x_rises): (Operand<'_, u32>, bool
 fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: u32) -> Lanes<'a> {
     let n = ends.last().map_or(0, |&n| n as usize);
     if (by as usize) < WORTHWHILE {
-        let dense = Lanes::Ramps(ends.into(), (0..ends.len()).map(|k| first.get(k)).collect()).dense();
+        let first: Vec<u32> = (0..ends.len()).map(|k| first.get(k)).collect();
+        let dense = Lanes::Ramps(ends.to_vec().into(), first.into()).dense();
         return lanes::binary(op, n, &dense, &Lanes::One(Scalar::U32(by)));
     }
     let (mut cuts, mut values) = (Vec::with_capacity(n / by as usize + 2), Vec::with_capacity(n / by as usize + 2));
@@ -226,7 +241,11 @@ fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: u32) -> L
             (quotient, rest) = (quotient + 1, 0);
         }
     }
-    if op == BinaryOp::IndexDiv { runs(cuts.into(), u32::wrap(values.into())) } else { ramps(cuts.into(), values) }
+    if op == BinaryOp::IndexDiv {
+        runs(cuts.into(), u32::wrap(values.into()))
+    } else {
+        ramps(cuts.into(), values.into())
+    }
 }
 
 /// An operation on each value: once a run where there are runs.
@@ -278,7 +297,8 @@ fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
 /// Row after row: a search where a ramp begins elsewhere, else a look at the rows that follow.
 fn rows_of_ramps<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Lanes<'a> {
     let rows = splits.len() - 1;
-    let (mut cuts, mut found) = (Vec::with_capacity(ends.len()), Vec::with_capacity(ends.len()));
+    let most = (rows + ends.len()).min(ends.last().map_or(0, |&n| n as usize));
+    let (mut cuts, mut found) = (Vec::with_capacity(most), Vec::with_capacity(most));
     let (mut row, mut start) = (0, 0);
     for (&end, &first) in ends.iter().zip(first) {
         let mut at = first;
@@ -353,7 +373,8 @@ pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
     match (lanes, first) {
         (Lanes::Runs(_, values), _) => runs(cuts.into(), values.pick(&of)),
         (_, Some(first)) => {
-            ramps(cuts.into(), of.iter().zip(&skipped).map(|(&r, s)| first[r as usize].wrapping_add(*s)).collect())
+            let moved = of.iter().zip(&skipped).map(|(&r, s)| first[r as usize].wrapping_add(*s));
+            ramps(cuts.into(), moved.collect::<Vec<_>>().into())
         }
         _ => unreachable!("bug: dense lanes were handled above"),
     }
@@ -378,7 +399,7 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b:
     let ends_of_runs = ends;
     let mut sides = [b, a].map(|lanes| {
         let ends = match lanes {
-            Lanes::Runs(ends, _) | Lanes::Ramps(ends, _) => Some(&**ends),
+            Lanes::Runs(ends, _) | Lanes::Ramps(ends, _) => Some(&ends[..]),
             _ => None,
         };
         let most = ends.map_or(0, <[u32]>::len) + ends_of_runs.len();
@@ -421,7 +442,7 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b:
         }
     };
     let out = Lanes::merge(cuts.len(), &flags, &values(a, &a_side), &values(b, &b_side));
-    if is_ramp { ramps(cuts.into(), u32::many(flags.len(), &out).to_vec()) } else { runs(cuts.into(), out) }
+    if is_ramp { ramps(cuts.into(), u32::many(flags.len(), &out)) } else { runs(cuts.into(), out) }
 }
 
 #[cfg(test)]
@@ -437,13 +458,14 @@ mod tests {
             ((self.0 >> 33) % u64::from(n)) as u32
         }
 
-        fn ends(&mut self, n: u32) -> Rc<[u32]> {
+        fn ends(&mut self, n: u32) -> Ends {
             let longest = [2, 5, 40, 300][self.below(4) as usize];
             let mut ends = vec![0];
             while ends[ends.len() - 1] < n {
                 ends.push(n.min(ends[ends.len() - 1] + 1 + self.below(longest)));
             }
-            ends[1..].into()
+            ends.remove(0);
+            ends.into()
         }
 
         /// u32 of any form.
@@ -503,7 +525,7 @@ mod tests {
             assert_eq!(dense(n, &rows_of(&splits, n as usize, &at)), expected, "{splits:?} at {at:?}");
         }
         // Splits that decrease are an error elsewhere; here they only must not stop anything.
-        let at = Lanes::Ramps([50].into(), [0].into());
+        let at = Lanes::Ramps(vec![50].into(), vec![0].into());
         assert_eq!(dense(50, &rows_of(&[0, 20, 10, 30], 50, &at)).len(), 50);
     }
 
