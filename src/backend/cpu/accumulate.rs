@@ -2,7 +2,8 @@
 
 use bytemuck::Pod;
 
-use super::lanes::{Lane, Number};
+use super::lanes::Lane;
+use super::number::Number;
 use super::plain_rows::{PlainBlock, PlainRows};
 use super::row_reduce::{reduce_block, reduce_row};
 use super::simd;

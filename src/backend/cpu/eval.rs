@@ -12,11 +12,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use half::{bf16, f16};
 
 use super::array::{Array, Stored};
+use super::choice::{self, Chosen};
 use super::filling::Filling;
-use super::lanes::{self, Lane, Lanes, Many, Operand};
+use super::lanes::{Lane, Lanes, Many, Operand};
+use super::operations;
 use super::order_key;
-use super::pieces::{self, Chosen};
+use super::pieces;
 use super::pool::Pool;
+use super::rows_of::rows_of;
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr, ExprKind};
@@ -244,8 +247,8 @@ impl<'a> Block<'a> {
     fn known_outside(&self, place: usize) -> Option<Lanes<'a>> {
         let (outside, chosen) = self.within?;
         match &outside.memo[place] {
-            Some(known) => Some(pieces::choose(known, chosen)),
-            None => outside.known_outside(place).map(|known| pieces::choose(&known, chosen)),
+            Some(known) => Some(choice::choose(known, chosen)),
+            None => outside.known_outside(place).map(|known| choice::choose(&known, chosen)),
         }
     }
 
@@ -264,11 +267,11 @@ impl<'a> Block<'a> {
             }
             Op::RowOf(splits, at) => {
                 let at = self.eval(*at);
-                pieces::rows_of(splits, n, &at)
+                rows_of(splits, n, &at)
             }
             Op::Unary(op, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| lanes::unary(*op, n, a))
+                pieces::each(n, &a, |n, a| operations::unary(*op, n, a))
             }
             Op::Binary(op, a, b) => {
                 let (a, b) = (self.eval(*a), self.eval(*b));
@@ -276,11 +279,11 @@ impl<'a> Block<'a> {
             }
             Op::Cast(to, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| lanes::cast(*to, n, a))
+                pieces::each(n, &a, |n, a| operations::cast(*to, n, a))
             }
             Op::Bitcast(to, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| lanes::bitcast(*to, n, a))
+                pieces::each(n, &a, |n, a| operations::bitcast(*to, n, a))
             }
             Op::Key(nan, x) => {
                 let x = self.eval(*x);
@@ -328,7 +331,7 @@ impl<'a> Block<'a> {
                 match (at_a.len(), at_b.len()) {
                     (_, 0) => self.eval(a),
                     (0, _) => self.eval(b),
-                    _ => pieces::merge(ends, flags, &self.part(a, at_a), &self.part(b, at_b)),
+                    _ => choice::merge(ends, flags, &self.part(a, at_a), &self.part(b, at_b)),
                 }
             }
             dense => {
@@ -369,7 +372,7 @@ impl<'a> Block<'a> {
     /// The values of the operation at that place at some of the positions.
     pub(super) fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
         let memo = vec![None; self.program.ops.len()];
-        let index = pieces::choose(&self.index, chosen);
+        let index = choice::choose(&self.index, chosen);
         Block { program: self.program, len: chosen.len(), index, memo, within: Some((self, chosen)) }.eval(place)
     }
 }

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
-use super::lanes::{Lane, Number};
+use super::lanes::Lane;
+use super::number::Number;
 use super::runs::{Run, Starts};
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
