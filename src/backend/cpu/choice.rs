@@ -19,64 +19,73 @@ impl Chosen {
             Self::List(list) => list.len(),
         }
     }
+
+    /// The most pieces that runs which end there are cut into.
+    fn most_pieces(&self, ends: &[u32]) -> usize {
+        match self {
+            Self::Ranges(ranges) => ranges.len() + ends.len(),
+            Self::List(list) => list.len(),
+        }
+    }
+
+    /// Calls `f` for each part of a run that is chosen: with the run, how many of its positions come before the part, and
+    /// how many are chosen up to the part's end.
+    #[inline(always)]
+    fn for_each_piece(&self, ends: &[u32], mut f: impl FnMut(usize, u32, u32)) {
+        let (mut run, mut start) = (0, 0);
+        match self {
+            Self::Ranges(ranges) => {
+                let mut end = 0;
+                for &(mut from, to) in ranges {
+                    while from < to {
+                        while ends[run] <= from {
+                            start = ends[run];
+                            run += 1;
+                        }
+                        let next = ends[run].min(to);
+                        end += next - from;
+                        f(run, from - start, end);
+                        from = next;
+                    }
+                }
+            }
+            Self::List(list) => {
+                for (&from, end) in list.iter().zip(1..) {
+                    while ends[run] <= from {
+                        start = ends[run];
+                        run += 1;
+                    }
+                    f(run, from - start, end);
+                }
+            }
+        }
+    }
 }
 
 /// The values at the chosen lanes.
 pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
-    let (ends, first) = match lanes {
-        Lanes::One(s) => return Lanes::One(*s),
-        Lanes::Runs(ends, _) => (ends, None),
-        Lanes::Ramps(ends, first) => (ends, Some(first)),
-        dense => {
-            return match chosen {
-                Chosen::Ranges(ranges) => dense.ranges(ranges),
-                Chosen::List(list) => dense.pick(list),
-            };
+    match lanes {
+        Lanes::One(s) => Lanes::One(*s),
+        Lanes::Runs(ends, values) => {
+            let [mut cuts, mut of] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
+            chosen.for_each_piece(ends, |run, _, end| {
+                of.push(run as u32);
+                cuts.push(end);
+            });
+            runs(cuts.into(), values.pick(&of))
         }
-    };
-    let mut run = 0;
-    // The run of each chosen piece, and where the piece begins in it.
-    let most = match chosen {
-        Chosen::Ranges(ranges) => ranges.len() + ends.len(),
-        Chosen::List(list) => list.len(),
-    };
-    let [mut cuts, mut of, mut skipped] = [(); 3].map(|()| Vec::with_capacity(most));
-    let mut piece = |run: usize, from: u32, end: u32| {
-        of.push(run as u32);
-        skipped.push(from - run.checked_sub(1).map_or(0, |k| ends[k]));
-        cuts.push(end);
-    };
-    match chosen {
-        Chosen::Ranges(ranges) => {
-            let mut end = 0;
-            for &(mut from, to) in ranges {
-                while from < to {
-                    while ends[run] <= from {
-                        run += 1;
-                    }
-                    let next = ends[run].min(to);
-                    end += next - from;
-                    piece(run, from, end);
-                    from = next;
-                }
-            }
+        Lanes::Ramps(ends, first) => {
+            let [mut cuts, mut firsts] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
+            chosen.for_each_piece(ends, |run, skipped, end| {
+                firsts.push(first[run].wrapping_add(skipped));
+                cuts.push(end);
+            });
+            ramps(cuts.into(), firsts.into())
         }
-        Chosen::List(list) => {
-            for (k, &from) in list.iter().enumerate() {
-                while ends[run] <= from {
-                    run += 1;
-                }
-                piece(run, from, k as u32 + 1);
-            }
-        }
-    }
-    match (lanes, first) {
-        (Lanes::Runs(_, values), _) => runs(cuts.into(), values.pick(&of)),
-        (_, Some(first)) => {
-            let moved = of.iter().zip(&skipped).map(|(&r, s)| first[r as usize].wrapping_add(*s));
-            ramps(cuts.into(), moved.collect::<Vec<_>>().into())
-        }
-        _ => unreachable!("bug: dense lanes were handled above"),
+        dense => match chosen {
+            Chosen::Ranges(ranges) => dense.ranges(ranges),
+            Chosen::List(list) => dense.pick(list),
+        },
     }
 }
 

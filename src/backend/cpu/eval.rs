@@ -15,6 +15,7 @@ use super::array::{Array, Stored};
 use super::choice::{self, Chosen};
 use super::filling::Filling;
 use super::lanes::{Lane, Lanes, Many, Operand};
+use super::number::Number;
 use super::operations;
 use super::order_key;
 use super::pieces;
@@ -203,6 +204,20 @@ impl<'a> Block<'a> {
                 }
             },
         }
+    }
+
+    /// As [`Block::store`], of numbers that are stored as they are: the last operation is, where it is arithmetic, with no
+    /// block of its results in between.
+    pub(crate) fn store_numbers<T: Number + Stored>(mut self, out: &mut [T]) {
+        if let Some(&Op::Binary(op, a, b)) = self.program.ops.last()
+            && self.len > 0
+        {
+            let (a, b) = (self.eval(a), self.eval(b));
+            if pieces::store::<T>(op, &a, &b, out) {
+                return;
+            }
+        }
+        self.store(out, |v: T| v);
     }
 
     /// Records the first position at which the expression, a condition, does not hold.

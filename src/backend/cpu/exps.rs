@@ -165,17 +165,28 @@ impl<F: Float, const N: usize> Many<F, N> {
             take_apart::<_, REACH>(&mut self.sums, &mut upper.sums, from, to);
         }
         let n = rows * REACH;
-        let (greatest, sums) = (&mut self.greatest[..n], &mut self.sums[..n]);
-        let upper = upper.greatest[..n].iter().zip(&upper.sums[..n]);
-        let mut scales = [F::ZERO; N];
-        for ((scale, &a), (&b, _)) in scales.iter_mut().zip(&*greatest).zip(upper.clone()) {
-            *scale = apart(a, b);
-        }
-        exponentials(&mut scales[..n]);
-        for (((greatest, sum), (&b, &of_b)), &scale) in greatest.iter_mut().zip(sums).zip(upper).zip(&scales) {
-            let merged = Exps { greatest: *greatest, sum: *sum }.merged(Exps { greatest: b, sum: of_b }, scale);
-            (*greatest, *sum) = (merged.greatest, merged.sum);
-        }
+        merge_each(&mut self.greatest[..n], &mut self.sums[..n], &upper.greatest[..n], &upper.sums[..n]);
+    }
+
+    /// Merges other states into these.
+    #[inline(always)]
+    fn merge(&mut self, other: &Self) {
+        merge_each(&mut self.greatest, &mut self.sums, &other.greatest, &other.sums);
+    }
+}
+
+/// Merges other states into these; not too many.
+#[inline(always)]
+fn merge_each<F: Float>(greatest: &mut [F::Key], sums: &mut [F], other_greatest: &[F::Key], other_sums: &[F]) {
+    let others = other_greatest.iter().zip(other_sums);
+    let mut scales = [F::ZERO; TREES * LANES / 2];
+    for ((scale, &a), (&b, _)) in scales.iter_mut().zip(&*greatest).zip(others.clone()) {
+        *scale = apart(a, b);
+    }
+    exponentials(&mut scales[..greatest.len()]);
+    for (((greatest, sum), (&b, &of_b)), &scale) in greatest.iter_mut().zip(sums).zip(others).zip(&scales) {
+        let merged = Exps { greatest: *greatest, sum: *sum }.merged(Exps { greatest: b, sum: of_b }, scale);
+        (*greatest, *sum) = (merged.greatest, merged.sum);
     }
 }
 
@@ -222,53 +233,33 @@ struct RowsOfExps<'a, F: Float, S> {
     out: &'a mut [Exps<F>],
 }
 
-/// Short rows that are folded together, each in a lane.
-const TOGETHER: usize = 32;
+/// Rows up to this long are taken together, each in a lane.
+const TOGETHER: usize = LANES;
 
-/// Rows whose lanes are merged together.
+/// How many of these.
+const ROWS: usize = 16;
+
+/// Longer rows whose lanes are merged together.
 const TREES: usize = 8;
+
+/// A row of at least one value: its number, where it starts, and its length.
+type Row = (usize, usize, usize);
 
 impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
         let Self { values, start, out } = self;
-        // The short rows by their lengths, so that those which are folded together end together; then those of one block.
-        let mut places = [0; SHORT + 2];
-        let mut from = start(0);
-        let class = |len: usize| len.min(SHORT + 1);
-        for (k, out) in out.iter_mut().enumerate() {
-            let to = start(k + 1);
-            if to - from > block_len(1) {
-                reduce_row(&values[from..to], 1, OfExps, std::slice::from_mut(out));
-            } else {
-                *out = Monoid::<F>::identity(OfExps);
-                places[class(to - from)] += 1;
-            }
-            from = to;
+        let rows = rows_by_length(start, out.len());
+        for row in out.iter_mut() {
+            *row = Monoid::<F>::identity(OfExps);
         }
-        places[0] = 0;
-        let mut total = 0;
-        for place in &mut places {
-            total += std::mem::replace(place, total);
-        }
-        let short = places[SHORT + 1];
-        let mut rows = vec![(0, 0, 0); total];
-        let mut from = start(0);
-        for k in 0..out.len() {
-            let to = start(k + 1);
-            if (1..=block_len(1)).contains(&(to - from)) {
-                let place = &mut places[class(to - from)];
-                rows[*place] = (k, from, to - from);
-                *place += 1;
-            }
-            from = to;
-        }
-        let (short, long) = rows.split_at(short);
-        for rows in short.chunks(TOGETHER) {
-            fold_together(values, rows, out);
-        }
-        for rows in long.chunks(TREES) {
+        let (folded, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= SHORT));
+        let (short, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= TOGETHER));
+        let (of_a_block, long) = rows.split_at(rows.partition_point(|&(.., len)| len <= block_len(1)));
+        folded.chunks(ROWS).for_each(|rows| fold_together(values, rows, out));
+        short.chunks(ROWS).for_each(|rows| merge_together(values, rows, out));
+        for rows in of_a_block.chunks(TREES) {
             let mut states = Many::<F, { TREES * LANES }>::none();
             for (&(_, from, len), k) in rows.iter().zip((0..).step_by(LANES)) {
                 let lanes = lanes_of(&values[from..from + len]);
@@ -280,20 +271,61 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
                 out[row] = states.get(k);
             }
         }
+        for &(row, from, len) in long {
+            reduce_row(&values[from..from + len], 1, OfExps, &mut out[row..=row]);
+        }
     }
 }
 
-/// Folds rows of up to [`SHORT`] values each, given by their numbers, starts and ascending lengths.
+/// The rows that have values. Those which are taken together are in the order of their lengths, so that they end together;
+/// after them come those of one block, and those of several.
 #[inline(always)]
-fn fold_together<F: Float>(values: &[F], rows: &[(usize, usize, usize)], out: &mut [Exps<F>]) {
-    let mut columns = [[F::ZERO; TOGETHER]; SHORT];
-    let mut lens = [0; TOGETHER];
+fn rows_by_length(start: impl Fn(usize) -> usize, rows: usize) -> Vec<Row> {
+    let class = |len: usize| if len <= TOGETHER { len } else { TOGETHER + 1 + usize::from(len > block_len(1)) };
+    let mut places = [0; TOGETHER + 3];
+    let mut from = start(0);
+    for k in 1..=rows {
+        let to = start(k);
+        places[class(to - from)] += 1;
+        from = to;
+    }
+    places[0] = 0;
+    let mut total = 0;
+    for place in &mut places {
+        total += std::mem::replace(place, total);
+    }
+    let mut sorted = vec![(0, 0, 0); total];
+    let mut from = start(0);
+    for k in 0..rows {
+        let to = start(k + 1);
+        if to > from {
+            let place = &mut places[class(to - from)];
+            sorted[*place] = (k, from, to - from);
+            *place += 1;
+        }
+        from = to;
+    }
+    sorted
+}
+
+/// The k-th values of the rows side by side, for each k; and how many values the rows have.
+#[inline(always)]
+fn columns<F: Float, const N: usize>(values: &[F], rows: &[Row]) -> ([[F; ROWS]; N], [u32; ROWS]) {
+    let mut columns = [[F::ZERO; ROWS]; N];
+    let mut lens = [0; ROWS];
     for (r, &(_, from, len)) in rows.iter().enumerate() {
         lens[r] = len as u32;
         for (&x, column) in values[from..from + len].iter().zip(&mut columns) {
             column[r] = x;
         }
     }
+    (columns, lens)
+}
+
+/// Folds rows of up to [`SHORT`] values each, in the order of their lengths.
+#[inline(always)]
+fn fold_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Exps<F>]) {
+    let (columns, lens) = columns::<F, SHORT>(values, rows);
     let longest = rows.last().map_or(0, |&(.., len)| len);
     let mut states = Many::of(&columns[0], |r| lens[r] > 0);
     for (k, column) in (0..longest as u32).zip(&columns).skip(1) {
@@ -301,6 +333,30 @@ fn fold_together<F: Float>(values: &[F], rows: &[(usize, usize, usize)], out: &m
     }
     for (r, &(row, ..)) in rows.iter().enumerate() {
         out[row] = states.get(r);
+    }
+}
+
+/// A halving tree over the values of rows of up to [`LANES`] values each, in the order of their lengths.
+#[inline(always)]
+fn merge_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Exps<F>]) {
+    let (columns, lens) = columns::<F, LANES>(values, rows);
+    let longest = rows.last().map_or(0, |&(.., len)| len);
+    let mut states = [(); LANES].map(|()| Many::<F, ROWS>::none());
+    for ((states, column), k) in states.iter_mut().zip(&columns).zip(0..longest as u32) {
+        *states = Many::of(column, |r| k < lens[r]);
+    }
+    let mut reach = LANES / 2;
+    while reach > 0 {
+        let (low, high) = states[..2 * reach].split_at_mut(reach);
+        // Lanes beyond the longest row are of no values.
+        let there = longest.saturating_sub(reach);
+        for (low, high) in low.iter_mut().zip(high).take(there) {
+            low.merge(high);
+        }
+        reach /= 2;
+    }
+    for (r, &(row, ..)) in rows.iter().enumerate() {
+        out[row] = states[0].get(r);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values of an expression at many positions at once.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::rc::Rc;
 
 use half::{bf16, f16};
@@ -74,6 +74,21 @@ impl<T: Copy> Operand<'_, T> {
         match self {
             Self::One(v) => *v,
             Self::Many(s) => s[i],
+        }
+    }
+
+    /// The operand of that position alone.
+    pub(crate) fn one(&self, i: usize) -> Self {
+        Self::One(self.get(i))
+    }
+}
+
+impl<'a, T: Copy> Operand<'a, T> {
+    /// The operand of those positions.
+    pub(crate) fn part(&self, positions: Range<usize>) -> Self {
+        match self {
+            Self::One(v) => Self::One(*v),
+            Self::Many(s) => Self::Many(&s[positions]),
         }
     }
 }

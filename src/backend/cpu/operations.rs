@@ -4,8 +4,8 @@
 
 use half::{bf16, f16};
 
-use super::lanes::{Lane, Lanes, Many};
-use super::loops::{MathF32, MathF64, map1, map2};
+use super::lanes::{Lane, Lanes, Many, Operand};
+use super::loops::{MathF32, MathF64, map1, map2, store2};
 use super::number::{Bits, Number};
 use super::simd;
 use crate::dtype::DType;
@@ -29,6 +29,21 @@ fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -
         BinaryOp::Le => map2(n, a, b, |x: T, y: T| x <= y),
         _ => return None,
     })
+}
+
+/// Stores `a op b` at as many positions as there is room for; returns false, and does nothing, where the operation is not
+/// arithmetic.
+pub(super) fn store_arithmetic<T: Number>(op: BinaryOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) -> bool {
+    match op {
+        BinaryOp::Add => store2(a, b, T::add, out),
+        BinaryOp::Sub => store2(a, b, T::sub, out),
+        BinaryOp::Mul => store2(a, b, T::mul, out),
+        BinaryOp::Div => store2(a, b, T::div, out),
+        BinaryOp::Min => store2(a, b, T::least, out),
+        BinaryOp::Max => store2(a, b, T::greatest, out),
+        _ => return false,
+    }
+    true
 }
 
 fn integer<'x, T: Bits>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {

@@ -4,15 +4,20 @@
 //! The results are those of the loops in `operations` at every position, since these loops are what computes them: here is
 //! decided only for how many lanes.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::lanes::{Ends, Lane, Lanes, Many, Operand};
+use super::number::Number;
 use super::operations;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
 /// Runs shorter than this on average cost more than the lanes in them.
 const WORTHWHILE: usize = 2;
+
+/// Runs longer than this on average are worth a loop each.
+const LONG: usize = 48;
 
 /// Runs with a value each; dense where the runs are too short to help.
 pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
@@ -145,6 +150,42 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -
     operations::binary(op, n, &a.dense(), &b.dense())
 }
 
+/// Stores `a op b` at as many positions as there is room for. Returns false, and does nothing, if the operation is not
+/// arithmetic, or if there is no operand with a value a position.
+pub(crate) fn store<T: Number>(op: BinaryOp, a: &Lanes<'_>, b: &Lanes<'_>, out: &mut [T]) -> bool {
+    let is_simple = |lanes: &Lanes<'_>| matches!(lanes, Lanes::One(_) | Lanes::Runs(..) | Lanes::Ramps(..));
+    match (a, b) {
+        _ if is_simple(a) && is_simple(b) => false,
+        (many, Lanes::Runs(ends, values)) if are_long(ends) => {
+            let (many, values) = (T::operand(many), T::operand(values));
+            by_runs(ends, out, |k, range, out| operations::store_arithmetic(op, many.part(range), values.one(k), out))
+        }
+        (Lanes::Runs(ends, values), many) if are_long(ends) => {
+            let (many, values) = (T::operand(many), T::operand(values));
+            by_runs(ends, out, |k, range, out| operations::store_arithmetic(op, values.one(k), many.part(range), out))
+        }
+        _ => {
+            let (a, b) = (a.dense(), b.dense());
+            operations::store_arithmetic(op, T::operand(&a), T::operand(&b), out)
+        }
+    }
+}
+
+/// Whether a loop a run costs less than a value a position.
+fn are_long(ends: &[u32]) -> bool {
+    ends.last().is_some_and(|&n| n as usize >= LONG * ends.len())
+}
+
+/// Stores run by run, while `f` does.
+fn by_runs<T>(ends: &[u32], out: &mut [T], f: impl Fn(usize, Range<usize>, &mut [T]) -> bool) -> bool {
+    let mut start = 0;
+    ends.iter().enumerate().all(|(k, &end)| {
+        let range = start..end as usize;
+        start = end as usize;
+        f(k, range.clone(), &mut out[range])
+    })
+}
+
 /// What is still simple of a ramp and another operand.
 fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lanes<'a>> {
     let (x, y) = (a.numbers(), b.numbers());
@@ -213,15 +254,27 @@ fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: u32) -> L
         let dense = Lanes::Ramps(ends.to_vec().into(), first.into()).dense();
         return operations::binary(op, n, &dense, &Lanes::One(Scalar::U32(by)));
     }
-    let (mut cuts, mut values) = (Vec::with_capacity(n / by as usize + 2), Vec::with_capacity(n / by as usize + 2));
-    let mut start = 0;
-    for (k, &end) in ends.iter().enumerate() {
-        let (mut quotient, mut rest) = (first.get(k) / by, first.get(k) % by);
-        while start < end {
-            start = end.min(start.saturating_add(by - rest));
-            cuts.push(start);
-            values.push(if op == BinaryOp::IndexDiv { quotient } else { rest });
-            (quotient, rest) = (quotient + 1, 0);
+    let (mut cuts, mut values): (Vec<u32>, Vec<u32>);
+    if ends.len() == 1 {
+        let (quotient, rest) = (first.get(0) / by, first.get(0) % by);
+        let pieces = (u64::from(rest) + n as u64).div_ceil(by.into()) as u32;
+        let cut = |piece: u32| (u64::from(piece) * u64::from(by) - u64::from(rest)).min(n as u64) as u32;
+        cuts = (1..=pieces).map(cut).collect();
+        values = (0..pieces).map(|piece| if op == BinaryOp::IndexDiv { quotient + piece } else { 0 }).collect();
+        if op == BinaryOp::IndexRem {
+            values[0] = rest;
+        }
+    } else {
+        (cuts, values) = (Vec::with_capacity(n / by as usize + 2), Vec::with_capacity(n / by as usize + 2));
+        let mut start = 0;
+        for (k, &end) in ends.iter().enumerate() {
+            let (mut quotient, mut rest) = (first.get(k) / by, first.get(k) % by);
+            while start < end {
+                start = end.min(start.saturating_add(by - rest));
+                cuts.push(start);
+                values.push(if op == BinaryOp::IndexDiv { quotient } else { rest });
+                (quotient, rest) = (quotient + 1, 0);
+            }
         }
     }
     if op == BinaryOp::IndexDiv {

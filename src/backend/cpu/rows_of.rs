@@ -43,8 +43,8 @@ fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
 /// Row after row: a search where a ramp begins elsewhere, else a look at the rows that follow.
 fn rows_of_ramps<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Lanes<'a> {
     let rows = splits.len() - 1;
-    let most = (rows + ends.len()).min(ends.last().map_or(0, |&n| n as usize));
-    let (mut cuts, mut found) = (Vec::with_capacity(most), Vec::with_capacity(most));
+    let likely = ends.len() + ends.last().map_or(0, |&n| n as usize) / 16;
+    let (mut cuts, mut found) = (Vec::with_capacity(likely), Vec::with_capacity(likely));
     let (mut row, mut start) = (0, 0);
     for (&end, &first) in ends.iter().zip(first) {
         let mut at = first;
