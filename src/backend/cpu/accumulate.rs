@@ -20,21 +20,14 @@ pub trait Monoid<V>: Copy + Sync {
     /// That of the values of both.
     fn merge(self, a: Self::State, b: Self::State) -> Self::State;
 
-    /// The states of a row of values, `inner` columns each, in the order of [`reduce_row`]. A monoid may have a faster way.
-    fn row(self, values: &[V], inner: usize, out: &mut [Self::State])
-    where
-        V: Copy,
-    {
-        reduce_row(values, inner, self, out);
-    }
-
-    /// The states of rows that lie one after another: the values of row `k` begin at value `start(k)`.
+    /// The states of rows that lie one after another, `inner` columns each, in the order of [`reduce_row`]: the values of row
+    /// `k` begin at value `start(k)`. A monoid may have a faster way.
     fn rows(self, values: &[V], inner: usize, start: impl Fn(usize) -> usize, out: &mut [Self::State])
     where
         V: Copy,
     {
         for (k, out) in out.chunks_exact_mut(inner).enumerate() {
-            self.row(&values[start(k) * inner..start(k + 1) * inner], inner, out);
+            reduce_row(&values[start(k) * inner..start(k + 1) * inner], inner, self, out);
         }
     }
 

@@ -43,9 +43,12 @@ impl Monoid<f32> for Sum {
     }
 
     fn block(self, values: &[f32], inner: usize, out: &mut [f32]) {
-        match wide_rows::block::<Self>(values) {
-            Some(sum) if inner == 1 => out[0] = sum,
-            _ => self.plain().block(values, inner, out),
+        if inner == 1
+            && let Some(sum) = wide_rows::block::<Self>(values)
+        {
+            out[0] = sum;
+        } else {
+            self.plain().block(values, inner, out);
         }
     }
 }
@@ -80,9 +83,12 @@ impl<const GREATEST: bool> Monoid<f32> for Extreme<GREATEST> {
     }
 
     fn block(self, values: &[f32], inner: usize, out: &mut [i32]) {
-        match wide_rows::block::<Self>(values) {
-            Some(extreme) if inner == 1 => out[0] = extreme,
-            _ => simd::run(EachBlock { monoid: self, values, inner, out }),
+        if inner == 1
+            && let Some(extreme) = wide_rows::block::<Self>(values)
+        {
+            out[0] = extreme;
+        } else {
+            simd::run(EachBlock { monoid: self, values, inner, out });
         }
     }
 }
