@@ -12,11 +12,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use half::{bf16, f16};
 
 use super::array::{Array, Stored};
+use super::choice::{self, Chosen};
 use super::filling::Filling;
-use super::lanes::{self, Lane, Lanes, Many, Operand};
+use super::lanes::{Lane, Lanes, Many, Operand};
+use super::number::Number;
+use super::operations;
 use super::order_key;
-use super::pieces::{self, Chosen};
+use super::pieces;
 use super::pool::Pool;
+use super::rows_of::rows_of;
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr, ExprKind};
@@ -64,7 +68,7 @@ impl Inputs {
 const BLEND_COST: u32 = 6;
 
 /// An operation of a program; its operands are given by their places.
-enum Op<'a> {
+pub(super) enum Op<'a> {
     Scalar(Scalar),
     Index,
     Load(&'a Array, DType, usize),
@@ -125,6 +129,11 @@ impl<'a> Program<'a> {
         self.push(e, op, known)
     }
 
+    /// Its operations, operands first: the last one is the expression.
+    pub(super) fn ops(&self) -> &[Op<'a>] {
+        &self.ops
+    }
+
     fn push(&mut self, e: &Expr, op: Op<'a>, known: &mut HashMap<Digest, usize>) -> usize {
         self.ops.push(op);
         known.insert(e.digest(), self.ops.len() - 1);
@@ -146,13 +155,13 @@ pub(crate) struct Block<'a> {
 impl<'a> Block<'a> {
     /// A block of `len` positions from `start` on.
     pub(crate) fn run(program: &'a Program<'a>, start: u32, len: usize) -> Self {
-        Self::new(program, len, Lanes::Ramps([len as u32].into(), [start].into()))
+        Self::new(program, len, Lanes::Ramps(vec![len as u32].into(), vec![start].into()))
     }
 
     /// A block of runs of `len` positions, one from each start on.
     pub(crate) fn ramps(program: &'a Program<'a>, starts: Vec<u32>, len: u32) -> Self {
-        let ends = (1..=starts.len() as u32).map(|k| k * len).collect();
-        Self::new(program, starts.len() * len as usize, pieces::ramps(ends, starts))
+        let ends: Vec<u32> = (1..=starts.len() as u32).map(|k| k * len).collect();
+        Self::new(program, starts.len() * len as usize, pieces::ramps(ends.into(), starts.into()))
     }
 
     /// A block of any positions.
@@ -175,7 +184,7 @@ impl<'a> Block<'a> {
 
     /// Fills `out` with the expression's values, one a position.
     pub(crate) fn store<T: Lane, S: Stored>(mut self, out: &mut [S], store: impl Fn(T) -> S) {
-        if self.len == 0 {
+        if self.len == 0 || self.copy(self.program.ops.len() - 1, out, &store) {
             return;
         }
         match self.root() {
@@ -197,6 +206,20 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// As [`Block::store`], of numbers that are stored as they are: the last operation is, where it is arithmetic, with no
+    /// block of its results in between.
+    pub(crate) fn store_numbers<T: Number + Stored>(mut self, out: &mut [T]) {
+        if let Some(&Op::Binary(op, a, b)) = self.program.ops.last()
+            && self.len > 0
+        {
+            let (a, b) = (self.eval(a), self.eval(b));
+            if pieces::store::<T>(op, &a, &b, out) {
+                return;
+            }
+        }
+        self.store(out, |v: T| v);
+    }
+
     /// Records the first position at which the expression, a condition, does not hold.
     pub(crate) fn check(mut self, inputs: &Inputs, check: &Arc<Check>) {
         if self.len == 0 {
@@ -211,8 +234,13 @@ impl<'a> Block<'a> {
         self.eval(self.program.ops.len() - 1)
     }
 
+    /// The program.
+    pub(super) fn program(&self) -> &'a Program<'a> {
+        self.program
+    }
+
     /// The values of the operation at that place.
-    fn eval(&mut self, place: usize) -> Lanes<'a> {
+    pub(super) fn eval(&mut self, place: usize) -> Lanes<'a> {
         let program = self.program;
         match &program.ops[place] {
             Op::Scalar(s) => return Lanes::One(*s),
@@ -234,8 +262,8 @@ impl<'a> Block<'a> {
     fn known_outside(&self, place: usize) -> Option<Lanes<'a>> {
         let (outside, chosen) = self.within?;
         match &outside.memo[place] {
-            Some(known) => Some(pieces::choose(known, chosen)),
-            None => outside.known_outside(place).map(|known| pieces::choose(&known, chosen)),
+            Some(known) => Some(choice::choose(known, chosen)),
+            None => outside.known_outside(place).map(|known| choice::choose(&known, chosen)),
         }
     }
 
@@ -254,11 +282,11 @@ impl<'a> Block<'a> {
             }
             Op::RowOf(splits, at) => {
                 let at = self.eval(*at);
-                pieces::rows_of(splits, n, &at)
+                rows_of(splits, n, &at)
             }
             Op::Unary(op, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| lanes::unary(*op, n, a))
+                pieces::each(n, &a, |n, a| operations::unary(*op, n, a))
             }
             Op::Binary(op, a, b) => {
                 let (a, b) = (self.eval(*a), self.eval(*b));
@@ -266,11 +294,11 @@ impl<'a> Block<'a> {
             }
             Op::Cast(to, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| lanes::cast(*to, n, a))
+                pieces::each(n, &a, |n, a| operations::cast(*to, n, a))
             }
             Op::Bitcast(to, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| lanes::bitcast(*to, n, a))
+                pieces::each(n, &a, |n, a| operations::bitcast(*to, n, a))
             }
             Op::Key(nan, x) => {
                 let x = self.eval(*x);
@@ -313,24 +341,12 @@ impl<'a> Block<'a> {
             Lanes::One(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
             Lanes::Runs(ends, flags) => {
                 let flags = bool::operand(flags);
-                let sides = [true, false].map(|want| {
-                    let mut ranges: Vec<(u32, u32)> = Vec::with_capacity(ends.len());
-                    let mut start = 0;
-                    for (k, &end) in ends.iter().enumerate() {
-                        match ranges.last_mut() {
-                            _ if flags.get(k) != want => {}
-                            Some(last) if last.1 == start => last.1 = end,
-                            _ => ranges.push((start, end)),
-                        }
-                        start = end;
-                    }
-                    Chosen::Ranges(ranges)
-                });
+                let sides = Self::sides(ends, flags);
                 let [at_a, at_b] = &sides;
                 match (at_a.len(), at_b.len()) {
                     (_, 0) => self.eval(a),
                     (0, _) => self.eval(b),
-                    _ => pieces::merge(ends, flags, &self.part(a, at_a), &self.part(b, at_b)),
+                    _ => choice::merge(ends, flags, &self.part(a, at_a), &self.part(b, at_b)),
                 }
             }
             dense => {
@@ -353,10 +369,25 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// Where the runs that end there have the flag, and where not.
+    pub(super) fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Chosen; 2] {
+        let mut sides = [true, false].map(|_| Vec::with_capacity(ends.len()));
+        let mut start = 0;
+        for (k, &end) in ends.iter().enumerate() {
+            let side: &mut Vec<(u32, u32)> = &mut sides[usize::from(!flags.get(k))];
+            match side.last_mut() {
+                Some(last) if last.1 == start => last.1 = end,
+                _ => side.push((start, end)),
+            }
+            start = end;
+        }
+        sides.map(Chosen::Ranges)
+    }
+
     /// The values of the operation at that place at some of the positions.
-    fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
+    pub(super) fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
         let memo = vec![None; self.program.ops.len()];
-        let index = pieces::choose(&self.index, chosen);
+        let index = choice::choose(&self.index, chosen);
         Block { program: self.program, len: chosen.len(), index, memo, within: Some((self, chosen)) }.eval(place)
     }
 }
@@ -407,7 +438,7 @@ fn gather<'a, S: Stored, T: Lane>(
         Lanes::Runs(ends, values) => pieces::runs(ends.clone(), all(ends.len(), values)),
         Lanes::Ramps(ends, first) => {
             let slice = |first: u32, len: u32| from.get(first as usize..first as usize + len as usize);
-            if let (&[end], &[first]) = (&**ends, &**first)
+            if let (&[end], &[first]) = (&ends[..], &first[..])
                 && let Some(lent) = slice(first, end).and_then(&lend)
             {
                 return lent;

@@ -1,34 +1,47 @@
-//! Vectors filled run by run, fast where the runs are short.
+//! Memory filled run by run, fast where the runs are short.
+
+use std::ops::DerefMut;
 
 /// Elements written at a time.
 const STEP: usize = 8;
 
-/// A vector that is being filled. A run is written in whole steps, past its end; the run that follows writes there again.
-pub(crate) struct Filling<T> {
-    /// A step longer than it will be.
-    out: Vec<T>,
+/// Memory that is being filled. A run is written in whole steps, past its end where there is room; the run that follows
+/// writes there again.
+pub(crate) struct Filling<B> {
+    out: B,
     len: usize,
 }
 
-impl<T: Copy + Default> Filling<T> {
+impl<T: Copy + Default> Filling<Vec<T>> {
     /// A vector of `n` elements, of which none is there yet.
     pub(crate) fn new(n: usize) -> Self {
+        // A step more than it will be.
         Self { out: vec![T::default(); n + STEP], len: 0 }
     }
 
-    /// Room for `len` more elements, in whole steps; what is not written now is written by the next run.
-    #[inline(always)]
-    fn room(&mut self, len: usize) -> &mut [[T; STEP]] {
-        let start = self.len;
-        self.len += len;
-        self.out[start..start + len.next_multiple_of(STEP)].as_chunks_mut().0
+    /// The vector.
+    pub(crate) fn finish(mut self) -> Vec<T> {
+        self.out.truncate(self.len);
+        self.out
     }
+}
 
+impl<'o, T> Filling<&'o mut [T]> {
+    /// A slice, to be filled from its start.
+    pub(crate) fn of(out: &'o mut [T]) -> Self {
+        Self { out, len: 0 }
+    }
+}
+
+impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
     /// Adds a value `len` times.
     #[inline(always)]
     pub(crate) fn repeat(&mut self, value: T, len: usize) {
-        for slot in self.room(len) {
-            *slot = [value; STEP];
+        let start = self.len;
+        self.len += len;
+        match self.out.get_mut(start..start + len.next_multiple_of(STEP)) {
+            Some(room) => room.as_chunks_mut().0.fill([value; STEP]),
+            None => self.out[start..start + len].fill(value),
         }
     }
 
@@ -41,39 +54,43 @@ impl<T: Copy + Default> Filling<T> {
     /// Adds `f` of each of `from[start..start + len]`.
     #[inline(always)]
     pub(crate) fn convert<S: Copy>(&mut self, from: &[S], start: usize, len: usize, f: impl Fn(S) -> T) {
-        let room = self.room(len);
-        match from.get(start..start + len.next_multiple_of(STEP)) {
-            Some(from) => {
-                for (slot, from) in room.iter_mut().zip(from.as_chunks::<STEP>().0) {
+        let at = self.len;
+        self.len += len;
+        let steps = len.next_multiple_of(STEP);
+        match (self.out.get_mut(at..at + steps), from.get(start..start + steps)) {
+            (Some(room), Some(from)) => {
+                for (slot, from) in room.as_chunks_mut().0.iter_mut().zip(from.as_chunks::<STEP>().0) {
                     // All are read before one is written, since they might be the same memory for all the compiler knows.
                     *slot = from.map(&f);
                 }
             }
-            // The source ends within the last step.
-            None => {
-                for (slot, &x) in room.as_flattened_mut().iter_mut().zip(&from[start..start + len]) {
+            // One of them ends within the last step.
+            _ => {
+                for (slot, &x) in self.out[at..at + len].iter_mut().zip(&from[start..start + len]) {
                     *slot = f(x);
                 }
             }
         }
     }
-
-    /// The vector.
-    pub(crate) fn finish(mut self) -> Vec<T> {
-        self.out.truncate(self.len);
-        self.out
-    }
 }
 
-impl Filling<u32> {
+impl<B: DerefMut<Target = [u32]>> Filling<B> {
     /// Adds `first`, `first + 1`, … (wrapping), `len` of them.
     #[inline(always)]
     pub(crate) fn ramp(&mut self, first: u32, len: usize) {
-        for (slot, k) in self.room(len).iter_mut().zip(0u32..) {
+        let start = self.len;
+        self.len += len;
+        let end = (start + len.next_multiple_of(STEP)).min(self.out.len());
+        let (steps, rest) = self.out[start..end].as_chunks_mut::<STEP>();
+        let behind = first.wrapping_add((steps.len() * STEP) as u32);
+        for (step, k) in steps.iter_mut().zip(0u32..) {
             let first = first.wrapping_add(k * STEP as u32);
-            for (slot, j) in slot.iter_mut().zip(0..) {
+            for (slot, j) in step.iter_mut().zip(0..) {
                 *slot = first.wrapping_add(j);
             }
+        }
+        for (slot, j) in rest.iter_mut().zip(0..) {
+            *slot = behind.wrapping_add(j);
         }
     }
 }
@@ -82,23 +99,31 @@ impl Filling<u32> {
 mod tests {
     use super::*;
 
+    fn fill<B: DerefMut<Target = [u32]>>(filling: &mut Filling<B>, from: &[u32], len: usize, start: usize) {
+        filling.repeat(7, len);
+        filling.copy(from, start, len);
+        filling.convert(from, start, len, |x| x + 1);
+        filling.ramp(u32::MAX - 1, len);
+    }
+
     #[test]
     fn runs_follow_each_other() {
         let from: Vec<u32> = (1000..1100).collect();
         for lens in [[0, 1, 3], [15, 16, 17], [33, 0, 64], [1, 1, 1]] {
             let n: usize = lens.iter().sum();
             let (mut filling, mut expected) = (Filling::new(4 * n), Vec::new());
+            let mut slice = vec![0; 4 * n];
+            let mut filling_a_slice = Filling::of(&mut slice[..]);
             for (len, start) in lens.into_iter().zip([0, 50, 36]) {
-                filling.repeat(7, len);
-                filling.copy(&from, start, len);
-                filling.convert(&from, start, len, |x| x + 1);
-                filling.ramp(u32::MAX - 1, len);
+                fill(&mut filling, &from, len, start);
+                fill(&mut filling_a_slice, &from, len, start);
                 expected.extend(vec![7; len]);
                 expected.extend(&from[start..start + len]);
                 expected.extend(from[start..start + len].iter().map(|x| x + 1));
                 expected.extend((0..len as u32).map(|k| (u32::MAX - 1).wrapping_add(k)));
             }
             assert_eq!(filling.finish(), expected);
+            assert_eq!(slice, expected);
         }
     }
 }

@@ -42,6 +42,47 @@ impl<A: Copy, B: Copy + Default, F: Fn(A, A) -> B> Loop for Map2<'_, A, F> {
     }
 }
 
+/// `f` of pairs of values, stored.
+struct Store2<'l, A, F> {
+    a: Operand<'l, A>,
+    b: Operand<'l, A>,
+    f: F,
+    out: &'l mut [A],
+}
+
+impl<A: Copy, F: Fn(A, A) -> A> Loop for Store2<'_, A, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { a, b, f, out } = self;
+        let n = out.len();
+        match (a, b) {
+            (Operand::Many(a), Operand::Many(b)) => {
+                for ((out, &a), &b) in out.iter_mut().zip(&a[..n]).zip(&b[..n]) {
+                    *out = f(a, b);
+                }
+            }
+            (Operand::Many(a), Operand::One(b)) => {
+                for (out, &a) in out.iter_mut().zip(&a[..n]) {
+                    *out = f(a, b);
+                }
+            }
+            (Operand::One(a), Operand::Many(b)) => {
+                for (out, &b) in out.iter_mut().zip(&b[..n]) {
+                    *out = f(a, b);
+                }
+            }
+            (Operand::One(a), Operand::One(b)) => out.fill(f(a, b)),
+        }
+    }
+}
+
+/// Stores `f` of the pairs of values at as many positions as there is room for.
+#[inline]
+pub(super) fn store2<A: Lane>(a: Operand<'_, A>, b: Operand<'_, A>, f: impl Fn(A, A) -> A, out: &mut [A]) {
+    simd::run(Store2 { a, b, f, out });
+}
+
 /// `f` of the values at `n` positions.
 #[inline]
 pub(super) fn map1<'x, A: Lane, B: Lane>(n: usize, a: &Lanes<'_>, f: impl Fn(A) -> B) -> Lanes<'x> {

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::lanes::Lane;
+use super::number::Number;
 use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
 
@@ -22,6 +23,14 @@ fn fill<T: Lane + Send + Sync, S: Stored>(inputs: &Inputs, e: &Expr, out: &mut [
         .for_each(|(k, out)| Block::run(&program, (k * BLOCK) as u32, out.len()).store::<T, S>(out, &store));
 }
 
+/// As [`fill`], of numbers that are stored as they are computed with.
+fn fill_numbers<T: Number + Stored>(inputs: &Inputs, e: &Expr, out: &mut [T]) {
+    let program = Program::new(inputs, e);
+    out.par_chunks_mut(BLOCK)
+        .enumerate()
+        .for_each(|(k, out)| Block::run(&program, (k * BLOCK) as u32, out.len()).store_numbers(out));
+}
+
 /// Fills the first `n` elements of `out` with the expression's values.
 pub(crate) fn map(inputs: &Inputs, e: &Expr, n: usize, out: &mut Array) {
     match e.dtype() {
@@ -30,14 +39,14 @@ pub(crate) fn map(inputs: &Inputs, e: &Expr, n: usize, out: &mut Array) {
         DType::I8 => fill(inputs, e, &mut out.slice_mut::<i8>()[..n], |v: i8| v),
         DType::U16 => fill(inputs, e, &mut out.slice_mut::<u16>()[..n], |v: u16| v),
         DType::I16 => fill(inputs, e, &mut out.slice_mut::<i16>()[..n], |v: i16| v),
-        DType::I32 => fill(inputs, e, &mut out.slice_mut::<i32>()[..n], |v: i32| v),
-        DType::U32 => fill(inputs, e, &mut out.slice_mut::<u32>()[..n], |v: u32| v),
-        DType::I64 => fill(inputs, e, &mut out.slice_mut::<i64>()[..n], |v: i64| v),
-        DType::U64 => fill(inputs, e, &mut out.slice_mut::<u64>()[..n], |v: u64| v),
+        DType::I32 => fill_numbers::<i32>(inputs, e, &mut out.slice_mut()[..n]),
+        DType::U32 => fill_numbers::<u32>(inputs, e, &mut out.slice_mut()[..n]),
+        DType::I64 => fill_numbers::<i64>(inputs, e, &mut out.slice_mut()[..n]),
+        DType::U64 => fill_numbers::<u64>(inputs, e, &mut out.slice_mut()[..n]),
         DType::F16 => fill(inputs, e, &mut out.slice_mut::<f16>()[..n], |v: f16| v),
         DType::BF16 => fill(inputs, e, &mut out.slice_mut::<bf16>()[..n], |v: bf16| v),
-        DType::F32 => fill(inputs, e, &mut out.slice_mut::<f32>()[..n], |v: f32| v),
-        DType::F64 => fill(inputs, e, &mut out.slice_mut::<f64>()[..n], |v: f64| v),
+        DType::F32 => fill_numbers::<f32>(inputs, e, &mut out.slice_mut()[..n]),
+        DType::F64 => fill_numbers::<f64>(inputs, e, &mut out.slice_mut()[..n]),
         DType::Str => unreachable!("bug: strings are not arrays"),
     }
 }

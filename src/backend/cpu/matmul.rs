@@ -5,8 +5,9 @@ use rayon::prelude::*;
 
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
-use super::lanes::{Lane, Number};
+use super::lanes::Lane;
 use super::map;
+use super::number::Number;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::{Expr, ExprKind};

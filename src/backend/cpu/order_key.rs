@@ -32,21 +32,27 @@ pub(super) fn recognized(e: &Expr) -> Option<(&Expr, Scalar)> {
     found.then_some((x, *nan))
 }
 
+/// The key of a float. What is NaN is told by its bits: a branch a float would be the alternative.
+#[inline(always)]
+pub(super) fn key_of_f32(x: f32, nan: i32) -> i32 {
+    let bits = x.to_bits() as i32;
+    let key = bits ^ ((bits >> 31) & i32::MAX);
+    if bits & i32::MAX > f32::INFINITY.to_bits() as i32 { nan } else { key }
+}
+
+/// The same of 64 bits.
+#[inline(always)]
+fn key_of_f64(x: f64, nan: i64) -> i64 {
+    let bits = x.to_bits() as i64;
+    let key = bits ^ ((bits >> 63) & i64::MAX);
+    if bits & i64::MAX > f64::INFINITY.to_bits() as i64 { nan } else { key }
+}
+
 /// The keys of `n` floats.
 pub(super) fn keys<'x>(n: usize, x: &Lanes<'_>, nan: Scalar) -> Lanes<'x> {
-    // What is NaN is told by its bits: a branch a float would be the alternative.
-    macro_rules! keys {
-        ($nan:expr, $float:ident, $int:ident) => {
-            map1(n, x, |x: $float| {
-                let bits = x.to_bits() as $int;
-                let key = bits ^ ((bits >> ($int::BITS - 1)) & $int::MAX);
-                if bits & $int::MAX > $float::INFINITY.to_bits() as $int { $nan } else { key }
-            })
-        };
-    }
     match nan {
-        Scalar::I32(nan) => keys!(nan, f32, i32),
-        Scalar::I64(nan) => keys!(nan, f64, i64),
+        Scalar::I32(nan) => map1(n, x, |x| key_of_f32(x, nan)),
+        Scalar::I64(nan) => map1(n, x, |x| key_of_f64(x, nan)),
         other => unreachable!("bug: keys of {:?}", other.dtype()),
     }
 }

@@ -1,38 +1,26 @@
 //! Arithmetic on runs of positions: what depends on the row alone is worked out once a row, and positions that follow
 //! each other are known by where they begin.
 //!
-//! The results are those of the loops in `lanes` at every position, since these loops are what computes them: here is
+//! The results are those of the loops in `operations` at every position, since these loops are what computes them: here is
 //! decided only for how many lanes.
 
+use std::ops::Range;
 use std::rc::Rc;
 
-use super::lanes::{self, Lane, Lanes, Operand};
+use super::lanes::{Ends, Lane, Lanes, Many, Operand};
+use super::number::Number;
+use super::operations;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
 /// Runs shorter than this on average cost more than the lanes in them.
 const WORTHWHILE: usize = 2;
 
-/// Some of the positions of a block, in ascending order.
-pub(crate) enum Chosen {
-    /// Ranges of lanes.
-    Ranges(Vec<(u32, u32)>),
-    /// Single lanes.
-    List(Vec<u32>),
-}
-
-impl Chosen {
-    /// How many positions.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Ranges(r) => r.iter().map(|(from, to)| (to - from) as usize).sum(),
-            Self::List(list) => list.len(),
-        }
-    }
-}
+/// Runs longer than this on average are worth a loop each.
+const LONG: usize = 48;
 
 /// Runs with a value each; dense where the runs are too short to help.
-pub(crate) fn runs<'a>(ends: Rc<[u32]>, values: Lanes<'a>) -> Lanes<'a> {
+pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
     match values {
         Lanes::One(same) => return Lanes::One(same),
         Lanes::Bool(flags) if flags.iter().all(|&f| f == flags[0]) => return Lanes::One(Scalar::Bool(flags[0])),
@@ -45,10 +33,10 @@ pub(crate) fn runs<'a>(ends: Rc<[u32]>, values: Lanes<'a>) -> Lanes<'a> {
 }
 
 /// Ramps; dense where they are too short to help.
-pub(super) fn ramps<'a>(ends: Rc<[u32]>, first: Vec<u32>) -> Lanes<'a> {
+pub(super) fn ramps<'a>(ends: Ends, first: Many<'a, u32>) -> Lanes<'a> {
     let n = ends.last().map_or(0, |&n| n as usize);
     let short = n < WORTHWHILE * ends.len();
-    let out = Lanes::Ramps(ends, first.into());
+    let out = Lanes::Ramps(ends, first);
     if short { out.dense() } else { out }
 }
 
@@ -76,13 +64,11 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(lanes: &Lanes<'a>) -> Option<(Option<Rc<[u32]>>, Self)> {
+    fn new(lanes: &Lanes<'a>) -> Option<(Option<Ends>, Self)> {
         Some(match lanes {
             Lanes::One(s) => (None, Self { values: Lanes::One(*s), is_ramp: false }),
             Lanes::Runs(ends, values) => (Some(ends.clone()), Self { values: (**values).clone(), is_ramp: false }),
-            Lanes::Ramps(ends, first) => {
-                (Some(ends.clone()), Self { values: u32::wrap(first.to_vec().into()), is_ramp: true })
-            }
+            Lanes::Ramps(ends, first) => (Some(ends.clone()), Self { values: u32::wrap(first.clone()), is_ramp: true }),
             _ => return None,
         })
     }
@@ -101,18 +87,34 @@ impl<'a> Side<'a> {
         Self { values, is_ramp: self.is_ramp }
     }
 
+    /// One run that is now these ones.
+    fn cut(self, ends: &[u32]) -> Self {
+        let value = self.values.get(0);
+        match value {
+            Scalar::U32(first) if self.is_ramp => {
+                let starts = [0].iter().chain(ends).take(ends.len());
+                let values: Vec<u32> = starts.map(|start| first.wrapping_add(*start)).collect();
+                Self { values: u32::wrap(values.into()), is_ramp: true }
+            }
+            same => Self { values: Lanes::One(same), is_ramp: false },
+        }
+    }
+
     fn numbers(&self) -> Operand<'_, u32> {
         u32::operand(&self.values)
     }
 }
 
 /// Both operands over common runs, if both are simple and one has runs at all.
-fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Rc<[u32]>, Side<'a>, Side<'a>)> {
+fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>, Side<'a>)> {
     let ((e, a), (f, b)) = (Side::new(a)?, Side::new(b)?);
     Some(match (e, f) {
         (None, None) => return None,
         (Some(ends), None) | (None, Some(ends)) => (ends, a, b),
         (Some(e), Some(f)) if Rc::ptr_eq(&e, &f) || e == f => (e, a, b),
+        // A block of positions that follow each other, beside what is known row by row.
+        (Some(e), Some(f)) if e.len() == 1 => (f.clone(), a.cut(&f), b),
+        (Some(e), Some(f)) if f.len() == 1 => (e.clone(), a, b.cut(&e)),
         (Some(e), Some(f)) => {
             let (ends, of_a, of_b) = merge_ends(&e, &f);
             let (a, b) = (a.refined(&e, &ends, &of_a), b.refined(&f, &ends, &of_b));
@@ -122,7 +124,7 @@ fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Rc<[u32]>, Side<'a>, Side
 }
 
 /// Whether no ramp passes the greatest u32.
-fn rises(ends: &[u32], first: Operand<'_, u32>) -> bool {
+pub(super) fn rises(ends: &[u32], first: Operand<'_, u32>) -> bool {
     let mut start = 0;
     ends.iter().enumerate().all(|(k, &end)| {
         let last = end - start - 1;
@@ -134,27 +136,63 @@ fn rises(ends: &[u32], first: Operand<'_, u32>) -> bool {
 /// `a op b` at `n` positions.
 pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -> Lanes<'a> {
     if let (Lanes::One(_), Lanes::One(_)) = (a, b) {
-        return Lanes::One(lanes::binary(op, 1, a, b).get(0));
+        return Lanes::One(operations::binary(op, 1, a, b).get(0));
     }
     if let Some((ends, a, b)) = common(a, b) {
         if !a.is_ramp && !b.is_ramp {
-            let values = lanes::binary(op, ends.len(), &a.values, &b.values);
+            let values = operations::binary(op, ends.len(), &a.values, &b.values);
             return runs(ends, values);
         }
         if let Some(done) = ramp(op, &ends, &a, &b) {
             return done;
         }
     }
-    lanes::binary(op, n, &a.dense(), &b.dense())
+    operations::binary(op, n, &a.dense(), &b.dense())
+}
+
+/// Stores `a op b` at as many positions as there is room for. Returns false, and does nothing, if the operation is not
+/// arithmetic, or if there is no operand with a value a position.
+pub(crate) fn store<T: Number>(op: BinaryOp, a: &Lanes<'_>, b: &Lanes<'_>, out: &mut [T]) -> bool {
+    let is_simple = |lanes: &Lanes<'_>| matches!(lanes, Lanes::One(_) | Lanes::Runs(..) | Lanes::Ramps(..));
+    match (a, b) {
+        _ if is_simple(a) && is_simple(b) => false,
+        (many, Lanes::Runs(ends, values)) if are_long(ends) => {
+            let (many, values) = (T::operand(many), T::operand(values));
+            by_runs(ends, out, |k, range, out| operations::store_arithmetic(op, many.part(range), values.one(k), out))
+        }
+        (Lanes::Runs(ends, values), many) if are_long(ends) => {
+            let (many, values) = (T::operand(many), T::operand(values));
+            by_runs(ends, out, |k, range, out| operations::store_arithmetic(op, values.one(k), many.part(range), out))
+        }
+        _ => {
+            let (a, b) = (a.dense(), b.dense());
+            operations::store_arithmetic(op, T::operand(&a), T::operand(&b), out)
+        }
+    }
+}
+
+/// Whether a loop a run costs less than a value a position.
+fn are_long(ends: &[u32]) -> bool {
+    ends.last().is_some_and(|&n| n as usize >= LONG * ends.len())
+}
+
+/// Stores run by run, while `f` does.
+fn by_runs<T>(ends: &[u32], out: &mut [T], f: impl Fn(usize, Range<usize>, &mut [T]) -> bool) -> bool {
+    let mut start = 0;
+    ends.iter().enumerate().all(|(k, &end)| {
+        let range = start..end as usize;
+        start = end as usize;
+        f(k, range.clone(), &mut out[range])
+    })
 }
 
 /// What is still simple of a ramp and another operand.
-fn ramp<'a>(op: BinaryOp, ends: &Rc<[u32]>, a: &Side<'a>, b: &Side<'a>) -> Option<Lanes<'a>> {
+fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lanes<'a>> {
     let (x, y) = (a.numbers(), b.numbers());
     let each = |f: fn(u32, u32) -> u32| -> Vec<u32> { (0..ends.len()).map(|k| f(x.get(k), y.get(k))).collect() };
     match op {
-        BinaryOp::Add if a.is_ramp != b.is_ramp => Some(ramps(ends.clone(), each(u32::wrapping_add))),
-        BinaryOp::Sub if !b.is_ramp => Some(ramps(ends.clone(), each(u32::wrapping_sub))),
+        BinaryOp::Add if a.is_ramp != b.is_ramp => Some(ramps(ends.clone(), each(u32::wrapping_add).into())),
+        BinaryOp::Sub if !b.is_ramp => Some(ramps(ends.clone(), each(u32::wrapping_sub).into())),
         BinaryOp::Sub if a.is_ramp => Some(runs(ends.clone(), u32::wrap(each(u32::wrapping_sub).into()))),
         BinaryOp::Min if !b.is_ramp && rises(ends, x) => {
             let mut start = 0;
@@ -163,14 +201,14 @@ fn ramp<'a>(op: BinaryOp, ends: &Rc<[u32]>, a: &Side<'a>, b: &Side<'a>) -> Optio
                 start = end;
                 x.get(k) + last <= y.get(k)
             });
-            within.then(|| ramps(ends.clone(), each(|x, _| x)))
+            within.then(|| ramps(ends.clone(), each(|x, _| x).into()))
         }
         BinaryOp::Lt | BinaryOp::Le => {
             if a.is_ramp && !rises(ends, x) || b.is_ramp && !rises(ends, y) {
                 return None;
             }
             Some(if a.is_ramp == b.is_ramp {
-                runs(ends.clone(), lanes::binary(op, ends.len(), &a.values, &b.values))
+                runs(ends.clone(), operations::binary(op, ends.len(), &a.values, &b.values))
             } else {
                 compare(op, ends, (x, a.is_ramp), y)
             })
@@ -212,21 +250,38 @@ fn compare<'a>(op: BinaryOp, ends: &[u32], (x, x_rises): (Operand<'_, u32>, bool
 fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: u32) -> Lanes<'a> {
     let n = ends.last().map_or(0, |&n| n as usize);
     if (by as usize) < WORTHWHILE {
-        let dense = Lanes::Ramps(ends.into(), (0..ends.len()).map(|k| first.get(k)).collect()).dense();
-        return lanes::binary(op, n, &dense, &Lanes::One(Scalar::U32(by)));
+        let first: Vec<u32> = (0..ends.len()).map(|k| first.get(k)).collect();
+        let dense = Lanes::Ramps(ends.to_vec().into(), first.into()).dense();
+        return operations::binary(op, n, &dense, &Lanes::One(Scalar::U32(by)));
     }
-    let (mut cuts, mut values) = (Vec::with_capacity(n / by as usize + 2), Vec::with_capacity(n / by as usize + 2));
-    let mut start = 0;
-    for (k, &end) in ends.iter().enumerate() {
-        let (mut quotient, mut rest) = (first.get(k) / by, first.get(k) % by);
-        while start < end {
-            start = end.min(start.saturating_add(by - rest));
-            cuts.push(start);
-            values.push(if op == BinaryOp::IndexDiv { quotient } else { rest });
-            (quotient, rest) = (quotient + 1, 0);
+    let (mut cuts, mut values): (Vec<u32>, Vec<u32>);
+    if ends.len() == 1 {
+        let (quotient, rest) = (first.get(0) / by, first.get(0) % by);
+        let pieces = (u64::from(rest) + n as u64).div_ceil(by.into()) as u32;
+        let cut = |piece: u32| (u64::from(piece) * u64::from(by) - u64::from(rest)).min(n as u64) as u32;
+        cuts = (1..=pieces).map(cut).collect();
+        values = (0..pieces).map(|piece| if op == BinaryOp::IndexDiv { quotient + piece } else { 0 }).collect();
+        if op == BinaryOp::IndexRem {
+            values[0] = rest;
+        }
+    } else {
+        (cuts, values) = (Vec::with_capacity(n / by as usize + 2), Vec::with_capacity(n / by as usize + 2));
+        let mut start = 0;
+        for (k, &end) in ends.iter().enumerate() {
+            let (mut quotient, mut rest) = (first.get(k) / by, first.get(k) % by);
+            while start < end {
+                start = end.min(start.saturating_add(by - rest));
+                cuts.push(start);
+                values.push(if op == BinaryOp::IndexDiv { quotient } else { rest });
+                (quotient, rest) = (quotient + 1, 0);
+            }
         }
     }
-    if op == BinaryOp::IndexDiv { runs(cuts.into(), u32::wrap(values.into())) } else { ramps(cuts.into(), values) }
+    if op == BinaryOp::IndexDiv {
+        runs(cuts.into(), u32::wrap(values.into()))
+    } else {
+        ramps(cuts.into(), values.into())
+    }
 }
 
 /// An operation on each value: once a run where there are runs.
@@ -239,215 +294,31 @@ pub(crate) fn each<'a>(n: usize, a: &Lanes<'a>, f: impl Fn(usize, &Lanes<'a>) ->
     }
 }
 
-/// The row of each position: the greatest `r` with `splits[r] <= at`.
-pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Lanes<'a>) -> Lanes<'a> {
-    let rows = splits.len().saturating_sub(1);
-    if rows == 0 {
-        return Lanes::One(Scalar::U32(0));
-    }
-    if let Lanes::Ramps(ends, first) = at
-        && rises(ends, Operand::Many(first))
-    {
-        return rows_of_ramps(&splits[..=rows], ends, first);
-    }
-    each(n, at, |n, at| u32::wrap(rows_one_by_one(&splits[..=rows], n, u32::operand(at)).into()))
-}
-
-/// The last row that starts at or before the position.
-fn search(splits: &[u32], at: u32) -> usize {
-    splits.partition_point(|&s| s <= at).saturating_sub(1).min(splits.len() - 2)
-}
-
-/// Consecutive positions mostly share a row or move to the next, which is looked at before a search is made.
-fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
-    let rows = splits.len() - 1;
-    let mut row = 0;
-    (0..n)
-        .map(|k| {
-            let at = at.get(k);
-            if !(splits[row] <= at && at < splits[row + 1]) {
-                let next = row + 1;
-                row =
-                    if next < rows && splits[next] <= at && at < splits[next + 1] { next } else { search(splits, at) };
-            }
-            row as u32
-        })
-        .collect()
-}
-
-/// Row after row: a search where a ramp begins elsewhere, else a look at the rows that follow.
-fn rows_of_ramps<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Lanes<'a> {
-    let rows = splits.len() - 1;
-    let (mut cuts, mut found) = (Vec::with_capacity(ends.len()), Vec::with_capacity(ends.len()));
-    let (mut row, mut start) = (0, 0);
-    for (&end, &first) in ends.iter().zip(first) {
-        let mut at = first;
-        while start < end {
-            if !(splits[row] <= at && at < splits[row + 1]) {
-                // A few empty rows are passed by, more are searched for.
-                let near = (row + 1..rows.min(row + 32)).find(|&r| at < splits[r + 1]).filter(|&r| splits[r] <= at);
-                row = near.unwrap_or_else(|| search(splits, at));
-            }
-            // Beyond the last row, and where splits decrease (an error that a read reports), no row ends.
-            let left = if splits[row] <= at && at < splits[row + 1] { splits[row + 1] - at } else { 1 };
-            let left = if row + 1 == rows && at >= splits[rows] { u32::MAX } else { left };
-            let cut = end.min(start.saturating_add(left));
-            at = at.wrapping_add(cut - start);
-            cuts.push(cut);
-            found.push(row as u32);
-            start = cut;
-        }
-    }
-    runs(cuts.into(), u32::wrap(found.into()))
-}
-
-/// The values at the chosen lanes.
-pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
-    let (ends, first) = match lanes {
-        Lanes::One(s) => return Lanes::One(*s),
-        Lanes::Runs(ends, _) => (ends, None),
-        Lanes::Ramps(ends, first) => (ends, Some(first)),
-        dense => {
-            return match chosen {
-                Chosen::Ranges(ranges) => dense.ranges(ranges),
-                Chosen::List(list) => dense.pick(list),
-            };
-        }
-    };
-    let mut run = 0;
-    // The run of each chosen piece, and where the piece begins in it.
-    let most = match chosen {
-        Chosen::Ranges(ranges) => ranges.len() + ends.len(),
-        Chosen::List(list) => list.len(),
-    };
-    let [mut cuts, mut of, mut skipped] = [(); 3].map(|()| Vec::with_capacity(most));
-    let mut piece = |run: usize, from: u32, end: u32| {
-        of.push(run as u32);
-        skipped.push(from - run.checked_sub(1).map_or(0, |k| ends[k]));
-        cuts.push(end);
-    };
-    match chosen {
-        Chosen::Ranges(ranges) => {
-            let mut end = 0;
-            for &(mut from, to) in ranges {
-                while from < to {
-                    while ends[run] <= from {
-                        run += 1;
-                    }
-                    let next = ends[run].min(to);
-                    end += next - from;
-                    piece(run, from, end);
-                    from = next;
-                }
-            }
-        }
-        Chosen::List(list) => {
-            for (k, &from) in list.iter().enumerate() {
-                while ends[run] <= from {
-                    run += 1;
-                }
-                piece(run, from, k as u32 + 1);
-            }
-        }
-    }
-    match (lanes, first) {
-        (Lanes::Runs(_, values), _) => runs(cuts.into(), values.pick(&of)),
-        (_, Some(first)) => {
-            ramps(cuts.into(), of.iter().zip(&skipped).map(|(&r, s)| first[r as usize].wrapping_add(*s)).collect())
-        }
-        _ => unreachable!("bug: dense lanes were handled above"),
-    }
-}
-
-/// Puts together what two branches gave at the runs that end at `ends`: `a` where the flag says so, else `b`, each over
-/// its own positions.
-pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
-    let is_ramp = match (a, b) {
-        (Lanes::One(_) | Lanes::Runs(..), Lanes::One(_) | Lanes::Runs(..)) => false,
-        (Lanes::Ramps(..), Lanes::Ramps(..)) => true,
-        _ => return Lanes::merge_runs(ends, at_a, &a.dense(), &b.dense()),
-    };
-    /// How far a side has been used up.
-    struct Cursor<'c> {
-        ends: Option<&'c [u32]>,
-        run: usize,
-        at: u32,
-        of: Vec<u32>,
-        skipped: Vec<u32>,
-    }
-    let ends_of_runs = ends;
-    let mut sides = [b, a].map(|lanes| {
-        let ends = match lanes {
-            Lanes::Runs(ends, _) | Lanes::Ramps(ends, _) => Some(&**ends),
-            _ => None,
-        };
-        let most = ends.map_or(0, <[u32]>::len) + ends_of_runs.len();
-        Cursor { ends, run: 0, at: 0, of: Vec::with_capacity(most), skipped: Vec::with_capacity(most) }
-    });
-    let most = sides.iter().map(|side| side.ends.map_or(0, <[u32]>::len)).sum::<usize>() + ends.len();
-    let (mut cuts, mut flags) = (Vec::with_capacity(most), Vec::with_capacity(most));
-    let mut start = 0;
-    for (k, &end) in ends.iter().enumerate() {
-        let flag = at_a.get(k);
-        let side = &mut sides[usize::from(flag)];
-        while start < end {
-            let (run_end, run_start) = match side.ends {
-                None => (u32::MAX, 0),
-                Some(ends) => {
-                    while ends[side.run] <= side.at {
-                        side.run += 1;
-                    }
-                    (ends[side.run], side.run.checked_sub(1).map_or(0, |k| ends[k]))
-                }
-            };
-            let len = (run_end - side.at).min(end - start);
-            side.of.push(side.run as u32);
-            side.skipped.push(side.at - run_start);
-            side.at += len;
-            start += len;
-            cuts.push(start);
-            flags.push(flag);
-        }
-    }
-    let [b_side, a_side] = sides;
-    let values = |lanes: &Lanes<'_>, side: &Cursor<'_>| -> Lanes<'x> {
-        match lanes {
-            Lanes::Runs(_, values) => values.pick(&side.of),
-            Lanes::Ramps(_, first) => {
-                let moved = side.of.iter().zip(&side.skipped).map(|(&r, s)| first[r as usize].wrapping_add(*s));
-                u32::wrap(moved.collect::<Vec<_>>().into())
-            }
-            same => same.pick(&[]),
-        }
-    };
-    let out = Lanes::merge(cuts.len(), &flags, &values(a, &a_side), &values(b, &b_side));
-    if is_ramp { ramps(cuts.into(), u32::many(flags.len(), &out).to_vec()) } else { runs(cuts.into(), out) }
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Numbers that look random, the same in every run.
-    struct Numbers(u64);
+    pub(in super::super) struct Numbers(pub(in super::super) u64);
 
     impl Numbers {
-        fn below(&mut self, n: u32) -> u32 {
+        pub(in super::super) fn below(&mut self, n: u32) -> u32 {
             self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             ((self.0 >> 33) % u64::from(n)) as u32
         }
 
-        fn ends(&mut self, n: u32) -> Rc<[u32]> {
+        pub(in super::super) fn ends(&mut self, n: u32) -> Ends {
             let longest = [2, 5, 40, 300][self.below(4) as usize];
             let mut ends = vec![0];
             while ends[ends.len() - 1] < n {
                 ends.push(n.min(ends[ends.len() - 1] + 1 + self.below(longest)));
             }
-            ends[1..].into()
+            ends.remove(0);
+            ends.into()
         }
 
         /// u32 of any form.
-        fn lanes(&mut self, n: u32) -> Lanes<'static> {
+        pub(in super::super) fn lanes(&mut self, n: u32) -> Lanes<'static> {
             let ends = self.ends(n);
             let base = [0, 0, 0, u32::MAX - 100][self.below(4) as usize];
             let mut values = |n: usize| (0..n).map(|_| base.wrapping_add(self.below(200))).collect::<Vec<_>>();
@@ -461,7 +332,7 @@ mod tests {
         }
     }
 
-    fn dense(n: u32, lanes: &Lanes<'_>) -> Vec<u32> {
+    pub(in super::super) fn dense(n: u32, lanes: &Lanes<'_>) -> Vec<u32> {
         match lanes.dtype() {
             crate::dtype::DType::Bool => bool::many(n as usize, &lanes.dense()).iter().map(|&b| b.into()).collect(),
             _ => u32::many(n as usize, &lanes.dense()).to_vec(),
@@ -481,63 +352,10 @@ mod tests {
             for op in [B::Add, B::Sub, B::Mul, B::IndexDiv, B::IndexRem, B::Div, B::Min, B::Max, B::Lt, B::Le, B::Eq] {
                 for (a, b) in [(&a, &b), (&b, &a)] {
                     let got = dense(n, &binary(op, n as usize, a, b));
-                    let expected = dense(n, &lanes::binary(op, n as usize, &a.dense(), &b.dense()));
+                    let expected = dense(n, &operations::binary(op, n as usize, &a.dense(), &b.dense()));
                     assert_eq!(got, expected, "{op:?} of {a:?} and {b:?}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn rows_are_those_of_a_search_at_each_position() {
-        let mut numbers = Numbers(2);
-        for round in 0..3000 {
-            let n = 1 + numbers.below(300);
-            let at = numbers.lanes(n);
-            let mut splits = vec![0];
-            for _ in 0..1 + numbers.below(60) {
-                let len = numbers.below([2, 9, 60][round % 3]) * numbers.below(2);
-                splits.push(splits[splits.len() - 1] + len);
-            }
-            let expected: Vec<u32> = dense(n, &at).iter().map(|&at| search(&splits, at) as u32).collect();
-            assert_eq!(dense(n, &rows_of(&splits, n as usize, &at)), expected, "{splits:?} at {at:?}");
-        }
-        // Splits that decrease are an error elsewhere; here they only must not stop anything.
-        let at = Lanes::Ramps([50].into(), [0].into());
-        assert_eq!(dense(50, &rows_of(&[0, 20, 10, 30], 50, &at)).len(), 50);
-    }
-
-    #[test]
-    fn chosen_lanes_come_together_again() {
-        let mut numbers = Numbers(3);
-        for _ in 0..3000 {
-            let n = 1 + numbers.below(300);
-            let (a, b) = (numbers.lanes(n), numbers.lanes(n));
-            let ends = numbers.ends(n);
-            let flags: Vec<bool> = (0..ends.len()).map(|_| numbers.below(2) == 0).collect();
-            let of_lane: Vec<bool> = (0..n).map(|k| flags[ends.partition_point(|&e| e <= k)]).collect();
-            let side = |want: bool| {
-                let mut start = 0;
-                let mut ranges = Vec::new();
-                for (&end, &flag) in ends.iter().zip(&flags) {
-                    if flag == want {
-                        ranges.push((start, end));
-                    }
-                    start = end;
-                }
-                let list: Vec<u32> = (0..n).filter(|&k| of_lane[k as usize] == want).collect();
-                (Chosen::Ranges(ranges), Chosen::List(list))
-            };
-            let ((in_a, list_a), (in_b, list_b)) = (side(true), side(false));
-            if in_a.len() == 0 || in_b.len() == 0 {
-                continue;
-            }
-            let (x, y) = (choose(&a, &in_a), choose(&b, &in_b));
-            assert_eq!(dense(in_a.len() as u32, &x), dense(in_a.len() as u32, &choose(&a, &list_a)));
-            assert_eq!(dense(in_b.len() as u32, &y), dense(in_b.len() as u32, &choose(&b, &list_b)));
-            let expected = Lanes::blend(n as usize, &of_lane, &a.dense(), &b.dense());
-            let got = merge(&ends, Operand::Many(&flags), &x, &y);
-            assert_eq!(dense(n, &got), dense(n, &expected), "{a:?} and {b:?}");
         }
     }
 }

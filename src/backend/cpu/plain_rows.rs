@@ -1,5 +1,7 @@
 //! Rows of values that are combined as they are, in loops compiled for wide vectors: the order of `row_reduce`.
 
+use bytemuck::Pod;
+
 use super::accumulate::{Monoid, Plain};
 use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
 use super::simd::Loop;
@@ -15,7 +17,7 @@ pub(super) struct PlainRows<'a, V, F, S> {
 
 impl<V, F, S> Loop for PlainRows<'_, V, F, S>
 where
-    V: Copy + Send + Sync,
+    V: Pod + Send + Sync,
     F: Fn(V, V) -> V + Copy + Sync,
     S: Fn(usize) -> usize,
 {
@@ -26,7 +28,7 @@ where
         let mut from = start(0);
         for (k, out) in out.chunks_exact_mut(inner).enumerate() {
             let to = start(k + 1);
-            if inner == 1 && plain.ordered && (1..=LANES).contains(&(to - from)) {
+            if inner == 1 && (1..=LANES).contains(&(to - from)) {
                 out[0] = short_row(&values[from..], to - from, plain);
             } else {
                 reduce_row(&values[from * inner..to * inner], inner, plain, out);
@@ -44,7 +46,7 @@ pub(super) struct PlainBlock<'a, V, F> {
     pub(super) out: &'a mut [V],
 }
 
-impl<V: Copy + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Loop for PlainBlock<'_, V, F> {
+impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Loop for PlainBlock<'_, V, F> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -55,27 +57,26 @@ impl<V: Copy + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Loop for PlainBlock<
 /// A row of one column and at most [`LANES`] values: the first `len` of those given, which go on with the rows behind it.
 ///
 /// Lanes that are set aside take less time than a loop as long as the row, whose end is guessed wrong where lengths vary;
-/// so both orders are worked out as well. What the compiler may reorder, it handles better as a loop.
+/// so both orders are worked out as well.
 #[inline(always)]
-fn short_row<V, F>(values: &[V], len: usize, plain: Plain<V, F>) -> V
-where
-    V: Copy + Send + Sync,
-    F: Fn(V, V) -> V + Copy + Sync,
-{
+fn short_row<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(values: &[V], len: usize, plain: Plain<V, F>) -> V {
     let mut lanes = first_lanes(values, len, plain.identity);
-    let in_order = lanes[..SHORT].iter().fold(plain.identity, |so_far, &x| plain.push(so_far, x));
+    let in_order = match plain.ordered {
+        true => lanes[..SHORT].iter().fold(plain.identity, |so_far, &x| plain.push(so_far, x)),
+        false => plain.identity,
+    };
     for reach in [16, 8, 4, 2, 1] {
         for k in 0..reach {
             lanes[k] = plain.merge(lanes[k], lanes[k + reach]);
         }
     }
-    if len <= SHORT { in_order } else { lanes[0] }
+    // A fold from the identity never gives -0; lanes without one do, if they are -0 all.
+    if plain.ordered && len <= SHORT { in_order } else { plain.push(plain.identity, lanes[0]) }
 }
 
-/// The first `len` of the values, and identities behind them.
+/// The first `len` of the values, and identities behind them. Bits are masked: of a choice, compilers make branches.
 #[inline(always)]
-fn first_lanes<V: Copy>(values: &[V], len: usize, identity: V) -> [V; LANES] {
-    let len = len as u32;
+fn first_lanes<V: Pod>(values: &[V], len: usize, identity: V) -> [V; LANES] {
     let mut lanes = match values.first_chunk() {
         Some(lanes) => *lanes,
         None => {
@@ -84,10 +85,37 @@ fn first_lanes<V: Copy>(values: &[V], len: usize, identity: V) -> [V; LANES] {
             lanes
         }
     };
-    for (lane, k) in lanes.iter_mut().zip(0u32..) {
-        *lane = if k < len { *lane } else { identity };
+    let masks = masks(len).iter();
+    macro_rules! mask {
+        ($bits:ty) => {{
+            let identity: $bits = bytemuck::cast(identity);
+            for (lane, &mask) in bytemuck::cast_slice_mut::<V, $bits>(&mut lanes).iter_mut().zip(masks) {
+                let mask = mask as i32 as $bits;
+                *lane = *lane & mask | identity & !mask;
+            }
+        }};
+    }
+    match size_of::<V>() {
+        4 => mask!(u32),
+        8 => mask!(u64),
+        _ => lanes[len..].fill(identity),
     }
     lanes
+}
+
+/// All bits set for the first `n` lanes, none for the others.
+#[inline(always)]
+pub(super) fn masks(n: usize) -> &'static [u32; LANES] {
+    static WINDOWS: [u32; 2 * LANES] = {
+        let mut windows = [0; 2 * LANES];
+        let mut k = 0;
+        while k < LANES {
+            windows[k] = u32::MAX;
+            k += 1;
+        }
+        windows
+    };
+    WINDOWS[LANES - n..].first_chunk().expect("bug: more lanes than there are")
 }
 
 #[cfg(test)]

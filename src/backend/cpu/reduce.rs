@@ -2,13 +2,18 @@
 
 use rayon::prelude::*;
 
-use super::accumulate::{Exps, Float, Monoid, OfExps, OfMoments, Plain, plain};
+use super::accumulate::{Float, Monoid, Plain, plain};
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
-use super::lanes::{Lane, Number};
+use super::exps::{Exps, OfExps};
+use super::floats::{Extreme, Sum};
+use super::lanes::Lane;
 use super::map;
+use super::moments::OfMoments;
+use super::number::Number;
+use super::order_key;
 use super::row_reduce::{RowFold, block_len};
-use super::runs::Starts;
+use super::runs::{self, Starts};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -93,6 +98,8 @@ fn reduce(inputs: &Inputs, of: &RowResult, rows: &Rows, nrows: usize, inner: usi
         }};
     }
     match (of.reducer.accumulator(), e.dtype()) {
+        (Accumulator::Op(ReduceOp::Sum), DType::F32) => run.write(Sum, parts),
+        (Accumulator::Op(op), DType::I32) if run.of_floats(op, parts) => {}
         (Accumulator::Op(op), DType::I32) => typed!(op, i32, I32),
         (Accumulator::Op(op), DType::U32) => typed!(op, u32, U32),
         (Accumulator::Op(op), DType::I64) => typed!(op, i64, I64),
@@ -121,13 +128,26 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Values that are kept as they are: every part is the same.
-    fn write<T: Lane + Stored, M: Monoid<T, State = T>>(&self, monoid: M, parts: &mut [(Reducer, Array)]) {
+    /// States that are kept as they are: every part is the same.
+    fn write<T: Lane + Stored, M: Monoid<T, State: Stored>>(&self, monoid: M, parts: &mut [(Reducer, Array)]) {
         let Some(((_, first), others)) = parts.split_first_mut() else { return };
-        self.states(monoid, &mut first.slice_mut::<T>()[..self.numbers]);
+        self.states(monoid, &mut first.slice_mut::<M::State>()[..self.numbers]);
         for (_, other) in others {
-            other.slice_mut::<T>()[..self.numbers].copy_from_slice(&first.slice::<T>()[..self.numbers]);
+            other.slice_mut::<M::State>()[..self.numbers].copy_from_slice(&first.slice()[..self.numbers]);
         }
+    }
+
+    /// Where the values are keys of f32 and their extreme is asked for: it is found of the floats, whose keys need no array.
+    /// Returns false, and does nothing, where they are not.
+    fn of_floats(&self, op: ReduceOp, parts: &mut [(Reducer, Array)]) -> bool {
+        let Some((x, Scalar::I32(nan))) = order_key::recognized(self.e) else { return false };
+        let run = Run { e: x, ..*self };
+        match (op, nan) {
+            (ReduceOp::Max, i32::MAX) => run.write(Extreme::<true>, parts),
+            (ReduceOp::Min, i32::MIN) => run.write(Extreme::<false>, parts),
+            _ => return false,
+        }
+        true
     }
 
     fn exps<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
@@ -155,8 +175,7 @@ impl Run<'_> {
         let inner = self.inner;
         let (starts, program) = (Starts::new(self.inputs, self.rows), Program::new(self.inputs, self.e));
         let runs = starts.runs(inner, CHUNK, out);
-        runs.into_par_iter().for_each(|(first, out)| {
-            let last = first + out.len() / inner;
+        runs.into_par_iter().for_each(|runs::Run { first, last, out }| {
             let (from, to) = (starts.at(first), starts.at(last));
             if (to - from) * inner <= CHUNK || to - from <= block_len(inner) {
                 let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::array::Array;
 use super::eval::{Block, Inputs, Program};
 use super::fingerprint::{fetch64, fingerprint64};
-use super::runs::Starts;
+use super::runs::{Run, Starts};
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::HashOp;
@@ -17,8 +17,8 @@ const CHUNK: usize = 4096;
 pub(crate) fn row_hash(inputs: &Inputs, op: HashOp, rows: &Rows, nrows: usize, byte: &Expr, out: &mut Array) {
     let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, byte));
     let runs = starts.runs(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
-    runs.into_par_iter().for_each(|(first, out)| {
-        let (from, to) = (starts.at(first), starts.at(first + out.len()));
+    runs.into_par_iter().for_each(|Run { first, last, out }| {
+        let (from, to) = (starts.at(first), starts.at(last));
         let bytes = Block::run(&program, from as u32, to - from).eval_as::<u8>();
         for (k, out) in out.iter_mut().enumerate() {
             let row = &bytes[starts.at(first + k) - from..starts.at(first + k + 1) - from];

@@ -8,8 +8,9 @@ use rayon::prelude::*;
 
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
-use super::lanes::{Lane, Number};
-use super::runs::Starts;
+use super::lanes::Lane;
+use super::number::Number;
+use super::runs::{Run, Starts};
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
@@ -31,77 +32,51 @@ pub const fn block_len(inner: usize) -> usize {
     if inner == 1 { 256 } else { 64 }
 }
 
-/// A row being scanned, `inner` columns a value.
-pub struct RowScan<T> {
-    inner: usize,
+/// What lies before the blocks of a row, `inner` columns a value.
+struct Before<T> {
     identity: T,
     /// Blocks so far.
     blocks: usize,
     /// Of each column, the totals of what lies before the current 128 blocks, before the current 8 blocks in these, before
     /// the current block in these.
-    before_many: Vec<T>,
-    before_few: Vec<T>,
-    before: Vec<T>,
-    /// The totals of the current block.
-    total: Vec<T>,
+    many: Vec<T>,
+    few: Vec<T>,
+    one: Vec<T>,
 }
 
-impl<T: Copy> RowScan<T> {
+impl<T: Copy> Before<T> {
     /// At the start of a row.
-    pub fn new(inner: usize, identity: T) -> Self {
+    fn new(inner: usize, identity: T) -> Self {
         let columns = || vec![identity; inner];
-        let (before_many, before_few, before, total) = (columns(), columns(), columns(), columns());
-        Self { inner, identity, blocks: 0, before_many, before_few, before, total }
+        Self { identity, blocks: 0, many: columns(), few: columns(), one: columns() }
     }
 
-    /// Back to the start of a row.
-    pub fn restart(&mut self) {
+    fn restart(&mut self) {
         if self.blocks > 0 {
             self.blocks = 0;
-            self.before_many.fill(self.identity);
-            self.before_few.fill(self.identity);
-            self.before.fill(self.identity);
+            self.many.fill(self.identity);
+            self.few.fill(self.identity);
+            self.one.fill(self.identity);
         }
     }
 
-    /// The results for the next values. Every chunk but the last holds a multiple of [`block_len`] values.
-    pub fn push(&mut self, values: &[T], combine: impl Fn(T, T) -> T + Copy, out: &mut [T]) {
-        debug_assert_eq!(values.len(), out.len(), "a result a value");
-        let numbers = block_len(self.inner) * self.inner;
-        for (values, out) in values.chunks(numbers).zip(out.chunks_mut(numbers)) {
-            if self.inner == 1 {
-                self.total[0] = scan_column(values, self.identity, combine, out);
-            } else {
-                self.total.fill(self.identity);
-                for (values, out) in values.chunks_exact(self.inner).zip(out.chunks_exact_mut(self.inner)) {
-                    for ((total, &x), out) in self.total.iter_mut().zip(values).zip(out) {
-                        *total = combine(*total, x);
-                        *out = *total;
-                    }
-                }
-            }
-            if self.blocks > 0 {
-                for out in out.chunks_exact_mut(self.inner) {
-                    for (d, out) in out.iter_mut().enumerate() {
-                        let base = combine(self.before_many[d], self.before_few[d]);
-                        *out = combine(combine(base, self.before[d]), *out);
-                    }
-                }
-            }
-            self.finish_block(combine);
-        }
+    /// The total of all that lies before the block, by column: nothing before the first one.
+    fn totals(&self, combine: impl Fn(T, T) -> T) -> Option<impl Iterator<Item = T>> {
+        let totals = self.many.iter().zip(&self.few).zip(&self.one);
+        (self.blocks > 0).then(|| totals.map(move |((&many, &few), &one)| combine(combine(many, few), one)))
     }
 
-    fn finish_block(&mut self, combine: impl Fn(T, T) -> T) {
+    /// On to the next block, where those are the totals of this one.
+    fn push(&mut self, totals: &[T], combine: impl Fn(T, T) -> T) {
         self.blocks += 1;
-        accumulate(&mut self.before, &self.total, &combine);
+        accumulate(&mut self.one, totals, &combine);
         if self.blocks.is_multiple_of(FEW_BLOCKS) {
-            accumulate(&mut self.before_few, &self.before, &combine);
-            self.before.fill(self.identity);
+            accumulate(&mut self.few, &self.one, &combine);
+            self.one.fill(self.identity);
         }
         if self.blocks.is_multiple_of(MANY_BLOCKS) {
-            accumulate(&mut self.before_many, &self.before_few, &combine);
-            self.before_few.fill(self.identity);
+            accumulate(&mut self.many, &self.few, &combine);
+            self.few.fill(self.identity);
         }
     }
 }
@@ -109,6 +84,58 @@ impl<T: Copy> RowScan<T> {
 fn accumulate<T: Copy>(sums: &mut [T], values: &[T], combine: impl Fn(T, T) -> T) {
     for (sum, &x) in sums.iter_mut().zip(values) {
         *sum = combine(*sum, x);
+    }
+}
+
+/// A row being scanned, `inner` columns a value.
+pub struct RowScan<T> {
+    identity: T,
+    before: Before<T>,
+    /// Of each column: the totals of the current block, and of what lies before it.
+    totals: Vec<T>,
+    offsets: Vec<T>,
+}
+
+impl<T: Copy> RowScan<T> {
+    /// At the start of a row.
+    pub fn new(inner: usize, identity: T) -> Self {
+        let columns = || vec![identity; inner];
+        Self { identity, before: Before::new(inner, identity), totals: columns(), offsets: columns() }
+    }
+
+    /// Back to the start of a row.
+    pub fn restart(&mut self) {
+        self.before.restart();
+    }
+
+    /// The results for the next values. Every chunk but the last holds a multiple of [`block_len`] values.
+    pub fn push(&mut self, values: &[T], combine: impl Fn(T, T) -> T + Copy, out: &mut [T]) {
+        debug_assert_eq!(values.len(), out.len(), "a result a value");
+        let inner = self.totals.len();
+        let numbers = block_len(inner) * inner;
+        for (values, out) in values.chunks(numbers).zip(out.chunks_mut(numbers)) {
+            scan_block(values, self.identity, combine, out, &mut self.totals);
+            if let Some(before) = self.before.totals(combine) {
+                self.offsets.iter_mut().zip(before).for_each(|(offset, before)| *offset = before);
+                add_offsets(&self.offsets, combine, out);
+            }
+            self.before.push(&self.totals, combine);
+        }
+    }
+}
+
+/// One block on its own, and the totals of its columns.
+fn scan_block<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T, out: &mut [T], totals: &mut [T]) {
+    if let [total] = totals {
+        *total = scan_column(values, identity, combine, out);
+        return;
+    }
+    totals.fill(identity);
+    for (values, out) in values.chunks_exact(totals.len()).zip(out.chunks_exact_mut(totals.len())) {
+        for ((total, &x), out) in totals.iter_mut().zip(values).zip(out) {
+            *total = combine(*total, x);
+            *out = *total;
+        }
     }
 }
 
@@ -124,6 +151,21 @@ fn scan_column<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T, 
         before = combine(before, sum);
     }
     before
+}
+
+/// Puts what lies before a block, by column, in front of its results.
+fn add_offsets<T: Copy>(offsets: &[T], combine: impl Fn(T, T) -> T, out: &mut [T]) {
+    if let [offset] = offsets {
+        for out in out {
+            *out = combine(*offset, *out);
+        }
+        return;
+    }
+    for out in out.chunks_exact_mut(offsets.len()) {
+        for (&offset, out) in offsets.iter().zip(out) {
+            *out = combine(offset, *out);
+        }
+    }
 }
 
 /// `out[j * inner + d]` for the elements of the first `nrows` rows.
@@ -171,7 +213,7 @@ fn scan_rows<T: Lane + Stored>(
     out: &mut [T],
 ) {
     let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, e));
-    cut(&starts, nrows, inner, out).into_par_iter().for_each(|(first, last, out)| {
+    starts.runs_of_values(nrows, inner, PIECE, out).into_par_iter().for_each(|Run { first, last, out }| {
         let (from, to) = (starts.at(first), starts.at(last));
         let mut scan = RowScan::new(inner, identity);
         if (to - from) * inner <= PIECE || last - first > 1 {
@@ -182,33 +224,50 @@ fn scan_rows<T: Lane + Stored>(
                 scan.push(&values[range.clone()], combine, &mut out[range]);
             }
         } else {
-            // One long row, in pieces of whole blocks.
-            let step = (PIECE / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
-            for (at, out) in (from..to).step_by(step).zip(out.chunks_mut(step * inner)) {
-                let values = Block::run(&program, (at * inner) as u32, out.len()).eval_as::<T>();
-                scan.push(&values, combine, out);
-            }
+            scan_long_row(&program, from, inner, identity, combine, out);
         }
     });
 }
 
-/// Runs of whole rows with their values' piece of `out`, of at most `PIECE` values where no single row has more.
-fn cut<'o, T>(starts: &Starts<'_>, nrows: usize, inner: usize, out: &'o mut [T]) -> Vec<(usize, usize, &'o mut [T])> {
-    let mut runs = Vec::new();
-    let (mut first, mut rest) = (0, out);
-    while first < nrows {
-        let numbers = |last: usize| (starts.at(last) - starts.at(first)) * inner;
-        let mut last = first + 1;
-        while last < nrows && numbers(last + 1) <= PIECE {
-            last += 1;
+/// One long row of `out.len()` numbers, whose values start at value `from`: its blocks on all cores, then what lies before
+/// each in their order, which is added on all cores.
+fn scan_long_row<T: Lane + Stored>(
+    program: &Program<'_>,
+    from: usize,
+    inner: usize,
+    identity: T,
+    combine: impl Fn(T, T) -> T + Copy + Sync,
+    out: &mut [T],
+) {
+    let numbers = block_len(inner) * inner;
+    let blocks = (PIECE / numbers).max(1);
+    let mut totals = vec![identity; out.len().div_ceil(numbers) * inner];
+    let pieces = out.par_chunks_mut(blocks * numbers).zip(totals.par_chunks_mut(blocks * inner));
+    pieces.enumerate().for_each(|(k, (out, totals))| {
+        let start = from * inner + k * blocks * numbers;
+        let values = Block::run(program, start as u32, out.len()).eval_as::<T>();
+        let of_blocks = values.chunks(numbers).zip(out.chunks_mut(numbers)).zip(totals.chunks_exact_mut(inner));
+        for ((values, out), totals) in of_blocks {
+            scan_block(values, identity, combine, out, totals);
         }
-        let (run, tail) = rest.split_at_mut(numbers(last));
-        if !run.is_empty() {
-            runs.push((first, last, run));
+    });
+    let mut before = Before::new(inner, identity);
+    let mut total = vec![identity; inner];
+    for offsets in totals.chunks_exact_mut(inner) {
+        total.copy_from_slice(offsets);
+        if let Some(before) = before.totals(combine) {
+            offsets.iter_mut().zip(before).for_each(|(offset, before)| *offset = before);
         }
-        (first, rest) = (last, tail);
+        before.push(&total, combine);
     }
-    runs
+    let pieces = out.par_chunks_mut(blocks * numbers).zip(totals.par_chunks(blocks * inner));
+    pieces.enumerate().for_each(|(k, (out, totals))| {
+        // Nothing lies before the first block.
+        let first = usize::from(k == 0);
+        for (out, offsets) in out.chunks_mut(numbers).zip(totals.chunks_exact(inner)).skip(first) {
+            add_offsets(offsets, combine, out);
+        }
+    });
 }
 
 #[cfg(test)]
@@ -307,5 +366,24 @@ mod tests {
                 assert_eq!(out[k], sums[k % inner], "{k}, inner {inner}");
             }
         }
+    }
+
+    #[test]
+    fn a_long_row_has_the_bits_of_a_row_scanned_in_turn() -> crate::Result<()> {
+        use crate::{Device, HostTensor, HostValues};
+        for inner in [1, 3] {
+            for len in [PIECE / inner + 1, 300_001 / inner] {
+                let values = floats(len * inner);
+                let x = HostTensor {
+                    nested_row_splits: vec![vec![0, len as u32]],
+                    uniform_row_lengths: vec![None],
+                    inner_shape: if inner == 1 { vec![len] } else { vec![len, inner] },
+                    values: HostValues::F32(values.clone()),
+                };
+                let found = x.to_device(&Device::cpu())?.cumsum(1, false, false)?.to_host()?;
+                assert_eq!(found.values, HostValues::F32(sums(&values, inner)), "{len} x {inner}");
+            }
+        }
+        Ok(())
     }
 }

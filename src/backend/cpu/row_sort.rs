@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::array::Array;
 use super::eval::{Block, Inputs, Program};
-use super::runs::Starts;
+use super::runs::{Run, Starts};
 use super::sort::sort_permutation;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
@@ -18,7 +18,7 @@ const SHORT: usize = 512;
 /// For each place of the first `nrows` rows the position of the element that comes there.
 pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, bits: u32, out: &mut Array) {
     let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, key));
-    runs(&starts, nrows, out.slice_mut()).into_par_iter().for_each(|(first, last, out)| {
+    starts.runs_of_values(nrows, 1, CHUNK, out.slice_mut()).into_par_iter().for_each(|Run { first, last, out }| {
         let from = starts.at(first);
         let keys = Block::run(&program, from as u32, out.len()).eval_as::<u32>();
         for row in first..last {
@@ -27,22 +27,6 @@ pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, b
         }
     });
     out.clear_from(starts.at(nrows));
-}
-
-/// Runs of whole rows, `first..last`, each with its elements' piece of `out`.
-fn runs<'o>(starts: &Starts<'_>, nrows: usize, mut out: &'o mut [u32]) -> Vec<(usize, usize, &'o mut [u32])> {
-    let mut runs = Vec::new();
-    let mut first = 0;
-    while first < nrows {
-        let mut last = first + 1;
-        while last < nrows && last - first < CHUNK && starts.at(last + 1) - starts.at(first) <= CHUNK {
-            last += 1;
-        }
-        let (run, rest) = out.split_at_mut(starts.at(last) - starts.at(first));
-        runs.push((first, last, run));
-        (first, out) = (last, rest);
-    }
-    runs
 }
 
 /// The order of one row's keys, as positions of a row that starts at `start`.

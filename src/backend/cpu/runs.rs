@@ -10,6 +10,13 @@ pub(crate) enum Starts<'a> {
     Uniform(usize),
 }
 
+/// Rows that one core works on, `first..last`, with their piece of the result.
+pub(crate) struct Run<'o, T> {
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+    pub(crate) out: &'o mut [T],
+}
+
 impl<'a> Starts<'a> {
     pub(crate) fn new(inputs: &'a Inputs, rows: &Rows) -> Self {
         match rows {
@@ -19,6 +26,7 @@ impl<'a> Starts<'a> {
     }
 
     /// Where row `row` starts.
+    #[inline(always)]
     pub(crate) fn at(&self, row: usize) -> usize {
         match self {
             Self::Splits(s) => s[row] as usize,
@@ -26,21 +34,98 @@ impl<'a> Starts<'a> {
         }
     }
 
-    /// Runs of whole rows, each with its piece of `out` (`inner` numbers a row), of at most `chunk` rows and `chunk`
-    /// values where no single row has more.
-    pub(crate) fn runs<'o, T>(&self, inner: usize, chunk: usize, out: &'o mut [T]) -> Vec<(usize, &'o mut [T])> {
-        let nrows = out.len().checked_div(inner).unwrap_or(0);
-        let mut runs = Vec::new();
-        let (mut first, mut rest) = (0, out);
-        while first < nrows {
-            let mut last = first + 1;
-            while last < nrows && last - first < chunk && (self.at(last + 1) - self.at(first)) * inner <= chunk {
-                last += 1;
+    /// The row behind the last one of a run that begins with `first`: of at most `chunk` rows and `chunk` numbers, `inner` a
+    /// value, where no single row has more. Found by bisection, since looking at every row takes as long as a core takes to add
+    /// it up.
+    fn last(&self, first: usize, nrows: usize, inner: usize, chunk: usize) -> usize {
+        let most = nrows.min(first + chunk);
+        let values = chunk.checked_div(inner).unwrap_or(usize::MAX);
+        let fits = match self {
+            Self::Splits(s) => {
+                let end = (s[first] as usize).saturating_add(values);
+                s[first + 1..=most].partition_point(|&split| split as usize <= end)
             }
-            let (run, tail) = rest.split_at_mut((last - first) * inner);
-            runs.push((first, run));
-            (first, rest) = (last, tail);
+            Self::Uniform(len) => values.checked_div(*len).unwrap_or(usize::MAX),
+        };
+        most.min(first.saturating_add(fits.max(1)))
+    }
+
+    /// Runs of the rows that `out` has `inner` numbers a row for, of at most `chunk` rows and `chunk` numbers of values where
+    /// no single row has more, each with its rows' piece of `out`.
+    pub(crate) fn runs<'o, T>(&self, inner: usize, chunk: usize, out: &'o mut [T]) -> Vec<Run<'o, T>> {
+        let nrows = out.len().checked_div(inner).unwrap_or(0);
+        self.cut(nrows, inner, chunk, out, |first, last| last - first)
+    }
+
+    /// Runs of the first `nrows` rows likewise, each with its values' piece of `out`; without those of no values.
+    pub(crate) fn runs_of_values<'o, T>(
+        &self,
+        nrows: usize,
+        inner: usize,
+        chunk: usize,
+        out: &'o mut [T],
+    ) -> Vec<Run<'o, T>> {
+        let mut runs = self.cut(nrows, inner, chunk, out, |first, last| self.at(last) - self.at(first));
+        runs.retain(|run| !run.out.is_empty());
+        runs
+    }
+
+    fn cut<'o, T>(
+        &self,
+        nrows: usize,
+        inner: usize,
+        chunk: usize,
+        mut out: &'o mut [T],
+        size: impl Fn(usize, usize) -> usize,
+    ) -> Vec<Run<'o, T>> {
+        let mut runs = Vec::new();
+        let mut first = 0;
+        while first < nrows {
+            let last = self.last(first, nrows, inner, chunk);
+            let (run, rest) = out.split_at_mut(size(first, last) * inner);
+            runs.push(Run { first, last, out: run });
+            (first, out) = (last, rest);
         }
         runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_as_long_as_they_may_be() {
+        let lens = [3, 0, 0, 9, 1, 1, 0, 5, 40, 0, 2, 2, 2, 2, 0];
+        let splits: Vec<u32> = [0]
+            .into_iter()
+            .chain(lens.iter().scan(0, |end, len| {
+                *end += len;
+                Some(*end)
+            }))
+            .collect();
+        let starts = Starts::Splits(&splits);
+        for inner in [1, 2] {
+            let mut out = vec![0; lens.len() * inner];
+            let found: Vec<_> =
+                starts.runs(inner, 10, &mut out).iter().map(|r| (r.first, r.last, r.out.len())).collect();
+            let mut first = 0;
+            for (k, &(from, to, len)) in found.iter().enumerate() {
+                assert_eq!((from, len), (first, (to - from) * inner));
+                let numbers = |to: usize| (starts.at(to) - starts.at(from)) * inner;
+                assert!(to == from + 1 || numbers(to) <= 10, "{inner}: {from}..{to}");
+                assert!(to == lens.len() || to - from == 10 || numbers(to + 1) > 10, "{inner}: {from}..{to}");
+                assert!(k + 1 < found.len() || to == lens.len());
+                first = to;
+            }
+        }
+        let mut values = vec![0; 67];
+        let found = starts.runs_of_values(lens.len(), 1, 10, &mut values);
+        assert_eq!(found.iter().map(|run| run.out.len()).sum::<usize>(), 67);
+        assert!(found.iter().all(|run| run.out.len() == starts.at(run.last) - starts.at(run.first)));
+        let mut out = [0; 7];
+        let found = Starts::Uniform(4).runs(1, 10, &mut out);
+        assert_eq!(found.iter().map(|run| (run.first, run.last)).collect::<Vec<_>>(), [(0, 2), (2, 4), (4, 6), (6, 7)]);
+        assert_eq!(Starts::Uniform(0).runs(1, 10, &mut [0; 25]).len(), 3);
     }
 }

@@ -2,52 +2,106 @@
 
 const DIGITS: usize = 256;
 
+/// Keys that are sorted on one core: more are sorted in halves, which are merged. The order is the same, since no two places
+/// of keys are equal.
+const ALONE: usize = 1 << 16;
+
+/// Places that are merged on one core.
+const MERGED_ALONE: usize = 1 << 14;
+
 /// The permutation that sorts the keys, of which the lowest `key_bits` bits are in use: the index of the least key comes
 /// first, indices of equal keys stay in order.
 pub fn sort_permutation(keys: &[u32], key_bits: u32) -> Vec<u32> {
-    let mut pairs: Vec<(u32, u32)> = keys.iter().copied().zip(0..).collect();
+    // A key, and its index in the lower half.
+    let mut places: Vec<u64> = keys.iter().zip(0u64..).map(|(&key, index)| u64::from(key) << 32 | index).collect();
     if keys.len() < DIGITS {
-        pairs.sort_unstable();
+        places.sort_unstable();
     } else {
-        let mut spare = vec![(0, 0); keys.len()];
-        for pass in 0..key_bits.div_ceil(8) {
-            if sort_pass(&pairs, &mut spare, 8 * pass) {
-                std::mem::swap(&mut pairs, &mut spare);
-            }
+        let mut spare = vec![0; keys.len()];
+        sort(&mut places, &mut spare, key_bits, rayon::current_num_threads());
+    }
+    places.into_iter().map(|place| place as u32).collect()
+}
+
+/// Sorts on so many cores.
+fn sort(places: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) {
+    if cores < 2 || places.len() <= ALONE {
+        return sort_alone(places, spare, key_bits);
+    }
+    let half = places.len() / 2;
+    let (low, high) = places.split_at_mut(half);
+    let (spare_low, spare_high) = spare.split_at_mut(half);
+    rayon::join(|| sort(low, spare_low, key_bits, cores / 2), || sort(high, spare_high, key_bits, cores - cores / 2));
+    merge(low, high, spare);
+    places.copy_from_slice(spare);
+}
+
+/// Merges two sorted slices.
+fn merge(a: &[u64], b: &[u64], out: &mut [u64]) {
+    if out.len() > MERGED_ALONE {
+        // What is below the middle of the longer one comes first.
+        let (long, short) = if a.len() > b.len() { (a, b) } else { (b, a) };
+        let (long_low, long_high) = long.split_at(long.len() / 2);
+        let (short_low, short_high) = short.split_at(short.partition_point(|&place| place < long_high[0]));
+        let (out_low, out_high) = out.split_at_mut(long_low.len() + short_low.len());
+        rayon::join(|| merge(long_low, short_low, out_low), || merge(long_high, short_high, out_high));
+        return;
+    }
+    let (mut i, mut j) = (0, 0);
+    for out in out {
+        // What is used up is above all that there is.
+        let (x, y) = (a.get(i).copied().unwrap_or(u64::MAX), b.get(j).copied().unwrap_or(u64::MAX));
+        let takes_a = x < y;
+        *out = if takes_a { x } else { y };
+        i += usize::from(takes_a);
+        j += usize::from(!takes_a);
+    }
+}
+
+/// Sorts by one digit after the other, least first.
+fn sort_alone(places: &mut [u64], spare: &mut [u64], key_bits: u32) {
+    let (mut from, mut to) = (&mut *places, spare);
+    let mut swapped = false;
+    for pass in 0..key_bits.div_ceil(8) {
+        if sort_pass(from, to, 32 + 8 * pass) {
+            std::mem::swap(&mut from, &mut to);
+            swapped = !swapped;
         }
     }
-    pairs.into_iter().map(|(_, index)| index).collect()
+    if swapped {
+        to.copy_from_slice(from);
+    }
 }
 
 /// Sorts by the 8 bits from `shift` on. Returns false, and writes nothing, if all are equal.
-fn sort_pass(from: &[(u32, u32)], to: &mut [(u32, u32)], shift: u32) -> bool {
-    let digit = |key: u32| (key >> shift) as usize % DIGITS;
-    let mut places = [0; DIGITS];
-    for &(key, _) in from {
-        places[digit(key)] += 1;
+fn sort_pass(from: &[u64], to: &mut [u64], shift: u32) -> bool {
+    let digit = |place: u64| (place >> shift) as usize % DIGITS;
+    let mut starts = [0; DIGITS];
+    for &place in from {
+        starts[digit(place)] += 1;
     }
-    if places.contains(&from.len()) {
+    if starts.contains(&from.len()) {
         return false;
     }
-    let mut start = 0;
-    for place in &mut places {
-        start += std::mem::replace(place, start);
+    let mut total = 0;
+    for start in &mut starts {
+        total += std::mem::replace(start, total);
     }
-    for &pair in from {
-        let place = &mut places[digit(pair.0)];
-        to[*place] = pair;
-        *place += 1;
+    for &place in from {
+        let at = &mut starts[digit(place)];
+        to[*at] = place;
+        *at += 1;
     }
     true
 }
 
 #[cfg(test)]
 mod tests {
-    use super::sort_permutation;
+    use super::*;
 
     #[test]
     fn agrees_with_a_comparison_sort() {
-        for len in [0u32, 1, 2, 255, 256, 257, 5000] {
+        for len in [0u32, 1, 2, 255, 256, 257, 5000, 70_000, 300_001] {
             for bits in [0, 1, 7, 8, 9, 20, 32] {
                 let mask = u32::MAX.checked_shr(32 - bits).unwrap_or(0);
                 let keys: Vec<_> =
@@ -55,6 +109,20 @@ mod tests {
                 let mut expected: Vec<u32> = (0..len).collect();
                 expected.sort_by_key(|&k| keys[k as usize]);
                 assert_eq!(sort_permutation(&keys, bits), expected, "{len} keys of {bits} bits");
+            }
+        }
+    }
+
+    #[test]
+    fn halves_on_several_cores_come_to_the_same_order() {
+        for len in [ALONE as u64 + 1, 300_001] {
+            for bits in [3, 20] {
+                let place = |k: u64| ((k ^ 0x55).wrapping_mul(0x9e37_79b9) >> 7 & ((1 << bits) - 1)) << 32 | k;
+                let mut places: Vec<u64> = (0..len).map(place).collect();
+                let mut expected = places.clone();
+                sort(&mut places, &mut vec![0; len as usize], bits, 5);
+                expected.sort_unstable();
+                assert!(places == expected, "{len} keys of {bits} bits");
             }
         }
     }

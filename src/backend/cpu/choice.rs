@@ -1,0 +1,195 @@
+//! Some of a block's positions: what is known of all of them there, and what two branches gave put together.
+
+use super::lanes::{Lane, Lanes, Operand};
+use super::pieces::{ramps, runs};
+
+/// Some of the positions of a block, in ascending order.
+pub(crate) enum Chosen {
+    /// Ranges of lanes.
+    Ranges(Vec<(u32, u32)>),
+    /// Single lanes.
+    List(Vec<u32>),
+}
+
+impl Chosen {
+    /// How many positions.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Ranges(r) => r.iter().map(|(from, to)| (to - from) as usize).sum(),
+            Self::List(list) => list.len(),
+        }
+    }
+
+    /// The most pieces that runs which end there are cut into.
+    fn most_pieces(&self, ends: &[u32]) -> usize {
+        match self {
+            Self::Ranges(ranges) => ranges.len() + ends.len(),
+            Self::List(list) => list.len(),
+        }
+    }
+
+    /// Calls `f` for each part of a run that is chosen: with the run, how many of its positions come before the part, and
+    /// how many are chosen up to the part's end.
+    #[inline(always)]
+    fn for_each_piece(&self, ends: &[u32], mut f: impl FnMut(usize, u32, u32)) {
+        let (mut run, mut start) = (0, 0);
+        match self {
+            Self::Ranges(ranges) => {
+                let mut end = 0;
+                for &(mut from, to) in ranges {
+                    while from < to {
+                        while ends[run] <= from {
+                            start = ends[run];
+                            run += 1;
+                        }
+                        let next = ends[run].min(to);
+                        end += next - from;
+                        f(run, from - start, end);
+                        from = next;
+                    }
+                }
+            }
+            Self::List(list) => {
+                for (&from, end) in list.iter().zip(1..) {
+                    while ends[run] <= from {
+                        start = ends[run];
+                        run += 1;
+                    }
+                    f(run, from - start, end);
+                }
+            }
+        }
+    }
+}
+
+/// The values at the chosen lanes.
+pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
+    match lanes {
+        Lanes::One(s) => Lanes::One(*s),
+        Lanes::Runs(ends, values) => {
+            let [mut cuts, mut of] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
+            chosen.for_each_piece(ends, |run, _, end| {
+                of.push(run as u32);
+                cuts.push(end);
+            });
+            runs(cuts.into(), values.pick(&of))
+        }
+        Lanes::Ramps(ends, first) => {
+            let [mut cuts, mut firsts] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
+            chosen.for_each_piece(ends, |run, skipped, end| {
+                firsts.push(first[run].wrapping_add(skipped));
+                cuts.push(end);
+            });
+            ramps(cuts.into(), firsts.into())
+        }
+        dense => match chosen {
+            Chosen::Ranges(ranges) => dense.ranges(ranges),
+            Chosen::List(list) => dense.pick(list),
+        },
+    }
+}
+
+/// Puts together what two branches gave at the runs that end at `ends`: `a` where the flag says so, else `b`, each over
+/// its own positions.
+pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+    let is_ramp = match (a, b) {
+        (Lanes::One(_) | Lanes::Runs(..), Lanes::One(_) | Lanes::Runs(..)) => false,
+        (Lanes::Ramps(..), Lanes::Ramps(..)) => true,
+        _ => return Lanes::merge_runs(ends, at_a, &a.dense(), &b.dense()),
+    };
+    /// How far a side has been used up.
+    struct Cursor<'c> {
+        ends: Option<&'c [u32]>,
+        run: usize,
+        at: u32,
+        of: Vec<u32>,
+        skipped: Vec<u32>,
+    }
+    let ends_of_runs = ends;
+    let mut sides = [b, a].map(|lanes| {
+        let ends = match lanes {
+            Lanes::Runs(ends, _) | Lanes::Ramps(ends, _) => Some(&ends[..]),
+            _ => None,
+        };
+        let most = ends.map_or(0, <[u32]>::len) + ends_of_runs.len();
+        Cursor { ends, run: 0, at: 0, of: Vec::with_capacity(most), skipped: Vec::with_capacity(most) }
+    });
+    let most = sides.iter().map(|side| side.ends.map_or(0, <[u32]>::len)).sum::<usize>() + ends.len();
+    let (mut cuts, mut flags) = (Vec::with_capacity(most), Vec::with_capacity(most));
+    let mut start = 0;
+    for (k, &end) in ends.iter().enumerate() {
+        let flag = at_a.get(k);
+        let side = &mut sides[usize::from(flag)];
+        while start < end {
+            let (run_end, run_start) = match side.ends {
+                None => (u32::MAX, 0),
+                Some(ends) => {
+                    while ends[side.run] <= side.at {
+                        side.run += 1;
+                    }
+                    (ends[side.run], side.run.checked_sub(1).map_or(0, |k| ends[k]))
+                }
+            };
+            let len = (run_end - side.at).min(end - start);
+            side.of.push(side.run as u32);
+            side.skipped.push(side.at - run_start);
+            side.at += len;
+            start += len;
+            cuts.push(start);
+            flags.push(flag);
+        }
+    }
+    let [b_side, a_side] = sides;
+    let values = |lanes: &Lanes<'_>, side: &Cursor<'_>| -> Lanes<'x> {
+        match lanes {
+            Lanes::Runs(_, values) => values.pick(&side.of),
+            Lanes::Ramps(_, first) => {
+                let moved = side.of.iter().zip(&side.skipped).map(|(&r, s)| first[r as usize].wrapping_add(*s));
+                u32::wrap(moved.collect::<Vec<_>>().into())
+            }
+            same => same.pick(&[]),
+        }
+    };
+    let out = Lanes::merge(cuts.len(), &flags, &values(a, &a_side), &values(b, &b_side));
+    if is_ramp { ramps(cuts.into(), u32::many(flags.len(), &out)) } else { runs(cuts.into(), out) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pieces::tests::{Numbers, dense};
+    use super::*;
+
+    #[test]
+    fn chosen_lanes_come_together_again() {
+        let mut numbers = Numbers(3);
+        for _ in 0..3000 {
+            let n = 1 + numbers.below(300);
+            let (a, b) = (numbers.lanes(n), numbers.lanes(n));
+            let ends = numbers.ends(n);
+            let flags: Vec<bool> = (0..ends.len()).map(|_| numbers.below(2) == 0).collect();
+            let of_lane: Vec<bool> = (0..n).map(|k| flags[ends.partition_point(|&e| e <= k)]).collect();
+            let side = |want: bool| {
+                let mut start = 0;
+                let mut ranges = Vec::new();
+                for (&end, &flag) in ends.iter().zip(&flags) {
+                    if flag == want {
+                        ranges.push((start, end));
+                    }
+                    start = end;
+                }
+                let list: Vec<u32> = (0..n).filter(|&k| of_lane[k as usize] == want).collect();
+                (Chosen::Ranges(ranges), Chosen::List(list))
+            };
+            let ((in_a, list_a), (in_b, list_b)) = (side(true), side(false));
+            if in_a.len() == 0 || in_b.len() == 0 {
+                continue;
+            }
+            let (x, y) = (choose(&a, &in_a), choose(&b, &in_b));
+            assert_eq!(dense(in_a.len() as u32, &x), dense(in_a.len() as u32, &choose(&a, &list_a)));
+            assert_eq!(dense(in_b.len() as u32, &y), dense(in_b.len() as u32, &choose(&b, &list_b)));
+            let expected = Lanes::blend(n as usize, &of_lane, &a.dense(), &b.dense());
+            let got = merge(&ends, Operand::Many(&flags), &x, &y);
+            assert_eq!(dense(n, &got), dense(n, &expected), "{a:?} and {b:?}");
+        }
+    }
+}

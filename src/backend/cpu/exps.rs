@@ -1,0 +1,404 @@
+//! The greatest value of a row, and the sum of the exponentials relative to it.
+//!
+//! The operations are those of a fold of lanes and a tree over them, in their order; but what a value is merged by depends
+//! on the greatest of those before it in its lane alone, so that exponentials, which cost most, are taken side by side:
+//! those of many short rows, those of a row's lanes, those of many rows' trees.
+
+use super::accumulate::{Float, Monoid};
+use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
+use super::simd::{self, Loop};
+
+/// The greatest value and the sum of the exponentials relative to it.
+#[derive(Clone, Copy)]
+pub(super) struct Exps<F: Float> {
+    pub(super) greatest: F::Key,
+    pub(super) sum: F,
+}
+
+/// The monoid of [`Exps`].
+#[derive(Clone, Copy)]
+pub(super) struct OfExps;
+
+impl<F: Float> Monoid<F> for OfExps {
+    type State = Exps<F>;
+    #[inline(always)]
+    fn identity(self) -> Exps<F> {
+        Exps { greatest: F::LEAST.key(), sum: F::ZERO }
+    }
+    #[inline(always)]
+    fn push(self, so_far: Exps<F>, next: F) -> Exps<F> {
+        self.merge(so_far, Exps::of(next))
+    }
+    #[inline(always)]
+    fn merge(self, a: Exps<F>, b: Exps<F>) -> Exps<F> {
+        a.merged(b, apart::<F>(a.greatest, b.greatest).exp())
+    }
+
+    fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [Exps<F>]) {
+        if inner == 1 {
+            return simd::run(RowsOfExps { values, start, out });
+        }
+        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
+            reduce_row(&values[start(k) * inner..start(k + 1) * inner], inner, self, out);
+        }
+    }
+
+    fn block(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
+        if inner == 1 {
+            simd::run(BlockOfExps { values, out: &mut out[0] });
+        } else {
+            reduce_block(values, inner, self, out);
+        }
+    }
+}
+
+/// How far the lesser of two is below the greater one. Equal infinities have no difference.
+#[inline(always)]
+fn apart<F: Float>(a: F::Key, b: F::Key) -> F {
+    let (greatest, least) = (a.max(b), a.min(b));
+    if least == greatest { F::ZERO } else { F::of_key(least).sub(F::of_key(greatest)) }
+}
+
+impl<F: Float> Exps<F> {
+    /// That of one value: no number of exponentials is relative to what has no finite difference from itself.
+    #[inline(always)]
+    fn of(x: F) -> Self {
+        let greatest = x.key();
+        Self { greatest, sum: if greatest < F::GREATEST.key() { F::ONE } else { F::NAN } }
+    }
+
+    /// Both, where the lesser sum is to be scaled by that.
+    #[inline(always)]
+    fn merged(self, b: Self, scale: F) -> Self {
+        let (stays, shrinks) = if self.greatest < b.greatest { (b.sum, self.sum) } else { (self.sum, b.sum) };
+        Self { greatest: self.greatest.max(b.greatest), sum: stays.add(shrinks.mul(scale)) }
+    }
+}
+
+/// The exponential of each. That of -inf is not computed, since processors take long for what is too small to be normal:
+/// it stands for lanes without a value, which are many.
+#[inline(always)]
+fn exponentials<F: Float>(x: &mut [F]) {
+    for x in x {
+        let vanishes = *x == F::LEAST;
+        let exp = if vanishes { F::ZERO } else { *x }.exp();
+        *x = if vanishes { F::ZERO } else { exp };
+    }
+}
+
+/// Moves `N` numbers from there on to an earlier place, and to the same place of `upper` the `N` behind them.
+#[inline(always)]
+fn take_apart<T: Copy, const N: usize>(of: &mut [T], upper: &mut [T], from: usize, to: usize) {
+    let copy = |from: usize| -> [T; N] { std::array::from_fn(|k| of[from..from + N][k]) };
+    let (low, high) = (copy(from), copy(from + N));
+    of[to..to + N].copy_from_slice(&low);
+    upper[to..to + N].copy_from_slice(&high);
+}
+
+/// `N` states side by side.
+struct Many<F: Float, const N: usize> {
+    greatest: [F::Key; N],
+    sums: [F; N],
+}
+
+impl<F: Float, const N: usize> Many<F, N> {
+    #[inline(always)]
+    fn none() -> Self {
+        let none: Exps<F> = Monoid::<F>::identity(OfExps);
+        Self { greatest: [none.greatest; N], sums: [none.sum; N] }
+    }
+
+    #[inline(always)]
+    fn get(&self, k: usize) -> Exps<F> {
+        Exps { greatest: self.greatest[k], sum: self.sums[k] }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, k: usize, to: Exps<F>) {
+        (self.greatest[k], self.sums[k]) = (to.greatest, to.sum);
+    }
+
+    /// Those of single values, where there are any; of none elsewhere.
+    #[inline(always)]
+    fn of(values: &[F; N], is_there: impl Fn(usize) -> bool) -> Self {
+        let mut states = Self::none();
+        for (k, &x) in values.iter().enumerate() {
+            let of = Exps::of(x);
+            states.set(k, if is_there(k) { of } else { states.get(k) });
+        }
+        states
+    }
+
+    /// Adds a value to each state for which there is one.
+    #[inline(always)]
+    fn push(&mut self, values: &[F; N], is_there: impl Fn(usize) -> bool) {
+        let mut scales = [F::ZERO; N];
+        for (k, (scale, &x)) in scales.iter_mut().zip(values).enumerate() {
+            *scale = apart(self.greatest[k], x.key());
+        }
+        exponentials(&mut scales);
+        for (k, (&scale, &x)) in scales.iter().zip(values).enumerate() {
+            let so_far = self.get(k);
+            let merged = so_far.merged(Exps::of(x), scale);
+            self.set(k, if is_there(k) { merged } else { so_far });
+        }
+    }
+
+    /// Merges the lanes of each row: a halving tree, whose results lie side by side.
+    #[inline(always)]
+    fn fold_lanes(&mut self, rows: usize) {
+        self.halve::<16>(rows);
+        self.halve::<8>(rows);
+        self.halve::<4>(rows);
+        self.halve::<2>(rows);
+        self.halve::<1>(rows);
+    }
+
+    /// Merges the upper half of each row's first `2 * REACH` states into the lower one, where rows are as far apart; leaves
+    /// `REACH` states a row, side by side.
+    #[inline(always)]
+    fn halve<const REACH: usize>(&mut self, rows: usize) {
+        let mut upper = Self::none();
+        for row in 0..rows {
+            let (to, from) = (row * REACH, 2 * row * REACH);
+            take_apart::<_, REACH>(&mut self.greatest, &mut upper.greatest, from, to);
+            take_apart::<_, REACH>(&mut self.sums, &mut upper.sums, from, to);
+        }
+        let n = rows * REACH;
+        merge_each(&mut self.greatest[..n], &mut self.sums[..n], &upper.greatest[..n], &upper.sums[..n]);
+    }
+
+    /// Merges other states into these.
+    #[inline(always)]
+    fn merge(&mut self, other: &Self) {
+        merge_each(&mut self.greatest, &mut self.sums, &other.greatest, &other.sums);
+    }
+}
+
+/// Merges other states into these; not too many.
+#[inline(always)]
+fn merge_each<F: Float>(greatest: &mut [F::Key], sums: &mut [F], other_greatest: &[F::Key], other_sums: &[F]) {
+    let others = other_greatest.iter().zip(other_sums);
+    let mut scales = [F::ZERO; TREES * LANES / 2];
+    for ((scale, &a), (&b, _)) in scales.iter_mut().zip(&*greatest).zip(others.clone()) {
+        *scale = apart(a, b);
+    }
+    exponentials(&mut scales[..greatest.len()]);
+    for (((greatest, sum), (&b, &of_b)), &scale) in greatest.iter_mut().zip(sums).zip(others).zip(&scales) {
+        let merged = Exps { greatest: *greatest, sum: *sum }.merged(Exps { greatest: b, sum: of_b }, scale);
+        (*greatest, *sum) = (merged.greatest, merged.sum);
+    }
+}
+
+/// The lanes of one block of at least one value.
+#[inline(always)]
+fn lanes_of<F: Float>(values: &[F]) -> Many<F, LANES> {
+    let mut groups = values.chunks(LANES);
+    let mut padded = [F::ZERO; LANES];
+    let mut next = |group: &[F]| {
+        padded[..group.len()].copy_from_slice(group);
+        padded
+    };
+    let first = groups.next().unwrap_or_default();
+    let mut lanes = Many::of(&next(first), |k| k < first.len());
+    for group in groups {
+        match group.first_chunk() {
+            Some(group) => lanes.push(group, |_| true),
+            None => lanes.push(&next(group), |k| k < group.len()),
+        }
+    }
+    lanes
+}
+
+/// [`OfExps`] of one block of one column.
+struct BlockOfExps<'a, F: Float> {
+    values: &'a [F],
+    out: &'a mut Exps<F>,
+}
+
+impl<F: Float> Loop for BlockOfExps<'_, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let mut lanes = lanes_of(self.values);
+        lanes.fold_lanes(1);
+        *self.out = lanes.get(0);
+    }
+}
+
+/// Rows of one column that lie one after another: the values of row `k` begin at value `start(k)`.
+struct RowsOfExps<'a, F: Float, S> {
+    values: &'a [F],
+    start: S,
+    out: &'a mut [Exps<F>],
+}
+
+/// Rows up to this long are taken together, each in a lane.
+const TOGETHER: usize = LANES;
+
+/// How many of these.
+const ROWS: usize = 16;
+
+/// Longer rows whose lanes are merged together.
+const TREES: usize = 8;
+
+/// A row of at least one value: its number, where it starts, and its length.
+type Row = (usize, usize, usize);
+
+impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, start, out } = self;
+        let rows = rows_by_length(start, out.len());
+        for row in out.iter_mut() {
+            *row = Monoid::<F>::identity(OfExps);
+        }
+        let (folded, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= SHORT));
+        let (short, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= TOGETHER));
+        let (of_a_block, long) = rows.split_at(rows.partition_point(|&(.., len)| len <= block_len(1)));
+        folded.chunks(ROWS).for_each(|rows| fold_together(values, rows, out));
+        short.chunks(ROWS).for_each(|rows| merge_together(values, rows, out));
+        for rows in of_a_block.chunks(TREES) {
+            let mut states = Many::<F, { TREES * LANES }>::none();
+            for (&(_, from, len), k) in rows.iter().zip((0..).step_by(LANES)) {
+                let lanes = lanes_of(&values[from..from + len]);
+                states.greatest[k..k + LANES].copy_from_slice(&lanes.greatest);
+                states.sums[k..k + LANES].copy_from_slice(&lanes.sums);
+            }
+            states.fold_lanes(TREES);
+            for (k, &(row, ..)) in rows.iter().enumerate() {
+                out[row] = states.get(k);
+            }
+        }
+        for &(row, from, len) in long {
+            reduce_row(&values[from..from + len], 1, OfExps, &mut out[row..=row]);
+        }
+    }
+}
+
+/// The rows that have values. Those which are taken together are in the order of their lengths, so that they end together;
+/// after them come those of one block, and those of several.
+#[inline(always)]
+fn rows_by_length(start: impl Fn(usize) -> usize, rows: usize) -> Vec<Row> {
+    let class = |len: usize| if len <= TOGETHER { len } else { TOGETHER + 1 + usize::from(len > block_len(1)) };
+    let mut places = [0; TOGETHER + 3];
+    let mut from = start(0);
+    for k in 1..=rows {
+        let to = start(k);
+        places[class(to - from)] += 1;
+        from = to;
+    }
+    places[0] = 0;
+    let mut total = 0;
+    for place in &mut places {
+        total += std::mem::replace(place, total);
+    }
+    let mut sorted = vec![(0, 0, 0); total];
+    let mut from = start(0);
+    for k in 0..rows {
+        let to = start(k + 1);
+        if to > from {
+            let place = &mut places[class(to - from)];
+            sorted[*place] = (k, from, to - from);
+            *place += 1;
+        }
+        from = to;
+    }
+    sorted
+}
+
+/// The k-th values of the rows side by side, for each k; and how many values the rows have.
+#[inline(always)]
+fn columns<F: Float, const N: usize>(values: &[F], rows: &[Row]) -> ([[F; ROWS]; N], [u32; ROWS]) {
+    let mut columns = [[F::ZERO; ROWS]; N];
+    let mut lens = [0; ROWS];
+    for (r, &(_, from, len)) in rows.iter().enumerate() {
+        lens[r] = len as u32;
+        for (&x, column) in values[from..from + len].iter().zip(&mut columns) {
+            column[r] = x;
+        }
+    }
+    (columns, lens)
+}
+
+/// Folds rows of up to [`SHORT`] values each, in the order of their lengths.
+#[inline(always)]
+fn fold_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Exps<F>]) {
+    let (columns, lens) = columns::<F, SHORT>(values, rows);
+    let longest = rows.last().map_or(0, |&(.., len)| len);
+    let mut states = Many::of(&columns[0], |r| lens[r] > 0);
+    for (k, column) in (0..longest as u32).zip(&columns).skip(1) {
+        states.push(column, |r| k < lens[r]);
+    }
+    for (r, &(row, ..)) in rows.iter().enumerate() {
+        out[row] = states.get(r);
+    }
+}
+
+/// A halving tree over the values of rows of up to [`LANES`] values each, in the order of their lengths.
+#[inline(always)]
+fn merge_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Exps<F>]) {
+    let (columns, lens) = columns::<F, LANES>(values, rows);
+    let longest = rows.last().map_or(0, |&(.., len)| len);
+    let mut states = [(); LANES].map(|()| Many::<F, ROWS>::none());
+    for ((states, column), k) in states.iter_mut().zip(&columns).zip(0..longest as u32) {
+        *states = Many::of(column, |r| k < lens[r]);
+    }
+    let mut reach = LANES / 2;
+    while reach > 0 {
+        let (low, high) = states[..2 * reach].split_at_mut(reach);
+        // Lanes beyond the longest row are of no values.
+        let there = longest.saturating_sub(reach);
+        for (low, high) in low.iter_mut().zip(high).take(there) {
+            low.merge(high);
+        }
+        reach /= 2;
+    }
+    for (r, &(row, ..)) in rows.iter().enumerate() {
+        out[row] = states[0].get(r);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_in_a_crowd_have_the_bits_of_the_stated_order() {
+        let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1]).chain((0..200).map(|k| k * 37 % 40));
+        let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
+        let rows = starts.len() - 1;
+        let mut values: Vec<f32> = (0..starts[rows]).map(|k| ((k * 7919 % 1009) as f32).sqrt() - 20.0).collect();
+        for (k, special) in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -0.0].into_iter().cycle().take(24).enumerate()
+        {
+            values[100 + 97 * k] = special;
+        }
+        values[starts[20]..starts[24]].fill(f32::NEG_INFINITY);
+        let mut crowd = vec![OfExps.identity(); rows];
+        OfExps.rows(&values, 1, |k| starts[k], &mut crowd);
+        /// One at a time.
+        #[derive(Clone, Copy)]
+        struct Slowly;
+        impl Monoid<f32> for Slowly {
+            type State = Exps<f32>;
+            fn identity(self) -> Exps<f32> {
+                Monoid::<f32>::identity(OfExps)
+            }
+            fn push(self, so_far: Exps<f32>, next: f32) -> Exps<f32> {
+                OfExps.push(so_far, next)
+            }
+            fn merge(self, a: Exps<f32>, b: Exps<f32>) -> Exps<f32> {
+                Monoid::<f32>::merge(OfExps, a, b)
+            }
+        }
+        for (k, crowd) in crowd.iter().enumerate() {
+            let mut alone = [Slowly.identity()];
+            reduce_row(&values[starts[k]..starts[k + 1]], 1, Slowly, &mut alone);
+            let len = starts[k + 1] - starts[k];
+            assert_eq!(crowd.greatest, alone[0].greatest, "row {k} of {len}");
+            let same = crowd.sum.to_bits() == alone[0].sum.to_bits() || crowd.sum.is_nan() && alone[0].sum.is_nan();
+            assert!(same, "row {k} of {len}: {} {}", crowd.sum, alone[0].sum);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The operations on values of many positions.
+//!
+//! Each is a plain pass over slices that the compiler turns into vector code.
+
+use half::{bf16, f16};
+
+use super::lanes::{Lane, Lanes, Many, Operand};
+use super::loops::{MathF32, MathF64, map1, map2, store2};
+use super::number::{Bits, Number};
+use super::simd;
+use crate::dtype::DType;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::scalar::Scalar;
+use crate::math::{self, MathFn, narrow};
+
+fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Option<Lanes<'x>> {
+    Some(match op {
+        BinaryOp::Add => map2(n, a, b, T::add),
+        BinaryOp::Sub => map2(n, a, b, T::sub),
+        BinaryOp::Mul => map2(n, a, b, T::mul),
+        BinaryOp::Div | BinaryOp::IndexDiv => map2(n, a, b, T::div),
+        BinaryOp::Rem | BinaryOp::IndexRem => map2(n, a, b, T::rem),
+        BinaryOp::Min => map2(n, a, b, T::least),
+        BinaryOp::Max => map2(n, a, b, T::greatest),
+        BinaryOp::Pow => map2(n, a, b, T::pow),
+        BinaryOp::Eq => map2(n, a, b, |x: T, y: T| x == y),
+        BinaryOp::Ne => map2(n, a, b, |x: T, y: T| x != y),
+        BinaryOp::Lt => map2(n, a, b, |x: T, y: T| x < y),
+        BinaryOp::Le => map2(n, a, b, |x: T, y: T| x <= y),
+        _ => return None,
+    })
+}
+
+/// Stores `a op b` at as many positions as there is room for; returns false, and does nothing, where the operation is not
+/// arithmetic.
+pub(super) fn store_arithmetic<T: Number>(op: BinaryOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) -> bool {
+    match op {
+        BinaryOp::Add => store2(a, b, T::add, out),
+        BinaryOp::Sub => store2(a, b, T::sub, out),
+        BinaryOp::Mul => store2(a, b, T::mul, out),
+        BinaryOp::Div => store2(a, b, T::div, out),
+        BinaryOp::Min => store2(a, b, T::least, out),
+        BinaryOp::Max => store2(a, b, T::greatest, out),
+        _ => return false,
+    }
+    true
+}
+
+fn integer<'x, T: Bits>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+    if let Some(done) = number::<T>(op, n, a, b) {
+        return done;
+    }
+    match op {
+        BinaryOp::And => map2(n, a, b, T::and),
+        BinaryOp::Or => map2(n, a, b, T::or),
+        BinaryOp::Xor => map2(n, a, b, T::xor),
+        BinaryOp::Shl => map2(n, a, b, T::shl),
+        BinaryOp::Shr => map2(n, a, b, T::shr),
+        other => unreachable!("bug: {other:?} recorded on integers"),
+    }
+}
+
+/// `a op b` at `n` positions.
+pub(crate) fn binary<'x>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+    match a.dtype() {
+        DType::Bool => match op {
+            BinaryOp::And => map2(n, a, b, |x: bool, y: bool| x & y),
+            BinaryOp::Or => map2(n, a, b, |x: bool, y: bool| x | y),
+            BinaryOp::Xor | BinaryOp::Ne => map2(n, a, b, |x: bool, y: bool| x ^ y),
+            BinaryOp::Eq => map2(n, a, b, |x: bool, y: bool| x == y),
+            BinaryOp::Lt => map2(n, a, b, |x: bool, y: bool| !x & y),
+            BinaryOp::Le => map2(n, a, b, |x: bool, y: bool| x <= y),
+            other => unreachable!("bug: {other:?} recorded on bools"),
+        },
+        DType::U8 => integer::<u8>(op, n, a, b),
+        DType::I32 => integer::<i32>(op, n, a, b),
+        DType::U32 => integer::<u32>(op, n, a, b),
+        DType::I64 => integer::<i64>(op, n, a, b),
+        DType::U64 => integer::<u64>(op, n, a, b),
+        DType::F32 => number::<f32>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f32_binary(math_of(op)))),
+        DType::F64 => number::<f64>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f64_binary(math_of(op)))),
+        d => unreachable!("bug: {op:?} recorded on {d}, which is not computed with"),
+    }
+}
+
+fn math_of(op: BinaryOp) -> MathFn {
+    match op {
+        BinaryOp::Atan2 => MathFn::Atan2,
+        other => unreachable!("bug: {other:?} recorded on floats"),
+    }
+}
+
+/// `op a` at `n` positions.
+pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
+    macro_rules! numbers {
+        ($f:ident) => {
+            match a.dtype() {
+                DType::U8 => map1(n, a, <u8 as Number>::$f),
+                DType::I32 => map1(n, a, <i32 as Number>::$f),
+                DType::U32 => map1(n, a, <u32 as Number>::$f),
+                DType::I64 => map1(n, a, <i64 as Number>::$f),
+                DType::U64 => map1(n, a, <u64 as Number>::$f),
+                DType::F32 => map1(n, a, <f32 as Number>::$f),
+                DType::F64 => map1(n, a, <f64 as Number>::$f),
+                d => unreachable!("bug: {op:?} recorded on {d}"),
+            }
+        };
+    }
+    macro_rules! floats {
+        ($f:ident) => {
+            match a.dtype() {
+                DType::F32 => map1(n, a, f32::$f),
+                DType::F64 => map1(n, a, f64::$f),
+                d => unreachable!("bug: {op:?} recorded on {d}"),
+            }
+        };
+    }
+    match op {
+        UnaryOp::Neg => numbers!(neg),
+        UnaryOp::Abs => numbers!(abs),
+        UnaryOp::Not => match a.dtype() {
+            DType::Bool => map1(n, a, |x: bool| !x),
+            DType::U8 => map1(n, a, <u8 as Bits>::not),
+            DType::I32 => map1(n, a, <i32 as Bits>::not),
+            DType::U32 => map1(n, a, <u32 as Bits>::not),
+            DType::I64 => map1(n, a, <i64 as Bits>::not),
+            DType::U64 => map1(n, a, <u64 as Bits>::not),
+            d => unreachable!("bug: complement recorded on {d}"),
+        },
+        UnaryOp::CountOnes => match a.dtype() {
+            DType::U32 => map1(n, a, u32::count_ones),
+            d => unreachable!("bug: a count of bits recorded on {d}"),
+        },
+        UnaryOp::IsNan => floats!(is_nan),
+        UnaryOp::IsInf => floats!(is_infinite),
+        UnaryOp::IsFinite => floats!(is_finite),
+        UnaryOp::Math(f) => match a {
+            Lanes::F32(x) => {
+                let mut out = vec![0.0; n];
+                simd::run(MathF32 { f, x: &x[..n], out: &mut out });
+                Lanes::F32(out.into())
+            }
+            Lanes::F64(x) => {
+                let mut out = vec![0.0; n];
+                simd::run(MathF64 { f, x: &x[..n], out: &mut out });
+                Lanes::F64(out.into())
+            }
+            Lanes::One(Scalar::F32(x)) => Lanes::One(Scalar::F32(math::f32_unary(f)(*x))),
+            Lanes::One(Scalar::F64(x)) => Lanes::One(Scalar::F64(math::f64_unary(f)(*x))),
+            other => unreachable!("bug: {f:?} recorded on {:?}", other.dtype()),
+        },
+    }
+}
+
+/// The values converted to `to`.
+pub(crate) fn cast<'x>(to: DType, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
+    macro_rules! from {
+        ($t:ty) => {
+            match to {
+                DType::Bool => map1(n, a, |x: $t| x != (0 as $t)),
+                DType::U8 => map1(n, a, |x: $t| x as u8),
+                DType::I32 => map1(n, a, |x: $t| x as i32),
+                DType::U32 => map1(n, a, |x: $t| x as u32),
+                DType::I64 => map1(n, a, |x: $t| x as i64),
+                DType::U64 => map1(n, a, |x: $t| x as u64),
+                DType::F32 => map1(n, a, |x: $t| x as f32),
+                DType::F64 => map1(n, a, |x: $t| x as f64),
+                d => unreachable!("bug: a conversion from {} to {d} recorded in one step", a.dtype()),
+            }
+        };
+    }
+    match (a.dtype(), to) {
+        (DType::I8, DType::I32) => return map1(n, a, |x: i8| i32::from(x)),
+        (DType::U16, DType::U32) => return map1(n, a, |x: u16| u32::from(x)),
+        (DType::I16, DType::I32) => return map1(n, a, |x: i16| i32::from(x)),
+        (DType::F16, DType::F32) => return map1(n, a, narrow::f32_of_f16),
+        (DType::BF16, DType::F32) => return map1(n, a, narrow::f32_of_bf16),
+        (DType::I32, DType::I8) => return map1(n, a, |x: i32| x as i8),
+        (DType::U32, DType::U16) => return map1(n, a, |x: u32| x as u16),
+        (DType::I32, DType::I16) => return map1(n, a, |x: i32| x as i16),
+        (DType::F32, DType::F16) => return map1(n, a, narrow::f16_of_f32),
+        (DType::F32, DType::BF16) => return map1(n, a, narrow::bf16_of_f32),
+        _ => {}
+    }
+    match a.dtype() {
+        DType::Bool => {
+            let bytes = map1(n, a, |x: bool| u8::from(x));
+            if to == DType::U8 { bytes } else { cast(to, n, &bytes) }
+        }
+        DType::U8 => from!(u8),
+        DType::I32 => from!(i32),
+        DType::U32 => from!(u32),
+        DType::I64 => from!(i64),
+        DType::U64 => from!(u64),
+        DType::F32 => from!(f32),
+        DType::F64 => from!(f64),
+        d => unreachable!("bug: a conversion from {d} to {to} recorded in one step"),
+    }
+}
+
+/// The same bits as another type; nothing moves where an array lends them.
+fn recast<'a, A: Lane + bytemuck::Pod, B: Lane + bytemuck::Pod>(n: usize, a: &Lanes<'a>) -> Lanes<'a> {
+    B::wrap(match A::many(n, a) {
+        Many::Lent(values) => Many::Lent(bytemuck::cast_slice(values)),
+        Many::Own(values) => bytemuck::cast_slice(&values).to_vec().into(),
+    })
+}
+
+/// The bits of the values as another dtype of that width.
+pub(crate) fn bitcast<'a>(to: DType, n: usize, a: &Lanes<'a>) -> Lanes<'a> {
+    use DType as D;
+    match (a.dtype(), to) {
+        (from, to) if from == to => a.clone(),
+        (from, _) if from.size() == 1 => cast(to, n, a),
+        (D::F16, D::U16) => recast::<f16, u16>(n, a),
+        (D::BF16, D::U16) => recast::<bf16, u16>(n, a),
+        (D::U16, D::F16) => recast::<u16, f16>(n, a),
+        (D::U16, D::BF16) => recast::<u16, bf16>(n, a),
+        (D::I32, D::U32) => recast::<i32, u32>(n, a),
+        (D::I32, D::F32) => recast::<i32, f32>(n, a),
+        (D::U32, D::I32) => recast::<u32, i32>(n, a),
+        (D::U32, D::F32) => recast::<u32, f32>(n, a),
+        (D::F32, D::I32) => recast::<f32, i32>(n, a),
+        (D::F32, D::U32) => recast::<f32, u32>(n, a),
+        (D::I64, D::U64) => recast::<i64, u64>(n, a),
+        (D::I64, D::F64) => recast::<i64, f64>(n, a),
+        (D::U64, D::I64) => recast::<u64, i64>(n, a),
+        (D::U64, D::F64) => recast::<u64, f64>(n, a),
+        (D::F64, D::I64) => recast::<f64, i64>(n, a),
+        (D::F64, D::U64) => recast::<f64, u64>(n, a),
+        (from, to) => unreachable!("bug: bits of {from} recorded as {to} in one step"),
+    }
+}

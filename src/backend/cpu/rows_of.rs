@@ -1,0 +1,93 @@
+//! The rows that positions lie in: row after row, where the positions follow each other.
+
+use super::lanes::{Lane, Lanes, Operand};
+use super::pieces::{each, rises, runs};
+use crate::graph::scalar::Scalar;
+
+/// The row of each position: the greatest `r` with `splits[r] <= at`.
+pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Lanes<'a>) -> Lanes<'a> {
+    let rows = splits.len().saturating_sub(1);
+    if rows == 0 {
+        return Lanes::One(Scalar::U32(0));
+    }
+    if let Lanes::Ramps(ends, first) = at
+        && rises(ends, Operand::Many(first))
+    {
+        return rows_of_ramps(&splits[..=rows], ends, first);
+    }
+    each(n, at, |n, at| u32::wrap(rows_one_by_one(&splits[..=rows], n, u32::operand(at)).into()))
+}
+
+/// The last row that starts at or before the position.
+fn search(splits: &[u32], at: u32) -> usize {
+    splits.partition_point(|&s| s <= at).saturating_sub(1).min(splits.len() - 2)
+}
+
+/// Consecutive positions mostly share a row or move to the next, which is looked at before a search is made.
+fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
+    let rows = splits.len() - 1;
+    let mut row = 0;
+    (0..n)
+        .map(|k| {
+            let at = at.get(k);
+            if !(splits[row] <= at && at < splits[row + 1]) {
+                let next = row + 1;
+                row =
+                    if next < rows && splits[next] <= at && at < splits[next + 1] { next } else { search(splits, at) };
+            }
+            row as u32
+        })
+        .collect()
+}
+
+/// Row after row: a search where a ramp begins elsewhere, else a look at the rows that follow.
+fn rows_of_ramps<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Lanes<'a> {
+    let rows = splits.len() - 1;
+    let likely = ends.len() + ends.last().map_or(0, |&n| n as usize) / 16;
+    let (mut cuts, mut found) = (Vec::with_capacity(likely), Vec::with_capacity(likely));
+    let (mut row, mut start) = (0, 0);
+    for (&end, &first) in ends.iter().zip(first) {
+        let mut at = first;
+        while start < end {
+            if !(splits[row] <= at && at < splits[row + 1]) {
+                // A few empty rows are passed by, more are searched for.
+                let near = (row + 1..rows.min(row + 32)).find(|&r| at < splits[r + 1]).filter(|&r| splits[r] <= at);
+                row = near.unwrap_or_else(|| search(splits, at));
+            }
+            // Beyond the last row, and where splits decrease (an error that a read reports), no row ends.
+            let left = if splits[row] <= at && at < splits[row + 1] { splits[row + 1] - at } else { 1 };
+            let left = if row + 1 == rows && at >= splits[rows] { u32::MAX } else { left };
+            let cut = end.min(start.saturating_add(left));
+            at = at.wrapping_add(cut - start);
+            cuts.push(cut);
+            found.push(row as u32);
+            start = cut;
+        }
+    }
+    runs(cuts.into(), u32::wrap(found.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pieces::tests::{Numbers, dense};
+    use super::*;
+
+    #[test]
+    fn rows_are_those_of_a_search_at_each_position() {
+        let mut numbers = Numbers(2);
+        for round in 0..3000 {
+            let n = 1 + numbers.below(300);
+            let at = numbers.lanes(n);
+            let mut splits = vec![0];
+            for _ in 0..1 + numbers.below(60) {
+                let len = numbers.below([2, 9, 60][round % 3]) * numbers.below(2);
+                splits.push(splits[splits.len() - 1] + len);
+            }
+            let expected: Vec<u32> = dense(n, &at).iter().map(|&at| search(&splits, at) as u32).collect();
+            assert_eq!(dense(n, &rows_of(&splits, n as usize, &at)), expected, "{splits:?} at {at:?}");
+        }
+        // Splits that decrease are an error elsewhere; here they only must not stop anything.
+        let at = Lanes::Ramps(vec![50].into(), vec![0].into());
+        assert_eq!(dense(50, &rows_of(&[0, 20, 10, 30], 50, &at)).len(), 50);
+    }
+}
