@@ -1,6 +1,7 @@
 //! 128-bit structural hashes: two graphs with the same digest are taken to be the same graph.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 /// A structural hash. Two independent 64-bit SipHash states make an accidental collision a matter of 2^-64 for any
 /// number of nodes a process can hold.
@@ -22,5 +23,24 @@ impl Digest {
     /// The digest as text, for file and pipeline names.
     pub(crate) fn short(self) -> String {
         format!("{:016x}", self.0)
+    }
+}
+
+/// What is known by a digest: digests are hashes already.
+pub(crate) type DigestMap<V> = HashMap<Digest, V, BuildHasherDefault<Rehash>>;
+
+/// Takes a part of a digest for its hash.
+#[derive(Debug, Default)]
+pub(crate) struct Rehash(u64);
+
+impl Hasher for Rehash {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("bug: no digest")
+    }
+    fn write_u64(&mut self, part: u64) {
+        self.0 = part;
     }
 }

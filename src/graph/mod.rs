@@ -14,6 +14,8 @@ pub(crate) mod opcode;
 pub(crate) mod plan;
 mod recipe;
 pub(crate) mod reducer;
+pub(crate) mod request;
+pub(crate) mod row_lengths;
 pub(crate) mod row_pass;
 pub(crate) mod scalar;
 mod step;

@@ -11,20 +11,21 @@ use crate::error::{Error, Result};
 use crate::graph::backend::Backend;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{Plan, Step};
+use crate::graph::request::Request;
 
 impl GpuBackend {
-    /// Compiles a plan. All sizes are looked at; nothing is allocated.
-    pub(super) fn prepare(&self, plan: &Plan) -> Result<Prepared> {
+    /// Compiles a plan of the request. All sizes are looked at; nothing is allocated.
+    pub(super) fn prepare(&self, plan: &Plan, request: &Request) -> Result<Prepared> {
         self.runtime.counters().plan();
         let mut out = Prepared { inputs: Vec::new(), steps: Vec::with_capacity(plan.steps.len()), slots: 0 };
         for step in &plan.steps {
             let op = step.out.op();
-            let array = |n: &&Node| ReadyArray { node: n.digest(), bytes: node_bytes(n) };
+            let array = |n: &&Node| ReadyArray { number: request.number(n), bytes: node_bytes(n) };
             let outputs: Vec<ReadyArray> = step.outputs().iter().map(array).collect();
             outputs.iter().try_for_each(|array| self.check_bytes(op, array.bytes))?;
             let lowered = lower(step, out.slots)?;
             lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
-            let mut source = |n: &Node| source(&mut out, n);
+            let mut source = |n: &Node| source(&mut out, request.number(n));
             let depends = step.reads.iter().chain(&step.after).map(&mut source).collect();
             let mut kernels = Vec::new();
             for launch in &lowered.launches {
@@ -118,16 +119,15 @@ impl GpuBackend {
     }
 }
 
-/// Where a plan finds the array.
-fn source(plan: &mut Prepared, node: &Node) -> Source {
-    let digest = node.digest();
-    if let Some(k) = plan.made().position(|made| made == digest) {
+/// Where a plan finds the array of that number.
+fn source(plan: &mut Prepared, number: usize) -> Source {
+    if let Some(k) = plan.made().position(|made| made == number) {
         return Source::Made(k);
     }
-    Source::Input(plan.inputs.iter().position(|d| *d == digest).unwrap_or_else(|| {
-        plan.inputs.push(digest);
-        plan.inputs.len() - 1
-    }))
+    if !plan.inputs.contains(&number) {
+        plan.inputs.push(number);
+    }
+    Source::Input(number)
 }
 
 fn bound(binding: &Binding, source: &mut impl FnMut(&Node) -> Source) -> Bound {
