@@ -194,7 +194,7 @@ fn turn() -> MutexGuard<'static, ()> {
 
 /// Row lengths of all kinds, none of several blocks.
 fn short() -> Vec<usize> {
-    [vec![0, 0, 31, 60, 1], vec![3, 0, 5, 1, 12].repeat(30)].concat()
+    [vec![0, 0, 31, 60, 1], [3, 0, 5, 1, 12].repeat(30)].concat()
 }
 
 /// As many rows of as many values, some of several blocks.
@@ -227,6 +227,23 @@ fn the_next_batch_of_the_same_shapes_makes_nothing_new() {
                     }
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn the_same_batch_again_needs_no_new_bind_groups_either() {
+    let _turn = turn();
+    for (label, device) in common::gpus() {
+        let inputs = Batch::new(&long(), 1).upload(&device).expect("uploaded");
+        for program in &PROGRAMS {
+            let runs = (0..3).map(|_| {
+                let before = device.stats();
+                (run(program, &inputs), device.stats() - before)
+            });
+            let runs: Vec<_> = runs.collect();
+            assert_eq!(runs[0].0, runs[2].0, "{label} {}", program.0);
+            assert_eq!(runs[2].1.bind_groups_created, 0, "{label} {}", program.0);
         }
     }
 }

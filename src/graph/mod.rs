@@ -21,3 +21,4 @@ pub(crate) mod scalar;
 mod step;
 pub(crate) mod traffic;
 pub(crate) mod unfused;
+mod words;

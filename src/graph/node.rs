@@ -5,13 +5,12 @@
 //! holds its result for good and drops the recipe, and with it whatever it was made of.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
 
 use super::backend::{BackendRef, Status};
-use super::digest::Digest;
+use super::digest::{Digest, DigestMap, DigestSet};
 use super::expr::{Check, Expr};
 use super::extent::Extent;
 use super::marks::{self, Marks};
@@ -73,7 +72,7 @@ impl Hash for Node {
 }
 
 /// Every live node by digest. Held only for a look-up or an insertion.
-static INTERNED: LazyLock<Mutex<HashMap<Digest, Weak<Inner>>>> = LazyLock::new(Mutex::default);
+static INTERNED: LazyLock<Mutex<DigestMap<Weak<Inner>>>> = LazyLock::new(Mutex::default);
 static NEXT_SOURCE: AtomicU64 = AtomicU64::new(0);
 
 fn intern(digest: Digest, make: impl FnOnce() -> Inner) -> Node {
@@ -384,7 +383,7 @@ impl Node {
 
 /// Calls `f` for each node read directly by the expression.
 pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = DigestSet::default();
     let mut stack = vec![e];
     while let Some(e) = stack.pop() {
         if !seen.insert(e.digest()) {

@@ -17,13 +17,14 @@
 //! therefore the same graph over other inputs, and a plan for one is a plan for the other. The text itself is compared, so that
 //! nothing rests on hashes not colliding.
 
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 use std::ops::Range;
 
 use super::digest::DigestMap;
 use super::expr::{Check, Expr, ExprKind};
 use super::extent::Extent;
 use super::node::{Node, Product, Recipe, Rows, Stored};
+use super::words::InWords;
 
 /// A graph to be computed.
 #[derive(Debug)]
@@ -111,40 +112,14 @@ struct Text {
     expressions: DigestMap<u64>,
 }
 
-/// Takes down what is hashed, rather than hashing it: values of one type that are not equal write different words.
-impl Hasher for Text {
-    fn finish(&self) -> u64 {
-        unreachable!("bug: a text is compared as it is")
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        self.words.push(bytes.len() as u64);
-        let word = |chunk: &[u8]| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        };
-        self.words.extend(bytes.chunks(8).map(word));
-    }
-    fn write_u8(&mut self, v: u8) {
-        self.words.push(v.into());
-    }
-    fn write_u32(&mut self, v: u32) {
-        self.words.push(v.into());
-    }
-    fn write_u64(&mut self, v: u64) {
-        self.words.push(v);
-    }
-    fn write_usize(&mut self, v: usize) {
-        self.words.push(v as u64);
-    }
-    fn write_isize(&mut self, v: isize) {
-        self.words.push(v as u64);
-    }
-}
-
 impl Text {
     fn word(&mut self, word: Word) {
         self.words.push(word as u64);
+    }
+
+    /// A value without arrays or expressions in it.
+    fn say(&mut self, what: impl Hash) {
+        what.hash(&mut InWords(|word| self.words.push(word)));
     }
 
     /// A string of the program's, by where it lies: other strings lie elsewhere.
@@ -173,12 +148,12 @@ impl Text {
         let recipe = if node.stored().is_none() { node.recipe() } else { None };
         let Some(recipe) = recipe else {
             self.word(Word::StoredArray);
-            (node.dtype(), node.extent().capacity(), node.extent().as_known().is_some()).hash(self);
-            (node.is_fallible(), node.longest_class()).hash(self);
+            self.say((node.dtype(), node.extent().capacity(), node.extent().as_known().is_some()));
+            self.say((node.is_fallible(), node.longest_class()));
             return Some(node.stored().expect("bug: neither result nor recipe").clone());
         };
         self.word(Word::PendingArray);
-        (node.dtype(), node.is_fallible()).hash(self);
+        self.say((node.dtype(), node.is_fallible()));
         self.name(node.op());
         self.extent(node.extent());
         self.words.push(node.asserts().len() as u64);
@@ -188,15 +163,15 @@ impl Text {
     }
 
     fn recipe(&mut self, recipe: &Recipe) {
-        std::mem::discriminant(recipe).hash(self);
+        self.say(std::mem::discriminant(recipe));
         // All fields, by name: one more has to be looked at here.
         match recipe {
             Recipe::Map { value, whole } => {
-                whole.hash(self);
+                self.say(whole);
                 self.expr(value);
             }
             Recipe::Reduce { reducer, rows, nrows, nvals, inner, value } => {
-                (reducer, inner).hash(self);
+                self.say((reducer, inner));
                 self.rows(rows);
                 [nrows, nvals].into_iter().for_each(|e| self.extent(e));
                 self.expr(value);
@@ -207,24 +182,24 @@ impl Text {
                 self.expr(value);
             }
             Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
-                (op, inner).hash(self);
+                self.say((op, inner));
                 self.rows(rows);
                 [nrows, nvals].into_iter().for_each(|e| self.extent(e));
                 self.expr(value);
             }
             Recipe::Sort { key, count, bits } => {
-                bits.hash(self);
+                self.say(bits);
                 self.extent(count);
                 self.expr(key);
             }
             Recipe::RowSort { rows, nrows, nvals, key, bits, longest } => {
-                (bits, longest).hash(self);
+                self.say((bits, longest));
                 self.rows(rows);
                 [nrows, nvals].into_iter().for_each(|e| self.extent(e));
                 self.expr(key);
             }
             Recipe::Hash { op, rows, nrows, byte } => {
-                op.hash(self);
+                self.say(op);
                 self.rows(rows);
                 self.extent(nrows);
                 self.expr(byte);
@@ -234,7 +209,7 @@ impl Text {
                 self.expr(keep);
             }
             Recipe::Compact { marks, value, count, inner } => {
-                inner.hash(self);
+                self.say(inner);
                 self.array(marks);
                 self.extent(count);
                 self.expr(value);
@@ -249,32 +224,32 @@ impl Text {
 
     fn product(&mut self, product: &Product) {
         let Product { batches, sizes, starts, operands, capacities, transposed, tiles, tile_capacity, tile } = product;
-        (capacities, transposed, tile_capacity, tile).hash(self);
+        self.say((capacities, transposed, tile_capacity, tile));
         self.extent(batches);
         self.rows(tiles);
         sizes.iter().chain(starts).chain(operands).for_each(|e| self.expr(e));
     }
 
     fn extent(&mut self, extent: &Extent) {
-        (extent.capacity(), extent.live().is_some()).hash(self);
+        self.say((extent.capacity(), extent.live().is_some()));
         if let Some(live) = extent.live() {
             self.expr(live);
         }
     }
 
     fn rows(&mut self, rows: &Rows) {
-        std::mem::discriminant(rows).hash(self);
+        self.say(std::mem::discriminant(rows));
         match rows {
             Rows::Splits(splits) => self.array(splits),
-            Rows::Uniform(len) => len.hash(self),
+            Rows::Uniform(len) => self.say(len),
         }
     }
 
     fn check(&mut self, check: &Check) {
         let Check { op, what, location } = check;
         self.name(op);
-        what.hash(self);
-        location.hash(self);
+        self.say(what);
+        self.say(location);
     }
 
     /// The expression, its operands after it, each in its place: what occurs twice is written once.
@@ -292,7 +267,7 @@ impl Text {
                 ExprKind::Index => self.word(Word::Index),
                 ExprKind::Scalar(s) => {
                     self.word(Word::Scalar);
-                    (s.dtype(), s.bits()).hash(self);
+                    self.say((s.dtype(), s.bits()));
                 }
                 ExprKind::Load(n, _) => {
                     self.word(Word::Load);
@@ -308,20 +283,20 @@ impl Text {
                 }
                 ExprKind::Unary(op, _) => {
                     self.word(Word::Unary);
-                    op.hash(self);
+                    self.say(op);
                 }
                 ExprKind::Binary(op, ..) => {
                     self.word(Word::Binary);
-                    op.hash(self);
+                    self.say(op);
                 }
                 ExprKind::Select(..) => self.word(Word::Select),
                 ExprKind::Cast(_) => {
                     self.word(Word::Cast);
-                    e.dtype().hash(self);
+                    self.say(e.dtype());
                 }
                 ExprKind::Bitcast(_) => {
                     self.word(Word::Bitcast);
-                    e.dtype().hash(self);
+                    self.say(e.dtype());
                 }
                 ExprKind::Checked(check, ..) => {
                     self.word(Word::Checked);
@@ -330,5 +305,137 @@ impl Text {
             }
             stack.extend(e.operands());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::device::Device;
+    use crate::dtype::DType;
+    use crate::graph::opcode::{BinaryOp, ReduceOp};
+    use crate::graph::row_lengths::KnownLengths;
+
+    /// An array of its own.
+    fn array(device: &Device, dtype: DType, len: u32) -> Node {
+        Node::source(device.backend(), dtype, len, Arc::new(()))
+    }
+
+    /// Splits of so many rows, none longer than that.
+    fn splits(device: &Device, nrows: u32, longest: u32) -> Node {
+        let lengths = KnownLengths { longest, in_long_rows: 0 };
+        Node::source_splits(device.backend(), (nrows + 1, lengths), Arc::new(()))
+    }
+
+    fn map(like: &Node, value: Expr, asserts: &[Node]) -> Node {
+        Node::map(like.backend(), "map", like.extent().clone(), value, asserts)
+    }
+
+    fn own(n: &Node) -> Expr {
+        Expr::load(n, Expr::index())
+    }
+
+    fn sums(splits: &Node, values: &Node, op: ReduceOp, inner: u32) -> Node {
+        let (nrows, nvals) = (Extent::known(splits.extent().capacity() - 1), values.extent().clone());
+        let rows = (Rows::Splits(splits.clone()), nrows);
+        Node::reduce(values.backend(), "sums", op, rows, nvals, inner, own(values)).expect("small")
+    }
+
+    fn key(roots: &[Node]) -> Vec<u64> {
+        Request::new(roots).key().to_vec()
+    }
+
+    /// A sum of rows of what two arrays differ by, with a condition: everything in it is its own.
+    fn program(device: &Device, longest: u32) -> [Node; 4] {
+        let [a, b] = [9, 9].map(|len| array(device, DType::U32, len));
+        let ok = own(&b).lt(Expr::u32(100));
+        let check = Check::new("program", "numbers are small");
+        let condition = Node::assert(device.backend(), a.extent().clone(), ok, check);
+        let other =
+            Node::assert(device.backend(), a.extent().clone(), own(&a).lt(own(&b)), Check::new("program", "order"));
+        let difference = map(&a, own(&a).sub(own(&b)), &[condition, other]);
+        let out = sums(&splits(device, 5, longest), &difference, ReduceOp::Sum, 1);
+        [a, b, difference, out]
+    }
+
+    #[test]
+    fn the_same_over_other_inputs_is_one_request() {
+        let device = Device::cpu();
+        let programs: Vec<[Node; 4]> = [3, 7, 64, 64, 1].map(|longest| program(&device, longest)).to_vec();
+        let requests: Vec<Request> = programs.iter().map(|p| Request::new(&p[3..])).collect();
+        let first = &requests[0];
+        for (request, nodes) in requests.iter().zip(&programs) {
+            assert_eq!(request.key(), first.key());
+            assert_eq!(request.roots(), 0..1);
+            // Each finds its own arrays by the numbers of the others.
+            for (node, other) in nodes.iter().zip(&programs[0]) {
+                let number = first.number(other);
+                assert_eq!((request.number(node), request.array(number)), (number, node));
+                assert_eq!(request.stored(number).is_some(), node.stored().is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_planning_reads_makes_another_request() {
+        let device = Device::cpu();
+        let backend = device.backend();
+        let u32s = |len| array(&device, DType::U32, len);
+        let (a, b, c) = (u32s(9), u32s(9), u32s(9));
+        let plus = |x: &Node, y: &Node| map(x, own(x).add(own(y)), &[]);
+        let stored = plus(&a, &b);
+        stored.set_stored(Stored { data: Arc::new(()), status: Arc::from([]) });
+        let pending = plus(&b, &a);
+        let counted = |n: &Node| Extent::bounded(9, Expr::load(n, Expr::u32(0)));
+        let condition =
+            |what: &str| Node::assert(backend, a.extent().clone(), own(&a).lt(own(&b)), Check::new("op", what));
+        let [first, second] = ["one", "two"].map(condition);
+        let rows = |splits: &Node, op, inner| sums(splits, &a, op, inner);
+        let five = |longest| splits(&device, 5, longest);
+        let all: Vec<Vec<Node>> = vec![
+            vec![plus(&c, &b)],
+            vec![plus(&a, &a)],
+            vec![plus(&a, &pending)],
+            vec![plus(&b, &pending)],
+            vec![plus(&c, &pending)],
+            vec![plus(&a, &stored), plus(&b, &a)],
+            vec![plus(&b, &a), plus(&a, &stored)],
+            vec![plus(&u32s(9), &u32s(10))],
+            vec![plus(&u32s(10), &u32s(10))],
+            vec![map(&a, own(&array(&device, DType::I32, 9)).cast(DType::U32), &[])],
+            vec![map(&a, own(&array(&device, DType::F32, 9)).cast(DType::U32), &[])],
+            vec![map(&a, own(&a).binary(BinaryOp::Div, own(&b)), &[])],
+            vec![map(&a, own(&a).add(Expr::u32(3)), &[])],
+            vec![map(&a, own(&a).add(Expr::u32(4)), &[])],
+            vec![map(&a, own(&a).add(Expr::index()), &[])],
+            vec![map(&a, Expr::load(&b, own(&a)).add(Expr::index()), &[])],
+            vec![map(&a, own(&a).add(own(&b)), std::slice::from_ref(&first))],
+            vec![map(&a, own(&a).add(own(&b)), std::slice::from_ref(&second))],
+            vec![map(&a, own(&a).add(own(&b)), &[first.clone(), second.clone()])],
+            vec![map(&a, own(&a).checked(Check::new("op", "one"), own(&a).lt(own(&b))), &[])],
+            vec![map(&a, own(&a).checked(Check::new("op", "one"), own(&a).lt(own(&b))), &[])],
+            vec![Node::map(backend, "map", counted(&c), own(&a).add(own(&b)), &[])],
+            vec![Node::map(backend, "map", counted(&a), own(&a).add(own(&b)), &[])],
+            vec![Node::map(backend, "another", a.extent().clone(), own(&b).add(own(&c)), &[])],
+            vec![Node::splits(backend, "map", &counted(&c), &own(&a).add(own(&b)), &[first]).expect("small")],
+            vec![Node::scan(backend, "scan", a.extent().clone(), own(&a)).expect("small")],
+            vec![rows(&five(64), ReduceOp::Sum, 1)],
+            vec![rows(&five(65), ReduceOp::Sum, 1)],
+            vec![rows(&five(257), ReduceOp::Sum, 1)],
+            vec![rows(&five(u32::MAX), ReduceOp::Sum, 1)],
+            vec![rows(&five(64), ReduceOp::Min, 1)],
+            vec![rows(&five(64), ReduceOp::Sum, 2)],
+            vec![rows(&splits(&device, 6, 64), ReduceOp::Sum, 1)],
+            vec![rows(&u32s(6), ReduceOp::Max, 1)],
+        ];
+        // A result that is there is an array like any other.
+        assert_eq!(key(&[plus(&stored, &c)]), key(&[plus(&c, &b)]));
+        let keys: HashSet<Vec<u64>> = all.iter().map(|roots| key(roots)).collect();
+        let same: Vec<usize> =
+            (0..all.len()).filter(|&k| all[..k].iter().any(|other| key(other) == key(&all[k]))).collect();
+        assert_eq!((keys.len(), same), (all.len(), vec![]));
     }
 }

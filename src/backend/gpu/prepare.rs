@@ -17,7 +17,7 @@ impl GpuBackend {
     /// Compiles a plan of the request. All sizes are looked at; nothing is allocated.
     pub(super) fn prepare(&self, plan: &Plan, request: &Request) -> Result<Prepared> {
         self.runtime.counters().plan();
-        let mut out = Prepared { inputs: Vec::new(), steps: Vec::with_capacity(plan.steps.len()), slots: 0 };
+        let mut out = Prepared { steps: Vec::with_capacity(plan.steps.len()), ..Prepared::default() };
         for step in &plan.steps {
             let op = step.out.op();
             let array = |n: &&Node| ReadyArray { number: request.number(n), bytes: node_bytes(n) };
@@ -46,6 +46,10 @@ impl GpuBackend {
             out.slots += checks.len() as u32;
             let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
             out.steps.push(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks, overflow, depends });
+        }
+        out.buffers.extend((out.slots > 0).then_some(u64::from(out.slots) * 4));
+        for step in &out.steps {
+            out.buffers.extend(step.outputs.iter().map(|array| array.bytes).chain(step.scratch.iter().copied()));
         }
         Ok(out)
     }
@@ -92,7 +96,7 @@ impl GpuBackend {
         Ok(Kernel {
             pipeline: self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access, launch.checks)?,
             places: arrays.iter().map(|&what| Place { what, window: None }).collect(),
-            params: launch.params.clone(),
+            params: launch.params.as_slice().into(),
             workgroups: launch.workgroups,
             depth: launch.depth,
             label: launch.label.clone(),
@@ -111,7 +115,7 @@ impl GpuBackend {
                 launch.checks.with_bounds(),
             )?,
             places: part.places.into_iter().map(|p| Place { what: arrays[p.binding], window: p.window }).collect(),
-            params: part.params,
+            params: part.params.into(),
             workgroups: part.workgroups,
             depth: launch.depth,
             label: launch.label.clone(),

@@ -13,13 +13,17 @@ use super::runtime::Pipeline;
 use crate::graph::expr::Check;
 
 /// A plan whose kernels are compiled. It knows arrays by their numbers in a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Prepared {
     /// The arrays that it reads and does not make.
     pub(super) inputs: Vec<usize>,
     pub(super) steps: Vec<ReadyStep>,
     /// How many conditions report to the block of conditions.
     pub(super) slots: u32,
+    /// Bytes of the buffers that it takes: the block of conditions, if there are any, then outputs and scratch step by step.
+    pub(super) buffers: Vec<u64>,
+    /// The ids of those that it took the last time. Taken again where they lie unused, they need no new bind groups.
+    pub(super) last: Mutex<Vec<u64>>,
 }
 
 /// An array that a plan reads.
@@ -55,7 +59,7 @@ pub(super) enum Bound {
 pub(super) struct Kernel {
     pub(super) pipeline: Pipeline,
     pub(super) places: Vec<Place>,
-    pub(super) params: Vec<u32>,
+    pub(super) params: Arc<[u32]>,
     pub(super) workgroups: u32,
     pub(super) depth: u32,
     pub(super) label: Arc<str>,
@@ -90,6 +94,16 @@ impl Prepared {
     /// The numbers of the arrays that it makes, in order.
     pub(super) fn made(&self) -> impl Iterator<Item = usize> {
         self.steps.iter().flat_map(|step| &step.outputs).map(|array| array.number)
+    }
+
+    /// The ids of the buffers that it took the last time; none if another thread is about to take them.
+    pub(super) fn last_buffers(&self) -> Vec<u64> {
+        std::mem::take(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes the ids of the buffers that it took.
+    pub(super) fn took_buffers(&self, ids: Vec<u64>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = ids;
     }
 }
 

@@ -59,8 +59,7 @@ impl Recorded {
 }
 
 fn buffer(stored: &Stored) -> Buffer {
-    let data = stored.data.clone().downcast::<Buffer>().expect("bug: an array of another backend");
-    Buffer::clone(&data)
+    stored.data.downcast_ref::<Buffer>().expect("bug: an array of another backend").clone()
 }
 
 impl GpuBackend {
@@ -84,30 +83,23 @@ impl GpuBackend {
     }
 
     fn commands(&self, plan: &Prepared, request: &Request) -> Result<Recorded> {
-        let arrays = plan
-            .steps
-            .iter()
-            .flat_map(|step| step.outputs.iter().map(|array| array.bytes).chain(step.scratch.iter().copied()));
-        let outcomes = (plan.slots > 0).then_some(u64::from(plan.slots) * 4);
         let what = plan.steps.last().map_or("nothing", |step| step.op);
-        self.runtime.check_budget(what, arrays.chain(outcomes))?;
+        self.runtime.check_budget(what, plan.buffers.iter().copied())?;
+        let mut last = plan.last_buffers();
+        let mut buffers = self.runtime.buffers(&plan.buffers, &mut last)?.into_iter();
+        plan.took_buffers(last);
+        let mut take = |n: usize| -> Vec<Buffer> { buffers.by_ref().take(n).collect() };
         let mut out = Recorded::default();
-        let status = match plan.slots {
-            0 => None,
-            n => {
-                let buffer = self.runtime.buffer(u64::from(n) * 4)?;
-                out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
-                Some(Arc::new(StatusBlock { buffer, is_flag: false }))
-            }
-        };
+        let status = take(usize::from(plan.slots > 0)).pop().map(|buffer| {
+            out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
+            Arc::new(StatusBlock { buffer, is_flag: false })
+        });
         let block = || status.clone().expect("bug: slots were counted");
         let mut made: Vec<Stored> = Vec::with_capacity(plan.steps.len());
         let mut slot = 0;
         for step in &plan.steps {
-            let outputs: Vec<Buffer> =
-                step.outputs.iter().map(|array| self.runtime.buffer(array.bytes)).collect::<Result<_>>()?;
-            let scratch: Vec<Buffer> =
-                step.scratch.iter().map(|&bytes| self.runtime.buffer(bytes)).collect::<Result<_>>()?;
+            let outputs = take(step.outputs.len());
+            let scratch = take(step.scratch.len());
             let stored = |from: Source| match from {
                 Source::Input(number) => request.stored(number).expect("bug: an input without a result"),
                 Source::Made(k) => &made[k],

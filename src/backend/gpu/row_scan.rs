@@ -81,7 +81,11 @@ mod tests {
     fn blocks_end_where_a_class_of_rows_does() {
         for inner in 1..100 {
             let block = block_len(inner) as u32;
-            assert_eq!(class(block), block, "{inner} columns: a plan for rows that are longer would be taken for these");
+            assert_eq!(
+                class(block),
+                block,
+                "{inner} columns: a plan for rows that are longer would be taken for these"
+            );
         }
     }
 
