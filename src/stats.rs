@@ -20,7 +20,10 @@ pub struct Stats {
     pub bytes_uploaded: u64,
     /// Bytes of data copied from the device.
     pub bytes_read_back: u64,
-    /// Plans that were made: evaluations for which none was at hand.
+    /// Plans that were made: evaluations for which none was at hand. One is at hand where the same operations were asked for before
+    /// with tensors of these dtypes and sizes, whatever their values and row lengths: the next batch of the same shapes. Where
+    /// sizes, numbers or which tensors are the same differ, a plan is made; where rows are longer than 64, 128, 256, 512 or 896
+    /// values and were not before, one may be.
     pub plans: u64,
     /// Compute pipelines that were compiled.
     pub pipelines_compiled: u64,

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::digest::Digest;
+use super::digest::{Digest, DigestMap};
 use super::fold::fold_u32;
 use super::node::Node;
 use super::opcode::{BinaryOp, UnaryOp};
@@ -404,7 +404,7 @@ impl Expr {
 
     /// The expression at another position: `Index` replaced by `position` throughout.
     pub(crate) fn at(&self, position: &Self) -> Self {
-        fn go(e: &Expr, p: &Expr, memo: &mut std::collections::HashMap<Digest, Expr>) -> Expr {
+        fn go(e: &Expr, p: &Expr, memo: &mut DigestMap<Expr>) -> Expr {
             if !e.has_index() {
                 return e.clone();
             }

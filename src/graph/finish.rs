@@ -4,9 +4,7 @@
 //! and read every result once more, and start. The values stay the same, bit for bit: a number that was stored and loaded
 //! is the number.
 
-use std::collections::{HashMap, HashSet};
-
-use super::digest::Digest;
+use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
 use super::fuse_rows::can_share;
 use super::node::{Node, Recipe};
@@ -24,12 +22,12 @@ pub(crate) struct Finish {
 }
 
 /// The steps, with each map that alone reads a row reduction, result by result, in the reduction's step.
-pub(super) fn into_stores(steps: Vec<Step>, roots: &HashSet<Digest>, limits: PlanLimits) -> Vec<Step> {
-    let mut readers: HashMap<Digest, u32> = HashMap::new();
+pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
+    let mut readers: DigestMap<u32> = DigestMap::default();
     for n in steps.iter().flat_map(|s| s.reads.iter().chain(&s.after)) {
         *readers.entry(n.digest()).or_default() += 1;
     }
-    let mut reductions: HashMap<Digest, usize> = HashMap::new();
+    let mut reductions: DigestMap<usize> = DigestMap::default();
     let mut out: Vec<Option<Step>> = Vec::with_capacity(steps.len());
     for mut step in steps {
         let is_alone = |n: &Node| match readers.get(&n.digest()) {

@@ -4,9 +4,9 @@
 //! the workgroup that has just reduced it. Neither changes a bit: each reduction keeps its order, and a number that
 //! was stored and loaded is the number.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::digest::Digest;
+use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
 use super::extent::Extent;
 use super::node::{Node, Recipe};
@@ -19,7 +19,7 @@ use super::unfused::Unfused;
 const MAX_STATE: usize = 52;
 
 /// The steps, with reductions over the same rows in one, and with maps in the reductions that they are made of.
-pub(super) fn into_passes(steps: Vec<Step>, roots: &HashSet<Digest>, limits: PlanLimits) -> Vec<Step> {
+pub(super) fn into_passes(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
     if !steps.iter().any(|s| s.pass.is_some()) {
         return steps;
     }
@@ -36,19 +36,19 @@ struct Steps {
 
 impl Steps {
     /// The steps that make what each array holds.
-    fn makers(&self) -> HashMap<Digest, usize> {
+    fn makers(&self) -> DigestMap<usize> {
         let steps = self.steps.iter().enumerate().filter_map(|(k, s)| Some((k, s.as_ref()?)));
         steps.flat_map(|(k, s)| s.outputs().into_iter().map(move |n| (n.digest(), k))).collect()
     }
 
     /// The steps that must run before step `k`.
-    fn needed<'a>(&'a self, makers: &'a HashMap<Digest, usize>, k: usize) -> impl Iterator<Item = usize> + 'a {
+    fn needed<'a>(&'a self, makers: &'a DigestMap<usize>, k: usize) -> impl Iterator<Item = usize> + 'a {
         let nodes = self.steps[k].iter().flat_map(|s| s.reads.iter().chain(&s.after));
         nodes.filter_map(|n| makers.get(&n.digest()).copied())
     }
 
     /// Whether step `to` needs step `from`, but for what it reads of it itself where `directly` is not asked.
-    fn depends(&self, makers: &HashMap<Digest, usize>, to: usize, from: usize, directly: bool) -> bool {
+    fn depends(&self, makers: &DigestMap<usize>, to: usize, from: usize, directly: bool) -> bool {
         let mut seen = HashSet::new();
         let mut stack: Vec<usize> = self.needed(makers, to).filter(|&k| directly || k != from).collect();
         while let Some(k) = stack.pop() {
@@ -85,7 +85,7 @@ impl Steps {
     }
 
     /// Takes maps into the reductions of the same elements that they read.
-    fn take_maps(&mut self, roots: &HashSet<Digest>, limits: PlanLimits) -> bool {
+    fn take_maps(&mut self, roots: &DigestSet, limits: PlanLimits) -> bool {
         let mut changed = false;
         for k in 0..self.steps.len() {
             let Some(map) = self.steps[k].as_ref().filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. }))
@@ -119,9 +119,9 @@ impl Steps {
     }
 
     /// The results of the pass that are asked for, or read by other steps than `reader`.
-    fn read_elsewhere(&self, pass: &Step, reader: usize, roots: &HashSet<Digest>) -> HashSet<Digest> {
+    fn read_elsewhere(&self, pass: &Step, reader: usize, roots: &DigestSet) -> DigestSet {
         let others = self.steps.iter().enumerate().filter(|(k, _)| *k != reader).filter_map(|(_, s)| s.as_ref());
-        let read: HashSet<Digest> = others.flat_map(|s| s.reads.iter().chain(&s.after)).map(Node::digest).collect();
+        let read: DigestSet = others.flat_map(|s| s.reads.iter().chain(&s.after)).map(Node::digest).collect();
         let outputs = pass.outputs().into_iter().map(Node::digest);
         outputs.filter(|d| roots.contains(d) || read.contains(d)).collect()
     }
@@ -211,7 +211,7 @@ fn shared(mut a: Step, b: Step) -> Step {
 
 /// Whether the map is one of the pass's elements by the results of their own rows. `stored` are the results that others
 /// need. Else why it is not; a map of anything but the elements finds that the reductions have ended their kernel.
-fn can_take(step: &Step, map: &Step, stored: &HashSet<Digest>, limits: PlanLimits) -> Result<(), Unfused> {
+fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), Unfused> {
     let ended = Err(Unfused::EndsKernel(step.family()));
     let (Recipe::Reduce { rows, nvals, inner: 1, .. }, Some(pass), Recipe::Map { value, .. }) =
         (&step.recipe, &step.pass, &map.recipe)
@@ -272,7 +272,7 @@ fn same_conditions_of_map(step: &Step, map: &Step) -> bool {
     map.reads.iter().all(|n| !n.is_fallible() || step.reads.contains(n) || step.outputs().contains(&n))
 }
 
-fn with_map(step: Step, map: Step, stored: &HashSet<Digest>) -> Step {
+fn with_map(step: Step, map: Step, stored: &DigestSet) -> Step {
     let Recipe::Map { value, .. } = map.recipe else { unreachable!("bug: no map") };
     let mut pass = step.pass.expect("bug: no pass");
     let is_result = |n: &Node| pass.results.iter().any(|r| &r.out == n);

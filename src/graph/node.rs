@@ -5,20 +5,19 @@
 //! holds its result for good and drops the recipe, and with it whatever it was made of.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
 
 use super::backend::{BackendRef, Status};
-use super::digest::Digest;
+use super::digest::{Digest, DigestMap, DigestSet};
 use super::expr::{Check, Expr};
 use super::extent::Extent;
 use super::marks::{self, Marks};
 use super::opcode::{HashOp, ReduceOp};
 pub(crate) use super::recipe::{Product, Recipe, Rows};
 use super::reducer::Reducer;
-use super::row_pass::BLOCK;
+use super::row_lengths::{self, KnownLengths};
 use crate::dtype::DType;
 use crate::error::Result;
 
@@ -29,28 +28,6 @@ pub(crate) struct Stored {
     pub(crate) data: Arc<dyn Any + Send + Sync>,
     /// The conditions to look at before the data is trusted.
     pub(crate) status: Arc<[Status]>,
-}
-
-/// What the host knows of the lengths of rows.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct KnownLengths {
-    /// No row is longer.
-    pub(crate) longest: u32,
-    /// No more values than that are in rows longer than [`BLOCK`].
-    pub(crate) in_long_rows: u32,
-}
-
-impl KnownLengths {
-    const NONE: Self = Self { longest: u32::MAX, in_long_rows: u32::MAX };
-
-    /// Those of rows with these splits.
-    pub(crate) fn of(splits: &[u32]) -> Self {
-        let lengths = || splits.windows(2).map(|w| w[1].wrapping_sub(w[0]));
-        Self {
-            longest: lengths().max().unwrap_or(0),
-            in_long_rows: lengths().filter(|&len| len > BLOCK).fold(0, u32::saturating_add),
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -95,7 +72,7 @@ impl Hash for Node {
 }
 
 /// Every live node by digest. Held only for a look-up or an insertion.
-static INTERNED: LazyLock<Mutex<HashMap<Digest, Weak<Inner>>>> = LazyLock::new(Mutex::default);
+static INTERNED: LazyLock<Mutex<DigestMap<Weak<Inner>>>> = LazyLock::new(Mutex::default);
 static NEXT_SOURCE: AtomicU64 = AtomicU64::new(0);
 
 fn intern(digest: Digest, make: impl FnOnce() -> Inner) -> Node {
@@ -166,10 +143,17 @@ impl Node {
         asserts: &[Self],
         recipe: Recipe,
     ) -> Self {
-        let mut asserts: Vec<Self> = asserts.to_vec();
-        asserts.sort_by_key(Self::digest);
-        asserts.dedup();
-        let digest = Digest::of("node", (backend.id(), dtype, &extent, &asserts, &recipe));
+        // Which conditions they are counts; they are kept in the program's order, which is the same for every batch.
+        let mut conditions: Vec<Self> = Vec::with_capacity(asserts.len());
+        for assert in asserts {
+            if !conditions.contains(assert) {
+                conditions.push(assert.clone());
+            }
+        }
+        let asserts = conditions;
+        let mut which: Vec<Digest> = asserts.iter().map(Self::digest).collect();
+        which.sort_unstable();
+        let digest = Digest::of("node", (backend.id(), dtype, &extent, &which, &recipe));
         intern(digest, || {
             let mut depth = 0;
             let conditions = recipe.exprs().into_iter().chain(extent.live()).any(Expr::has_conditions);
@@ -293,6 +277,7 @@ impl Node {
         longest: u32,
     ) -> Self {
         let extent = nvals.clone();
+        let longest = row_lengths::class(longest);
         Self::recorded(backend, op, DType::U32, extent, &[], Recipe::RowSort { rows, nrows, nvals, key, bits, longest })
     }
 
@@ -333,12 +318,6 @@ impl Node {
         Self::recorded(backend, check.op, DType::Bool, Extent::known(0), &[], Recipe::Assert { ok, count, check })
     }
 
-    /// The node of that digest, if it is alive.
-    pub(crate) fn find(digest: Digest) -> Option<Self> {
-        let table = INTERNED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        table.get(&digest).and_then(Weak::upgrade).map(Self)
-    }
-
     pub(crate) fn digest(&self) -> Digest {
         self.0.digest
     }
@@ -365,6 +344,10 @@ impl Node {
     /// For splits: no row is longer, as far as the host knows.
     pub(super) fn longest_row(&self) -> u32 {
         self.0.lengths.longest
+    }
+    /// For splits: the class of the longest row, as far as the host knows.
+    pub(super) fn longest_class(&self) -> u32 {
+        row_lengths::class(self.longest_row())
     }
     /// For splits: no more values than that are in rows longer than [`BLOCK`].
     pub(super) fn values_in_long_rows(&self) -> u32 {
@@ -400,7 +383,7 @@ impl Node {
 
 /// Calls `f` for each node read directly by the expression.
 pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = DigestSet::default();
     let mut stack = vec![e];
     while let Some(e) = stack.pop() {
         if !seen.insert(e.digest()) {

@@ -4,9 +4,7 @@
 //! substitution, unless storing it is the better bargain; every other recipe is a step of its own. Both backends run
 //! the same steps, so a row's bits do not depend on who computes them.
 
-use std::collections::{HashMap, HashSet};
-
-use super::digest::Digest;
+use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
 use super::extent::Extent;
 use super::finish;
@@ -87,9 +85,9 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     let _span = span!("plan", arrays = roots.len());
     let mut planner = Planner {
         limits,
-        uses: HashMap::new(),
+        uses: DigestMap::default(),
         roots: roots.iter().map(Node::digest).collect(),
-        done: HashSet::new(),
+        done: DigestSet::default(),
         steps: Vec::new(),
     };
     planner.count_uses(roots);
@@ -106,9 +104,9 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
 struct Planner {
     limits: PlanLimits,
     /// How often each unevaluated node is read, by distinct index expressions over all recipes.
-    uses: HashMap<Digest, u32>,
-    roots: HashSet<Digest>,
-    done: HashSet<Digest>,
+    uses: DigestMap<u32>,
+    roots: DigestSet,
+    done: DigestSet,
     steps: Vec<Step>,
 }
 
@@ -130,7 +128,7 @@ enum Evaluation {
 /// What is gathered while one step's expressions are resolved.
 struct Growing<'a> {
     /// Maps that must be stored for this step to fit.
-    stored: &'a HashSet<Digest>,
+    stored: &'a DigestSet,
     /// The rows that the step walks, if it does.
     rows: Option<(Node, u32)>,
     /// How often the step's template evaluates its expression at one position, or spells it out.
@@ -138,7 +136,8 @@ struct Growing<'a> {
     /// At how many positions the template evaluates the expression at hand, if at all of them: `None` where it may leave
     /// some out.
     domain: Option<Extent>,
-    memo: HashMap<(Digest, bool), Expr>,
+    /// Of those that are evaluated at every position, and of others.
+    memo: [DigestMap<Expr>; 2],
     taken: Vec<Node>,
     after: Vec<Node>,
     kept: Kept,
@@ -147,14 +146,14 @@ struct Growing<'a> {
 
 impl Planner {
     fn count_uses(&mut self, roots: &[Node]) {
-        let mut visited = HashSet::new();
+        let mut visited = DigestSet::default();
         let mut stack: Vec<Node> = roots.to_vec();
         while let Some(node) = stack.pop() {
             if !visited.insert(node.digest()) {
                 continue;
             }
             let Some(recipe) = node.recipe() else { continue };
-            let mut loads = HashSet::new();
+            let mut loads = DigestSet::default();
             for e in recipe.exprs().into_iter().chain(node.extent().live()) {
                 let mut exprs = vec![e];
                 while let Some(e) = exprs.pop() {
@@ -189,7 +188,7 @@ impl Planner {
 
     /// Resolves the recipe's expressions, storing more and more of the maps in it until it fits the limits.
     fn grow(&self, node: &Node, recipe: &Recipe) -> Step {
-        let mut stored = HashSet::new();
+        let mut stored = DigestSet::default();
         loop {
             let step = self.resolve_recipe(node, recipe, &stored);
             let status = u32::from(!step.0.checks.is_empty() || matches!(recipe, Recipe::Assert { .. }));
@@ -207,7 +206,7 @@ impl Planner {
         }
     }
 
-    fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &HashSet<Digest>) -> (Step, Vec<Node>) {
+    fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &DigestSet) -> (Step, Vec<Node>) {
         let rows = match recipe {
             Recipe::Reduce { rows: Rows::Splits(s), inner, .. } => Some((s.clone(), *inner)),
             Recipe::RowScan { rows: Rows::Splits(s), inner, .. } => Some((s.clone(), *inner)),
@@ -225,7 +224,7 @@ impl Planner {
                 _ => Evaluation::Once,
             },
             domain: None,
-            memo: HashMap::new(),
+            memo: <[DigestMap<Expr>; 2]>::default(),
             taken: Vec::new(),
             after: node.asserts().to_vec(),
             kept: Kept::default(),
@@ -355,7 +354,7 @@ impl Planner {
     /// The expression with maps substituted wherever that is worth it, so that it reads stored arrays only. `always` says
     /// that it is evaluated at every position of the domain.
     fn resolve(&self, e: &Expr, g: &mut Growing<'_>, always: bool) -> Expr {
-        if let Some(done) = g.memo.get(&(e.digest(), always)) {
+        if let Some(done) = g.memo[usize::from(always)].get(&e.digest()) {
             return done.clone();
         }
         let is_choice = matches!(e.kind(), ExprKind::Select(..));
@@ -385,7 +384,7 @@ impl Planner {
             }
             _ => {}
         }
-        g.memo.insert((e.digest(), always), out.clone());
+        g.memo[usize::from(always)].insert(e.digest(), out.clone());
         out
     }
 
@@ -508,8 +507,8 @@ impl Growing<'_> {
 }
 
 /// The conditions in the expression that no choice leaves out.
-fn always_looked_at(e: &Expr) -> HashSet<Digest> {
-    let (mut seen, mut out) = (HashSet::new(), HashSet::new());
+fn always_looked_at(e: &Expr) -> DigestSet {
+    let (mut seen, mut out) = (DigestSet::default(), DigestSet::default());
     let mut stack = vec![e];
     while let Some(e) = stack.pop() {
         if !seen.insert(e.digest()) || !e.has_conditions() {
@@ -555,7 +554,7 @@ pub(super) fn contains_search(e: &Expr) -> bool {
 
 /// How many arrays a map reads itself.
 fn width(n: &Node) -> usize {
-    let mut nodes = HashSet::new();
+    let mut nodes = DigestSet::default();
     if let Some(Recipe::Map { value, .. }) = n.recipe().as_deref() {
         for_each_node(value, &mut |n| {
             nodes.insert(n.digest());
@@ -566,7 +565,7 @@ fn width(n: &Node) -> usize {
 
 /// Calls `f` for each distinct subexpression.
 pub(crate) fn for_each_expr(e: &Expr, f: &mut impl FnMut(&Expr)) {
-    let mut seen = HashSet::new();
+    let mut seen = DigestSet::default();
     let mut stack = vec![e];
     while let Some(e) = stack.pop() {
         if seen.insert(e.digest()) {

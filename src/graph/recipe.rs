@@ -7,6 +7,7 @@ use super::extent::Extent;
 use super::node::Node;
 use super::opcode::{HashOp, ReduceOp};
 use super::reducer::Reducer;
+use super::row_lengths;
 
 /// Where rows begin: the partition argument of the row primitives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -48,6 +49,14 @@ impl Rows {
         match self {
             Self::Splits(node) => node.longest_row(),
             Self::Uniform(len) => *len,
+        }
+    }
+
+    /// The class of the longest row, as far as the host knows: what a plan may depend on.
+    pub(crate) fn longest_class(&self) -> u32 {
+        match self {
+            Self::Splits(node) => node.longest_class(),
+            Self::Uniform(len) => row_lengths::class(*len),
         }
     }
 }
@@ -127,7 +136,7 @@ pub(crate) enum Recipe {
         key: Expr,
         /// How many low bits of the keys count.
         bits: u32,
-        /// No row is longer: what need not be prepared for is left out.
+        /// The class of the longest row: what need not be prepared for is left out.
         longest: u32,
     },
     /// The hash of each row of bytes. u64.

@@ -1,9 +1,8 @@
 //! What a plan consists of, and what it must keep to.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::digest::Digest;
+use super::digest::DigestSet;
 use super::expr::{Check, Expr, ExprKind};
 use super::node::{Node, Recipe, for_each_node};
 use super::plan::for_each_expr;
@@ -95,12 +94,12 @@ impl Step {
     }
 
     /// The arrays that a map reads at the position of its own element, and nowhere else.
-    pub(crate) fn at_own_position(&self) -> HashSet<Digest> {
+    pub(crate) fn at_own_position(&self) -> DigestSet {
         let (Recipe::Map { value, .. } | Recipe::Assert { ok: value, .. }) = &self.recipe else {
-            return HashSet::new();
+            return DigestSet::default();
         };
-        let mut elsewhere: HashSet<Digest> = self.row_context.iter().map(|(splits, _)| splits.digest()).collect();
-        let mut at_own = HashSet::new();
+        let mut elsewhere: DigestSet = self.row_context.iter().map(|(splits, _)| splits.digest()).collect();
+        let mut at_own = DigestSet::default();
         let count = match &self.recipe {
             Recipe::Assert { count, .. } => count.live(),
             _ => None,

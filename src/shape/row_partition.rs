@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{KnownLengths, Node, Rows, for_each_node};
+use crate::graph::node::{Node, Rows, for_each_node};
+use crate::graph::row_lengths::KnownLengths;
 
 /// How values are divided into rows.
 ///

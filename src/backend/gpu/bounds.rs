@@ -3,9 +3,7 @@
 //! Only sizes count, none of which a kernel can change. An index that is read from a buffer is never known: a condition that
 //! fails does not keep a kernel from running, and a program can write to the buffers of its tensors.
 
-use std::collections::HashMap;
-
-use crate::graph::digest::Digest;
+use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
@@ -14,7 +12,7 @@ use crate::graph::scalar::Scalar;
 
 /// Whether every array that the expression reads is read within its capacity, at every position below `positions`.
 pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {
-    let mut below = Below { positions: u64::from(positions), known: HashMap::new() };
+    let mut below = Below { positions: u64::from(positions), known: DigestMap::default() };
     let mut proven = true;
     for_each_expr(e, &mut |e| {
         proven &= match e.kind() {
@@ -30,7 +28,7 @@ pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {
 /// Upper bounds of positions, exclusive.
 struct Below {
     positions: u64,
-    known: HashMap<Digest, Option<u64>>,
+    known: DigestMap<Option<u64>>,
 }
 
 impl Below {

@@ -11,20 +11,21 @@ use crate::error::{Error, Result};
 use crate::graph::backend::Backend;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{Plan, Step};
+use crate::graph::request::Request;
 
 impl GpuBackend {
-    /// Compiles a plan. All sizes are looked at; nothing is allocated.
-    pub(super) fn prepare(&self, plan: &Plan) -> Result<Prepared> {
+    /// Compiles a plan of the request. All sizes are looked at; nothing is allocated.
+    pub(super) fn prepare(&self, plan: &Plan, request: &Request) -> Result<Prepared> {
         self.runtime.counters().plan();
-        let mut out = Prepared { inputs: Vec::new(), steps: Vec::with_capacity(plan.steps.len()), slots: 0 };
+        let mut out = Prepared { steps: Vec::with_capacity(plan.steps.len()), ..Prepared::default() };
         for step in &plan.steps {
             let op = step.out.op();
-            let array = |n: &&Node| ReadyArray { node: n.digest(), bytes: node_bytes(n) };
+            let array = |n: &&Node| ReadyArray { number: request.number(n), bytes: node_bytes(n) };
             let outputs: Vec<ReadyArray> = step.outputs().iter().map(array).collect();
             outputs.iter().try_for_each(|array| self.check_bytes(op, array.bytes))?;
             let lowered = lower(step, out.slots)?;
             lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
-            let mut source = |n: &Node| source(&mut out, n);
+            let mut source = |n: &Node| source(&mut out, request.number(n));
             let depends = step.reads.iter().chain(&step.after).map(&mut source).collect();
             let mut kernels = Vec::new();
             for launch in &lowered.launches {
@@ -45,6 +46,10 @@ impl GpuBackend {
             out.slots += checks.len() as u32;
             let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
             out.steps.push(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks, overflow, depends });
+        }
+        out.buffers.extend((out.slots > 0).then_some(u64::from(out.slots) * 4));
+        for step in &out.steps {
+            out.buffers.extend(step.outputs.iter().map(|array| array.bytes).chain(step.scratch.iter().copied()));
         }
         Ok(out)
     }
@@ -91,7 +96,7 @@ impl GpuBackend {
         Ok(Kernel {
             pipeline: self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access, launch.checks)?,
             places: arrays.iter().map(|&what| Place { what, window: None }).collect(),
-            params: launch.params.clone(),
+            params: launch.params.as_slice().into(),
             workgroups: launch.workgroups,
             depth: launch.depth,
             label: launch.label.clone(),
@@ -110,7 +115,7 @@ impl GpuBackend {
                 launch.checks.with_bounds(),
             )?,
             places: part.places.into_iter().map(|p| Place { what: arrays[p.binding], window: p.window }).collect(),
-            params: part.params,
+            params: part.params.into(),
             workgroups: part.workgroups,
             depth: launch.depth,
             label: launch.label.clone(),
@@ -118,16 +123,15 @@ impl GpuBackend {
     }
 }
 
-/// Where a plan finds the array.
-fn source(plan: &mut Prepared, node: &Node) -> Source {
-    let digest = node.digest();
-    if let Some(k) = plan.made().position(|made| made == digest) {
+/// Where a plan finds the array of that number.
+fn source(plan: &mut Prepared, number: usize) -> Source {
+    if let Some(k) = plan.made().position(|made| made == number) {
         return Source::Made(k);
     }
-    Source::Input(plan.inputs.iter().position(|d| *d == digest).unwrap_or_else(|| {
-        plan.inputs.push(digest);
-        plan.inputs.len() - 1
-    }))
+    if !plan.inputs.contains(&number) {
+        plan.inputs.push(number);
+    }
+    Source::Input(number)
 }
 
 fn bound(binding: &Binding, source: &mut impl FnMut(&Node) -> Source) -> Bound {

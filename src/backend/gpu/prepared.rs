@@ -1,33 +1,35 @@
 //! Plans made ready to run, and kept for when the same is asked for again.
 //!
-//! A program that runs a second time over the same inputs records the same nodes, by digest, though the first ones are
-//! gone. What a plan comes to does not depend on the node objects, only on their digests and on which of them were stored: so
-//! it is kept without any node in it, and holds no result alive. Running it again takes a look-up of the arrays that it
-//! reads, buffers from the pool, and nothing else.
+//! What a plan comes to does not depend on the arrays that it reads, only on the form of what is asked for: see
+//! [`Request`](crate::graph::request::Request). So it is kept without any node in it, and holds no result alive. Running it again,
+//! over the same inputs or over the next batch of these shapes, takes a walk over the graph, buffers from the pool, and nothing
+//! else.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::runtime::Pipeline;
-use crate::graph::digest::Digest;
 use crate::graph::expr::Check;
-use crate::graph::node::{Node, Stored};
 
-/// A plan whose kernels are compiled.
-#[derive(Debug)]
+/// A plan whose kernels are compiled. It knows arrays by their numbers in a request.
+#[derive(Debug, Default)]
 pub(super) struct Prepared {
     /// The arrays that it reads and does not make.
-    pub(super) inputs: Vec<Digest>,
+    pub(super) inputs: Vec<usize>,
     pub(super) steps: Vec<ReadyStep>,
     /// How many conditions report to the block of conditions.
     pub(super) slots: u32,
+    /// Bytes of the buffers that it takes: the block of conditions, if there are any, then outputs and scratch step by step.
+    pub(super) buffers: Vec<u64>,
+    /// The ids of those that it took the last time. Taken again where they lie unused, they need no new bind groups.
+    pub(super) last: Mutex<Vec<u64>>,
 }
 
 /// An array that a plan reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// By number among the inputs.
+    /// It was stored before: by its number in the request.
     Input(usize),
     /// By number among the arrays that the plan makes.
     Made(usize),
@@ -57,7 +59,7 @@ pub(super) enum Bound {
 pub(super) struct Kernel {
     pub(super) pipeline: Pipeline,
     pub(super) places: Vec<Place>,
-    pub(super) params: Vec<u32>,
+    pub(super) params: Arc<[u32]>,
     pub(super) workgroups: u32,
     pub(super) depth: u32,
     pub(super) label: Arc<str>,
@@ -66,7 +68,8 @@ pub(super) struct Kernel {
 /// An array to make.
 #[derive(Debug)]
 pub(super) struct ReadyArray {
-    pub(super) node: Digest,
+    /// Its number in the request.
+    pub(super) number: usize,
     pub(super) bytes: u64,
 }
 
@@ -88,17 +91,19 @@ pub(super) struct ReadyStep {
 }
 
 impl Prepared {
-    /// The arrays that it makes, in order.
-    pub(super) fn made(&self) -> impl Iterator<Item = Digest> {
-        self.steps.iter().flat_map(|step| &step.outputs).map(|array| array.node)
+    /// The numbers of the arrays that it makes, in order.
+    pub(super) fn made(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().flat_map(|step| &step.outputs).map(|array| array.number)
     }
 
-    /// The arrays that it reads, as stored. `None` if one is not there, or if a part of the work has been done since: then
-    /// there is something better to do.
-    pub(super) fn inputs(&self) -> Option<Vec<Stored>> {
-        let is_to_do = |made: Digest| Node::find(made).is_none_or(|n| n.stored().is_none());
-        let stored = |digest: &Digest| Node::find(*digest).and_then(|n| n.stored().cloned());
-        self.made().all(is_to_do).then(|| self.inputs.iter().map(stored).collect())?
+    /// The ids of the buffers that it took the last time; none if another thread is about to take them.
+    pub(super) fn last_buffers(&self) -> Vec<u64> {
+        std::mem::take(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes the ids of the buffers that it took.
+    pub(super) fn took_buffers(&self, ids: Vec<u64>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = ids;
     }
 }
 
@@ -111,7 +116,7 @@ pub(super) struct PlanCache(Mutex<Entries>);
 
 #[derive(Debug, Default)]
 struct Entries {
-    cached: HashMap<Box<[Digest]>, (Arc<Prepared>, u64)>,
+    cached: HashMap<Box<[u64]>, (Arc<Prepared>, u64)>,
     clock: u64,
 }
 
@@ -120,23 +125,23 @@ impl PlanCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn get(&self, roots: &[Digest]) -> Option<Arc<Prepared>> {
+    pub(super) fn get(&self, key: &[u64]) -> Option<Arc<Prepared>> {
         let entries = &mut *self.entries();
         entries.clock += 1;
-        let (prepared, used) = entries.cached.get_mut(roots)?;
+        let (prepared, used) = entries.cached.get_mut(key)?;
         *used = entries.clock;
         Some(prepared.clone())
     }
 
-    pub(super) fn insert(&self, roots: Box<[Digest]>, prepared: Arc<Prepared>) {
+    pub(super) fn insert(&self, key: &[u64], prepared: Arc<Prepared>) {
         let entries = &mut *self.entries();
-        if entries.cached.len() >= CAPACITY && !entries.cached.contains_key(&roots) {
+        if entries.cached.len() >= CAPACITY && !entries.cached.contains_key(key) {
             // A quarter at a time, so that the search for the oldest is paid once in so many.
             let mut times: Vec<u64> = entries.cached.values().map(|(_, used)| *used).collect();
             let (_, pivot, _) = times.select_nth_unstable(CAPACITY / 4);
             let pivot = *pivot;
             entries.cached.retain(|_, (_, used)| *used > pivot);
         }
-        entries.cached.insert(roots, (prepared, entries.clock));
+        entries.cached.insert(key.into(), (prepared, entries.clock));
     }
 }

@@ -49,7 +49,7 @@ fn of_type(runtime: &Runtime, dtype: DType) -> Result<FloatNumerics> {
     let command = Command::Dispatch(Dispatch {
         pipeline,
         buffers: vec![operands.into(), found.clone().into()],
-        params: vec![0; 4],
+        params: [0; 4].into(),
         workgroups: 1,
         depth: 1,
         label: "probe".into(),

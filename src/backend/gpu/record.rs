@@ -1,6 +1,5 @@
 //! From kernels that are ready to commands: buffers from the pool, and the results that nodes have once these are submitted.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
@@ -8,10 +7,11 @@ use super::prepared::{Bound, Place, Prepared, Source};
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch};
 use crate::error::Result;
 use crate::graph::backend::{Backend, Status};
-use crate::graph::digest::Digest;
+use crate::graph::digest::DigestMap;
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
 use crate::graph::plan::plan;
+use crate::graph::request::Request;
 
 /// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are cleared
 /// to without a kernel; that of a scan is whether its total did not fit.
@@ -35,14 +35,14 @@ impl StatusBlock {
 #[derive(Default)]
 pub(super) struct Recorded {
     pub(super) commands: Vec<Command>,
-    results: HashMap<Digest, Stored>,
+    results: DigestMap<(Node, Stored)>,
 }
 
 impl Recorded {
     pub(super) fn stored(&self, node: &Node) -> Stored {
-        match node.stored() {
-            Some(stored) => stored.clone(),
-            None => self.results.get(&node.digest()).expect("bug: a node that was not evaluated").clone(),
+        match self.results.get(&node.digest()) {
+            Some((_, stored)) => stored.clone(),
+            None => node.stored().expect("bug: a node that was not evaluated").clone(),
         }
     }
 
@@ -50,74 +50,58 @@ impl Recorded {
         buffer(&self.stored(node))
     }
 
-    /// Hands the results to their nodes, those that are alive: after submission, so that no other thread can submit a reader
-    /// first.
+    /// Hands the results to their nodes: after submission, so that no other thread can submit a reader first.
     pub(super) fn publish(self) {
-        for (digest, stored) in self.results {
-            if let Some(node) = Node::find(digest) {
-                node.set_stored(stored);
-            }
+        for (node, stored) in self.results.into_values() {
+            node.set_stored(stored);
         }
     }
 }
 
 fn buffer(stored: &Stored) -> Buffer {
-    let data = stored.data.clone().downcast::<Buffer>().expect("bug: an array of another backend");
-    Buffer::clone(&data)
+    stored.data.downcast_ref::<Buffer>().expect("bug: an array of another backend").clone()
 }
 
 impl GpuBackend {
     /// The commands that store the nodes, by a plan that is at hand or by a new one.
     pub(super) fn record(&self, nodes: &[Node]) -> Result<Recorded> {
-        let wanted: Vec<Digest> = nodes.iter().filter(|n| n.stored().is_none()).map(Node::digest).collect();
-        if wanted.is_empty() {
+        if nodes.iter().all(|n| n.stored().is_some()) {
             return Ok(Recorded::default());
         }
-        if let Some(known) = self.plans.get(&wanted)
-            && let Some(inputs) = known.inputs()
-        {
-            return self.commands(&known, &inputs);
-        }
         loop {
-            let prepared = Arc::new(self.prepare(&plan(nodes, self.plan_limits()))?);
-            // Where another thread has stored a node since, what is left to do is less: planned again.
-            if let Some(inputs) = prepared.inputs() {
-                // What another thread stored before the plan was made is no part of it, but would be asked of it.
-                if wanted.iter().all(|root| prepared.made().any(|made| made == *root)) {
-                    self.plans.insert(wanted.into(), prepared.clone());
-                }
-                return self.commands(&prepared, &inputs);
+            let request = Request::new(nodes);
+            if let Some(known) = self.plans.get(request.key()) {
+                return self.commands(&known, &request);
+            }
+            let prepared = Arc::new(self.prepare(&plan(nodes, self.plan_limits()), &request)?);
+            // Another thread may have stored a node since the request was made: then it asks for more than is planned.
+            if is_of(&prepared, &request) {
+                self.plans.insert(request.key(), prepared.clone());
+                return self.commands(&prepared, &request);
             }
         }
     }
 
-    fn commands(&self, plan: &Prepared, inputs: &[Stored]) -> Result<Recorded> {
-        let arrays = plan
-            .steps
-            .iter()
-            .flat_map(|step| step.outputs.iter().map(|array| array.bytes).chain(step.scratch.iter().copied()));
-        let outcomes = (plan.slots > 0).then_some(u64::from(plan.slots) * 4);
+    fn commands(&self, plan: &Prepared, request: &Request) -> Result<Recorded> {
         let what = plan.steps.last().map_or("nothing", |step| step.op);
-        self.runtime.check_budget(what, arrays.chain(outcomes))?;
+        self.runtime.check_budget(what, plan.buffers.iter().copied())?;
+        let mut last = plan.last_buffers();
+        let mut buffers = self.runtime.buffers(&plan.buffers, &mut last)?.into_iter();
+        plan.took_buffers(last);
+        let mut take = |n: usize| -> Vec<Buffer> { buffers.by_ref().take(n).collect() };
         let mut out = Recorded::default();
-        let status = match plan.slots {
-            0 => None,
-            n => {
-                let buffer = self.runtime.buffer(u64::from(n) * 4)?;
-                out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
-                Some(Arc::new(StatusBlock { buffer, is_flag: false }))
-            }
-        };
+        let status = take(usize::from(plan.slots > 0)).pop().map(|buffer| {
+            out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
+            Arc::new(StatusBlock { buffer, is_flag: false })
+        });
         let block = || status.clone().expect("bug: slots were counted");
         let mut made: Vec<Stored> = Vec::with_capacity(plan.steps.len());
         let mut slot = 0;
         for step in &plan.steps {
-            let outputs: Vec<Buffer> =
-                step.outputs.iter().map(|array| self.runtime.buffer(array.bytes)).collect::<Result<_>>()?;
-            let scratch: Vec<Buffer> =
-                step.scratch.iter().map(|&bytes| self.runtime.buffer(bytes)).collect::<Result<_>>()?;
+            let outputs = take(step.outputs.len());
+            let scratch = take(step.scratch.len());
             let stored = |from: Source| match from {
-                Source::Input(k) => &inputs[k],
+                Source::Input(number) => request.stored(number).expect("bug: an input without a result"),
                 Source::Made(k) => &made[k],
             };
             let mut outcomes: Vec<Status> = Vec::new();
@@ -161,7 +145,19 @@ impl GpuBackend {
             let stored = |output| Stored { data: Arc::new(output), status: status.clone() };
             made.extend(outputs.into_iter().map(stored));
         }
-        out.results = plan.made().zip(made).collect();
+        let result = |(number, stored)| {
+            let node = request.array(number).clone();
+            (node.digest(), (node, stored))
+        };
+        out.results = plan.made().zip(made).map(result).collect();
         Ok(out)
     }
+}
+
+/// Whether the plan makes what was to be made, of what was there, when the request was made.
+fn is_of(plan: &Prepared, request: &Request) -> bool {
+    let is_there = |number: usize| request.stored(number).is_some();
+    let is_made = |number: usize| plan.made().any(|made| made == number);
+    plan.inputs.iter().all(|&number| is_there(number))
+        && request.roots().all(|number| is_there(number) || is_made(number))
 }

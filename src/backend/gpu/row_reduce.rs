@@ -178,7 +178,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
     let (tile, lanes) = lanes(state, tuning.row_tile);
     let tiles = Tiles { cost: tile, row_cost: tuning.row_cost };
     let grid = grid(nvals.capacity(), nrows.capacity(), *inner, tiles);
-    let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest())) else {
+    let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest_class())) else {
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row reduction"));
     };
     let mut m = Module::new(step, first_slot);
@@ -217,6 +217,7 @@ const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::row_lengths::class;
 
     #[test]
     fn last_costs_have_a_tile() {
@@ -253,6 +254,18 @@ mod tests {
         assert_eq!((short.level2, short.part_len, short.level1), (None, 1, long.level1));
         assert_eq!(grid(5000, 100, 2, Tiles::SANE).unwrap().for_rows_up_to(64).level2, None);
         assert!(grid(5000, 100, 2, Tiles::SANE).unwrap().for_rows_up_to(65).level2.is_some());
+    }
+
+    #[test]
+    fn blocks_end_where_a_class_of_rows_does() {
+        for inner in 1..100 {
+            let block = block_len(inner) as u32;
+            assert_eq!(
+                class(block),
+                block,
+                "{inner} columns: a plan for rows that are longer would be taken for these"
+            );
+        }
     }
 
     #[test]

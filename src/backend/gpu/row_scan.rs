@@ -52,7 +52,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
         unreachable!("bug: another recipe")
     };
     let grid = grid(nvals.capacity(), nrows.capacity(), *inner);
-    let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest())) else {
+    let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest_class())) else {
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row scan"));
     };
     let mut m = Module::new(step, first_slot);
@@ -71,9 +71,22 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::row_lengths::class;
 
     fn entries(nvals: u32, inner: u32) -> Vec<&'static str> {
         grid(nvals, 3, inner).unwrap().stages().map(|(entry, _)| entry).collect()
+    }
+
+    #[test]
+    fn blocks_end_where_a_class_of_rows_does() {
+        for inner in 1..100 {
+            let block = block_len(inner) as u32;
+            assert_eq!(
+                class(block),
+                block,
+                "{inner} columns: a plan for rows that are longer would be taken for these"
+            );
+        }
     }
 
     #[test]

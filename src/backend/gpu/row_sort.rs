@@ -193,6 +193,7 @@ fn sum_digits(step: &Step, first_slot: u32, label: &Arc<str>, n: u32) -> Vec<Lau
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::row_lengths::class;
 
     #[test]
     fn every_position_has_a_stretch() {
@@ -201,6 +202,11 @@ mod tests {
             assert!(covered >= u64::from(nvals) && covered - u64::from(STRETCH) < u64::from(nvals));
             assert!(covered + u64::from(STRETCH) < 1 << 32, "the end of the next stretch fits");
         }
+    }
+
+    #[test]
+    fn a_workgroups_rows_end_where_a_class_of_rows_does() {
+        assert_eq!(class(STRETCH), STRETCH, "a plan for rows that are longer would be taken for these");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod adapter;
 mod bandwidth;
+mod host;
 mod questions;
 mod rig;
 

@@ -3,12 +3,11 @@
 //! Values are named `t0`, `t1`, ... in order. A subexpression is written once a scope; what a branch of a lazy `select`
 //! needs is written inside that branch, so that only the branch taken loads anything.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::{Module, arithmetic, convert, value_type};
 use crate::dtype::DType;
-use crate::graph::digest::Digest;
+use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::UnaryOp;
 use crate::graph::plan::{as_own_row, for_each_expr};
@@ -21,12 +20,12 @@ pub(crate) struct Emitter<'m, 'a> {
     lines: String,
     indent: usize,
     names: u32,
-    scopes: Vec<HashMap<Digest, String>>,
+    scopes: Vec<DigestMap<String>>,
 }
 
 impl<'m, 'a> Emitter<'m, 'a> {
     pub(crate) fn new(module: &'m mut Module<'a>) -> Self {
-        Self { module, lines: String::new(), indent: 1, names: 0, scopes: vec![HashMap::new()] }
+        Self { module, lines: String::new(), indent: 1, names: 0, scopes: vec![DigestMap::default()] }
     }
 
     /// With the value of an expression that is at hand, by that name.
@@ -154,7 +153,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
     }
 
     fn branch(&mut self, name: &str, e: &Expr) {
-        self.scopes.push(HashMap::new());
+        self.scopes.push(DigestMap::default());
         self.indent += 1;
         let value = self.value(e);
         self.line(&format!("{name} = {value};"));

@@ -1,15 +1,20 @@
 //! The pieces of `shaders/lib/` of which a module takes only the definitions that it names, and those that they name.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::graph::plan::Longs;
+
+/// Numbers of definitions, by where the template that names them lies in memory, and its length.
+type ByTemplate = HashMap<(usize, usize), Arc<[usize]>>;
 
 /// A piece, taken apart.
 struct Library {
     /// The definitions, in the order of the file: text, and the numbers of those that it names.
     definitions: Vec<(&'static str, Vec<usize>)>,
     numbers: HashMap<&'static str, usize>,
+    /// The numbers of those that a template names: templates are long, and few.
+    of_templates: Mutex<ByTemplate>,
 }
 
 /// The functions of 64-bit integers.
@@ -23,12 +28,14 @@ fn longs(kind: Longs) -> &'static Library {
 }
 
 /// Completes `text`, which the templates precede, by what they and it name of 64-bit integers.
-pub(super) fn complete(templates: &[&str], text: &mut String, kind: Longs) {
-    // Almost all kernels do without, and templates are long. What is asked for from outside has its width in its name.
-    let names_long = |text: &&str| text.contains("64");
-    let texts = templates.iter().copied().chain([text.as_str()]).filter(names_long);
+pub(super) fn complete(templates: &[&'static str], text: &mut String, kind: Longs) {
     let library = longs(kind);
-    let mut open: Vec<usize> = texts.flat_map(|text| library.named(text)).collect();
+    let mut open: Vec<usize> = Vec::new();
+    templates.iter().for_each(|template| open.extend(&*library.named_by_template(template)));
+    // Almost all kernels do without. What is asked for from outside has its width in its name.
+    if text.contains("64") {
+        open.extend(library.named(text));
+    }
     let mut taken = vec![false; library.definitions.len()];
     while let Some(k) = open.pop() {
         if !taken[k] {
@@ -52,9 +59,16 @@ impl Library {
         };
         let texts: Vec<_> = piece.split("\n\n").filter_map(|text| Some((defined(text)?, text.trim_end()))).collect();
         let numbers = texts.iter().enumerate().map(|(k, (name, _))| (*name, k)).collect();
-        let mut library = Self { definitions: Vec::new(), numbers };
+        let mut library = Self { definitions: Vec::new(), numbers, of_templates: Mutex::default() };
         library.definitions = texts.iter().map(|(_, text)| (*text, library.named(text).collect())).collect();
         library
+    }
+
+    /// The numbers of the definitions that the template names: looked for once a process.
+    fn named_by_template(&self, template: &'static str) -> Arc<[usize]> {
+        let mut known = self.of_templates.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = (template.as_ptr() as usize, template.len());
+        known.entry(place).or_insert_with(|| self.named(template).collect()).clone()
     }
 
     /// The numbers of the definitions that the text names.

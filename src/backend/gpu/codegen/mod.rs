@@ -290,7 +290,7 @@ impl<'a> Module<'a> {
     /// storage, if it has one; `scratch` the names, types and bindings of the scratch buffers.
     pub(crate) fn finish(
         self,
-        templates: &[&str],
+        templates: &[&'static str],
         elem: &str,
         out: Option<&str>,
         scratch: &[(&str, &str, Binding)],
@@ -302,7 +302,7 @@ impl<'a> Module<'a> {
     /// As [`Module::finish`], with the names and types of any number of outputs.
     pub(crate) fn finish_with(
         mut self,
-        templates: &[&str],
+        templates: &[&'static str],
         elem: &str,
         outputs: &[(String, String)],
         scratch: &[(&str, &str, Binding)],

@@ -157,7 +157,7 @@ impl Module<'_> {
     }
 
     /// The module of a pass.
-    pub(crate) fn finish_row_pass(self, templates: &[&str], elem: &str, pass: &RowPass) -> Generated {
+    pub(crate) fn finish_row_pass(self, templates: &[&'static str], elem: &str, pass: &RowPass) -> Generated {
         let part = format!("array<{elem}>");
         let names = output_names(pass).into_iter().zip(pass.outputs());
         let outputs: Vec<(String, String)> = names.map(|(name, node)| (name, output_type(node))).collect();

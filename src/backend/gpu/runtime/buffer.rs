@@ -133,10 +133,33 @@ impl Runtime {
             });
         }
         let slot = self.pool().acquire(Use::Storage, bytes, limits.most_for(bytes))?;
+        Ok(self.in_slot(slot, bytes))
+    }
+
+    /// Buffers of these sizes as [`Runtime::buffer`] gives them, and those of the ids `before` where they lie unused: bind groups
+    /// that name them are in the cache. Their ids are in `before` then.
+    ///
+    /// # Errors
+    /// As [`Runtime::buffer`], before any is kept.
+    pub(crate) fn buffers(&self, sizes: &[u64], before: &mut Vec<u64>) -> Result<Vec<Buffer>> {
+        self.health().alive()?;
+        let wanted = sizes.iter().copied().zip(before.drain(..));
+        let again = self.pool().acquire_again(wanted, |bytes| self.limits().most_for(bytes));
+        // Handles of them all first: they go back to the pool should a further one not be had.
+        let handle = |(slot, &bytes): (Option<Slot>, _)| slot.map(|slot| self.in_slot(slot, bytes));
+        let again: Vec<Option<Buffer>> = again.into_iter().zip(sizes).map(handle).collect();
+        let mut again = again.into_iter();
+        let taken = |&bytes| again.next().flatten().map_or_else(|| self.buffer(bytes), Ok);
+        let buffers = sizes.iter().map(taken).collect::<Result<Vec<Buffer>>>()?;
+        before.extend(buffers.iter().map(Buffer::id));
+        Ok(buffers)
+    }
+
+    fn in_slot(&self, slot: Slot, bytes: u64) -> Buffer {
         self.link().counters.buffer_taken(bytes);
         let (wgpu, id, capacity) = (slot.buffer.clone(), slot.id, slot.capacity);
         let inner = Inner { slot: Some(slot), wgpu, id, capacity, bytes, pool: Arc::clone(self.pool()) };
-        Ok(Buffer { inner: Arc::new(inner) })
+        Buffer { inner: Arc::new(inner) }
     }
 
     /// A handle of the first `bytes` bytes of a buffer that the user made on this device. Kernels read it, and never write it; it

@@ -19,7 +19,7 @@ pub(crate) struct Dispatch {
     /// Its storage buffers, in the order of its access list. What is written may be bound only once.
     pub(crate) buffers: Vec<BufferSlice>,
     /// Its parameters: the words of the uniform struct at binding 0.
-    pub(crate) params: Vec<u32>,
+    pub(crate) params: Arc<[u32]>,
     /// How many workgroups must run. The grid is folded to two dimensions and may be a little larger: a kernel computes its number as
     /// `wid.x + wid.y * num_workgroups.x` and returns at once if that is not below the count it takes from its parameters.
     /// Zero is nothing at all.

@@ -70,6 +70,12 @@ pub(super) fn size_class(bytes: u64) -> Option<u64> {
     bytes.checked_next_multiple_of(step)?.checked_next_multiple_of(GRAIN)
 }
 
+/// The capacity of a buffer for that many bytes, where `most` is allowed.
+fn capacity_for(bytes: u64, most: u64) -> u64 {
+    let most = most & !(GRAIN - 1);
+    size_class(bytes).map_or(most, |class| class.min(most))
+}
+
 #[derive(Debug, Default)]
 struct Free {
     /// Oldest first, with the time of their release.
@@ -87,6 +93,15 @@ impl Free {
     fn take(&mut self, usage: Use, capacity: u64) -> Option<Slot> {
         // The newest: likeliest to be in a cache, and the oldest age towards eviction.
         let (_, slot) = self.slots.get_mut(&(usage, capacity))?.pop_back()?;
+        self.left(&slot);
+        Some(slot)
+    }
+
+    /// The slot of that id, if it is one of these.
+    fn take_again(&mut self, usage: Use, capacity: u64, id: u64) -> Option<Slot> {
+        let slots = self.slots.get_mut(&(usage, capacity))?;
+        let at = slots.iter().rposition(|(_, slot)| slot.id == id)?;
+        let (_, slot) = slots.remove(at)?;
         self.left(&slot);
         Some(slot)
     }
@@ -183,15 +198,39 @@ impl Pool {
         &self.link
     }
 
+    /// The buffers of these ids, each of at least that many bytes, as [`Pool::acquire`] would give them; none for one that does not
+    /// lie unused. `most` is asked for the largest capacity that is allowed.
+    pub(super) fn acquire_again(
+        &self,
+        wanted: impl Iterator<Item = (u64, u64)>,
+        most: impl Fn(u64) -> u64,
+    ) -> Vec<Option<Slot>> {
+        let mut free = lock(&self.free);
+        let mut again = |(bytes, id)| {
+            let capacity = capacity_for(bytes, most(bytes));
+            let slot = free.take_again(Use::Storage, capacity, id)?;
+            free.used(capacity);
+            Some(slot)
+        };
+        let slots: Vec<Option<Slot>> = wanted.map(&mut again).collect();
+        Counters::add(&self.link.counters.pool_hits, slots.iter().flatten().count() as u64);
+        slots
+    }
+
     /// A buffer of at least `bytes` with unspecified contents. `most` is the largest capacity that is allowed; a class that
     /// would pass it is cut down to it.
     pub(super) fn acquire(&self, usage: Use, bytes: u64, most: u64) -> Result<Slot> {
         self.link.health.alive()?;
-        let most = most & !(GRAIN - 1);
-        let capacity = size_class(bytes).map_or(most, |class| class.min(most));
+        let capacity = capacity_for(bytes, most);
         if bytes > capacity {
             let whose = "this device's buffers".into();
-            return Err(Error::Limit { what: "a buffer".into(), requested: bytes, unit: "bytes", limit: most, whose });
+            return Err(Error::Limit {
+                what: "a buffer".into(),
+                requested: bytes,
+                unit: "bytes",
+                limit: capacity,
+                whose,
+            });
         }
         let counters = &self.link.counters;
         let surplus = {
@@ -236,7 +275,7 @@ impl Pool {
         most: impl Fn(u64) -> u64,
     ) -> Result<()> {
         let Some(budget) = self.budget else { return Ok(()) };
-        let class = |bytes| size_class(bytes).map_or(u64::MAX, |class| class.min(most(bytes) & !(GRAIN - 1)));
+        let class = |bytes| size_class(bytes).map_or(u64::MAX, |_| capacity_for(bytes, most(bytes)));
         let needed = sizes.fold(0u64, |sum, bytes| sum.saturating_add(class(bytes)));
         let in_use = lock(&self.free).storage_in_use();
         if in_use.saturating_add(needed) <= budget { Ok(()) } else { Err(self.over_budget(what, needed)) }

@@ -27,12 +27,36 @@ pub(super) struct Submitter {
 /// The uniform buffer that holds the parameters of all kernels of a submission.
 ///
 /// One is enough, for ever: it is written at the start of a submission, after the submission before it has ended. Since it stays the
-/// same, bind groups that name it can be kept.
+/// same, bind groups that name it can be kept; and a program that runs again need not write what it wrote the last time.
 #[derive(Debug)]
 struct ParamsBuffer {
     buffer: wgpu::Buffer,
     id: u64,
     capacity: u64,
+    /// What it begins with.
+    written: Vec<u8>,
+}
+
+/// Parameters beyond this are written whether they are there already or not: the host keeps no copy of them.
+const KEPT_PARAMS: usize = 64 << 10;
+
+impl ParamsBuffer {
+    /// Whether it begins with these.
+    fn holds(&self, params: &[u8]) -> bool {
+        self.written.starts_with(params)
+    }
+
+    /// Notes that these are written at its beginning.
+    fn wrote(&mut self, params: &[u8]) {
+        if params.len() > KEPT_PARAMS {
+            self.written.clear();
+            return;
+        }
+        let common = self.written.len().min(params.len());
+        let (over, further) = params.split_at(common);
+        self.written[..common].copy_from_slice(over);
+        self.written.extend_from_slice(further);
+    }
 }
 
 /// A submission that was made.
@@ -142,9 +166,10 @@ impl Runtime {
         let outcome = link.scoped(|| {
             let descriptor = wgpu::CommandEncoderDescriptor { label: Some("ragged") };
             let mut encoder = link.device.create_command_encoder(&descriptor);
-            if let Some(params) = submitter.params.as_ref().filter(|_| !plan.params.is_empty()) {
+            if let Some(params) = submitter.params.as_mut().filter(|params| !params.holds(&plan.params)) {
                 // Runs at the start of this very submission: the lock keeps others from submitting in between.
                 link.queue.write_buffer(&params.buffer, 0, &plan.params);
+                params.wrote(&plan.params);
             }
             encode(submitter, &mut encoder);
             link.queue.submit([encoder.finish()])
@@ -152,6 +177,10 @@ impl Runtime {
         let index = outcome.map_err(|error| {
             // Bind groups that were made while things went wrong may be invalid, and would fail again.
             submitter.bind_groups = BindGroups::default();
+            // So may what was to be written be lost.
+            if let Some(params) = &mut submitter.params {
+                params.written.clear();
+            }
             self.not_submitted(&error)
         })?;
         // On a lost device wgpu drops submissions without an error.
@@ -223,7 +252,7 @@ impl Runtime {
         };
         let made = self.link().scoped(|| self.device().create_buffer(&descriptor));
         let buffer = made.map_err(|error| self.not_submitted(&error))?;
-        submitter.params = Some(ParamsBuffer { buffer, id: fresh_id(), capacity });
+        submitter.params = Some(ParamsBuffer { buffer, id: fresh_id(), capacity, written: Vec::new() });
         Ok(())
     }
 

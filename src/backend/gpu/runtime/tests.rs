@@ -45,7 +45,7 @@ fn affine(runtime: &Runtime, input: &Buffer, output: &Buffer, count: u32, factor
     Command::Dispatch(Dispatch {
         pipeline,
         buffers: vec![input.clone().into(), output.clone().into()],
-        params: vec![count, factor],
+        params: [count, factor].into(),
         workgroups: count.div_ceil(64),
         depth: 1,
         label: "affine".into(),
@@ -167,6 +167,49 @@ fn kernels_take_parameters_and_run_in_order() {
     runtime.submit_and_read(&chain, &[whole(&output)]).expect("runs");
     let again = runtime.stats() - stats;
     assert_eq!((again.pipelines_compiled, again.bind_groups_created), (0, 0));
+}
+
+#[test]
+fn parameters_are_those_of_the_submission_whatever_was_written_before() {
+    let runtime = open();
+    let input = upload_words(&runtime, &[1, 10, 100]);
+    let outputs = [(); 2].map(|()| runtime.buffer(12).expect("is allocated"));
+    let run = |factors: &[u32]| {
+        let pairs = factors.iter().zip(&outputs);
+        let commands: Vec<Command> = pairs.clone().map(|(&f, out)| affine(&runtime, &input, out, 3, f)).collect();
+        let reads: Vec<ReadRequest> = pairs.map(|(_, out)| whole(out)).collect();
+        runtime.submit_and_read(&commands, &reads).expect("runs").iter().map(|bytes| words(bytes)).collect::<Vec<_>>()
+    };
+    let want = |f: u32| vec![f, 10 * f + 1, 100 * f + 2];
+    // The same again, a part of it, one that begins alike, another, and the first again.
+    for factors in [&[2, 3][..], &[2, 3], &[2], &[2, 5], &[7], &[2, 5], &[2, 3], &[3], &[2, 3]] {
+        assert_eq!(run(factors), factors.iter().map(|&f| want(f)).collect::<Vec<_>>(), "{factors:?}");
+    }
+}
+
+#[test]
+fn buffers_of_the_last_time_are_taken_again_where_they_lie_unused() {
+    let runtime = open();
+    let (sizes, mut ids) = ([100, 100, 3000, 100], Vec::new());
+    let first = runtime.buffers(&sizes, &mut ids).expect("allocated");
+    let all = ids.clone();
+    assert_eq!(first.iter().map(Buffer::id).collect::<Vec<_>>(), all);
+    drop(first);
+    let before = runtime.stats();
+    // In whatever order they came back.
+    let again = runtime.buffers(&sizes, &mut ids).expect("pooled");
+    assert_eq!(ids, all);
+    let kept = again[1].clone();
+    again.into_iter().rev().for_each(drop);
+    let third = runtime.buffers(&sizes, &mut ids).expect("one is new");
+    assert_eq!([ids[0], ids[2], ids[3]], [all[0], all[2], all[3]]);
+    assert!(!all.contains(&ids[1]) && kept.id() == all[1], "what is in use stays whose it is");
+    assert_eq!((runtime.stats() - before).pool_misses, 1);
+    drop((third, kept));
+    // Of other sizes, or fewer: none but what fits.
+    let fewer = runtime.buffers(&[3000], &mut ids).expect("pooled");
+    assert_eq!((fewer[0].id(), ids.len()), (all[2], 1));
+    assert!(runtime.buffers(&[100, u64::MAX], &mut ids).is_err());
 }
 
 #[test]
@@ -320,7 +363,7 @@ fn sizes_over_the_limits_are_refused() {
     dispatch.workgroups = u32::MAX;
     assert!(matches!(runtime.submit(&[Command::Dispatch(dispatch.clone())]), Err(Error::Limit { .. })));
     dispatch.workgroups = 1;
-    dispatch.params = vec![0; 1 << 20];
+    dispatch.params = vec![0; 1 << 20].into();
     assert!(matches!(runtime.submit(&[Command::Dispatch(dispatch)]), Err(Error::Limit { .. })));
 }
 

@@ -32,6 +32,7 @@ pub struct Answer {
 
 const CHAINS: &str = "Dispatch to dispatch: what does a chain of dependent kernels cost on the device?";
 const HOST: &str = "Host: what do recording, binding and submitting cost?";
+const ENGINE: &str = "Host: what does the engine add to the calls of wgpu?";
 const COMPILING: &str = "How long do pipelines take to compile?";
 const FRESH_BUFFERS: &str = "What does the first use of a fresh buffer cost?";
 const CONTRACTION: &str = "Is a * b + c, written plainly, contracted?";
@@ -126,6 +127,9 @@ pub fn ask(device: &Device, rig: &Rig<'_>, runs: u32) -> Result<Vec<Answer>> {
 
     for (what, value) in of_host(rig, &steps)? {
         say(HOST, what, value, "us", "host");
+    }
+    for (what, value) in super::host::costs(device, rig, STEP)? {
+        say(ENGINE, what, value, "us", "host");
     }
     for (what, value) in compiling(rig, runs)? {
         say(COMPILING, what, value, "ms", "host");

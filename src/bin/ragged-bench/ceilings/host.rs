@@ -1,0 +1,102 @@
+//! What a submission and a dispatch cost the host: by bare calls of wgpu, and through the engine.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use ragged::{Device, RaggedTensor, Tensor, wgpu};
+
+use super::rig::{Bound, Kernel, Rig, whole};
+use crate::measure::median;
+
+/// Dispatches of a submission that has many: the cost of one more is what they take beyond one, by their number less one.
+const MANY: usize = 20;
+
+/// Submissions of which the median counts.
+const RUNS: usize = 100;
+
+/// Bytes of a dispatch's parameters, as they are aligned.
+const PARAMS: usize = 256;
+
+/// Microseconds of a submission of one dispatch, and of each further dispatch in it.
+struct Cost {
+    one: f64,
+    further: f64,
+}
+
+impl Cost {
+    fn of(one: f64, many: f64) -> Self {
+        Self { one, further: (many - one) / (MANY - 1) as f64 }
+    }
+}
+
+/// The median of the microseconds that each part of a run takes; what is submitted is waited for outside of them.
+fn parts<const N: usize>(rig: &Rig<'_>, mut run: impl FnMut() -> Result<[Duration; N]>) -> Result<[f64; N]> {
+    let mut times = [(); N].map(|()| Vec::with_capacity(RUNS));
+    for _ in 0..RUNS {
+        let run = run()?;
+        rig.wait()?;
+        times.iter_mut().zip(run).for_each(|(all, time)| all.push(time.as_secs_f64() * 1e6));
+    }
+    Ok(times.map(median))
+}
+
+/// By bare calls: parameters written, one pass, a bind group and a dispatch each, nothing allocated.
+fn bare(rig: &Rig<'_>, kernel: &Kernel) -> Result<Cost> {
+    let count = rig.words(&[64])?;
+    let groups = |_| rig.bind(kernel, &[whole(&count), whole(&rig.words(&[0; 64])?)]);
+    let groups: Vec<wgpu::BindGroup> = (0..MANY).map(groups).collect::<Result<_>>()?;
+    let params = rig.buffer((MANY * PARAMS) as u64)?;
+    let of = |groups: &[wgpu::BindGroup]| {
+        let bytes = vec![0; groups.len() * PARAMS];
+        let [time] = parts(rig, || {
+            let start = Instant::now();
+            rig.queue.write_buffer(&params, 0, &bytes);
+            rig.submit(|encoder| {
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                pass.set_pipeline(&kernel.pipeline);
+                for group in groups {
+                    pass.set_bind_group(0, group, &[]);
+                    pass.dispatch_workgroups(1, 1, 1);
+                }
+            })?;
+            Ok([start.elapsed()])
+        })?;
+        Ok::<_, anyhow::Error>(time)
+    };
+    Ok(Cost::of(of(&groups[..1])?, of(&groups)?))
+}
+
+/// Through the engine: recording sums of rows, and computing them by a plan that is at hand.
+fn engine(device: &Device, rig: &Rig<'_>) -> Result<[Cost; 2]> {
+    let rows = |k| RaggedTensor::from_nested([vec![k as f32, 1.0], vec![], vec![2.0]], device);
+    let all: Vec<RaggedTensor<f32>> = (0..MANY).map(rows).collect::<ragged::Result<_>>()?;
+    let of = |all: &[RaggedTensor<f32>]| {
+        parts(rig, || {
+            let start = Instant::now();
+            let sums = all.iter().map(|x| x.reduce_sum(1, false)).collect::<ragged::Result<Vec<_>>>()?;
+            let recorded = start.elapsed();
+            ragged::eval(&sums.iter().map(|t| &**t).collect::<Vec<&Tensor>>())?;
+            Ok([recorded, start.elapsed() - recorded])
+        })
+    };
+    let (one, many) = (of(&all[..1])?, of(&all)?);
+    Ok([Cost::of(one[0], many[0]), Cost::of(one[1], many[1])])
+}
+
+/// Each figure with what it is of.
+///
+/// # Errors
+/// The device refuses something.
+pub fn costs(device: &Device, rig: &Rig<'_>, step: &str) -> Result<[(&'static str, f64); 6]> {
+    let kernel = rig.kernel(&rig.module(step, false)?, "main", &[Bound::Read, Bound::ReadWrite])?;
+    let bare = bare(rig, &kernel)?;
+    let [recorded, computed] = engine(device, rig)?;
+    Ok([
+        ("bare wgpu: parameters, a pass and a submission of one dispatch", bare.one),
+        ("bare wgpu: each further dispatch, of 20", bare.further),
+        ("the engine: recording one sum of rows", recorded.one),
+        ("the engine: computing it, nothing new", computed.one),
+        ("the engine: recording each further one, of 20", recorded.further),
+        ("the engine: computing each further one", computed.further),
+    ])
+}

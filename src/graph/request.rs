@@ -1,0 +1,441 @@
+//! What is asked for, apart from which arrays it is asked of: batch after batch of the same shapes is one request.
+//!
+//! Nodes know themselves by digests that include where their inputs came from, so that the same program over the next batch
+//! records other nodes. A request numbers the arrays of a graph in the order in which a walk from the requested ones meets
+//! them, and writes down all that planning, generating kernels and recording read of them, with numbers for arrays:
+//!
+//! - of an array that is stored, or was when the walk came by: dtype and capacity, whether its count is known, whether it has
+//!   conditions, and for splits the class of their longest row;
+//! - of an array that is to be computed: its recipe with every expression, sizes and numbers included, its extent, its conditions
+//!   with what they tell the user, and the operation that recorded it;
+//! - which of them are the same array, by their numbers.
+//!
+//! Not written down is what a plan finds again whenever it runs: the arrays' storage, the outcomes of conditions, and what is in
+//! the arrays, row lengths within their class included.
+//!
+//! The text is complete: the graph can be read back from it, but for where its inputs come from. Two requests of one text are
+//! therefore the same graph over other inputs, and a plan for one is a plan for the other. The text itself is compared, so that
+//! nothing rests on hashes not colliding.
+
+use std::hash::Hash;
+use std::ops::Range;
+
+use super::digest::DigestMap;
+use super::expr::{Check, Expr, ExprKind};
+use super::extent::Extent;
+use super::node::{Node, Product, Recipe, Rows, Stored};
+use super::words::InWords;
+
+/// A graph to be computed.
+#[derive(Debug)]
+pub(crate) struct Request {
+    key: Box<[u64]>,
+    /// How many arrays are asked for: the first ones.
+    roots: usize,
+    numbers: DigestMap<usize>,
+    /// By number, with the result of those that were stored.
+    arrays: Vec<(Node, Option<Stored>)>,
+}
+
+impl Request {
+    /// Of those roots that are not stored.
+    pub(crate) fn new(roots: &[Node]) -> Self {
+        let mut text = Text::default();
+        for root in roots.iter().filter(|root| root.stored().is_none()) {
+            text.number(root);
+        }
+        let roots = text.arrays.len();
+        text.words.push(roots as u64);
+        let mut at = 0;
+        while let Some((node, _)) = text.arrays.get(at) {
+            let node = node.clone();
+            text.arrays[at].1 = text.definition(&node);
+            at += 1;
+        }
+        Self { key: text.words.into(), roots, numbers: text.numbers, arrays: text.arrays }
+    }
+
+    /// What distinguishes it from requests that need another plan.
+    pub(crate) fn key(&self) -> &[u64] {
+        &self.key
+    }
+
+    /// The numbers of the arrays that are asked for.
+    pub(crate) fn roots(&self) -> Range<usize> {
+        0..self.roots
+    }
+
+    /// The number of an array of the graph.
+    ///
+    /// # Panics
+    /// If it is another graph's.
+    pub(crate) fn number(&self, node: &Node) -> usize {
+        *self.numbers.get(&node.digest()).expect("bug: an array that nothing mentions")
+    }
+
+    /// The array of that number.
+    pub(crate) fn array(&self, number: usize) -> &Node {
+        &self.arrays[number].0
+    }
+
+    /// The result of the array of that number, if it had one when the request was made.
+    pub(crate) fn stored(&self, number: usize) -> Option<&Stored> {
+        self.arrays[number].1.as_ref()
+    }
+}
+
+/// What a word is the beginning of. What follows is of a length that can be told from what has come so far.
+enum Word {
+    StoredArray,
+    PendingArray,
+    Index,
+    Scalar,
+    Load,
+    RowOf,
+    Within,
+    Unary,
+    Binary,
+    Select,
+    Cast,
+    Bitcast,
+    Checked,
+    /// An expression that has been written, by number.
+    Again,
+}
+
+/// The text of a request, being written.
+#[derive(Default)]
+struct Text {
+    words: Vec<u64>,
+    numbers: DigestMap<usize>,
+    arrays: Vec<(Node, Option<Stored>)>,
+    expressions: DigestMap<u64>,
+}
+
+impl Text {
+    fn word(&mut self, word: Word) {
+        self.words.push(word as u64);
+    }
+
+    /// A value without arrays or expressions in it.
+    fn say(&mut self, what: impl Hash) {
+        what.hash(&mut InWords(|word| self.words.push(word)));
+    }
+
+    /// A string of the program's, by where it lies: other strings lie elsewhere.
+    fn name(&mut self, name: &'static str) {
+        self.words.extend([name.as_ptr() as u64, name.len() as u64]);
+    }
+
+    /// The number of an array, the next one if it has none.
+    fn number(&mut self, node: &Node) -> usize {
+        let next = self.arrays.len();
+        let number = *self.numbers.entry(node.digest()).or_insert(next);
+        if number == next {
+            self.arrays.push((node.clone(), None));
+        }
+        number
+    }
+
+    fn array(&mut self, node: &Node) {
+        let number = self.number(node);
+        self.words.push(number as u64);
+    }
+
+    /// What there is to say of an array; its result, if it has one.
+    fn definition(&mut self, node: &Node) -> Option<Stored> {
+        // Another thread may store it meanwhile: whichever is found is written down, and stays true for this request.
+        let recipe = if node.stored().is_none() { node.recipe() } else { None };
+        let Some(recipe) = recipe else {
+            self.word(Word::StoredArray);
+            self.say((node.dtype(), node.extent().capacity(), node.extent().as_known().is_some()));
+            self.say((node.is_fallible(), node.longest_class()));
+            return Some(node.stored().expect("bug: neither result nor recipe").clone());
+        };
+        self.word(Word::PendingArray);
+        self.say((node.dtype(), node.is_fallible()));
+        self.name(node.op());
+        self.extent(node.extent());
+        self.words.push(node.asserts().len() as u64);
+        node.asserts().iter().for_each(|n| self.array(n));
+        self.recipe(&recipe);
+        None
+    }
+
+    fn recipe(&mut self, recipe: &Recipe) {
+        self.say(std::mem::discriminant(recipe));
+        // All fields, by name: one more has to be looked at here.
+        match recipe {
+            Recipe::Map { value, whole } => {
+                self.say(whole);
+                self.expr(value);
+            }
+            Recipe::Reduce { reducer, rows, nrows, nvals, inner, value } => {
+                self.say((reducer, inner));
+                self.rows(rows);
+                [nrows, nvals].into_iter().for_each(|e| self.extent(e));
+                self.expr(value);
+            }
+            Recipe::Product(product) => self.product(product),
+            Recipe::Scan { value, count } => {
+                self.extent(count);
+                self.expr(value);
+            }
+            Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
+                self.say((op, inner));
+                self.rows(rows);
+                [nrows, nvals].into_iter().for_each(|e| self.extent(e));
+                self.expr(value);
+            }
+            Recipe::Sort { key, count, bits } => {
+                self.say(bits);
+                self.extent(count);
+                self.expr(key);
+            }
+            Recipe::RowSort { rows, nrows, nvals, key, bits, longest } => {
+                self.say((bits, longest));
+                self.rows(rows);
+                [nrows, nvals].into_iter().for_each(|e| self.extent(e));
+                self.expr(key);
+            }
+            Recipe::Hash { op, rows, nrows, byte } => {
+                self.say(op);
+                self.rows(rows);
+                self.extent(nrows);
+                self.expr(byte);
+            }
+            Recipe::Marks { keep, count } => {
+                self.extent(count);
+                self.expr(keep);
+            }
+            Recipe::Compact { marks, value, count, inner } => {
+                self.say(inner);
+                self.array(marks);
+                self.extent(count);
+                self.expr(value);
+            }
+            Recipe::Assert { ok, count, check } => {
+                self.extent(count);
+                self.check(check);
+                self.expr(ok);
+            }
+        }
+    }
+
+    fn product(&mut self, product: &Product) {
+        let Product { batches, sizes, starts, operands, capacities, transposed, tiles, tile_capacity, tile } = product;
+        self.say((capacities, transposed, tile_capacity, tile));
+        self.extent(batches);
+        self.rows(tiles);
+        sizes.iter().chain(starts).chain(operands).for_each(|e| self.expr(e));
+    }
+
+    fn extent(&mut self, extent: &Extent) {
+        self.say((extent.capacity(), extent.live().is_some()));
+        if let Some(live) = extent.live() {
+            self.expr(live);
+        }
+    }
+
+    fn rows(&mut self, rows: &Rows) {
+        self.say(std::mem::discriminant(rows));
+        match rows {
+            Rows::Splits(splits) => self.array(splits),
+            Rows::Uniform(len) => self.say(len),
+        }
+    }
+
+    fn check(&mut self, check: &Check) {
+        let Check { op, what, location } = check;
+        self.name(op);
+        self.say(what);
+        self.say(location);
+    }
+
+    /// The expression, its operands after it, each in its place: what occurs twice is written once.
+    fn expr(&mut self, e: &Expr) {
+        let mut stack = vec![e];
+        while let Some(e) = stack.pop() {
+            let next = self.expressions.len() as u64;
+            let number = *self.expressions.entry(e.digest()).or_insert(next);
+            if number != next {
+                self.word(Word::Again);
+                self.words.push(number);
+                continue;
+            }
+            match e.kind() {
+                ExprKind::Index => self.word(Word::Index),
+                ExprKind::Scalar(s) => {
+                    self.word(Word::Scalar);
+                    self.say((s.dtype(), s.bits()));
+                }
+                ExprKind::Load(n, _) => {
+                    self.word(Word::Load);
+                    self.array(n);
+                }
+                ExprKind::RowOf(n, _) => {
+                    self.word(Word::RowOf);
+                    self.array(n);
+                }
+                ExprKind::Within(n, ..) => {
+                    self.word(Word::Within);
+                    self.array(n);
+                }
+                ExprKind::Unary(op, _) => {
+                    self.word(Word::Unary);
+                    self.say(op);
+                }
+                ExprKind::Binary(op, ..) => {
+                    self.word(Word::Binary);
+                    self.say(op);
+                }
+                ExprKind::Select(..) => self.word(Word::Select),
+                ExprKind::Cast(_) => {
+                    self.word(Word::Cast);
+                    self.say(e.dtype());
+                }
+                ExprKind::Bitcast(_) => {
+                    self.word(Word::Bitcast);
+                    self.say(e.dtype());
+                }
+                ExprKind::Checked(check, ..) => {
+                    self.word(Word::Checked);
+                    self.check(check);
+                }
+            }
+            stack.extend(e.operands());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::device::Device;
+    use crate::dtype::DType;
+    use crate::graph::opcode::{BinaryOp, ReduceOp};
+    use crate::graph::row_lengths::KnownLengths;
+
+    /// An array of its own.
+    fn array(device: &Device, dtype: DType, len: u32) -> Node {
+        Node::source(device.backend(), dtype, len, Arc::new(()))
+    }
+
+    /// Splits of so many rows, none longer than that.
+    fn splits(device: &Device, nrows: u32, longest: u32) -> Node {
+        let lengths = KnownLengths { longest, in_long_rows: 0 };
+        Node::source_splits(device.backend(), (nrows + 1, lengths), Arc::new(()))
+    }
+
+    fn map(like: &Node, value: Expr, asserts: &[Node]) -> Node {
+        Node::map(like.backend(), "map", like.extent().clone(), value, asserts)
+    }
+
+    fn own(n: &Node) -> Expr {
+        Expr::load(n, Expr::index())
+    }
+
+    fn sums(splits: &Node, values: &Node, op: ReduceOp, inner: u32) -> Node {
+        let (nrows, nvals) = (Extent::known(splits.extent().capacity() - 1), values.extent().clone());
+        let rows = (Rows::Splits(splits.clone()), nrows);
+        Node::reduce(values.backend(), "sums", op, rows, nvals, inner, own(values)).expect("small")
+    }
+
+    fn key(roots: &[Node]) -> Vec<u64> {
+        Request::new(roots).key().to_vec()
+    }
+
+    /// A sum of rows of what two arrays differ by, with a condition: everything in it is its own.
+    fn program(device: &Device, longest: u32) -> [Node; 4] {
+        let [a, b] = [9, 9].map(|len| array(device, DType::U32, len));
+        let ok = own(&b).lt(Expr::u32(100));
+        let check = Check::new("program", "numbers are small");
+        let condition = Node::assert(device.backend(), a.extent().clone(), ok, check);
+        let other =
+            Node::assert(device.backend(), a.extent().clone(), own(&a).lt(own(&b)), Check::new("program", "order"));
+        let difference = map(&a, own(&a).sub(own(&b)), &[condition, other]);
+        let out = sums(&splits(device, 5, longest), &difference, ReduceOp::Sum, 1);
+        [a, b, difference, out]
+    }
+
+    #[test]
+    fn the_same_over_other_inputs_is_one_request() {
+        let device = Device::cpu();
+        let programs: Vec<[Node; 4]> = [3, 7, 64, 64, 1].map(|longest| program(&device, longest)).to_vec();
+        let requests: Vec<Request> = programs.iter().map(|p| Request::new(&p[3..])).collect();
+        let first = &requests[0];
+        for (request, nodes) in requests.iter().zip(&programs) {
+            assert_eq!(request.key(), first.key());
+            assert_eq!(request.roots(), 0..1);
+            // Each finds its own arrays by the numbers of the others.
+            for (node, other) in nodes.iter().zip(&programs[0]) {
+                let number = first.number(other);
+                assert_eq!((request.number(node), request.array(number)), (number, node));
+                assert_eq!(request.stored(number).is_some(), node.stored().is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_planning_reads_makes_another_request() {
+        let device = Device::cpu();
+        let backend = device.backend();
+        let u32s = |len| array(&device, DType::U32, len);
+        let (a, b, c) = (u32s(9), u32s(9), u32s(9));
+        let plus = |x: &Node, y: &Node| map(x, own(x).add(own(y)), &[]);
+        let stored = plus(&a, &b);
+        stored.set_stored(Stored { data: Arc::new(()), status: Arc::from([]) });
+        let pending = plus(&b, &a);
+        let counted = |n: &Node| Extent::bounded(9, Expr::load(n, Expr::u32(0)));
+        let condition =
+            |what: &str| Node::assert(backend, a.extent().clone(), own(&a).lt(own(&b)), Check::new("op", what));
+        let [first, second] = ["one", "two"].map(condition);
+        let rows = |splits: &Node, op, inner| sums(splits, &a, op, inner);
+        let five = |longest| splits(&device, 5, longest);
+        let all: Vec<Vec<Node>> = vec![
+            vec![plus(&c, &b)],
+            vec![plus(&a, &a)],
+            vec![plus(&a, &pending)],
+            vec![plus(&b, &pending)],
+            vec![plus(&c, &pending)],
+            vec![plus(&a, &stored), plus(&b, &a)],
+            vec![plus(&b, &a), plus(&a, &stored)],
+            vec![plus(&u32s(9), &u32s(10))],
+            vec![plus(&u32s(10), &u32s(10))],
+            vec![map(&a, own(&array(&device, DType::I32, 9)).cast(DType::U32), &[])],
+            vec![map(&a, own(&array(&device, DType::F32, 9)).cast(DType::U32), &[])],
+            vec![map(&a, own(&a).binary(BinaryOp::Div, own(&b)), &[])],
+            vec![map(&a, own(&a).add(Expr::u32(3)), &[])],
+            vec![map(&a, own(&a).add(Expr::u32(4)), &[])],
+            vec![map(&a, own(&a).add(Expr::index()), &[])],
+            vec![map(&a, Expr::load(&b, own(&a)).add(Expr::index()), &[])],
+            vec![map(&a, own(&a).add(own(&b)), std::slice::from_ref(&first))],
+            vec![map(&a, own(&a).add(own(&b)), std::slice::from_ref(&second))],
+            vec![map(&a, own(&a).add(own(&b)), &[first.clone(), second.clone()])],
+            vec![map(&a, own(&a).checked(Check::new("op", "one"), own(&a).lt(own(&b))), &[])],
+            vec![map(&a, own(&a).checked(Check::new("op", "one"), own(&a).lt(own(&b))), &[])],
+            vec![Node::map(backend, "map", counted(&c), own(&a).add(own(&b)), &[])],
+            vec![Node::map(backend, "map", counted(&a), own(&a).add(own(&b)), &[])],
+            vec![Node::map(backend, "another", a.extent().clone(), own(&b).add(own(&c)), &[])],
+            vec![Node::splits(backend, "map", &counted(&c), &own(&a).add(own(&b)), &[first]).expect("small")],
+            vec![Node::scan(backend, "scan", a.extent().clone(), own(&a)).expect("small")],
+            vec![rows(&five(64), ReduceOp::Sum, 1)],
+            vec![rows(&five(65), ReduceOp::Sum, 1)],
+            vec![rows(&five(257), ReduceOp::Sum, 1)],
+            vec![rows(&five(u32::MAX), ReduceOp::Sum, 1)],
+            vec![rows(&five(64), ReduceOp::Min, 1)],
+            vec![rows(&five(64), ReduceOp::Sum, 2)],
+            vec![rows(&splits(&device, 6, 64), ReduceOp::Sum, 1)],
+            vec![rows(&u32s(6), ReduceOp::Max, 1)],
+        ];
+        // A result that is there is an array like any other.
+        assert_eq!(key(&[plus(&stored, &c)]), key(&[plus(&c, &b)]));
+        let keys: HashSet<Vec<u64>> = all.iter().map(|roots| key(roots)).collect();
+        let same: Vec<usize> =
+            (0..all.len()).filter(|&k| all[..k].iter().any(|other| key(other) == key(&all[k]))).collect();
+        assert_eq!((keys.len(), same), (all.len(), vec![]));
+    }
+}

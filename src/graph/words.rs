@@ -1,0 +1,36 @@
+//! Values as words of 64 bits, one for each number in them.
+
+use std::hash::Hasher;
+
+/// Hands on what is hashed instead of hashing it: a word for each number, and for bytes their number and a word for each eight.
+/// Values of one type that are not equal give different words.
+pub(super) struct InWords<F>(pub(super) F);
+
+impl<F: FnMut(u64)> Hasher for InWords<F> {
+    fn finish(&self) -> u64 {
+        unreachable!("bug: nothing is hashed")
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        (self.0)(bytes.len() as u64);
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            (self.0)(u64::from_le_bytes(word));
+        }
+    }
+    fn write_u8(&mut self, v: u8) {
+        (self.0)(v.into());
+    }
+    fn write_u32(&mut self, v: u32) {
+        (self.0)(v.into());
+    }
+    fn write_u64(&mut self, v: u64) {
+        (self.0)(v);
+    }
+    fn write_usize(&mut self, v: usize) {
+        (self.0)(v as u64);
+    }
+    fn write_isize(&mut self, v: isize) {
+        (self.0)(v as u64);
+    }
+}

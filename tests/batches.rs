@@ -1,0 +1,464 @@
+//! Batch after batch of one program: nothing is planned, compiled or allocated for the next batch of the same shapes, and
+//! whatever differs from the batch before gets its own values, those of the CPU bit for bit.
+
+mod common;
+
+use std::sync::{Barrier, Mutex, MutexGuard};
+use std::thread;
+
+use common::naive::{self, Rows};
+use common::outcome::bits;
+use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, s, to_host};
+
+/// Numbers without a pattern, the same in every run.
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn shuffled<T: Clone>(&mut self, all: &[T]) -> Vec<T> {
+        let mut all = all.to_vec();
+        (1..all.len()).rev().for_each(|k| all.swap(k, self.below(k as u64 + 1) as usize));
+        all
+    }
+
+    fn rows(&mut self, lengths: &[usize]) -> Rows<f32> {
+        lengths.iter().map(|&n| (0..n).map(|_| self.below(64) as f32 * 0.25 - 8.0).collect()).collect()
+    }
+
+    fn floats(&mut self, n: usize) -> Vec<f32> {
+        self.rows(&[n]).remove(0)
+    }
+}
+
+/// What a program works on.
+#[derive(Clone)]
+struct Batch {
+    x: Rows<f32>,
+    /// As many rows of other lengths.
+    y: Rows<f32>,
+    /// Values for the rows of `x`.
+    more: Vec<f32>,
+    /// A number a row.
+    weights: Vec<f32>,
+    /// Each row once, in some order.
+    order: Vec<i64>,
+    /// A place in the table for each value of `x`.
+    tokens: Vec<i32>,
+    /// Rows that belong together.
+    groups: Vec<u32>,
+    scale: f32,
+}
+
+const TABLE: [usize; 2] = [50, 8];
+
+impl Batch {
+    /// Of rows of these lengths, in an order and with values of that number.
+    fn new(lengths: &[usize], number: u64) -> Self {
+        let mut noise = Noise(number);
+        let lengths = noise.shuffled(lengths);
+        let other = noise.shuffled(&lengths);
+        let (values, n): (usize, _) = (lengths.iter().sum(), lengths.len());
+        let third = n as u32 / 3;
+        Self {
+            x: noise.rows(&lengths),
+            y: noise.rows(&other),
+            more: noise.floats(values),
+            weights: noise.floats(n),
+            order: noise.shuffled(&(0..n as i64).collect::<Vec<_>>()),
+            tokens: (0..values).map(|_| noise.below(TABLE[0] as u64) as i32).collect(),
+            groups: vec![0, third, third, n as u32],
+            scale: 1.5,
+        }
+    }
+
+    fn upload(&self, device: &Device) -> Result<Inputs> {
+        let dense = |shape: &[usize], values| HostTensor::dense(shape, values).to_device(device);
+        let x = naive::host::<f32>(&self.x).to_device(device)?;
+        let n = self.x.len();
+        let in_rows = |values: HostValues| {
+            let flat = dense(&[self.more.len()], values)?;
+            Tensor::from_row_partitions(&flat, x.partitions())
+        };
+        let grouped = HostTensor {
+            nested_row_splits: [vec![self.groups.clone()], naive::host::<f32>(&self.x).nested_row_splits].concat(),
+            uniform_row_lengths: vec![None; 2],
+            inner_shape: vec![self.more.len()],
+            values: HostValues::F32(self.more.clone()),
+        };
+        let inputs = Inputs {
+            y: naive::host::<f32>(&self.y).to_device(device)?,
+            more: in_rows(HostValues::F32(self.more.clone()))?,
+            tokens: in_rows(HostValues::I32(self.tokens.clone()))?,
+            weights: dense(&[n, 1], HostValues::F32(self.weights.clone()))?,
+            order: dense(&[n], HostValues::I64(self.order.clone()))?,
+            table: dense(&TABLE, HostValues::F32(Noise(7).floats(TABLE[0] * TABLE[1])))?,
+            grouped: grouped.to_device(device)?,
+            scale: self.scale,
+            x,
+        };
+        ragged::eval(&inputs.all())?;
+        Ok(inputs)
+    }
+}
+
+/// A batch on a device.
+struct Inputs {
+    x: Tensor,
+    y: Tensor,
+    more: Tensor,
+    weights: Tensor,
+    order: Tensor,
+    tokens: Tensor,
+    table: Tensor,
+    grouped: Tensor,
+    scale: f32,
+}
+
+impl Inputs {
+    fn all(&self) -> Vec<&Tensor> {
+        vec![&self.x, &self.y, &self.more, &self.weights, &self.order, &self.tokens, &self.table, &self.grouped]
+    }
+}
+
+type Program = (&'static str, fn(&Inputs) -> Result<Vec<Tensor>>);
+
+/// The benchmark's operations, and chains.
+const PROGRAMS: [Program; 24] = [
+    ("sum", |i| Ok(vec![i.x.reduce_sum(1, false)?])),
+    ("max", |i| Ok(vec![i.x.reduce_max(1, false)?])),
+    ("mean", |i| Ok(vec![i.x.reduce_mean(1, false)?])),
+    ("affine_sum", |i| Ok(vec![((&i.x * i.scale)? + 1f32)?.reduce_sum(1, false)?])),
+    ("row_add", |i| Ok(vec![(&i.x + &i.weights)?])),
+    ("slice_head", |i| Ok(vec![i.x.slice(s![.., ..8])?])),
+    ("slice_tail", |i| Ok(vec![i.x.slice(s![.., -8..])?])),
+    ("gather_rows", |i| Ok(vec![i.x.gather(&i.order, Some(0), 0)?])),
+    ("concat_axis1", |i| Ok(vec![Tensor::concat(&[&i.x, &i.y], 1)?])),
+    ("to_padded", |i| Ok(vec![i.x.to_tensor(0f32, Some(&[None, Some(64)]))?])),
+    ("softmax", |i| Ok(vec![i.x.softmax(1)?])),
+    ("mask", |i| Ok(vec![i.x.boolean_mask(&i.x.greater(i.scale)?)?])),
+    ("sort", |i| Ok(vec![i.x.sort(1, false)?])),
+    ("embed_mean", |i| Ok(vec![i.table.gather(&i.tokens, Some(0), 0)?.reduce_mean(1, false)?])),
+    ("standardised", |i| {
+        let (mean, std) = (i.x.reduce_mean(1, true)?, i.x.reduce_std(1, true)?);
+        Ok(vec![((&i.x - &mean)? / &std)?])
+    }),
+    ("moments", |i| {
+        let x = &i.x;
+        Ok(vec![
+            x.reduce_mean(1, false)?,
+            x.reduce_variance(1, false)?,
+            x.reduce_max(1, false)?,
+            x.reduce_min(1, false)?,
+        ])
+    }),
+    ("weighted softmax", |i| Ok(vec![(&i.x.softmax(1)? * &i.more)?.reduce_sum(1, false)?])),
+    ("smoothed", |i| {
+        let pairs = ((i.x.slice(s![.., ..-1])? * &i.weights)? + i.x.slice(s![.., 1..])?)?;
+        Ok(vec![Tensor::concat(&[&pairs, &i.y], 1)?.reduce_mean(1, false)?])
+    }),
+    ("by count", |i| {
+        let kept = i.x.boolean_mask(&i.x.greater(0f32)?)?;
+        let order = kept.row_lengths(1)?.argsort(0, true)?;
+        Ok(vec![kept, order])
+    }),
+    ("two levels", |i| Ok(vec![i.grouped.reduce_sum(2, false)?.reduce_max(1, false)?])),
+    ("wide", |i| Ok(vec![i.table.gather(&i.tokens, Some(0), 0)?.cumsum(1, false, false)?])),
+    ("one partition", |i| Ok(vec![((&i.x * &i.more)? - &i.x)?.reduce_sum(1, false)?])),
+    ("normed", |i| Ok(vec![((&i.x - &i.x.reduce_max(1, true)?)? * i.scale)?.cumsum(1, false, false)?])),
+    ("conditions", |i| Ok(vec![i.weights.gather(&i.tokens, Some(0), 0)?.reduce_sum(1, false)?])),
+];
+
+/// What the program gives for the batch, bit for bit, or the error.
+fn run((_, record): &Program, inputs: &Inputs) -> Vec<String> {
+    let read = record(inputs).and_then(|made| to_host(&made.iter().collect::<Vec<_>>()));
+    match read {
+        Ok(read) => read.iter().map(bits).collect(),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+/// What the CPU gives.
+fn wanted(program: &Program, batch: &Batch) -> Vec<String> {
+    run(program, &batch.upload(&Device::cpu()).expect("uploaded"))
+}
+
+/// Waits until no other test of this binary works on a device, so that its counts tell whose work it was.
+fn turn() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Row lengths of all kinds, none of several blocks.
+fn short() -> Vec<usize> {
+    [vec![0, 0, 31, 60, 1], [3, 0, 5, 1, 12].repeat(30)].concat()
+}
+
+/// As many rows of as many values, some of several blocks.
+fn long() -> Vec<usize> {
+    let mut lengths = short();
+    let spare: usize = lengths.iter_mut().skip(1).map(std::mem::take).sum();
+    lengths[0] = spare;
+    lengths
+}
+
+#[test]
+fn the_next_batch_of_the_same_shapes_makes_nothing_new() {
+    let _turn = turn();
+    for (label, device) in common::gpus() {
+        for lengths in [short(), long()] {
+            for program in &PROGRAMS {
+                // The first two fill the pool: what is read of a batch is given back after the next one is there.
+                for number in 0..5 {
+                    let what = format!("{label} {} batch {number}", program.0);
+                    let batch = Batch::new(&lengths, number);
+                    let inputs = batch.upload(&device).expect("uploaded");
+                    device.wait().expect("idle");
+                    let before = device.stats();
+                    let got = run(program, &inputs);
+                    let stats = device.stats() - before;
+                    assert_eq!(got, wanted(program, &batch), "{what}");
+                    if number > 0 {
+                        assert_eq!((stats.plans, stats.pipelines_compiled), (0, 0), "{what}");
+                        assert_eq!(stats.pool_misses, 0, "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_batch_again_needs_no_new_bind_groups_either() {
+    let _turn = turn();
+    for (label, device) in common::gpus() {
+        let inputs = Batch::new(&long(), 1).upload(&device).expect("uploaded");
+        for program in &PROGRAMS {
+            let runs = (0..3).map(|_| {
+                let before = device.stats();
+                (run(program, &inputs), device.stats() - before)
+            });
+            let runs: Vec<_> = runs.collect();
+            assert_eq!(runs[0].0, runs[2].0, "{label} {}", program.0);
+            assert_eq!(runs[2].1.bind_groups_created, 0, "{label} {}", program.0);
+        }
+    }
+}
+
+/// Runs the program over one batch after the other, on a device that has seen nothing, and compares each with the CPU.
+fn one_after_the_other(program: &Program, batches: &[(&str, &Batch)]) {
+    for (label, device) in common::gpus() {
+        for (k, (name, batch)) in batches.iter().enumerate() {
+            let got = run(program, &batch.upload(&device).expect("uploaded"));
+            assert_eq!(got, wanted(program, batch), "{label} {}: batch {k}, {name}", program.0);
+        }
+    }
+}
+
+#[test]
+fn batches_of_other_shapes_and_numbers_are_not_taken_for_the_last_one() {
+    let _turn = turn();
+    let first = Batch::new(&short(), 1);
+    let lengths = |f: &dyn Fn(&mut Vec<usize>)| {
+        let mut all = short();
+        f(&mut all);
+        Batch::new(&all, 2)
+    };
+    let more_rows = lengths(&|all| all.extend([0, 0, 0]));
+    let more_values = lengths(&|all| all[0] += 2000);
+    let no_values = lengths(&|all| all.fill(0));
+    let one_row = Batch::new(&[40], 3);
+    let none = Batch::new(&[], 4);
+    // As many rows and values, but rows of several blocks, which take more kernels.
+    let long = Batch::new(&long(), 5);
+    let scaled = Batch { scale: -0.25, ..first.clone() };
+    let unscaled = Batch { scale: 0.0, ..first.clone() };
+    let batches = [
+        ("the first", &first),
+        ("long rows", &long),
+        ("the first again", &first),
+        ("more rows", &more_rows),
+        ("more values", &more_values),
+        ("no values", &no_values),
+        ("another number", &scaled),
+        ("zero", &unscaled),
+        ("one row", &one_row),
+        ("no rows", &none),
+        ("long rows again", &long),
+        ("the first once more", &first),
+    ];
+    for program in &PROGRAMS {
+        one_after_the_other(program, &batches);
+    }
+}
+
+#[test]
+fn rows_about_as_long_as_a_kernel_takes_are_told_apart() {
+    let _turn = turn();
+    let program = |name: &str| PROGRAMS.iter().find(|p| p.0 == name).expect("a program");
+    // The longest row of blocks of one column, of eight columns, and of a sort: with as many rows and values each.
+    let names = ["sum", "standardised", "softmax", "wide", "embed_mean", "normed", "sort"];
+    for edge in [64, 128, 256, 512, 896] {
+        let of = |longest: usize, number| Batch::new(&[longest, 1000 - longest, 0, 2], number);
+        let batches = [of(edge.max(500), 1), of(edge.max(500) + 1, 2), of(edge, 3), of(999, 4), of(edge.max(500), 5)];
+        let named: Vec<(&str, &Batch)> = batches.iter().map(|b| ("at an edge", b)).collect();
+        names.iter().for_each(|name| one_after_the_other(program(name), &named));
+        let of = |longest: usize, number| {
+            let mut lengths = vec![edge; 20];
+            (lengths[0], lengths[1]) = (longest, 2 * edge - longest);
+            Batch::new(&lengths, number)
+        };
+        let batches = [of(edge, 1), of(edge + 1, 2), of(edge, 3), of(edge + 1, 4)];
+        let named: Vec<(&str, &Batch)> = batches.iter().map(|b| ("about an edge", b)).collect();
+        names.iter().for_each(|name| one_after_the_other(program(name), &named));
+    }
+}
+
+/// `a - b * c`, which tells its operands apart.
+fn mixed(a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Tensor> {
+    (a - &(b * c)?)?.reduce_sum(1, false)
+}
+
+#[test]
+fn operands_that_are_one_array_and_those_that_are_not_are_told_apart() {
+    let _turn = turn();
+    for (label, device) in common::gpus() {
+        let batches: Vec<Batch> = (0..3).map(|k| Batch::new(&short(), k)).collect();
+        let of = |device: &Device| -> Result<Vec<String>> {
+            let mut out = Vec::new();
+            for batch in &batches {
+                let Inputs { x, more, .. } = batch.upload(device)?;
+                // The same rows as an array of their own.
+                let copy = naive::host::<f32>(&batch.x).to_device(device)?;
+                for [a, b, c] in [[&x, &x, &x], [&x, &more, &x], [&x, &x, &more], [&more, &x, &x], [&x, &more, &more]] {
+                    out.push(bits(&mixed(a, b, c)?.to_host()?));
+                }
+                for [a, b, c] in [[&x, &x, &copy], [&copy, &more, &x], [&x, &copy, &x], [&copy, &copy, &copy]] {
+                    out.push(bits(&mixed(a, b, c)?.to_host()?));
+                }
+            }
+            Ok(out)
+        };
+        assert_eq!(of(&device).expect("computed"), of(&Device::cpu()).expect("computed"), "{label}");
+    }
+}
+
+#[test]
+fn what_is_kept_from_before_is_read_and_what_is_not_is_computed() {
+    let _turn = turn();
+    let of = |device: &Device| -> Result<Vec<String>> {
+        let mut out = Vec::new();
+        let mut kept: Vec<Tensor> = Vec::new();
+        for number in 0..6 {
+            let i = Batch::new(&short(), number).upload(device)?;
+            // A result that is there already, of this batch or of the last one; or one that is not.
+            let sorted = i.x.sort(1, false)?;
+            let most = i.x.reduce_max(1, true)?;
+            match number % 3 {
+                0 => sorted.eval()?,
+                1 => most.eval()?,
+                _ => {}
+            }
+            let y = ((&i.x - &most)? * &i.weights)?;
+            let z = Tensor::concat(&[&y, &sorted], 1)?.reduce_sum(1, false)?;
+            out.push(bits(&z.to_host()?));
+            if let Some(last) = kept.last() {
+                out.push(bits(&(last + &most.reduce_sum(1, false)?)?.to_host()?));
+            }
+            // Only some of the results, and in another order.
+            let asked = [[&z, &y], [&y, &most], [&most, &y]][number as usize % 3];
+            out.extend(to_host(&asked)?.iter().map(bits));
+            kept.push(z);
+        }
+        // No later batch has written over an earlier one's results.
+        for z in &kept {
+            out.push(bits(&z.to_host()?));
+        }
+        Ok(out)
+    };
+    for (label, device) in common::gpus() {
+        assert_eq!(of(&device).expect("computed"), of(&Device::cpu()).expect("computed"), "{label}");
+    }
+}
+
+#[test]
+fn results_that_are_alive_are_not_written_over() {
+    let _turn = turn();
+    for (label, device) in common::gpus() {
+        for program in &PROGRAMS {
+            let batches: Vec<Batch> = (0..3).map(|k| Batch::new(&short(), k)).collect();
+            let all: Vec<Vec<Tensor>> = batches
+                .iter()
+                .map(|batch| {
+                    let made = batch.upload(&device).and_then(|i| program.1(&i)).expect("recorded");
+                    ragged::eval(&made.iter().collect::<Vec<_>>()).expect("computed");
+                    made
+                })
+                .collect();
+            for (batch, made) in batches.iter().zip(&all) {
+                let got = to_host(&made.iter().collect::<Vec<_>>()).expect("read");
+                let got: Vec<String> = got.iter().map(bits).collect();
+                assert_eq!(got, wanted(program, batch), "{label} {}", program.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_condition_is_that_of_its_batch_and_of_its_caller() {
+    let _turn = turn();
+    let program = PROGRAMS.iter().find(|p| p.0 == "conditions").expect("a program");
+    let good = Batch::new(&short(), 1);
+    let mut bad = Batch::new(&short(), 2);
+    bad.tokens[17] = 100_000;
+    for (label, device) in common::gpus() {
+        let run = |batch: &Batch| run(program, &batch.upload(&device).expect("uploaded"));
+        assert_eq!(run(&good), wanted(program, &good), "{label}");
+        let error = run(&bad);
+        assert!(error[0].contains("batches.rs"), "{label}: {error:?}");
+        assert_eq!(error, wanted(program, &bad), "{label}");
+        assert_eq!(run(&good), wanted(program, &good), "{label}: an error is none of the next batch");
+        // The same operations, called elsewhere, say where.
+        let i = bad.upload(&device).expect("uploaded");
+        let (here, read) = (line!(), i.weights.gather(&i.tokens, Some(0), 0).and_then(|t| t.to_host()));
+        let there = line!() + 1;
+        let again = i.weights.gather(&i.tokens, Some(0), 0).and_then(|t| t.to_host());
+        for (line, read) in [(here, read), (there, again)] {
+            let error = read.expect_err("100000 is no row").to_string();
+            assert!(error.contains(&format!("batches.rs:{line}")), "{label} line {line}: {error}");
+        }
+    }
+}
+
+#[test]
+fn threads_with_batches_of_their_own_share_a_plan() {
+    let _turn = turn();
+    const THREADS: usize = 6;
+    if common::gpus().is_empty() {
+        return;
+    }
+    let device = Device::gpu_with(&DeviceOptions::default()).expect("opens again");
+    let batches: Vec<Batch> = (0..THREADS as u64).map(|k| Batch::new(&short(), k)).collect();
+    for program in &PROGRAMS {
+        let barrier = Barrier::new(THREADS);
+        thread::scope(|scope| {
+            for batch in &batches {
+                let (device, barrier) = (&device, &barrier);
+                scope.spawn(move || {
+                    let inputs = batch.upload(device).expect("uploaded");
+                    barrier.wait();
+                    for round in 0..3 {
+                        assert_eq!(run(program, &inputs), wanted(program, batch), "{} round {round}", program.0);
+                    }
+                });
+            }
+        });
+        let before = device.stats();
+        let last = Batch::new(&short(), 100);
+        assert_eq!(run(program, &last.upload(&device).expect("uploaded")), wanted(program, &last), "{}", program.0);
+        assert_eq!((device.stats() - before).plans, 0, "{}", program.0);
+    }
+}
