@@ -19,7 +19,16 @@ fn lengths() -> Vec<u32> {
 }
 
 fn ragged(values: impl Fn(u32) -> HostValues) -> HostTensor {
-    let splits = common::random::splits(&lengths());
+    ragged_of(&lengths(), values)
+}
+
+/// The same rows so many times.
+fn repeated(times: usize, values: impl Fn(u32) -> HostValues) -> HostTensor {
+    ragged_of(&lengths().repeat(times), values)
+}
+
+fn ragged_of(lengths: &[u32], values: impl Fn(u32) -> HostValues) -> HostTensor {
+    let splits = common::random::splits(lengths);
     let n = splits[splits.len() - 1];
     HostTensor {
         nested_row_splits: vec![splits],
@@ -85,16 +94,13 @@ const OPS: &[Op] = &[
     }),
 ];
 
-#[test]
-fn every_kernel_crosses_windows() {
-    let Some(device) = windowed(8192) else { return };
+/// What goes wrong with `ops` of the tensors on the device, against the CPU.
+fn wrong(device: &Device, ops: &[Op], tensors: &[(&str, HostTensor)]) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (dtype, host) in
-        [("f32", ragged(floats)), ("i64", ragged(longs)), ("i16", ragged(shorts)), ("u8", ragged(bytes))]
-    {
+    for (dtype, host) in tensors {
         let on = |device: &Device| host.to_device(device).expect("valid");
-        let (here, there) = (on(&Device::cpu()), on(&device));
-        for (what, op) in OPS {
+        let (here, there) = (on(&Device::cpu()), on(device));
+        for (what, op) in ops {
             let want = outcome(&op(&here).and_then(|t| t.to_host()), bits);
             let got = outcome(&op(&there).and_then(|t| t.to_host()), bits);
             if want != got {
@@ -102,6 +108,38 @@ fn every_kernel_crosses_windows() {
             }
         }
     }
+    wrong
+}
+
+#[test]
+fn every_kernel_crosses_windows() {
+    let Some(device) = windowed(8192) else { return };
+    let tensors = [("f32", ragged(floats)), ("i64", ragged(longs)), ("i16", ragged(shorts)), ("u8", ragged(bytes))];
+    let wrong = wrong(&device, OPS, &tensors);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The first adapter with no more bindings than the smallest has, of that many bytes each.
+fn smallest(max_binding: u64) -> Option<Device> {
+    let options = DeviceOptions::default().core_limits(true).max_binding(Some(max_binding));
+    (!common::gpus().is_empty()).then(|| Device::gpu_with(&options).expect("the first adapter opens with less"))
+}
+
+#[test]
+fn eight_bindings_are_enough() {
+    let Some(device) = smallest(8192) else { return };
+    let tensors = [("f32", ragged(floats)), ("i64", ragged(longs)), ("i16", ragged(shorts)), ("u8", ragged(bytes))];
+    let wrong = wrong(&device, OPS, &tensors);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Hundreds of windows an array, of which a kernel binds a few at a time.
+#[test]
+fn eight_bindings_are_enough_for_hundreds_of_windows() {
+    let Some(device) = smallest(8192) else { return };
+    let tensors = [("f32", repeated(16, floats)), ("u8", repeated(16, bytes))];
+    let ops: Vec<Op> = OPS.iter().copied().filter(|(what, _)| *what != "products").collect();
+    let wrong = wrong(&device, &ops, &tensors);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -138,7 +176,7 @@ fn arrays_of_hundreds_of_megabytes() {
     }
 }
 
-/// What does not fit the bindings that a kernel may have is refused, whole.
+/// What would take more dispatches than a submission holds is refused, whole.
 #[test]
 fn too_many_windows_are_an_error() {
     let Some(device) = windowed(8192) else { return };

@@ -11,6 +11,7 @@ mod fuse_rows;
 pub(crate) mod marks;
 pub(crate) mod node;
 pub(crate) mod opcode;
+mod plain;
 pub(crate) mod plan;
 mod recipe;
 pub(crate) mod reducer;

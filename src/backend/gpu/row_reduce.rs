@@ -24,6 +24,12 @@ const BINS_A_GROUP: u32 = 256;
 /// Costs and flat positions stay below 2^32 by this much, so that the shader's sums cannot wrap.
 const MARGIN: u64 = 1 << 14;
 
+/// The parameter word of the cost of a tile.
+pub(super) const TILE_COST: usize = 5;
+
+/// The cost of a tile of one column where arrays are bound in part: what it reads fits the smallest binding.
+const PART_TILE: u32 = 512;
+
 /// The widest value: its columns have to fit the third dimension of the grid of `level2`, 16 a workgroup.
 const MAX_INNER: u32 = 16 * MAX_GROUPS;
 
@@ -49,6 +55,16 @@ impl Grid {
     pub fn for_rows_up_to(self, longest: u32) -> Self {
         if longest > self.block { self } else { Self { level2: None, part_len: 1, ..self } }
     }
+}
+
+/// What a walk over rows is told where its arrays are bound in part: positions alone say which tile a value is in.
+pub(super) fn in_parts(grid: Grid) -> Grid {
+    let [rows, nvals, inner, _, _, tile, column_bits, zero] = grid.head;
+    let tile = if inner == 1 { PART_TILE } else { tile.min(64) };
+    let tiles = nvals / tile + 1;
+    let (x, y) = fold_grid(tiles);
+    let level1 = (x, y, grid.level1.2);
+    Grid { level1, head: [rows, nvals, inner, tiles, 0, tile, column_bits, zero], ..grid }
 }
 
 /// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
@@ -117,9 +133,13 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
     let state = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
     let (tile, lanes) = lanes(state);
     let grid = grid(nvals.capacity(), nrows.capacity(), *inner, tile);
-    let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest())) else {
+    let Some(mut grid) = grid.map(|g| g.for_rows_up_to(rows.longest())) else {
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row reduction"));
     };
+    if step.is_oversized() {
+        grid = in_parts(grid);
+    }
+    let tile = if *inner == 1 { grid.head[TILE_COST] } else { tile };
     let mut m = Module::new(step, first_slot);
     partition(&mut m, rows, nrows);
     let elem = m.row_pass(pass, rows);
