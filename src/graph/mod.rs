@@ -1,10 +1,12 @@
 //! The expression graph: what is to be computed, independent of who computes it.
 
 pub(crate) mod backend;
+mod conditions;
 mod convert;
 pub(crate) mod digest;
 pub(crate) mod expr;
 pub(crate) mod extent;
+mod fetch;
 pub(crate) mod finish;
 mod fold;
 mod fuse_rows;

@@ -12,47 +12,19 @@
 //!
 //! What remains reads large arrays at positions that the host knows, or one of them at any. This is the way of last resort:
 //! it stores and reads what would otherwise stay in registers. A number that was stored and loaded is the number, so that no
-//! bit changes. Products and hashes stay as they are: they are refused where they bind too many windows.
+//! bit changes. A hash is refused where it binds too many windows.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use super::digest::Digest;
-use super::expr::{Check, Expr, ExprKind};
+use super::expr::{Expr, ExprKind};
 use super::extent::Extent;
+use super::fetch::is_own;
 use super::marks::Marks;
-use super::node::{Node, Recipe, Rows, for_each_node};
-use super::plan::{PlanLimits, Step, as_own_row, fits, for_each_expr};
+use super::node::{Node, Product, Recipe, Rows};
+use super::plan::{PlanLimits, Step, as_own_row, for_each_expr};
 use super::row_pass::{RowPass, RowResult};
-use super::unfused::{Kept, Unfused};
-
-impl Step {
-    /// Whether an array is larger than a binding, and there are too few bindings for the windows of all of them.
-    pub(crate) fn is_oversized(&self) -> bool {
-        let is_large = |n: &Node| self.limits.windows(n.bytes()) > 1;
-        let outputs = self.outputs();
-        if !self.reads.iter().chain(outputs.iter().copied()).any(is_large) {
-            return false;
-        }
-        let status = u32::from(!self.checks.is_empty() || matches!(self.recipe, Recipe::Assert { .. }));
-        let at_own = self.at_own_position();
-        let once = |n: &Node| at_own.contains(&n.digest());
-        !fits(&self.recipe, outputs.into_iter(), self.reads.iter(), &once, status, self.limits)
-    }
-
-    /// The large array that a map fetches from, a part at a time: all that it does is to read it at a computed position, or
-    /// to search it.
-    pub(crate) fn fetches(&self) -> Option<&Node> {
-        let Recipe::Map { value, .. } = &self.recipe else { return None };
-        let (node, at) = match value.kind() {
-            ExprKind::Load(n, at) if !at.is_index() => (n, at),
-            ExprKind::RowOf(n, at) => (n, at),
-            _ => return None,
-        };
-        let is_read_once = !arrays(at).contains(&node.digest());
-        (is_read_once && self.limits.windows(node.bytes()) > 1 && self.is_oversized()).then_some(node)
-    }
-}
+use super::unfused::Unfused;
 
 /// The step, after those that store what it reads. `done` are the nodes that steps so far compute.
 pub(super) fn steps(step: Step, done: &mut HashSet<Digest>) -> Vec<Step> {
@@ -62,21 +34,22 @@ pub(super) fn steps(step: Step, done: &mut HashSet<Digest>) -> Vec<Step> {
     all.steps
 }
 
-struct Plain<'a> {
+pub(super) struct Plain<'a> {
     /// What it is all for.
-    of: Node,
-    limits: PlanLimits,
-    done: &'a mut HashSet<Digest>,
-    steps: Vec<Step>,
+    pub(super) of: Node,
+    pub(super) limits: PlanLimits,
+    pub(super) done: &'a mut HashSet<Digest>,
+    pub(super) steps: Vec<Step>,
     /// Plain expressions, by those that they come from and the number of positions.
-    memo: HashMap<(Digest, u32), Expr>,
+    pub(super) memo: HashMap<(Digest, u32), Expr>,
 }
 
 impl Plain<'_> {
     fn resolve(&mut self, step: Step) -> Step {
         let recipe = match step.recipe {
-            // Their kernels bind all windows, or none.
-            Recipe::Product(_) | Recipe::Hash { .. } => return step,
+            // Its kernel binds all windows, or none.
+            Recipe::Hash { .. } => return step,
+            Recipe::Product(p) => Recipe::Product(Box::new(self.product(*p))),
             Recipe::Map { value, whole } => {
                 Recipe::Map { value: self.whole(&value, step.out.extent().capacity()), whole }
             }
@@ -127,127 +100,12 @@ impl Plain<'_> {
         finished(out)
     }
 
-    /// A step of its own, and what it computes.
-    fn step(&mut self, out: Node, recipe: Recipe) -> Node {
-        if out.stored().is_some() || (!self.done.insert(out.digest()) && out != self.of) {
-            return out;
-        }
-        let live = out.extent().live().cloned();
-        let (limits, fused) = (self.limits, vec![self.of.op()]);
-        let (reads, checks, after, kept) = (Vec::new(), Vec::new(), Vec::new(), Kept::default());
-        let (pass, row_context) = (None, None);
-        let step =
-            Step { out: out.clone(), recipe, pass, live, reads, limits, checks, after, row_context, fused, kept };
-        self.steps.push(finished(step));
-        out
-    }
-
-    /// The map of that extent.
-    fn map(&mut self, extent: Extent, value: Expr) -> Node {
-        let out = Node::map(self.of.backend(), self.of.op(), extent, value.clone(), &[]);
-        self.step(out, Recipe::Map { value, whole: false })
-    }
-
-    /// The expression of what is stored of it at each of so many positions. The conditions in it stay where it stands, since
-    /// they may hold in one branch of a choice only.
-    fn stored(&mut self, e: &Expr, positions: u32) -> Expr {
-        let node = self.map(Extent::known(positions), unconditional(e));
-        let value = Expr::load(&node, Expr::index());
-        conditions(e).into_iter().rev().fold(value, |v, (check, ok)| v.checked(check, ok))
-    }
-
-    /// The same of an array that is not `node`, though it may hold the same numbers: it is longer.
-    fn copied(&mut self, e: &Expr, node: &Node, positions: u32) -> Expr {
-        self.stored(e, positions.max(node.extent().capacity()) + 1)
-    }
-
-    /// An expression of the same value at each of so many positions, plain.
-    fn plain(&mut self, e: &Expr, positions: u32) -> Expr {
-        let key = (e.digest(), positions);
-        if let Some(known) = self.memo.get(&key) {
-            return known.clone();
-        }
-        let operands: Vec<Expr> = e.operands().map(|o| self.plain(o, positions)).collect();
-        let mut out = e.with_operands(operands.into_iter());
-        if let ExprKind::Within(splits, row, offset) = out.kind()
-            && self.is_large(splits)
-        {
-            let start = self.fetched(&Expr::load(splits, row.clone()), positions);
-            out = start.add(offset.clone());
-        }
-        out = self.fetched(&out, positions);
-        out = self.narrowed(out, positions);
-        self.memo.insert(key, out.clone());
-        out
-    }
-
-    /// The same for a map of its own: if it only loads what was fetched last, it fetches that itself.
-    fn whole(&mut self, e: &Expr, positions: u32) -> Expr {
-        let value = self.plain(e, positions);
-        if let ExprKind::Load(n, at) = value.kind()
-            && at.is_index()
-            && let Some(last) = self.steps.pop_if(|s| s.out == *n && s.fetches().is_some())
-            && let Recipe::Map { value, .. } = last.recipe
-        {
-            if last.out != self.of {
-                self.done.remove(&last.out.digest());
-            }
-            return value;
-        }
-        value
-    }
-
-    fn is_large(&self, n: &Node) -> bool {
-        self.limits.windows(n.bytes()) > 1
-    }
-
-    /// What is read of a large array, or found in it, as fetched.
-    fn fetched(&mut self, e: &Expr, positions: u32) -> Expr {
-        let (node, at) = match e.kind() {
-            ExprKind::Load(n, at) if !at.is_index() => (n, at),
-            ExprKind::RowOf(n, at) => (n, at),
-            _ => return e.clone(),
-        };
-        if !self.is_large(node) {
-            return e.clone();
-        }
-        let read = arrays(at);
-        let at = if read.contains(&node.digest()) {
-            self.copied(at, node, positions)
-        } else if read.len() > 1 {
-            self.stored(at, positions)
-        } else {
-            at.clone()
-        };
-        self.stored(&e.with_operands(std::iter::once(at)), positions)
-    }
-
-    /// The expression with parts of it stored, until a map can bind the arrays that it reads.
-    fn narrowed(&mut self, mut e: Expr, positions: u32) -> Expr {
-        // Beside its output and the block of conditions.
-        let most = self.limits.arrays.saturating_sub(2).max(3) as usize;
-        while arrays(&e).len() > most {
-            let mut operands: Vec<Expr> = e.operands().cloned().collect();
-            let Some(widest) = operands.iter_mut().max_by_key(|o| arrays(o).len()) else { break };
-            let narrow = self.stored(widest, positions);
-            if arrays(&narrow).len() >= arrays(widest).len() {
-                break;
-            }
-            *widest = narrow;
-            e = e.with_operands(operands.into_iter());
-        }
-        e
-    }
-
     /// What a primitive is given, `inner` numbers for each of so many elements: stored.
     fn numbers(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
         let count = self.count(count);
         let numbers = count.times(self.of.op(), u64::from(inner)).unwrap_or(count);
         let value = self.plain(e, numbers.capacity());
-        if matches!(value.kind(), ExprKind::Load(_, at) if at.is_index()) {
-            return value;
-        }
-        Expr::load(&self.map(numbers, value), Expr::index())
+        if is_own(&value) { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
     }
 
     /// A count that reads one element at most.
@@ -304,6 +162,45 @@ impl Plain<'_> {
         position.mul(each.clone()).add(Expr::index().rem(each))
     }
 
+    /// A product of two arrays, with what it is told of each batch in one other.
+    fn product(&mut self, p: Product) -> Product {
+        let batches = self.count(&p.batches);
+        let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
+        let told = self.side_by_side(&all, batches.capacity());
+        let numbers = |k: usize| told[k].clone();
+        let (sizes, starts) = ([0, 1, 2].map(numbers), [3, 4, 5].map(numbers));
+        let mut operand = |k: usize| {
+            let value = self.plain(&p.operands[k], p.capacities[k]);
+            if is_own(&value) { value } else { self.stored(&value, p.capacities[k]) }
+        };
+        let mut operands = [operand(0), operand(1)];
+        if let [Some(left), Some(right)] = operands.each_ref().map(Expr::node)
+            && left == right
+        {
+            let left = left.clone();
+            operands[1] = self.copied(&operands[1], &left, p.capacities[1]);
+        }
+        Product { batches, sizes, starts, operands, ..p }
+    }
+
+    /// The same numbers, u32 each, those that read arrays in one, beside one another for each of so many positions.
+    fn side_by_side(&mut self, all: &[Expr], positions: u32) -> Vec<Expr> {
+        let reading: Vec<&Expr> = all.iter().filter(|e| e.reads()).collect();
+        let width = reading.len() as u32;
+        let Some(numbers) = positions.checked_mul(width).filter(|&n| n > 0) else { return all.to_vec() };
+        let (at, which) = (Expr::index().div(Expr::u32(width)), Expr::index().rem(Expr::u32(width)));
+        let one_of = |rest: Expr, (k, e): (u32, &&Expr)| which.clone().eq(Expr::u32(k)).select(e.at(&at), rest);
+        let value = (0..).zip(&reading).fold(Expr::u32(0), one_of);
+        let value = self.plain(&value, numbers);
+        let array = self.stored(&value, numbers);
+        let mut next = 0..;
+        let placed = |e: &Expr| match e.reads() {
+            false => e.clone(),
+            true => array.at(&Expr::index().mul(Expr::u32(width)).add(Expr::u32(next.next().unwrap_or(0)))),
+        };
+        all.iter().map(placed).collect()
+    }
+
     /// Where the elements of rows come from, sorted by key and then, stably, by row.
     fn sorted(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, bits: u32) -> Expr {
         let (backend, op) = (self.of.backend().clone(), self.of.op());
@@ -322,7 +219,7 @@ impl Plain<'_> {
 }
 
 /// The step with what it reads and looks at, as its expressions say.
-fn finished(mut step: Step) -> Step {
+pub(super) fn finished(mut step: Step) -> Step {
     let mut own_row = None;
     step.checks.clear();
     step.reads.extend(step.recipe.array().cloned());
@@ -354,63 +251,72 @@ fn finished(mut step: Step) -> Step {
     step
 }
 
-/// The arrays that an expression reads.
-fn arrays(e: &Expr) -> HashSet<Digest> {
-    let mut out = HashSet::new();
-    for_each_node(e, &mut |n| {
-        out.insert(n.digest());
-    });
-    out
-}
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
 
-/// The expression without the conditions in it.
-fn unconditional(e: &Expr) -> Expr {
-    fn go(e: &Expr, memo: &mut HashMap<Digest, Expr>) -> Expr {
-        if !e.has_conditions() {
-            return e.clone();
-        }
-        if let Some(known) = memo.get(&e.digest()) {
-            return known.clone();
-        }
-        let out = match e.kind() {
-            ExprKind::Checked(_, _, value) => go(value, memo),
-            _ => e.with_operands(e.operands().map(|o| go(o, memo)).collect::<Vec<_>>().into_iter()),
+    use super::*;
+    use crate::backend::cpu::CpuBackend;
+    use crate::dtype::DType;
+    use crate::graph::backend::BackendRef;
+    use crate::graph::expr::Check;
+    use crate::graph::opcode::ReduceOp;
+    use crate::graph::plan::{Longs, plan};
+
+    const N: u32 = 100_000;
+
+    fn source(backend: &BackendRef, dtype: DType, len: u32) -> Node {
+        Node::source(backend, dtype, len, Arc::new(()))
+    }
+
+    /// The kinds of the steps that the node takes where a binding has 8 KiB.
+    fn kinds(node: &Node) -> Vec<&'static str> {
+        let limits = PlanLimits { max_binding: 8 << 10, ..PlanLimits::of_core_webgpu(Longs::Native) };
+        let steps = plan(std::slice::from_ref(node), limits).steps;
+        assert!(steps.iter().all(|s| s.limits.windows(s.out.bytes()) > 1 || s.out.extent().capacity() <= 1));
+        let kind = |s: &Step| match (&s.recipe, s.fetches()) {
+            (Recipe::Map { .. }, Some(_)) => "fetch",
+            (Recipe::Map { .. }, None) if s.is_oversized() => "too large",
+            (recipe, _) => recipe.family(),
         };
-        memo.insert(e.digest(), out.clone());
-        out
+        steps.iter().map(kind).collect()
     }
-    go(e, &mut HashMap::new())
-}
 
-/// A condition, and what must hold.
-type Condition = (Arc<Check>, Expr);
-
-/// The conditions in an expression, themselves without any. What stands in one branch of a choice holds where the other one
-/// is taken.
-fn conditions(e: &Expr) -> Vec<Condition> {
-    fn go(e: &Expr, memo: &mut HashMap<Digest, Vec<Condition>>) -> Vec<Condition> {
-        if !e.has_conditions() {
-            return Vec::new();
-        }
-        if let Some(known) = memo.get(&e.digest()) {
-            return known.clone();
-        }
-        let mut out: Vec<Condition> = Vec::new();
-        for (k, operand) in e.operands().enumerate() {
-            let excused = |ok: Expr| match (e.kind(), k) {
-                (ExprKind::Select(taken, ..), 1) => ok.or(unconditional(taken).not()),
-                (ExprKind::Select(taken, ..), 2) => ok.or(unconditional(taken)),
-                _ => ok,
-            };
-            out.extend(go(operand, memo).into_iter().map(|(check, ok)| (check, excused(ok))));
-        }
-        if let ExprKind::Checked(check, ok, _) = e.kind() {
-            out.push((check.clone(), unconditional(ok)));
-        }
-        let mut seen = HashSet::new();
-        out.retain(|(check, ok)| seen.insert((check.clone(), ok.digest())));
-        memo.insert(e.digest(), out.clone());
-        out
+    #[test]
+    fn what_is_read_at_computed_positions_is_fetched() {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        let (x, at) = (source(&backend, DType::F32, N), source(&backend, DType::U32, N));
+        let place = Expr::load(&at, Expr::index());
+        let map = |value: Expr| Node::map(&backend, "test", Extent::known(N), value, &[]);
+        let taken = Expr::load(&x, place.clone());
+        assert_eq!(kinds(&map(taken.clone())), ["fetch"]);
+        let next = Expr::load(&x, place.clone().add(Expr::u32(1)));
+        assert_eq!(kinds(&map(taken.clone().add(next))), ["fetch", "fetch", "map"]);
+        // An array that is read by what it holds is read as two.
+        assert_eq!(kinds(&map(Expr::load(&at, place.clone()))), ["map", "fetch"]);
+        // A condition stays with its reader.
+        let checked = place.clone().checked(Check::new("test", "it is even"), place.rem(Expr::u32(2)).eq(Expr::u32(0)));
+        assert_eq!(kinds(&map(Expr::load(&x, checked))), ["fetch", "map"]);
     }
-    go(e, &mut HashMap::new())
+
+    #[test]
+    fn what_kernels_are_given_is_stored_first() {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        let (x, at) = (source(&backend, DType::U32, N), source(&backend, DType::U32, N));
+        let count = Expr::load(&at, Expr::u32(N - 1));
+        let keys = Expr::load(&x, Expr::index()).add(Expr::load(&at, Expr::index()));
+        let sort = |count| Node::sort(&backend, "test", count, keys.clone(), 32);
+        assert_eq!(kinds(&sort(Extent::known(N))), ["map", "sort"]);
+        assert_eq!(kinds(&sort(Extent::bounded(N, count))), ["fetch", "map", "sort"]);
+        let splits = source(&backend, DType::U32, N);
+        let rows = || (Rows::Splits(splits.clone()), Extent::known(N - 1));
+        let sorted = Node::row_sort(&backend, "test", rows(), Extent::known(N), (keys.clone(), 32), u32::MAX);
+        assert_eq!(kinds(&sorted), ["map", "sort", "fetch", "sort", "fetch"]);
+        let sums = Node::reduce(&backend, "test", ReduceOp::Sum, rows(), Extent::known(N), 1, keys).expect("small");
+        assert_eq!(kinds(&sums), ["map", "row_reduce"]);
+        // Rows whose values are their own starts.
+        let own = Expr::load(&splits, Expr::index());
+        let sums = Node::reduce(&backend, "test", ReduceOp::Sum, rows(), Extent::known(N), 1, own).expect("small");
+        assert_eq!(kinds(&sums), ["map", "row_reduce"]);
+    }
 }

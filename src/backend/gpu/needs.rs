@@ -6,12 +6,13 @@
 use super::codegen::Binding;
 use super::launch::Launch;
 use super::map::MAP_TILE;
+use super::matmul::TERMS_END;
 use super::row_reduce::TILE_COST;
 use super::{scan, sort};
 use crate::backend::cpu::{row_reduce, row_scan};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::marks;
-use crate::graph::node::{Node, Recipe, Rows};
+use crate::graph::node::{Node, Product, Recipe, Rows};
 use crate::graph::plan::Step;
 
 /// What of an array the workgroups of a dispatch need.
@@ -37,9 +38,9 @@ pub(super) enum Need {
     },
 }
 
-/// What the launch needs of each array that it binds. `None` if that is not known.
-pub(super) fn needs(step: &Step, launch: &Launch) -> Option<Vec<Need>> {
-    let of = |b: &Binding| match &step.recipe {
+/// What the launch needs of each array that it binds, of elements of these sizes. `None` if that is not known.
+pub(super) fn needs(step: &Step, launch: &Launch, elements: &[u64]) -> Option<Vec<Need>> {
+    let of = |(b, &element): (&Binding, &u64)| match &step.recipe {
         Recipe::Map { .. } => fetched(step, b),
         Recipe::Scan { .. } => Some(scanned(launch, b, matches!(b, Binding::Output(_)))),
         Recipe::Marks { count, .. } => Some(marked(launch, b, count.capacity())),
@@ -47,15 +48,16 @@ pub(super) fn needs(step: &Step, launch: &Launch) -> Option<Vec<Need>> {
         Recipe::Reduce { rows: Rows::Splits(splits), value, inner, .. } if reads_apart(value, splits) => {
             let results = Need::Rows { bytes: u64::from(*inner) * size(&step.out), more: 0 };
             let block = row_reduce::block_len(*inner as usize);
-            Some(walked(launch, b, splits, (*inner, block), |_| results.clone()))
+            Some(walked(step, launch, (b, element), splits, (*inner, block), |_| results.clone()))
         }
         Recipe::RowScan { rows: Rows::Splits(splits), value, inner, .. } if reads_apart(value, splits) => {
             let block = row_scan::block_len(*inner as usize);
-            Some(walked(launch, b, splits, (*inner, block), |values| values(&step.out)))
+            Some(walked(step, launch, (b, element), splits, (*inner, block), |values| values(&step.out)))
         }
+        Recipe::Product(p) => multiplied(launch, b, p),
         _ => None,
     };
-    launch.bindings.iter().map(of).collect()
+    launch.bindings.iter().zip(elements).map(of).collect()
 }
 
 /// Bytes of an element.
@@ -121,8 +123,9 @@ fn sorted(launch: &Launch, b: &Binding) -> Need {
 
 /// Of a walk over rows, `inner` numbers a value, in blocks of so many values: the last block of a tile may reach beyond it.
 fn walked(
+    step: &Step,
     launch: &Launch,
-    b: &Binding,
+    (b, element): (&Binding, u64),
     splits: &Node,
     (inner, block): (u32, usize),
     out: impl Fn(&dyn Fn(&Node) -> Need) -> Need,
@@ -138,9 +141,42 @@ fn walked(
         Binding::Read(n) if n == splits => Need::Rows { bytes: 4, more: 4 },
         Binding::Read(n) => values(n),
         Binding::Output(_) => out(&values),
-        Binding::Scratch(_) => Need::Start(u64::MAX),
+        // Two partials a block, one behind the other as the blocks are. The second level goes through those of rows that start
+        // in as many blocks as a workgroup has invocations.
+        Binding::Scratch(_) => {
+            let (inner, block) = (u64::from(inner), block as u64);
+            let partials = |blocks: u64| 2 * blocks * inner * element;
+            let tile = u64::from(launch.params[TILE_COST]);
+            let longest = step.recipe.rows().map_or(u32::MAX, Rows::longest);
+            let (bytes, more) = match launch.entry {
+                "level2" => (partials(256), partials(u64::from(longest) / block + 2)),
+                _ => (partials(tile / block), 0),
+            };
+            let is_known = tile.is_multiple_of(block) && element.is_power_of_two();
+            if is_known && bytes + more + 256 <= step.limits.max_binding {
+                Need::Tiles { bytes, more }
+            } else {
+                Need::Start(u64::MAX)
+            }
+        }
         _ => Need::Whole,
     }
+}
+
+/// Of a product: first every sum is set to nothing, then products are added in the order of both operands.
+fn multiplied(launch: &Launch, b: &Binding, p: &Product) -> Option<Need> {
+    let operand = |k: usize| match p.operands[k].kind() {
+        ExprKind::Load(n, at) if at.is_index() => Some(n),
+        _ => None,
+    };
+    let (left, right) = operand(0).zip(operand(1)).filter(|(l, r)| l != r)?;
+    Some(match b {
+        Binding::Read(n) if n != left && n != right => Need::Start(u64::MAX),
+        Binding::Read(_) if launch.params[TERMS_END] == 0 => Need::Nothing,
+        Binding::Read(n) => Need::Any { axis: if n == right { 1 } else { 2 }, is_fetched: true },
+        Binding::Output(_) => Need::Any { axis: 0, is_fetched: false },
+        _ => Need::Whole,
+    })
 }
 
 /// Whether the values are an array of their own, read at their own positions.

@@ -17,16 +17,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::codegen::{Binding, elements_per_word};
+use super::codegen::Binding;
 use super::launch::Launch;
 use super::needs::{Need, needs};
-use super::reach::{Reach, changed};
-use super::windows::{Place, Windowed};
-use crate::dtype::DType;
+use super::reach::{Reach, changed, element_sizes, window_bytes};
+use super::windows::{Place, Refused, Windowed};
+use crate::graph::node::Recipe;
 use crate::graph::plan::{PlanLimits, Step};
 
-/// The most dispatches of a launch: the parameters of more would not fit a submission.
-const MAX_DISPATCHES: usize = 1 << 19;
+/// The most dispatches of a launch: a submission holds a few times as many, of all its launches.
+const MAX_DISPATCHES: u64 = 1 << 18;
+
+/// Axes along which arrays that are reached anywhere are gone through.
+const AXES: usize = 3;
 
 /// Where a window may begin.
 const ALIGNMENT: u64 = 256;
@@ -35,22 +38,23 @@ const ALIGNMENT: u64 = 256;
 const ROWS: u64 = 256;
 
 /// The launch in dispatches that bind parts of its arrays, which have `bytes` bytes. `None` if there is no way.
-pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Vec<Windowed>> {
+pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Result<Vec<Windowed>, Refused>> {
     let cut = Cut::new(step, launch, bytes)?;
-    let mut out = Vec::new();
+    let requested = cut.dispatches();
+    if requested > MAX_DISPATCHES {
+        return Some(Err(Refused { requested, unit: "dispatches", limit: MAX_DISPATCHES }));
+    }
+    let mut out = Vec::with_capacity(requested as usize);
     for rows in pieces(cut.rows, cut.rows_each) {
         for tiles in pieces(cut.tiles, cut.tiles_each) {
             for turn in 0..cut.turns {
-                for groups in (0..cut.groups[0]).flat_map(|a| (0..cut.groups[1]).map(move |b| [a, b])) {
-                    if out.len() >= MAX_DISPATCHES {
-                        return None;
-                    }
+                for groups in cut.groups_in_order() {
                     out.push(cut.dispatch(launch, &At { rows: rows.clone(), tiles: tiles.clone(), turn, groups }));
                 }
             }
         }
     }
-    Some(out)
+    Some(Ok(out))
 }
 
 /// The range `0 .. all` in pieces; one that is empty, of nothing.
@@ -67,7 +71,7 @@ struct At {
     /// Which of the two places a tile has in an array.
     turn: u64,
     /// Of each axis the group of windows.
-    groups: [u64; 2],
+    groups: [u64; AXES],
 }
 
 /// An array of a launch.
@@ -77,6 +81,8 @@ struct Array {
     /// Bytes of an element in storage.
     element: u64,
     need: Need,
+    /// Bytes of one of several windows.
+    window: u64,
     /// Bindings side by side.
     windows: u64,
 }
@@ -92,33 +98,37 @@ struct Cut {
     tiles: u64,
     tiles_each: u64,
     turns: u64,
-    groups: [u64; 2],
+    groups: [u64; AXES],
 }
 
 impl Cut {
     fn new(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Self> {
         let limits = step.limits;
         let is_small = |bytes: u64| bytes <= limits.max_binding;
-        let element = |b: &Binding| match b {
-            Binding::Read(n) => stored_size(n.dtype()),
-            Binding::Output(k) => stored_size(step.outputs()[*k].dtype()),
-            _ => 4,
-        };
-        let needs = needs(step, launch)?;
-        // What fits a binding is bound whole, unless the kernel goes over some of the rows as if they were all.
+        let elements = element_sizes(&launch.text);
+        let needs = needs(step, launch, &elements)?;
+        let fetches = needs.iter().any(|need| matches!(need, Need::Any { is_fetched: true, .. }));
         let by_rows = needs.iter().zip(bytes).any(|(need, &b)| matches!(need, Need::Rows { .. }) && !is_small(b));
-        let array = |((need, &bytes), b): ((Need, &u64), &Binding)| {
-            let is_cut = by_rows && matches!(need, Need::Rows { .. });
+        let array = |(((need, &bytes), b), element): (((Need, &u64), &Binding), u64)| {
+            // What fits a binding is bound whole, but for what the kernel is to take as if there were no more, what may be
+            // missed, and what is then not to be stored.
+            let is_written = matches!(b, Binding::Output(_) | Binding::Scratch(_));
+            let is_cut = match need {
+                Need::Rows { .. } => by_rows,
+                Need::Any { .. } => true,
+                _ => fetches && is_written,
+            };
             let need = if is_small(bytes) && !is_cut { Need::Whole } else { need };
-            Array { bytes, element: element(b), need, windows: 1 }
+            Array { bytes, element, window: window_bytes(limits.max_binding, element), need, windows: 1 }
         };
-        let mut arrays: Vec<Array> = needs.into_iter().zip(bytes).zip(&launch.bindings).map(array).collect();
+        let each = needs.into_iter().zip(bytes).zip(&launch.bindings).zip(elements);
+        let mut arrays: Vec<Array> = each.map(array).collect();
         if arrays.iter().any(|a| a.need == Need::Whole && !is_small(a.bytes)) {
             return None;
         }
         for a in &mut arrays {
             if let Need::Start(bytes) = a.need {
-                a.windows = a.bytes.min(bytes).div_ceil(limits.window_bytes());
+                a.windows = a.bytes.min(bytes).div_ceil(a.window);
             }
         }
         // What is not spoken for is shared by the others.
@@ -135,25 +145,27 @@ impl Cut {
             tiles: u64::from(launch.workgroups),
             tiles_each: u64::from(launch.workgroups),
             turns: 1,
-            groups: [1, 1],
+            groups: [1; AXES],
         };
         if by_rows {
             cut.rows = u64::from(launch.params[0]);
             cut.spread_rows(left)?;
-        } else if open > 0 {
-            cut.spread_windows(left / open);
+        } else if let Some(each) = left.checked_div(open) {
+            cut.spread_windows(each);
         }
         cut.spread_tiles()?;
         let reaches: Vec<Reach> = cut.arrays.iter().map(Array::reach).collect();
-        cut.text = changed(&launch.text, &reaches, limits.window_bytes()).into();
+        // A product says itself what it makes of what is not there.
+        let stores_all = matches!(step.recipe, Recipe::Product(_));
+        cut.text = changed(&launch.text, &reaches, limits.max_binding, stores_all).into();
         Some(cut)
     }
 
     /// As many rows at once as have their windows in so many bindings.
     fn spread_rows(&mut self, bindings: u64) -> Option<()> {
-        let (rows, window) = (self.rows, self.limits.window_bytes());
+        let rows = self.rows;
         let windows = |a: &Array, rows: u64| match a.need {
-            Need::Rows { bytes, more } => (bytes * rows + more).div_ceil(window),
+            Need::Rows { bytes, more } => (bytes * rows + more).div_ceil(a.window),
             _ => 0,
         };
         let fits = |rows: u64| self.arrays.iter().map(|a| windows(a, rows)).sum::<u64>() <= bindings;
@@ -176,7 +188,7 @@ impl Cut {
     fn spread_windows(&mut self, each: u64) {
         for a in &mut self.arrays {
             if let Need::Any { axis, .. } = a.need {
-                let windows = a.bytes.div_ceil(self.limits.window_bytes());
+                let windows = a.bytes.div_ceil(a.window);
                 a.windows = each.min(windows);
                 self.groups[axis] = self.groups[axis].max(windows.div_ceil(a.windows));
             }
@@ -204,6 +216,18 @@ impl Cut {
         Some(())
     }
 
+    fn dispatches(&self) -> u64 {
+        let pieces =
+            [self.rows.div_ceil(self.rows_each.max(1)), self.tiles.div_ceil(self.tiles_each.max(1)), self.turns];
+        pieces.into_iter().chain(self.groups).fold(1, |n, k| n.saturating_mul(k.max(1)))
+    }
+
+    /// Every combination of groups, those of the last axis first.
+    fn groups_in_order(&self) -> impl Iterator<Item = [u64; AXES]> {
+        let [a, b, c] = self.groups;
+        (0..a * b * c).map(move |k| [k / (b * c), k / c % b, k % c])
+    }
+
     fn dispatch(&self, launch: &Launch, at: &At) -> Windowed {
         let mut params = launch.params.clone();
         let workgroups = (at.tiles.end - at.tiles.start) as u32;
@@ -213,16 +237,16 @@ impl Cut {
             let mut place = |window| places.push(Place { binding, window });
             match array.reach() {
                 Reach::Part { .. } => {
-                    let range = array.part(at, self.limits.window_bytes());
+                    let range = array.part(at);
                     // Rows are numbered from the first that is bound.
                     let first = if matches!(array.need, Need::Rows { .. }) { 0 } else { range.start };
                     let len = range.end - range.start;
                     params.extend([(first / array.element) as u32, (len / array.element) as u32, 0, 0]);
-                    array.windows(range, self.limits.window_bytes()).for_each(|window| place(Some(window)));
+                    array.windows(range).for_each(|window| place(Some(window)));
                 }
                 Reach::Windows(_) => {
-                    let range = array.part(at, self.limits.window_bytes());
-                    array.windows(range, self.limits.window_bytes()).for_each(|window| place(Some(window)));
+                    let range = array.part(at);
+                    array.windows(range).for_each(|window| place(Some(window)));
                 }
                 Reach::Whole | Reach::Own { .. } => place(None),
             }
@@ -246,7 +270,7 @@ impl Array {
     }
 
     /// The bytes that a dispatch needs, and perhaps some around.
-    fn part(&self, at: &At, window: u64) -> Range<u64> {
+    fn part(&self, at: &At) -> Range<u64> {
         let tiles = |from: u64, bytes: u64, more: u64| {
             let last = (self.bytes.max(1) - 1) / ALIGNMENT * ALIGNMENT;
             let start = (from + bytes * at.tiles.start) / ALIGNMENT * ALIGNMENT;
@@ -258,32 +282,25 @@ impl Array {
             Need::TilesTwice { then: (from, bytes), .. } => tiles(from, bytes, 0),
             Need::Rows { bytes, more } => bytes * at.rows.start..self.bytes.min(bytes * at.rows.end + more),
             Need::Any { axis, .. } => {
-                // The last group is full too.
-                let last = self.bytes.div_ceil(window) - self.windows;
-                let first = (at.groups[axis] * self.windows).min(last) * window;
-                first..self.bytes.min(first + self.windows * window)
+                let first = at.groups[axis] * self.windows * self.window;
+                first..self.bytes.min(first + self.windows * self.window)
             }
             Need::Start(bytes) => 0..self.bytes.min(bytes),
-            Need::Whole | Need::Nothing => 0..self.bytes.min(window),
+            Need::Whole | Need::Nothing => 0..self.bytes.min(self.window),
         }
     }
 
     /// The range in as many windows as the text has.
-    fn windows(&self, range: Range<u64>, window: u64) -> impl Iterator<Item = Range<u64>> {
-        let only = self.windows == 1;
+    fn windows(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let (only, window) = (self.windows == 1, self.window);
         (0..self.windows).map(move |k| {
             let first = range.start + k * window;
             match first < range.end {
                 true if only => range.clone(),
                 true => first..range.end.min(first + window),
-                // The last of several groups of rows may have fewer: what is never reached, far from the others.
+                // The last of several groups may have fewer: what is never reached, far from the others.
                 false => k * ALIGNMENT..(k + 1) * ALIGNMENT,
             }
         })
     }
-}
-
-/// Bytes of an element in storage, which is a word for those that share one.
-fn stored_size(dtype: DType) -> u64 {
-    if elements_per_word(dtype) > 1 { 4 } else { dtype.size() as u64 }
 }

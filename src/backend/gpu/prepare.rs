@@ -67,11 +67,11 @@ impl GpuBackend {
             Binding::Status => 0,
         };
         let bytes: Vec<u64> = launch.bindings.iter().map(bytes).collect();
-        windows::split(step, launch, &bytes).map_err(|needed| Error::Limit {
+        windows::split(step, launch, &bytes).map_err(|refused| Error::Limit {
             what: format!("{}: arrays of {} bytes in all", step.out.op(), bytes.iter().sum::<u64>()),
-            requested: needed.into(),
-            unit: "bindings",
-            limit: step.limits.bindings.into(),
+            requested: refused.requested,
+            unit: refused.unit,
+            limit: refused.limit,
             whose: self.name.clone(),
         })
     }

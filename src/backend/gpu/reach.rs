@@ -32,14 +32,15 @@ pub(super) enum Reach {
     /// A part of it, in so many windows side by side. What is stored elsewhere is left out; what is read elsewhere is 0.
     Part {
         windows: u32,
-        /// Whether an invocation that has read elsewhere stores nothing until it has read what is there: the array is
-        /// *fetched* from.
+        /// Whether it is *fetched* from: an invocation whose latest read was elsewhere has missed, and stores nothing.
         is_fetched: bool,
     },
 }
 
 /// The text of a kernel with its arrays reached as said.
-pub(super) fn changed(kernel: &str, reaches: &[Reach], window_bytes: u64) -> String {
+///
+/// Where `stores_all`, what an invocation stores does not depend on what it has fetched.
+pub(super) fn changed(kernel: &str, reaches: &[Reach], max_binding: u64, stores_all: bool) -> String {
     let mut arrays = Vec::new();
     let mut text = String::with_capacity(kernel.len() * 2);
     let mut accessors = String::new();
@@ -70,12 +71,18 @@ pub(super) fn changed(kernel: &str, reaches: &[Reach], window_bytes: u64) -> Str
             Reach::Whole | Reach::Own { .. } => declare(name),
             Reach::Windows(n) => {
                 (0..n).for_each(|k| declare(&format!("{name}_w{k}")));
-                declared.accessors(n, window_bytes, kernel, &mut accessors);
+                declared.accessors(n, max_binding, kernel, &mut accessors);
             }
             Reach::Part { windows, is_fetched } => {
                 (0..windows).for_each(|k| declare(&format!("{name}_w{k}")));
                 vector += 1;
-                declared.part_accessors((windows, is_fetched), (vector, fetches), window_bytes, kernel, &mut accessors);
+                declared.part_accessors(
+                    (windows, is_fetched),
+                    (vector, fetches && !stores_all),
+                    max_binding,
+                    kernel,
+                    &mut accessors,
+                );
             }
         }
         if reach != Reach::Whole {
@@ -124,12 +131,12 @@ impl<'a> Declaration<'a> {
     }
 
     /// The statement that does something with place `at` of windows side by side.
-    fn choice(&self, windows: u32, window_bytes: u64, text: &str, each: &dyn Fn(&str) -> String) -> String {
+    fn choice(&self, windows: u32, max_binding: u64, text: &str, each: &dyn Fn(&str) -> String) -> String {
         let name = self.name;
         if windows == 1 {
             return each(&format!("{name}_w0[at]"));
         }
-        let bits = (window_bytes / element_bytes(self.element().1, text)).ilog2();
+        let bits = (max_binding / layout(self.element().1, text).0).ilog2();
         let mask = (1u64 << bits) - 1;
         let mut out = format!("switch (at >> {bits}u) {{\n");
         for w in 0..windows {
@@ -141,9 +148,9 @@ impl<'a> Declaration<'a> {
     }
 
     /// The functions by which the array's elements are reached.
-    fn accessors(&self, windows: u32, window_bytes: u64, text: &str, out: &mut String) {
+    fn accessors(&self, windows: u32, max_binding: u64, text: &str, out: &mut String) {
         let (name, (element, value)) = (self.name, self.element());
-        let choice = |each: &dyn Fn(&str) -> String| self.choice(windows, window_bytes, text, each);
+        let choice = |each: &dyn Fn(&str) -> String| self.choice(windows, max_binding, text, each);
         let mut add = |function: String| out.push_str(&function);
         if element != value {
             for f in ["atomicStore", "atomicOr"] {
@@ -164,13 +171,13 @@ impl<'a> Declaration<'a> {
     fn part_accessors(
         &self,
         (windows, is_fetched): (u32, bool),
-        (vector, fetches): (usize, bool),
-        window_bytes: u64,
+        (vector, is_guarded): (usize, bool),
+        max_binding: u64,
         text: &str,
         out: &mut String,
     ) {
         let (name, (_, value)) = (self.name, self.element());
-        let choice = |each: &dyn Fn(&str) -> String| self.choice(windows, window_bytes, text, each);
+        let choice = |each: &dyn Fn(&str) -> String| self.choice(windows, max_binding, text, each);
         let mut add = |function: String| out.push_str(&function);
         let (first, len) = (format!("p.scalars[{vector}].x"), format!("p.scalars[{vector}].y"));
         add(format!("fn {name}_first() -> u32 {{\n    return {first};\n}}\n"));
@@ -182,7 +189,7 @@ impl<'a> Declaration<'a> {
              if (at < {len}) {{\n    {body}\n    }}\n    return v;\n}}\n"
         ));
         if self.access == "read_write" {
-            let found = if fetches { " && !rg_missed" } else { "" };
+            let found = if is_guarded { " && !rg_missed" } else { "" };
             let body = choice(&|x| format!("{x} = v;"));
             add(format!(
                 "fn {name}_store(i: u32, v: {value}) {{\n    let at = i - {first};\n    \
@@ -192,17 +199,37 @@ impl<'a> Declaration<'a> {
     }
 }
 
-/// Bytes of an element in storage, by the name of its type. `Elem` is an alias in the text.
-fn element_bytes(ty: &str, text: &str) -> u64 {
-    let alias = |name: &str| {
-        let (_, rest) = text.split_once(&format!("alias {name} = "))?;
-        Some(rest.split_once(';')?.0)
-    };
+/// Bytes of an element of each array that a kernel declares, in the order of bindings.
+pub(super) fn element_sizes(kernel: &str) -> Vec<u64> {
+    let declared = kernel.lines().filter_map(Declaration::parse);
+    declared.map(|d| layout(d.element().1, kernel).0).collect()
+}
+
+/// Bytes of a window of elements of that size: it holds a power of two of them.
+pub(super) fn window_bytes(max_binding: u64, element: u64) -> u64 {
+    element << (max_binding / element.max(1)).max(1).ilog2()
+}
+
+/// Bytes of a value in storage, and what its place is a multiple of, by the name of its type.
+fn layout(ty: &str, text: &str) -> (u64, u64) {
+    let after = |head: String| text.split_once(&head).map(|(_, rest)| rest);
     match ty {
-        "u64" | "i64" | "f64" | "vec2<u32>" | "vec2<f32>" => 8,
-        "u32" | "i32" | "f32" => 4,
-        other => alias(other).map_or(4, |of| element_bytes(of, "")),
+        "u64" | "i64" | "f64" | "vec2<u32>" | "vec2<f32>" => return (8, 8),
+        "u32" | "i32" | "f32" => return (4, 4),
+        _ => {}
     }
+    if let Some((of, _)) = after(format!("alias {ty} = ")).and_then(|rest| rest.split_once(';')) {
+        return if of == ty { (4, 4) } else { layout(of, text) };
+    }
+    let Some((fields, _)) = after(format!("struct {ty} {{")).and_then(|rest| rest.split_once('}')) else {
+        return (4, 4);
+    };
+    let types = fields.lines().filter_map(|l| Some(l.split_once(": ")?.1.trim_end_matches(',')));
+    let (end, align) = types.fold((0u64, 4), |(end, most), ty| {
+        let (size, align) = layout(ty, text);
+        (end.next_multiple_of(align) + size, most.max(align))
+    });
+    (end.next_multiple_of(align), align)
 }
 
 /// Appends the text to `out` with every access of `arrays` changed.
@@ -318,7 +345,7 @@ alias Elem = u64;
     #[test]
     fn accesses_become_calls_and_comments_stay() {
         let reaches = [Reach::Windows(2), Reach::Own { lanes: 1 }, Reach::Windows(2), Reach::Windows(3)];
-        let text = changed(KERNEL, &reaches, 8 << 10);
+        let text = changed(KERNEL, &reaches, 8 << 10, true);
         assert!(text.contains("    // out[i] is b0[i]\n"), "{text}");
         assert!(text.contains("out_store(b0_load(i) + 1u, f(b0_load(i + b0_load(2u)), out_of[i]));\n"), "{text}");
         assert!(text.contains("packed_atomicOr(b1[(i) - p.head[1].x * 1024u] >> 2u, b0_load(0u) << 3u);\n"), "{text}");
@@ -330,9 +357,14 @@ alias Elem = u64;
     }
 
     #[test]
-    fn elements_are_measured_by_their_alias() {
-        assert_eq!(element_bytes("Elem", KERNEL), 8);
-        assert_eq!(element_bytes("vec2<u32>", KERNEL), 8);
-        assert_eq!(element_bytes("f32", KERNEL), 4);
+    fn elements_are_measured_by_their_types() {
+        let size = |ty: &str| {
+            let structs =
+                "struct Pair {\n    a: u64,\n    b: u32,\n}\nstruct State {\n    c0: f32,\n    c1: Pair,\n}\n";
+            layout(ty, &format!("{KERNEL}{structs}")).0
+        };
+        assert_eq!(["Elem", "vec2<u32>", "f32", "Pair", "State"].map(size), [8, 8, 4, 16, 24]);
+        assert_eq!(element_sizes(KERNEL), [4, 8, 4, 4]);
+        assert_eq!([4, 8, 12].map(|size| window_bytes(8192, size)), [8192, 8192, 6144]);
     }
 }

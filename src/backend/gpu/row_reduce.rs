@@ -59,8 +59,8 @@ impl Grid {
 
 /// What a walk over rows is told where its arrays are bound in part: positions alone say which tile a value is in.
 pub(super) fn in_parts(grid: Grid) -> Grid {
-    let [rows, nvals, inner, _, _, tile, column_bits, zero] = grid.head;
-    let tile = if inner == 1 { PART_TILE } else { tile.min(64) };
+    let [rows, nvals, inner, _, _, _, column_bits, zero] = grid.head;
+    let tile = if inner == 1 { PART_TILE } else { grid.block };
     let tiles = nvals / tile + 1;
     let (x, y) = fold_grid(tiles);
     let level1 = (x, y, grid.level1.2);

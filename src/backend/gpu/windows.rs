@@ -16,7 +16,7 @@ use super::codegen::{Binding, elements_per_word};
 use super::launch::Launch;
 use super::map::MAP_TILE;
 use super::parts;
-use super::reach::{Reach, changed};
+use super::reach::{Reach, changed, element_sizes, window_bytes};
 use crate::dtype::DType;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
@@ -39,16 +39,24 @@ pub(super) struct Windowed {
     pub(super) workgroups: u32,
 }
 
+/// What a launch would take, and cannot have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub(super) requested: u64,
+    pub(super) unit: &'static str,
+    pub(super) limit: u64,
+}
+
 /// The step's launch for arrays of `bytes` bytes each, in the order of its bindings, in several launches where it can be
-/// cut. `None` if each array fits a binding; an error says how many bindings it would take.
-pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Option<Vec<Windowed>>, u32> {
+/// cut. `None` if each array fits a binding.
+pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Option<Vec<Windowed>>, Refused> {
     let limits = step.limits;
     if bytes.iter().all(|&b| limits.windows(b) == 1) {
         return Ok(None);
     }
-    let parts = if step.is_oversized() { Some(parts::split(step, launch, bytes)) } else { None };
-    if let Some(Some(parts)) = parts {
-        return Ok(Some(parts));
+    let is_oversized = step.is_oversized();
+    if is_oversized && let Some(parts) = parts::split(step, launch, bytes) {
+        return parts.map(Some);
     }
     let at_own = step.at_own_position();
     let own_dtype = |b: &Binding| match b {
@@ -57,25 +65,26 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
         _ => None,
     };
     let mut widest = 0;
-    let reach = |(b, &bytes): (&Binding, &u64)| match (limits.windows(bytes), own_dtype(b)) {
-        (1, _) => Reach::Whole,
-        (_, Some(dtype)) => {
+    let windows: Vec<u64> =
+        element_sizes(&launch.text).into_iter().map(|size| window_bytes(limits.max_binding, size)).collect();
+    let reach = |((b, &bytes), window): ((&Binding, &u64), &u64)| match own_dtype(b) {
+        _ if bytes <= limits.max_binding => Reach::Whole,
+        Some(dtype) => {
             widest = widest.max(dtype.size());
             Reach::Own { lanes: elements_per_word(dtype) }
         }
-        (n, None) => Reach::Windows(n),
+        None => Reach::Windows(bytes.div_ceil(*window).try_into().unwrap_or(u32::MAX)),
     };
-    let reaches: Vec<Reach> = launch.bindings.iter().zip(bytes).map(reach).collect();
+    let reaches: Vec<Reach> = launch.bindings.iter().zip(bytes).zip(&windows).map(reach).collect();
     let needed = reaches.iter().map(|r| if let Reach::Windows(n) = r { *n } else { 1 }).fold(0, u32::saturating_add);
-    if parts.is_some() || needed > limits.bindings {
-        return Err(needed);
+    if is_oversized || needed > limits.bindings {
+        return Err(Refused { requested: needed.into(), unit: "bindings", limit: limits.bindings.into() });
     }
-    let window = limits.window_bytes();
-    let text: Arc<str> = changed(&launch.text, &reaches, window).into();
+    let text: Arc<str> = changed(&launch.text, &reaches, limits.max_binding, true).into();
     // Tiles of a map that fit a window, whatever the array.
     let tiles = match widest {
         0 => launch.workgroups,
-        size => (window / (u64::from(MAP_TILE) * size as u64)) as u32,
+        size => (limits.window_bytes() / (u64::from(MAP_TILE) * size as u64)) as u32,
     };
     let part = |first: u32| {
         let workgroups = tiles.min(launch.workgroups - first);
@@ -85,6 +94,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
             match *reach {
                 Reach::Whole | Reach::Part { .. } => places.push(Place { binding, window: None }),
                 Reach::Windows(n) => {
+                    let window = windows[binding];
                     let all = (0..u64::from(n)).map(|k| Place { binding, window: range(k * window, window) });
                     places.extend(all);
                 }
