@@ -102,9 +102,11 @@ impl Plain<'_> {
             && let Some(last) = self.steps.pop_if(|s| s.out == *n && s.fetches().is_some())
             && let Recipe::Map { value, .. } = last.recipe
         {
+            // No step computes what was to be fetched under another name.
             if last.out != self.of {
                 self.done.remove(&last.out.digest());
             }
+            self.memo.clear();
             return value;
         }
         value

@@ -10,6 +10,7 @@
 //! - *groups of windows* of arrays that are reached at computed positions. What is stored elsewhere is left out, and so is
 //!   what would be made of something that was not there. Every element is stored by the dispatch that has what it takes.
 //!   Searches for a row go by groups in order: a later group that has a row further on overwrites what an earlier one found.
+//!   A product adds what each group has, in the order of its terms.
 //!
 //! All other arrays are bound whole, or all their windows side by side. Dispatches that do nothing cost their start: this is
 //! slow, and right.
@@ -282,8 +283,9 @@ impl Array {
             Need::TilesTwice { then: (from, bytes), .. } => tiles(from, bytes, 0),
             Need::Rows { bytes, more } => bytes * at.rows.start..self.bytes.min(bytes * at.rows.end + more),
             Need::Any { axis, .. } => {
-                let first = at.groups[axis] * self.windows * self.window;
-                first..self.bytes.min(first + self.windows * self.window)
+                let group = self.windows * self.window;
+                let first = self.bytes.min(at.groups[axis] * group);
+                first..self.bytes.min(first + group)
             }
             Need::Start(bytes) => 0..self.bytes.min(bytes),
             Need::Whole | Need::Nothing => 0..self.bytes.min(self.window),
