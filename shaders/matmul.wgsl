@@ -8,6 +8,8 @@
 // Traffic  Each result once; the left matrix once for every EDGE columns of the right one, and the other way round.
 // Terms    Sums of very many terms may be spread over several dispatches, in order: all but the first go on from what `out`
 //          holds. An element of `out` is what a sum is kept in, so that this changes no bits.
+// Parts    Where arrays are bound in part, a dispatch adds the products of which both numbers are at hand to what `out` holds.
+//          Dispatches go through the parts in order, so that the products of a result come in ascending order still.
 // Limits   All flat positions < 2^32. 2 * EDGE * SLAB elements and a few words of workgroup memory: 9 KiB. A product with a
 //          few results and very many terms is the work of few workgroups.
 // Source   Tiles with register blocking: Volkov and Demmel 2008. Tiles by position, as in row_reduce.wgsl.
@@ -18,6 +20,10 @@
 //            fn rows_of(g: u32, row: u32) -> u32, terms_of, columns_of         sizes in batch g; `row` is not used
 //            fn left_start(g: u32, row: u32) -> u32, right_start, out_start    where its matrices begin
 //            fn load_left(i: u32, row: u32) -> Elem, load_right                by flat position
+//            const PARTS: bool                      whether arrays are bound in part
+//            fn note_left(at: u32, is_used: bool)   place `at` of the left slab has the number that was loaded last, or none
+//            fn note_right(at: u32, is_used: bool)
+//            fn are_here(l: u32, r: u32) -> bool    whether both numbers are at hand, by their places in the slabs
 //            fn identity() -> Elem
 //            fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, v: Elem)
@@ -99,7 +105,7 @@ fn main(
             let column = first_column + x + 16u * c;
             let at = out_at + row * columns + column;
             var sum = identity();
-            if (first_term > 0u && row < rows && column < columns && at < p.head[0].z) {
+            if ((PARTS || first_term > 0u) && row < rows && column < columns && at < p.head[0].z) {
                 sum = partial(at);
             }
             sums[r * EACH + c] = sum;
@@ -117,6 +123,7 @@ fn main(
                 v = load_left(left_at + select(row * depth + term, term * rows + row, is_left_transposed), 0u);
             }
             left[l * PITCH + i] = v;
+            note_left(l * PITCH + i, row < rows && term < end);
         }
         for (var e = t; e < EDGE * SLAB; e += 256u) {
             let j = select(e & (EDGE - 1u), e >> SLAB_BITS, is_right_transposed);
@@ -128,6 +135,7 @@ fn main(
                 v = load_right(right_at + select(term * columns + column, column * depth + term, is_right_transposed), 0u);
             }
             right[l * PITCH + j] = v;
+            note_right(l * PITCH + j, column < columns && term < end);
         }
         workgroupBarrier(); // uniform: `end` is the same for all
         // Beyond the last term both are 0, and adding 0 * 0 to a sum that began with 0 leaves it as it is.
@@ -139,7 +147,9 @@ fn main(
             for (var r = 0u; r < EACH; r++) {
                 let a = left[l * PITCH + y + 16u * r];
                 for (var c = 0u; c < EACH; c++) {
-                    sums[r * EACH + c] = add_product(sums[r * EACH + c], a, b[c]);
+                    if (are_here(l * PITCH + y + 16u * r, l * PITCH + x + 16u * c)) {
+                        sums[r * EACH + c] = add_product(sums[r * EACH + c], a, b[c]);
+                    }
                 }
             }
         }

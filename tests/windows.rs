@@ -19,7 +19,16 @@ fn lengths() -> Vec<u32> {
 }
 
 fn ragged(values: impl Fn(u32) -> HostValues) -> HostTensor {
-    let splits = common::random::splits(&lengths());
+    ragged_of(&lengths(), values)
+}
+
+/// The same rows so many times.
+fn repeated(times: usize, values: impl Fn(u32) -> HostValues) -> HostTensor {
+    ragged_of(&lengths().repeat(times), values)
+}
+
+fn ragged_of(lengths: &[u32], values: impl Fn(u32) -> HostValues) -> HostTensor {
+    let splits = common::random::splits(lengths);
     let n = splits[splits.len() - 1];
     HostTensor {
         nested_row_splits: vec![splits],
@@ -79,22 +88,30 @@ const OPS: &[Op] = &[
     ("tile", |x| x.tile(&[2, 3])),
     ("rows again and again", |x| x.gather(&indices(x, 1500, 700)?, Some(0), 0)),
     ("elements of elements", |x| x.flat_values()?.gather(&indices(x, 9000, 5000)?, Some(0), 0)),
+    ("mean", |x| x.reduce_mean(1, false)),
+    ("softmax", |x| x.cast(DType::F32)?.softmax(1)),
+    ("several columns", |x| {
+        let wide = x.expand_dims(2)?.tile(&[1, 1, 3])?;
+        wide.cumsum(1, false, false)?.add(&wide.reduce_sum(1, true)?)
+    }),
+    ("rows of one length", |x| {
+        let n = x.flat_values()?.slice(s![..7000])?.reshape([1000, 7])?;
+        Tensor::from_tensor(&n, 1)?.cumsum(1, false, false)
+    }),
+    ("an index too far", |x| x.flat_values()?.gather(&indices(x, 9000, 1 << 20)?, Some(0), 0)),
     ("products", |x| {
         let columns = x.cast(DType::F32)?.expand_dims(2)?;
         columns.matmul(&columns, true, false)
     }),
 ];
 
-#[test]
-fn every_kernel_crosses_windows() {
-    let Some(device) = windowed(8192) else { return };
+/// What goes wrong with `ops` of the tensors on the device, against the CPU.
+fn wrong(device: &Device, ops: &[Op], tensors: &[(&str, HostTensor)]) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (dtype, host) in
-        [("f32", ragged(floats)), ("i64", ragged(longs)), ("i16", ragged(shorts)), ("u8", ragged(bytes))]
-    {
+    for (dtype, host) in tensors {
         let on = |device: &Device| host.to_device(device).expect("valid");
-        let (here, there) = (on(&Device::cpu()), on(&device));
-        for (what, op) in OPS {
+        let (here, there) = (on(&Device::cpu()), on(device));
+        for (what, op) in ops {
             let want = outcome(&op(&here).and_then(|t| t.to_host()), bits);
             let got = outcome(&op(&there).and_then(|t| t.to_host()), bits);
             if want != got {
@@ -102,7 +119,86 @@ fn every_kernel_crosses_windows() {
             }
         }
     }
+    wrong
+}
+
+#[test]
+fn every_kernel_crosses_windows() {
+    let Some(device) = windowed(8192) else { return };
+    let tensors = [("f32", ragged(floats)), ("i64", ragged(longs)), ("i16", ragged(shorts)), ("u8", ragged(bytes))];
+    let wrong = wrong(&device, OPS, &tensors);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The first adapter with no more bindings than the smallest has, of that many bytes each.
+fn smallest(max_binding: u64) -> Option<Device> {
+    let options = DeviceOptions::default().core_limits(true).max_binding(Some(max_binding));
+    (!common::gpus().is_empty()).then(|| Device::gpu_with(&options).expect("the first adapter opens with less"))
+}
+
+#[test]
+fn eight_bindings_are_enough() {
+    let Some(device) = smallest(8192) else { return };
+    let tensors = [("f32", ragged(floats)), ("i64", ragged(longs)), ("i16", ragged(shorts)), ("u8", ragged(bytes))];
+    let wrong = wrong(&device, OPS, &tensors);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A hundred windows an array, of which a kernel binds a few at a time. Sorts go through them all for each of them, digit by
+/// digit: fewer for these.
+#[test]
+fn eight_bindings_are_enough_for_a_hundred_windows() {
+    let Some(device) = smallest(8192) else { return };
+    let (sorts, others): (Vec<Op>, Vec<Op>) =
+        OPS.iter().partition(|(what, _)| what.contains("sort") || *what == "unique");
+    // A product finds the batch of a tile by a search: one that has many batches binds what it searches at once, or is refused.
+    let others: Vec<Op> = others.into_iter().filter(|(what, _)| *what != "products").collect();
+    let mut wrong = wrong(&device, &others, &[("f32", repeated(24, floats)), ("i16", repeated(24, shorts))]);
+    wrong.extend(self::wrong(&device, &sorts, &[("f32", repeated(6, floats))]));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A condition on what is read a part at a time names the first position at which it fails, as ever.
+#[test]
+fn conditions_hold_where_arrays_are_bound_in_part() {
+    let Some(device) = smallest(8192) else { return };
+    let ids = |k: i64| if k > 5000 { 7_000_000 + k } else { k * 1009 % 5000 };
+    let failure = |on: &Device| {
+        let x = ragged(longs).to_device(on).expect("valid");
+        let ids = HostTensor::dense(&[9000], HostValues::I64((0..9000).map(ids).collect())).to_device(on)?;
+        x.flat_values()?.gather(&ids, Some(0), 0)?.to_host()
+    };
+    for on in [Device::cpu(), device] {
+        let error = failure(&on).expect_err("indices beyond the values");
+        assert!(matches!(&error, Error::Check { at: 5001, .. }), "{error}");
+    }
+}
+
+/// Matrices of dozens of windows each, with infinities that meet zeros only where they should.
+#[test]
+fn products_of_large_matrices() {
+    let Some(device) = smallest(8192) else { return };
+    let value = |k: u32| match k % 9973 {
+        17 => f32::INFINITY,
+        _ if k.is_multiple_of(3) => 0.0,
+        _ => scrambled(k) as f32 / 1e6 - 16.0,
+    };
+    let matrix = |rows: usize, columns: usize, on: &Device| {
+        let values = HostValues::F32((0..(rows * columns) as u32).map(value).collect());
+        HostTensor::dense(&[rows, columns], values).to_device(on).expect("valid")
+    };
+    // Results, terms, results; the sums of the last take two dispatches where the driver ends loops early.
+    for (m, k, n) in [(150, 130, 110), (300, 9, 301), (3, 5000, 4)] {
+        for (left, right) in [(false, false), (true, false), (false, true)] {
+            let product = |on: &Device| {
+                let a = if left { matrix(k, m, on) } else { matrix(m, k, on) };
+                let b = if right { matrix(n, k, on) } else { matrix(k, n, on) };
+                outcome(&a.matmul(&b, left, right).and_then(|t| t.to_host()), bits)
+            };
+            let (want, got) = (product(&Device::cpu()), product(&device));
+            assert!(want == got, "{m} x {k} x {n}, {left} {right}: {got:.300}\n    not {want:.300}");
+        }
+    }
 }
 
 /// More than 128 MiB an array, which is all that a binding of Mesa's software adapter holds.
@@ -138,7 +234,7 @@ fn arrays_of_hundreds_of_megabytes() {
     }
 }
 
-/// What does not fit the bindings that a kernel may have is refused, whole.
+/// What would take more dispatches than can be is refused, whole.
 #[test]
 fn too_many_windows_are_an_error() {
     let Some(device) = windowed(8192) else { return };
@@ -146,8 +242,23 @@ fn too_many_windows_are_an_error() {
     let HostValues::I64(want) = longs(1_000_000) else { panic!("longs") };
     let sum = x.add(&x).and_then(|y| y.to_host()).expect("a window at a time");
     assert!(sum.values == HostValues::I64(want.iter().map(|v| 2 * v).collect()));
-    let error = x.sort(0, false).and_then(|y| y.to_host()).expect_err("hundreds of windows");
-    assert!(matches!(&error, Error::Limit { unit: "bindings", requested, limit, .. } if requested > limit), "{error}");
+    // What was refused where all windows had to be bound at once.
+    let some = x.slice(s![..100_000]).expect("recorded");
+    let mut want = want;
+    let mut sorted = want[..100_000].to_vec();
+    sorted.sort_unstable();
+    let got = some.sort(0, false).and_then(|y| y.to_host()).expect("some windows at a time");
+    assert!(got.values == HostValues::I64(sorted));
+    want.reverse();
+    let back = x.slice(s![..;-1]).and_then(|y| y.to_host()).expect("some windows at a time");
+    assert!(back.values == HostValues::I64(want), "backwards");
+    let Some(device) = smallest(8192) else { return };
+    let x = HostTensor::dense(&[1_000_000], longs(1_000_000)).to_device(&device).expect("uploads");
+    let error = x.sort(0, false).and_then(|y| y.to_host()).expect_err("hundreds of windows, of which each meets all");
+    assert!(
+        matches!(&error, Error::Limit { unit: "dispatches", requested, limit, .. } if requested > limit),
+        "{error}"
+    );
 }
 
 /// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty rows.

@@ -50,6 +50,11 @@ impl Marks {
         Self { node: Node::marks(backend, op, keep, count.clone()), count: count.clone() }
     }
 
+    /// Marks that exist, of so many positions.
+    pub(super) fn of(node: Node, count: Extent) -> Self {
+        Self { node, count }
+    }
+
     /// The array.
     pub(crate) fn node(&self) -> &Node {
         &self.node

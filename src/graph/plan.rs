@@ -11,6 +11,7 @@ use super::finish;
 use super::fuse_rows;
 use super::node::{Node, Product, Recipe, Rows, for_each_node};
 use super::opcode::BinaryOp;
+use super::plain;
 use super::row_pass::{RowPass, RowResult};
 pub(crate) use super::step::{Longs, Plan, PlanLimits, Step};
 use super::unfused::{Kept, Unfused};
@@ -58,8 +59,10 @@ pub(super) fn fits<'a>(
         arrays += 1;
         windows += match recipe {
             Recipe::Map { .. } | Recipe::Assert { .. } => 0,
-            // Keys and permutation of this pass, and of the one before.
-            Recipe::Sort { .. } | Recipe::RowSort { .. } => 4 * further(n),
+            // Keys and permutation of this pass, and of the one before; digits are an eighth as many.
+            Recipe::Sort { .. } | Recipe::RowSort { .. } => {
+                4 * further(n) + limits.windows(n.bytes() / 8 + (1 << 10)) - 1
+            }
             _ => further(n),
         };
     }
@@ -183,7 +186,11 @@ impl Planner {
         for n in step.reads.iter().chain(&step.after) {
             self.require(n);
         }
-        self.steps.push(step);
+        if step.is_oversized() {
+            self.steps.extend(plain::steps(step, &mut self.done));
+        } else {
+            self.steps.push(step);
+        }
     }
 
     /// Resolves the recipe's expressions, storing more and more of the maps in it until it fits the limits.

@@ -14,15 +14,14 @@ use crate::graph::plan::Step;
 const MAP: &str = include_str!("../../../shaders/map.wgsl");
 const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 
-/// The least elements that a workgroup of a map computes.
-const LEAST_TILE: u32 = 1024;
+/// Elements of a tile where an array takes several bindings, or a position of a larger tile might pass 2^32.
+pub(super) const MAP_TILE: u32 = 1024;
 
-/// Elements that a workgroup of the step's map computes: as the device is tuned, if they fit the smallest window of an array
-/// and no position of the last tile passes 2^32.
-pub(super) fn tile(step: &Step, capacity: u32) -> u32 {
-    let fitting = u32::try_from(step.limits.window_bytes() / 8).unwrap_or(u32::MAX);
-    let tile = if capacity < 1 << 31 { step.limits.tuning.map_tile } else { LEAST_TILE };
-    tile.min(fitting).max(LEAST_TILE)
+/// Elements that a workgroup of the step's map computes: as the device is tuned, or the least.
+fn tile(step: &Step, capacity: u32) -> u32 {
+    let mut arrays = step.reads.iter().chain(step.outputs());
+    let is_plain = capacity < 1 << 31 && arrays.all(|n| step.limits.windows(n.bytes()) == 1);
+    if is_plain { step.limits.tuning.map_tile } else { MAP_TILE }
 }
 
 /// A map into `out`, or a condition, whose output functions the module has already.

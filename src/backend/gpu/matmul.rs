@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::codegen::{Module, value_type};
+use super::codegen::{Generated, Module, value_type};
 use super::launch::{Lowered, partition};
 use crate::graph::node::Product;
 use crate::graph::plan::Step;
@@ -13,7 +13,10 @@ const STAGE: usize = 4096;
 
 /// The template's constants for tiles of that many rows and columns (16, 32 or 64), of elements of that size.
 pub fn constants(tile: u32, size: usize) -> String {
-    let slab = STAGE / 64 / size;
+    edges(tile, STAGE / 64 / size)
+}
+
+fn edges(tile: u32, slab: usize) -> String {
     format!(
         "const EDGE_BITS: u32 = {}u;\nconst SLAB_BITS: u32 = {}u;",
         tile.clamp(16, 64).ilog2(),
@@ -31,6 +34,33 @@ pub fn head(batches: u32, tiles: u32, capacity: u32, transposed: [bool; 2], term
     [batches, tiles, capacity, left, right, terms.start, terms.end, 0]
 }
 
+/// The template's parameter word that says where the terms of a dispatch end.
+pub(super) const TERMS_END: usize = 6;
+
+/// What is said of each number in the slabs where arrays are bound whole.
+const ALL_HERE: &str = "const PARTS = false;
+fn note_left(at: u32, is_used: bool) {
+}
+fn note_right(at: u32, is_used: bool) {
+}
+fn are_here(l: u32, r: u32) -> bool {
+    return true;
+}";
+
+/// The same where they are bound in part.
+const SOME_HERE: &str = "const PARTS = true;
+var<workgroup> left_here: array<u32, SLAB * PITCH>;
+var<workgroup> right_here: array<u32, SLAB * PITCH>;
+fn note_left(at: u32, is_used: bool) {
+    left_here[at] = u32(is_used && !rg_missed);
+}
+fn note_right(at: u32, is_used: bool) {
+    right_here[at] = u32(is_used && !rg_missed);
+}
+fn are_here(l: u32, r: u32) -> bool {
+    return (left_here[l] & right_here[r]) != 0u;
+}";
+
 const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
 
 /// Lowers [`Recipe::Product`](crate::graph::node::Recipe::Product).
@@ -39,6 +69,26 @@ pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, label: &Arc<str>)
     if batches == 0 || p.tile_capacity == 0 || capacity == 0 {
         return Lowered::default();
     }
+    let most = p.sizes[1].as_u32().unwrap_or(p.capacities[0].min(p.capacities[1]));
+    let at_once = if step.limits.ends_loops { TERMS } else { most.max(1) };
+    let head = |terms| head(batches, p.tile_capacity, capacity, p.transposed, terms);
+    let is_in_parts = step.is_oversized();
+    let g = module(step, first_slot, p, is_in_parts);
+    let mut launches = Vec::new();
+    if is_in_parts {
+        // Every sum begins with nothing.
+        let none = module(step, first_slot, p, false);
+        launches.push(none.launch(label, "main", head(0..0), p.tile_capacity, 1));
+    }
+    launches.extend(
+        (0..most.max(1))
+            .step_by(at_once as usize)
+            .map(|first| g.launch(label, "main", head(first..first.saturating_add(at_once)), p.tile_capacity, 1)),
+    );
+    Lowered { launches, ..Lowered::default() }
+}
+
+fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> Generated {
     let dtype = p.operands[0].dtype();
     let mut m = Module::new(step, first_slot).without_row_context();
     partition(&mut m, &p.tiles, &p.batches);
@@ -52,17 +102,17 @@ pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, label: &Arc<str>)
         m.value_function(name, e);
     }
     m.sum_of_products(dtype);
-    m.push(&constants(p.tile, dtype.size()));
+    if is_in_parts {
+        // Half as deep, so that there is room to say what is there.
+        m.push(&edges(p.tile, STAGE / 128 / dtype.size()));
+        m.push(SOME_HERE);
+    } else {
+        m.push(&constants(p.tile, dtype.size()));
+        m.push(ALL_HERE);
+    }
     m.push("fn store(i: u32, v: Elem) {\n    out[i] = v;\n}\nfn partial(i: u32) -> Elem {\n    return out[i];\n}");
     let ty = value_type(dtype);
-    let g = m.finish(&[MATMUL], ty, Some(ty), &[]);
-    let most = p.sizes[1].as_u32().unwrap_or(p.capacities[0].min(p.capacities[1]));
-    let at_once = if step.limits.ends_loops { TERMS } else { most.max(1) };
-    let launches = (0..most.max(1)).step_by(at_once as usize).map(|first| {
-        let head = head(batches, p.tile_capacity, capacity, p.transposed, first..first.saturating_add(at_once));
-        g.launch(label, "main", head, p.tile_capacity, 1)
-    });
-    Lowered { launches: launches.collect(), ..Lowered::default() }
+    m.finish(&[MATMUL], ty, Some(ty), &[])
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The GPU backend: steps become WGSL kernels, which a runtime over wgpu runs.
 //!
 //! ```text
-//! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL) -> windows (arrays larger than a binding)
+//! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL) -> windows, parts (arrays larger than a binding)
 //!      -> prepare (compiled, and kept for the next time) -> record (buffers, commands) -> runtime (pool, pipelines, queue)
 //! ```
 //!
@@ -12,9 +12,12 @@ mod bounds;
 mod codegen;
 mod launch;
 mod lower;
+mod needs;
+mod parts;
 mod prepare;
 mod prepared;
 mod probe;
+mod reach;
 mod read;
 mod record;
 pub(crate) mod runtime;

@@ -32,11 +32,7 @@ impl GpuBackend {
                 let arrays: Vec<Bound> = launch.bindings.iter().map(|b| bound(b, &mut source)).collect();
                 match self.windows(step, &lowered, launch)? {
                     None => kernels.push(self.whole(launch, &arrays)?),
-                    Some(parts) => {
-                        for part in parts {
-                            kernels.push(self.part(launch, part, &arrays)?);
-                        }
-                    }
+                    Some(parts) => kernels.extend(self.parts(launch, parts, &arrays)?),
                 }
             }
             let mut checks = step.checks.clone();
@@ -76,17 +72,11 @@ impl GpuBackend {
             Binding::Status => 0,
         };
         let bytes: Vec<u64> = launch.bindings.iter().map(bytes).collect();
-        let windowed = windows::split(step, launch, &bytes);
-        let needed = windowed.iter().flatten().map(|w| w.places.len() as u64).max().unwrap_or(0);
-        let limit = u64::from(self.runtime.limits().storage_buffers);
-        if needed <= limit {
-            return Ok(windowed);
-        }
-        Err(Error::Limit {
+        windows::split(step, launch, &bytes).map_err(|refused| Error::Limit {
             what: format!("{}: arrays of {} bytes in all", step.out.op(), bytes.iter().sum::<u64>()),
-            requested: needed,
-            unit: "bindings",
-            limit,
+            requested: refused.requested,
+            unit: refused.unit,
+            limit: refused.limit,
             whose: self.name.clone(),
         })
     }
@@ -103,23 +93,22 @@ impl GpuBackend {
         })
     }
 
-    fn part(&self, launch: &Launch, part: Windowed, arrays: &[Bound]) -> Result<Kernel> {
-        let access: Vec<Access> = part.places.iter().map(|p| access(&launch.bindings[p.binding])).collect();
-        Ok(Kernel {
-            // The proofs are about arrays that are bound whole.
-            pipeline: self.runtime.pipeline(
-                &launch.label,
-                &part.text,
-                launch.entry,
-                &access,
-                launch.checks.with_bounds(),
-            )?,
+    /// The dispatches of a launch that is cut, which share a text and what they bind.
+    fn parts(&self, launch: &Launch, parts: Vec<Windowed>, arrays: &[Bound]) -> Result<Vec<Kernel>> {
+        let Some(first) = parts.first() else { return Ok(Vec::new()) };
+        let access: Vec<Access> = first.places.iter().map(|p| access(&launch.bindings[p.binding])).collect();
+        // The proofs are about arrays that are bound whole.
+        let checks = launch.checks.with_bounds();
+        let pipeline = self.runtime.pipeline(&launch.label, &first.text, launch.entry, &access, checks)?;
+        let kernel = |part: Windowed| Kernel {
+            pipeline: pipeline.clone(),
             places: part.places.into_iter().map(|p| Place { what: arrays[p.binding], window: p.window }).collect(),
             params: part.params.into(),
             workgroups: part.workgroups,
             depth: launch.depth,
             label: launch.label.clone(),
-        })
+        };
+        Ok(parts.into_iter().map(kernel).collect())
     }
 }
 

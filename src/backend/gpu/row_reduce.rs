@@ -39,6 +39,12 @@ const BINS_A_GROUP: u32 = 256;
 /// Costs and flat positions stay below 2^32 by this much, so that the shader's sums cannot wrap.
 const MARGIN: u64 = 1 << 14;
 
+/// The parameter word of the cost of a tile.
+pub(super) const TILE_COST: usize = 5;
+
+/// The cost of a tile of one column where arrays are bound in part: what it reads fits the smallest binding.
+const PART_TILE: u32 = 512;
+
 /// The widest value: its columns have to fit the third dimension of the grid of `level2`, 16 a workgroup.
 const MAX_INNER: u32 = 16 * MAX_GROUPS;
 
@@ -64,6 +70,16 @@ impl Grid {
     pub fn for_rows_up_to(self, longest: u32) -> Self {
         if longest > self.block { self } else { Self { level2: None, part_len: 1, ..self } }
     }
+}
+
+/// What a walk over rows is told where its arrays are bound in part: positions alone say which tile a value is in.
+pub(super) fn in_parts(grid: Grid) -> Grid {
+    let [rows, nvals, inner, _, _, _, column_bits, zero] = grid.head;
+    let tile = if inner == 1 { PART_TILE } else { grid.block };
+    let tiles = nvals / tile + 1;
+    let (x, y) = fold_grid(tiles);
+    let level1 = (x, y, grid.level1.2);
+    Grid { level1, head: [rows, nvals, inner, tiles, 0, tile, column_bits, zero], ..grid }
 }
 
 /// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
@@ -119,6 +135,14 @@ fn lanes(state: usize, most: u32) -> (u32, u32) {
     (tile, 8 * (tile / 256 + tile / 17 + 1))
 }
 
+/// What of short rows is gone through by position.
+struct ByPosition {
+    /// Whether their values may be staged.
+    stages: bool,
+    /// Whether their elements are mapped.
+    maps: bool,
+}
+
 /// What a workgroup of `main` keeps in its memory.
 struct Shared {
     tile: u32,
@@ -133,12 +157,11 @@ impl Shared {
     /// Memory that every device has, less what the tile's rows and blocks take.
     const ROOM: usize = (16 << 10) - 1200;
 
-    /// Where short rows are gone through by position: whether values may be staged, and whether elements are mapped. What has
-    /// no room is left out.
-    fn of(grid: &Grid, lanes: u32, state: usize, by_position: Option<(bool, bool)>) -> Self {
+    /// What has no room is left out.
+    fn of(grid: &Grid, lanes: u32, state: usize, by_position: Option<ByPosition>) -> Self {
         let [.., alpha, tile, _, _] = grid.head;
         let mut out = Self { tile, lanes, stage: None, rows: None };
-        let Some((stages, maps)) = by_position.filter(|_| grid.entry == "main") else { return out };
+        let Some(ByPosition { stages, maps }) = by_position.filter(|_| grid.entry == "main") else { return out };
         let fits = |all: u32| all as usize * state <= Self::ROOM;
         // Rows that cost nothing may all be in one tile.
         let rows = tile.div_ceil(alpha.max(1));
@@ -178,15 +201,19 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
     let (tile, lanes) = lanes(state, tuning.row_tile);
     let tiles = Tiles { cost: tile, row_cost: tuning.row_cost };
     let grid = grid(nvals.capacity(), nrows.capacity(), *inner, tiles);
-    let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest_class())) else {
+    let Some(mut grid) = grid.map(|g| g.for_rows_up_to(rows.longest_class())) else {
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row reduction"));
     };
+    if step.is_oversized() {
+        grid = in_parts(grid);
+    }
     let mut m = Module::new(step, first_slot);
     partition(&mut m, rows, nrows);
     let elem = m.row_pass(pass, rows);
-    let shared =
-        Shared::of(&grid, lanes, state, tuning.coalesce_rows.then_some((!m.loads_by_row(pass), pass.map.is_some())));
-    m.push(&shared.declared());
+    // What is bound in part may lack some of a tile's positions.
+    let coalesces = tuning.coalesce_rows && !step.is_oversized();
+    let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
+    m.push(&Shared::of(&grid, lanes, state, by_position).declared());
     let g = m.finish_row_pass(&[ROW_REDUCE, ROW_TILES], &elem, pass);
     let mut launches = vec![g.launch(label, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
     if let Some((x, y, z)) = grid.level2 {
@@ -209,9 +236,8 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
 /// SAFETY: every loop ends, whatever the splits hold. They are clamped to the number of values, which `grid` keeps 2^14 below
 /// 2^32, further than any loop's step: a position that starts beyond its end wraps once at most, and one that has passed its
 /// end stays there. What is staged has at most STAGE values, what is mapped by position ends at the number of values. Searches
-/// halve what is left to look through. The rounds over listed
-/// blocks and long rows are bounded by the lengths of the lists, their steps are 1 or more. What expressions call ends too: see
-/// `map.rs`.
+/// halve what is left to look through. The rounds over listed blocks and long rows are bounded by the lengths of the lists, their
+/// steps are 1 or more. What expressions call ends too: see `map.rs`.
 const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };
 
 #[cfg(test)]

@@ -52,9 +52,12 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
         unreachable!("bug: another recipe")
     };
     let grid = grid(nvals.capacity(), nrows.capacity(), *inner);
-    let Some(grid) = grid.map(|g| g.for_rows_up_to(rows.longest_class())) else {
+    let Some(mut grid) = grid.map(|g| g.for_rows_up_to(rows.longest_class())) else {
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row scan"));
     };
+    if step.is_oversized() {
+        grid = Grid(row_reduce::in_parts(grid.0));
+    }
     let mut m = Module::new(step, first_slot);
     partition(&mut m, rows, nrows);
     m.value_function("load", value);

@@ -40,6 +40,9 @@ pub const fn head(capacity: u32, pass: u32) -> [u32; 8] {
     [capacity, pass * DIGIT_BITS, 0, 0, 0, 0, 0, 0]
 }
 
+/// The scratch buffer of the digits' counts.
+pub(super) const DIGITS: usize = 0;
+
 pub(super) const SORT: &str = include_str!("../../../shaders/sort.wgsl");
 
 /// One pass a byte of the keys; keys and permutation alternate between two pairs of scratch buffers.
@@ -60,7 +63,7 @@ pub(super) fn lower(
     let tiles = tiles(n);
     let digits = counts_len(n);
     // Scratch: digits, the sums' tiles, then keys and permutation, two of each.
-    let (digits_at, tiles_at, keys_at, perm_at) = (0, 1, [2, 3], [4, 5]);
+    let (digits_at, tiles_at, keys_at, perm_at) = (DIGITS, 1, [2, 3], [4, 5]);
     let mut launches = Vec::new();
     for pass in 0..passes {
         let is_first = pass == 0;

@@ -54,6 +54,8 @@ pub(crate) struct Module<'a> {
     functions: String,
     uses_status: bool,
     row_context: Option<(Node, u32)>,
+    /// The array that the step fetches from a part at a time, if it does.
+    fetched: Option<&'a Node>,
 }
 
 impl<'a> Module<'a> {
@@ -69,6 +71,7 @@ impl<'a> Module<'a> {
             functions: String::new(),
             uses_status: false,
             row_context: step.row_context.clone(),
+            fetched: step.fetches(),
         };
         for n in &step.reads {
             module.array(n);
@@ -248,14 +251,24 @@ impl<'a> Module<'a> {
         let bits = packed_bits(dtype);
         let (last, width, shift) = (lanes - 1, 32 / lanes, lanes.trailing_zeros());
         self.push(&format!(
+            "fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    \
+             return tile * MAP_TILE + (k >> {shift}u) * {stride}u + t * {lanes}u + (k & {last}u);\n}}",
+            stride = 256 * lanes,
+        ));
+        if self.fetched.is_some() {
+            // Not every element of a word is there at once.
+            let mask = u32::MAX >> (32 - width);
+            return self.push(&format!(
+                "fn store(i: u32, row: u32, v: Elem) {{\n    let shift = (i & {last}u) * {width}u;\n    \
+                 out[i >> {shift}u] = (out[i >> {shift}u] & ~({mask}u << shift)) | ({bits} << shift);\n}}"
+            ));
+        }
+        self.push(&format!(
             "var<private> word: u32;\n\
-             fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    \
-             return tile * MAP_TILE + (k >> {shift}u) * {stride}u + t * {lanes}u + (k & {last}u);\n}}\n\
              /// The elements of a word come in order; the last one that there is writes the word.\n\
              fn store(i: u32, row: u32, v: Elem) {{\n    let lane = i & {last}u;\n    \
              word = select(word, 0u, lane == 0u) | ({bits} << (lane * {width}u));\n    \
              if (lane == {last}u || i + 1u == live()) {{\n        out[i >> {shift}u] = word;\n    }}\n}}",
-            stride = 256 * lanes,
         ));
     }
 

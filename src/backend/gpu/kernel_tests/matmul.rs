@@ -27,7 +27,11 @@ fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
              fn identity() -> Elem {{ return {zero}; }}\n\
              fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem {{ return sum + {guarded}; }}\n\
              fn store(i: u32, v: Elem) {{ out[i] = v; }}\n\
-             fn partial(i: u32) -> Elem {{ return out[i]; }}",
+             fn partial(i: u32) -> Elem {{ return out[i]; }}
+             const PARTS = false;
+             fn note_left(at: u32, is_used: bool) {{}}
+             fn note_right(at: u32, is_used: bool) {{}}
+             fn are_here(l: u32, r: u32) -> bool {{ return true; }}",
             host::matmul::constants(tile, size)
         ),
     )

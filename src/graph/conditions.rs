@@ -1,0 +1,92 @@
+//! The conditions that an expression looks at, apart from its value.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::digest::DigestMap;
+use super::expr::{Check, Expr, ExprKind};
+
+/// The expression without the conditions in it.
+pub(super) fn unconditional(e: &Expr) -> Expr {
+    fn go(e: &Expr, memo: &mut DigestMap<Expr>) -> Expr {
+        if !e.has_conditions() {
+            return e.clone();
+        }
+        if let Some(known) = memo.get(&e.digest()) {
+            return known.clone();
+        }
+        let out = match e.kind() {
+            ExprKind::Checked(_, _, value) => go(value, memo),
+            _ => e.with_operands(e.operands().map(|o| go(o, memo)).collect::<Vec<_>>().into_iter()),
+        };
+        memo.insert(e.digest(), out.clone());
+        out
+    }
+    go(e, &mut DigestMap::default())
+}
+
+/// A condition, and what must hold.
+pub(super) type Condition = (Arc<Check>, Expr);
+
+/// The conditions in an expression, themselves without any. What stands in one branch of a choice holds where the other one
+/// is taken.
+pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
+    fn go(e: &Expr, memo: &mut DigestMap<Vec<Condition>>) -> Vec<Condition> {
+        if !e.has_conditions() {
+            return Vec::new();
+        }
+        if let Some(known) = memo.get(&e.digest()) {
+            return known.clone();
+        }
+        let mut out: Vec<Condition> = Vec::new();
+        for (k, operand) in e.operands().enumerate() {
+            let excused = |ok: Expr| match (e.kind(), k) {
+                (ExprKind::Select(taken, ..), 1) => ok.or(unconditional(taken).not()),
+                (ExprKind::Select(taken, ..), 2) => ok.or(unconditional(taken)),
+                _ => ok,
+            };
+            out.extend(go(operand, memo).into_iter().map(|(check, ok)| (check, excused(ok))));
+        }
+        if let ExprKind::Checked(check, ok, _) = e.kind() {
+            out.push((check.clone(), unconditional(ok)));
+        }
+        let mut seen = HashSet::new();
+        out.retain(|(check, ok)| seen.insert((check.clone(), ok.digest())));
+        memo.insert(e.digest(), out.clone());
+        out
+    }
+    go(e, &mut DigestMap::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_branch_asks_for_is_excused_in_the_other() {
+        let (i, small) = (Expr::index(), Expr::index().lt(Expr::u32(9)));
+        let (low, even) = (Check::new("test", "low"), Check::new("test", "even"));
+        let is_even = i.clone().rem(Expr::u32(2)).eq(Expr::u32(0));
+        let chosen = small.clone().select(
+            i.clone().checked(low.clone(), i.clone().lt(Expr::u32(3))),
+            i.clone().checked(even.clone(), is_even.clone()),
+        );
+        let e = chosen.clone().add(chosen);
+        assert_eq!(unconditional(&e), {
+            let bare = small.clone().select(i.clone(), i.clone());
+            bare.clone().add(bare)
+        });
+        let want = [(low, i.lt(Expr::u32(3)).or(small.clone().not())), (even, is_even.or(small))];
+        assert_eq!(conditions(&e), want, "each once");
+    }
+
+    #[test]
+    fn a_condition_on_a_condition_is_looked_at_first() {
+        let (inner, outer) = (Check::new("test", "inner"), Check::new("test", "outer"));
+        let holds = |n: u32| Expr::index().lt(Expr::u32(n));
+        let ok = holds(7).checked(inner.clone(), holds(5));
+        let e = Expr::index().checked(outer.clone(), ok);
+        assert_eq!(conditions(&e), [(inner, holds(5)), (outer, holds(7))]);
+        assert_eq!(unconditional(&e), Expr::index());
+    }
+}

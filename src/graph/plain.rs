@@ -1,0 +1,322 @@
+//! Steps over arrays so large that no kernel could bind them, as several plain ones.
+//!
+//! An array larger than a binding takes several: its windows. Where the windows of all arrays together are more than a kernel
+//! may bind, each array has to be bound a part at a time, and the host has to know which parts belong together. So what a
+//! step does at once is taken apart:
+//!
+//! - what is read of a large array at a computed position is *fetched* first: by a map whose value is that load, or that
+//!   search for a row, and nothing else. It runs once for each part of the array, and stores what the part has;
+//! - what a scan, a sort, a reduction is given is stored first, so that its kernel reads it at its own positions;
+//! - a count that the device knows becomes an array of one element;
+//! - a compaction becomes a search in the ranks of its marks; a sort of rows two sorts, by key and then by row.
+//!
+//! What remains reads large arrays at positions that the host knows, or one of them at any. This is the way of last resort:
+//! it stores and reads what would otherwise stay in registers. A number that was stored and loaded is the number, so that no
+//! bit changes. A hash is refused where it binds too many windows.
+
+use std::collections::HashMap;
+
+use super::digest::{Digest, DigestSet};
+use super::expr::{Expr, ExprKind};
+use super::extent::Extent;
+use super::fetch::is_own;
+use super::marks::Marks;
+use super::node::{Node, Product, Recipe, Rows};
+use super::plan::{PlanLimits, Step, as_own_row, for_each_expr};
+use super::row_pass::{RowPass, RowResult};
+use super::unfused::Unfused;
+
+/// The step, after those that store what it reads. `done` are the nodes that steps so far compute.
+pub(super) fn steps(step: Step, done: &mut DigestSet) -> Vec<Step> {
+    let mut all = Plain { of: step.out.clone(), limits: step.limits, done, steps: Vec::new(), memo: HashMap::new() };
+    let last = all.resolve(step);
+    all.steps.push(last);
+    all.steps
+}
+
+pub(super) struct Plain<'a> {
+    /// What it is all for.
+    pub(super) of: Node,
+    pub(super) limits: PlanLimits,
+    pub(super) done: &'a mut DigestSet,
+    pub(super) steps: Vec<Step>,
+    /// Plain expressions, by those that they come from and the number of positions.
+    pub(super) memo: HashMap<(Digest, u32), Expr>,
+}
+
+impl Plain<'_> {
+    fn resolve(&mut self, step: Step) -> Step {
+        let recipe = match step.recipe {
+            // Its kernel binds all windows, or none.
+            Recipe::Hash { .. } => return step,
+            Recipe::Product(p) => Recipe::Product(Box::new(self.product(*p))),
+            Recipe::Map { value, whole } => {
+                Recipe::Map { value: self.whole(&value, step.out.extent().capacity()), whole }
+            }
+            Recipe::Assert { ok, count, check } => {
+                let (ok, count) = (self.plain(&ok, count.capacity()), self.count(&count));
+                Recipe::Assert { ok, count, check }
+            }
+            Recipe::Reduce { reducer, rows, nrows, nvals, inner, value } => {
+                let (rows, nrows) = self.walked(&rows, &nrows);
+                let (value, nvals) = self.in_rows(&value, &rows, &nvals, inner);
+                Recipe::Reduce { reducer, rows, nrows, nvals, inner, value }
+            }
+            Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
+                let (rows, nrows) = self.walked(&rows, &nrows);
+                let (value, nvals) = self.in_rows(&value, &rows, &nvals, inner);
+                Recipe::RowScan { op, rows, nrows, nvals, inner, value }
+            }
+            Recipe::Scan { value, count } => {
+                Recipe::Scan { value: self.numbers(&value, &count, 1), count: self.count(&count) }
+            }
+            Recipe::Marks { keep, count } => {
+                Recipe::Marks { keep: self.numbers(&keep, &count, 1), count: self.count(&count) }
+            }
+            Recipe::Sort { key, count, bits } => {
+                Recipe::Sort { key: self.numbers(&key, &count, 1), count: self.count(&count), bits }
+            }
+            Recipe::Compact { marks, value, count, inner } => {
+                let value = value.at(&self.position_of_kept(marks, count, inner));
+                Recipe::Map { value: self.whole(&value, step.out.extent().capacity()), whole: false }
+            }
+            Recipe::RowSort { rows, nrows, nvals, key, bits, .. } => {
+                let value = self.sorted(&rows, &nrows, &nvals, &key, bits);
+                Recipe::Map { value: self.whole(&value, nvals.capacity()), whole: false }
+            }
+        };
+        let live = step.live.map(|e| self.count_of(&e));
+        let mut out = Step { recipe, live, pass: None, reads: Vec::new(), row_context: None, ..step };
+        // What it no longer reads may have conditions still.
+        out.after.extend(step.reads);
+        if let (Some(pass), Recipe::Reduce { value, .. }) = (step.pass, &out.recipe) {
+            // Kernels that walk rows stop where the splits do.
+            let plain = |r| RowResult { value: value.clone(), live: None, ..r };
+            out.pass = Some(RowPass { results: pass.results.into_iter().map(plain).collect(), map: None });
+        }
+        if out.recipe.rows().is_some() {
+            out.live = None;
+        }
+        finished(out)
+    }
+
+    /// What a primitive is given, `inner` numbers for each of so many elements: stored.
+    fn numbers(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
+        let count = self.count(count);
+        let numbers = count.times(self.of.op(), u64::from(inner)).unwrap_or(count);
+        let value = self.plain(e, numbers.capacity());
+        if is_own(&value) { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
+    }
+
+    /// A count that reads one element at most.
+    fn count_of(&mut self, live: &Expr) -> Expr {
+        if !live.reads() {
+            return live.clone();
+        }
+        let value = self.plain(live, 1);
+        Expr::load(&self.map(Extent::known(1), value), Expr::u32(0))
+    }
+
+    fn count(&mut self, extent: &Extent) -> Extent {
+        match extent.live() {
+            None => extent.clone(),
+            Some(live) => Extent::bounded(extent.capacity(), self.count_of(live)),
+        }
+    }
+
+    /// The splits of the rows.
+    fn splits(&mut self, rows: &Rows, nrows: &Extent) -> Node {
+        match rows {
+            Rows::Splits(node) => node.clone(),
+            Rows::Uniform(len) => {
+                let nrows = self.count(nrows);
+                let start = Expr::index().min(nrows.expr()).mul(Expr::u32(*len));
+                self.map(Extent::known(nrows.capacity() + 1), start)
+            }
+        }
+    }
+
+    /// Rows to walk, and how many there may be: the splits say how many are live.
+    fn walked(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
+        (Rows::Splits(self.splits(rows, nrows)), Extent::known(nrows.capacity()))
+    }
+
+    /// The values of rows, in another array than the splits, and how many elements there may be.
+    fn in_rows(&mut self, value: &Expr, rows: &Rows, nvals: &Extent, inner: u32) -> (Expr, Extent) {
+        let mut value = self.numbers(value, nvals, inner);
+        if let Rows::Splits(splits) = rows
+            && value.node() == Some(splits)
+        {
+            value = self.copied(&value, splits, nvals.capacity());
+        }
+        (value, Extent::known(nvals.capacity()))
+    }
+
+    /// Where the numbers come from that a compaction keeps: the last position of each rank.
+    fn position_of_kept(&mut self, marks: Node, count: Extent, inner: u32) -> Expr {
+        let positions = count.capacity();
+        let rank = self.plain(&Marks::of(marks, count).rank(&Expr::index()), positions + 1);
+        let ranks = self.map(Extent::known(positions + 1), rank);
+        let each = Expr::u32(inner.max(1));
+        let position = Expr::row_of(&ranks, Expr::index().div(each.clone()));
+        position.mul(each.clone()).add(Expr::index().rem(each))
+    }
+
+    /// A product of two arrays, with what it is told of each batch in one other.
+    fn product(&mut self, p: Product) -> Product {
+        let batches = self.count(&p.batches);
+        let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
+        let told = self.side_by_side(&all, batches.capacity());
+        let numbers = |k: usize| told[k].clone();
+        let (sizes, starts) = ([0, 1, 2].map(numbers), [3, 4, 5].map(numbers));
+        let mut operand = |k: usize| {
+            let value = self.plain(&p.operands[k], p.capacities[k]);
+            if is_own(&value) { value } else { self.stored(&value, p.capacities[k]) }
+        };
+        let mut operands = [operand(0), operand(1)];
+        if let [Some(left), Some(right)] = operands.each_ref().map(Expr::node)
+            && left == right
+        {
+            let left = left.clone();
+            operands[1] = self.copied(&operands[1], &left, p.capacities[1]);
+        }
+        Product { batches, sizes, starts, operands, ..p }
+    }
+
+    /// The same numbers, u32 each, those that read arrays in one, beside one another for each of so many positions.
+    fn side_by_side(&mut self, all: &[Expr], positions: u32) -> Vec<Expr> {
+        let reading: Vec<&Expr> = all.iter().filter(|e| e.reads()).collect();
+        let width = reading.len() as u32;
+        let Some(numbers) = positions.checked_mul(width).filter(|&n| n > 0) else { return all.to_vec() };
+        let (at, which) = (Expr::index().div(Expr::u32(width)), Expr::index().rem(Expr::u32(width)));
+        let one_of = |rest: Expr, (k, e): (u32, &&Expr)| which.clone().eq(Expr::u32(k)).select(e.at(&at), rest);
+        let value = (0..).zip(&reading).fold(Expr::u32(0), one_of);
+        let value = self.plain(&value, numbers);
+        let array = self.stored(&value, numbers);
+        let mut next = 0..;
+        let placed = |e: &Expr| match e.reads() {
+            false => e.clone(),
+            true => array.at(&Expr::index().mul(Expr::u32(width)).add(Expr::u32(next.next().unwrap_or(0)))),
+        };
+        all.iter().map(placed).collect()
+    }
+
+    /// Where the elements of rows come from, sorted by key and then, stably, by row.
+    fn sorted(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, bits: u32) -> Expr {
+        let (backend, op) = (self.of.backend().clone(), self.of.op());
+        let sort = |this: &mut Self, key: Expr, count: Extent, bits| {
+            let out = Node::sort(&backend, op, count.clone(), key.clone(), bits);
+            this.step(out, Recipe::Sort { key, count, bits })
+        };
+        let all = Extent::known(nvals.capacity());
+        let (key, count) = (self.numbers(key, nvals, 1), self.count(nvals));
+        let by_key = sort(self, key, count, bits);
+        let splits = self.splits(rows, nrows);
+        let row = self.numbers(&Expr::row_of(&splits, Expr::load(&by_key, Expr::index())), &all, 1);
+        let by_row = sort(self, row, all, u32::BITS - nrows.capacity().leading_zeros());
+        Expr::load(&by_key, Expr::load(&by_row, Expr::index()))
+    }
+}
+
+/// The step with what it reads and looks at, as its expressions say.
+pub(super) fn finished(mut step: Step) -> Step {
+    let mut own_row = None;
+    step.checks.clear();
+    step.reads.extend(step.recipe.array().cloned());
+    for e in step.recipe.exprs().into_iter().chain(&step.live) {
+        for_each_expr(e, &mut |e| {
+            if let Some(n) = e.node()
+                && !step.reads.contains(n)
+            {
+                step.reads.push(n.clone());
+            }
+            if let ExprKind::Checked(check, ..) = e.kind()
+                && !step.checks.contains(check)
+            {
+                step.checks.push(check.clone());
+            }
+            if own_row.is_none() {
+                own_row = as_own_row(e).map(|(splits, inner)| (splits.clone(), inner));
+            }
+        });
+    }
+    // Arrays that exist need no reason, others mostly have theirs.
+    for n in step.reads.iter().filter(|n| n.stored().is_none()) {
+        step.kept.note(n, Some(Unfused::StorageBuffers));
+    }
+    step.after.retain(|n| n.is_fallible() && !step.reads.contains(n));
+    if matches!(step.recipe, Recipe::Map { .. } | Recipe::Assert { .. }) && !step.is_oversized() {
+        step.row_context = own_row;
+    }
+    step
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::backend::cpu::CpuBackend;
+    use crate::dtype::DType;
+    use crate::graph::backend::BackendRef;
+    use crate::graph::expr::Check;
+    use crate::graph::opcode::ReduceOp;
+    use crate::graph::plan::{Longs, plan};
+
+    const N: u32 = 100_000;
+
+    fn source(backend: &BackendRef, dtype: DType, len: u32) -> Node {
+        Node::source(backend, dtype, len, Arc::new(()))
+    }
+
+    /// The kinds of the steps that the node takes where a binding has 8 KiB.
+    fn kinds(node: &Node) -> Vec<&'static str> {
+        let limits = PlanLimits { max_binding: 8 << 10, ..PlanLimits::of_core_webgpu(Longs::Native) };
+        let steps = plan(std::slice::from_ref(node), limits).steps;
+        assert!(steps.iter().all(|s| s.limits.windows(s.out.bytes()) > 1 || s.out.extent().capacity() <= 1));
+        let kind = |s: &Step| match (&s.recipe, s.fetches()) {
+            (Recipe::Map { .. }, Some(_)) => "fetch",
+            (Recipe::Map { .. }, None) if s.is_oversized() => "too large",
+            (recipe, _) => recipe.family(),
+        };
+        steps.iter().map(kind).collect()
+    }
+
+    #[test]
+    fn what_is_read_at_computed_positions_is_fetched() {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        let (x, at) = (source(&backend, DType::F32, N), source(&backend, DType::U32, N));
+        let place = Expr::load(&at, Expr::index());
+        let map = |value: Expr| Node::map(&backend, "test", Extent::known(N), value, &[]);
+        let taken = Expr::load(&x, place.clone());
+        assert_eq!(kinds(&map(taken.clone())), ["fetch"]);
+        let next = Expr::load(&x, place.clone().add(Expr::u32(1)));
+        assert_eq!(kinds(&map(taken.clone().add(next))), ["fetch", "fetch", "map"]);
+        // An array that is read by what it holds is read as two.
+        assert_eq!(kinds(&map(Expr::load(&at, place.clone()))), ["map", "fetch"]);
+        // A condition stays with its reader.
+        let checked = place.clone().checked(Check::new("test", "it is even"), place.rem(Expr::u32(2)).eq(Expr::u32(0)));
+        assert_eq!(kinds(&map(Expr::load(&x, checked))), ["fetch", "map"]);
+    }
+
+    #[test]
+    fn what_kernels_are_given_is_stored_first() {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        let (x, at) = (source(&backend, DType::U32, N), source(&backend, DType::U32, N));
+        let count = Expr::load(&at, Expr::u32(N - 1));
+        let keys = Expr::load(&x, Expr::index()).add(Expr::load(&at, Expr::index()));
+        let sort = |count| Node::sort(&backend, "test", count, keys.clone(), 32);
+        assert_eq!(kinds(&sort(Extent::known(N))), ["map", "sort"]);
+        assert_eq!(kinds(&sort(Extent::bounded(N, count))), ["fetch", "map", "sort"]);
+        let splits = source(&backend, DType::U32, N);
+        let rows = || (Rows::Splits(splits.clone()), Extent::known(N - 1));
+        let sorted = Node::row_sort(&backend, "test", rows(), Extent::known(N), (keys.clone(), 32), u32::MAX);
+        assert_eq!(kinds(&sorted), ["map", "sort", "fetch", "sort", "fetch"]);
+        let sums = Node::reduce(&backend, "test", ReduceOp::Sum, rows(), Extent::known(N), 1, keys).expect("small");
+        assert_eq!(kinds(&sums), ["map", "row_reduce"]);
+        // Rows whose values are their own starts.
+        let own = Expr::load(&splits, Expr::index());
+        let sums = Node::reduce(&backend, "test", ReduceOp::Sum, rows(), Extent::known(N), 1, own).expect("small");
+        assert_eq!(kinds(&sums), ["map", "row_reduce"]);
+    }
+}
