@@ -9,6 +9,7 @@ use super::runtime::Access;
 use super::windows::{self, Windowed};
 use crate::error::{Error, Result};
 use crate::graph::backend::Backend;
+use crate::graph::digest::Digest;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{Plan, Step};
 use crate::graph::request::Request;
@@ -18,6 +19,7 @@ impl GpuBackend {
     pub(super) fn prepare(&self, plan: &Plan, request: &Request) -> Result<Prepared> {
         self.runtime.counters().plan();
         let mut out = Prepared { steps: Vec::with_capacity(plan.steps.len()), ..Prepared::default() };
+        let mut made: Vec<Digest> = Vec::with_capacity(plan.steps.len());
         for step in &plan.steps {
             let op = step.out.op();
             let array = |n: &&Node| ReadyArray { number: request.number(n), bytes: node_bytes(n) };
@@ -25,7 +27,11 @@ impl GpuBackend {
             outputs.iter().try_for_each(|array| self.check_bytes(op, array.bytes))?;
             let lowered = lower(step, out.slots)?;
             lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
-            let mut source = |n: &Node| source(&mut out, request.number(n));
+            // Where the plan finds an array.
+            let mut source = |n: &Node| match made.iter().position(|made| *made == n.digest()) {
+                Some(k) => Source::Made(k),
+                None => Source::Input(out.input(request.number(n).expect("bug: an array that nothing makes"))),
+            };
             let depends = step.reads.iter().chain(&step.after).map(&mut source).collect();
             let mut kernels = Vec::new();
             for launch in &lowered.launches {
@@ -35,6 +41,7 @@ impl GpuBackend {
                     Some(parts) => kernels.extend(self.parts(launch, parts, &arrays)?),
                 }
             }
+            made.extend(step.outputs().iter().map(|n| n.digest()));
             let mut checks = step.checks.clone();
             if let Recipe::Assert { check, .. } = &step.recipe {
                 checks.push(check.clone());
@@ -110,17 +117,6 @@ impl GpuBackend {
         };
         Ok(parts.into_iter().map(kernel).collect())
     }
-}
-
-/// Where a plan finds the array of that number.
-fn source(plan: &mut Prepared, number: usize) -> Source {
-    if let Some(k) = plan.made().position(|made| made == number) {
-        return Source::Made(k);
-    }
-    if !plan.inputs.contains(&number) {
-        plan.inputs.push(number);
-    }
-    Source::Input(number)
 }
 
 fn bound(binding: &Binding, source: &mut impl FnMut(&Node) -> Source) -> Bound {

@@ -68,8 +68,8 @@ pub(super) struct Kernel {
 /// An array to make.
 #[derive(Debug)]
 pub(super) struct ReadyArray {
-    /// Its number in the request.
-    pub(super) number: usize,
+    /// Its number in the request; none if it is a part of the plan alone.
+    pub(super) number: Option<usize>,
     pub(super) bytes: u64,
 }
 
@@ -91,8 +91,16 @@ pub(super) struct ReadyStep {
 }
 
 impl Prepared {
+    /// Notes that it reads the array of that number, and gives the number.
+    pub(super) fn input(&mut self, number: usize) -> usize {
+        if !self.inputs.contains(&number) {
+            self.inputs.push(number);
+        }
+        number
+    }
+
     /// The numbers of the arrays that it makes, in order.
-    pub(super) fn made(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn made(&self) -> impl Iterator<Item = Option<usize>> {
         self.steps.iter().flat_map(|step| &step.outputs).map(|array| array.number)
     }
 

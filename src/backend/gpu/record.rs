@@ -145,11 +145,11 @@ impl GpuBackend {
             let stored = |output| Stored { data: Arc::new(output), status: status.clone() };
             made.extend(outputs.into_iter().map(stored));
         }
-        let result = |(number, stored)| {
-            let node = request.array(number).clone();
-            (node.digest(), (node, stored))
+        let result = |(number, stored): (Option<usize>, Stored)| {
+            let node = request.array(number?).clone();
+            Some((node.digest(), (node, stored)))
         };
-        out.results = plan.made().zip(made).map(result).collect();
+        out.results = plan.made().zip(made).filter_map(result).collect();
         Ok(out)
     }
 }
@@ -157,7 +157,7 @@ impl GpuBackend {
 /// Whether the plan makes what was to be made, of what was there, when the request was made.
 fn is_of(plan: &Prepared, request: &Request) -> bool {
     let is_there = |number: usize| request.stored(number).is_some();
-    let is_made = |number: usize| plan.made().any(|made| made == number);
+    let is_made = |number: usize| plan.made().any(|made| made == Some(number));
     plan.inputs.iter().all(|&number| is_there(number))
         && request.roots().all(|number| is_there(number) || is_made(number))
 }
