@@ -12,7 +12,7 @@ use super::extent::Extent;
 use super::node::{Node, Recipe};
 use super::plan::{PlanLimits, Step, contains_search, fits, for_each_expr};
 use super::reducer::state_bytes;
-use super::row_pass::{RowMap, RowPass};
+use super::row_pass::{BLOCK, RowMap, RowPass};
 use super::unfused::Unfused;
 
 /// Most bytes that a pass keeps of a row: what the accumulators of a workgroup's lanes leave room for.
@@ -187,7 +187,11 @@ pub(super) fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
         }
     });
     let bytes = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
-    fits(&a.recipe, outputs, reads, &|_| false, status, limits) && bytes <= MAX_STATE
+    // The partials of long rows, two a block.
+    let block = if *inner == 1 { BLOCK } else { BLOCK / 4 };
+    let blocks = 2 * (u64::from(nvals.capacity() / block) + 1);
+    let is_small = bytes <= MAX_STATE && limits.windows(blocks * u64::from(*inner) * bytes as u64) == 1;
+    is_small && fits(&a.recipe, outputs, reads, &|_| false, status, limits)
 }
 
 fn merge<T: PartialEq>(into: &mut Vec<T>, more: Vec<T>) {

@@ -149,7 +149,7 @@ impl Plain<'_> {
         {
             value = self.copied(&value, splits, nvals.capacity());
         }
-        (value, Extent::known(nvals.capacity()))
+        (value, self.count(nvals))
     }
 
     /// Where the numbers come from that a compaction keeps: the last position of each rank.
