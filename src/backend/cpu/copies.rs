@@ -1,7 +1,6 @@
-//! Results that are pieces of arrays: copied to where they are stored, without a block of values in between.
+//! Results that are elements of arrays: copied to where they are stored, without a block of values in between.
 //!
-//! Slices, gathers, joins and paddings are such: a load at ramps of positions, or a choice between two of these, or between
-//! one and a number.
+//! Slices, gathers, joins and paddings are such: a load, or a choice between two of these, or between one and a number.
 
 use super::array::Stored;
 use super::eval::{Block, Op};
@@ -24,12 +23,21 @@ enum Values<'l, S> {
         first: &'l [u32],
         piece: usize,
     },
+    /// Elements of an array; out of range the last one.
+    Elements {
+        from: &'l [S],
+        at: &'l [u32],
+    },
 }
 
 impl<'l, S: Stored> Source<'l, S> {
-    /// The elements of the array at those positions, if they are ramps that lie in it.
-    fn pieces(from: &'l [S], at: &'l Lanes<'_>) -> Option<Self> {
-        let Lanes::Ramps(ends, first) = at else { return None };
+    /// The elements of the array, which has some, at those positions: if these are single ones, or ramps that lie in it.
+    fn of(from: &'l [S], at: &'l Lanes<'_>) -> Option<Self> {
+        let (ends, first) = match at {
+            Lanes::Ramps(ends, first) => (ends, first),
+            Lanes::U32(at) => return Some(Self { values: Values::Elements { from, at }, at: 0 }),
+            _ => return None,
+        };
         let mut start = 0;
         let within = ends.iter().zip(first.iter()).all(|(&end, &first)| {
             let len = end - start;
@@ -43,6 +51,12 @@ impl<'l, S: Stored> Source<'l, S> {
     #[inline(always)]
     fn take(&mut self, mut len: u32, out: &mut Filling<&mut [S]>) {
         match &mut self.values {
+            Values::Elements { from, at } => {
+                let last = from.len() - 1;
+                let (start, end) = (self.at as usize, (self.at + len) as usize);
+                out.extend(at[start..end].iter().map(|&at| from[(at as usize).min(last)]));
+                self.at += len;
+            }
             Values::One(value) => out.repeat(*value, len as usize),
             Values::Pieces { from, ends, first, piece } => {
                 while len > 0 {
@@ -61,14 +75,14 @@ impl<'l, S: Stored> Source<'l, S> {
 }
 
 impl<'a> Block<'a> {
-    /// Fills `out` with the values of the operation at that place, if they are pieces of arrays; returns false, and does
+    /// Fills `out` with the values of the operation at that place, if they are elements of arrays; returns false, and does
     /// nothing, if not.
     pub(super) fn copy<T: Lane, S: Stored>(&mut self, place: usize, out: &mut [S], store: &impl Fn(T) -> S) -> bool {
         let program = self.program();
         match &program.ops()[place] {
             Op::Load(array, _, at) if array.len() > 0 => {
                 let at = self.eval(*at);
-                let Some(mut source) = Source::pieces(array.slice(), &at) else { return false };
+                let Some(mut source) = Source::of(array.slice(), &at) else { return false };
                 source.take(out.len() as u32, &mut Filling::of(out));
                 true
             }
@@ -118,7 +132,7 @@ impl<'a> Block<'a> {
         'a: 'l,
     {
         match &self.program().ops()[place] {
-            Op::Load(array, ..) => Source::pieces(array.slice(), at?),
+            Op::Load(array, ..) => Source::of(array.slice(), at?),
             Op::Scalar(s) => {
                 let value = Lanes::One(*s);
                 let Operand::One(value) = T::operand(&value) else { return None };

@@ -45,6 +45,16 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         }
     }
 
+    /// Adds the values.
+    #[inline(always)]
+    pub(crate) fn extend(&mut self, values: impl ExactSizeIterator<Item = T>) {
+        let start = self.len;
+        self.len += values.len();
+        for (slot, value) in self.out[start..self.len].iter_mut().zip(values) {
+            *slot = value;
+        }
+    }
+
     /// Adds `from[start..start + len]`.
     #[inline(always)]
     pub(crate) fn copy(&mut self, from: &[T], start: usize, len: usize) {
@@ -104,6 +114,7 @@ mod tests {
         filling.copy(from, start, len);
         filling.convert(from, start, len, |x| x + 1);
         filling.ramp(u32::MAX - 1, len);
+        filling.extend(from[..len].iter().copied());
     }
 
     #[test]
@@ -111,8 +122,8 @@ mod tests {
         let from: Vec<u32> = (1000..1100).collect();
         for lens in [[0, 1, 3], [15, 16, 17], [33, 0, 64], [1, 1, 1]] {
             let n: usize = lens.iter().sum();
-            let (mut filling, mut expected) = (Filling::new(4 * n), Vec::new());
-            let mut slice = vec![0; 4 * n];
+            let (mut filling, mut expected) = (Filling::new(5 * n), Vec::new());
+            let mut slice = vec![0; 5 * n];
             let mut filling_a_slice = Filling::of(&mut slice[..]);
             for (len, start) in lens.into_iter().zip([0, 50, 36]) {
                 fill(&mut filling, &from, len, start);
@@ -121,6 +132,7 @@ mod tests {
                 expected.extend(&from[start..start + len]);
                 expected.extend(from[start..start + len].iter().map(|x| x + 1));
                 expected.extend((0..len as u32).map(|k| (u32::MAX - 1).wrapping_add(k)));
+                expected.extend(&from[..len]);
             }
             assert_eq!(filling.finish(), expected);
             assert_eq!(slice, expected);

@@ -6,6 +6,8 @@
 pub mod accumulate;
 pub(crate) mod array;
 mod available;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod choice;
 pub mod compact;
 mod copies;
