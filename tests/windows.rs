@@ -67,6 +67,12 @@ fn indices(x: &Tensor, count: u32, bound: u32) -> Result<Tensor> {
     HostTensor::dense(&[count as usize], HostValues::I64(ids)).to_device(&x.device())
 }
 
+/// So many numbers of the tensor's dtype, in an array of their own.
+fn short(x: &Tensor, count: u32) -> Result<Tensor> {
+    let values = HostValues::I32((0..count).map(|k| (k % 100) as i32).collect());
+    HostTensor::dense(&[count as usize], values).to_device(&x.device())?.cast(x.dtype())
+}
+
 /// At least one for each kernel, among them reads at computed positions.
 const OPS: &[Op] = &[
     ("map", |x| x.add(x)),
@@ -98,6 +104,9 @@ const OPS: &[Op] = &[
         let n = x.flat_values()?.slice(s![..7000])?.reshape([1000, 7])?;
         Tensor::from_tensor(&n, 1)?.cumsum(1, false, false)
     }),
+    // Arrays that end, within a window and at its edge, long before what is made of them.
+    ("one after another", |x| Tensor::concat(&[&short(x, 3000)?, &x.flat_values()?], 0)),
+    ("one after another at an edge", |x| Tensor::concat(&[&short(x, 2048)?, &x.flat_values()?], 0)),
     ("an index too far", |x| x.flat_values()?.gather(&indices(x, 9000, 1 << 20)?, Some(0), 0)),
     ("products", |x| {
         let columns = x.cast(DType::F32)?.expand_dims(2)?;

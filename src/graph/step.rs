@@ -93,19 +93,20 @@ impl Step {
         }
     }
 
-    /// The arrays that a map reads at the position of its own element, and nowhere else.
+    /// The arrays that a map reads at the position of its own element, and nowhere else. One that ends before the elements do is
+    /// none of them: some elements have no position in it.
     pub(crate) fn at_own_position(&self) -> DigestSet {
         let (Recipe::Map { value, .. } | Recipe::Assert { ok: value, .. }) = &self.recipe else {
             return DigestSet::default();
         };
         let mut elsewhere: DigestSet = self.row_context.iter().map(|(splits, _)| splits.digest()).collect();
         let mut at_own = DigestSet::default();
-        let count = match &self.recipe {
-            Recipe::Assert { count, .. } => count.live(),
-            _ => None,
+        let (count, elements) = match &self.recipe {
+            Recipe::Assert { count, .. } => (count.live(), count.capacity()),
+            _ => (None, self.out.extent().capacity()),
         };
         for_each_expr(value, &mut |e| match e.kind() {
-            ExprKind::Load(n, at) if at.is_index() => {
+            ExprKind::Load(n, at) if at.is_index() && n.extent().capacity() >= elements => {
                 at_own.insert(n.digest());
             }
             _ => elsewhere.extend(e.node().map(Node::digest)),
