@@ -51,7 +51,7 @@ fn find(tile: u32) {
     var g = 0u;
     var last = p.head[0].x - 1u;
     while (g < last) {
-        let mid = (g + last + 1u) >> 1u;
+        let mid = g + ((last - g + 1u) >> 1u);
         if (splits_at(mid) <= tile) {
             g = mid;
         } else {

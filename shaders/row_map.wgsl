@@ -19,7 +19,7 @@ fn row_between(low: u32, high: u32, at: u32) -> u32 {
     var a = low;
     var b = high;
     while (a < b) {
-        let mid = (a + b + 1u) >> 1u;
+        let mid = a + ((b - a + 1u) >> 1u);
         if (splits_at(mid) <= at) {
             a = mid;
         } else {

@@ -104,7 +104,7 @@ fn row_at(k: u32) -> u32 {
     var a = found[0];
     var b = found[1];
     while (a + 1u < b) {
-        let mid = (a + b) >> 1u;
+        let mid = a + ((b - a) >> 1u);
         if (split(mid) <= k) {
             a = mid;
         } else {

@@ -83,7 +83,7 @@ fn block_of_chunk(chunk: u32, count: u32) -> u32 {
     var a = 0u;
     var b = count;
     while (a + 1u < b) {
-        let mid = (a + b) >> 1u;
+        let mid = a + ((b - a) >> 1u);
         if (block_chunk[mid] <= chunk) {
             a = mid;
         } else {

@@ -52,7 +52,7 @@ fn first_row(at: u32) -> u32 {
     var a = 0u;
     var b = rows();
     while (a < b) {
-        let mid = (a + b) >> 1u;
+        let mid = a + ((b - a) >> 1u);
         if (split(mid) >= at) {
             b = mid;
         } else {
@@ -67,7 +67,7 @@ fn row_between(low: u32, high: u32, at: u32) -> u32 {
     var a = low;
     var b = high;
     while (a < b) {
-        let mid = (a + b + 1u) >> 1u;
+        let mid = a + ((b - a + 1u) >> 1u);
         if (split(mid) <= at) {
             a = mid;
         } else {

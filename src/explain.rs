@@ -99,7 +99,7 @@ pub struct Explain {
     /// splits once.
     pub least_bytes: u64,
     /// Times that reading it waits for the device: once, at the end; once more where only the device knows the size of a
-    /// result that may take more than 32 MiB. Never on the CPU backend.
+    /// result that may take more than [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity). Never on the CPU backend.
     pub waits: u64,
 }
 

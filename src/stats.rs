@@ -33,7 +33,7 @@ pub struct Stats {
     pub pool_hits: u64,
     /// Buffers that had to be allocated.
     pub pool_misses: u64,
-    /// Steps that ran on the host because the device could not do them and the policy allowed it.
+    /// Steps that ran on the host because the device could not do them. None does today: what a device cannot do is refused.
     pub host_steps: u64,
     /// Bytes of device buffers that are in use now, as asked for. A level, not a count: a difference keeps the later one.
     pub buffer_bytes: u64,

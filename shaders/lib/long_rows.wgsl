@@ -22,7 +22,7 @@ fn stretch_of(base: u32, at: u32) -> u32 {
     var a = 0u;
     var b = max(stretches(), 1u) - 1u;
     while (a < b) {
-        let mid = (a + b + 1u) >> 1u;
+        let mid = a + ((b - a + 1u) >> 1u);
         if (longs[base + mid] <= at) {
             a = mid;
         } else {

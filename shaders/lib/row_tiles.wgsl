@@ -120,7 +120,7 @@ fn push_later_block(x: u32, bits: u32, limit: u32) {
     var a = found[0];
     var b = found[1];
     while (a < b) {
-        let mid = (a + b) >> 1u;
+        let mid = a + ((b - a) >> 1u);
         if (cost(mid) < x) {
             a = mid + 1u;
         } else {
@@ -144,7 +144,7 @@ fn long_row(bin: u32, bits: u32) -> u32 {
     var a = 0u;
     var b = rows();
     while (a < b) {
-        let mid = (a + b) >> 1u;
+        let mid = a + ((b - a) >> 1u);
         if (split(mid) < ((bin + 1u) << bits)) {
             a = mid + 1u;
         } else {

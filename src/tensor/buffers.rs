@@ -20,7 +20,8 @@ use crate::shape::RowPartition;
 /// else. Two rules go with it:
 /// - Keep the `DeviceBuffer` until the last command that uses the buffer is *submitted*. What is submitted after that runs after
 ///   it, so nothing has to be waited for.
-/// - Only read it. Tensors are immutable, and others may share the array.
+/// - Only read it. Tensors are immutable, and others may share the array: they would read what was written, or not, depending on
+///   what has been computed of them by then. Nothing enforces it.
 ///
 /// What the array holds is computed by commands that are submitted already: commands of the program's own that are submitted
 /// now run after them. That the conditions hold which it depends on is for [`Tensor::check`] to say.

@@ -221,10 +221,22 @@ impl Tensor {
     }
 
     /// Computes the tensor now, waits for it, and returns the milliseconds between the start of its first kernel and the
-    /// end of its last by the device's own clock; none where it has no timestamps (the CPU backend, some adapters).
+    /// end of its last by the device's own clock; none where it has no timestamps (the CPU backend, some adapters). A tensor that
+    /// is computed already takes no time.
     ///
     /// # Errors
     /// As [`Tensor::eval`]; a lost device.
+    ///
+    /// # Example
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    ///
+    /// let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![3.0]], &Device::best()?)?;
+    /// if let Some(ms) = x.softmax(1)?.eval_timed()? {
+    ///     println!("{ms:.3} ms on the device");
+    /// }
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn eval_timed(&self) -> Result<Option<f64>> {
         self.backend().evaluate_timed(&self.nodes()?)
     }

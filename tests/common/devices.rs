@@ -81,7 +81,7 @@ pub fn every_way() -> &'static [Named] {
         if has_gpu(&all) {
             // As no software adapter has it by default.
             let tuning = Tuning::default().coalesce_rows(true);
-            let least = DeviceOptions::default().core_limits(true).no_int64(true).no_subgroups(true);
+            let least = DeviceOptions::default().core_limits(true).no_int64(true);
             let least = least.tuning(Some(tuning));
             all.push(("gpu core".into(), Device::gpu_with(&least).expect("the first adapter opens with less")));
         }

@@ -56,7 +56,7 @@ fn backends() -> Vec<(String, Device)> {
     let mut out = vec![("cpu unfused".to_owned(), Device::cpu_unfused())];
     out.extend(common::gpus());
     if out.len() > 1 {
-        let least = DeviceOptions::default().core_limits(true).no_int64(true).no_subgroups(true);
+        let least = DeviceOptions::default().core_limits(true).no_int64(true);
         out.push(("gpu core".into(), Device::gpu_with(&least).expect("opens with less")));
         let unchecked = DeviceOptions::default().checked_shaders(false);
         out.push(("gpu unchecked".into(), Device::gpu_with(&unchecked).expect("opens twice")));

@@ -91,11 +91,6 @@ pub(super) fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
     }
 }
 
-/// Whether searches in the step's arrays, and in that many rows, add two places without wrapping: then they end.
-pub(super) fn searches_end(step: &Step, nrows: u32) -> bool {
-    step.reads.iter().map(|n| n.extent().capacity()).chain([nrows]).all(|places| places < 1 << 31)
-}
-
 /// Fails if the step has more elements than the template's indices allow.
 pub(super) fn within(step: &Step, elements: u32, limit: u32, whose: &str) -> Result<()> {
     if elements <= limit {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::bounds::are_proven;
 use super::codegen::{Module, storage_type, value_type};
-use super::launch::{Lowered, live, searches_end};
+use super::launch::{Lowered, live};
 use super::runtime::Checks;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -50,16 +50,14 @@ pub(super) fn lower(
         None => (m.finish(&[MAP], ty, out, &[]), [capacity, 0, 0, 0, 0, 0, 0, 0], "map"),
     };
     let mut launch = g.launch(&label(stem), "main", head, capacity.div_ceil(tile), 1);
-    if searches_end(step, 0) {
-        launch.checks = checks(value, extent.live(), capacity);
-    }
+    launch.checks = checks(value, extent.live(), capacity);
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
 
-/// The checks that the kernel of a map takes, by what it computes and how it counts, where `searches_end`.
+/// The checks that the kernel of a map takes, by what it computes and how it counts.
 fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> Checks {
-    // SAFETY: the loops of the templates go MAP_TILE / 256 rounds. Those of the functions that expressions call end: a search halves
-    // what is left to look through, and a remainder or a power has fewer bits to go in each round.
+    // SAFETY: the loops of the templates go MAP_TILE / 256 rounds. Those of the functions that expressions call end: a search
+    // halves what is left to look through, and a remainder or a power has fewer bits to go in each round.
     let checks = unsafe { Checks::ALL.without_loops() };
     // The count is worked out as if at position 0.
     if !are_proven(value, capacity) || count.is_some_and(|e| !are_proven(e, 1)) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::codegen::{Module, shares_words};
-use super::launch::{Lowered, ROW_TILES, partition, searches_end, too_many};
+use super::launch::{Lowered, ROW_TILES, partition, too_many};
 use super::runtime::Checks;
 use super::{MAX_GROUPS, fold_grid};
 use crate::backend::cpu::row_reduce::{block_len, level2_lanes};
@@ -222,21 +222,19 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
             launches.push(g.launch(label, "map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
         }
     }
-    if searches_end(step, nrows.capacity()) {
-        launches.iter_mut().for_each(|launch| launch.checks = CHECKS);
-    }
+    launches.iter_mut().for_each(|launch| launch.checks = CHECKS);
     let scratch = vec![u64::from(grid.part_len) * state as u64];
     let cleared_outputs = (0..).zip(pass.outputs()).filter(|(_, n)| shares_words(n)).map(|(k, _)| k).collect();
     Ok(Lowered { launches, scratch, cleared_outputs, ..Lowered::default() })
 }
 
-/// The checks that the kernels take where `searches_end`. Indices of partials derive from the splits, which a program can
+/// The checks that the kernels take. Indices of partials derive from the splits, which a program can
 /// write to: their bounds are checked.
 ///
 /// SAFETY: every loop ends, whatever the splits hold. They are clamped to the number of values, which `grid` keeps 2^14 below
 /// 2^32, further than any loop's step: a position that starts beyond its end wraps once at most, and one that has passed its
 /// end stays there. What is staged has at most STAGE values, what is mapped by position ends at the number of values. Searches
-/// halve what is left to look through. The rounds over listed blocks and long rows are bounded by the lengths of the lists, their
+/// halve what is left to look through, and no place between two wraps. The rounds over listed blocks and long rows are bounded by the lengths of the lists, their
 /// steps are 1 or more. What expressions call ends too: see `map.rs`.
 const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };
 

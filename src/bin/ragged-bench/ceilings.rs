@@ -156,8 +156,8 @@ fn speeds(all: &[Ceiling]) -> String {
     table::table(&header.iter().map(String::as_str).collect::<Vec<_>>(), 5, rows)
 }
 
-/// For each kernel and size the ceiling, how it was reached, and what the scalar, checked kernel of 256 invocations, as the
-/// engine's are, has of it.
+/// For each kernel and size the ceiling, how it was reached, and what scalar kernels of 256 invocations, as the
+/// engine's are, have of it with all checks and without.
 fn best(all: &[Ceiling]) -> String {
     let mut rows = Vec::new();
     for of_size in all.chunk_by(|a, b| a.bytes == b.bytes) {

@@ -201,7 +201,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
                  fn search_{k}(at: u32, rows: u32) -> u32 {{\n    let first = b{k}_first();\n    \
                  let end = min(first + b{k}_len(), max(rows, 1u));\n    var a = first;\n    \
                  var b = max(end, first + 1u) - 1u;\n    \
-                 while (a < b) {{\n        let mid = (a + b + 1u) >> 1u;\n        if (b{k}[mid] <= at) {{\n            \
+                 while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        if (b{k}[mid] <= at) {{\n            \
                  a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    \
                  let start = b{k}[a];\n    rg_missed = first > 0u && (first >= end || start > at);\n    return a;\n}}"
             ));
@@ -212,7 +212,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
             text,
             "/// The greatest row that starts at or before `at`.\n\
              fn search_{k}(at: u32, rows: u32) -> u32 {{\n    var a = 0u;\n    var b = max(rows, 1u) - 1u;\n    \
-             while (a < b) {{\n        let mid = (a + b + 1u) >> 1u;\n        if (b{k}[mid] <= at) {{\n            \
+             while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        if (b{k}[mid] <= at) {{\n            \
              a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    return a;\n}}"
         )
         .expect("a string takes text");

@@ -153,7 +153,7 @@ impl Runtime {
         }
         for (i, buffer) in buffers.iter().enumerate() {
             self.check_owner(label, buffer.buffer())?;
-            // At most eight, as a rule: comparing all pairs is cheaper than any set.
+            // A dozen, as a rule: comparing all pairs is cheaper than any set.
             let clash = (0..i).find(|&j| {
                 buffers[j].overlaps(buffer) && (access[i] == Access::ReadWrite || access[j] == Access::ReadWrite)
             });

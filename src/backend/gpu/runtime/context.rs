@@ -36,8 +36,6 @@ pub(crate) struct DeviceLimits {
     pub(crate) invocations: u32,
     /// Bytes of workgroup memory.
     pub(crate) workgroup_bytes: u32,
-    /// The smallest and the largest subgroup.
-    pub(crate) subgroup_sizes: (u32, u32),
 }
 
 impl DeviceLimits {
@@ -147,11 +145,6 @@ impl Runtime {
         self.features.contains(wgpu::Features::SHADER_F64)
     }
 
-    /// Whether subgroup operations can be used.
-    pub(crate) fn has_subgroups(&self) -> bool {
-        self.features.contains(wgpu::Features::SUBGROUP)
-    }
-
     /// Whether [`Runtime::submit_timed`] can tell times.
     pub(crate) fn has_timestamps(&self) -> bool {
         self.features.contains(wgpu::Features::TIMESTAMP_QUERY)
@@ -237,7 +230,6 @@ fn wanted_features(options: &DeviceOptions) -> wgpu::Features {
     let mut wanted = F::empty();
     wanted.set(F::SHADER_INT64, !options.no_int64);
     wanted.set(F::SHADER_F64, !options.no_f64);
-    wanted.set(F::SUBGROUP, !options.no_subgroups);
     wanted.set(F::TIMESTAMP_QUERY, !options.no_timestamps);
     wanted.set(F::PIPELINE_CACHE, options.pipeline_cache.is_some());
     wanted
@@ -290,7 +282,6 @@ fn limits_of(device: &wgpu::Device, options: &DeviceOptions) -> DeviceLimits {
     let limits = device.limits();
     // A device of ours was asked for these already, one of the user's was not.
     let core = if options.core_limits { wgpu::Limits::defaults() } else { limits.clone() };
-    let info = device.adapter_info();
     // Drivers like to say 2^31 - 1; a buffer's size is a multiple of 16 here. From 4 GiB on Metal computes wrong addresses
     // (gfx-rs/wgpu#10305), and kernels count words in 32 bits.
     let bytes = |own: u64, core: u64, asked: Option<u64>| {
@@ -307,6 +298,5 @@ fn limits_of(device: &wgpu::Device, options: &DeviceOptions) -> DeviceLimits {
         workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,
         invocations: limits.max_compute_invocations_per_workgroup.min(core.max_compute_invocations_per_workgroup),
         workgroup_bytes: limits.max_compute_workgroup_storage_size.min(core.max_compute_workgroup_storage_size),
-        subgroup_sizes: (info.subgroup_min_size, info.subgroup_max_size),
     }
 }

@@ -6,8 +6,8 @@ use crate::tuning::Tuning;
 
 /// How a GPU device is opened.
 ///
-/// The default uses all that the adapter offers. The other settings exist for tests (a device that behaves like the
-/// smallest conforming one) and for measurements.
+/// The default uses all that the adapter offers. Budgets, caches and tuning are for programs; limits and features to do without
+/// make a device behave like a smaller one, for tests.
 ///
 /// # Example
 /// ```
@@ -42,8 +42,6 @@ pub struct DeviceOptions {
     pub no_int64: bool,
     /// Does without native 64-bit floats.
     pub no_f64: bool,
-    /// Does without subgroup operations.
-    pub no_subgroups: bool,
     /// Does without timestamps.
     pub no_timestamps: bool,
     /// Has wgpu add bounds checks and loop bounds to every kernel. Without, kernels still have those that they are not proven
@@ -77,7 +75,6 @@ impl Default for DeviceOptions {
             core_limits: false,
             no_int64: false,
             no_f64: false,
-            no_subgroups: false,
             no_timestamps: false,
             checked_shaders: CHECKED,
             dump_wgsl: None,
@@ -111,8 +108,6 @@ setters! {
     no_int64: bool,
     /// Sets [`Self::no_f64`](#structfield.no_f64).
     no_f64: bool,
-    /// Sets [`Self::no_subgroups`](#structfield.no_subgroups).
-    no_subgroups: bool,
     /// Sets [`Self::no_timestamps`](#structfield.no_timestamps).
     no_timestamps: bool,
     /// Sets [`Self::checked_shaders`](#structfield.checked_shaders).

@@ -18,7 +18,6 @@ pub(crate) struct Counters {
     pub(super) bind_groups_created: AtomicU64,
     pub(super) pool_hits: AtomicU64,
     pub(super) pool_misses: AtomicU64,
-    pub(super) host_steps: AtomicU64,
     pub(super) buffer_bytes: AtomicU64,
     pub(super) buffer_bytes_peak: AtomicU64,
 }
@@ -39,11 +38,6 @@ impl Counters {
         self.buffer_bytes.fetch_sub(bytes, Relaxed);
     }
 
-    /// Counts a step that the layers above ran on the host.
-    pub(crate) fn host_step(&self) {
-        Self::add(&self.host_steps, 1);
-    }
-
     /// Counts a plan that was made.
     pub(crate) fn plan(&self) {
         Self::add(&self.plans, 1);
@@ -62,7 +56,7 @@ impl Counters {
             bind_groups_created: self.bind_groups_created.load(Relaxed),
             pool_hits: self.pool_hits.load(Relaxed),
             pool_misses: self.pool_misses.load(Relaxed),
-            host_steps: self.host_steps.load(Relaxed),
+            host_steps: 0,
             buffer_bytes: self.buffer_bytes.load(Relaxed),
             buffer_bytes_peak: self.buffer_bytes_peak.load(Relaxed),
             // The pool's to tell.

@@ -48,7 +48,7 @@ pub(super) fn gpus() -> &'static [(String, BackendRef)] {
         let mut out: Vec<_> =
             found.iter().map(|a| open(a, &DeviceOptions::default(), a.summary.name.clone())).collect();
         if let Some(first) = found.first() {
-            let core = DeviceOptions::default().core_limits(true).no_int64(true).no_subgroups(true);
+            let core = DeviceOptions::default().core_limits(true).no_int64(true);
             out.push(open(first, &core.checked_shaders(false), "core limits, unchecked".into()));
         }
         out
