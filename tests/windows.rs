@@ -268,6 +268,11 @@ fn too_many_windows_are_an_error() {
         matches!(&error, Error::Limit { unit: "dispatches", requested, limit, .. } if requested > limit),
         "{error}"
     );
+    let words = HostValues::Str((0..9000).map(|k| format!("word {k}").into_bytes()).collect());
+    let x = HostTensor::dense(&[9000], words).to_device(&device).expect("uploads");
+    let error =
+        x.to_hash_bucket_fast(7).and_then(|y| y.to_host()).expect_err("more bytes than fit the bindings at once");
+    assert!(matches!(&error, Error::Limit { unit: "bindings", requested, limit, .. } if requested > limit), "{error}");
 }
 
 /// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty rows.

@@ -11,6 +11,7 @@ mod backend;
 mod bounds;
 mod codegen;
 mod launch;
+mod layout;
 mod lower;
 mod needs;
 mod parts;

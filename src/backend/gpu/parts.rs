@@ -20,8 +20,9 @@ use std::sync::Arc;
 
 use super::codegen::Binding;
 use super::launch::Launch;
+use super::layout::window_bytes;
 use super::needs::{Need, needs};
-use super::reach::{Reach, changed, element_sizes, window_bytes};
+use super::reach::{Reach, changed, element_sizes};
 use super::windows::{Place, Refused, Windowed};
 use crate::graph::node::Recipe;
 use crate::graph::plan::{PlanLimits, Step};

@@ -14,9 +14,10 @@ use std::sync::Arc;
 
 use super::codegen::{Binding, elements_per_word};
 use super::launch::Launch;
+use super::layout::window_bytes;
 use super::map::MAP_TILE;
 use super::parts;
-use super::reach::{Reach, changed, element_sizes, window_bytes};
+use super::reach::{Reach, changed, element_sizes};
 use crate::dtype::DType;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
