@@ -78,7 +78,7 @@ pub(crate) type DigestMap<V> = HashMap<Digest, V, BuildHasherDefault<Rehash>>;
 /// Digests.
 pub(crate) type DigestSet = HashSet<Digest, BuildHasherDefault<Rehash>>;
 
-/// Takes a part of a digest for its hash.
+/// Takes a part of a digest for its hash, or whatever word it is given last.
 #[derive(Debug, Default)]
 pub(crate) struct Rehash(u64);
 

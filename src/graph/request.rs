@@ -17,7 +17,7 @@
 //! therefore the same graph over other inputs, and a plan for one is a plan for the other. The text itself is compared, so that
 //! nothing rests on hashes not colliding.
 
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use super::digest::DigestMap;
@@ -26,10 +26,32 @@ use super::extent::Extent;
 use super::node::{Node, Product, Recipe, Rows, Stored};
 use super::words::InWords;
 
+/// What distinguishes a request from those that need another plan: its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// Of the text, worked out once: a text may be long.
+    hash: u64,
+    text: Box<[u64]>,
+}
+
+impl Key {
+    fn new(text: Vec<u64>) -> Self {
+        // Multiplied by an odd number, all that has come so far counts; turned, all of it counts for all bits.
+        let mix = |hash: u64, word: &u64| (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+        Self { hash: text.iter().fold(0, mix), text: text.into() }
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
 /// A graph to be computed.
 #[derive(Debug)]
 pub(crate) struct Request {
-    key: Box<[u64]>,
+    key: Key,
     /// How many arrays are asked for: the first ones.
     roots: usize,
     numbers: DigestMap<usize>,
@@ -52,11 +74,11 @@ impl Request {
             text.arrays[at].1 = text.definition(&node);
             at += 1;
         }
-        Self { key: text.words.into(), roots, numbers: text.numbers, arrays: text.arrays }
+        Self { key: Key::new(text.words), roots, numbers: text.numbers, arrays: text.arrays }
     }
 
     /// What distinguishes it from requests that need another plan.
-    pub(crate) fn key(&self) -> &[u64] {
+    pub(crate) fn key(&self) -> &Key {
         &self.key
     }
 
@@ -341,8 +363,8 @@ mod tests {
         Node::reduce(values.backend(), "sums", op, rows, nvals, inner, own(values)).expect("small")
     }
 
-    fn key(roots: &[Node]) -> Vec<u64> {
-        Request::new(roots).key().to_vec()
+    fn key(roots: &[Node]) -> Key {
+        Request::new(roots).key().clone()
     }
 
     /// A sum of rows of what two arrays differ by, with a condition: everything in it is its own.
@@ -430,7 +452,7 @@ mod tests {
         ];
         // A result that is there is an array like any other.
         assert_eq!(key(&[plus(&stored, &c)]), key(&[plus(&c, &b)]));
-        let keys: HashSet<Vec<u64>> = all.iter().map(|roots| key(roots)).collect();
+        let keys: HashSet<Key> = all.iter().map(|roots| key(roots)).collect();
         let same: Vec<usize> =
             (0..all.len()).filter(|&k| all[..k].iter().any(|other| key(other) == key(&all[k]))).collect();
         assert_eq!((keys.len(), same), (all.len(), vec![]));

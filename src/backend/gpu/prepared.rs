@@ -6,11 +6,14 @@
 //! else.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::runtime::Pipeline;
+use crate::graph::digest::Rehash;
 use crate::graph::expr::Check;
+use crate::graph::request::Key;
 
 /// A plan whose kernels are compiled. It knows arrays by their numbers in a request.
 #[derive(Debug, Default)]
@@ -124,7 +127,7 @@ pub(super) struct PlanCache(Mutex<Entries>);
 
 #[derive(Debug, Default)]
 struct Entries {
-    cached: HashMap<Box<[u64]>, (Arc<Prepared>, u64)>,
+    cached: HashMap<Key, (Arc<Prepared>, u64), BuildHasherDefault<Rehash>>,
     clock: u64,
 }
 
@@ -133,7 +136,7 @@ impl PlanCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn get(&self, key: &[u64]) -> Option<Arc<Prepared>> {
+    pub(super) fn get(&self, key: &Key) -> Option<Arc<Prepared>> {
         let entries = &mut *self.entries();
         entries.clock += 1;
         let (prepared, used) = entries.cached.get_mut(key)?;
@@ -141,7 +144,7 @@ impl PlanCache {
         Some(prepared.clone())
     }
 
-    pub(super) fn insert(&self, key: &[u64], prepared: Arc<Prepared>) {
+    pub(super) fn insert(&self, key: &Key, prepared: Arc<Prepared>) {
         let entries = &mut *self.entries();
         if entries.cached.len() >= CAPACITY && !entries.cached.contains_key(key) {
             // A quarter at a time, so that the search for the oldest is paid once in so many.
@@ -150,6 +153,6 @@ impl PlanCache {
             let pivot = *pivot;
             entries.cached.retain(|_, (_, used)| *used > pivot);
         }
-        entries.cached.insert(key.into(), (prepared, entries.clock));
+        entries.cached.insert(key.clone(), (prepared, entries.clock));
     }
 }

@@ -128,7 +128,7 @@ pub fn ask(device: &Device, rig: &Rig<'_>, runs: u32) -> Result<Vec<Answer>> {
     for (what, value) in of_host(rig, &steps)? {
         say(HOST, what, value, "us", "host");
     }
-    for (what, value) in super::host::costs(device, rig, STEP)? {
+    for (what, value) in super::host::costs(device, rig)? {
         say(ENGINE, what, value, "us", "host");
     }
     for (what, value) in compiling(rig, runs)? {
