@@ -449,13 +449,6 @@ fn wide(
     }
 }
 
-const FEW = 16u; // most blocks of a row whose partials one invocation reduces
-
-var<workgroup> long_rows: array<u32, 256>; // those of few blocks from the front, others from the back
-var<workgroup> few_count: atomic<u32>;
-var<workgroup> many_count: atomic<u32>;
-var<workgroup> many: u32;
-
 /// The partials of a row of at most 16 blocks.
 fn reduce_few(row: u32, column: u32, bits: u32) {
     let count = blocks_of(row, bits);
@@ -522,25 +515,7 @@ fn level2(
     if (first_bin >= bins) {
         return; // uniform: the workgroup's id and a parameter
     }
-    if (t == 0u) {
-        atomicStore(&few_count, 0u);
-        atomicStore(&many_count, 0u);
-    }
-    workgroupBarrier(); // uniform: top level, after a return that was uniform
-    if (first_bin + t < bins) {
-        let row = long_row(first_bin + t, bits);
-        if (row != NONE) {
-            if (blocks_of(row, bits) <= FEW) {
-                long_rows[atomicAdd(&few_count, 1u) & 255u] = row;
-            } else {
-                long_rows[255u - (atomicAdd(&many_count, 1u) & 255u)] = row;
-            }
-        }
-    }
-    workgroupBarrier(); // uniform: top level
-    if (t == 0u) {
-        many = atomicLoad(&many_count);
-    }
+    let count = list_long_rows(t, first_bin, bins, bits); // uniform: top level, after a return that was uniform
 
     let columns = 1u << column_bits();
     let stride = 256u >> column_bits();
@@ -553,7 +528,6 @@ fn level2(
         }
     }
 
-    let count = workgroupUniformLoad(&many);
     for (var k = 0u; k < count; k++) {
         let row = long_rows[255u - (k & 255u)];
         var acc = identity();

@@ -254,13 +254,8 @@ fn wide(
     }
 }
 
-const FEW = 16u; // most blocks of a row whose partials one invocation scans
 const GROUP_BITS = 4u; // lanes of 8 blocks in 128 blocks
 
-var<workgroup> long_rows: array<u32, 256>; // those of few blocks from the front, others from the back
-var<workgroup> few_count: atomic<u32>;
-var<workgroup> many_count: atomic<u32>;
-var<workgroup> many: u32;
 var<workgroup> many_blocks: u32;
 /// Totals of 8 blocks, lane-major; totals of 128 blocks.
 var<workgroup> lane_total: array<Elem, 256>;
@@ -298,25 +293,7 @@ fn level2(
     if (first_bin >= bins) {
         return; // uniform: the workgroup's id and a parameter
     }
-    if (t == 0u) {
-        atomicStore(&few_count, 0u);
-        atomicStore(&many_count, 0u);
-    }
-    workgroupBarrier(); // uniform: top level, after a return that was uniform
-    if (first_bin + t < bins) {
-        let row = long_row(first_bin + t, bits);
-        if (row != NONE) {
-            if (blocks_of(row, bits) <= FEW) {
-                long_rows[atomicAdd(&few_count, 1u) & 255u] = row;
-            } else {
-                long_rows[255u - (atomicAdd(&many_count, 1u) & 255u)] = row;
-            }
-        }
-    }
-    workgroupBarrier(); // uniform: top level
-    if (t == 0u) {
-        many = atomicLoad(&many_count);
-    }
+    let rows_left = list_long_rows(t, first_bin, bins, bits); // uniform: top level, after a return that was uniform
 
     let columns = 1u << column_bits();
     let stride = 256u >> column_bits();
@@ -334,7 +311,6 @@ fn level2(
         }
     }
 
-    let rows_left = workgroupUniformLoad(&many);
     for (var r = 0u; r < rows_left; r++) {
         let row = long_rows[255u - (r & 255u)];
         let bin = split(row) >> bits;

@@ -5,7 +5,7 @@
 //          fixed distances from their own start; a block belongs to the tile in which it starts.
 // Memory   About 1.1 KiB of workgroup memory.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows.
-// Barriers In `find_rows` only.
+// Barriers In `find_rows` and `list_long_rows` only.
 //
 // Generated  fn splits_at(i: u32) -> u32                  i <= rows; non-decreasing; rows beyond the live ones are empty
 // Head       head[0]  rows (capacity), nvals (capacity), inner, tiles
@@ -157,4 +157,36 @@ fn long_row(bin: u32, bits: u32) -> u32 {
     let start = split(a - 1u);
     let is_long = split(a) - start > (1u << bits);
     return select(NONE, a - 1u, is_long && (start >> bits) == bin);
+}
+
+const FEW = 16u; // most blocks of a row whose partials one invocation takes
+
+var<workgroup> long_rows: array<u32, 256>; // those of few blocks from the front, others from the back
+var<workgroup> few_count: atomic<u32>;
+var<workgroup> many_count: atomic<u32>;
+var<workgroup> many: u32;
+
+/// Lists the rows of several blocks that start in the next 256 bins, as far as there are any. Returns how many have more than a
+/// few. Barriers: call it in uniform control flow.
+fn list_long_rows(t: u32, first_bin: u32, bins: u32, bits: u32) -> u32 {
+    if (t == 0u) {
+        atomicStore(&few_count, 0u);
+        atomicStore(&many_count, 0u);
+    }
+    workgroupBarrier(); // uniform: the caller's control flow is
+    if (first_bin + t < bins) {
+        let row = long_row(first_bin + t, bits);
+        if (row != NONE) {
+            if (blocks_of(row, bits) <= FEW) {
+                long_rows[atomicAdd(&few_count, 1u) & 255u] = row;
+            } else {
+                long_rows[255u - (atomicAdd(&many_count, 1u) & 255u)] = row;
+            }
+        }
+    }
+    workgroupBarrier(); // uniform: as above
+    if (t == 0u) {
+        many = atomicLoad(&many_count);
+    }
+    return workgroupUniformLoad(&many);
 }
