@@ -201,6 +201,30 @@ fn kernels_and_bytes_are_within_their_bounds() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What the ratios divide by, where it can be counted by hand: each operand and result once, the splits once, a small table once.
+#[test]
+fn the_least_is_what_is_counted_by_hand() {
+    const N: u64 = 1 << 20;
+    for (label, device) in common::devices() {
+        for dist in DISTRIBUTIONS {
+            let inputs = Inputs::new(&device, dist, N as u32).expect("valid");
+            let rows = inputs.nrows;
+            let (values, splits, results) = (4 * N, 4 * (rows + 1), 4 * rows);
+            for w in &WORKLOADS {
+                let least = match w.name {
+                    "sum" | "max" | "min" | "mean" | "affine_sum" => values + splits + results,
+                    "row_add" => values + 4 * rows + splits + values,
+                    "softmax" => values + splits + values,
+                    "embed_mean" => values + 4 * 1024 * 16 + splits + 16 * results,
+                    _ => continue,
+                };
+                let explained = (w.record)(&inputs).and_then(|t| t.explain()).expect("recorded");
+                assert_eq!(explained.least_bytes, least, "{label} {dist} {}: {explained}", w.name);
+            }
+        }
+    }
+}
+
 /// Where no row is longer than a block of its reduction, as far as the host knows, nothing is left for a second kernel.
 #[test]
 fn rows_of_one_block_are_reduced_by_one_kernel() {

@@ -93,20 +93,20 @@ impl Step {
         }
     }
 
-    /// The arrays that a map reads at the position of its own element, and nowhere else. One that ends before the elements do is
-    /// none of them: some elements have no position in it.
+    /// The arrays that a map reads at the position of its own element, and nowhere else. They may end before the elements do, which
+    /// then choose something else.
     pub(crate) fn at_own_position(&self) -> DigestSet {
         let (Recipe::Map { value, .. } | Recipe::Assert { ok: value, .. }) = &self.recipe else {
             return DigestSet::default();
         };
         let mut elsewhere: DigestSet = self.row_context.iter().map(|(splits, _)| splits.digest()).collect();
         let mut at_own = DigestSet::default();
-        let (count, elements) = match &self.recipe {
-            Recipe::Assert { count, .. } => (count.live(), count.capacity()),
-            _ => (None, self.out.extent().capacity()),
+        let count = match &self.recipe {
+            Recipe::Assert { count, .. } => count.live(),
+            _ => None,
         };
         for_each_expr(value, &mut |e| match e.kind() {
-            ExprKind::Load(n, at) if at.is_index() && n.extent().capacity() >= elements => {
+            ExprKind::Load(n, at) if at.is_index() => {
                 at_own.insert(n.digest());
             }
             _ => elsewhere.extend(e.node().map(Node::digest)),
