@@ -191,7 +191,7 @@ impl HostTensor {
     /// use ragged::{Device, HostTensor, HostValues};
     ///
     /// let host = HostTensor::from_row_splits(vec![0, 2, 2, 3], HostValues::F32(vec![1.0, 2.0, 3.0]));
-    /// assert_eq!(host.to_device(&Device::cpu())?.to_string(), "[[1.0, 2.0], [], [3.0]]");
+    /// assert_eq!(host.to_device(&Device::cpu())?.to_string(), "<ragged.RaggedTensor [[1.0, 2.0], [], [3.0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn from_row_splits(row_splits: Vec<u32>, values: HostValues) -> Self {
