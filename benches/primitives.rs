@@ -5,10 +5,14 @@
 //!     cargo bench -- --test                runs everything once
 //!     cargo bench -- row_reduce/pareto     measures what has that in its name
 
+#[path = "../src/bin/ragged-bench/rows.rs"]
+mod rows;
+
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ragged::{Device, HostTensor, HostValues, Result, Tensor, s};
+use rows::{Distribution, flat_values, splitmix64};
 
 /// Numbers that the rows have together: enough for many workgroups, and quick on a software adapter.
 const VALUES: usize = 1 << 16;
@@ -22,42 +26,11 @@ const COLUMNS: usize = 16;
 /// Different keys that numbers are summed by.
 const KEYS: i64 = 1024;
 
-const DISTRIBUTIONS: [&str; 4] = ["uniform", "pareto", "giant", "empty"];
-
-/// SplitMix64's output for that state.
-fn splitmix64(x: u64) -> u64 {
-    let z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
 /// Splits of rows that hold `values` together, drawn as `ragged-bench` draws them.
-fn splits(dist: &str, values: usize) -> Vec<u32> {
-    let length = |h: u64| match dist {
-        "uniform" => h % 32,
-        "pareto" => ((4.0 / (((h >> 11) as f64 + 1.0) / (1u64 << 53) as f64)).floor() as u64).min(4096),
-        "giant" => h % 16,
-        _ if h.is_multiple_of(16) => (h >> 8) % 256,
-        _ => 0,
-    };
-    let drawn = if dist == "giant" { values / 2 } else { values };
-    let mut lengths = Vec::new();
-    let mut left = drawn as u64;
-    for i in 0u64.. {
-        if left == 0 {
-            break;
-        }
-        let len = length(splitmix64(0x5EED + i)).min(left);
-        left -= len;
-        lengths.push(len);
-    }
-    // One row as long as all others together.
-    let middle = lengths.len() / 2;
-    lengths[middle] += (values - drawn) as u64;
-    let ends = lengths.iter().scan(0, |end, len| {
+fn splits(dist: Distribution, values: usize) -> Vec<u32> {
+    let ends = dist.lengths(values as u32).into_iter().scan(0, |end, len| {
         *end += len;
-        Some(*end as u32)
+        Some(*end)
     });
     std::iter::once(0).chain(ends).collect()
 }
@@ -81,11 +54,8 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn new(device: &Device, dist: &str) -> Result<Self> {
-        let floats = |n: usize| {
-            let of = |j| (splitmix64(0xDA7A + j as u64) >> 40) as f32 / (1u32 << 24) as f32;
-            HostValues::F32((0..n).map(of).collect())
-        };
+    fn new(device: &Device, dist: Distribution) -> Result<Self> {
+        let floats = |n: usize| HostValues::F32(flat_values(n));
         let ragged = |splits: &[u32], inner: &[usize], values| HostTensor {
             nested_row_splits: vec![splits.to_vec()],
             uniform_row_lengths: vec![None],
@@ -137,7 +107,7 @@ fn primitives(c: &mut Criterion) {
     devices.extend(Device::gpu());
     for device in devices {
         let on = if device.is_cpu() { "cpu" } else { "gpu" };
-        for dist in DISTRIBUTIONS {
+        for dist in Distribution::ALL {
             let inputs = Inputs::new(&device, dist).expect("the inputs fit every device");
             for (name, kind, operation) in OPERATIONS {
                 let recorded = || operation(black_box(&inputs)).expect("the operation takes the inputs");
@@ -146,7 +116,7 @@ fn primitives(c: &mut Criterion) {
                 let mut group = c.benchmark_group(name);
                 group.sample_size(20);
                 group.throughput(Throughput::Bytes(plan.least_bytes));
-                group.bench_function(BenchmarkId::new(dist, on), |b| {
+                group.bench_function(BenchmarkId::new(dist.name(), on), |b| {
                     b.iter(|| {
                         recorded().eval().expect("the device takes the operation");
                         device.wait().expect("the device is there");

@@ -1,24 +1,24 @@
 //! What the benchmark's operations cost, in counts that hold on any machine: kernels, bytes against the least possible,
 //! waits, submissions, compilations, buffers.
 //!
-//! The bounds are those that the engine is built for.
+//! The bounds are those that the engine is built for. Rows and operations are the very ones of `ragged-bench`.
 
 mod common;
+#[path = "../src/bin/ragged-bench/inputs.rs"]
+mod inputs;
+#[path = "../src/bin/ragged-bench/length_file.rs"]
+mod length_file;
+#[path = "../src/bin/ragged-bench/rows.rs"]
+mod rows;
+#[path = "../src/bin/ragged-bench/workloads.rs"]
+mod workloads;
 
 use std::sync::{Mutex, MutexGuard};
 
-use ragged::{Device, DeviceOptions, Explain, HostTensor, HostValues, Result, Stats, Tensor, s};
-
-/// SplitMix64's output for that state.
-fn splitmix64(x: u64) -> u64 {
-    let z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
-/// The benchmark's distributions.
-const DISTRIBUTIONS: [&str; 4] = ["uniform", "pareto", "giant", "empty"];
+use inputs::{Inputs, Rows};
+use ragged::{Device, DeviceOptions, Explain, HostTensor, Stats};
+use rows::Distribution;
+use workloads::{ALL, Workload};
 
 /// Row lengths as they occur in practice: files of `data/row_lengths`.
 const FILES: [&str; 7] = [
@@ -31,106 +31,32 @@ const FILES: [&str; 7] = [
     "wikitext2_line_words",
 ];
 
-/// Row lengths that add up to `values`: of a distribution, or of a file.
-fn lengths(dist: &str, values: u32) -> Vec<u32> {
-    if DISTRIBUTIONS.contains(&dist) { drawn(dist, values) } else { shuffled(dist, values) }
+/// The names of the benchmark's distributions.
+fn distributions() -> [&'static str; 4] {
+    Distribution::ALL.map(Distribution::name)
 }
 
-/// The lengths in a file, shuffled, and repeated until they add up to `values`.
-fn shuffled(file: &str, values: u32) -> Vec<u32> {
-    let path = format!("{}/tests/data/row_lengths/{file}.txt", env!("CARGO_MANIFEST_DIR"));
+/// Rows of a distribution, or as long as a file says.
+fn rows(name: &str, values: u32) -> Rows {
+    if let Some(dist) = Distribution::ALL.into_iter().find(|dist| dist.name() == name) {
+        return Rows::new(dist.lengths(values));
+    }
+    let path = format!("{}/tests/data/row_lengths/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let mut all: Vec<u32> = text.lines().map(|l| l.parse().expect("a length a line")).collect();
-    for k in (1..all.len()).rev() {
-        all.swap(k, (splitmix64(0x5FFE + k as u64) % (k as u64 + 1)) as usize);
-    }
-    let mut left = values;
-    let mut out = Vec::new();
-    for &len in all.iter().cycle() {
-        out.push(len.min(left));
-        left -= len.min(left);
-        if left == 0 {
-            break;
-        }
-    }
-    out
+    let lengths = length_file::parse(&text).unwrap_or_else(|e| panic!("{path}: {e}"));
+    Rows::new(length_file::repeated(&lengths, values))
 }
 
-/// Row lengths that add up to `values`, as the benchmark draws them.
-fn drawn(dist: &str, values: u32) -> Vec<u32> {
-    let length = |h: u64| match dist {
-        "uniform" => h % 32,
-        "pareto" => ((4.0 / (((h >> 11) as f64 + 1.0) / (1u64 << 53) as f64)).floor() as u64).min(4096),
-        "giant" => h % 16,
-        _ if h.is_multiple_of(16) => (h >> 8) % 256,
-        _ => 0,
-    } as u32;
-    let target = if dist == "giant" { values / 2 } else { values };
-    let (mut out, mut total) = (Vec::new(), 0);
-    for i in 0u64.. {
-        if total >= target {
-            break;
-        }
-        let len = length(splitmix64(0x5EED + i)).min(target - total);
-        total += len;
-        out.push(len);
-    }
-    if dist == "giant" {
-        let middle = out.len() / 2;
-        out[middle] += values - target;
-    }
-    out
+/// Not one of the benchmark's.
+const MIN: Workload = Workload { name: "min", record: |i| i.x.reduce_min(1, false) };
+
+/// The benchmark's operations, and another.
+fn workloads() -> impl Iterator<Item = Workload> {
+    ALL.into_iter().chain([MIN])
 }
 
-fn floats(n: usize) -> Vec<f32> {
-    (0..n as u64).map(|j| (splitmix64(0xDA7A + j) >> 40) as f32 / (1u32 << 24) as f32).collect()
-}
-
-/// What the operations work on.
-struct Inputs {
-    x: Tensor,
-    row: Tensor,
-    ids: Tensor,
-    table: Tensor,
-    tokens: Tensor,
-    nrows: u64,
-}
-
-impl Inputs {
-    fn new(device: &Device, dist: &str, values: u32) -> Result<Self> {
-        let lengths = lengths(dist, values);
-        let n = lengths.len();
-        let splits = std::iter::once(0).chain(lengths.iter().scan(0, |end, len| {
-            *end += len;
-            Some(*end)
-        }));
-        let values = floats(values as usize);
-        let dense = |shape: &[usize], values| HostTensor::dense(shape, values).to_device(device);
-        let x = HostTensor {
-            nested_row_splits: vec![splits.collect()],
-            uniform_row_lengths: vec![None],
-            inner_shape: vec![values.len()],
-            values: HostValues::F32(values.clone()),
-        };
-        let x = x.to_device(device)?;
-        let tokens = values.iter().map(|v| (v * 1024.0) as i32).collect();
-        let tokens = dense(&[values.len()], HostValues::I32(tokens))?;
-        let ids = (0..n as u64).map(|r| (splitmix64(0x1D5 + r) % n as u64) as i64).collect();
-        Ok(Self {
-            tokens: Tensor::from_row_partitions(&tokens, x.partitions())?,
-            x,
-            row: dense(&[n, 1], HostValues::F32(values.iter().cycle().take(n).copied().collect()))?,
-            ids: dense(&[n], HostValues::I64(ids))?,
-            table: dense(&[1024, 16], HostValues::F32(floats(1024 * 16)))?,
-            nrows: n as u64,
-        })
-    }
-}
-
-/// An operation of the benchmark, and what it may cost at 4,194,304 values.
-struct Workload {
-    name: &'static str,
-    record: fn(&Inputs) -> Result<Tensor>,
+/// What an operation may cost at 4,194,304 values.
+struct Bound {
     /// Kernels started.
     dispatches: u64,
     /// Bytes against the least, in hundredths.
@@ -139,40 +65,25 @@ struct Workload {
     row_bytes: u64,
 }
 
-const fn bound(
-    name: &'static str,
-    record: fn(&Inputs) -> Result<Tensor>,
-    dispatches: u64,
-    ratio: u64,
-    row_bytes: u64,
-) -> Workload {
-    Workload { name, record, dispatches, ratio, row_bytes }
-}
-
 const ANY: u64 = u64::MAX;
 
-const WORKLOADS: [Workload; 15] = [
-    bound("sum", |i| i.x.reduce_sum(1, false), 2, 115, 0),
-    bound("max", |i| i.x.reduce_max(1, false), 2, 115, 0),
-    // Not one of the benchmark's.
-    bound("min", |i| i.x.reduce_min(1, false), 2, 115, 0),
-    bound("mean", |i| i.x.reduce_mean(1, false), 2, 115, 0),
-    bound("affine_sum", |i| ((&i.x * 2f32)? + 1f32)?.reduce_sum(1, false), 2, 115, 0),
-    bound("row_add", |i| &i.x + &i.row, 1, 115, 0),
-    bound("slice_head", |i| i.x.slice(s![.., ..8]), 5, 115, 24),
-    bound("slice_tail", |i| i.x.slice(s![.., -8..]), 5, 115, 24),
-    bound("gather_rows", |i| i.x.gather(&i.ids, Some(0), 0), 5, 115, 24),
-    bound("concat_axis1", |i| Tensor::concat(&[&i.x, &i.x], 1), 2, 115, 0),
-    bound("to_padded", |i| i.x.to_tensor(0f32, Some(&[None, Some(64)])), 2, 115, 0),
-    bound("softmax", |i| i.x.softmax(1), 3, 150, 0),
-    bound("mask_gt_half", |i| i.x.boolean_mask(&i.x.greater(0.5f32)?), ANY, 175, 0),
-    bound("sort", |i| i.x.sort(1, false), ANY, ANY, 0),
-    bound("embed_mean", |i| i.table.gather(&i.tokens, Some(0), 0)?.reduce_mean(1, false), 2, 115, 0),
-];
+fn bound(w: &Workload) -> Bound {
+    let (dispatches, ratio, row_bytes) = match w.name {
+        "sum" | "max" | "min" | "mean" | "affine_sum" => (2, 115, 0),
+        "row_add" => (1, 115, 0),
+        "slice_head" | "slice_tail" | "gather_rows" => (5, 115, 24),
+        "concat_axis1" | "to_padded" | "embed_mean" => (2, 115, 0),
+        "softmax" => (3, 150, 0),
+        "mask_gt_half" => (ANY, 175, 0),
+        "sort" => (ANY, ANY, 0),
+        other => panic!("{other} has no bound"),
+    };
+    Bound { dispatches, ratio, row_bytes }
+}
 
 /// Bytes against the least and what may come on top, in hundredths, rounded up.
-fn ratio(e: &Explain, nrows: u64, w: &Workload) -> u64 {
-    let bytes = e.bytes().saturating_sub(nrows * w.row_bytes);
+fn ratio(e: &Explain, nrows: usize, bound: &Bound) -> u64 {
+    let bytes = e.bytes().saturating_sub(nrows as u64 * bound.row_bytes);
     (bytes * 100).div_ceil(e.least_bytes.max(1))
 }
 
@@ -184,15 +95,18 @@ fn kernels_and_bytes_are_within_their_bounds() {
     let _turn = turn();
     let mut wrong = Vec::new();
     for (label, device) in common::gpus() {
-        for dist in DISTRIBUTIONS.into_iter().chain(FILES) {
-            let inputs = Inputs::new(&device, dist, 1 << 22).expect("valid");
-            for w in &WORKLOADS {
+        for dist in distributions().into_iter().chain(FILES) {
+            let rows = rows(dist, 1 << 22);
+            let nrows = rows.lengths.len();
+            let inputs = Inputs::new(&device, rows).expect("valid");
+            for w in workloads() {
+                let bound = bound(&w);
                 let explained = (w.record)(&inputs).and_then(|t| t.explain()).expect("recorded");
-                let (dispatches, ratio) = (explained.dispatches(), ratio(&explained, inputs.nrows, w));
+                let (dispatches, ratio) = (explained.dispatches(), ratio(&explained, nrows, &bound));
                 println!("{label} {dist:22} {:13} {dispatches:3} dispatches, x {ratio}", w.name);
                 // A map of more than a binding holds takes a dispatch a window.
                 let windows: u64 = explained.kernels.iter().map(|k| k.bytes_written >> SMALLEST_BINDING).sum();
-                if dispatches > w.dispatches.saturating_add(windows) || ratio > w.ratio {
+                if dispatches > bound.dispatches.saturating_add(windows) || ratio > bound.ratio {
                     wrong.push(format!("{label} {dist} {}: {dispatches} dispatches, x {ratio}\n{explained}", w.name));
                 }
             }
@@ -206,14 +120,15 @@ fn kernels_and_bytes_are_within_their_bounds() {
 fn the_least_is_what_is_counted_by_hand() {
     const N: u64 = 1 << 20;
     for (label, device) in common::devices() {
-        for dist in DISTRIBUTIONS {
-            let inputs = Inputs::new(&device, dist, N as u32).expect("valid");
-            let rows = inputs.nrows;
-            let (values, splits, results) = (4 * N, 4 * (rows + 1), 4 * rows);
-            for w in &WORKLOADS {
+        for dist in distributions() {
+            let rows = rows(dist, N as u32);
+            let nrows = rows.lengths.len() as u64;
+            let inputs = Inputs::new(&device, rows).expect("valid");
+            let (values, splits, results) = (4 * N, 4 * (nrows + 1), 4 * nrows);
+            for w in workloads() {
                 let least = match w.name {
                     "sum" | "max" | "min" | "mean" | "affine_sum" => values + splits + results,
-                    "row_add" => values + 4 * rows + splits + values,
+                    "row_add" => values + 4 * nrows + splits + values,
                     "softmax" => values + splits + values,
                     "embed_mean" => values + 4 * 1024 * 16 + splits + 16 * results,
                     _ => continue,
@@ -231,8 +146,9 @@ fn rows_of_one_block_are_reduced_by_one_kernel() {
     let _turn = turn();
     for (label, device) in common::gpus() {
         for dist in ["uniform", "empty", "cmudict_phonemes", "shakespeare_line_words"] {
-            let inputs = Inputs::new(&device, dist, 1 << 22).expect("valid");
-            for w in WORKLOADS.iter().filter(|w| w.dispatches == 2 && !["concat_axis1", "to_padded"].contains(&w.name))
+            let inputs = Inputs::new(&device, rows(dist, 1 << 22)).expect("valid");
+            for w in
+                workloads().filter(|w| bound(w).dispatches == 2 && !["concat_axis1", "to_padded"].contains(&w.name))
             {
                 let explained = (w.record)(&inputs).and_then(|t| t.explain()).expect("recorded");
                 assert_eq!(explained.dispatches(), 1, "{label} {dist} {}: {explained}", w.name);
@@ -258,16 +174,12 @@ fn turn() -> MutexGuard<'static, ()> {
 fn a_read_is_one_submission_and_one_wait_and_the_second_run_makes_nothing_new() {
     let _turn = turn();
     for (label, device) in common::gpus() {
-        for dist in DISTRIBUTIONS {
-            let inputs = Inputs::new(&device, dist, 1 << 15).expect("valid");
-            for t in [&inputs.x, &inputs.row, &inputs.ids, &inputs.table, &inputs.tokens] {
-                t.eval().expect("uploaded");
-            }
-            device.wait().expect("idle");
-            for w in &WORKLOADS {
+        for dist in distributions() {
+            let inputs = Inputs::new(&device, rows(dist, 1 << 15)).expect("valid");
+            for w in workloads() {
                 let what = format!("{label} {dist} {}", w.name);
-                let (first, _) = run(&device, &inputs, w);
-                let (second, stats) = run(&device, &inputs, w);
+                let (first, _) = run(&device, &inputs, &w);
+                let (second, stats) = run(&device, &inputs, &w);
                 assert!(format!("{first:?}") == format!("{second:?}"), "{what}: the same values");
                 // Rows of unknown length that may be taken many times: for the size of the result.
                 let asked = u64::from(w.name == "gather_rows");
@@ -284,8 +196,8 @@ fn a_read_is_one_submission_and_one_wait_and_the_second_run_makes_nothing_new() 
 fn what_is_explained_is_what_runs() {
     let _turn = turn();
     for (label, device) in common::gpus() {
-        let inputs = Inputs::new(&device, "pareto", 1 << 15).expect("valid");
-        for w in &WORKLOADS {
+        let inputs = Inputs::new(&device, rows("pareto", 1 << 15)).expect("valid");
+        for w in workloads() {
             let what = format!("{label} {}", w.name);
             let tensor = (w.record)(&inputs).expect("recorded");
             let explained = tensor.explain().expect("explained");
@@ -312,11 +224,11 @@ fn little_more_memory_is_held_than_inputs_and_outputs_take() {
         return;
     }
     let mut wrong = Vec::new();
-    for dist in DISTRIBUTIONS {
-        for w in WORKLOADS.iter().filter(|w| w.name != "sort") {
+    for dist in distributions() {
+        for w in workloads().filter(|w| w.name != "sort") {
             // The peak is that of the device's life: a device each.
             let device = Device::gpu_with(&DeviceOptions::default()).expect("opens again");
-            let inputs = Inputs::new(&device, dist, 1 << 20).expect("valid");
+            let inputs = Inputs::new(&device, rows(dist, 1 << 20)).expect("valid");
             let result = (w.record)(&inputs).expect("recorded");
             result.eval().expect("computed");
             device.wait().expect("idle");

@@ -7,10 +7,15 @@ mod record;
 mod table;
 
 // The very rows and operations of `ragged-bench`.
+#[path = "../../../src/bin/ragged-bench/inputs.rs"]
+mod inputs;
+#[path = "../../../src/bin/ragged-bench/length_file.rs"]
+mod length_file;
 #[allow(dead_code, reason = "the benchmark needs more of it")]
+#[path = "../../../src/bin/ragged-bench/lengths.rs"]
+mod lengths;
 #[path = "../../../src/bin/ragged-bench/rows.rs"]
 mod rows;
-#[allow(dead_code, reason = "the benchmark needs more of it")]
 #[path = "../../../src/bin/ragged-bench/workloads.rs"]
 mod workloads;
 
@@ -22,8 +27,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::{Parser, ValueEnum};
 
+use inputs::{Inputs, Rows};
+use lengths::Lengths;
 use record::Record;
-use rows::{Distribution, Lengths};
+use rows::Distribution;
 
 /// Times massively and lampshade next to ragged on one adapter: one table, with each library's time as a multiple of
 /// ragged's.
@@ -106,9 +113,9 @@ fn main() -> Result<()> {
     println!("{} values, medians of {} runs; in brackets: that many times ragged's time\n", args.values, args.repeat);
 
     let mut records = Vec::new();
-    for lengths in lengths(&args)? {
+    for lengths in all_lengths(&args)? {
         let data = Data::new(&lengths, args.values);
-        let inputs = workloads::Inputs::new(&device, &lengths, args.values)?.0;
+        let inputs = Inputs::new(&device, Rows::new(data.lengths.clone()))?;
         let uploaded = massively.upload(&data)?;
         let mut all = on_ragged::rows(&device, &inputs);
         all.extend(on_massively::rows(&massively, &uploaded));
@@ -117,7 +124,7 @@ fn main() -> Result<()> {
     // Without rows, for libraries that have none.
     let mut data = Data::new(&Lengths::Of(Distribution::Uniform), args.values);
     data.dist = "flat".to_owned();
-    let words: Vec<u32> = rows::tokens(&data.x).into_iter().map(|t| t as u32).collect();
+    let words: Vec<u32> = inputs::tokens(&data.x).into_iter().map(|t| t as u32).collect();
     let ours = on_ragged::words(&device, &words)?;
     let shaded = lampshade.upload(&words)?;
     let massive = massively.exec.to_device(&words);
@@ -152,9 +159,9 @@ impl Args {
 }
 
 /// The row lengths that are asked for.
-fn lengths(args: &Args) -> Result<Vec<Lengths>> {
+fn all_lengths(args: &Args) -> Result<Vec<Lengths>> {
     let is_default = args.dist.is_empty() && args.row_lengths.is_empty();
-    let dists = if is_default { Distribution::value_variants() } else { &args.dist };
+    let dists = if is_default { &Distribution::ALL[..] } else { &args.dist };
     let mut out: Vec<Lengths> = dists.iter().copied().map(Lengths::Of).collect();
     for path in &args.row_lengths {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;

@@ -9,7 +9,7 @@ use massively::seg::{Executable, Filter, ForEachSegment, Reduce, SegmentIterator
 use massively::vector::{copy_where, exclusive_scan, flat_map, gather, map, reduce, sort};
 use massively::{DeviceSlice, DeviceVec, Executor, MStorage, lazy, zip2, zip3, zip4};
 
-use crate::{Contender, Data, Read, rows};
+use crate::{Contender, Data, Read, inputs, rows};
 use operators::*;
 
 const PEER: &str = "massively";
@@ -49,15 +49,15 @@ impl Library {
         let n = data.lengths.len();
         let words = |v: Vec<u32>| exec.to_device(&v);
         let splits = words(data.splits.clone());
-        let table = rows::embeddings(1024, 16);
+        let table = inputs::embeddings(1024, 16);
         let column = |c: usize| exec.to_device(&table.iter().skip(c).step_by(16).copied().collect::<Vec<f32>>());
         let uploaded = Uploaded {
             segments: Segmentation::from_offsets(exec, splits.slice(..))?,
             rows: n as u32,
             x: exec.to_device(&data.x),
             row: exec.to_device(&rows::flat_values(n)),
-            ids: words(rows::row_ids(n).into_iter().map(|i| i as u32).collect()),
-            tokens: words(rows::tokens(&data.x).into_iter().map(|t| t as u32).collect()),
+            ids: words(inputs::row_ids(n).into_iter().map(|i| i as u32).collect()),
+            tokens: words(inputs::tokens(&data.x).into_iter().map(|t| t as u32).collect()),
             columns: (0..16).map(column).collect(),
         };
         exec.sync()?;

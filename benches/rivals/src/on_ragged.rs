@@ -3,7 +3,8 @@
 use anyhow::{Result, bail};
 use ragged::{Device, HostTensor, HostValues, Tensor};
 
-use crate::workloads::{self, Inputs};
+use crate::inputs::Inputs;
+use crate::workloads;
 use crate::{Contender, Read};
 
 /// The name in records.

@@ -9,7 +9,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::ceilings;
-use crate::rows::{Distribution, Lengths, Sweep};
+use crate::lengths::{Lengths, Sweep};
+use crate::rows::Distribution;
 use crate::tune;
 use crate::workloads;
 
@@ -49,7 +50,7 @@ pub struct Args {
     #[arg(long)]
     pub sweep: bool,
     /// Operations [default: all; with --sweep alone, sum]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = PossibleValuesParser::new(workloads::names()))]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = PossibleValuesParser::new(workloads::ALL.map(|w| w.name)))]
     pub op: Vec<String>,
     /// Timed runs of each workload and of the text (there fewer once they took 5 s), after one to warm up; the median
     /// counts
@@ -143,7 +144,7 @@ impl Args {
         match self.op.is_empty() {
             false => self.op.iter().map(String::as_str).collect(),
             true if self.sweep && self.dist.is_empty() && self.row_lengths.is_empty() => vec!["sum"],
-            true => workloads::names().to_vec(),
+            true => workloads::ALL.map(|w| w.name).to_vec(),
         }
     }
 
@@ -153,7 +154,7 @@ impl Args {
     /// A file of lengths cannot be read, or has none.
     pub fn lengths(&self) -> Result<Vec<Lengths>> {
         let is_default = self.dist.is_empty() && self.row_lengths.is_empty() && !self.sweep;
-        let dists = if is_default { Distribution::value_variants() } else { &self.dist };
+        let dists = if is_default { &Distribution::ALL[..] } else { &self.dist };
         let mut out: Vec<Lengths> = dists.iter().copied().map(Lengths::Of).collect();
         for path in &self.row_lengths {
             let context = || format!("--row-lengths {}", path.display());

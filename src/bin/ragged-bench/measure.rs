@@ -9,10 +9,12 @@ use ragged::{Device, HostTensor, HostValues, Stats, Tensor};
 
 use crate::args::Args;
 use crate::failures::Failures;
+use crate::inputs::{Inputs, Rows};
+use crate::lengths::Lengths;
 use crate::records::{self, Record};
-use crate::rows::{self, Lengths};
+use crate::rows;
 use crate::table::grouped;
-use crate::workloads::{ALL, Inputs, Workload};
+use crate::workloads::{ALL, Workload};
 
 /// Values of a workload where nothing else is asked for: on the host's processor, and on a GPU.
 const VALUES: [u32; 2] = [1 << 16, 1 << 22];
@@ -94,7 +96,9 @@ fn measure_all(
     for lengths in lengths {
         let dist = lengths.name();
         let context = || format!("{values} values in {dist} rows on {}", device.name());
-        let (inputs, rows) = Inputs::new(device, lengths, values).with_context(context)?;
+        let rows = Rows::new(lengths.of(values));
+        let nrows = rows.lengths.len();
+        let inputs = Inputs::new(device, rows).with_context(context)?;
         for workload in workloads {
             bar.set_message(format!("{} {dist} {}", device.name(), workload.name));
             let measured = measure(device, || (workload.record)(&inputs), args.repeat);
@@ -105,7 +109,7 @@ fn measure_all(
                 dist: dist.clone(),
                 op: workload.name,
                 values,
-                rows,
+                rows: nrows,
                 ms: measured.ms,
                 gpu_ms: measured.gpu_ms,
                 host_us: measured.host_us,

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::rows::Sweep;
+use crate::lengths::Sweep;
 use crate::table::{self, count, grouped, number};
 
 /// One workload on one device. The first keys are those of the scripts for other libraries.

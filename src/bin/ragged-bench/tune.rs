@@ -8,15 +8,16 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 use ragged::{Device, DeviceOptions, HostTensor, HostValues, Tuning};
 
 use crate::devices;
 use crate::failures::Failures;
+use crate::inputs::{Inputs, Rows};
 use crate::measure::progress;
-use crate::rows::{Distribution, Lengths};
+use crate::rows::Distribution;
 use crate::table::{self, grouped, number};
-use crate::workloads::{ALL, Inputs, Workload};
+use crate::workloads::{ALL, Workload};
 
 /// Values of a workload where nothing else is asked for: on software adapters, and on GPUs.
 const VALUES: [u32; 2] = [1 << 26, 1 << 18];
@@ -148,14 +149,14 @@ fn measure(device: &Device, own: Tuning, options: &Options) -> Result<Measured> 
     };
     let mut candidates: Vec<Candidate> = FIGURES.iter().flat_map(of_figure).collect();
     let opponent = tuned(device, own)?;
-    let dists = Distribution::value_variants();
-    let bar = progress((dists.len() * candidates.len()) as u64);
-    for &dist in dists {
-        let (ours, _) = Inputs::new(&opponent, &Lengths::Of(dist), values)?;
+    let bar = progress((Distribution::ALL.len() * candidates.len()) as u64);
+    for dist in Distribution::ALL {
+        let inputs = |device: &Device| Inputs::new(device, Rows::new(dist.lengths(values)));
+        let ours = inputs(&opponent)?;
         for candidate in &mut candidates {
             bar.set_message(format!("{} {} {}", dist.name(), candidate.figure.name, candidate.value));
             let other = tuned(device, (candidate.figure.set)(own, candidate.value))?;
-            let (theirs, _) = Inputs::new(&other, &Lengths::Of(dist), values)?;
+            let theirs = inputs(&other)?;
             for workload in ALL.iter().filter(|w| candidate.figure.ops.contains(&w.name)) {
                 let ratio = ratio(workload, (&opponent, &ours), (&other, &theirs), options.repeat);
                 candidate.ratios.push(ratio.with_context(|| format!("{} of {} rows", workload.name, dist.name()))?);
@@ -181,7 +182,7 @@ fn show(found: &Measured, options: &Options, out: &mut impl Write) -> Result<()>
         row
     });
     let mut header = vec!["figure", "value", ""];
-    header.extend(Distribution::value_variants().iter().map(|d| d.name()));
+    header.extend(Distribution::ALL.iter().map(|d| d.name()));
     header.push("all");
     writeln!(out, "{}\n", table::table(&header, 3, rows))?;
     let mut best = chosen(candidates, *own);

@@ -9,8 +9,8 @@ use ragged::{Device, HostTensor, HostValues, Pieces, Stats, Tensor, s};
 
 use crate::args::Args;
 use crate::failures::Failures;
+use crate::inputs;
 use crate::measure::{median, progress};
-use crate::rows;
 use crate::table::{self, bytes, grouped, number};
 use crate::text::Text;
 
@@ -53,7 +53,7 @@ struct Run {
 /// Runs it on one device; `expected` is how many words each line has.
 fn run_on(device: &Device, text: &Text, args: &Args, expected: &[i64]) -> Result<Run> {
     let (buckets, width) = (args.buckets as usize, args.embedding as usize);
-    let table = HostTensor::dense(&[buckets, width], HostValues::F32(rows::embeddings(buckets, width)));
+    let table = HostTensor::dense(&[buckets, width], HostValues::F32(inputs::embeddings(buckets, width)));
     let table = table.to_device(device)?;
     let (mut first_ms, mut times) = (0.0, Vec::new());
     let (mut means, mut work) = (Vec::new(), Stats::default());

@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use super::measurement::{self, Measurement};
 use super::page::Page;
 use super::style;
-use crate::rows::Sweep;
+use crate::lengths::Sweep;
 use crate::table::grouped;
 
 /// Of a cell, and of what stands left of the cells and above.

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::rows::Sweep;
+use crate::lengths::Sweep;
 
 /// One operation of one library on rows of one distribution. What is not needed here is left out.
 #[derive(Debug, Clone, Deserialize)]

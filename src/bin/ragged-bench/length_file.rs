@@ -1,0 +1,26 @@
+//! Row lengths as they occur in practice, from a file.
+
+use crate::rows::{filled, splitmix64};
+
+/// The lengths that a text names, one a line, shuffled by SplitMix64: a file's order is seldom that of a batch.
+///
+/// # Errors
+/// A line that is no length; no values at all.
+pub fn parse(text: &str) -> Result<Vec<u32>, String> {
+    let parse = |(line, at): (&str, usize)| line.trim().parse().map_err(|e| format!("line {at}: {line:?}: {e}"));
+    let mut lengths: Vec<u32> = text.trim_end().lines().zip(1..).map(parse).collect::<Result<_, _>>()?;
+    if lengths.iter().all(|&l| l == 0) {
+        return Err("no row has a value".to_owned());
+    }
+    // Fisher and Yates, from the end.
+    for k in (1..lengths.len()).rev() {
+        let other = splitmix64(0x5EED + k as u64) % (k as u64 + 1);
+        lengths.swap(k, other as usize);
+    }
+    Ok(lengths)
+}
+
+/// Row lengths that add up to `values`: the given ones over and over, the last one cut short.
+pub fn repeated(lengths: &[u32], values: u32) -> Vec<u32> {
+    filled(lengths.iter().map(|&l| u64::from(l)).cycle(), values.into())
+}
