@@ -182,18 +182,6 @@ def ragged(binary, dist, values):
         return {r["op"]: (r["ms"], r["least_bytes"]) for r in json.loads(path.read_text())}
 
 
-def least_there(name, bytes, w):
-    """The least bytes of an operation at the sizes that there are.
-
-    ragged counts ahead of the results, at capacities: a slice of at most 8 values a row may keep 8 of every row. Where 15
-    rows of 16 are empty, it keeps a sixteenth of that, and its time would be divided by bytes that nothing moves.
-    """
-    if name not in ("slice_head", "slice_tail"):
-        return bytes
-    kept, capacity = int(np.minimum(w.n, 8).sum()), min(len(w.x), 8 * w.rows)
-    return bytes - 2 * w.x.itemsize * (capacity - kept)
-
-
 def measure(binary, dist, values, rounds, peers):
     """The rounds of each library and operation, in milliseconds, and the least bytes of each operation."""
     w, todo, times, least = gpu_python.Rows(gpu_python.of_distribution(dist, values), values), {}, {}, {}
@@ -207,7 +195,7 @@ def measure(binary, dist, values, rounds, peers):
     for _ in range(rounds):
         for name, (ms, bytes) in ragged(binary, dist, values).items():
             times.setdefault(("ragged", name), []).append(ms)
-            least[name] = bytes and least_there(name, bytes, w)
+            least[name] = bytes
         for key, op in todo.items():
             times.setdefault(key, []).append(once(op))
     return times, least
@@ -256,8 +244,7 @@ def main():
         for (peer, name), ms in times.items():
             if peer == "ragged":
                 own[name, dist] = min(ms)
-                if least[name]:
-                    skew.setdefault(name, {})[dist] = own[name, dist] / least[name]
+                skew.setdefault(name, {})[dist] = own[name, dist] / least[name]
             else:
                 ratios[name, dist, peer] = min(ms) / min(times["ragged", name])
         loads.append(os.getloadavg()[0])

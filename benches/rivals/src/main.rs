@@ -9,6 +9,8 @@ mod table;
 // The very rows and operations of `ragged-bench`.
 #[path = "../../../src/bin/ragged-bench/inputs.rs"]
 mod inputs;
+#[path = "../../../src/bin/ragged-bench/least.rs"]
+mod least;
 #[path = "../../../src/bin/ragged-bench/length_file.rs"]
 mod length_file;
 #[allow(dead_code, reason = "the benchmark needs more of it")]
@@ -16,6 +18,7 @@ mod length_file;
 mod lengths;
 #[path = "../../../src/bin/ragged-bench/rows.rs"]
 mod rows;
+#[allow(dead_code, reason = "the benchmark's table tells the least bytes")]
 #[path = "../../../src/bin/ragged-bench/workloads.rs"]
 mod workloads;
 

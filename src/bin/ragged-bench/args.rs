@@ -101,9 +101,10 @@ lengths are
   pareto   4 / u for a uniform u, 4096 at most
   giant    0 to 15, but one row as long as all others together
   empty    none in 15 rows of 16, up to 255 in the other
-A workload is timed from its recording to the end of its last kernel; its inputs are on the device before. `GB/s` counts
-the bytes that any implementation has to move; `of copy` divides that by the GB/s of a plain copy of as many values
-through the same API.
+A workload is timed from its recording to the end of its last kernel; its inputs are on the device before. `bytes` is
+what its kernels move at the most, by `explain()`; `least` is what any implementation has to move for these very rows: each
+operand, each output and the splits once, what is read at computed places as often as it is used. `GB/s` counts the least;
+`of copy` divides that by the GB/s of a plain copy of as many values through the same API.
 
 The sweep's row lengths are log-normal: the mean, and the standard deviation of the logarithms.
 

@@ -5,6 +5,7 @@ mod ceilings;
 mod devices;
 mod failures;
 mod inputs;
+mod least;
 mod length_file;
 mod lengths;
 mod measure;

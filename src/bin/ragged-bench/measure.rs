@@ -98,8 +98,9 @@ fn measure_all(
         let context = || format!("{values} values in {dist} rows on {}", device.name());
         let rows = Rows::new(lengths.of(values));
         let nrows = rows.lengths.len();
+        let least = workloads.iter().map(|w| (w.least)(&rows)).collect::<Vec<u64>>();
         let inputs = Inputs::new(device, rows).with_context(context)?;
-        for workload in workloads {
+        for (workload, least_bytes) in workloads.iter().zip(least) {
             bar.set_message(format!("{} {dist} {}", device.name(), workload.name));
             let measured = measure(device, || (workload.record)(&inputs), args.repeat);
             let measured = measured.with_context(context).with_context(|| workload.name)?;
@@ -116,8 +117,8 @@ fn measure_all(
                 dispatches: measured.work.dispatches,
                 submissions: measured.work.submissions,
                 waits: measured.work.waits,
-                bytes: measured.bytes.map(|(bytes, _)| bytes),
-                least_bytes: measured.bytes.map(|(_, least)| least),
+                bytes: measured.bytes,
+                least_bytes,
                 copy_gb_s,
                 sweep: lengths.sweep(),
             });
@@ -133,7 +134,7 @@ struct Measured {
     gpu_ms: Option<f64>,
     host_us: Option<f64>,
     work: Stats,
-    bytes: Option<(u64, u64)>,
+    bytes: Option<u64>,
 }
 
 /// What the device reads plus writes in a second when it copies: each value is read, negated (an unchanged value would
@@ -185,7 +186,7 @@ fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat:
         host_us: (!host_times.is_empty()).then(|| median(host_times)),
         gpu_ms: (!gpu_times.is_empty()).then(|| median(gpu_times)),
         work,
-        bytes: explained.map(|e| (e.bytes(), e.least_bytes)),
+        bytes: explained.map(|e| e.bytes()),
     })
 }
 

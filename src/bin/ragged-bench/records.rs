@@ -36,10 +36,11 @@ pub struct Record {
     pub submissions: u64,
     /// Waits, the one for the end included.
     pub waits: u64,
-    /// Bytes that the kernels move, where nothing was computed while recording.
+    /// Bytes that the kernels move at the most, by `explain`: at capacities where only the device knows a size. None where
+    /// something was computed while recording.
     pub bytes: Option<u64>,
-    /// Bytes that any implementation has to move.
-    pub least_bytes: Option<u64>,
+    /// Bytes that any implementation has to move, at the sizes that there are.
+    pub least_bytes: u64,
     /// Gigabytes a second, read plus written, of a plain copy of as many values on this device.
     pub copy_gb_s: f64,
     /// The mean and the skew of the row lengths, where they are of the sweep.
@@ -51,7 +52,7 @@ impl Record {
     /// The row of the table that [`HEADER`] stands above.
     fn row(&self, shows_dist: bool) -> Vec<String> {
         let per_ms = |n: f64| n / self.ms / 1e6;
-        let gb_s = self.least_bytes.map(|b| per_ms(b as f64));
+        let gb_s = per_ms(self.least_bytes as f64);
         vec![
             if shows_dist { self.dist.clone() } else { String::new() },
             self.op.to_owned(),
@@ -60,10 +61,10 @@ impl Record {
             number(self.gpu_ms, 3),
             number(self.host_us, 1),
             number(Some(per_ms(f64::from(self.values))), 3),
-            number(gb_s, 2),
-            number(gb_s.map(|g| g / self.copy_gb_s), 2),
+            number(Some(gb_s), 2),
+            number(Some(gb_s / self.copy_gb_s), 2),
             count(self.bytes),
-            count(self.least_bytes),
+            grouped(self.least_bytes),
             grouped(self.dispatches),
             grouped(self.submissions),
             grouped(self.waits),

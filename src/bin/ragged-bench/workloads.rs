@@ -2,7 +2,17 @@
 
 use ragged::{Result, Tensor, s};
 
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, Rows};
+use crate::least;
+
+/// Values that slices take of a row.
+pub const TAKEN: u32 = 8;
+
+/// Numbers of a padded row.
+pub const PADDED: u32 = 64;
+
+/// Masks keep what is greater.
+pub const THRESHOLD: f32 = 0.5;
 
 /// An operation that is measured.
 #[derive(Debug, Clone, Copy)]
@@ -11,22 +21,28 @@ pub struct Workload {
     pub name: &'static str,
     /// Records it.
     pub record: fn(&Inputs) -> Result<Tensor>,
+    /// The bytes that any implementation has to move.
+    pub least: fn(&Rows) -> u64,
+}
+
+const fn workload(name: &'static str, record: fn(&Inputs) -> Result<Tensor>, least: fn(&Rows) -> u64) -> Workload {
+    Workload { name, record, least }
 }
 
 /// All operations that there are.
 pub const ALL: [Workload; 14] = [
-    Workload { name: "sum", record: |i| i.x.reduce_sum(1, false) },
-    Workload { name: "max", record: |i| i.x.reduce_max(1, false) },
-    Workload { name: "mean", record: |i| i.x.reduce_mean(1, false) },
-    Workload { name: "affine_sum", record: |i| ((&i.x * 2f32)? + 1f32)?.reduce_sum(1, false) },
-    Workload { name: "row_add", record: |i| &i.x + &i.row },
-    Workload { name: "slice_head", record: |i| i.x.slice(s![.., ..8]) },
-    Workload { name: "slice_tail", record: |i| i.x.slice(s![.., -8..]) },
-    Workload { name: "gather_rows", record: |i| i.x.gather(&i.ids, Some(0), 0) },
-    Workload { name: "concat_axis1", record: |i| Tensor::concat(&[&i.x, &i.x], 1) },
-    Workload { name: "to_padded", record: |i| i.x.to_tensor(0f32, Some(&[None, Some(64)])) },
-    Workload { name: "softmax", record: |i| i.x.softmax(1) },
-    Workload { name: "mask_gt_half", record: |i| i.x.boolean_mask(&i.x.greater(0.5f32)?) },
-    Workload { name: "sort", record: |i| i.x.sort(1, false) },
-    Workload { name: "embed_mean", record: |i| i.table.gather(&i.tokens, Some(0), 0)?.reduce_mean(1, false) },
+    workload("sum", |i| i.x.reduce_sum(1, false), least::reduced),
+    workload("max", |i| i.x.reduce_max(1, false), least::reduced),
+    workload("mean", |i| i.x.reduce_mean(1, false), least::reduced),
+    workload("affine_sum", |i| ((&i.x * 2f32)? + 1f32)?.reduce_sum(1, false), least::reduced),
+    workload("row_add", |i| &i.x + &i.row, least::broadcast),
+    workload("slice_head", |i| i.x.slice(s![.., ..i64::from(TAKEN)]), least::sliced),
+    workload("slice_tail", |i| i.x.slice(s![.., -i64::from(TAKEN)..]), least::sliced),
+    workload("gather_rows", |i| i.x.gather(&i.ids, Some(0), 0), least::gathered),
+    workload("concat_axis1", |i| Tensor::concat(&[&i.x, &i.x], 1), least::doubled),
+    workload("to_padded", |i| i.x.to_tensor(0f32, Some(&[None, Some(PADDED.into())])), least::padded),
+    workload("softmax", |i| i.x.softmax(1), least::mapped),
+    workload("mask_gt_half", |i| i.x.boolean_mask(&i.x.greater(THRESHOLD)?), least::masked),
+    workload("sort", |i| i.x.sort(1, false), least::mapped),
+    workload("embed_mean", |i| i.table.gather(&i.tokens, Some(0), 0)?.reduce_mean(1, false), least::embedded),
 ];
