@@ -75,7 +75,7 @@ pub enum Command {
         output: PathBuf,
     },
     /// Measures what adapters give at the most: copies, reads and writes by kernels that do nothing else, what dispatches
-    /// and compilation cost, limits and features
+    /// and compilation cost, whether workgroups can pass messages on, limits and features
     Ceilings(ceilings::Options),
     /// Measures which tile sizes and thresholds suit an adapter: what `DeviceOptions::tuning` takes
     Tune(tune::Options),

@@ -3,6 +3,7 @@
 mod adapter;
 mod bandwidth;
 mod host;
+mod litmus;
 mod questions;
 mod rig;
 
@@ -21,7 +22,7 @@ use crate::table::{self, number};
 use crate::target::Target;
 use adapter::Sheet;
 use bandwidth::{Ceiling, GROUPS, KERNELS};
-use questions::Answer;
+use questions::{Answer, RESULT};
 use rig::Rig;
 
 /// Sizes of an array, in MiB, on GPUs; and on software adapters, where larger ones only take longer.
@@ -128,7 +129,11 @@ fn show(report: &Report, out: &mut impl Write) -> Result<()> {
     writeln!(out, "Which of the ways is fastest, and by how much?\n")?;
     writeln!(out, "{}\n", best(&report.ceilings))?;
     for answers in report.answers.chunk_by(|a, b| a.question == b.question) {
-        let row = |a: &Answer| vec![a.what.to_owned(), number(Some(a.value), 3), a.unit.to_owned(), a.by.to_owned()];
+        // What is counted rather than measured is whole.
+        let decimals = |a: &Answer| if a.by == RESULT { 0 } else { 3 };
+        let row = |a: &Answer| {
+            vec![a.what.to_owned(), number(Some(a.value), decimals(a)), a.unit.to_owned(), a.by.to_owned()]
+        };
         let rows = answers.iter().map(row);
         writeln!(out, "{}\n\n{}\n", answers[0].question, table::table(&["", "value", "unit", "by"], 1, rows))?;
     }

@@ -16,7 +16,7 @@ pub struct Sheet {
     pub features: Vec<(&'static str, Option<bool>)>,
 }
 
-const FEATURES: [(&str, wgpu::Features); 11] = [
+const FEATURES: [(&str, wgpu::Features); 12] = [
     ("TIMESTAMP_QUERY", wgpu::Features::TIMESTAMP_QUERY),
     ("TIMESTAMP_QUERY_INSIDE_PASSES", wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES),
     ("PIPELINE_CACHE", wgpu::Features::PIPELINE_CACHE),
@@ -28,13 +28,14 @@ const FEATURES: [(&str, wgpu::Features); 11] = [
     ("SHADER_I16", wgpu::Features::SHADER_I16),
     ("BUFFER_BINDING_ARRAY", wgpu::Features::BUFFER_BINDING_ARRAY),
     ("MAPPABLE_PRIMARY_BUFFERS", wgpu::Features::MAPPABLE_PRIMARY_BUFFERS),
+    ("MEMORY_DECORATION_COHERENT", wgpu::Features::MEMORY_DECORATION_COHERENT),
 ];
 
 impl Sheet {
     /// What is known of a device's adapter.
     pub fn of(device: &wgpu::Device) -> Self {
         let (info, limits) = (device.adapter_info(), device.limits());
-        let has = all_features(&info);
+        let has = again(&info).map(|adapter| adapter.features());
         Self {
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
             backend: info.backend.to_string(),
@@ -58,13 +59,14 @@ impl Sheet {
     }
 }
 
-/// A device has the features that it was opened with; those of its adapter are asked of the drivers once more.
-fn all_features(info: &wgpu::AdapterInfo) -> Option<wgpu::Features> {
+/// The adapter of a device that exists, asked of the drivers once more: the device has only the features that it was opened
+/// with, and keeps no way back. None where they no longer show it.
+pub fn again(info: &wgpu::AdapterInfo) -> Option<wgpu::Adapter> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let found = pollster::block_on(instance.enumerate_adapters(info.backend.into()));
-    let same = |adapter: &&wgpu::Adapter| {
+    let same = |adapter: &wgpu::Adapter| {
         let other = adapter.get_info();
         (&other.name, other.device, &other.device_pci_bus_id) == (&info.name, info.device, &info.device_pci_bus_id)
     };
-    found.iter().find(same).map(wgpu::Adapter::features)
+    found.into_iter().find(same)
 }

@@ -8,6 +8,7 @@ use ragged::{Device, wgpu};
 use serde::Serialize;
 
 use super::bandwidth::Variant;
+use super::litmus;
 use super::rig::{Bound, Kernel, Rig, whole};
 use crate::measure::median;
 
@@ -26,9 +27,12 @@ pub struct Answer {
     pub what: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// `device`, `host`, or how else it was found.
+    /// `device` or `host`, by whose clock it was measured, or [`RESULT`].
     pub by: &'static str,
 }
+
+/// By what a kernel gave.
+pub const RESULT: &str = "result";
 
 const CHAINS: &str = "Dispatch to dispatch: what does a chain of dependent kernels cost on the device?";
 const HOST: &str = "Host: what do recording, binding and submitting cost?";
@@ -36,6 +40,7 @@ const ENGINE: &str = "Host: what does the engine add to the calls of wgpu?";
 const COMPILING: &str = "How long do pipelines take to compile?";
 const FRESH_BUFFERS: &str = "What does the first use of a fresh buffer cost?";
 const CONTRACTION: &str = "Is a * b + c, written plainly, contracted?";
+const MESSAGES: &str = "Between workgroups: is a message whole for who has seen its flag?";
 const EMPTY: &str = "Nothing to do: a count on the device, or an indirect dispatch?";
 
 /// The small kernel with some arrays of words to work on.
@@ -144,8 +149,11 @@ pub fn ask(device: &Device, rig: &Rig<'_>, runs: u32) -> Result<Vec<Answer>> {
         "yes is 1; kernels are written so that results do not depend on it",
         f64::from(u8::from(contracts)),
         "",
-        "result",
+        RESULT,
     );
+    for (what, value) in litmus::ask(rig)? {
+        say(MESSAGES, what, value, "messages", RESULT);
+    }
     Ok(out)
 }
 

@@ -1,0 +1,69 @@
+// Passes messages between workgroups: what a scan in a single pass by decoupled look-back would rest on.
+//
+// Idea     The litmus test MP, message passing. Each workgroup writes a message of 64 words, one an invocation, and then,
+//          beyond a barrier, the round into its flag. It waits for the flag of the workgroup before it, and then reads that
+//          one's message, which has to be this round's. It has read the place once before, as look-backs that poll do, so
+//          that a cache may hold the words of the round before.
+// Traffic  1 KiB a workgroup.
+// Limits   Nothing promises that another workgroup runs at the same time: a flag is looked at SPINS times, no more. Rounds
+//          follow each other from 1 on, without gaps; nothing else may write `messages` and `flags`, which begin as zeros.
+// Source   Alglave et al., GPU Concurrency: Weak Behaviours and Programming Assumptions (2015); Merrill and Garland,
+//          Single-pass Parallel Prefix Scan with Decoupled Look-back (2016).
+//
+// Generated  messages: array<u32>       bound at 1, coherent or not; 64 words a workgroup
+//            const SPINS: u32           how often a flag is looked at
+// Buffers    flags: array<u32>          a word a workgroup
+//            counts: array<u32>         flags seen; of these, messages that were not whole when first looked at; messages
+//                                       that were not after the flag; flags not seen
+// Params     p.x  the round
+// Grid       any number of workgroups in one dimension; the first of them receives nothing
+
+@group(0) @binding(0) var<uniform> p: vec4<u32>;
+@group(0) @binding(2) var<storage, read_write> flags: array<atomic<u32>>;
+@group(0) @binding(3) var<storage, read_write> counts: array<atomic<u32>, 4>;
+
+var<workgroup> is_seen: u32;
+// Whether a word was another than this round's: at first, and after the flag.
+var<workgroup> is_early: atomic<u32>;
+var<workgroup> is_stale: atomic<u32>;
+
+// Invocation `t`'s word of a workgroup's message in a round: another one in each round, and 0 before the first.
+fn word(round: u32, sender: u32, t: u32) -> u32 {
+    return round * (2u * (sender * 64u + t) + 1u);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) t: u32) {
+    let sender = max(wid.x, 1u) - 1u;
+    let expected = word(p.x, sender, t);
+    if (messages[sender * 64u + t] != expected) {
+        atomicOr(&is_early, 1u);
+    }
+    messages[wid.x * 64u + t] = word(p.x, wid.x, t);
+    // All invocations get here. What is asked is whether it orders the message before the flag for other workgroups too.
+    storageBarrier();
+    if (t == 0u) {
+        atomicStore(&flags[wid.x], p.x);
+        var seen = 0u;
+        for (var k = 0u; k < SPINS && seen == 0u; k++) {
+            seen = u32(atomicLoad(&flags[sender]) == p.x);
+        }
+        is_seen = seen;
+    }
+    // All invocations get here: the loop is behind them. The flag comes before the message.
+    storageBarrier();
+    if (messages[sender * 64u + t] != expected) {
+        atomicOr(&is_stale, 1u);
+    }
+    // All invocations get here.
+    workgroupBarrier();
+    if (t == 0u && wid.x > 0u) {
+        if (is_seen == 0u) {
+            atomicAdd(&counts[3], 1u);
+        } else {
+            atomicAdd(&counts[0], 1u);
+            atomicAdd(&counts[1], atomicLoad(&is_early));
+            atomicAdd(&counts[2], atomicLoad(&is_stale));
+        }
+    }
+}
