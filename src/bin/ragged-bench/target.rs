@@ -1,19 +1,50 @@
 //! The file that measurements go to.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
 use anyhow::{Context, Result};
 
-/// A file that is replaced as a whole when everything succeeded, and else stays as it was.
+/// A file that is replaced as a whole when everything succeeded, and else stays as it was. Until then nothing lies beside it,
+/// however the program ends.
 #[derive(Debug)]
 pub struct Target {
-    file: File,
     path: PathBuf,
-    /// What becomes the file; none where there is nothing to replace, as with a pipe.
-    temporary: Option<PathBuf>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// A file, which may not be there yet: what becomes it, and with which permissions.
+    Replaced { temporary: PathBuf, permissions: Option<Permissions> },
+    /// There is nothing to replace, as with a pipe.
+    Written(File),
+}
+
+/// A file that is removed when this is dropped, unless it has got another name.
+#[derive(Debug)]
+struct Temporary<'a> {
+    file: File,
+    path: &'a Path,
+}
+
+impl<'a> Temporary<'a> {
+    fn new(path: &'a Path, permissions: Option<&Permissions>) -> io::Result<Self> {
+        let temporary = Self { file: File::create_new(path)?, path };
+        if let Some(permissions) = permissions {
+            temporary.file.set_permissions(permissions.clone())?;
+        }
+        Ok(temporary)
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        // Best effort: it is not there any more where all went well, and who drops it otherwise has an error to tell already.
+        let _ = fs::remove_file(self.path);
+    }
 }
 
 impl Target {
@@ -28,7 +59,7 @@ impl Target {
             Ok(file) => {
                 let metadata = file.metadata()?;
                 if !metadata.is_file() {
-                    return Ok(Self { file, path, temporary: None });
+                    return Ok(Self { path, kind: Kind::Written(file) });
                 }
                 Some(metadata.permissions())
             }
@@ -38,11 +69,9 @@ impl Target {
         let mut name = path.file_name().ok_or(ErrorKind::InvalidFilename)?.to_owned();
         name.push(format!(".{}.tmp", process::id()));
         let temporary = path.with_file_name(name);
-        let target = Self { file: File::create_new(&temporary)?, path, temporary: Some(temporary) };
-        if let Some(permissions) = permissions {
-            target.file.set_permissions(permissions)?;
-        }
-        Ok(target)
+        // What is possible now is so in all likelihood when it counts.
+        drop(Temporary::new(&temporary, permissions.as_ref())?);
+        Ok(Self { path, kind: Kind::Replaced { temporary, permissions } })
     }
 
     /// The file of `--json`.
@@ -62,24 +91,19 @@ impl Target {
     ///
     /// # Errors
     /// Those of `write`; the file cannot be written to its end, or not be replaced.
-    pub fn replace<E: From<io::Error>>(mut self, write: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
-        let mut buffered = BufWriter::new(&self.file);
-        write(&mut buffered)?;
-        buffered.flush()?;
-        drop(buffered);
-        if let Some(temporary) = &self.temporary {
-            fs::rename(temporary, &self.path)?;
-            self.temporary = None;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Target {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            // Best effort: whoever drops it has an error to tell already.
-            let _ = fs::remove_file(temporary);
+    pub fn replace<E: From<io::Error>>(self, write: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
+        let written = |file: &File| {
+            let mut buffered = BufWriter::new(file);
+            write(&mut buffered)?;
+            buffered.flush().map_err(E::from)
+        };
+        match &self.kind {
+            Kind::Written(file) => written(file),
+            Kind::Replaced { temporary, permissions } => {
+                let temporary = Temporary::new(temporary, permissions.as_ref())?;
+                written(&temporary.file)?;
+                Ok(fs::rename(temporary.path, &self.path)?)
+            }
         }
     }
 }
@@ -115,7 +139,9 @@ mod tests {
         let path = folder.0.join("m.json");
         fs::write(&path, "old")?;
 
-        drop(Target::new(&path)?);
+        let target = Target::new(&path)?;
+        assert_eq!(folder.len()?, 1, "a signal now leaves nothing behind");
+        drop(target);
         assert_eq!((fs::read_to_string(&path)?.as_str(), folder.len()?), ("old", 1));
 
         let fails = Target::new(&path)?.replace(|out| {
