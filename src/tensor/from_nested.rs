@@ -136,7 +136,8 @@ impl<T: Element> RaggedTensor<T> {
         of_parts("from_nested", splits, &shape, &T::wrap(values), device)?.try_into()
     }
 
-    /// Reads the tensor as vectors nested as deep as its rank. Waits once.
+    /// Reads the tensor as vectors nested as deep as its rank. Waits as [`Tensor::to_host`](crate::Tensor::to_host)
+    /// does.
     ///
     /// # Errors
     /// Another depth than the rank; as [`Tensor::to_host`](crate::Tensor::to_host).

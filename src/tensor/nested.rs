@@ -71,7 +71,7 @@ impl<N: Into<Self> + Clone> From<&[N]> for Nested {
 }
 
 impl Tensor {
-    /// Reads the tensor as nested lists. `tf.RaggedTensor.to_list`. Waits once.
+    /// Reads the tensor as nested lists. `tf.RaggedTensor.to_list`. Waits as [`Tensor::to_host`] does.
     ///
     /// # Errors
     /// As [`Tensor::to_host`].

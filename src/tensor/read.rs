@@ -69,7 +69,9 @@ impl Tensor {
         self.backend().read_parts(parts, wait).await.map(drop)
     }
 
-    /// Reads the whole tensor back: evaluates what is pending, waits once.
+    /// Reads the whole tensor back: evaluates what is pending, in one submission, and waits once. A tensor whose size
+    /// only the device knows, and that may take more than
+    /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity), takes two of each: its size is read first.
     ///
     /// # Errors
     /// The first condition on the device that does not hold; a lost device.

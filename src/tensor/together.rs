@@ -62,7 +62,8 @@ pub fn explain(tensors: &[&Tensor]) -> Result<Explain> {
     }
 }
 
-/// Reads the tensors back together: computed as by [`eval`], in one submission, with one wait.
+/// Reads the tensors back together: computed as by [`eval`], in one submission, with one wait; two of each where
+/// [`Tensor::to_host`] of one of them takes two.
 ///
 /// # Errors
 /// As [`eval`]; the first condition on the device that does not hold, of any of them; a lost device.
