@@ -117,8 +117,8 @@ fn kernels_and_bytes_are_within_their_bounds() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the ratios divide by: as counted by hand where every size is known and everything is read once. Else it is counted at
-/// capacities, and what is read for two purposes twice, so that it is no less.
+/// What the ratios divide by: as counted by hand where every size is known and everything is read once. Else it is
+/// counted at capacities, and what is read for two purposes twice, so that it is no less.
 #[test]
 fn the_least_is_what_is_counted_by_hand() {
     for (label, device) in common::devices() {

@@ -1,20 +1,21 @@
 // Passes messages between workgroups: what a scan in a single pass by decoupled look-back would rest on.
 //
-// Idea     The litmus test MP, message passing. Each workgroup writes a message of 64 words, one an invocation, and then,
-//          beyond a barrier, the round into its flag. It waits for the flag of the workgroup before it, and then reads that
-//          one's message, which has to be this round's. It has read the place once before, as look-backs that poll do, so
-//          that a cache may hold the words of the round before.
+// Idea     The litmus test MP, message passing. Each workgroup writes a message of 64 words, one an invocation, and
+//          then, beyond a barrier, the round into its flag. It waits for the flag of the workgroup before it, and then
+//          reads that one's message, which has to be this round's. It has read the place once before, as look-backs
+//          that poll do, so that a cache may hold the words of the round before.
 // Traffic  1 KiB a workgroup.
-// Limits   Nothing promises that another workgroup runs at the same time: a flag is looked at SPINS times, no more. Rounds
-//          follow each other from 1 on, without gaps; nothing else may write `messages` and `flags`, which begin as zeros.
+// Limits   Nothing promises that another workgroup runs at the same time: a flag is looked at SPINS times, no more.
+//          Rounds follow each other from 1 on, without gaps; nothing else may write `messages` and `flags`, which begin
+//          as zeros.
 // Source   Alglave et al., GPU Concurrency: Weak Behaviours and Programming Assumptions (2015); Merrill and Garland,
 //          Single-pass Parallel Prefix Scan with Decoupled Look-back (2016).
 //
 // Generated  messages: array<u32>       bound at 1, coherent or not; 64 words a workgroup
 //            const SPINS: u32           how often a flag is looked at
 // Buffers    flags: array<u32>          a word a workgroup
-//            counts: array<u32>         flags seen; of these, messages that were not whole when first looked at; messages
-//                                       that were not after the flag; flags not seen
+//            counts: array<u32>         4 words: flags seen; of these, messages that were not whole when first looked
+//                                       at; messages that were not after the flag; flags not seen
 // Params     p.x  the round
 // Grid       any number of workgroups in one dimension; the first of them receives nothing
 
@@ -40,7 +41,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
         atomicOr(&is_early, 1u);
     }
     messages[wid.x * 64u + t] = word(p.x, wid.x, t);
-    // All invocations get here. What is asked is whether it orders the message before the flag for other workgroups too.
+    // All invocations get here. What is asked is whether it orders the message before the flag for other workgroups.
     storageBarrier();
     if (t == 0u) {
         atomicStore(&flags[wid.x], p.x);

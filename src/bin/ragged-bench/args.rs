@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(long)]
     pub sweep: bool,
     /// Operations [default: all; with --sweep alone, sum]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = PossibleValuesParser::new(workloads::ALL.map(|w| w.name)))]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = workload_names())]
     pub op: Vec<String>,
     /// Timed runs of each workload and of the text (there fewer once they took 5 s), after one to warm up; the median
     /// counts
@@ -74,11 +74,16 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
-    /// Measures what adapters give at the most: copies, reads and writes by kernels that do nothing else, what dispatches
-    /// and compilation cost, whether workgroups can pass messages on, limits and features
+    /// Measures what adapters give at the most: copies, reads and writes by kernels that do nothing else, what
+    /// dispatches and compilation cost, whether workgroups can pass messages on, limits and features
     Ceilings(ceilings::Options),
     /// Measures which tile sizes and thresholds suit an adapter: what `DeviceOptions::tuning` takes
     Tune(tune::Options),
+}
+
+/// What `--op` takes.
+fn workload_names() -> PossibleValuesParser {
+    workloads::ALL.map(|w| w.name).into()
 }
 
 /// A part of the run.
@@ -102,9 +107,9 @@ lengths are
   giant    0 to 15, but one row as long as all others together
   empty    none in 15 rows of 16, up to 255 in the other
 A workload is timed from its recording to the end of its last kernel; its inputs are on the device before. `bytes` is
-what its kernels move at the most, by `explain()`; `least` is what any implementation has to move for these very rows: each
-operand, each output and the splits once, what is read at computed places as often as it is used. `GB/s` counts the least;
-`of copy` divides that by the GB/s of a plain copy of as many values through the same API.
+what its kernels move at the most, by `explain()`; `least` is what any implementation has to move for these very rows:
+each operand as often as it is named, what is looked up as often as it is used, each output once, splits once. `GB/s`
+counts the least; `of copy` divides that by the GB/s of a plain copy of as many values through the same API.
 
 The sweep's row lengths are log-normal: the mean, and the standard deviation of the logarithms.
 

@@ -1,9 +1,9 @@
-//! The bytes that any implementation of an operation has to move, counted from the rows themselves: each operand as often
-//! as it is named, what is read at computed places as often as it is used, each output once, splits once. A table of up to
-//! 4 MiB, which caches hold, counts once however often it is read.
+//! The bytes that any implementation of an operation has to move, counted from the rows themselves: each operand as
+//! often as it is named, what is read at computed places as often as it is used, each output once, splits once. A table
+//! of up to 4 MiB, which caches hold, counts once however often it is read.
 //!
-//! `Tensor::explain` counts ahead of the results, at capacities, which may be far more: a slice of at most 8 values a row
-//! may keep 8 of every row, but keeps nothing of those that are empty.
+//! `Tensor::explain` counts ahead of the results, at capacities, which may be far more: a slice of at most 8 values a
+//! row may keep 8 of every row, but keeps nothing of those that are empty.
 
 use crate::inputs::{Rows, TABLE};
 use crate::workloads::{PADDED, TAKEN, THRESHOLD};

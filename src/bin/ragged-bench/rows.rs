@@ -1,7 +1,7 @@
 //! Row lengths and values from SplitMix64: the very ones that the scripts for other libraries generate.
 //!
-//! It depends on nothing else: the tests of what the workloads cost, the criterion benchmarks and those of other libraries
-//! are compiled with it too.
+//! It depends on nothing else: the tests of what the workloads cost, the criterion benchmarks and those of other
+//! libraries are compiled with it too.
 
 /// SplitMix64's output for that state.
 pub fn splitmix64(x: u64) -> u64 {

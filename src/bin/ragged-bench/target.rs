@@ -7,8 +7,8 @@ use std::process;
 
 use anyhow::{Context, Result};
 
-/// A file that is replaced as a whole when everything succeeded, and else stays as it was. Until then nothing lies beside it,
-/// however the program ends.
+/// A file that is replaced as a whole when everything succeeded, and else stays as it was. Until then nothing lies
+/// beside it, however the program ends.
 #[derive(Debug)]
 pub struct Target {
     path: PathBuf,
@@ -42,7 +42,8 @@ impl<'a> Temporary<'a> {
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        // Best effort: it is not there any more where all went well, and who drops it otherwise has an error to tell already.
+        // Best effort: it is not there any more where all went well, and who drops it otherwise has an error to tell
+        // already.
         let _ = fs::remove_file(self.path);
     }
 }

@@ -59,8 +59,8 @@ impl Sheet {
     }
 }
 
-/// The adapter of a device that exists, asked of the drivers once more: the device has only the features that it was opened
-/// with, and keeps no way back. None where they no longer show it.
+/// The adapter of a device that exists, asked of the drivers once more: the device has only the features that it was
+/// opened with, and keeps no way back. None where they no longer show it.
 pub fn again(info: &wgpu::AdapterInfo) -> Option<wgpu::Adapter> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let found = pollster::block_on(instance.enumerate_adapters(info.backend.into()));

@@ -1,10 +1,11 @@
 //! Whether a message that one workgroup leaves in memory is whole for another that has seen its flag.
 //!
 //! A scan in a single pass (decoupled look-back) passes the sums of tiles on so. WGSL promises nothing of the kind: its
-//! barriers order memory within a workgroup, its atomics order nothing else. wgpu's feature `MEMORY_DECORATION_COHERENT`
-//! lets a kernel declare an array `@coherent`, and naga makes `storageBarrier` a barrier of the whole device on Vulkan: in
-//! practice that may be enough. This counts how often it was not, with the decoration and without. The engine's kernels pass no
-//! messages, so no result depends on the answer; and no count of 0 is a proof.
+//! barriers order memory within a workgroup, its atomics order nothing else. wgpu's feature
+//! `MEMORY_DECORATION_COHERENT` lets a kernel declare an array `@coherent`, and naga makes `storageBarrier` a barrier
+//! of the whole device on Vulkan: in practice that may be enough. This counts how often it was not, with the decoration
+//! and without. The engine's kernels pass no messages, so no result depends on the answer; and no count of 0 is a
+//! proof.
 
 use anyhow::{Context, Result};
 use ragged::wgpu;
@@ -18,7 +19,8 @@ const SOURCE: &str = include_str!("../../../../shaders/bench/litmus.wgsl");
 const GROUPS: u32 = 1024;
 const ROUNDS: u32 = 256;
 
-/// How often a flag is looked at. Even if workgroups ran one by one in the worst order, a round would end in a second or two.
+/// How often a flag is looked at. Even if workgroups ran one by one in the worst order, a round would end in a second
+/// or two.
 const SPINS: u32 = 1024;
 
 /// What became of the messages.
@@ -26,7 +28,8 @@ const SPINS: u32 = 1024;
 struct Counts {
     /// The flag was seen.
     seen: u32,
-    /// Of these, the message was not whole yet when it was first looked at: where it always was, nothing was put to the test.
+    /// Of these, the message was not whole yet when it was first looked at: where it always was, nothing was put to the
+    /// test.
     early: u32,
     /// Of these, it was not whole after the flag either.
     stale: u32,

@@ -85,9 +85,9 @@ impl<'a> Rig<'a> {
         let descriptor = wgpu::ShaderModuleDescriptor { label: Some("ceilings"), source };
         self.scoped(|| match is_checked {
             true => self.device.create_shader_module(descriptor),
-            // SAFETY: the texts are `bandwidth`, `step` and `bound` of `shaders/bench/`. Their loops go four rounds, nothing is
-            // divided, and they compare each index with the number of elements that they are given, which is that of the arrays
-            // bound.
+            // SAFETY: the texts are `bandwidth`, `step` and `bound` of `shaders/bench/`. Their loops go four rounds,
+            // nothing is divided, and they compare each index with the number of elements that they are given, which is
+            // that of the arrays bound.
             false => unsafe {
                 self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
             },
