@@ -3,11 +3,16 @@
 
     gpu_python.py [--values N] [--repeat R] [--peers torch,cupy] [--row-lengths FILE]
 
-Needs NumPy and a CUDA device; a library that is not installed is named on standard error and left out. Times are medians
-from the call to the end of the work. The rows are those of src/bin/ragged-bench/rows.rs.
+Needs NumPy and a CUDA device; a library that is not installed, or sees no device, is named on standard error and left
+out, and without any the script fails. Times are medians from the call to the end of the work. The rows are those of
+src/bin/ragged-bench/rows.rs.
 """
 import argparse, json, pathlib, statistics, sys, time
-import numpy as np
+
+try:
+    import numpy as np
+except ImportError as e:
+    sys.exit(f"NumPy is needed: {e}")
 
 U64 = np.uint64
 
@@ -196,13 +201,25 @@ def cupy_ops(w, flat):
 PEERS = {"torch": torch_ops, "cupy": cupy_ops}
 
 
-def measure(args, dist, lengths):
-    w = Rows(lengths, args.values)
-    for peer in args.peers.split(","):
+def usable(peers):
+    """Those of the libraries that are installed and have a device that they can use; the others are named."""
+    tiny, out = Rows(np.array([2, 0, 1]), 3), []
+    for peer in peers:
         try:
-            ops, wait, device = PEERS[peer](w, dist == "flat")
-        except Exception as e:  # not installed, or no device that it can use
-            print(f"{peer}: left out: {type(e).__name__}: {e}", file=sys.stderr)
+            PEERS[peer](tiny, flat=False)
+            out.append(peer)
+        except Exception as e:  # each library has its own for a missing device
+            print(f"{peer} is left out: {type(e).__name__}: {e}", file=sys.stderr)
+    return out
+
+
+def measure(args, peers, dist, lengths):
+    w = Rows(lengths, args.values)
+    for peer in peers:
+        try:
+            ops, wait, device = PEERS[peer](w, flat=dist == "flat")
+        except Exception as e:  # such as too little memory for the rows
+            print(f"{peer} {dist}: {type(e).__name__}: {e}", file=sys.stderr)
             continue
         for op, run in ops.items():
             times = []
@@ -230,14 +247,18 @@ def main():
     p.add_argument("--peers", default=",".join(PEERS))
     p.add_argument("--row-lengths", action="append", default=[], metavar="FILE")
     args = p.parse_args()
-    unknown = set(args.peers.split(",")) - set(PEERS)
+    asked = args.peers.split(",")
+    unknown = set(asked) - set(PEERS)
     if unknown:
         p.error(f"--peers: {', '.join(sorted(unknown))} not among {', '.join(PEERS)}")
+    peers = usable(asked)
+    if not peers:
+        sys.exit(f"nothing to time: none of {', '.join(asked)} can be used")
     for dist in [] if args.row_lengths else ["uniform", "pareto", "giant", "empty"]:
-        measure(args, dist, of_distribution(dist, args.values))
+        measure(args, peers, dist, of_distribution(dist, args.values))
     for path in args.row_lengths:
-        measure(args, pathlib.Path(path).stem, of_file(path, args.values))
-    measure(args, "flat", np.array([args.values]))
+        measure(args, peers, pathlib.Path(path).stem, of_file(path, args.values))
+    measure(args, peers, "flat", np.array([args.values]))
 
 
 if __name__ == "__main__":
