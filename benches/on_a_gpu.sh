@@ -5,9 +5,10 @@
 #   benches/on_a_gpu.sh                          everything, on the first adapter
 #   benches/on_a_gpu.sh --device NAME PART...    another adapter; some of: tests ceilings tune workloads rivals results
 #
-# Writes benches/results/<adapter>-<driver>.md and .json from what the parts have left in target/on_a_gpu/, so that they can
-# run one at a time, and there report.html. A part that fails is named in the results, and makes the script fail at its end.
-# A software adapter is refused unless RAGGED_ANY_ADAPTER=1: then sizes are small, and the script itself is what is tested.
+# Writes benches/results/<adapter>-<driver>.md and .json from what the parts have left in target/on_a_gpu/, so that they
+# can run one at a time, and target/on_a_gpu/report.html. A part that fails is named in the results, and makes the script
+# fail at its end. A software adapter is refused unless RAGGED_ANY_ADAPTER=1: then sizes are small, and the script itself
+# is what is tested.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
@@ -95,16 +96,18 @@ field() {
     sed -n "s/^ *\"$1\": \"\(.*\)\",\$/\1/p" "$out/ceilings.json" | head -n 1
 }
 
-# The text files of a part, each as a block.
+# The text files of a part that are there, each as a block.
 blocks() {
-    local file
+    local file has_run=''
     for file in "$@"; do
         [[ -f $file ]] || continue
+        has_run=1
         printf '```\n'
         # Lines about builds and single passed tests say nothing.
         grep -vE '^( *(Compiling|Finished|Running|Downloaded|Downloading) |test .* \.\.\. ok$)' "$file" | sed 's/\r//g' || true
         printf '```\n\n'
     done
+    [[ -n $has_run ]] || printf 'Not run.\n\n'
 }
 
 results() {
@@ -112,7 +115,7 @@ results() {
         echo "on_a_gpu: the part ceilings, which names adapter and driver, has not run" >&2
         exit 1
     fi
-    local name target file json
+    local name target file json tables
     name="$(printf '%s-%s' "$(field adapter)" "$(field driver)" | tr -cs 'A-Za-z0-9.\n' '-' | sed 's/-*$//')"
     target="benches/results/$name"
     mkdir -p benches/results
@@ -131,9 +134,8 @@ results() {
         blocks "$out/tune.txt"
         printf '## Workloads\n\n'
         printf 'The column `of copy` is the share of a copy of as many values through the same API.\n\n'
-        for file in $(find "$out" -name 'workloads-*.txt' | sort -V); do
-            blocks "$file"
-        done
+        mapfile -t tables < <(find "$out" -name 'workloads-*.txt' | sort -V)
+        blocks "${tables[@]+"${tables[@]}"}"
         printf '## Rivals\n\n'
         blocks "$out/rivals.txt"
         printf '## Tests\n\n'
