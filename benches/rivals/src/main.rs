@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 
 use inputs::{Inputs, Rows};
 use lengths::Lengths;
