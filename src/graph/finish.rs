@@ -4,13 +4,16 @@
 //! and read every result once more, and start. The values stay the same, bit for bit: a number that was stored and loaded
 //! is the number.
 
+use super::bindings::fits;
+use super::cost::{CHEAP, contains_search, work};
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
 use super::fuse_rows::can_share;
 use super::node::{Node, Recipe};
-use super::plan::{CHEAP, PlanLimits, Step, contains_search, fits, for_each_expr, work};
+use super::plan::{PlanLimits, Step};
 use super::row_pass::{RowPass, RowResult};
 use super::unfused::Unfused;
+use super::walk::for_each_expr;
 
 /// What is stored in place of a reduced value.
 #[derive(Debug)]

@@ -6,14 +6,17 @@
 
 use std::collections::HashSet;
 
+use super::bindings::fits;
+use super::cost::contains_search;
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
 use super::extent::Extent;
 use super::node::{Node, Recipe};
-use super::plan::{PlanLimits, Step, contains_search, fits, for_each_expr};
+use super::plan::{PlanLimits, Step};
 use super::reducer::state_bytes;
 use super::row_pass::{BLOCK, RowMap, RowPass};
 use super::unfused::Unfused;
+use super::walk::for_each_expr;
 
 /// Most bytes that a pass keeps of a row: what the accumulators of a workgroup's lanes leave room for.
 const MAX_STATE: usize = 52;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
 
 use super::backend::{BackendRef, Status};
-use super::digest::{Digest, DigestMap, DigestSet};
+use super::digest::{Digest, DigestMap};
 use super::expr::{Check, Expr};
 use super::extent::Extent;
 use super::marks::{self, Marks};
@@ -18,6 +18,7 @@ use super::opcode::{HashOp, ReduceOp};
 pub(crate) use super::recipe::{Product, Recipe, Rows};
 use super::reducer::Reducer;
 use super::row_lengths::{self, KnownLengths};
+use super::walk::for_each_node;
 use crate::dtype::DType;
 use crate::error::Result;
 
@@ -378,20 +379,5 @@ impl Node {
     /// Bytes of storage at its capacity.
     pub(crate) fn bytes(&self) -> u64 {
         u64::from(self.extent().capacity()) * self.dtype().size() as u64
-    }
-}
-
-/// Calls `f` for each node read directly by the expression.
-pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
-    let mut seen = DigestSet::default();
-    let mut stack = vec![e];
-    while let Some(e) = stack.pop() {
-        if !seen.insert(e.digest()) {
-            continue;
-        }
-        if let Some(n) = e.node() {
-            f(n);
-        }
-        stack.extend(e.operands());
     }
 }

@@ -17,13 +17,14 @@
 use std::collections::HashMap;
 
 use super::digest::{Digest, DigestSet};
-use super::expr::{Expr, ExprKind};
+use super::expr::Expr;
 use super::extent::Extent;
 use super::fetch::is_own;
 use super::marks::Marks;
 use super::node::{Node, Product, Recipe, Rows};
-use super::plan::{PlanLimits, Step, as_own_row, for_each_expr};
+use super::plan::{PlanLimits, Step};
 use super::row_pass::{RowPass, RowResult};
+use super::step::Reading;
 use super::unfused::Unfused;
 
 /// The step, after those that store what it reads. `done` are the nodes that steps so far compute.
@@ -220,26 +221,8 @@ impl Plain<'_> {
 
 /// The step with what it reads and looks at, as its expressions say.
 pub(super) fn finished(mut step: Step) -> Step {
-    let mut own_row = None;
-    step.checks.clear();
-    step.reads.extend(step.recipe.array().cloned());
-    for e in step.recipe.exprs().into_iter().chain(&step.live) {
-        for_each_expr(e, &mut |e| {
-            if let Some(n) = e.node()
-                && !step.reads.contains(n)
-            {
-                step.reads.push(n.clone());
-            }
-            if let ExprKind::Checked(check, ..) = e.kind()
-                && !step.checks.contains(check)
-            {
-                step.checks.push(check.clone());
-            }
-            if own_row.is_none() {
-                own_row = as_own_row(e).map(|(splits, inner)| (splits.clone(), inner));
-            }
-        });
-    }
+    let Reading { reads, checks, own_row } = Reading::of(&step.recipe, step.live.as_ref());
+    (step.reads, step.checks) = (reads, checks);
     // Arrays that exist need no reason, others mostly have theirs.
     for n in step.reads.iter().filter(|n| n.stored().is_none()) {
         step.kept.note(n, Some(Unfused::StorageBuffers));

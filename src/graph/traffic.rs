@@ -11,8 +11,9 @@ use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
 use super::marks;
 use super::node::{Node, Recipe, Rows};
-use super::plan::{Plan, Step, for_each_expr};
+use super::plan::{Plan, Step};
 use super::row_pass::{BLOCK, in_long_rows};
+use super::walk::for_each_expr;
 
 /// Tables up to this size count once, however often they are read.
 const CACHED_TABLE: u64 = 4 << 20;

@@ -7,8 +7,8 @@ use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
-use crate::graph::plan::for_each_expr;
 use crate::graph::scalar::Scalar;
+use crate::graph::walk::for_each_expr;
 
 /// Whether every array that the expression reads is read within its capacity, at every position below `positions`.
 pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows, for_each_node};
+use crate::graph::node::{Node, Rows};
+use crate::graph::walk::for_each_node;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 

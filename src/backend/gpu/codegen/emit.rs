@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::UnaryOp;
-use crate::graph::plan::{as_own_row, for_each_expr};
+use crate::graph::walk::for_each_expr;
 
 /// Branches up to this cost that read nothing are computed both, and one is selected.
 const SELECT_COST: u32 = 8;
@@ -81,7 +81,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
             }
             ExprKind::RowOf(splits, at) => {
                 let own = self.module.row_context.clone();
-                if own.is_some() && as_own_row(e).is_some_and(|(s, k)| own == Some((s.clone(), k))) {
+                if own.is_some() && e.as_own_row().is_some_and(|(s, k)| own == Some((s.clone(), k))) {
                     return "row".into();
                 }
                 let at = self.value(at);

@@ -7,9 +7,9 @@ use super::{
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::{Node, Rows};
-use crate::graph::plan::{as_own_row, for_each_expr};
 use crate::graph::reducer::Accumulator;
 use crate::graph::row_pass::{RowMap, RowPass, RowResult};
+use crate::graph::walk::for_each_expr;
 
 /// Whether several elements of the node's array share a word: then each sets its own bits of a word that was zero, since
 /// they come from several invocations, in any order.
@@ -70,7 +70,7 @@ impl Module<'_> {
         let mut found = false;
         for (_, value) in pass.columns() {
             for_each_expr(value, &mut |e| {
-                let own = as_own_row(e).map(|(splits, inner)| (splits.clone(), inner));
+                let own = e.as_own_row().map(|(splits, inner)| (splits.clone(), inner));
                 found |= own.is_some() && own == self.row_context;
             });
         }
