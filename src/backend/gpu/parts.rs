@@ -23,7 +23,7 @@ use super::launch::Launch;
 use super::layout::window_bytes;
 use super::needs::{Need, needs};
 use super::reach::{Reach, changed, element_sizes};
-use super::windows::{Place, Refused, Windowed};
+use super::windows::{BindingWindow, Refused, Windowed};
 use crate::graph::node::Recipe;
 use crate::graph::plan::{PlanLimits, Step};
 
@@ -234,9 +234,9 @@ impl Cut {
         let mut params = launch.params.clone();
         let workgroups = (at.tiles.end - at.tiles.start) as u32;
         params.extend([at.tiles.start as u32, 0, 0, 0]);
-        let mut places = Vec::new();
+        let mut bindings = Vec::new();
         for (binding, array) in self.arrays.iter().enumerate() {
-            let mut place = |window| places.push(Place { binding, window });
+            let mut bind = |bytes| bindings.push(BindingWindow { binding, bytes });
             match array.reach() {
                 Reach::Part { .. } => {
                     let range = array.part(at);
@@ -244,19 +244,19 @@ impl Cut {
                     let first = if matches!(array.need, Need::Rows { .. }) { 0 } else { range.start };
                     let len = range.end - range.start;
                     params.extend([(first / array.element) as u32, (len / array.element) as u32, 0, 0]);
-                    array.windows(range).for_each(|window| place(Some(window)));
+                    array.windows(range).for_each(|window| bind(Some(window)));
                 }
                 Reach::Windows(_) => {
                     let range = array.part(at);
-                    array.windows(range).for_each(|window| place(Some(window)));
+                    array.windows(range).for_each(|window| bind(Some(window)));
                 }
-                Reach::Whole | Reach::Own { .. } => place(None),
+                Reach::Whole | Reach::Own { .. } => bind(None),
             }
         }
         if self.rows > 1 {
             params[0] = (at.rows.end - at.rows.start) as u32;
         }
-        Windowed { text: self.text.clone(), places, params, workgroups }
+        Windowed { text: self.text.clone(), bindings, params, workgroups }
     }
 }
 

@@ -38,9 +38,9 @@ pub(super) enum Source {
     Made(usize),
 }
 
-/// What a kernel binds at one place.
+/// What a kernel binds as one storage buffer.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct BufferBinding {
     pub(super) what: Bound,
     /// These bytes alone, of an array larger than a binding.
     pub(super) window: Option<Range<u64>>,
@@ -61,7 +61,7 @@ pub(super) enum Bound {
 #[derive(Debug)]
 pub(super) struct Kernel {
     pub(super) pipeline: Pipeline,
-    pub(super) places: Vec<Place>,
+    pub(super) bindings: Vec<BufferBinding>,
     pub(super) params: Arc<[u32]>,
     pub(super) workgroups: u32,
     pub(super) depth: u32,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::prepared::{Bound, Place, Prepared, Source};
+use super::prepared::{Bound, BufferBinding, Prepared, Source};
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch};
 use crate::error::Result;
 use crate::graph::backend::{Backend, Status};
@@ -120,21 +120,21 @@ impl GpuBackend {
                 out.commands.push(Command::Fill { buffer: outputs[k].clone(), word: 0 });
             }
             for kernel in &step.kernels {
-                let slice = |place: &Place| {
-                    let buffer = match place.what {
+                let slice = |binding: &BufferBinding| {
+                    let buffer = match binding.what {
                         Bound::Array(from) => buffer(stored(from)),
                         Bound::Output(k) => outputs[k].clone(),
                         Bound::Scratch(k) => scratch[k].clone(),
                         Bound::Status => block().buffer.clone(),
                     };
-                    match &place.window {
+                    match &binding.window {
                         None => buffer.into(),
                         Some(bytes) => BufferSlice::window(buffer, bytes.clone()),
                     }
                 };
                 out.commands.push(Command::Dispatch(Dispatch {
                     pipeline: kernel.pipeline.clone(),
-                    buffers: kernel.places.iter().map(slice).collect(),
+                    buffers: kernel.bindings.iter().map(slice).collect(),
                     params: kernel.params.clone(),
                     workgroups: kernel.workgroups,
                     depth: kernel.depth,
