@@ -50,12 +50,20 @@ impl Steps {
         nodes.filter_map(|n| makers.get(&n.digest()).copied())
     }
 
-    /// Whether step `to` needs step `from`, but for what it reads of it itself where `directly` is not asked.
-    fn depends(&self, makers: &DigestMap<usize>, to: usize, from: usize, directly: bool) -> bool {
+    /// Whether step `k` needs step `other`, itself or through steps between them.
+    fn needs(&self, makers: &DigestMap<usize>, k: usize, other: usize) -> bool {
+        self.any_is_or_needs(makers, self.needed(makers, k).collect(), other)
+    }
+
+    /// Whether step `k` needs step `other` through steps between them.
+    fn needs_indirectly(&self, makers: &DigestMap<usize>, k: usize, other: usize) -> bool {
+        self.any_is_or_needs(makers, self.needed(makers, k).filter(|&k| k != other).collect(), other)
+    }
+
+    fn any_is_or_needs(&self, makers: &DigestMap<usize>, mut stack: Vec<usize>, other: usize) -> bool {
         let mut seen = HashSet::new();
-        let mut stack: Vec<usize> = self.needed(makers, to).filter(|&k| directly || k != from).collect();
         while let Some(k) = stack.pop() {
-            if k == from {
+            if k == other {
                 return true;
             }
             if seen.insert(k) {
@@ -75,7 +83,7 @@ impl Steps {
                     continue;
                 }
                 let makers = self.makers();
-                if self.depends(&makers, second, first, true) || self.depends(&makers, first, second, true) {
+                if self.needs(&makers, second, first) || self.needs(&makers, first, second) {
                     continue;
                 }
                 if let (Some(a), Some(b)) = (self.steps[first].take(), self.steps[second].take()) {
@@ -100,7 +108,7 @@ impl Steps {
             let passes: Vec<usize> = read
                 .into_iter()
                 .filter(|&p| self.steps[p].as_ref().is_some_and(|s| s.pass.is_some()))
-                .filter(|&p| !self.depends(&makers, k, p, false))
+                .filter(|&p| !self.needs_indirectly(&makers, k, p))
                 .collect();
             // Of several one could take it; the others' results would be read as any array is.
             let Some(p) = passes.into_iter().max() else { continue };
