@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_end_where_a_class_of_rows_does() {
+    fn blocks_of_a_reduction_end_where_a_class_of_rows_does() {
         for inner in 1..100 {
             let block = block_len(inner) as u32;
             assert_eq!(
