@@ -14,12 +14,9 @@ use super::extent::Extent;
 use super::node::{Node, Recipe};
 use super::plan::{PlanLimits, Step};
 use super::reducer::state_bytes;
-use super::row_pass::{BLOCK, RowMap, RowPass};
+use super::row_pass::{BLOCK, MAX_STATE, RowMap, RowPass};
 use super::unfused::Unfused;
 use super::walk::for_each_expr;
-
-/// Most bytes that a pass keeps of a row: what the accumulators of a workgroup's lanes leave room for.
-const MAX_STATE: usize = 52;
 
 /// The steps, with reductions over the same rows in one, and with maps in the reductions that they are made of.
 pub(super) fn into_passes(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {

@@ -242,6 +242,16 @@ const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };
 mod tests {
     use super::*;
     use crate::graph::row_lengths::class;
+    use crate::graph::row_pass::MAX_STATE;
+
+    #[test]
+    fn a_pass_keeps_as_much_as_a_workgroup_has_room_for() {
+        // What lib/row_tiles.wgsl and the template list, and one value each for what is staged and mapped by position.
+        let lists = 4 * (2 + 1 + 2 * 132 + 256 + 3 + 1);
+        let takes = |state: usize| (lanes(state, 2048).1 as usize + 2) * state + lists;
+        assert!(takes(MAX_STATE) <= 16 << 10 && takes(MAX_STATE + 4) > 16 << 10);
+        assert!((4..MAX_STATE).all(|state| takes(state) <= 16 << 10));
+    }
 
     #[test]
     fn last_costs_have_a_tile() {
