@@ -1,4 +1,4 @@
-//! The host side of `shaders/row_reduce.wgsl`.
+//! The host side of `shaders/row_reduce.wgsl` and its part for several columns, `row_reduce_wide.wgsl`.
 
 use std::sync::Arc;
 
@@ -123,6 +123,7 @@ fn wide_tile(inner: u32) -> u32 {
 }
 
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
+const ROW_REDUCE_WIDE: &str = include_str!("../../../shaders/row_reduce_wide.wgsl");
 
 /// The cost of a tile of `main`, at most that, where that many bytes are kept of a row, and how many lanes its blocks take: 8 for each block that may
 /// start in a tile, one every 256 positions and one every 17, within 16 KiB.
@@ -214,7 +215,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
     let coalesces = tuning.coalesce_rows && !step.is_oversized();
     let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
     m.push(&Shared::of(&grid, lanes, state, by_position).declared());
-    let g = m.finish_row_pass(&[ROW_REDUCE, ROW_TILES], &elem, pass);
+    let g = m.finish_row_pass(&[ROW_REDUCE, ROW_REDUCE_WIDE, ROW_TILES], &elem, pass);
     let mut launches = vec![g.launch(label, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
     if let Some((x, y, z)) = grid.level2 {
         launches.push(g.launch(label, "level2", grid.head, x * y, z));
