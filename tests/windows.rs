@@ -210,6 +210,34 @@ fn products_of_large_matrices() {
     }
 }
 
+/// Matrices of many heights, some empty, side by side in arrays of a dozen windows each: a matrix may cross several.
+#[test]
+fn products_of_matrices_of_many_heights() {
+    const WIDTH: usize = 24;
+    let Some(device) = smallest(8192) else { return };
+    let heights: Vec<u32> = (0..90).map(|b| if b == 40 { 150 } else { b * b % 31 * u32::from(b % 4 != 0) }).collect();
+    let matrices = |seed: u32, on: &Device| {
+        let splits = common::random::splits(&heights);
+        let rows = splits[heights.len()] as usize;
+        let values = (0..(rows * WIDTH) as u32).map(|k| scrambled(k + seed) as f32 / 1e6 - 16.0).collect();
+        let host = HostTensor {
+            nested_row_splits: vec![splits],
+            uniform_row_lengths: vec![None],
+            inner_shape: vec![rows, WIDTH],
+            values: HostValues::F32(values),
+        };
+        host.to_device(on).expect("valid")
+    };
+    for (left, right) in [(false, true), (true, false)] {
+        let product = |on: &Device| {
+            let (a, b) = (matrices(0, on), matrices(7, on));
+            outcome(&a.matmul(&b, left, right).and_then(|t| t.to_host()), bits)
+        };
+        let (want, got) = (product(&Device::cpu()), product(&device));
+        assert!(want == got, "{left} {right}: {got:.300}\n    not {want:.300}");
+    }
+}
+
 /// More than 128 MiB an array, which is all that a binding of Mesa's software adapter holds.
 #[test]
 fn arrays_of_hundreds_of_megabytes() {
