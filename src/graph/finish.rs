@@ -120,12 +120,12 @@ fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Un
 }
 
 fn joined(reduction: Step, map: Step) -> Step {
-    let (Recipe::Map { value, .. }, Recipe::Reduce { reducer, value: reduced, .. }) = (map.recipe, &reduction.recipe)
+    let (Recipe::Map { value, .. }, Recipe::Reduce { reducer, value: reduced, .. }) = (&map.recipe, &reduction.recipe)
     else {
         unreachable!("bug: no map of a reduction")
     };
-    let from = reduction.out;
-    let finish = Finish { reduced: Expr::load(&from, Expr::index()), value };
+    let from = reduction.out.clone();
+    let finish = Finish { reduced: Expr::load(&from, Expr::index()), value: value.clone() };
     let result = RowResult {
         out: map.out.clone(),
         reducer: *reducer,
@@ -134,38 +134,7 @@ fn joined(reduction: Step, map: Step) -> Step {
         live: map.live.clone(),
         is_stored: true,
     };
-    let (mut reads, mut checks) = (reduction.reads, reduction.checks);
-    let (mut after, mut fused, mut kept) = (reduction.after, map.fused, map.kept);
-    for n in map.reads {
-        if n != from && !reads.contains(&n) {
-            reads.push(n);
-        }
-    }
-    for check in map.checks {
-        if !checks.contains(&check) {
-            checks.push(check);
-        }
-    }
-    for n in map.after {
-        if !after.contains(&n) {
-            after.push(n);
-        }
-    }
-    fused.extend(reduction.fused);
-    kept.extend(reduction.kept);
-    Step {
-        out: map.out,
-        recipe: reduction.recipe,
-        pass: Some(RowPass { results: vec![result], map: None }),
-        live: map.live,
-        reads,
-        limits: reduction.limits,
-        checks,
-        after,
-        row_context: reduction.row_context,
-        fused,
-        kept,
-    }
+    reduction.with_map(map, &[from], RowPass { results: vec![result], map: None })
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use super::extent::Extent;
 use super::node::{Node, Recipe};
 use super::plan::{PlanLimits, Step};
 use super::reducer::state_bytes;
-use super::row_pass::{BLOCK, MAX_STATE, RowMap, RowPass};
+use super::row_pass::{BLOCK, MAX_STATE, RowMap};
+use super::step::merge;
 use super::unfused::Unfused;
 use super::walk::for_each_expr;
 
@@ -119,7 +120,7 @@ impl Steps {
                 continue;
             }
             if let (Some(pass), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
-                self.steps[k] = Some(with_map(pass, map, &stored));
+                self.steps[k] = Some(mapped(pass, map, &stored));
                 changed = true;
             }
         }
@@ -202,14 +203,6 @@ pub(super) fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
     is_small && fits(&a.recipe, outputs, reads, &|_| false, status, limits)
 }
 
-fn merge<T: PartialEq>(into: &mut Vec<T>, more: Vec<T>) {
-    for x in more {
-        if !into.contains(&x) {
-            into.push(x);
-        }
-    }
-}
-
 fn shared(mut a: Step, b: Step) -> Step {
     merge(&mut a.reads, b.reads);
     merge(&mut a.after, b.after);
@@ -284,32 +277,14 @@ fn same_conditions_of_map(step: &Step, map: &Step) -> bool {
     map.reads.iter().all(|n| !n.is_fallible() || step.reads.contains(n) || step.outputs().contains(&n))
 }
 
-fn with_map(step: Step, map: Step, stored: &DigestSet) -> Step {
-    let Recipe::Map { value, .. } = map.recipe else { unreachable!("bug: no map") };
-    let mut pass = step.pass.expect("bug: no pass");
-    let is_result = |n: &Node| pass.results.iter().any(|r| &r.out == n);
-    let (mut reads, mut checks, mut after) = (step.reads, step.checks, step.after);
-    merge(&mut reads, map.reads.into_iter().filter(|n| !is_result(n)).collect());
-    merge(&mut checks, map.checks);
-    merge(&mut after, map.after.into_iter().filter(|n| !is_result(n)).collect());
+fn mapped(mut step: Step, map: Step, stored: &DigestSet) -> Step {
+    let (Some(mut pass), Recipe::Map { value, .. }) = (step.pass.take(), &map.recipe) else {
+        unreachable!("bug: no map of a pass")
+    };
     for r in &mut pass.results {
         r.is_stored = stored.contains(&r.out.digest());
     }
-    let (mut fused, mut kept) = (map.fused, map.kept);
-    fused.extend(step.fused);
-    kept.extend(step.kept);
-    let taken = RowMap { out: map.out.clone(), value };
-    Step {
-        out: map.out,
-        recipe: step.recipe,
-        pass: Some(RowPass { results: pass.results, map: Some(taken) }),
-        live: map.live,
-        reads,
-        limits: step.limits,
-        checks,
-        after,
-        row_context: step.row_context,
-        fused,
-        kept,
-    }
+    pass.map = Some(RowMap { out: map.out.clone(), value: value.clone() });
+    let results: Vec<Node> = pass.results.iter().map(|r| r.out.clone()).collect();
+    step.with_map(map, &results, pass)
 }

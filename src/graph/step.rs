@@ -118,6 +118,31 @@ impl Step {
     }
 }
 
+impl Step {
+    /// The step with a map of what it has `made` in it: its pass computes the map's node, and depends on all that either
+    /// depended on.
+    pub(super) fn with_map(self, map: Self, made: &[Node], pass: RowPass) -> Self {
+        let (mut reads, mut checks, mut after) = (self.reads, self.checks, self.after);
+        let is_other = |n: &Node| !made.contains(n);
+        merge(&mut reads, map.reads.into_iter().filter(is_other));
+        merge(&mut checks, map.checks);
+        merge(&mut after, map.after.into_iter().filter(is_other));
+        let (mut fused, mut kept) = (map.fused, map.kept);
+        fused.extend(self.fused);
+        kept.extend(self.kept);
+        Self { out: map.out, pass: Some(pass), live: map.live, reads, checks, after, fused, kept, ..self }
+    }
+}
+
+/// Adds what is not there yet.
+pub(super) fn merge<T: PartialEq>(into: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for x in more {
+        if !into.contains(&x) {
+            into.push(x);
+        }
+    }
+}
+
 /// What a recipe whose expressions are resolved reads and looks at.
 pub(super) struct Reading {
     /// The arrays, in order of first use.
