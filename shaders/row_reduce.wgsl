@@ -1,57 +1,61 @@
-// Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner]; and maps the elements by what
-// their rows gave, if asked to.
+// Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner]; and maps the elements by
+// what their rows gave, if asked to.
 //
 // An Elem is what is kept of a row: one number, or the numbers of several reductions, each of which is what it would be
 // alone.
-// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl: the tile in which a block starts reduces it. A row of one
-//          block is done; the partials of longer rows go to `part`, whence `level2` reduces them. No float atomics, no
-//          workgroup waits for another, nothing to clear beforehand, no sizes read back. A workgroup that has reduced a
-//          row of one block maps its elements at once, while they are in its cache; those of longer rows are mapped by
-//          `map_long`, once `level2` has left what the row gave in the place of its first partial.
+// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl: the tile in which a block starts reduces it. A row of
+//          one block is done; the partials of longer rows go to `part`, whence `level2` reduces them. No float atomics,
+//          no workgroup waits for another, nothing to clear beforehand, no sizes read back. A workgroup that has
+//          reduced a row of one block maps its elements at once, while they are in its cache; those of longer rows are
+//          mapped by `map_long`, once `level2` has left what the row gave in the place of its first partial.
 //          An invocation that folds a short row by itself reads what no neighbour reads, and so wastes the width of the
-//          memory. Where the device is tuned to it, the workgroup first loads the tile's values to `stage`, neighbours by
-//          neighbours, and rows are folded from there; and the elements of short rows are mapped by position, each
+//          memory. Where the device is tuned to it, the workgroup first loads the tile's values to `stage`, neighbours
+//          by neighbours, and rows are folded from there; and the elements of short rows are mapped by position, each
 //          invocation searching the row of its element among the tile's. Neither changes an order.
 //
-// Order    The order of the operations in a row depends on its length L and on `inner` alone, so a row has the same bits
-//          wherever it lies, on every device, and on the CPU. With fold(x...) = combine(...combine(identity, x0)..., xn):
+// Order    The order of the operations in a row depends on its length L and on `inner` alone, so a row has the same
+//          bits wherever it lies, on every device, and on the CPU. With fold(x...) being
+//          combine(...combine(identity, x0)..., xn):
 //            inner = 1, L <= 16    fold, left to right
 //                       L <= 256   32 lanes, lane l folding elements l, l + 32, ...; then a halving tree over the lanes
 //                                  (lane l takes lane l + 16, then + 8, 4, 2, 1)
 //                       longer     blocks of 256 as above; 256 lanes fold the block partials l, l + 256, ...; then a
 //                                  halving tree (+ 128, ..., 1)
 //            inner > 1, L <= 64    a fold for each column
-//                       longer     blocks of 64 * S, S being half of inner rounded up to a power of two, at most 8: S lanes,
-//                                  lane l folding elements l, l + S, ..., and a halving tree over the lanes;
-//                                  256 / min(16, inner rounded up to a power of two) lanes fold the block partials; then
-//                                  a halving tree
+//                       longer     blocks of 64 * S, S being half of inner rounded up to a power of two, at most 8: S
+//                                  lanes, lane l folding elements l, l + S, ..., and a halving tree over the lanes;
+//                                  256 / min(16, inner rounded up to a power of two) lanes fold the block partials;
+//                                  then a halving tree
 //          combine(v, identity()) has to be v for every v that a fold from identity() can give; then missing lanes do
 //          not matter. (Float sums: the identity is 0.0, so no fold gives -0.0, and an empty row gives 0.0.)
 //
 // Traffic  Reads every value and the splits once and writes every result once; beyond that writes and reads at most
-//          2 * Elem * inner / block bytes a value for the partials of long rows (block = 256; inner > 1: 64 * S), and the
-//          searches, which stay in the caches. Blocks grow with `inner` since what is reduced may be far smaller than its
-//          partials: a look-up in a table reads 4 bytes for `inner` numbers. Where elements are
-//          mapped, those of rows of several blocks are read twice, the splits too, and every element is written once.
-// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha = 4 or what
-//          the device is tuned to, or 1 or 0 where that would not fit: right all the same, only less well balanced). Elem is at most 52 bytes: the larger, the
-//          smaller the tile, since a tile's blocks take 8 lanes each. Elements are mapped for inner = 1.
+//          2 * Elem * inner / block bytes a value for the partials of long rows (block = 256; inner > 1: 64 * S), and
+//          the searches, which stay in the caches. Blocks grow with `inner` since what is reduced may be far smaller
+//          than its partials: a look-up in a table reads 4 bytes for `inner` numbers. Where elements are mapped, those
+//          of rows of several blocks are read twice, the splits too, and every element is written once.
+// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha = 4 or
+//          what the device is tuned to, or 1 or 0 where that would not fit: right all the same, only less well
+//          balanced). Elem is at most 52 bytes: the larger, the smaller the tile, since a tile's blocks take 8 lanes
+//          each. Elements are mapped for inner = 1.
 //          The partials of one row are reduced by one workgroup for each 16 columns.
-// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows.
+// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
+//          rows.
 //
 // Uses       lib/row_tiles.wgsl; row_reduce_wide.wgsl, which has `wide`
 // Generated  fn splits_at(i: u32) -> u32                  see lib/row_tiles.wgsl
 //            fn load(i: u32, row: u32) -> Elem            the value at flat position i = position * inner + column
 //            fn identity() -> Elem
 //            fn combine(a: Elem, b: Elem) -> Elem
-//            fn store(i: u32, row: u32, v: Elem)          takes the reduced value of i = row * inner + column; called once
-//                                                         for each, from several places: what becomes of it is short
+//            fn store(i: u32, row: u32, v: Elem)          takes the reduced value of i = row * inner + column; called
+//                                                         once for each, from several places: what becomes of it is
+//                                                         short
 //            const MAPS: bool                             whether elements are mapped
 //            fn finished(row: u32, v: Elem) -> Row        what the map needs of a row
 //            fn map(i: u32, row: u32, r: Row)             maps and stores the element at flat position i; once for each
-//            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and lanes for the blocks it can hold
-//            const STAGES: bool, STAGE: u32               whether values are staged, for which load must not use `row`; how
-//                                                         many: MAIN_TILE + SHORT, or 1
+//            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and lanes for its blocks
+//            const STAGES: bool, STAGE: u32               whether values are staged, for which load must not use `row`;
+//                                                         how many: MAIN_TILE + SHORT, or 1
 //            const BY_POSITION: bool, ROWS: u32           whether short rows are mapped by position; how many a tile
 //                                                         can start: MAIN_TILE / alpha, or 1
 // Buffers    part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1
@@ -83,8 +87,8 @@ fn fetch(k: u32, row: u32) -> Elem {
     return load(k, row);
 }
 
-/// Where the values end that a tile from `begin` on goes through in order, its rows being found: those of its last row that
-/// lie in the tile, or all of it if it is short.
+/// Where the values end that a tile from `begin` on goes through in order, its rows being found: those of its last row
+/// that lie in the tile, or all of it if it is short.
 fn tile_end(begin: u32) -> u32 {
     let last = max(found[1], 1u) - 1u;
     let start = split(last);

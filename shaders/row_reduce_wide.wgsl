@@ -1,8 +1,8 @@
 // The part of row_reduce.wgsl for several columns: how the tile in which a block starts reduces it, a column at a time.
 //
-// Idea     Neighbours take neighbouring columns, so that what they read lies side by side; the invocations that share all
-//          columns of an element are a team. Tiles cost the less the more columns there are, and so hold about as many
-//          numbers for any width. Order, traffic, limits, contract and grid are those of row_reduce.wgsl.
+// Idea     Neighbours take neighbouring columns, so that what they read lies side by side; the invocations that share
+//          all columns of an element are a team. Tiles cost the less the more columns there are, and so hold about as
+//          many numbers for any width. Order, traffic, limits, contract and grid are those of row_reduce.wgsl.
 
 const FOLDED = 64u; // longest row that one invocation folds, a column
 
@@ -58,8 +58,9 @@ fn fold_lanes(row: u32, j: u32, column: u32, lane: u32, teams: u32) -> Elem {
 
 var<workgroup> listed: u32;
 
-/// Level 1 for several columns. Neighbours take neighbouring columns; the invocations that share all columns of an element
-/// are a team. Rows of one fold take a team each, blocks of longer rows a team a lane as far as there are teams.
+/// Level 1 for several columns. Neighbours take neighbouring columns; the invocations that share all columns of an
+/// element are a team. Rows of one fold take a team each, blocks of longer rows a team a lane as far as there are
+/// teams.
 @compute @workgroup_size(256)
 fn wide(
     @builtin(local_invocation_index) t: u32,

@@ -153,14 +153,15 @@ fn eight_bindings_are_enough() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A hundred windows an array, of which a kernel binds a few at a time. Sorts go through them all for each of them, digit by
-/// digit: fewer for these.
+/// A hundred windows an array, of which a kernel binds a few at a time. Sorts go through them all for each of them,
+/// digit by digit: fewer for these.
 #[test]
 fn eight_bindings_are_enough_for_a_hundred_windows() {
     let Some(device) = smallest(8192) else { return };
     let (sorts, others): (Vec<Op>, Vec<Op>) =
         OPS.iter().partition(|(what, _)| what.contains("sort") || *what == "unique");
-    // A product finds the batch of a tile by a search: one that has many batches binds what it searches at once, or is refused.
+    // A product finds the batch of a tile by a search: one that has many batches binds what it searches at once, or is
+    // refused.
     let others: Vec<Op> = others.into_iter().filter(|(what, _)| *what != "products").collect();
     let mut wrong = wrong(&device, &others, &[("f32", repeated(24, floats)), ("i16", repeated(24, shorts))]);
     wrong.extend(self::wrong(&device, &sorts, &[("f32", repeated(6, floats))]));
@@ -303,7 +304,8 @@ fn too_many_windows_are_an_error() {
     assert!(matches!(&error, Error::Limit { unit: "bindings", requested, limit, .. } if requested > limit), "{error}");
 }
 
-/// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty rows.
+/// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty
+/// rows.
 #[test]
 fn more_workgroups_than_a_dimension_holds() {
     const ROWS: u32 = 6_000_000;

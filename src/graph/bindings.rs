@@ -3,8 +3,8 @@
 use super::node::{Node, Recipe};
 use super::step::{PlanLimits, Step};
 
-/// Storage buffers that the templates of a recipe bind besides what it reads and the block of conditions: its output and
-/// scratch.
+/// Storage buffers that the templates of a recipe bind besides what it reads and the block of conditions: its output
+/// and scratch.
 fn own_buffers(recipe: &Recipe) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Assert { .. } => 1,

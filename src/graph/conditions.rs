@@ -28,8 +28,8 @@ pub(super) fn unconditional(e: &Expr) -> Expr {
 /// A condition, and what must hold.
 pub(super) type Condition = (Arc<Check>, Expr);
 
-/// The conditions in an expression, themselves without any. What stands in one branch of a choice holds where the other one
-/// is taken.
+/// The conditions in an expression, themselves without any. What stands in one branch of a choice holds where the other
+/// one is taken.
 pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
     fn go(e: &Expr, memo: &mut DigestMap<Vec<Condition>>) -> Vec<Condition> {
         if !e.has_conditions() {

@@ -16,8 +16,8 @@ impl Step {
         self.reads.iter().chain(self.outputs()).any(is_large) && !self.fits()
     }
 
-    /// The large array that a map fetches from, a part at a time: all that it does is to read it at a computed position, or
-    /// to search it.
+    /// The large array that a map fetches from, a part at a time: all that it does is to read it at a computed
+    /// position, or to search it.
     pub(crate) fn fetches(&self) -> Option<&Node> {
         let Recipe::Map { value, .. } = &self.recipe else { return None };
         let (node, at) = match value.kind() {
@@ -52,8 +52,8 @@ impl Plain<'_> {
         self.step(out, Recipe::Map { value, whole: false })
     }
 
-    /// The expression of what is stored of it at each of so many positions. The conditions in it stay where it stands, since
-    /// they may hold in one branch of a choice only.
+    /// The expression of what is stored of it at each of so many positions. The conditions in it stay where it stands,
+    /// since they may hold in one branch of a choice only.
     pub(super) fn stored(&mut self, e: &Expr, positions: u32) -> Expr {
         let node = self.map(Extent::known(positions), unconditional(e));
         let value = Expr::load(&node, Expr::index());

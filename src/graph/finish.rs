@@ -1,8 +1,8 @@
 //! Maps that only finish the results of a row reduction: they go into its stores.
 //!
-//! The quotient of a mean, the float of a maximum's key, the square root of a deviation: a kernel of its own would write
-//! and read every result once more, and start. The values stay the same, bit for bit: a number that was stored and loaded
-//! is the number.
+//! The quotient of a mean, the float of a maximum's key, the square root of a deviation: a kernel of its own would
+//! write and read every result once more, and start. The values stay the same, bit for bit: a number that was stored
+//! and loaded is the number.
 
 use super::bindings::fits;
 use super::cost::{CHEAP, contains_search, work};
@@ -72,8 +72,8 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimit
     out.into_iter().flatten().collect()
 }
 
-/// Whether the map's values can be stored by the reduction; else why not. A map of anything but the results finds that the
-/// reduction has ended its kernel.
+/// Whether the map's values can be stored by the reduction; else why not. A map of anything but the results finds that
+/// the reduction has ended its kernel.
 fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Unfused> {
     let ended = Err(Unfused::EndsKernel(reduction.family()));
     let (Some(pass), Recipe::Map { value, whole: false }) = (&reduction.pass, &map.recipe) else { return ended };

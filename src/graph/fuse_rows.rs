@@ -1,7 +1,7 @@
 //! Row reductions that share a pass over their rows, and the map that is made of what they give.
 //!
-//! Mean, variance and greatest value of the same rows read the values once; a softmax or a standardised row is written by
-//! the workgroup that has just reduced it. Neither changes a bit: each reduction keeps its order, and a number that
+//! Mean, variance and greatest value of the same rows read the values once; a softmax or a standardised row is written
+//! by the workgroup that has just reduced it. Neither changes a bit: each reduction keeps its order, and a number that
 //! was stored and loaded is the number.
 
 use std::collections::HashSet;

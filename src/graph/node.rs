@@ -195,8 +195,8 @@ impl Node {
         Self::recorded(backend, op, value.dtype(), extent, asserts, Recipe::Map { value, whole: false })
     }
 
-    /// Splits of `nrows` rows: entry `i` is `start` at `i`, and every entry beyond the live rows repeats the last, however
-    /// many rows there are. `start` at the number of rows must be the number of values.
+    /// Splits of `nrows` rows: entry `i` is `start` at `i`, and every entry beyond the live rows repeats the last,
+    /// however many rows there are. `start` at the number of rows must be the number of values.
     pub(crate) fn splits(
         backend: &BackendRef,
         op: &'static str,
@@ -354,8 +354,8 @@ impl Node {
     pub(super) fn values_in_long_rows(&self) -> u32 {
         self.0.lengths.in_long_rows
     }
-    /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do not
-    /// fit do not count.
+    /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do
+    /// not fit do not count.
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
     }

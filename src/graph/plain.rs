@@ -1,18 +1,18 @@
 //! Steps over arrays so large that no kernel could bind them, as several plain ones.
 //!
-//! An array larger than a binding takes several: its windows. Where the windows of all arrays together are more than a kernel
-//! may bind, each array has to be bound a part at a time, and the host has to know which parts belong together. So what a
-//! step does at once is taken apart:
+//! An array larger than a binding takes several: its windows. Where the windows of all arrays together are more than a
+//! kernel may bind, each array has to be bound a part at a time, and the host has to know which parts belong together.
+//! So what a step does at once is taken apart:
 //!
-//! - what is read of a large array at a computed position is *fetched* first: by a map whose value is that load, or that
-//!   search for a row, and nothing else. It runs once for each part of the array, and stores what the part has;
+//! - what is read of a large array at a computed position is *fetched* first: by a map whose value is that load, or
+//!   that search for a row, and nothing else. It runs once for each part of the array, and stores what the part has;
 //! - what a scan, a sort, a reduction is given is stored first, so that its kernel reads it at its own positions;
 //! - a count that the device knows becomes an array of one element;
 //! - a compaction becomes a search in the ranks of its marks; a sort of rows two sorts, by key and then by row.
 //!
-//! What remains reads large arrays at positions that the host knows, or one of them at any. This is the way of last resort:
-//! it stores and reads what would otherwise stay in registers. A number that was stored and loaded is the number, so that no
-//! bit changes. A hash is refused where it binds too many windows.
+//! What remains reads large arrays at positions that the host knows, or one of them at any. This is the way of last
+//! resort: it stores and reads what would otherwise stay in registers. A number that was stored and loaded is the
+//! number, so that no bit changes. A hash is refused where it binds too many windows.
 
 use std::collections::HashMap;
 

@@ -93,8 +93,8 @@ impl Step {
         }
     }
 
-    /// The arrays that a map reads at the position of its own element, and nowhere else. They may end before the elements do, which
-    /// then choose something else.
+    /// The arrays that a map reads at the position of its own element, and nowhere else. They may end before the
+    /// elements do, which then choose something else.
     pub(crate) fn at_own_position(&self) -> DigestSet {
         let (Recipe::Map { value, .. } | Recipe::Assert { ok: value, .. }) = &self.recipe else {
             return DigestSet::default();
@@ -119,8 +119,8 @@ impl Step {
 }
 
 impl Step {
-    /// The step with a map of what it has `made` in it: its pass computes the map's node, and depends on all that either
-    /// depended on.
+    /// The step with a map of what it has `made` in it: its pass computes the map's node, and depends on all that
+    /// either depended on.
     pub(super) fn with_map(self, map: Self, made: &[Node], pass: RowPass) -> Self {
         let (mut reads, mut checks, mut after) = (self.reads, self.checks, self.after);
         let is_other = |n: &Node| !made.contains(n);

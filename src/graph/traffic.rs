@@ -2,8 +2,8 @@
 //!
 //! Counts are made at capacities, the sizes that the host knows. Each distinct load of an expression counts: an array
 //! read at positions counts its elements as often as they are read there, but at most the array once, since positions
-//! in rows hit each element once; an array read at indices that are data counts every access, unless it is a table of up
-//! to 4 MiB, which the caches hold. Splits count once.
+//! in rows hit each element once; an array read at indices that are data counts every access, unless it is a table of
+//! up to 4 MiB, which the caches hold. Splits count once.
 
 use std::collections::HashSet;
 
@@ -154,8 +154,8 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     match &step.recipe {
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
         Recipe::RowScan { .. } => {
-            // Scratch of more than one element is there for rows of several blocks: their results are written twice, and
-            // the partials are scanned in between.
+            // Scratch of more than one element is there for rows of several blocks: their results are written twice,
+            // and the partials are scanned in between.
             let again = if scratch_bytes > step.out.dtype().size() as u64 { written } else { 0 };
             Traffic { read: read + again + 2 * scratch_bytes, written: written + again + 2 * scratch_bytes }
         }

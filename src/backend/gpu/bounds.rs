@@ -1,7 +1,7 @@
 //! Which indices of an expression are known to lie within their arrays, whatever the arrays hold.
 //!
-//! Only sizes count, none of which a kernel can change. An index that is read from a buffer is never known: a condition that
-//! fails does not keep a kernel from running, and a program can write to the buffers of its tensors.
+//! Only sizes count, none of which a kernel can change. An index that is read from a buffer is never known: a condition
+//! that fails does not keep a kernel from running, and a program can write to the buffers of its tensors.
 
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};

@@ -1,19 +1,20 @@
 //! Arrays whose windows are more than a kernel may bind: bound in part, by several dispatches.
 //!
-//! The planner has left steps whose kernels read large arrays at positions that the host knows, or one of them at computed
-//! ones ([`crate::graph::plan`]). A launch of such a step becomes a dispatch for each combination of
+//! The planner has left steps whose kernels read large arrays at positions that the host knows, or one of them at
+//! computed ones ([`crate::graph::plan`]). A launch of such a step becomes a dispatch for each combination of
 //!
-//! - *tiles*: as many neighbours as have what they read and write in one binding an array. Tiles lie at positions that the
-//!   host knows, those of a walk over rows too, once their cost is the position alone (`alpha` is 0);
-//! - *rows*: a walk over rows goes over some of them at a time, as if there were no others: it is given their splits and their
-//!   results, and every other tile finds nothing to do. A row is in one such group, and a block of it starts in one tile;
-//! - *groups of windows* of arrays that are reached at computed positions. What is stored elsewhere is left out, and so is
-//!   what would be made of something that was not there. Every element is stored by the dispatch that has what it takes.
-//!   Searches for a row go by groups in order: a later group that has a row further on overwrites what an earlier one found.
-//!   A product adds what each group has, in the order of its terms.
+//! - *tiles*: as many neighbours as have what they read and write in one binding an array. Tiles lie at positions that
+//!   the host knows, those of a walk over rows too, once their cost is the position alone (`alpha` is 0);
+//! - *rows*: a walk over rows goes over some of them at a time, as if there were no others: it is given their splits
+//!   and their results, and every other tile finds nothing to do. A row is in one such group, and a block of it starts
+//!   in one tile;
+//! - *groups of windows* of arrays that are reached at computed positions. What is stored elsewhere is left out, and so
+//!   is what would be made of something that was not there. Every element is stored by the dispatch that has what it
+//!   takes. Searches for a row go by groups in order: a later group that has a row further on overwrites what an
+//!   earlier one found. A product adds what each group has, in the order of its terms.
 //!
-//! All other arrays are bound whole, or all their windows side by side. Dispatches that do nothing cost their start: this is
-//! slow, and right.
+//! All other arrays are bound whole, or all their windows side by side. Dispatches that do nothing cost their start:
+//! this is slow, and right.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -112,8 +113,8 @@ impl Cut {
         let fetches = needs.iter().any(|need| matches!(need, Need::Any { is_fetched: true, .. }));
         let by_rows = needs.iter().zip(bytes).any(|(need, &b)| matches!(need, Need::Rows { .. }) && !is_small(b));
         let array = |(((need, &bytes), b), element): (((Need, &u64), &Binding), u64)| {
-            // What fits a binding is bound whole, but for what the kernel is to take as if there were no more, what may be
-            // missed, and what is then not to be stored.
+            // What fits a binding is bound whole, but for what the kernel is to take as if there were no more, what may
+            // be missed, and what is then not to be stored.
             let is_written = matches!(b, Binding::Output(_) | Binding::Scratch(_));
             let is_cut = match need {
                 Need::Rows { .. } => by_rows,

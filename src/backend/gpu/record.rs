@@ -1,4 +1,5 @@
-//! From kernels that are ready to commands: buffers from the pool, and the results that nodes have once these are submitted.
+//! From kernels that are ready to commands: buffers from the pool, and the results that nodes have once these are
+//! submitted.
 
 use std::sync::Arc;
 
@@ -13,8 +14,8 @@ use crate::graph::node::{Node, Stored};
 use crate::graph::plan::plan;
 use crate::graph::request::Request;
 
-/// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are cleared
-/// to without a kernel; that of a scan is whether its total did not fit.
+/// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are
+/// cleared to without a kernel; that of a scan is whether its total did not fit.
 #[derive(Debug)]
 pub(super) struct StatusBlock {
     pub(super) buffer: Buffer,

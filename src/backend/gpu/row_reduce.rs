@@ -23,7 +23,8 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// As far as nothing else is measured. Scans are cut so on every device: what they keep of a tile has room for no other.
+    /// As far as nothing else is measured. Scans are cut so on every device: what they keep of a tile has room for no
+    /// other.
     pub const SANE: Self = Self { cost: Tuning::SANE.row_tile, row_cost: Tuning::SANE.row_cost };
 }
 
@@ -82,8 +83,8 @@ pub(super) fn in_parts(grid: Grid) -> Grid {
     Grid { level1, head: [rows, nvals, inner, tiles, 0, tile, column_bits, zero], ..grid }
 }
 
-/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
-/// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
+/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would
+/// not fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
 pub fn grid(nvals: u32, rows: u32, inner: u32, tiles: Tiles) -> Option<Grid> {
     grid_of_blocks(nvals, rows, inner, tiles, block_len(inner as usize) as u32)
 }
@@ -125,8 +126,8 @@ fn wide_tile(inner: u32) -> u32 {
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 const ROW_REDUCE_WIDE: &str = include_str!("../../../shaders/row_reduce_wide.wgsl");
 
-/// The cost of a tile of `main`, at most that, where that many bytes are kept of a row, and how many lanes its blocks take: 8 for each block that may
-/// start in a tile, one every 256 positions and one every 17, within 16 KiB.
+/// The cost of a tile of `main`, at most that, where that many bytes are kept of a row, and how many lanes its blocks
+/// take: 8 for each block that may start in a tile, one every 256 positions and one every 17, within 16 KiB.
 fn lanes(state: usize, most: u32) -> (u32, u32) {
     let tile = match state {
         0..=12 => most,
@@ -232,11 +233,12 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
 /// The checks that the kernels take. Indices of partials derive from the splits, which a program can
 /// write to: their bounds are checked.
 ///
-/// SAFETY: every loop ends, whatever the splits hold. They are clamped to the number of values, which `grid` keeps 2^14 below
-/// 2^32, further than any loop's step: a position that starts beyond its end wraps once at most, and one that has passed its
-/// end stays there. What is staged has at most STAGE values, what is mapped by position ends at the number of values. Searches
-/// halve what is left to look through, and no place between two wraps. The rounds over listed blocks and long rows are bounded by the lengths of the lists, their
-/// steps are 1 or more. What expressions call ends too: see `map.rs`.
+/// SAFETY: every loop ends, whatever the splits hold. They are clamped to the number of values, which `grid` keeps 2^14
+/// below 2^32, further than any loop's step: a position that starts beyond its end wraps once at most, and one that has
+/// passed its end stays there. What is staged has at most STAGE values, what is mapped by position ends at the number
+/// of values. Searches halve what is left to look through, and no place between two wraps. The rounds over listed
+/// blocks and long rows are bounded by the lengths of the lists, their steps are 1 or more. What expressions call ends
+/// too: see `map.rs`.
 const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };
 
 #[cfg(test)]

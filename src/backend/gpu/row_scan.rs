@@ -38,8 +38,8 @@ impl Grid {
     }
 }
 
-/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
-/// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
+/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would
+/// not fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
     row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::Tiles::SANE, block_len(inner as usize) as u32).map(Grid)
 }

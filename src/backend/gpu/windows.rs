@@ -2,12 +2,12 @@
 //!
 //! [`super::reach`] changes the kernel's text, so that nothing above needs to know.
 //!
-//! A map goes through its positions in order. It is cut into several dispatches, each for the positions of one window, so
-//! that its output and what it reads at its own position alone take one binding each.
+//! A map goes through its positions in order. It is cut into several dispatches, each for the positions of one window,
+//! so that its output and what it reads at its own position alone take one binding each.
 //!
-//! Every window takes one of the storage buffers that a kernel may bind, of which there are 8 at the least, and far more on
-//! most adapters. The planner counts them, and stores intermediate results where a kernel would bind too many. Where that does
-//! not help, arrays are bound in part: [`super::parts`].
+//! Every window takes one of the storage buffers that a kernel may bind, of which there are 8 at the least, and far
+//! more on most adapters. The planner counts them, and stores intermediate results where a kernel would bind too many.
+//! Where that does not help, arrays are bound in part: [`super::parts`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -49,8 +49,8 @@ pub(super) struct Refused {
     pub(super) limit: u64,
 }
 
-/// The step's launch for arrays of `bytes` bytes each, in the order of its bindings, in several launches where it can be
-/// cut. `None` if each array fits a binding.
+/// The step's launch for arrays of `bytes` bytes each, in the order of its bindings, in several launches where it can
+/// be cut. `None` if each array fits a binding.
 pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Option<Vec<Windowed>>, Refused> {
     let limits = step.limits;
     if bytes.iter().all(|&b| limits.windows(b) == 1) {

@@ -1,8 +1,8 @@
 //! `ragged-bench tune`: which figures of a [`Tuning`] suit an adapter, by measurement.
 //!
-//! Every alternative is a device of its own over the adapter's wgpu device. It takes turns with a device that is tuned as
-//! the adapter's class is, on the same rows, so that whatever else the machine does falls on both; the fastest run of each
-//! counts. The class's own tuning is measured against itself too: what that differs from 1 is noise.
+//! Every alternative is a device of its own over the adapter's wgpu device. It takes turns with a device that is tuned
+//! as the adapter's class is, on the same rows, so that whatever else the machine does falls on both; the fastest run
+//! of each counts. The class's own tuning is measured against itself too: what that differs from 1 is noise.
 
 use std::convert::identity;
 use std::io::Write;
@@ -211,7 +211,8 @@ fn mean(ratios: &[f64]) -> f64 {
     (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp()
 }
 
-/// The best value of each figure, if it wins by more than the margin and than the noise: what is now, measured against itself.
+/// The best value of each figure, if it wins by more than the margin and than the noise: what is now, measured against
+/// itself.
 fn chosen(candidates: &[Candidate], own: Tuning) -> Tuning {
     let mut tuning = own;
     for of_figure in candidates.chunk_by(|a, b| a.figure.name == b.figure.name) {
@@ -244,8 +245,8 @@ fn ratio(workload: &Workload, now: (&Device, &Inputs), other: (&Device, &Inputs)
     Ok(if fastest.iter().all(|&ms| ms > 0.0) { fastest[0] / fastest[1] } else { 1.0 })
 }
 
-/// What a read of one number takes, in microseconds, and how much a read of many moves a second, in GB; none if both take
-/// about as long, and what is between them is noise.
+/// What a read of one number takes, in microseconds, and how much a read of many moves a second, in GB; none if both
+/// take about as long, and what is between them is noise.
 fn reading(device: &Device, repeat: u32) -> Result<Option<(f64, f64)>> {
     let time = |n: usize| -> Result<f64> {
         let x = HostTensor::dense(&[n], HostValues::F32(vec![1.0; n])).to_device(device)?;

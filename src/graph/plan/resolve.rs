@@ -33,8 +33,8 @@ pub(super) struct Growing<'a> {
     pub(super) rows: Option<(Node, u32)>,
     /// How often the step's template evaluates its expression at one position, or spells it out.
     pub(super) evaluation: Evaluation,
-    /// At how many positions the template evaluates the expression at hand, if at all of them: `None` where it may leave
-    /// some out.
+    /// At how many positions the template evaluates the expression at hand, if at all of them: `None` where it may
+    /// leave some out.
     pub(super) domain: Option<Extent>,
     /// Of those that are evaluated at every position, and of others.
     memo: [DigestMap<Expr>; 2],
@@ -172,8 +172,8 @@ impl Planner {
         let step = Step { out, recipe, pass, live, reads, limits, checks, after, row_context, fused, kept };
         (step, taken)
     }
-    /// The expression with maps substituted wherever that is worth it, so that it reads stored arrays only. `always` says
-    /// that it is evaluated at every position of the domain.
+    /// The expression with maps substituted wherever that is worth it, so that it reads stored arrays only. `always`
+    /// says that it is evaluated at every position of the domain.
     fn resolve(&self, e: &Expr, g: &mut Growing<'_>, always: bool) -> Expr {
         if let Some(done) = g.memo[usize::from(always)].get(&e.digest()) {
             return done.clone();
@@ -211,7 +211,8 @@ impl Planner {
 }
 
 impl Growing<'_> {
-    /// Where the arrays that `before` reads are not read by what came of it, the step depends on their conditions still.
+    /// Where the arrays that `before` reads are not read by what came of it, the step depends on their conditions
+    /// still.
     fn depend_on_dropped(&mut self, before: &Expr, now: &Expr) {
         if !before.is_fallible() {
             return;

@@ -19,8 +19,8 @@ const PER_ELEMENT: u32 = 8;
 const STEP_COST: u32 = 2_000;
 
 impl Planner {
-    /// The map's expression at `at`, if reading the map there is better computed than stored; else why it is not, unless it
-    /// exists already.
+    /// The map's expression at `at`, if reading the map there is better computed than stored; else why it is not,
+    /// unless it exists already.
     pub(super) fn take(&self, n: &Node, at: &Expr, g: &mut Growing<'_>, always: bool) -> Result<Expr, Option<Unfused>> {
         let recipe = n.recipe().ok_or(None)?;
         let Recipe::Map { value, .. } = &*recipe else { return Err(Some(Unfused::EndsKernel(recipe.family()))) };
@@ -38,14 +38,15 @@ impl Planner {
         if g.stored.contains(&n.digest()) {
             return Err(Unfused::StorageBuffers);
         }
-        // The conditions of an array hold for all of it, or reading any of it is an error: whether they are looked at must
-        // not depend on what is fused.
+        // The conditions of an array hold for all of it, or reading any of it is an error: whether they are looked at
+        // must not depend on what is fused.
         if value.has_conditions() && !(always && covers(at, n.extent(), g.domain.as_ref())) {
             return Err(Unfused::Condition);
         }
         let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
         let body = value.at(at);
-        // The map may leave its position out, as a constant does: then the position's conditions would not be looked at.
+        // The map may leave its position out, as a constant does: then the position's conditions would not be looked
+        // at.
         if at.has_conditions() && !always_looked_at(at).is_subset(&always_looked_at(&body)) {
             return Err(Unfused::Condition);
         }

@@ -1,21 +1,22 @@
 //! What is asked for, apart from which arrays it is asked of: batch after batch of the same shapes is one request.
 //!
-//! Nodes know themselves by digests that include where their inputs came from, so that the same program over the next batch
-//! records other nodes. A request numbers the arrays of a graph in the order in which a walk from the requested ones meets
-//! them, and writes down all that planning, generating kernels and recording read of them, with numbers for arrays:
+//! Nodes know themselves by digests that include where their inputs came from, so that the same program over the next
+//! batch records other nodes. A request numbers the arrays of a graph in the order in which a walk from the requested
+//! ones meets them, and writes down all that planning, generating kernels and recording read of them, with numbers for
+//! arrays:
 //!
-//! - of an array that is stored, or was when the walk came by: dtype and capacity, whether its count is known, whether it has
-//!   conditions, and for splits the class of their longest row;
-//! - of an array that is to be computed: its recipe with every expression, sizes and numbers included, its extent, its conditions
-//!   with what they tell the user, and the operation that recorded it;
+//! - of an array that is stored, or was when the walk came by: dtype and capacity, whether its count is known, whether
+//!   it has conditions, and for splits the class of their longest row;
+//! - of an array that is to be computed: its recipe with every expression, sizes and numbers included, its extent, its
+//!   conditions with what they tell the user, and the operation that recorded it;
 //! - which of them are the same array, by their numbers.
 //!
-//! Not written down is what a plan finds again whenever it runs: the arrays' storage, the outcomes of conditions, and what is in
-//! the arrays, row lengths within their class included.
+//! Not written down is what a plan finds again whenever it runs: the arrays' storage, the outcomes of conditions, and
+//! what is in the arrays, row lengths within their class included.
 //!
-//! The text is complete: the graph can be read back from it, but for where its inputs come from. Two requests of one text are
-//! therefore the same graph over other inputs, and a plan for one is a plan for the other. The text itself is compared, so that
-//! nothing rests on hashes not colliding.
+//! The text is complete: the graph can be read back from it, but for where its inputs come from. Two requests of one
+//! text are therefore the same graph over other inputs, and a plan for one is a plan for the other. The text itself is
+//! compared, so that nothing rests on hashes not colliding.
 
 mod text;
 
