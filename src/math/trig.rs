@@ -2,9 +2,9 @@
 //!
 //! Arguments are reduced by Payne and Hanek's method ("Radian reduction for trigonometric functions", 1983): the
 //! significand, an integer, is multiplied by those bits of `2 / pi` that matter modulo 4, taken from a table by a
-//! barrel shifter of selects. That is exact enough for every argument, however large or close to a multiple of `pi /
-//! 2`, and needs integers alone. The remainder is in two parts, and polynomials on `[-pi/4, pi/4]` do the rest. Below 1
-//! ulp; the tangent, below 1.5, is a quotient of numbers in two parts.
+//! barrel shifter of selects. That is exact enough for every argument, however large or close to a multiple of
+//! `pi / 2`, and needs integers alone. The remainder is in two parts, and polynomials on `[-pi/4, pi/4]` do the rest.
+//! Below 1 ulp; the tangent, below 1.5, is a quotient of numbers in two parts.
 
 use super::coefficients::{COS, PI_2, SIN, TWO_OVER_PI};
 use super::machine::{Float, Word};
