@@ -252,10 +252,15 @@ mod tests {
         Node::source(backend, dtype, len, Arc::new(()))
     }
 
-    /// The kinds of the steps that the node takes where a binding has 8 KiB.
-    fn kinds(node: &Node) -> Vec<&'static str> {
+    /// The steps that the node takes where a binding has 8 KiB.
+    fn windowed_steps(node: &Node) -> Vec<Step> {
         let limits = PlanLimits { max_binding: 8 << 10, ..PlanLimits::of_core_webgpu(Longs::Native) };
-        let steps = plan(std::slice::from_ref(node), limits).steps;
+        plan(std::slice::from_ref(node), limits).steps
+    }
+
+    /// The kinds of these steps.
+    fn kinds(node: &Node) -> Vec<&'static str> {
+        let steps = windowed_steps(node);
         assert!(steps.iter().all(|s| s.limits.windows(s.out.bytes()) > 1 || s.out.extent().capacity() <= 1));
         let kind = |s: &Step| match (&s.recipe, s.fetches()) {
             (Recipe::Map { .. }, Some(_)) => "fetch",
@@ -280,6 +285,21 @@ mod tests {
         // A condition stays with its reader.
         let checked = place.clone().checked(Check::new("test", "it is even"), place.rem(Expr::u32(2)).eq(Expr::u32(0)));
         assert_eq!(kinds(&map(Expr::load(&x, checked))), ["fetch", "map"]);
+    }
+
+    #[test]
+    fn the_reader_of_what_is_fetched_looks_at_the_conditions() {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        let (x, at) = (source(&backend, DType::F32, N), source(&backend, DType::U32, N));
+        let place = Expr::load(&at, Expr::index());
+        let (even, within) = (Check::new("test", "it is even"), Check::new("test", "it is within"));
+        let is_even = place.clone().rem(Expr::u32(2)).eq(Expr::u32(0));
+        let is_within = place.clone().lt(Expr::u32(N)).checked(even.clone(), is_even);
+        let value = Expr::load(&x, place.checked(within.clone(), is_within));
+        let steps = windowed_steps(&Node::map(&backend, "test", Extent::known(N), value, &[]));
+        let [fetch, reader] = steps.as_slice() else { panic!("{steps:?}") };
+        assert!(fetch.fetches() == Some(&x) && fetch.checks.is_empty(), "{fetch:?}");
+        assert_eq!(reader.checks, [even, within], "the condition on the condition first");
     }
 
     #[test]
