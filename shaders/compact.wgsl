@@ -1,14 +1,16 @@
-// The numbers of the positions that stay, in order: out[rank of i * inner + d] = value(i * inner + d) where i is marked.
+// The numbers of the positions that stay, in order: out[rank of i * inner + d] = value(i * inner + d) where i is
+// marked.
 //
-// Idea     marks.wgsl has said which positions stay and ranked them, so every number knows its place. One invocation moves 4
-//          numbers, 256 apart: numbers that stay are loaded and stored with neighbours by neighbouring invocations.
+// Idea     marks.wgsl has said which positions stay and ranked them, so every number knows its place. One invocation
+//          moves 4 numbers, 256 apart: numbers that stay are loaded and stored with neighbours by neighbouring
+//          invocations.
 // Traffic  The marks, a quarter of a byte a position; what value(i) loads, once and only where the position stays; the
-//          output, once. Packed outputs must be 0 beforehand, and are set by an atomic `or` an element: the elements of a
-//          word may come from different workgroups, and bits that are set do not depend on the order.
+//          output, once. Packed outputs must be 0 beforehand, and are set by an atomic `or` an element: the elements of
+//          a word may come from different workgroups, and bits that are set do not depend on the order.
 // Limits   capacity < 2^32 - 2^12, of the positions; capacity * inner < 2^32 - 2^12. No workgroup memory, no barriers.
 //
 // Generated  fn live() -> u32                        how many positions there are; may read a buffer
-//            fn value(i: u32, row: u32) -> Elem      asked for only where the position of number i stays; `row` is not used
+//            fn value(i: u32, row: u32) -> Elem      asked for where number i stays only; `row` is unused
 //            fn store(i: u32, v: Elem)
 //            fn mark(k: u32) -> u32                  word k of the marks, as marks.wgsl has them
 // Head       head[0]  capacity of the positions, inner, tiles of the marks

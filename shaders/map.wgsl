@@ -1,7 +1,8 @@
 // Computes every element of an array from its position alone: out[i] = value(i).
 //
-// Idea     One invocation computes 4 elements, or 8 or 16: 256 apart, so that loads and stores coalesce; or, where elements are packed
-//          into words, those of one word of four, or of two words of two. The generated text says which (`place`).
+// Idea     One invocation computes 4 elements, or 8 or 16: 256 apart, so that loads and stores coalesce; or, where
+//          elements are packed into words, those of one word of four, or of two words of two. The generated text says
+//          which (`place`).
 // Traffic  What value(i) loads, once, and the output, once.
 // Limits   n < 2^32 - MAP_TILE. No workgroup memory, no barriers.
 //

@@ -2,12 +2,12 @@
 //
 //   out[tile]                      for tile < tile_count(): the rank of the tile's first position
 //   out[tile_count()]              how many positions stay in all
-//   out[tile_count() + 1 + i / 16] bits 0 .. 16: which of positions i, i + 1, ... stay (16 divides i); bits 16 .. 32: the
-//                                  rank of i within its tile
+//   out[tile_count() + 1 + i / 16] bits 0 .. 16: which of positions i, i + 1, ... stay (16 divides i); bits 16 .. 32:
+//                                  the rank of i within its tile
 //
-// Idea     Reduce, then scan, over tiles of 2048 positions. `upsweep` asks which positions of a tile stay, ranks them within
-//          it, and leaves their number; `spine` scans the numbers in one workgroup. No workgroup waits for another. Up to
-//          2047 positions, `small` does it all in one dispatch.
+// Idea     Reduce, then scan, over tiles of 2048 positions. `upsweep` asks which positions of a tile stay, ranks them
+//          within it, and leaves their number; `spine` scans the numbers in one workgroup. No workgroup waits for
+//          another. Up to 2047 positions, `small` does it all in one dispatch.
 //          An invocation asks for 8 positions in a row; two of them make a word.
 // Traffic  What keep(i) loads, once; writes a quarter of a byte a position. Reads and writes 4 bytes a tile besides.
 // Limits   capacity < 2^32 - 2^12.
@@ -49,8 +49,8 @@ fn flags_of(t: u32, tile: u32) -> u32 {
     return flags;
 }
 
-/// Stores the words of a tile. Its last invocation returns how many positions stay. Barriers: call it in uniform control
-/// flow.
+/// Stores the words of a tile. Its last invocation returns how many positions stay. Barriers: call it in uniform
+/// control flow.
 fn mark_tile(t: u32, tile: u32) -> u32 {
     let flags = flags_of(t, tile);
     let before = wg_exclusive_scan(t, countOneBits(flags));

@@ -1,17 +1,20 @@
 // Multiplies matrices, batch by batch, each batch of sizes of its own: out = left * right.
 //
-// Idea     The results of all batches are cut into square tiles, found by position: `splits_at` says where a batch's tiles
-//          begin, so that any mix of sizes is spread evenly, and one search finds a tile's batch. A workgroup brings slabs
-//          of both matrices into workgroup memory; each invocation keeps the sums of up to 4 x 4 results in registers.
-// Order    A result is one sum: identity(), then the products in ascending order, each rounded and then added. It depends on
-//          nothing but its row, its column and their length: the same bits in any batch, tile, device, and on the CPU.
+// Idea     The results of all batches are cut into square tiles, found by position: `splits_at` says where a batch's
+//          tiles begin, so that any mix of sizes is spread evenly, and one search finds a tile's batch. A workgroup
+//          brings slabs of both matrices into workgroup memory; each invocation keeps the sums of up to 4 x 4 results
+//          in registers.
+// Order    A result is one sum: identity(), then the products in ascending order, each rounded and then added. It
+//          depends on nothing but its row, its column and their length: the same bits in any batch, tile, device, and
+//          on the CPU.
 // Traffic  Each result once; the left matrix once for every EDGE columns of the right one, and the other way round.
-// Terms    Sums of very many terms may be spread over several dispatches, in order: all but the first go on from what `out`
-//          holds. An element of `out` is what a sum is kept in, so that this changes no bits.
-// Parts    Where arrays are bound in part, a dispatch adds the products of which both numbers are at hand to what `out` holds.
-//          Dispatches go through the parts in order, so that the products of a result come in ascending order still.
-// Limits   All flat positions < 2^32. 2 * EDGE * SLAB elements and a few words of workgroup memory: 9 KiB. A product with a
-//          few results and very many terms is the work of few workgroups.
+// Terms    Sums of very many terms may be spread over several dispatches, in order: all but the first go on from what
+//          `out` holds. An element of `out` is what a sum is kept in, so that this changes no bits.
+// Parts    Where arrays are bound in part, a dispatch adds the products of which both numbers are at hand to what `out`
+//          holds. Dispatches go through the parts in order, so that the products of a result come in ascending order
+//          still.
+// Limits   All flat positions < 2^32. 2 * EDGE * SLAB elements and a few words of workgroup memory: 9 KiB. A product
+//          with a few results and very many terms is the work of few workgroups.
 // Source   Tiles with register blocking: Volkov and Demmel 2008. Tiles by position, as in row_reduce.wgsl.
 //
 // Generated  const EDGE_BITS, SLAB_BITS: u32        a tile is 1 << EDGE_BITS results wide (16, 32, 64), a slab is
@@ -21,14 +24,15 @@
 //            fn left_start(g: u32, row: u32) -> u32, right_start, out_start    where its matrices begin
 //            fn load_left(i: u32, row: u32) -> Elem, load_right                by flat position
 //            const PARTS: bool                      whether arrays are bound in part
-//            fn note_left(at: u32, is_used: bool)   place `at` of the left slab has the number that was loaded last, or none
+//            fn note_left(at: u32, is_used: bool)   place `at` of the left slab has the number loaded last, or none
 //            fn note_right(at: u32, is_used: bool)
 //            fn are_here(l: u32, r: u32) -> bool    whether both numbers are at hand, by their places in the slabs
 //            fn identity() -> Elem
 //            fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, v: Elem)
 //            fn partial(i: u32) -> Elem             what was stored
-// Head       head[0]  batches (capacity, at least 1), tiles (capacity), results (capacity), whether left is stored transposed
+// Head       head[0]  batches (capacity, at least 1), tiles (capacity), results (capacity), whether left is stored
+//                     transposed
 //            head[1]  whether right is; the first term of this dispatch, a multiple of 16, and the first of the next
 // Grid       tiles, folded
 
@@ -132,7 +136,8 @@ fn main(
             let term = base + l;
             var v = identity();
             if (column < columns && term < end) {
-                v = load_right(right_at + select(term * columns + column, column * depth + term, is_right_transposed), 0u);
+                let at = select(term * columns + column, column * depth + term, is_right_transposed);
+                v = load_right(right_at + at, 0u);
             }
             right[l * PITCH + j] = v;
             note_right(l * PITCH + j, column < columns && term < end);

@@ -1,5 +1,5 @@
-// Shows what float arithmetic does on this device. Written plainly, against the dialect's rules for floats: what the driver makes of
-// that is the question.
+// Shows what float arithmetic does on this device. Written plainly, against the dialect's rules for floats: what the
+// driver makes of that is the question.
 //
 // Generated  alias Float, alias Bits: a float type and the unsigned integers of its width
 // Buffers    given: array<Bits>    the operands, so that no compiler knows them

@@ -2,11 +2,14 @@
 //
 // Idea     One invocation hashes one string. These hashes are chains over the string's bytes by definition, so a long
 //          string takes one invocation as long as it takes; the strings of a text are short.
-// Traffic  Reads every byte of a string once or twice (Fingerprint64 reads short ones from both ends); writes 8 bytes a row.
-// Limits   Rows below 2^32 bytes; where the driver ends an invocation's loops early, 128 KiB, which the host checks. No workgroup memory, no barriers.
+// Traffic  Reads every byte of a string once or twice (Fingerprint64 reads short ones from both ends); writes 8 bytes a
+//          row.
+// Limits   Rows below 2^32 bytes; where the driver ends an invocation's loops early, 128 KiB, which the host checks. No
+//          workgroup memory, no barriers.
 //
 // Uses       longs.wgsl or pairs.wgsl
-//            one piece of hash/, which defines fn hash(len: u32) -> U64 of the string at hand by fetch32, fetch64 and byte
+//            one piece of hash/, which defines fn hash(len: u32) -> U64 of the string at hand by fetch32, fetch64 and
+//            byte
 // Generated  fn splits_at(i: u32) -> u32          i <= rows; rows beyond the live ones are empty
 //            fn load(i: u32, row: u32) -> u32     the byte at position i
 //            fn store(row: u32, v: U64)

@@ -1,14 +1,15 @@
 // Computes every element of a ragged array from its position and its row: out[i] = value(i, row).
 //
 // Idea     A tile of MAP_TILE elements finds the rows of its first and last element by two searches in the splits; each
-//          element then searches between these two only, mostly a handful of rows. Any number of empty rows or one giant
-//          row cost a few more steps of the search, nothing else.
+//          element then searches between these two only, mostly a handful of rows. Any number of empty rows or one
+//          giant row cost a few more steps of the search, nothing else.
 // Traffic  As map.wgsl, plus the splits of the tile's rows, from the cache after the first touch.
 // Limits   n < 2^32 - MAP_TILE. 2 words of workgroup memory, one barrier.
 //
 // Generated  const MAP_TILE, fn live() -> u32, fn place, fn value, fn store        as in map.wgsl
 //            fn splits_at(i: u32) -> u32                  i <= rows, sorted
-// Head       head[0]  capacity, rows (capacity), numbers an element has (positions are divided by it to get to the splits);
+// Head       head[0]  capacity, rows (capacity), numbers an element has (positions are divided by it to get to the
+//                     splits);
 //            head[1].x  the first tile of this dispatch
 // Grid       capacity / MAP_TILE workgroups, rounded up, folded; or a part of them
 

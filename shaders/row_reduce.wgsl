@@ -1,57 +1,61 @@
-// Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner]; and maps the elements by what
-// their rows gave, if asked to.
+// Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner]; and maps the elements by
+// what their rows gave, if asked to.
 //
 // An Elem is what is kept of a row: one number, or the numbers of several reductions, each of which is what it would be
 // alone.
-// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl: the tile in which a block starts reduces it. A row of one
-//          block is done; the partials of longer rows go to `part`, whence `level2` reduces them. No float atomics, no
-//          workgroup waits for another, nothing to clear beforehand, no sizes read back. A workgroup that has reduced a
-//          row of one block maps its elements at once, while they are in its cache; those of longer rows are mapped by
-//          `map_long`, once `level2` has left what the row gave in the place of its first partial.
+// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl: the tile in which a block starts reduces it. A row of
+//          one block is done; the partials of longer rows go to `part`, whence `level2` reduces them. No float atomics,
+//          no workgroup waits for another, nothing to clear beforehand, no sizes read back. A workgroup that has
+//          reduced a row of one block maps its elements at once, while they are in its cache; those of longer rows are
+//          mapped by `map_long`, once `level2` has left what the row gave in the place of its first partial.
 //          An invocation that folds a short row by itself reads what no neighbour reads, and so wastes the width of the
-//          memory. Where the device is tuned to it, the workgroup first loads the tile's values to `stage`, neighbours by
-//          neighbours, and rows are folded from there; and the elements of short rows are mapped by position, each
+//          memory. Where the device is tuned to it, the workgroup first loads the tile's values to `stage`, neighbours
+//          by neighbours, and rows are folded from there; and the elements of short rows are mapped by position, each
 //          invocation searching the row of its element among the tile's. Neither changes an order.
 //
-// Order    The order of the operations in a row depends on its length L and on `inner` alone, so a row has the same bits
-//          wherever it lies, on every device, and on the CPU. With fold(x...) = combine(...combine(identity, x0)..., xn):
+// Order    The order of the operations in a row depends on its length L and on `inner` alone, so a row has the same
+//          bits wherever it lies, on every device, and on the CPU. With fold(x...) being
+//          combine(...combine(identity, x0)..., xn):
 //            inner = 1, L <= 16    fold, left to right
 //                       L <= 256   32 lanes, lane l folding elements l, l + 32, ...; then a halving tree over the lanes
 //                                  (lane l takes lane l + 16, then + 8, 4, 2, 1)
 //                       longer     blocks of 256 as above; 256 lanes fold the block partials l, l + 256, ...; then a
 //                                  halving tree (+ 128, ..., 1)
 //            inner > 1, L <= 64    a fold for each column
-//                       longer     blocks of 64 * S, S being half of inner rounded up to a power of two, at most 8: S lanes,
-//                                  lane l folding elements l, l + S, ..., and a halving tree over the lanes;
-//                                  256 / min(16, inner rounded up to a power of two) lanes fold the block partials; then
-//                                  a halving tree
+//                       longer     blocks of 64 * S, S being half of inner rounded up to a power of two, at most 8: S
+//                                  lanes, lane l folding elements l, l + S, ..., and a halving tree over the lanes;
+//                                  256 / min(16, inner rounded up to a power of two) lanes fold the block partials;
+//                                  then a halving tree
 //          combine(v, identity()) has to be v for every v that a fold from identity() can give; then missing lanes do
 //          not matter. (Float sums: the identity is 0.0, so no fold gives -0.0, and an empty row gives 0.0.)
 //
 // Traffic  Reads every value and the splits once and writes every result once; beyond that writes and reads at most
-//          2 * Elem * inner / block bytes a value for the partials of long rows (block = 256; inner > 1: 64 * S), and the
-//          searches, which stay in the caches. Blocks grow with `inner` since what is reduced may be far smaller than its
-//          partials: a look-up in a table reads 4 bytes for `inner` numbers. Where elements are
-//          mapped, those of rows of several blocks are read twice, the splits too, and every element is written once.
-// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha = 4 or what
-//          the device is tuned to, or 1 or 0 where that would not fit: right all the same, only less well balanced). Elem is at most 52 bytes: the larger, the
-//          smaller the tile, since a tile's blocks take 8 lanes each. Elements are mapped for inner = 1.
+//          2 * Elem * inner / block bytes a value for the partials of long rows (block = 256; inner > 1: 64 * S), and
+//          the searches, which stay in the caches. Blocks grow with `inner` since what is reduced may be far smaller
+//          than its partials: a look-up in a table reads 4 bytes for `inner` numbers. Where elements are mapped, those
+//          of rows of several blocks are read twice, the splits too, and every element is written once.
+// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha = 4 or
+//          what the device is tuned to, or 1 or 0 where that would not fit: right all the same, only less well
+//          balanced). Elem is at most 52 bytes: the larger, the smaller the tile, since a tile's blocks take 8 lanes
+//          each. Elements are mapped for inner = 1.
 //          The partials of one row are reduced by one workgroup for each 16 columns.
-// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows.
+// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
+//          rows.
 //
-// Uses       lib/row_tiles.wgsl
+// Uses       lib/row_tiles.wgsl; row_reduce_wide.wgsl, which has `wide`
 // Generated  fn splits_at(i: u32) -> u32                  see lib/row_tiles.wgsl
 //            fn load(i: u32, row: u32) -> Elem            the value at flat position i = position * inner + column
 //            fn identity() -> Elem
 //            fn combine(a: Elem, b: Elem) -> Elem
-//            fn store(i: u32, row: u32, v: Elem)          takes the reduced value of i = row * inner + column; called once
-//                                                         for each, from several places: what becomes of it is short
+//            fn store(i: u32, row: u32, v: Elem)          takes the reduced value of i = row * inner + column; called
+//                                                         once for each, from several places: what becomes of it is
+//                                                         short
 //            const MAPS: bool                             whether elements are mapped
 //            fn finished(row: u32, v: Elem) -> Row        what the map needs of a row
 //            fn map(i: u32, row: u32, r: Row)             maps and stores the element at flat position i; once for each
-//            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and lanes for the blocks it can hold
-//            const STAGES: bool, STAGE: u32               whether values are staged, for which load must not use `row`; how
-//                                                         many: MAIN_TILE + SHORT, or 1
+//            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and lanes for its blocks
+//            const STAGES: bool, STAGE: u32               whether values are staged, for which load must not use `row`;
+//                                                         how many: MAIN_TILE + SHORT, or 1
 //            const BY_POSITION: bool, ROWS: u32           whether short rows are mapped by position; how many a tile
 //                                                         can start: MAIN_TILE / alpha, or 1
 // Buffers    part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1
@@ -63,7 +67,6 @@
 //            map_long  as main, after level2; only if elements are mapped
 
 const SHORT = 16u; // longest row that one invocation folds
-const FOLDED = 64u; // the same, a column, for inner > 1
 
 /// 8 lanes for each block of a tile, or 32 for each of a few. In `level2` one for each invocation.
 var<workgroup> lanes: array<Elem, LANES>;
@@ -84,8 +87,8 @@ fn fetch(k: u32, row: u32) -> Elem {
     return load(k, row);
 }
 
-/// Where the values end that a tile from `begin` on goes through in order, its rows being found: those of its last row that
-/// lie in the tile, or all of it if it is short.
+/// Where the values end that a tile from `begin` on goes through in order, its rows being found: those of its last row
+/// that lie in the tile, or all of it if it is short.
 fn tile_end(begin: u32) -> u32 {
     let last = max(found[1], 1u) - 1u;
     let start = split(last);
@@ -323,129 +326,6 @@ fn finish_row(row: u32, column: u32, bits: u32, v: Elem) {
     store(row * inner() + column, row, v);
     if (MAPS) {
         part[partial_at(split(row) >> bits, 0u) + column] = v;
-    }
-}
-
-/// Of the lanes of a block of several columns the binary logarithm: S in the order above.
-fn lane_bits() -> u32 {
-    return min(firstLeadingBit(max(inner(), 2u) - 1u), 3u);
-}
-
-fn wide_block_bits() -> u32 {
-    return WIDE_BLOCK_BITS + lane_bits();
-}
-
-/// The numbers of one column of elements begin, begin + stride, ... before `end`, folded.
-fn fold_column(row: u32, column: u32, begin: u32, end: u32, stride: u32) -> Elem {
-    let step = inner() * stride;
-    var i = begin * inner() + column;
-    var acc = identity();
-    var k = begin;
-    for (; k + 3u * stride < end; k += 4u * stride) {
-        let x0 = load(i, row);
-        let x1 = load(i + step, row);
-        let x2 = load(i + 2u * step, row);
-        let x3 = load(i + 3u * step, row);
-        acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
-        i += 4u * step;
-    }
-    for (; k < end; k += stride) {
-        acc = combine(acc, load(i, row));
-        i += step;
-    }
-    return acc;
-}
-
-/// Lanes lane, lane + teams, ... of a block, one column, and the steps of the tree that combine them. Both numbers are
-/// powers of two.
-fn fold_lanes(row: u32, j: u32, column: u32, lane: u32, teams: u32) -> Elem {
-    let stride = 1u << lane_bits();
-    let start = split(row) + (j << wide_block_bits());
-    let end = min(start + (1u << wide_block_bits()), split(row + 1u));
-    var own: array<Elem, 8>;
-    var count = 0u;
-    for (var l = lane; l < stride; l += teams) {
-        own[count & 7u] = fold_column(row, column, start + l, end, stride);
-        count++;
-    }
-    for (var reach = count >> 1u; reach > 0u; reach >>= 1u) {
-        for (var k = 0u; k < reach; k++) {
-            own[k & 7u] = combine(own[k & 7u], own[(k + reach) & 7u]);
-        }
-    }
-    return own[0];
-}
-
-var<workgroup> listed: u32;
-
-/// Level 1 for several columns. Neighbours take neighbouring columns; the invocations that share all columns of an element
-/// are a team. Rows of one fold take a team each, blocks of longer rows a team a lane as far as there are teams.
-@compute @workgroup_size(256)
-fn wide(
-    @builtin(local_invocation_index) t: u32,
-    @builtin(workgroup_id) wid: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-) {
-    let tile = wid.x + wid.y * groups.x;
-    let first_column = wid.z << 8u;
-    if (tile >= tiles() || first_column >= inner()) {
-        return; // uniform: the workgroup's id and parameters
-    }
-    let begin = tile * tile_cost();
-    let bits = wide_block_bits();
-    if (t == 0u) {
-        atomicStore(&block_count, 0u);
-    }
-    find_rows(t, begin, begin + tile_cost());
-    for (var row = found[0] + t; row < found[1]; row += 256u) {
-        if (split(row + 1u) - split(row) > FOLDED) {
-            push_block(row, 0u);
-        }
-    }
-    // A tile may be smaller than a block.
-    if (t == 0u || (t << bits) < tile_cost()) {
-        push_later_block(begin + (t << bits), bits, begin + tile_cost());
-    }
-    workgroupBarrier(); // uniform: top level, after returns that were uniform
-    if (t == 0u) {
-        listed = min(atomicLoad(&block_count), MAX_BLOCKS);
-    }
-
-    let width = min(inner() - first_column, 256u);
-    let teams = 256u / width;
-    let team = t / width;
-    let column = first_column + t - team * width;
-    if (team < teams) {
-        for (var row = found[0] + team; row < found[1]; row += teams) {
-            let start = split(row);
-            let end = split(row + 1u);
-            if (end - start <= FOLDED) {
-                store(row * inner() + column, row, fold_column(row, column, start, end, 1u));
-            }
-        }
-    }
-
-    let shared_bits = min(lane_bits(), firstLeadingBit(teams));
-    let lane = team & ((1u << shared_bits) - 1u);
-    let slot = team >> shared_bits;
-    let slots = teams >> shared_bits;
-    let count = workgroupUniformLoad(&listed);
-    for (var first = 0u; first < count; first += slots) {
-        let s = first + slot;
-        let is_used = slot < slots && s < count;
-        if (is_used) {
-            lanes[t] = fold_lanes(block_row[s], block_index[s], column, lane, 1u << shared_bits);
-        }
-        workgroupBarrier(); // uniform: `count` is the same for all, and `slots` a parameter
-        for (var reach = (1u << shared_bits) >> 1u; reach > 0u; reach >>= 1u) {
-            if (is_used && lane < reach) {
-                lanes[t] = combine(lanes[t], lanes[(t + reach * width) & 255u]);
-            }
-            workgroupBarrier(); // uniform: as above, and `shared_bits` a parameter
-        }
-        if (is_used && lane == 0u) {
-            finish_block(block_row[s], block_index[s], column, bits, lanes[t]);
-        }
     }
 }
 

@@ -1,36 +1,38 @@
 // Inclusive scans of every row of a ragged array [nvals, inner], column by column: out has the shape of the values.
 //
-// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl. The tile in which a block starts scans it by itself; rows of
-//          one block are done then. The totals of the blocks of longer rows go to `part`, where `level2` turns them into
-//          what comes before each block, and `add` puts that before the block's values. No float atomics, no workgroup
-//          waits for another, nothing to clear beforehand, no sizes read back, and no value ever meets one of another
-//          row: an infinity or NaN stays in its row.
+// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl. The tile in which a block starts scans it by itself;
+//          rows of one block are done then. The totals of the blocks of longer rows go to `part`, where `level2` turns
+//          them into what comes before each block, and `add` puts that before the block's values. No float atomics, no
+//          workgroup waits for another, nothing to clear beforehand, no sizes read back, and no value ever meets one of
+//          another row: an infinity or NaN stays in its row.
 //
 // Order    The order of the operations behind a result depends on its position in the row and on whether inner = 1, and
 //          on nothing else: not on the row's length, its place, or the device. A prefix of a row has a prefix of the
 //          results. The row is cut into units at multiples of
 //            inner = 1    8 positions (chunks), 256 (blocks), 8 blocks, 128 blocks
 //            inner > 1    64 positions (blocks), 8 blocks, 128 blocks
-//          Within its smallest unit a position has the left fold, from the identity, of the values up to it; a unit has the
-//          left fold of the totals of the units before it in the next larger unit (for 128 blocks: in the row). These are
-//          put together as
-//            in the block    combine(before the chunk, in the chunk)                               (inner > 1: one fold)
+//          Within its smallest unit a position has the left fold, from the identity, of the values up to it; a unit has
+//          the left fold of the totals of the units before it in the next larger unit (for 128 blocks: in the row).
+//          These are put together as
+//            in the block    combine(before the chunk, in the chunk)                              (inner > 1: one fold)
 //            the result      combine(combine(combine(before 128, before 8), before the block), in the block)
 //                            (first block of a row: what is in the block)
-//          combine(v, identity()) and combine(identity(), v) have to be v for every v that a fold from identity() can give.
-//          (Float sums: the identity is 0.0, so no result is -0.0: the scan of -0.0 is 0.0.)
+//          combine(v, identity()) and combine(identity(), v) have to be v for every v that a fold from identity() can
+//          give. (Float sums: the identity is 0.0, so no result is -0.0: the scan of -0.0 is 0.0.)
 //
 // Traffic  Reads every value and the splits once and writes every result once. Rows of several blocks: another read and
-//          write of all results but their first block's, and 4 * Elem / 256 bytes a value for the partials (inner > 1: / 64).
-// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha). Elem is at
-//          most 8 bytes. The partials of one row are scanned by one workgroup for each 16 columns, 2048 or more at a time.
-// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows;
-//          reduce, then scan (Blelloch 1990; Merrill and Grimshaw 2009).
+//          write of all results but their first block's, and 4 * Elem / 256 bytes a value for the partials (64 where
+//          inner > 1).
+// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha). Elem is
+//          at most 8 bytes. The partials of one row are scanned by one workgroup for each 16 columns, 2048 or more at a
+//          time.
+// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
+//          rows; reduce, then scan (Blelloch 1990; Merrill and Grimshaw 2009).
 //
 // Uses       lib/row_tiles.wgsl, lib/workgroup_scan.wgsl
 // Generated  fn splits_at(i: u32) -> u32                  see lib/row_tiles.wgsl
-//            fn load(i: u32, row: u32) -> Elem            the value at flat position i = position * inner + column; asked
-//                                                         for once; must not read `out`
+//            fn load(i: u32, row: u32) -> Elem            the value at flat position i = position * inner + column;
+//                                                         asked for once; must not read `out`
 //            fn identity() -> Elem
 //            fn combine(a: Elem, b: Elem) -> Elem
 // Buffers    out: array<Elem>       nvals * inner elements, of which those in rows are written
@@ -125,7 +127,8 @@ fn main(
     }
     workgroupBarrier(); // uniform: top level, after returns that were uniform
 
-    // The chunks of all listed blocks side by side, so that they keep all invocations busy whatever the blocks' lengths.
+    // The chunks of all listed blocks side by side, so that they keep all invocations busy whatever the blocks'
+    // lengths.
     let count = min(atomicLoad(&block_count), MAX_BLOCKS);
     var chunks = 0u;
     if (t < count) {

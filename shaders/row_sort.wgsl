@@ -1,18 +1,20 @@
 // Sorts the elements of each short row stably by u32 keys, and notes the long rows, which sort.wgsl sorts afterwards.
 //
-// Idea     Stretches of 896 positions. A workgroup takes the rows that start in its stretch, finds them with two searches,
-//          and sorts all of them at once, by row and key: any number of rows, any of them empty, cost the same. A row of
-//          up to 896 elements that starts in the stretch ends within 1792 elements, which is what a workgroup holds. A longer
-//          one can only be the last of its stretch, so that the stretch is its number: at most one is noted a stretch.
-//          The sort is a merge sort: every invocation sorts 7 neighbours, then runs are merged two by two, every
-//          invocation finding its 7 places by a search along its diagonal. Merges that find all in order move nothing,
-//          and rows are in order from the start: short rows cost few comparisons. Stable by itself.
+// Idea     Stretches of 896 positions. A workgroup takes the rows that start in its stretch, finds them with two
+//          searches, and sorts all of them at once, by row and key: any number of rows, any of them empty, cost the
+//          same. A row of up to 896 elements that starts in the stretch ends within 1792 elements, which is what a
+//          workgroup holds. A longer one can only be the last of its stretch, so that the stretch is its number: at
+//          most one is noted a stretch. The sort is a merge sort: every invocation sorts 7 neighbours, then runs are
+//          merged two by two, every invocation finding its 7 places by a search along its diagonal. Merges that find
+//          all in order move nothing, and rows are in order from the start: short rows cost few comparisons. Stable by
+//          itself.
 // Traffic  Reads every key once and writes every place once: 8 bytes an element, and the splits of the rows.
 // Limits   n < 2^32 - 2^15. 14 KiB of workgroup memory.
-// Source   Merge path (Odeh et al. 2012), odd numbers of items an invocation against bank conflicts as in CUB's block merge
-//          sort; composite keys in the place of segments.
+// Source   Merge path (Odeh et al. 2012), odd numbers of items an invocation against bank conflicts as in CUB's block
+//          merge sort; composite keys in the place of segments.
 //
-// Generated  fn splits_at(i: u32) -> u32                        i <= rows; non-decreasing; rows beyond the live ones are empty
+// Generated  fn splits_at(i: u32) -> u32                        i <= rows; non-decreasing; rows beyond the live ones
+//                                                               are empty
 //            fn load(i: u32) -> u32                             the key at flat position i
 //            fn store(i: u32, source: u32)                      the element at `source` comes to place i
 //            fn note_long(stretch: u32, at: u32, len: u32)      the long row of the stretch starts at `at`; without one

@@ -3,11 +3,11 @@
 //   out[i] = load(0) + ... + load(i - 1)     for i <= live()
 //   out[i] = the total                       for live() < i <= capacity, so that rows which do not exist are empty
 //
-// Idea     Reduce, then scan, over tiles of 2048 elements. `upsweep` sums every tile, `spine` scans the tile sums in one
-//          workgroup, `downsweep` scans every tile again on top of its sum. No workgroup waits for another, so it needs
-//          no forward progress guarantee. Up to 2047 elements, `small` does it all in one dispatch.
-//          The capacity + 1 entries of `out` are scanned as so many elements, those from live() on being zero: the total
-//          and the entries that repeat it need no special case.
+// Idea     Reduce, then scan, over tiles of 2048 elements. `upsweep` sums every tile, `spine` scans the tile sums in
+//          one workgroup, `downsweep` scans every tile again on top of its sum. No workgroup waits for another, so it
+//          needs no forward progress guarantee. Up to 2047 elements, `small` does it all in one dispatch.
+//          The capacity + 1 entries of `out` are scanned as so many elements, those from live() on being zero: the
+//          total and the entries that repeat it need no special case.
 // Traffic  2 reads and 1 write of 4 bytes an element; at sizes that fit the L2 cache the second read is free.
 // Limits   capacity < 2^32 - 2^12. Sums wrap; that the total does not fit 32 bits is noted (see `tiles`).
 // Source   Blelloch 1990; Merrill and Grimshaw 2009. The scan in a tile is thread-serial over 8 elements, which are

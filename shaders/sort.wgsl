@@ -1,26 +1,27 @@
 // One pass of a stable radix sort of u32 keys that carries a permutation: sorts by 8 bits of the key.
 //
-// Idea     Least significant digit first; every pass is stable. `count` counts the digits of every tile, digit-major, so
-//          that their exclusive sums (scan.wgsl, over 256 * tiles() counts) are the places where each tile's elements of
-//          each digit go. `scatter` sorts a tile by the digit in workgroup memory, in two rounds of 4 bits, and writes
-//          runs of equal digits to neighbouring places. In a round, every invocation counts the digits of 8 neighbours,
-//          and one scan over all counts ranks them. No subgroups, no waits between workgroups; the only atomics are
-//          integer counts, whose result does not depend on their order.
+// Idea     Least significant digit first; every pass is stable. `count` counts the digits of every tile, digit-major,
+//          so that their exclusive sums (scan.wgsl, over 256 * tiles() counts) are the places where each tile's
+//          elements of each digit go. `scatter` sorts a tile by the digit in workgroup memory, in two rounds of 4 bits,
+//          and writes runs of equal digits to neighbouring places. In a round, every invocation counts the digits of 8
+//          neighbours, and one scan over all counts ranks them. No subgroups, no waits between workgroups; the only
+//          atomics are integer counts, whose result does not depend on their order.
 //          Elements from live() on take the greatest key, with all bits set, and being last they stay last.
 // Traffic  A pass reads a key twice and an index once, writes both once: 20 bytes an element, and 2.5 for the counts.
 // Limits   n and 256 * tiles() stay below 2^32 - 2^12, thus n < 2^32 - 2^15.
 // Source   Satish, Harris and Garland 2009; packed counters as in CUB's block ranking.
 //
 // Uses       lib/workgroup_scan.wgsl
-// Generated  fn capacity() -> u32                         how many elements are sorted, at most n; may read a buffer that is
-//                                                      bound for reading only
+// Generated  fn capacity() -> u32                         how many elements are sorted, at most n; may read a buffer
+//                                                         that is bound for reading only
 //            fn live() -> u32                             elements that exist, at most as many; later passes: all
 //            fn load(i: u32) -> u32                       the key of element i < live(); later passes: keys_in[i]
-//            fn index(i: u32) -> u32                      what the permutation has at i: i itself; later passes: perm_in[i]
+//            fn index(i: u32) -> u32                      what the permutation has at i: i; later passes: perm_in[i]
 //            fn store(i: u32, key: u32, index: u32)       place i of the result: keys_out[i], perm_out[i]
 // Buffers    digits: array<u32>      256 * tiles() + 1 words: `count` writes all but the last, the scan works in place
 // Head       head[0]  n, shift: the first bit of this pass's digit, a multiple of 8 below 32
-// Grid       count, scatter: tiles() workgroups for n elements, folded; nothing if n = 0. Workgroups beyond tiles() return
+// Grid       count, scatter: tiles() workgroups for n elements, folded; nothing if n = 0. Workgroups beyond tiles()
+//            return
 
 const TILE = 2048u;
 const ITEMS = 8u;

@@ -1,8 +1,8 @@
 //! Devices: where tensors live and who computes them.
 //!
 //! This is the only file that reads environment variables: `RAGGED_DEVICE` names the device of [`Device::best`],
-//! `RAGGED_DUMP_WGSL` a folder into which every generated kernel is written, and `RAGGED_CHECKED_SHADERS=1` has every check
-//! of wgpu's in every kernel. The last two hold for devices that are opened without options.
+//! `RAGGED_DUMP_WGSL` a folder into which every generated kernel is written, and `RAGGED_CHECKED_SHADERS=1` has every
+//! check of wgpu's in every kernel. The last two hold for devices that are opened without options.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -91,19 +91,22 @@ impl Device {
         }
     }
 
-    /// A GPU device over a wgpu device and queue that the program has already, with whatever features and limits they were made
-    /// with. Not shared: call it once, and clone what it gives.
+    /// A GPU device over a wgpu device and queue that the program has already, with whatever features and limits they
+    /// were made with. Not shared: call it once, and clone what it gives.
     ///
     /// Without `SHADER_INT64`, 64-bit integers are pairs of words, and there is no f64; without `TIMESTAMP_QUERY`,
     /// [`Tensor::eval_timed`](crate::Tensor::eval_timed) tells no time. Of the limits it needs core WebGPU's
-    /// ([`wgpu::Limits::defaults`]) for storage buffers a stage, workgroups and their memory; arrays are as large as the device
-    /// allows. The options that limit features and sizes limit what is used of the device.
+    /// ([`wgpu::Limits::defaults`]) for storage buffers a stage, workgroups and their memory; arrays are as large as
+    /// the device allows. The options that limit features and sizes limit what is used of the device.
     ///
     /// # What both sides keep to
-    /// - The queue is the order: what the program submits before a call of this crate runs before what that call submits.
-    /// - Callbacks of the wgpu device run in whichever thread polls it, the program's among them, or one of this crate's.
+    /// - The queue is the order: what the program submits before a call of this crate runs before what that call
+    ///   submits.
+    /// - Callbacks of the wgpu device run in whichever thread polls it, the program's among them, or one of this
+    ///   crate's.
     /// - The device's error and loss callbacks stay the program's own. Errors of this crate's commands are caught and
-    ///   returned. A loss is [`Error::DeviceLost`] at the next read, [`Device::wait`] or [`Tensor::check`](crate::Tensor::check).
+    ///   returned. A loss is [`Error::DeviceLost`] at the next read, [`Device::wait`] or
+    ///   [`Tensor::check`](crate::Tensor::check).
     ///
     /// # Errors
     /// The limits that the device lacks, each with what it has and what it takes; a queue of another device.
@@ -122,11 +125,12 @@ impl Device {
         Ok(backend_over(Runtime::over_user(device.clone(), queue.clone(), options)?, true, options))
     }
 
-    /// The wgpu device and queue that it works with: to make buffers for [`Tensor::from_wgpu_buffer`], and to run commands of
-    /// the program's own on the buffers of tensors. None for the CPU backend.
+    /// The wgpu device and queue that it works with: to make buffers for [`Tensor::from_wgpu_buffer`], and to run
+    /// commands of the program's own on the buffers of tensors. None for the CPU backend.
     ///
-    /// Device and queue may be cloned and kept. A submission of the program's runs after everything that this crate submitted
-    /// before it, and before everything that it submits after it. Destroying the wgpu device loses it for all.
+    /// Device and queue may be cloned and kept. A submission of the program's runs after everything that this crate
+    /// submitted before it, and before everything that it submits after it. Destroying the wgpu device loses it for
+    /// all.
     ///
     /// [`Tensor::from_wgpu_buffer`]: crate::Tensor::from_wgpu_buffer
     ///
@@ -228,8 +232,8 @@ impl Device {
         self.0.is_software()
     }
 
-    /// How its kernels are cut: as [`DeviceOptions::tuning`](crate::DeviceOptions::tuning) asked for, or as its class of
-    /// adapters has them. None for the CPU backend.
+    /// How its kernels are cut: as [`DeviceOptions::tuning`](crate::DeviceOptions::tuning) asked for, or as its class
+    /// of adapters has them. None for the CPU backend.
     pub fn tuning(&self) -> Option<Tuning> {
         self.0.as_any().downcast_ref::<GpuBackend>().map(|gpu| gpu.tuning)
     }
@@ -248,8 +252,9 @@ impl Device {
         self.0.wait()
     }
 
-    /// Writes what the driver made of the kernels so far to the folder of [`DeviceOptions::pipeline_cache`], as dropping the
-    /// device does. Does nothing for a device that was opened without one, whose adapter has no such caches, and for the CPU.
+    /// Writes what the driver made of the kernels so far to the folder of [`DeviceOptions::pipeline_cache`], as
+    /// dropping the device does. Does nothing for a device that was opened without one, whose adapter has no such
+    /// caches, and for the CPU.
     ///
     /// # Errors
     /// The file cannot be written; a lost device.
@@ -262,8 +267,8 @@ impl Device {
         self.0.as_any().downcast_ref::<GpuBackend>().map_or(Ok(()), |gpu| gpu.runtime().save_pipeline_cache())
     }
 
-    /// What its float arithmetic does where specifications leave it open. Asked of the device once, with a wait; the CPU
-    /// backend is what IEEE 754 says.
+    /// What its float arithmetic does where specifications leave it open. Asked of the device once, with a wait; the
+    /// CPU backend is what IEEE 754 says.
     ///
     /// # Errors
     /// The device refuses, or is lost.
@@ -271,8 +276,8 @@ impl Device {
         self.0.numerics()
     }
 
-    /// For fault tests: makes the next `count` allocations on the device fail as if there were no memory left, after what is pooled
-    /// has been given back. Does nothing on the CPU.
+    /// For fault tests: makes the next `count` allocations on the device fail as if there were no memory left, after
+    /// what is pooled has been given back. Does nothing on the CPU.
     #[doc(hidden)]
     pub fn fail_allocations(&self, count: u32) {
         self.0.fail_allocations(count);

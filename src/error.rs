@@ -59,7 +59,10 @@ pub enum Error {
         rank: usize,
     },
     /// An index outside its dimension.
-    #[error("{op}: index {index} is out of range for size {size}{}", at.map(|p| format!(" (at position {p})")).unwrap_or_default())]
+    #[error(
+        "{op}: index {index} is out of range for size {size}{}",
+        at.map(|p| format!(" (at position {p})")).unwrap_or_default()
+    )]
     Index {
         /// The operation.
         op: &'static str,

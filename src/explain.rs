@@ -48,8 +48,8 @@ pub struct ExplainedKernel {
     pub bytes_read: u64,
     /// Bytes it writes.
     pub bytes_written: u64,
-    /// Bytes that any kernel of the same inputs and outputs moves. The difference is what it keeps between its passes, or
-    /// reads once more.
+    /// Bytes that any kernel of the same inputs and outputs moves. The difference is what it keeps between its passes,
+    /// or reads once more.
     pub least_bytes: u64,
 }
 
@@ -68,10 +68,10 @@ fn ratio(bytes: u64, least: u64) -> f64 {
 ///
 /// Bytes are counted at capacities: where a size is known on the device only they are what could be moved at most.
 ///
-/// Printed, it is a tree: what was asked for at the roots, and below each kernel those whose arrays it reads, each with the
-/// reason why they are not one kernel ([`Unfused`]). Kernels are numbered as they run; one that several read is shown
-/// where it is met first, and only named after that. `x 1.20` says that a kernel moves 1.2 times the bytes of its inputs
-/// and outputs.
+/// Printed, it is a tree: what was asked for at the roots, and below each kernel those whose arrays it reads, each with
+/// the reason why they are not one kernel ([`Unfused`]). Kernels are numbered as they run; one that several read is
+/// shown where it is met first, and only named after that. `x 1.20` says that a kernel moves 1.2 times the bytes of its
+/// inputs and outputs.
 ///
 /// ```
 /// # use ragged::{Device, RaggedTensor};
@@ -98,8 +98,9 @@ pub struct Explain {
     /// Bytes that any way of computing the same would move: each operand as often as it is named, each result once,
     /// splits once.
     pub least_bytes: u64,
-    /// Times that reading it waits for the device: once, at the end; once more where only the device knows the size of a
-    /// result that may take more than [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity). Never on the CPU backend.
+    /// Times that reading it waits for the device: once, at the end; once more where only the device knows the size of
+    /// a result that may take more than [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity). Never on the CPU
+    /// backend.
     pub waits: u64,
 }
 

@@ -8,8 +8,8 @@
 //!                               row splits    0        3  3     5    where rows begin
 //! ```
 //!
-//! A [`RaggedTensor<T>`] is an array of flat values under row partitions, one for each ragged level; without any it is a
-//! dense tensor, of the same type. Under it lies a [`Tensor`], whose dtype is known at run time; both have the same
+//! A [`RaggedTensor<T>`] is an array of flat values under row partitions, one for each ragged level; without any it is
+//! a dense tensor, of the same type. Under it lies a [`Tensor`], whose dtype is known at run time; both have the same
 //! methods. A tensor lives on a [`Device`] and is immutable; cloning it is cheap.
 //!
 //! ```
@@ -28,32 +28,32 @@
 //!
 //! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans what
 //! it needs, fuses it into few kernels, runs them and waits once. [`Tensor::eval`] computes without waiting; it also
-//! happens by itself once 64 unevaluated arrays stand in a chain. Sizes that depend on data, such as the words of a text, stay on
-//! the device. [`eval`] and [`to_host`] take several tensors at once, and compute what they share once.
-//! [`Tensor::explain`] shows the kernels that a read would run and what keeps them apart, [`Device::stats`] what did run.
+//! happens by itself once 64 unevaluated arrays stand in a chain. Sizes that depend on data, such as the words of a
+//! text, stay on the device. [`eval`] and [`to_host`] take several tensors at once, and compute what they share once.
+//! [`Tensor::explain`] shows the kernels that a read would run and what keeps them apart, [`Device::stats`] what did
+//! run.
 //!
 //! With the feature `tracing` what takes time is in spans of that crate, with the target `ragged`. With the feature
 //! `wgpu-profiler` there is `Tensor::eval_profiled`: the time of each kernel.
 //!
-//! Every read has a twin that is a future ([`Tensor::to_host_async`]), for any executor. Any number of threads may record
-//! and read at once, on the same tensors.
+//! Every read has a twin that is a future ([`Tensor::to_host_async`]), for any executor. Any number of threads may
+//! record and read at once, on the same tensors.
 //!
 //! # Sharing a GPU
 //!
 //! A program that works with [`wgpu`] itself can lend its device and queue ([`Device::from_wgpu`]) or use this crate's
-//! ([`Device::as_wgpu`]), make tensors of its buffers ([`Tensor::from_wgpu_buffer`]) and bind the buffers of tensors in its own
-//! kernels ([`Tensor::values_buffer`]). Nothing is copied, and the queue keeps the order, so that nothing waits.
-//! [`DeviceOptions::max_memory`] bounds the device memory that this crate takes.
+//! ([`Device::as_wgpu`]), make tensors of its buffers ([`Tensor::from_wgpu_buffer`]) and bind the buffers of tensors in
+//! its own kernels ([`Tensor::values_buffer`]). Nothing is copied, and the queue keeps the order, so that nothing
+//! waits. [`DeviceOptions::max_memory`] bounds the device memory that this crate takes.
 //!
 //! # Numbers
 //!
 //! A row's result depends on that row alone: not on its batch, its place, or the device. Integers, minima, maxima and
 //! copies are exact; float sums and products follow an order that only the row's length and the inner width determine;
 //! division, square roots and elementary functions are this crate's own, the same on every backend. Numbers of 8 and 16
-//! bits are types of storage: integers wrap in their own type, f16 and bf16 are computed with in f32 and rounded once an
-//! operation, a reduction counting as one. Where an adapter
-//! flushes subnormal numbers ([`Device::numerics`]) this holds for normal ones. NaN propagates; its payload is
-//! unspecified.
+//! bits are types of storage: integers wrap in their own type, f16 and bf16 are computed with in f32 and rounded once
+//! an operation, a reduction counting as one. Where an adapter flushes subnormal numbers ([`Device::numerics`]) this
+//! holds for normal ones. NaN propagates; its payload is unspecified.
 //!
 //! # Errors
 //!
@@ -63,8 +63,8 @@
 //!
 //! # Environment
 //!
-//! `RAGGED_DEVICE` names the device of [`Device::best`]: `cpu`, `gpu`, or a part of an adapter's name. `RAGGED_DUMP_WGSL`
-//! names a folder into which every generated kernel is written.
+//! `RAGGED_DEVICE` names the device of [`Device::best`]: `cpu`, `gpu`, or a part of an adapter's name.
+//! `RAGGED_DUMP_WGSL` names a folder into which every generated kernel is written.
 #![forbid(unsafe_op_in_unsafe_fn)]
 #![warn(missing_docs)]
 

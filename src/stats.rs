@@ -20,10 +20,10 @@ pub struct Stats {
     pub bytes_uploaded: u64,
     /// Bytes of data copied from the device.
     pub bytes_read_back: u64,
-    /// Plans that were made: evaluations for which none was at hand. One is at hand where the same operations were asked for before
-    /// with tensors of these dtypes and sizes, whatever their values and row lengths: the next batch of the same shapes. Where
-    /// sizes, numbers or which tensors are the same differ, a plan is made; where rows are longer than 64, 128, 256, 512 or 896
-    /// values and were not before, one may be.
+    /// Plans that were made: evaluations for which none was at hand. One is at hand where the same operations were
+    /// asked for before with tensors of these dtypes and sizes, whatever their values and row lengths: the next batch
+    /// of the same shapes. Where sizes, numbers or which tensors are the same differ, a plan is made; where rows are
+    /// longer than 64, 128, 256, 512 or 896 values and were not before, one may be.
     pub plans: u64,
     /// Compute pipelines that were compiled.
     pub pipelines_compiled: u64,
@@ -33,14 +33,16 @@ pub struct Stats {
     pub pool_hits: u64,
     /// Buffers that had to be allocated.
     pub pool_misses: u64,
-    /// Steps that ran on the host because the device could not do them. None does today: what a device cannot do is refused.
+    /// Steps that ran on the host because the device could not do them. None does today: what a device cannot do is
+    /// refused.
     pub host_steps: u64,
-    /// Bytes of device buffers that are in use now, as asked for. A level, not a count: a difference keeps the later one.
+    /// Bytes of device buffers that are in use now, as asked for. A level, not a count: a difference keeps the later
+    /// one.
     pub buffer_bytes: u64,
     /// The most that [`Self::buffer_bytes`] has been. A level too.
     pub buffer_bytes_peak: u64,
-    /// Bytes of device memory that arrays take now, in use or kept for reuse, as the driver is asked for them: what counts
-    /// towards the budget. A level too.
+    /// Bytes of device memory that arrays take now, in use or kept for reuse, as the driver is asked for them: what
+    /// counts towards the budget. A level too.
     pub memory_bytes: u64,
     /// The budget, if there is one: [`DeviceOptions::max_memory`](crate::DeviceOptions::max_memory).
     pub memory_budget: Option<u64>,

@@ -1,10 +1,12 @@
 //! Figures that steer how a GPU's work is cut and moved.
 
-/// How the kernels of a GPU device are cut: figures that suit one adapter better than another, and never change a result.
+/// How the kernels of a GPU device are cut: figures that suit one adapter better than another, and never change a
+/// result.
 ///
-/// The default is reasoned to be right for any GPU. `ragged-bench tune` measures the alternatives on an adapter and names the
-/// ones that win there; [`DeviceOptions::tuning`](crate::DeviceOptions::tuning) takes them. Kernels have forms for some figures
-/// only: others become the next larger one, within what there is; [`Device::tuning`](crate::Device::tuning) tells which.
+/// The default is reasoned to be right for any GPU. `ragged-bench tune` measures the alternatives on an adapter and
+/// names the ones that win there; [`DeviceOptions::tuning`](crate::DeviceOptions::tuning) takes them. Kernels have
+/// forms for some figures only: others become the next larger one, within what there is;
+/// [`Device::tuning`](crate::Device::tuning) tells which.
 ///
 /// ```
 /// use ragged::{DeviceOptions, Tuning};
@@ -17,21 +19,22 @@ pub struct Tuning {
     /// Elements that a workgroup of 256 computes in element-wise kernels: 1024, 2048 or 4096. More of them start fewer
     /// workgroups, fewer of them spread small arrays over more of the device.
     pub map_tile: u32,
-    /// What the rows of a tile of a row reduction cost together, a value being 1: 512, 1024 or 2048. A workgroup takes a tile.
-    /// Reductions that keep more than 12 bytes of a row take 1024 at most, those of more than 24 bytes 512.
+    /// What the rows of a tile of a row reduction cost together, a value being 1: 512, 1024 or 2048. A workgroup takes
+    /// a tile. Reductions that keep more than 12 bytes of a row take 1024 at most, those of more than 24 bytes 512.
     pub row_tile: u32,
-    /// What a row costs a tile beyond its values: 1 to 16. The dearer a row is held to be, the fewer short rows come together in
-    /// one workgroup.
+    /// What a row costs a tile beyond its values: 1 to 16. The dearer a row is held to be, the fewer short rows come
+    /// together in one workgroup.
     pub row_cost: u32,
-    /// Whether a row reduction loads and maps short rows, of at most 16 numbers, by position, neighbours by neighbours, with
-    /// what that takes in workgroup memory and searches: else the one invocation that folds such a row reads and writes it by
-    /// itself.
+    /// Whether a row reduction loads and maps short rows, of at most 16 numbers, by position, neighbours by neighbours,
+    /// with what that takes in workgroup memory and searches: else the one invocation that folds such a row reads and
+    /// writes it by itself.
     pub coalesce_rows: bool,
-    /// Storage buffers that a kernel binds at most, where the adapter allows as many; at least 8. Core WebGPU's 8 are few
-    /// for a fused look-up and concatenation, and every one more costs the driver's tracking.
+    /// Storage buffers that a kernel binds at most, where the adapter allows as many; at least 8. Core WebGPU's 8 are
+    /// few for a fused look-up and concatenation, and every one more costs the driver's tracking.
     pub most_buffers: u32,
-    /// Results whose size only the device knows are read at their capacity up to this many bytes, so that one wait suffices;
-    /// larger ones are read in two: the count, then what there is. A wait is worth the bytes that are moved in its time.
+    /// Results whose size only the device knows are read at their capacity up to this many bytes, so that one wait
+    /// suffices; larger ones are read in two: the count, then what there is. A wait is worth the bytes that are moved
+    /// in its time.
     pub read_at_capacity: u64,
 }
 

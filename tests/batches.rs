@@ -1,5 +1,5 @@
-//! Batch after batch of one program: nothing is planned, compiled or allocated for the next batch of the same shapes, and
-//! whatever differs from the batch before gets its own values, those of the CPU bit for bit.
+//! Batch after batch of one program: nothing is planned, compiled or allocated for the next batch of the same shapes,
+//! and whatever differs from the batch before gets its own values, those of the CPU bit for bit.
 
 mod common;
 

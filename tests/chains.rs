@@ -1,5 +1,5 @@
-//! Chains of operations over rows that share their passes: kernels, bytes and waits as `explain` counts them, the values
-//! against naive loops, and the same bits on every device, fused or not.
+//! Chains of operations over rows that share their passes: kernels, bytes and waits as `explain` counts them, the
+//! values against naive loops, and the same bits on every device, fused or not.
 
 mod common;
 

@@ -107,7 +107,8 @@ fn neighbours_weighted_and_joined_to_other_rows_are_averaged_in_one_pass() {
         assert!(*got == want as f32 || got.is_nan() && want.is_nan(), "row {r}: {got}, not {want}");
     }
     let (x, w, y) = smoothing(&many());
-    // The rows of the slices (a scan), those of the joined rows, and one pass over the values with a kernel for long rows.
+    // The rows of the slices (a scan), those of the joined rows, and one pass over the values with a kernel for long
+    // rows.
     costs("smoothed", |device| smoothed(device, &x, &w, &y), &Cost { dispatches: 6, ratio: 108 });
 }
 

@@ -1,5 +1,5 @@
-//! Every claimed family of the conformance suite on the first adapter as the smallest that WebGPU allows: its limits forced
-//! down, and without native 64-bit numbers, so that 64-bit integers are pairs of words.
+//! Every claimed family of the conformance suite on the first adapter as the smallest that WebGPU allows: its limits
+//! forced down, and without native 64-bit numbers, so that 64-bit integers are pairs of words.
 
 mod common;
 

@@ -329,8 +329,9 @@ fn edges() -> impl Iterator<Item = i32> {
 fn integers_convert_as_rust_does() {
     macro_rules! between {
         ($device:expr, $from:ident => $($to:ident)*) => {{
-            let values: Vec<$from> = [0i64, 1, -1, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536, 1 << 31, -129, -40_000]
-                .into_iter().flat_map(|v| [v as $from, v.wrapping_neg() as $from]).collect();
+            let edges = [0i64, 1, -1, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536, 1 << 31, -129, -40_000];
+            let values: Vec<$from> =
+                edges.into_iter().flat_map(|v| [v as $from, v.wrapping_neg() as $from]).collect();
             let x = dense::<$from>(&values, $device);
             $(
                 let want: Vec<$to> = values.iter().map(|&v| v as $to).collect();
@@ -480,7 +481,8 @@ fn narrow_integers_wrap_in_their_own_type() {
                 assert_eq!(read::<$t>(x.reduce_prod(1, false)), common::naive::prod(&by_row), "{name}");
                 assert_eq!(read::<$t>(x.reduce_min(1, false)), common::naive::min(&by_row), "{name}");
                 assert_eq!(read::<$t>(x.reduce_max(1, false)), common::naive::max(&by_row), "{name}");
-                let means = by_row.iter().map(|row| row.iter().map(|&v| i64::from(v)).sum::<i64>() as f32 / row.len() as f32);
+                let sums = by_row.iter().map(|row| row.iter().map(|&v| i64::from(v)).sum::<i64>());
+                let means = sums.zip(&by_row).map(|(sum, row)| sum as f32 / row.len() as f32);
                 let got = read::<f32>(x.reduce_mean(1, false));
                 assert!(got.iter().zip(means).all(|(&g, w)| g == w || g.is_nan() && w.is_nan()), "{name}");
                 let any: Vec<bool> = by_row.iter().map(|row| row.iter().any(|&v| v != 0)).collect();

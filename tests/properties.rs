@@ -143,7 +143,11 @@ proptest! {
     }
 
     #[test]
-    fn reductions_agree_everywhere(x in random::tensor(&common::numbers().collect::<Vec<_>>()), axis in 0..6i64, keepdims: bool) {
+    fn reductions_agree_everywhere(
+        x in random::tensor(&common::numbers().collect::<Vec<_>>()),
+        axis in 0..6i64,
+        keepdims: bool,
+    ) {
         let dtype = x.values.dtype();
         let rank = (x.nested_row_splits.len() + x.inner_shape.len()) as i64;
         let axis = axis % rank;
@@ -207,7 +211,10 @@ proptest! {
     }
 
     #[test]
-    fn gathering_takes_rows(x in random::tensor_of(DType::Str, 1, &[]), at in proptest::collection::vec(0..300usize, 0..40)) {
+    fn gathering_takes_rows(
+        x in random::tensor_of(DType::Str, 1, &[]),
+        at in proptest::collection::vec(0..300usize, 0..40),
+    ) {
         let rows = naive::rows::<Str>(&x);
         let at: Vec<usize> = at.into_iter().filter(|_| !rows.is_empty()).map(|r| r % rows.len()).collect();
         let indices = HostTensor::dense(&[at.len()], HostValues::I64(at.iter().map(|&r| r as i64).collect()));

@@ -1,5 +1,5 @@
-//! Shapes as values, and the operations that change a shape, against lists in lists: on every backend, for tensors whose
-//! number of rows only the device knows, and for arguments of all kinds.
+//! Shapes as values, and the operations that change a shape, against lists in lists: on every backend, for tensors
+//! whose number of rows only the device knows, and for arguments of all kinds.
 
 mod common;
 #[path = "rows/nest.rs"]

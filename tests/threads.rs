@@ -1,4 +1,5 @@
-//! Many threads record, compute and read at once, on one device and across devices: every result is right, whoever computed it.
+//! Many threads record, compute and read at once, on one device and across devices: every result is right, whoever
+//! computed it.
 
 mod common;
 

@@ -153,14 +153,15 @@ fn eight_bindings_are_enough() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A hundred windows an array, of which a kernel binds a few at a time. Sorts go through them all for each of them, digit by
-/// digit: fewer for these.
+/// A hundred windows an array, of which a kernel binds a few at a time. Sorts go through them all for each of them,
+/// digit by digit: fewer for these.
 #[test]
 fn eight_bindings_are_enough_for_a_hundred_windows() {
     let Some(device) = smallest(8192) else { return };
     let (sorts, others): (Vec<Op>, Vec<Op>) =
         OPS.iter().partition(|(what, _)| what.contains("sort") || *what == "unique");
-    // A product finds the batch of a tile by a search: one that has many batches binds what it searches at once, or is refused.
+    // A product finds the batch of a tile by a search: one that has many batches binds what it searches at once, or is
+    // refused.
     let others: Vec<Op> = others.into_iter().filter(|(what, _)| *what != "products").collect();
     let mut wrong = wrong(&device, &others, &[("f32", repeated(24, floats)), ("i16", repeated(24, shorts))]);
     wrong.extend(self::wrong(&device, &sorts, &[("f32", repeated(6, floats))]));
@@ -207,6 +208,34 @@ fn products_of_large_matrices() {
             let (want, got) = (product(&Device::cpu()), product(&device));
             assert!(want == got, "{m} x {k} x {n}, {left} {right}: {got:.300}\n    not {want:.300}");
         }
+    }
+}
+
+/// Matrices of many heights, some empty, side by side in arrays of six windows and more: a matrix may cross several.
+#[test]
+fn products_of_matrices_of_many_heights() {
+    const WIDTH: usize = 12;
+    let Some(device) = smallest(8192) else { return };
+    let heights: Vec<u32> = (0..90).map(|b| if b == 40 { 150 } else { b * b % 31 * u32::from(b % 4 != 0) }).collect();
+    let matrices = |seed: u32, on: &Device| {
+        let splits = common::random::splits(&heights);
+        let rows = splits[heights.len()] as usize;
+        let values = (0..(rows * WIDTH) as u32).map(|k| scrambled(k + seed) as f32 / 1e6 - 16.0).collect();
+        let host = HostTensor {
+            nested_row_splits: vec![splits],
+            uniform_row_lengths: vec![None],
+            inner_shape: vec![rows, WIDTH],
+            values: HostValues::F32(values),
+        };
+        host.to_device(on).expect("valid")
+    };
+    for (left, right) in [(false, true), (true, false)] {
+        let product = |on: &Device| {
+            let (a, b) = (matrices(0, on), matrices(7, on));
+            outcome(&a.matmul(&b, left, right).and_then(|t| t.to_host()), bits)
+        };
+        let (want, got) = (product(&Device::cpu()), product(&device));
+        assert!(want == got, "{left} {right}: {got:.300}\n    not {want:.300}");
     }
 }
 
@@ -275,7 +304,8 @@ fn too_many_windows_are_an_error() {
     assert!(matches!(&error, Error::Limit { unit: "bindings", requested, limit, .. } if requested > limit), "{error}");
 }
 
-/// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty rows.
+/// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty
+/// rows.
 #[test]
 fn more_workgroups_than_a_dimension_holds() {
     const ROWS: u32 = 6_000_000;

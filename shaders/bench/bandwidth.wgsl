@@ -1,8 +1,8 @@
 // Moves words and does nothing else: what memory gives at the most, which other kernels are measured against.
 //
 // Idea     A workgroup takes 4 elements an invocation, a workgroup apart, so that neighbours touch neighbouring memory.
-//          `copy_all` reads and writes; `read_all` reads, and writes only if the bits of what it has read are those asked for,
-//          so that no compiler can leave the loads out; `write_all` writes.
+//          `copy_all` reads and writes; `read_all` reads, and writes only if the bits of what it has read are those
+//          asked for, so that no compiler can leave the loads out; `write_all` writes.
 // Traffic  Every element of `source`, every element of `goal`, or both, once.
 // Limits   Elements below 2^32 - 4096. No barriers.
 // Source   STREAM (McCalpin 1995).

@@ -1,7 +1,7 @@
 // Adds 64 words to 64 others, bound as a row reduction is: so little that what is timed is binding and dispatching.
 //
-// Idea     What a dispatch costs the host grows with what it binds. Parameters, two arrays that are read and two that are
-//          written are what the sum of a row takes.
+// Idea     What a dispatch costs the host grows with what it binds. Parameters, two arrays that are read and two that
+//          are written are what the sum of a row takes.
 // Traffic  1 KiB. No barriers.
 //
 // Buffers    p: vec4<u32>             how many words

@@ -1,11 +1,11 @@
 // Where the elements of long rows lie, as row_sort.wgsl notes them.
 //
-// Idea     Stretches are numbered, and a long row has the number of the stretch that it starts in. The lengths of the long
-//          rows, 0 where a stretch has none, are summed up: a search in the sums finds the row of the k-th element among
-//          all elements of long rows; a search in the rows' starts finds the row of a position.
+// Idea     Stretches are numbered, and a long row has the number of the stretch that it starts in. The lengths of the
+//          long rows, 0 where a stretch has none, are summed up: a search in the sums finds the row of the k-th element
+//          among all elements of long rows; a search in the rows' starts finds the row of a position.
 //
-// Buffers    longs: array<u32>     2 * stretches() + 1 words: the sums, the total last; then where each long row starts, or
-//                                  the rows of the stretch end: this ascends too
+// Buffers    longs: array<u32>     2 * stretches() + 1 words: the sums, the total last; then where each long row
+//                                  starts, or the rows of the stretch end: this ascends too
 // Head       head[0].x  n: elements (capacity); head[0].z  stretches, at least 1
 
 fn stretches() -> u32 {

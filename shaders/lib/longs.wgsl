@@ -1,7 +1,7 @@
 // The device's own 64-bit integers by the names of pairs.wgsl, for templates that are written for either.
 //
-// Idea     A template names U64, I64 and these functions, and gets this piece or pairs.wgsl. Drivers take calls in, so the
-//          machine code is that of the operators.
+// Idea     A template names U64, I64 and these functions, and gets this piece or pairs.wgsl. Drivers take calls in, so
+//          the machine code is that of the operators.
 // Edges    As pairs.wgsl.
 // Taken    by the definition: a module gets those that it names. One blank line between any two, none within one.
 

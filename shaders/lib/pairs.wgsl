@@ -1,10 +1,10 @@
 // 64-bit integers as pairs of 32-bit words, for devices that have none of their own.
 //
-// Idea     U64 and I64 are one type: the low word, then the high one, which is how a native integer lies in storage, so buffers
-//          are shared with devices that have them. What depends on the sign has two functions. Bitwise operations, `==` within
-//          all() and `select` work on pairs as they are.
-// Edges    Sums and products wrap; x / 0 and x % 0 are 0, MIN / -1 is MIN and MIN % -1 is 0; shifts by 64 and more leave
-//          nothing, or the sign. As on the CPU (backend/cpu/lanes.rs), bit for bit.
+// Idea     U64 and I64 are one type: the low word, then the high one, which is how a native integer lies in storage, so
+//          buffers are shared with devices that have them. What depends on the sign has two functions. Bitwise
+//          operations, `==` within all() and `select` work on pairs as they are.
+// Edges    Sums and products wrap; x / 0 and x % 0 are 0, MIN / -1 is MIN and MIN % -1 is 0; shifts by 64 and more
+//          leave nothing, or the sign. As on the CPU (backend/cpu/lanes.rs), bit for bit.
 // Cost     A sum is 4 operations, a product 20; a quotient is a loop of at most 64 steps, as many as it has digits.
 // Taken    by the definition: a module gets those that it names. One blank line between any two, none within one.
 

@@ -4,15 +4,16 @@
 //          search, and giant rows, millions of empty rows and power laws all spread evenly. Rows are cut into blocks at
 //          fixed distances from their own start; a block belongs to the tile in which it starts.
 // Memory   About 1.1 KiB of workgroup memory.
-// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the rows.
+// Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
+//          rows.
 // Barriers In `find_rows` and `list_long_rows` only.
 //
-// Generated  fn splits_at(i: u32) -> u32                  i <= rows; non-decreasing; rows beyond the live ones are empty
+// Generated  fn splits_at(i: u32) -> u32      i <= rows; non-decreasing; rows beyond the live ones are empty
 // Head       head[0]  rows (capacity), nvals (capacity), inner, tiles
 //            head[1]  alpha, cost of a tile, log2 of the columns that a workgroup takes of the partials, reserved
 
-/// Blocks that a tile can hold: later ones lie a block apart, first ones that are listed at least 17 (8 for 2048 and 121)
-/// or, in tiles of 4096, at least 65 (64 for 4096 and blocks of 64, and 64).
+/// Blocks that a tile can hold: later ones lie a block apart, first ones that are listed at least 17 (8 for 2048 and
+/// 121) or, in tiles of 4096, at least 65 (64 for 4096 and blocks of 64, and 64).
 const MAX_BLOCKS = 132u;
 const BLOCK_BITS = 8u; // inner = 1
 const WIDE_BLOCK_BITS = 6u; // inner > 1
@@ -114,8 +115,9 @@ fn push_block(row: u32, j: u32) {
     }
 }
 
-/// Appends the block, other than the first of its row, that starts at a cost in x .. x + block and before `limit`, if there
-/// is one: since later blocks lie a block apart, there is one at most. It belongs to the last row that starts before x.
+/// Appends the block, other than the first of its row, that starts at a cost in x .. x + block and before `limit`, if
+/// there is one: since later blocks lie a block apart, there is one at most. It belongs to the last row that starts
+/// before x.
 fn push_later_block(x: u32, bits: u32, limit: u32) {
     var a = found[0];
     var b = found[1];
@@ -166,8 +168,8 @@ var<workgroup> few_count: atomic<u32>;
 var<workgroup> many_count: atomic<u32>;
 var<workgroup> many: u32;
 
-/// Lists the rows of several blocks that start in the next 256 bins, as far as there are any. Returns how many have more than a
-/// few. Barriers: call it in uniform control flow.
+/// Lists the rows of several blocks that start in the next 256 bins, as far as there are any. Returns how many have
+/// more than a few. Barriers: call it in uniform control flow.
 fn list_long_rows(t: u32, first_bin: u32, bins: u32, bits: u32) -> u32 {
     if (t == 0u) {
         atomicStore(&few_count, 0u);

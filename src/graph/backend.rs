@@ -129,8 +129,8 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;
     /// Waits until everything that was evaluated has been computed.
     fn wait(&self) -> Result<()>;
-    /// Evaluates the nodes of the parts, reads the parts, and fails with the first condition that does not hold. Nothing happens
-    /// before the first poll.
+    /// Evaluates the nodes of the parts, reads the parts, and fails with the first condition that does not hold.
+    /// Nothing happens before the first poll.
     fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_>;
     /// As [`Backend::read_parts`] of whole nodes, blocking.
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::digest::DigestMap;
+use super::digest::{DigestMap, DigestSet};
 use super::expr::{Check, Expr, ExprKind};
 
 /// The expression without the conditions in it.
@@ -28,8 +28,8 @@ pub(super) fn unconditional(e: &Expr) -> Expr {
 /// A condition, and what must hold.
 pub(super) type Condition = (Arc<Check>, Expr);
 
-/// The conditions in an expression, themselves without any. What stands in one branch of a choice holds where the other one
-/// is taken.
+/// The conditions in an expression, themselves without any. What stands in one branch of a choice holds where the other
+/// one is taken.
 pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
     fn go(e: &Expr, memo: &mut DigestMap<Vec<Condition>>) -> Vec<Condition> {
         if !e.has_conditions() {
@@ -56,6 +56,23 @@ pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
         out
     }
     go(e, &mut DigestMap::default())
+}
+
+/// The conditions in the expression that no choice leaves out.
+pub(super) fn always_looked_at(e: &Expr) -> DigestSet {
+    let (mut seen, mut out) = (DigestSet::default(), DigestSet::default());
+    let mut stack = vec![e];
+    while let Some(e) = stack.pop() {
+        if !seen.insert(e.digest()) || !e.has_conditions() {
+            continue;
+        }
+        if matches!(e.kind(), ExprKind::Checked(..)) {
+            out.insert(e.digest());
+        }
+        let of_all = if matches!(e.kind(), ExprKind::Select(..)) { 1 } else { usize::MAX };
+        stack.extend(e.operands().take(of_all));
+    }
+    out
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use super::words::InWords;
 
-/// A structural hash. 128 bits make an accidental collision a matter of 2^-64 for any number of nodes a process can hold.
+/// A structural hash. 128 bits make an accidental collision a matter of 2^-64 for any number of nodes a process can
+/// hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Digest(u64, u64);
 
@@ -25,8 +26,9 @@ impl Digest {
     }
 }
 
-/// SipHash-1-3 with 128 bits (Aumasson and Bernstein 2012), a word for each number: one is made for each expression that is
-/// recorded, of a few words, where the standard library's, fed byte by byte and twice for 128 bits, takes three times as long.
+/// SipHash-1-3 with 128 bits (Aumasson and Bernstein 2012), a word for each number: one is made for each expression
+/// that is recorded, of a few words, where the standard library's, fed byte by byte and twice for 128 bits, takes three
+/// times as long.
 struct Sip {
     v: [u64; 4],
     words: u64,

@@ -372,6 +372,16 @@ impl Expr {
         }
     }
 
+    /// The partition and inner width for which this is the row of the current element, if it is of that form.
+    pub(crate) fn as_own_row(&self) -> Option<(&Node, u32)> {
+        let ExprKind::RowOf(splits, at) = self.kind() else { return None };
+        match at.kind() {
+            ExprKind::Index => Some((splits, 1)),
+            ExprKind::Binary(BinaryOp::IndexDiv, i, by) if i.is_index() => by.as_u32().map(|inner| (splits, inner)),
+            _ => None,
+        }
+    }
+
     /// The same operation on other operands, given in the order of [`Expr::operands`].
     pub(crate) fn with_operands(&self, mut ops: impl Iterator<Item = Self>) -> Self {
         use ExprKind as K;

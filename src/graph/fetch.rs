@@ -1,30 +1,23 @@
 //! Expressions made plain: what they read of large arrays at computed positions is fetched by maps of its own.
 
 use super::conditions::{conditions, unconditional};
-use super::digest::DigestSet;
 use super::expr::{Expr, ExprKind};
 use super::extent::Extent;
-use super::node::{Node, Recipe, for_each_node};
+use super::node::{Node, Recipe};
 use super::plain::{Plain, finished};
-use super::plan::{Step, fits};
+use super::plan::Step;
 use super::unfused::Kept;
+use super::walk::arrays;
 
 impl Step {
     /// Whether an array is larger than a binding, and there are too few bindings for the windows of all of them.
     pub(crate) fn is_oversized(&self) -> bool {
         let is_large = |n: &Node| self.limits.windows(n.bytes()) > 1;
-        let outputs = self.outputs();
-        if !self.reads.iter().chain(outputs.iter().copied()).any(is_large) {
-            return false;
-        }
-        let status = u32::from(!self.checks.is_empty() || matches!(self.recipe, Recipe::Assert { .. }));
-        let at_own = self.at_own_position();
-        let once = |n: &Node| at_own.contains(&n.digest());
-        !fits(&self.recipe, outputs.into_iter(), self.reads.iter(), &once, status, self.limits)
+        self.reads.iter().chain(self.outputs()).any(is_large) && !self.fits()
     }
 
-    /// The large array that a map fetches from, a part at a time: all that it does is to read it at a computed position, or
-    /// to search it.
+    /// The large array that a map fetches from, a part at a time: all that it does is to read it at a computed
+    /// position, or to search it.
     pub(crate) fn fetches(&self) -> Option<&Node> {
         let Recipe::Map { value, .. } = &self.recipe else { return None };
         let (node, at) = match value.kind() {
@@ -59,8 +52,8 @@ impl Plain<'_> {
         self.step(out, Recipe::Map { value, whole: false })
     }
 
-    /// The expression of what is stored of it at each of so many positions. The conditions in it stay where it stands, since
-    /// they may hold in one branch of a choice only.
+    /// The expression of what is stored of it at each of so many positions. The conditions in it stay where it stands,
+    /// since they may hold in one branch of a choice only.
     pub(super) fn stored(&mut self, e: &Expr, positions: u32) -> Expr {
         let node = self.map(Extent::known(positions), unconditional(e));
         let value = Expr::load(&node, Expr::index());
@@ -156,13 +149,4 @@ impl Plain<'_> {
 /// Whether all that it does is to read an array at its own position.
 pub(super) fn is_own(e: &Expr) -> bool {
     matches!(e.kind(), ExprKind::Load(_, at) if at.is_index())
-}
-
-/// The arrays that an expression reads.
-fn arrays(e: &Expr) -> DigestSet {
-    let mut out = DigestSet::default();
-    for_each_node(e, &mut |n| {
-        out.insert(n.digest());
-    });
-    out
 }

@@ -1,16 +1,19 @@
 //! Maps that only finish the results of a row reduction: they go into its stores.
 //!
-//! The quotient of a mean, the float of a maximum's key, the square root of a deviation: a kernel of its own would write
-//! and read every result once more, and start. The values stay the same, bit for bit: a number that was stored and loaded
-//! is the number.
+//! The quotient of a mean, the float of a maximum's key, the square root of a deviation: a kernel of its own would
+//! write and read every result once more, and start. The values stay the same, bit for bit: a number that was stored
+//! and loaded is the number.
 
+use super::bindings::fits;
+use super::cost::{CHEAP, contains_search, work};
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
 use super::fuse_rows::can_share;
 use super::node::{Node, Recipe};
-use super::plan::{CHEAP, PlanLimits, Step, contains_search, fits, for_each_expr, work};
+use super::plan::{PlanLimits, Step};
 use super::row_pass::{RowPass, RowResult};
 use super::unfused::Unfused;
+use super::walk::for_each_expr;
 
 /// What is stored in place of a reduced value.
 #[derive(Debug)]
@@ -69,8 +72,8 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimit
     out.into_iter().flatten().collect()
 }
 
-/// Whether the map's values can be stored by the reduction; else why not. A map of anything but the results finds that the
-/// reduction has ended its kernel.
+/// Whether the map's values can be stored by the reduction; else why not. A map of anything but the results finds that
+/// the reduction has ended its kernel.
 fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Unfused> {
     let ended = Err(Unfused::EndsKernel(reduction.family()));
     let (Some(pass), Recipe::Map { value, whole: false }) = (&reduction.pass, &map.recipe) else { return ended };
@@ -117,12 +120,12 @@ fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Un
 }
 
 fn joined(reduction: Step, map: Step) -> Step {
-    let (Recipe::Map { value, .. }, Recipe::Reduce { reducer, value: reduced, .. }) = (map.recipe, &reduction.recipe)
+    let (Recipe::Map { value, .. }, Recipe::Reduce { reducer, value: reduced, .. }) = (&map.recipe, &reduction.recipe)
     else {
         unreachable!("bug: no map of a reduction")
     };
-    let from = reduction.out;
-    let finish = Finish { reduced: Expr::load(&from, Expr::index()), value };
+    let from = reduction.out.clone();
+    let finish = Finish { reduced: Expr::load(&from, Expr::index()), value: value.clone() };
     let result = RowResult {
         out: map.out.clone(),
         reducer: *reducer,
@@ -131,38 +134,7 @@ fn joined(reduction: Step, map: Step) -> Step {
         live: map.live.clone(),
         is_stored: true,
     };
-    let (mut reads, mut checks) = (reduction.reads, reduction.checks);
-    let (mut after, mut fused, mut kept) = (reduction.after, map.fused, map.kept);
-    for n in map.reads {
-        if n != from && !reads.contains(&n) {
-            reads.push(n);
-        }
-    }
-    for check in map.checks {
-        if !checks.contains(&check) {
-            checks.push(check);
-        }
-    }
-    for n in map.after {
-        if !after.contains(&n) {
-            after.push(n);
-        }
-    }
-    fused.extend(reduction.fused);
-    kept.extend(reduction.kept);
-    Step {
-        out: map.out,
-        recipe: reduction.recipe,
-        pass: Some(RowPass { results: vec![result], map: None }),
-        live: map.live,
-        reads,
-        limits: reduction.limits,
-        checks,
-        after,
-        row_context: reduction.row_context,
-        fused,
-        kept,
-    }
+    reduction.with_map(map, &[from], RowPass { results: vec![result], map: None })
 }
 
 #[cfg(test)]

@@ -1,22 +1,23 @@
 //! Row reductions that share a pass over their rows, and the map that is made of what they give.
 //!
-//! Mean, variance and greatest value of the same rows read the values once; a softmax or a standardised row is written by
-//! the workgroup that has just reduced it. Neither changes a bit: each reduction keeps its order, and a number that
+//! Mean, variance and greatest value of the same rows read the values once; a softmax or a standardised row is written
+//! by the workgroup that has just reduced it. Neither changes a bit: each reduction keeps its order, and a number that
 //! was stored and loaded is the number.
 
 use std::collections::HashSet;
 
+use super::bindings::fits;
+use super::cost::contains_search;
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
 use super::extent::Extent;
 use super::node::{Node, Recipe};
-use super::plan::{PlanLimits, Step, contains_search, fits, for_each_expr};
+use super::plan::{PlanLimits, Step};
 use super::reducer::state_bytes;
-use super::row_pass::{BLOCK, RowMap, RowPass};
+use super::row_pass::{BLOCK, MAX_STATE, RowMap};
+use super::step::merge;
 use super::unfused::Unfused;
-
-/// Most bytes that a pass keeps of a row: what the accumulators of a workgroup's lanes leave room for.
-const MAX_STATE: usize = 52;
+use super::walk::for_each_expr;
 
 /// The steps, with reductions over the same rows in one, and with maps in the reductions that they are made of.
 pub(super) fn into_passes(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
@@ -47,12 +48,20 @@ impl Steps {
         nodes.filter_map(|n| makers.get(&n.digest()).copied())
     }
 
-    /// Whether step `to` needs step `from`, but for what it reads of it itself where `directly` is not asked.
-    fn depends(&self, makers: &DigestMap<usize>, to: usize, from: usize, directly: bool) -> bool {
+    /// Whether step `k` needs step `other`, itself or through steps between them.
+    fn needs(&self, makers: &DigestMap<usize>, k: usize, other: usize) -> bool {
+        self.any_is_or_needs(makers, self.needed(makers, k).collect(), other)
+    }
+
+    /// Whether step `k` needs step `other` through steps between them.
+    fn needs_indirectly(&self, makers: &DigestMap<usize>, k: usize, other: usize) -> bool {
+        self.any_is_or_needs(makers, self.needed(makers, k).filter(|&k| k != other).collect(), other)
+    }
+
+    fn any_is_or_needs(&self, makers: &DigestMap<usize>, mut stack: Vec<usize>, other: usize) -> bool {
         let mut seen = HashSet::new();
-        let mut stack: Vec<usize> = self.needed(makers, to).filter(|&k| directly || k != from).collect();
         while let Some(k) = stack.pop() {
-            if k == from {
+            if k == other {
                 return true;
             }
             if seen.insert(k) {
@@ -72,7 +81,7 @@ impl Steps {
                     continue;
                 }
                 let makers = self.makers();
-                if self.depends(&makers, second, first, true) || self.depends(&makers, first, second, true) {
+                if self.needs(&makers, second, first) || self.needs(&makers, first, second) {
                     continue;
                 }
                 if let (Some(a), Some(b)) = (self.steps[first].take(), self.steps[second].take()) {
@@ -97,7 +106,7 @@ impl Steps {
             let passes: Vec<usize> = read
                 .into_iter()
                 .filter(|&p| self.steps[p].as_ref().is_some_and(|s| s.pass.is_some()))
-                .filter(|&p| !self.depends(&makers, k, p, false))
+                .filter(|&p| !self.needs_indirectly(&makers, k, p))
                 .collect();
             // Of several one could take it; the others' results would be read as any array is.
             let Some(p) = passes.into_iter().max() else { continue };
@@ -111,7 +120,7 @@ impl Steps {
                 continue;
             }
             if let (Some(pass), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
-                self.steps[k] = Some(with_map(pass, map, &stored));
+                self.steps[k] = Some(mapped(pass, map, &stored));
                 changed = true;
             }
         }
@@ -194,14 +203,6 @@ pub(super) fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
     is_small && fits(&a.recipe, outputs, reads, &|_| false, status, limits)
 }
 
-fn merge<T: PartialEq>(into: &mut Vec<T>, more: Vec<T>) {
-    for x in more {
-        if !into.contains(&x) {
-            into.push(x);
-        }
-    }
-}
-
 fn shared(mut a: Step, b: Step) -> Step {
     merge(&mut a.reads, b.reads);
     merge(&mut a.after, b.after);
@@ -276,32 +277,14 @@ fn same_conditions_of_map(step: &Step, map: &Step) -> bool {
     map.reads.iter().all(|n| !n.is_fallible() || step.reads.contains(n) || step.outputs().contains(&n))
 }
 
-fn with_map(step: Step, map: Step, stored: &DigestSet) -> Step {
-    let Recipe::Map { value, .. } = map.recipe else { unreachable!("bug: no map") };
-    let mut pass = step.pass.expect("bug: no pass");
-    let is_result = |n: &Node| pass.results.iter().any(|r| &r.out == n);
-    let (mut reads, mut checks, mut after) = (step.reads, step.checks, step.after);
-    merge(&mut reads, map.reads.into_iter().filter(|n| !is_result(n)).collect());
-    merge(&mut checks, map.checks);
-    merge(&mut after, map.after.into_iter().filter(|n| !is_result(n)).collect());
+fn mapped(mut step: Step, map: Step, stored: &DigestSet) -> Step {
+    let (Some(mut pass), Recipe::Map { value, .. }) = (step.pass.take(), &map.recipe) else {
+        unreachable!("bug: no map of a pass")
+    };
     for r in &mut pass.results {
         r.is_stored = stored.contains(&r.out.digest());
     }
-    let (mut fused, mut kept) = (map.fused, map.kept);
-    fused.extend(step.fused);
-    kept.extend(step.kept);
-    let taken = RowMap { out: map.out.clone(), value };
-    Step {
-        out: map.out,
-        recipe: step.recipe,
-        pass: Some(RowPass { results: pass.results, map: Some(taken) }),
-        live: map.live,
-        reads,
-        limits: step.limits,
-        checks,
-        after,
-        row_context: step.row_context,
-        fused,
-        kept,
-    }
+    pass.map = Some(RowMap { out: map.out.clone(), value: value.clone() });
+    let results: Vec<Node> = pass.results.iter().map(|r| r.out.clone()).collect();
+    step.with_map(map, &results, pass)
 }

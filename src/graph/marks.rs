@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A tile has 2048 positions, and one more position than there are is in a tile: any rank takes two words. That is a
-//! quarter of a byte a position, for which the condition itself is worked out once. Jacobson 1989, "Space-efficient static
-//! trees and graphs", has such directories of ranks in general.
+//! quarter of a byte a position, for which the condition itself is worked out once. Jacobson 1989, "Space-efficient
+//! static trees and graphs", has such directories of ranks in general.
 
 use super::backend::BackendRef;
 use super::expr::Expr;

@@ -1,8 +1,10 @@
 //! The expression graph: what is to be computed, independent of who computes it.
 
 pub(crate) mod backend;
+mod bindings;
 mod conditions;
 mod convert;
+mod cost;
 pub(crate) mod digest;
 pub(crate) mod expr;
 pub(crate) mod extent;
@@ -24,4 +26,5 @@ pub(crate) mod scalar;
 mod step;
 pub(crate) mod traffic;
 pub(crate) mod unfused;
+pub(crate) mod walk;
 mod words;

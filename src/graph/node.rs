@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
 
 use super::backend::{BackendRef, Status};
-use super::digest::{Digest, DigestMap, DigestSet};
+use super::digest::{Digest, DigestMap};
 use super::expr::{Check, Expr};
 use super::extent::Extent;
 use super::marks::{self, Marks};
@@ -18,6 +18,7 @@ use super::opcode::{HashOp, ReduceOp};
 pub(crate) use super::recipe::{Product, Recipe, Rows};
 use super::reducer::Reducer;
 use super::row_lengths::{self, KnownLengths};
+use super::walk::for_each_node;
 use crate::dtype::DType;
 use crate::error::Result;
 
@@ -194,8 +195,8 @@ impl Node {
         Self::recorded(backend, op, value.dtype(), extent, asserts, Recipe::Map { value, whole: false })
     }
 
-    /// Splits of `nrows` rows: entry `i` is `start` at `i`, and every entry beyond the live rows repeats the last, however
-    /// many rows there are. `start` at the number of rows must be the number of values.
+    /// Splits of `nrows` rows: entry `i` is `start` at `i`, and every entry beyond the live rows repeats the last,
+    /// however many rows there are. `start` at the number of rows must be the number of values.
     pub(crate) fn splits(
         backend: &BackendRef,
         op: &'static str,
@@ -353,8 +354,8 @@ impl Node {
     pub(super) fn values_in_long_rows(&self) -> u32 {
         self.0.lengths.in_long_rows
     }
-    /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do not
-    /// fit do not count.
+    /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do
+    /// not fit do not count.
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
     }
@@ -378,20 +379,5 @@ impl Node {
     /// Bytes of storage at its capacity.
     pub(crate) fn bytes(&self) -> u64 {
         u64::from(self.extent().capacity()) * self.dtype().size() as u64
-    }
-}
-
-/// Calls `f` for each node read directly by the expression.
-pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
-    let mut seen = DigestSet::default();
-    let mut stack = vec![e];
-    while let Some(e) = stack.pop() {
-        if !seen.insert(e.digest()) {
-            continue;
-        }
-        if let Some(n) = e.node() {
-            f(n);
-        }
-        stack.extend(e.operands());
     }
 }

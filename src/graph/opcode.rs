@@ -38,8 +38,8 @@ pub(crate) enum BinaryOp {
     Div,
     /// Remainder with the sign of `a`: floats as C's `fmod`; integers `a - (a / b) * b`, `a % 0 = 0`.
     Rem,
-    /// `a / b` of positions (u32): the operands promise that none of their parts wrapped, so that `(q * k + m) / k` may be
-    /// taken to be `q`. Never of the user's numbers, whose products wrap.
+    /// `a / b` of positions (u32): the operands promise that none of their parts wrapped, so that `(q * k + m) / k` may
+    /// be taken to be `q`. Never of the user's numbers, whose products wrap.
     IndexDiv,
     /// `a % b` of positions, with the same promise.
     IndexRem,

@@ -1,29 +1,30 @@
 //! Steps over arrays so large that no kernel could bind them, as several plain ones.
 //!
-//! An array larger than a binding takes several: its windows. Where the windows of all arrays together are more than a kernel
-//! may bind, each array has to be bound a part at a time, and the host has to know which parts belong together. So what a
-//! step does at once is taken apart:
+//! An array larger than a binding takes several: its windows. Where the windows of all arrays together are more than a
+//! kernel may bind, each array has to be bound a part at a time, and the host has to know which parts belong together.
+//! So what a step does at once is taken apart:
 //!
-//! - what is read of a large array at a computed position is *fetched* first: by a map whose value is that load, or that
-//!   search for a row, and nothing else. It runs once for each part of the array, and stores what the part has;
+//! - what is read of a large array at a computed position is *fetched* first: by a map whose value is that load, or
+//!   that search for a row, and nothing else. It runs once for each part of the array, and stores what the part has;
 //! - what a scan, a sort, a reduction is given is stored first, so that its kernel reads it at its own positions;
 //! - a count that the device knows becomes an array of one element;
 //! - a compaction becomes a search in the ranks of its marks; a sort of rows two sorts, by key and then by row.
 //!
-//! What remains reads large arrays at positions that the host knows, or one of them at any. This is the way of last resort:
-//! it stores and reads what would otherwise stay in registers. A number that was stored and loaded is the number, so that no
-//! bit changes. A hash is refused where it binds too many windows.
+//! What remains reads large arrays at positions that the host knows, or one of them at any. This is the way of last
+//! resort: it stores and reads what would otherwise stay in registers. A number that was stored and loaded is the
+//! number, so that no bit changes. A hash is refused where it binds too many windows.
 
 use std::collections::HashMap;
 
 use super::digest::{Digest, DigestSet};
-use super::expr::{Expr, ExprKind};
+use super::expr::Expr;
 use super::extent::Extent;
 use super::fetch::is_own;
 use super::marks::Marks;
 use super::node::{Node, Product, Recipe, Rows};
-use super::plan::{PlanLimits, Step, as_own_row, for_each_expr};
+use super::plan::{PlanLimits, Step};
 use super::row_pass::{RowPass, RowResult};
+use super::step::Reading;
 use super::unfused::Unfused;
 
 /// The step, after those that store what it reads. `done` are the nodes that steps so far compute.
@@ -220,26 +221,8 @@ impl Plain<'_> {
 
 /// The step with what it reads and looks at, as its expressions say.
 pub(super) fn finished(mut step: Step) -> Step {
-    let mut own_row = None;
-    step.checks.clear();
-    step.reads.extend(step.recipe.array().cloned());
-    for e in step.recipe.exprs().into_iter().chain(&step.live) {
-        for_each_expr(e, &mut |e| {
-            if let Some(n) = e.node()
-                && !step.reads.contains(n)
-            {
-                step.reads.push(n.clone());
-            }
-            if let ExprKind::Checked(check, ..) = e.kind()
-                && !step.checks.contains(check)
-            {
-                step.checks.push(check.clone());
-            }
-            if own_row.is_none() {
-                own_row = as_own_row(e).map(|(splits, inner)| (splits.clone(), inner));
-            }
-        });
-    }
+    let Reading { reads, checks, own_row } = Reading::of(&step.recipe, step.live.as_ref());
+    (step.reads, step.checks) = (reads, checks);
     // Arrays that exist need no reason, others mostly have theirs.
     for n in step.reads.iter().filter(|n| n.stored().is_none()) {
         step.kept.note(n, Some(Unfused::StorageBuffers));
@@ -269,10 +252,15 @@ mod tests {
         Node::source(backend, dtype, len, Arc::new(()))
     }
 
-    /// The kinds of the steps that the node takes where a binding has 8 KiB.
-    fn kinds(node: &Node) -> Vec<&'static str> {
+    /// The steps that the node takes where a binding has 8 KiB.
+    fn windowed_steps(node: &Node) -> Vec<Step> {
         let limits = PlanLimits { max_binding: 8 << 10, ..PlanLimits::of_core_webgpu(Longs::Native) };
-        let steps = plan(std::slice::from_ref(node), limits).steps;
+        plan(std::slice::from_ref(node), limits).steps
+    }
+
+    /// The kinds of these steps.
+    fn kinds(node: &Node) -> Vec<&'static str> {
+        let steps = windowed_steps(node);
         assert!(steps.iter().all(|s| s.limits.windows(s.out.bytes()) > 1 || s.out.extent().capacity() <= 1));
         let kind = |s: &Step| match (&s.recipe, s.fetches()) {
             (Recipe::Map { .. }, Some(_)) => "fetch",
@@ -297,6 +285,21 @@ mod tests {
         // A condition stays with its reader.
         let checked = place.clone().checked(Check::new("test", "it is even"), place.rem(Expr::u32(2)).eq(Expr::u32(0)));
         assert_eq!(kinds(&map(Expr::load(&x, checked))), ["fetch", "map"]);
+    }
+
+    #[test]
+    fn the_reader_of_what_is_fetched_looks_at_the_conditions() {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        let (x, at) = (source(&backend, DType::F32, N), source(&backend, DType::U32, N));
+        let place = Expr::load(&at, Expr::index());
+        let (even, within) = (Check::new("test", "it is even"), Check::new("test", "it is within"));
+        let is_even = place.clone().rem(Expr::u32(2)).eq(Expr::u32(0));
+        let is_within = place.clone().lt(Expr::u32(N)).checked(even.clone(), is_even);
+        let value = Expr::load(&x, place.checked(within.clone(), is_within));
+        let steps = windowed_steps(&Node::map(&backend, "test", Extent::known(N), value, &[]));
+        let [fetch, reader] = steps.as_slice() else { panic!("{steps:?}") };
+        assert!(fetch.fetches() == Some(&x) && fetch.checks.is_empty(), "{fetch:?}");
+        assert_eq!(reader.checks, [even, within], "the condition on the condition first");
     }
 
     #[test]

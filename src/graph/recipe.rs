@@ -98,8 +98,8 @@ pub(crate) enum Recipe {
         /// How many.
         count: Extent,
     },
-    /// `out[j * inner + d]` is the reduction of `value` over the elements of the row of `j` up to and with `j`, number `d`:
-    /// an inclusive scan of each row. `value` is an expression in the flat position `j * inner + d`.
+    /// `out[j * inner + d]` is the reduction of `value` over the elements of the row of `j` up to and with `j`, number
+    /// `d`: an inclusive scan of each row. `value` is an expression in the flat position `j * inner + d`.
     RowScan {
         /// The monoid.
         op: ReduceOp,

@@ -10,10 +10,11 @@ pub(crate) enum Reducer {
     Op(ReduceOp),
     /// The greatest float; -inf for an empty row, NaN if any value is NaN.
     Greatest,
-    /// The sum of the exponentials of the floats less the greatest; 0 for an empty row. NaN if any value is NaN or +inf;
-    /// where all are -inf, their number.
+    /// The sum of the exponentials of the floats less the greatest; 0 for an empty row. NaN if any value is NaN or
+    /// +inf; where all are -inf, their number.
     SumOfExps,
-    /// The sum of the squares of what the floats deviate from their mean; 0 for an empty row, NaN if a value is not finite.
+    /// The sum of the squares of what the floats deviate from their mean; 0 for an empty row, NaN if a value is not
+    /// finite.
     Deviations,
 }
 
@@ -28,8 +29,8 @@ impl From<ReduceOp> for Reducer {
 pub(crate) enum Accumulator {
     /// One value.
     Op(ReduceOp),
-    /// The greatest value, as an integer of the same order, and the sum of the exponentials relative to it. Two sums are
-    /// brought to the greater of their greatest values with one exponential (Milakov and Gimelshein 2018).
+    /// The greatest value, as an integer of the same order, and the sum of the exponentials relative to it. Two sums
+    /// are brought to the greater of their greatest values with one exponential (Milakov and Gimelshein 2018).
     Exps,
     /// How many values; one of them; how far their mean is from it; the sum of the squared deviations from their mean.
     /// Merged as by Chan, Golub and LeVeque (1979), with the mean in two parts: numbers that are large and differ

@@ -24,14 +24,14 @@ impl KnownLengths {
     }
 }
 
-/// The lengths at which a kernel ends that works on one row at a time: the blocks of row reductions and scans by their widths,
-/// and the rows that a workgroup sorts.
+/// The lengths at which a kernel ends that works on one row at a time: the blocks of row reductions and scans by their
+/// widths, and the rows that a workgroup sorts.
 const CLASSES: [u32; 5] = [64, 128, 256, 512, 896];
 
 /// The class of rows of which none is longer: the longest row that no kernel tells from it.
 ///
-/// What is planned depends on the class alone, so that a batch whose longest row is a little longer than the last one's is planned
-/// no other way.
+/// What is planned depends on the class alone, so that a batch whose longest row is a little longer than the last one's
+/// is planned no other way.
 pub(crate) fn class(longest: u32) -> u32 {
     CLASSES.into_iter().find(|&class| longest <= class).unwrap_or(u32::MAX)
 }

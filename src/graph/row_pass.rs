@@ -9,6 +9,11 @@ use super::step::Step;
 /// Longest row that a workgroup reduces at once, for one number an element: longer ones take more kernels.
 pub(crate) const BLOCK: u32 = 256;
 
+/// Most bytes that a pass keeps of a row. A workgroup keeps that for each of 264 lanes where its tile is the smallest,
+/// and for two rows more; its lists of rows and blocks leave 14,276 bytes of 16 KiB, the memory that every device has.
+/// So it is 14,276 / 266, in whole words.
+pub(crate) const MAX_STATE: usize = 52;
+
 /// One reduction of a pass.
 #[derive(Debug)]
 pub(crate) struct RowResult {

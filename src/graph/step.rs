@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::digest::DigestSet;
 use super::expr::{Check, Expr, ExprKind};
-use super::node::{Node, Recipe, for_each_node};
-use super::plan::for_each_expr;
+use super::node::{Node, Recipe};
 use super::row_pass::RowPass;
 use super::unfused::Kept;
+use super::walk::{arrays, for_each_expr};
 use crate::tuning::Tuning;
 
 /// What a kernel of the backend may use.
@@ -93,8 +93,8 @@ impl Step {
         }
     }
 
-    /// The arrays that a map reads at the position of its own element, and nowhere else. They may end before the elements do, which
-    /// then choose something else.
+    /// The arrays that a map reads at the position of its own element, and nowhere else. They may end before the
+    /// elements do, which then choose something else.
     pub(crate) fn at_own_position(&self) -> DigestSet {
         let (Recipe::Map { value, .. } | Recipe::Assert { ok: value, .. }) = &self.recipe else {
             return DigestSet::default();
@@ -112,11 +112,69 @@ impl Step {
             _ => elsewhere.extend(e.node().map(Node::digest)),
         });
         for e in self.live.iter().chain(count) {
-            for_each_node(e, &mut |n| {
-                elsewhere.insert(n.digest());
-            });
+            elsewhere.extend(arrays(e));
         }
         at_own.difference(&elsewhere).copied().collect()
+    }
+}
+
+impl Step {
+    /// The step with a map of what it has `made` in it: its pass computes the map's node, and depends on all that
+    /// either depended on.
+    pub(super) fn with_map(self, map: Self, made: &[Node], pass: RowPass) -> Self {
+        let (mut reads, mut checks, mut after) = (self.reads, self.checks, self.after);
+        let is_other = |n: &Node| !made.contains(n);
+        merge(&mut reads, map.reads.into_iter().filter(is_other));
+        merge(&mut checks, map.checks);
+        merge(&mut after, map.after.into_iter().filter(is_other));
+        let (mut fused, mut kept) = (map.fused, map.kept);
+        fused.extend(self.fused);
+        kept.extend(self.kept);
+        Self { out: map.out, pass: Some(pass), live: map.live, reads, checks, after, fused, kept, ..self }
+    }
+}
+
+/// Adds what is not there yet.
+pub(super) fn merge<T: PartialEq>(into: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for x in more {
+        if !into.contains(&x) {
+            into.push(x);
+        }
+    }
+}
+
+/// What a recipe whose expressions are resolved reads and looks at.
+pub(super) struct Reading {
+    /// The arrays, in order of first use.
+    pub(super) reads: Vec<Node>,
+    /// The conditions.
+    pub(super) checks: Vec<Arc<Check>>,
+    /// The partition, with its inner width, that the row of the current element is first asked for in.
+    pub(super) own_row: Option<(Node, u32)>,
+}
+
+impl Reading {
+    /// Of the recipe, and of the live count of what it computes.
+    pub(super) fn of(recipe: &Recipe, live: Option<&Expr>) -> Self {
+        let mut out = Self { reads: recipe.array().cloned().into_iter().collect(), checks: Vec::new(), own_row: None };
+        for e in recipe.exprs().into_iter().chain(live) {
+            for_each_expr(e, &mut |e| {
+                if let ExprKind::Checked(check, ..) = e.kind()
+                    && !out.checks.contains(check)
+                {
+                    out.checks.push(check.clone());
+                }
+                if let Some(n) = e.node()
+                    && !out.reads.contains(n)
+                {
+                    out.reads.push(n.clone());
+                }
+                if out.own_row.is_none() {
+                    out.own_row = e.as_own_row().map(|(splits, inner)| (splits.clone(), inner));
+                }
+            });
+        }
+        out
     }
 }
 

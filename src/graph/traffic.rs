@@ -2,8 +2,8 @@
 //!
 //! Counts are made at capacities, the sizes that the host knows. Each distinct load of an expression counts: an array
 //! read at positions counts its elements as often as they are read there, but at most the array once, since positions
-//! in rows hit each element once; an array read at indices that are data counts every access, unless it is a table of up
-//! to 4 MiB, which the caches hold. Splits count once.
+//! in rows hit each element once; an array read at indices that are data counts every access, unless it is a table of
+//! up to 4 MiB, which the caches hold. Splits count once.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,9 @@ use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
 use super::marks;
 use super::node::{Node, Recipe, Rows};
-use super::plan::{Plan, Step, for_each_expr};
+use super::plan::{Plan, Step};
 use super::row_pass::{BLOCK, in_long_rows};
+use super::walk::for_each_expr;
 
 /// Tables up to this size count once, however often they are read.
 const CACHED_TABLE: u64 = 4 << 20;
@@ -153,8 +154,8 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     match &step.recipe {
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
         Recipe::RowScan { .. } => {
-            // Scratch of more than one element is there for rows of several blocks: their results are written twice, and
-            // the partials are scanned in between.
+            // Scratch of more than one element is there for rows of several blocks: their results are written twice,
+            // and the partials are scanned in between.
             let again = if scratch_bytes > step.out.dtype().size() as u64 { written } else { 0 };
             Traffic { read: read + again + 2 * scratch_bytes, written: written + again + 2 * scratch_bytes }
         }

@@ -18,7 +18,8 @@ pub enum Unfused {
     Requested,
     /// Several read it, and computing it once more for each takes longer than reading it.
     SeveralReaders,
-    /// Its reader takes it at computed positions, perhaps the same one many times, and it is too dear to compute each time.
+    /// Its reader takes it at computed positions, perhaps the same one many times, and it is too dear to compute each
+    /// time.
     ComputedPositions,
     /// Its reader evaluates what it is given several times an element, as a scan, a sort, a product and a hash do.
     EvaluatedOften,
@@ -88,8 +89,8 @@ impl Kept {
         }
     }
 
-    /// Notes why the end of the kernel that makes the array is not where its reader is computed. A reduction whose reader
-    /// could not be meant has ended its kernel, and nothing more.
+    /// Notes why the end of the kernel that makes the array is not where its reader is computed. A reduction whose
+    /// reader could not be meant has ended its kernel, and nothing more.
     pub(super) fn refine(&mut self, node: &Node, why: Unfused) {
         let is_more = !matches!(why, Unfused::EndsKernel(_));
         if let Some(known) = self.0.iter_mut().find(|(digest, _)| is_more && *digest == node.digest()) {

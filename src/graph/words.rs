@@ -2,8 +2,8 @@
 
 use std::hash::Hasher;
 
-/// Hands on what is hashed instead of hashing it: a word for each number, and for bytes their number and a word for each eight.
-/// Values of one type that are not equal give different words.
+/// Hands on what is hashed instead of hashing it: a word for each number, and for bytes their number and a word for
+/// each eight. Values of one type that are not equal give different words.
 pub(super) struct InWords<F>(pub(super) F);
 
 impl<F: FnMut(u64)> Hasher for InWords<F> {

@@ -1,9 +1,9 @@
 //! The inverse functions of sine, cosine and tangent.
 //!
-//! `atan`: the argument is moved to within 7/16 of zero by `atan(x) = atan(c) + atan((x - c) / (1 + c x))` with a `c` of 0, 1/2, 1, 3/2
-//! or infinity (the scheme of fdlibm), then a polynomial. `asin` and `acos`: a polynomial up to 1/2, beyond it
-//! `asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2))` with the root in two parts. Below 1 ulp; `atan2`, which rounds a quotient first,
-//! below 2.
+//! `atan`: the argument is moved to within 7/16 of zero by `atan(x) = atan(c) + atan((x - c) / (1 + c x))` with a `c`
+//! of 0, 1/2, 1, 3/2 or infinity (the scheme of fdlibm), then a polynomial. `asin` and `acos`: a polynomial up to 1/2,
+//! beyond it `asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2))` with the root in two parts. Below 1 ulp; `atan2`, which
+//! rounds a quotient first, below 2.
 
 use super::coefficients::{ASIN, ATAN, ATAN_HALF, ATAN_THREE_HALVES, PI_2, PI_4};
 use super::machine::{Float, Word};

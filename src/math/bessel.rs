@@ -1,7 +1,8 @@
 //! Modified Bessel functions of the first kind, orders 0 and 1, and the same times `exp(-|x|)`.
 //!
-//! With `u = 1 / (|x| + 3)`, `exp(-|x|) I0(x) = sqrt(u) p(u)` and `exp(-|x|) I1(x) = x u sqrt(u) p(u)` with polynomials that
-//! vary little: three pieces for all `x`. All factors, and the exponential for the functions that are not scaled, are in two parts.
+//! With `u = 1 / (|x| + 3)`, `exp(-|x|) I0(x) = sqrt(u) p(u)` and `exp(-|x|) I1(x) = x u sqrt(u) p(u)` with polynomials
+//! that vary little: three pieces for all `x`. All factors, and the exponential for the functions that are not scaled,
+//! are in two parts.
 
 use super::exp::Reduced;
 use super::machine::{Float, Word};

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Writes src/math/coefficients.rs: polynomial coefficients for the functions of src/math.
 
-Usage: python3 src/math/coefficients.py | rustfmt --edition 2024 --config-path . > src/math/coefficients.rs    (needs mpmath)
+Usage: python3 src/math/coefficients.py | rustfmt --edition 2024 --config-path . > src/math/coefficients.rs
+(needs mpmath)
 
-Each polynomial interpolates its function in Chebyshev's points, which is within a small factor of the best polynomial of that
-degree; the degree is the smallest whose error, times the weight it has in the result, is below 2^-(p + 5) of the result.
+Each polynomial interpolates its function in Chebyshev's points, which is within a small factor of the best polynomial
+of that degree; the degree is the smallest whose error, times the weight it has in the result, is below 2^-(p + 5) of
+the result.
 """
 from mpmath import mp, mpf, chebyfit, exp, log, sin, cos, atan, asin, sinh, erf, erfc, sqrt, pi, polyval, floor
 

@@ -1,9 +1,9 @@
 //! Division and square root, rounded correctly, out of additions, multiplications and integers.
 //!
-//! A float estimate, by Newton's iteration from a straight line (or from a shift of the bits), is right to a few units of the last
-//! place. It is lowered a little and then corrected by an exact integer remainder, so that it does not matter how precisely the
-//! estimate was computed: a driver may contract or reorder it. 0.5 ulp, for all arguments. Both backends agree by construction
-//! with IEEE 754, so the native backend uses the machine's own instructions.
+//! A float estimate, by Newton's iteration from a straight line (or from a shift of the bits), is right to a few units
+//! of the last place. It is lowered a little and then corrected by an exact integer remainder, so that it does not
+//! matter how precisely the estimate was computed: a driver may contract or reorder it. 0.5 ulp, for all arguments.
+//! Both backends agree by construction with IEEE 754, so the native backend uses the machine's own instructions.
 
 use super::machine::{Float, Word};
 
@@ -12,8 +12,8 @@ pub(super) const REM_F32: &str = include_str!("rem_f32.wgsl");
 /// The same in 64 bits.
 pub(super) const REM_F64: &str = include_str!("rem_f64.wgsl");
 
-/// Packs a magnitude, `quotient * 2^(exponent - bias - P)` and a little more where `inexact`, to nearest even; `quotient` has
-/// `P + 1` bits.
+/// Packs a magnitude, `quotient * 2^(exponent - bias - P)` and a little more where `inexact`, to nearest even;
+/// `quotient` has `P + 1` bits.
 #[inline(always)]
 fn pack<F: Float>(quotient: F::Word, exponent: F::Word, inexact: F::Mask) -> F::Word {
     let one = F::Word::lit(1);

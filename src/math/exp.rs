@@ -1,8 +1,8 @@
 //! The exponential function, and `exp(x) - 1`.
 //!
-//! `x = n ln(2) + r` with the constant in two parts (Cody and Waite), `|r| <= ln(2) / 2`; `exp(r) = 1 + r + r^2 q(r)` with a
-//! polynomial `q`; the result is scaled by `2^n` in two steps, so that a subnormal result is rounded once.
-//! Below 1 ulp, below 1.5 ulp for `expm1`; all arguments.
+//! `x = n ln(2) + r` with the constant in two parts (Cody and Waite), `|r| <= ln(2) / 2`; `exp(r) = 1 + r + r^2 q(r)`
+//! with a polynomial `q`; the result is scaled by `2^n` in two steps, so that a subnormal result is rounded once. Below
+//! 1 ulp, below 1.5 ulp for `expm1`; all arguments.
 
 use super::coefficients::{EXP, LN_2, LOG2_E};
 use super::machine::{Float, Word};

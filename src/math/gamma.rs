@@ -1,13 +1,14 @@
 //! The logarithm of the gamma function's magnitude, and its derivative.
 //!
-//! Below 7/2 `lgamma` is `z p(z)` around 2, with `z` the distance from the nearest of 0, 1, 2 and 3, and the recurrence's logarithm;
-//! from there on Stirling's series with the logarithm in two parts. The zeros at 1 and 2 are factors, so that the relative error
-//! stays below 2 ulp for all positive arguments. Negative ones are reflected, `|gamma(-a) gamma(a)| = pi / (a |sin(pi a)|)`: the
-//! error is relative to the terms, whose difference vanishes near the zeros.
+//! Below 7/2 `lgamma` is `z p(z)` around 2, with `z` the distance from the nearest of 0, 1, 2 and 3, and the
+//! recurrence's logarithm; from there on Stirling's series with the logarithm in two parts. The zeros at 1 and 2 are
+//! factors, so that the relative error stays below 2 ulp for all positive arguments. Negative ones are reflected,
+//! `|gamma(-a) gamma(a)| = pi / (a |sin(pi a)|)`: the error is relative to the terms, whose difference vanishes near
+//! the zeros.
 //!
-//! `digamma` is `d p(d)` on [1, 2] with `d` the distance from its positive root, whose low part is known; the recurrence
-//! leads there from (0, 3), and the logarithm and a series in `1 / x^2` do the rest. Negative arguments are reflected by
-//! `pi cot(pi x)`, with an error relative to the terms again.
+//! `digamma` is `d p(d)` on [1, 2] with `d` the distance from its positive root, whose low part is known; the
+//! recurrence leads there from (0, 3), and the logarithm and a series in `1 / x^2` do the rest. Negative arguments are
+//! reflected by `pi cot(pi x)`, with an error relative to the terms again.
 
 use super::log::Argument;
 use super::machine::{Float, Word};
@@ -29,8 +30,8 @@ pub(super) fn lgamma<F: Float>(x: F) -> F {
     let z = a - choose([zero, one, F::lit(2.0), three, three]);
     let (near, near_low) = times((z, zero), evaluate(&LGAMMA, &[], (z, zero)));
 
-    // Of what the logarithm is taken: gamma(2 + z) times or over it is gamma(a). The reflection of a small argument would divide by
-    // it once more.
+    // Of what the logarithm is taken: gamma(2 + z) times or over it is gamma(a). The reflection of a small argument
+    // would divide by it once more.
     let (next, next_low) = sum(one, a);
     let (rising, e) = product(a, next);
     let first = F::select(x.negative(), next, rising);

@@ -1,11 +1,13 @@
-//! Around the normal distribution: the complementary error function, and the inverse functions of both error functions and of the
-//! distribution itself.
+//! Around the normal distribution: the complementary error function, and the inverse functions of both error functions
+//! and of the distribution itself.
 //!
-//! `erfc(x)` is `1 - erf(x)` below 1/2, and `exp(-x^2) q(u) u` with `u = 1 / (x + 2)` from there, with every factor in two parts
-//! (a single polynomial for all `x`, after Shepherd and Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x", 1981).
+//! `erfc(x)` is `1 - erf(x)` below 1/2, and `exp(-x^2) q(u) u` with `u = 1 / (x + 2)` from there, with every factor in
+//! two parts (a single polynomial for all `x`, after Shepherd and Laframboise, "Chebyshev approximation of (1 + 2x)
+//! exp(x^2) erfc x", 1981).
 //!
-//! The inverse functions go by `w = -log(1 - y^2)` and `s = sqrt(w)` (Giles, "Approximating the erfinv function", 2010): `y p(w)` for
-//! `w < 6`, and `s` and a little beyond. The tail of a small `q = 1 - y` has no end before the least float.
+//! The inverse functions go by `w = -log(1 - y^2)` and `s = sqrt(w)` (Giles, "Approximating the erfinv function",
+//! 2010): `y p(w)` for `w < 6`, and `s` and a little beyond. The tail of a small `q = 1 - y` has no end before the
+//! least float.
 
 use super::coefficients::ERF;
 use super::exp::Reduced;

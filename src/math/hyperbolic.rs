@@ -1,7 +1,8 @@
 //! Hyperbolic functions and their inverses, from the exponential and the logarithm.
 //!
-//! `sinh` and `cosh` are half of `exp(|x|) -+ exp(-|x|)`, with a polynomial for `sinh` below 1; `tanh` is a quotient of `exp(2 x) - 1` in
-//! two parts. The inverses are logarithms, whose arguments carry their rounding errors along. Below 2 ulp; most below 1.
+//! `sinh` and `cosh` are half of `exp(|x|) -+ exp(-|x|)`, with a polynomial for `sinh` below 1; `tanh` is a quotient of
+//! `exp(2 x) - 1` in two parts. The inverses are logarithms, whose arguments carry their rounding errors along. Below 2
+//! ulp; most below 1.
 
 use super::coefficients::SINH;
 use super::exp::{Reduced, clamped, expm1_parts};

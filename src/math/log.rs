@@ -1,15 +1,17 @@
 //! Logarithms: natural, of `1 + x`, and to base 2.
 //!
 //! `x = 2^k (1 + f)` with `1 + f` between the roots of 1/2 and 2; with `s = f / (2 + f)` and `w = s^2`,
-//! `log(1 + f) = 2 s + s w (2 / 3 + w p(w))`, put together as `f - (f^2/2 - s (f^2/2 + ...))` so that the leading term is exact
-//! (the scheme of fdlibm's `log`; the polynomial is ours). Corrections of the argument enter by the derivative, `1 / (1 + f)`, of
-//! which a few percent suffice. Below 1 ulp for all arguments. For powers there is a version in two parts, to about `2^-(P + 10)`.
+//! `log(1 + f) = 2 s + s w (2 / 3 + w p(w))`, put together as `f - (f^2/2 - s (f^2/2 + ...))` so that the leading term
+//! is exact (the scheme of fdlibm's `log`; the polynomial is ours). Corrections of the argument enter by the
+//! derivative, `1 / (1 + f)`, of which a few percent suffice. Below 1 ulp for all arguments. For powers there is a
+//! version in two parts, to about `2^-(P + 10)`.
 
 use super::coefficients::{LN_2, LOG, LOG2_E, RECIPROCAL, TWO_THIRDS};
 use super::machine::{Float, Word};
 use super::parts::{product, quick_sum, quotient, sum};
 
-/// `log(2^k (1 + f + rest))`, where `f` is between `sqrt(1/2) - 1` and `sqrt(2) - 1`, and `rest` is below its last place.
+/// `log(2^k (1 + f + rest))`, where `f` is between `sqrt(1/2) - 1` and `sqrt(2) - 1`, and `rest` is below its last
+/// place.
 pub(super) struct Argument<F: Float> {
     pub k: F::Word,
     pub f: F,
@@ -69,7 +71,8 @@ impl<F: Float> Argument<F> {
         whole - (less - self.f)
     }
 
-    /// The logarithm in two parts, of which the lower one is right to a few bits: its error is below a tenth of the last place of `f`.
+    /// The logarithm in two parts, of which the lower one is right to a few bits: its error is below a tenth of the
+    /// last place of `f`.
     #[inline(always)]
     pub(super) fn log_parts(&self) -> (F, F) {
         let (whole, less) = self.terms();

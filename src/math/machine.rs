@@ -1,19 +1,20 @@
 //! The machine that the functions of this module are written for.
 //!
-//! A function such as [`exp`](super::exp::exp) is generic over [`Float`]: plain numbers ([`native`](super::native)) compute it,
-//! registers of a shader ([`wgsl`](super::wgsl)) write it down as text. Both do the same operations in the same order, so both get
-//! the same bits, provided that a program keeps to three rules:
+//! A function such as [`exp`](super::exp::exp) is generic over [`Float`]: plain numbers ([`native`](super::native))
+//! compute it, registers of a shader ([`wgsl`](super::wgsl)) write it down as text. Both do the same operations in the
+//! same order, so both get the same bits, provided that a program keeps to three rules:
 //!
-//! * floats are only added, subtracted and multiplied (IEEE 754, to nearest); [`Float::over`] and the other calls are rounded
-//!   correctly on either side;
-//! * what a NaN or an infinity does to an intermediate value never matters: special cases are told apart by their **bits**, and
-//!   selected at the end. A shading language may compare, add and fold NaNs as it likes;
-//! * there are no branches: both sides of a [`select`](Float::select) are computed. Shift amounts must be below the width even
-//!   where the outcome is thrown away.
+//! * floats are only added, subtracted and multiplied (IEEE 754, to nearest); [`Float::over`] and the other calls are
+//!   rounded correctly on either side;
+//! * what a NaN or an infinity does to an intermediate value never matters: special cases are told apart by their
+//!   **bits**, and selected at the end. A shading language may compare, add and fold NaNs as it likes;
+//! * there are no branches: both sides of a [`select`](Float::select) are computed. Shift amounts must be below the
+//!   width even where the outcome is thrown away.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Neg, Not, Sub};
 
-/// Numbers which differ by the width of the float they are for: a polynomial from its constant term up, or a constant in parts.
+/// Numbers which differ by the width of the float they are for: a polynomial from its constant term up, or a constant
+/// in parts.
 pub(super) struct Coefficients {
     /// For f32.
     pub single: &'static [f64],

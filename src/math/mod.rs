@@ -1,10 +1,12 @@
 //! Elementary functions, written once for every backend.
 //!
-//! Each is a program over the operations of [`machine`]: additions, multiplications, selections and bits. [`native`] computes it and
-//! [`wgsl`] writes it as a shader function, and both give the same bits (but for the payload of a NaN). Division, square root,
-//! remainder and rounding are exact on both sides, where the native one is the standard library's.
+//! Each is a program over the operations of [`machine`]: additions, multiplications, selections and bits. [`native`]
+//! computes it and [`wgsl`] writes it as a shader function, and both give the same bits (but for the payload of a NaN).
+//! Division, square root, remainder and rounding are exact on both sides, where the native one is the standard
+//! library's.
 //!
-//! How far a result may be from the exact one, in units of its last place, for f32 and for f64; the tests read the bounds here.
+//! How far a result may be from the exact one, in units of its last place, for f32 and for f64; the tests read the
+//! bounds here.
 //!
 //! | function | bound | |
 //! |---|---|---|
@@ -214,7 +216,8 @@ impl MathFn {
     }
 }
 
-/// Applies `$run` to the program of a function of one argument; `$own` lists the functions that each backend has in its own way.
+/// Applies `$run` to the program of a function of one argument; `$own` lists the functions that each backend has in its
+/// own way.
 macro_rules! unary_program {
     ($f:expr, $run:ident, $float:ty, {$($own:ident => $program:expr),*}) => {
         match $f {
@@ -347,7 +350,8 @@ fn record<const BITS: u32>(f: MathFn) -> Source {
         binary_program!(f, write_two, R<BITS>, { Div => divide::divide })
     } else {
         unary_program!(f, write, R<BITS>, {
-            Sqrt => divide::square_root, Floor => round::floor, Ceil => round::ceil, Trunc => round::trunc, Rint => round::rint
+            Sqrt => divide::square_root,
+            Floor => round::floor, Ceil => round::ceil, Trunc => round::trunc, Rint => round::rint
         })
     }
 }
@@ -369,8 +373,8 @@ pub(crate) fn wgsl_name(f: MathFn, dtype: DType) -> &'static str {
     &source(f, dtype).0
 }
 
-/// The text that defines a function. The module defines `fn rg_zero() -> u32`, a zero that its compiler does not know to be one, and
-/// the functions of [`wgsl_depends`].
+/// The text that defines a function. The module defines `fn rg_zero() -> u32`, a zero that its compiler does not know
+/// to be one, and the functions of [`wgsl_depends`].
 pub(crate) fn wgsl_source(f: MathFn, dtype: DType) -> &'static str {
     &source(f, dtype).1.text
 }

@@ -1,9 +1,9 @@
 //! Floats of 16 bits: their widening, which is exact, and the one rounding that brings a result back.
 //!
 //! The arithmetic of f16 and bf16 is that of f32, rounded once. For sums, differences, products, quotients and square
-//! roots that is the correctly rounded result: f32 has more than twice their digits and two more, so that rounding twice
-//! rounds as once. Everything here goes by the bits, so that no driver's own conversion, which may flush or round as it
-//! likes, has a say. The functions in Rust and in WGSL are twins.
+//! roots that is the correctly rounded result: f32 has more than twice their digits and two more, so that rounding
+//! twice rounds as once. Everything here goes by the bits, so that no driver's own conversion, which may flush or round
+//! as it likes, has a say. The functions in Rust and in WGSL are twins.
 
 use half::{bf16, f16};
 
@@ -54,8 +54,8 @@ pub(crate) fn f32_of_bf16(x: bf16) -> f32 {
     f32::from_bits(u32::from(x.to_bits()) << 16)
 }
 
-/// The f32 next to `x` whose last digit is odd, or `x` itself where f32 has it: rounding that to fewer digits rounds `x`
-/// but once.
+/// The f32 next to `x` whose last digit is odd, or `x` itself where f32 has it: rounding that to fewer digits rounds
+/// `x` but once.
 pub(crate) fn f32_to_odd(x: f64) -> f32 {
     let near = x as f32;
     let back = f64::from(near);

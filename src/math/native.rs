@@ -1,4 +1,5 @@
-//! The machine of plain numbers. All of it is inlined, and free of branches, so that loops over slices can be vectorised.
+//! The machine of plain numbers. All of it is inlined, and free of branches, so that loops over slices can be
+//! vectorised.
 
 use std::num::Wrapping;
 

@@ -1,5 +1,6 @@
-//! Numbers in two parts: the unevaluated sum of a float and a correction below its last place (Dekker, "A floating-point technique
-//! for extending the available precision", 1971). Without a fused multiply-add, which shaders do not promise.
+//! Numbers in two parts: the unevaluated sum of a float and a correction below its last place (Dekker, "A
+//! floating-point technique for extending the available precision", 1971). Without a fused multiply-add, which shaders
+//! do not promise.
 
 use super::machine::{Float, Word};
 

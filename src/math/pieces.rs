@@ -1,5 +1,5 @@
-//! Functions in pieces: as many polynomials of equal length, whose coefficients are selected by where the argument is. One evaluation,
-//! instead of one for each piece.
+//! Functions in pieces: as many polynomials of equal length, whose coefficients are selected by where the argument is.
+//! One evaluation, instead of one for each piece.
 
 use super::machine::{Coefficients, Float};
 use super::parts::quick_sum;
@@ -20,8 +20,8 @@ fn choose<F: Float>(here: &[F::Mask], number: impl Fn(usize) -> F) -> F {
     here.iter().enumerate().rev().fold(number(here.len()), |rest, (i, &mask)| F::select(mask, number(i), rest))
 }
 
-/// The function at `x + x_low`, in parts: by the piece of the first mask that holds, by the last where none does. The constant term
-/// has the most of it, so that hardly more than the rounding of the other terms is lost.
+/// The function at `x + x_low`, in parts: by the piece of the first mask that holds, by the last where none does. The
+/// constant term has the most of it, so that hardly more than the rounding of the other terms is lost.
 #[inline(always)]
 pub(super) fn evaluate<F: Float, const N: usize>(pieces: &[Piece; N], here: &[F::Mask], (x, x_low): (F, F)) -> (F, F) {
     let width = usize::from(F::P != 24);

@@ -1,4 +1,5 @@
-//! Powers: `exp(y log(x))` with the logarithm and the product in two parts. Below 1 ulp; special cases as in C and TensorFlow.
+//! Powers: `exp(y log(x))` with the logarithm and the product in two parts. Below 1 ulp; special cases as in C and
+//! TensorFlow.
 
 use super::exp::Reduced;
 use super::log::precise;

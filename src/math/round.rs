@@ -1,5 +1,5 @@
-//! Rounding to whole numbers: floor, ceil, trunc and rint (halves to even). Exact, by the bits; a zero keeps the sign of its
-//! argument. The native backend uses the standard library's, which give the same.
+//! Rounding to whole numbers: floor, ceil, trunc and rint (halves to even). Exact, by the bits; a zero keeps the sign
+//! of its argument. The native backend uses the standard library's, which give the same.
 
 use super::machine::{Float, Word};
 

@@ -4,9 +4,10 @@
 Usage: python3 src/math/special_coefficients.py | rustfmt --edition 2024 --config-path . > src/math/special_coefficients.rs
 (needs mpmath; a minute)
 
-Each polynomial is a truncated Chebyshev series of its function, within a small factor of the best polynomial of that degree. The
-degree is the smallest whose error, relative to the least magnitude of the function and times the share that the polynomial has in
-the result, is below 2^-(p + 4). Pieces among which a program selects coefficient by coefficient are filled up with zeros.
+Each polynomial is a truncated Chebyshev series of its function, within a small factor of the best polynomial of that
+degree. The degree is the smallest whose error, relative to the least magnitude of the function and times the share that
+the polynomial has in the result, is below 2^-(p + 4). Pieces among which a program selects coefficient by coefficient
+are filled up with zeros.
 """
 from mpmath import (
     mp, mpf, besseli, cos, cot, digamma, erfc, euler, exp, expm1, findroot, floor, loggamma, log, pi, psi, sin, sqrt

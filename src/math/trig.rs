@@ -1,10 +1,10 @@
 //! Sine, cosine and tangent.
 //!
-//! Arguments are reduced by Payne and Hanek's method ("Radian reduction for trigonometric functions", 1983): the significand,
-//! an integer, is multiplied by those bits of `2 / pi` that matter modulo 4, taken from a table by a barrel shifter of selects. That
-//! is exact enough for every argument, however large or close to a multiple of `pi / 2`, and needs integers alone. The remainder
-//! is in two parts, and polynomials on `[-pi/4, pi/4]` do the rest. Below 1 ulp; the tangent, below 1.5, is a quotient of
-//! numbers in two parts.
+//! Arguments are reduced by Payne and Hanek's method ("Radian reduction for trigonometric functions", 1983): the
+//! significand, an integer, is multiplied by those bits of `2 / pi` that matter modulo 4, taken from a table by a
+//! barrel shifter of selects. That is exact enough for every argument, however large or close to a multiple of
+//! `pi / 2`, and needs integers alone. The remainder is in two parts, and polynomials on `[-pi/4, pi/4]` do the rest.
+//! Below 1 ulp; the tangent, below 1.5, is a quotient of numbers in two parts.
 
 use super::coefficients::{COS, PI_2, SIN, TWO_OVER_PI};
 use super::machine::{Float, Word};
@@ -17,8 +17,8 @@ fn reduce<F: Float>(x: F) -> (F, F, F::Word) {
     let one = word(1);
     let hidden = one.left(F::P - 1);
     let m = (x.bits() & (hidden - one)) | hidden;
-    // |x| = m 2^e. Bits of weight 2^(1 - e) and below matter; a word of zeros goes before the binary point. Small arguments do not
-    // come here in the end, but must not shift out of range.
+    // |x| = m 2^e. Bits of weight 2^(1 - e) and below matter; a word of zeros goes before the binary point. Small
+    // arguments do not come here in the end, but must not shift out of range.
     let e = x.magnitude().right(F::P - 1) - F::Word::int(F::BIAS + i64::from(F::P) - 1);
     let offset = (e + F::Word::int(i64::from(width) - 2)).most(word(0));
     let mut words: [F::Word; 20] = std::array::from_fn(|i| match (i, width) {

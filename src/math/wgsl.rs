@@ -1,9 +1,9 @@
 //! The machine of registers: it writes a program down as a function in WGSL.
 //!
-//! Registers hold **bits**, words of 32 or 64; a float operation casts to and fro, which costs nothing. Every sum and product is then
-//! exclusively or-ed with a zero that only the run knows. So no compiler may contract a product into a sum, reassociate, cancel a
-//! rounding error, or fold a NaN: between any two float operations there is an integer one it cannot see through. Selections
-//! are made of words too, lest they turn into a `min`.
+//! Registers hold **bits**, words of 32 or 64; a float operation casts to and fro, which costs nothing. Every sum and
+//! product is then exclusively or-ed with a zero that only the run knows. So no compiler may contract a product into a
+//! sum, reassociate, cancel a rounding error, or fold a NaN: between any two float operations there is an integer one
+//! it cannot see through. Selections are made of words too, lest they turn into a `min`.
 //!
 //! Equal expressions share a register, and what the result does not need is left out.
 

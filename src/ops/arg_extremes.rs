@@ -44,8 +44,8 @@ impl Tensor {
     /// The index of the least value along an axis, the first one of several (`tf.argmin`, NumPy's `argmin`).
     ///
     /// i64, shaped as the [reductions](Axes) are; -1 where there are no values. NaN is less than every number, as in
-    /// NumPy; zeros are equal whatever their sign. With ragged dimensions below the axis the index counts the rows that are
-    /// too short as well: it is one along the axis. Two passes over the values and a map of the size of the result.
+    /// NumPy; zeros are equal whatever their sign. With ragged dimensions below the axis the index counts the rows that
+    /// are too short as well: it is one along the axis. Two passes over the values and a map of the size of the result.
     ///
     /// # Errors
     /// `axis` out of range; string values.
@@ -99,8 +99,8 @@ impl Tensor {
 
     /// How many values over the axes are not zero (`tf.math.count_nonzero`).
     ///
-    /// i64; 0 where there are no values. NaN is not zero, both zeros are; of bools it counts those that are true. Shapes
-    /// and cost as for all [reductions](Axes), and a map of the size of the result.
+    /// i64; 0 where there are no values. NaN is not zero, both zeros are; of bools it counts those that are true.
+    /// Shapes and cost as for all [reductions](Axes), and a map of the size of the result.
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.

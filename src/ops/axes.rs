@@ -7,9 +7,9 @@ use crate::tensor::Tensor;
 ///
 /// What all reductions share:
 /// - *Shapes.* A reduced axis disappears, or stays with one row (`keepdims`). Reducing the innermost ragged axis gives
-///   one result a row. Reducing an axis with ragged ones below aligns rows: the k-th result is made of the k-th values of
-///   the rows that have so many, and a row of the result is as long as the longest row that it is made of. No axes at
-///   all: the tensor itself. The result is dense where no ragged dimension is left.
+///   one result a row. Reducing an axis with ragged ones below aligns rows: the k-th result is made of the k-th values
+///   of the rows that have so many, and a row of the result is as long as the longest row that it is made of. No axes
+///   at all: the tensor itself. The result is dense where no ragged dimension is left.
 /// - *Order.* Adjacent axes are reduced as one sequence in flat order, in the fixed order of row reductions: a row's
 ///   result has the same bits on every backend and in every batch. Axes that are not adjacent are reduced run by run,
 ///   the innermost first.

@@ -51,10 +51,10 @@ macro_rules! binary_ops {
         impl Tensor {$(
             $(#[doc = $summary])+
             ///
-            /// Shapes broadcast: dimensions of size 1 are put in front of the operand of lower rank; a uniform dimension
-            /// of size 1 repeats, also over rows of different lengths; ragged rows meet rows of equal lengths only. A
-            /// value meets every element. Empty rows stay empty. The result keeps the partitions of an operand that
-            /// does not repeat.
+            /// Shapes broadcast: dimensions of size 1 are put in front of the operand of lower rank; a uniform
+            /// dimension of size 1 repeats, also over rows of different lengths; ragged rows meet rows of equal lengths
+            /// only. A value meets every element. Empty rows stay empty. The result keeps the partitions of an operand
+            /// that does not repeat.
             ///
             /// # Errors
             #[doc = concat!("Operands of different dtypes or on different devices; a dtype other than ", $dtypes, ";")]
@@ -140,10 +140,11 @@ binary_ops! {
     /// The smaller one; NaN if either is NaN.
     minimum "tf.math.minimum" I32 [2, -3] [1, 3] => I32 [1, -3], |_, a, b| a.min(b);
     /// The square of the difference; integers wrap.
-    squared_difference "tf.math.squared_difference" F32 [5.0, 2.0] [1.0, 3.0] => F32 [16.0, 1.0], |_, a, b| rounded_once([a, b], |[a, b]| {
-        let d = a.sub(b);
-        d.clone().mul(d)
-    });
+    squared_difference "tf.math.squared_difference" F32 [5.0, 2.0] [1.0, 3.0] => F32 [16.0, 1.0],
+        |_, a, b| rounded_once([a, b], |[a, b]| {
+            let d = a.sub(b);
+            d.clone().mul(d)
+        });
 }
 
 binary_ops! {
@@ -165,8 +166,8 @@ impl RaggedTensor<Str> {
 
 binary_ops! {
     Numbers, "numbers", [T: Arithmetic] T => T::Quotient;
-    /// The quotient: of floats in their own type, of integers of 8 and 16 bits in f32, of wider ones in f64. Division by
-    /// zero gives an infinity or NaN.
+    /// The quotient: of floats in their own type, of integers of 8 and 16 bits in f32, of wider ones in f64. Division
+    /// by zero gives an infinity or NaN.
     truediv "tf.math.truediv" I32 [1, -3] [2, 2] => F64 [0.5, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         a.cast(to).quotient(b.cast(to))

@@ -39,7 +39,8 @@ impl Tensor {
         self.repeated_to(OP, &shape)
     }
 
-    /// The elements repeated to the shape of `other`, whose values and dtype do not matter. As [`Tensor::broadcast_to`].
+    /// The elements repeated to the shape of `other`, whose values and dtype do not matter. As
+    /// [`Tensor::broadcast_to`].
     ///
     /// # Errors
     /// As there.

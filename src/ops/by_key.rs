@@ -66,15 +66,17 @@ impl ByKey {
         reduce_rows(backend, name, by, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&self.sorted(inner)))
     }
 
-    /// The numbers of all elements side by side by key, `inner` an element, as positions in the order in which they stand.
+    /// The numbers of all elements side by side by key, `inner` an element, as positions in the order in which they
+    /// stand.
     fn sorted(&self, inner: u32) -> Expr {
         let width = Expr::u32(inner.max(1));
         let element = Expr::load(&self.order, Expr::index().div(width.clone()));
         element.mul(width.clone()).add(Expr::index().rem(width))
     }
 
-    /// For each number (`inner` an element) the scan of `value`, an expression in the number, over the elements of its key:
-    /// as a function of it, by that scan's rule. Costs another sort, which finds each element's place among its like.
+    /// For each number (`inner` an element) the scan of `value`, an expression in the number, over the elements of its
+    /// key: as a function of it, by that scan's rule. Costs another sort, which finds each element's place among its
+    /// like.
     pub(crate) fn scan(
         &self,
         backend: &BackendRef,

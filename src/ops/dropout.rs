@@ -1,5 +1,6 @@
-//! Random zeros, by a generator that counts: Threefry (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
-//! 1, 2, 3", 2011), two words of 32 bits, 20 rounds. It needs nothing but sums, rotations and exclusive ors of words.
+//! Random zeros, by a generator that counts: Threefry (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
+//! as 1, 2, 3", 2011), two words of 32 bits, 20 rounds. It needs nothing but sums, rotations and exclusive ors of
+//! words.
 
 use super::elementwise::{Takes, number, rounded_once};
 use crate::element::FloatElement;
@@ -37,9 +38,9 @@ fn threefry(key: [u32; 2], counter: [Expr; 2]) -> [Expr; 2] {
 impl Tensor {
     /// Each value is 0 with probability `rate`, and divided by `1 - rate` otherwise, so that expected values stay.
     ///
-    /// Which values are dropped depends on the seed and on their flat positions alone: the same on every device, and the
-    /// same again for the same seed, unlike TensorFlow's. Shape and dtype stay, f16 and bf16 rounding once; a rate of 0 gives the tensor as it is; dropped
-    /// NaNs and infinities are 0.
+    /// Which values are dropped depends on the seed and on their flat positions alone: the same on every device, and
+    /// the same again for the same seed, unlike TensorFlow's. Shape and dtype stay, f16 and bf16 rounding once; a rate
+    /// of 0 gives the tensor as it is; dropped NaNs and infinities are 0.
     ///
     /// # Errors
     /// A rate that is not at least 0 and less than 1; a dtype other than floats.

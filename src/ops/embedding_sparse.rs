@@ -43,8 +43,8 @@ impl Tensor {
     /// [`Tensor::embedding_lookup_sparse_weighted`].
     ///
     /// # Errors
-    /// A table that is ragged, a scalar, or not of floats; ids that are no integers, on another device, or not of rank 2
-    /// with ragged rows. At the read: an id that is negative or too large.
+    /// A table that is ragged, a scalar, or not of floats; ids that are no integers, on another device, or not of rank
+    /// 2 with ragged rows. At the read: an id that is negative or too large.
     ///
     /// ```
     /// # use ragged::{Combiner, Device, HostTensor, HostValues};
@@ -106,16 +106,16 @@ impl Tensor {
     /// The rows of this dense table that each row of `ids` names, each times its weight, combined to one:
     /// `[rows, width…]`, dense.
     ///
-    /// The weights stand under the partition of the ids; they are cast to the dtype of the table. Means are over the sum of
-    /// the weights, [`Combiner::SqrtN`] over the root of the sum of their squares; where that is 0, as in a row without
-    /// ids, the result is 0. Sums go in the order of the ids. NaN propagates. A row reduction that reads the table
-    /// itself, one of the weights, and a map over their results.
+    /// The weights stand under the partition of the ids; they are cast to the dtype of the table. Means are over the
+    /// sum of the weights, [`Combiner::SqrtN`] over the root of the sum of their squares; where that is 0, as in a row
+    /// without ids, the result is 0. Sums go in the order of the ids. NaN propagates. A row reduction that reads the
+    /// table itself, one of the weights, and a map over their results.
     ///
     /// TensorFlow: `tf.nn.embedding_lookup_sparse` of ragged ids, with `sp_weights`.
     ///
     /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse`]; weights that are no floats, on another device, or of another shape than the
-    /// ids. Lengths of rows that only the device knows are compared at the read.
+    /// As [`Tensor::embedding_lookup_sparse`]; weights that are no floats, on another device, or of another shape than
+    /// the ids. Lengths of rows that only the device knows are compared at the read.
     ///
     /// ```
     /// # use ragged::{Combiner, Device, HostTensor, HostValues};
@@ -140,13 +140,15 @@ impl Tensor {
         self.combined("embedding_lookup_sparse_weighted", ids, Some(weights), combiner, Missing::Error)
     }
 
-    /// As [`Tensor::embedding_lookup_sparse_weighted`], but negative ids are left out, and rows that have no others give the
-    /// embedding of `default_id`, or zeros. Unless they are summed, so are ids whose weight is not above 0, or is NaN.
+    /// As [`Tensor::embedding_lookup_sparse_weighted`], but negative ids are left out, and rows that have no others
+    /// give the embedding of `default_id`, or zeros. Unless they are summed, so are ids whose weight is not above 0, or
+    /// is NaN.
     ///
     /// TensorFlow: `tf.nn.safe_embedding_lookup_sparse` of ragged ids, with `sparse_weights`.
     ///
     /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse_weighted`], save for negative ids; a `default_id` that the table does not have.
+    /// As [`Tensor::embedding_lookup_sparse_weighted`], save for negative ids; a `default_id` that the table does not
+    /// have.
     ///
     /// ```
     /// # use ragged::{Combiner, Device, HostTensor, HostValues};

@@ -10,9 +10,9 @@ use crate::tensor::{RaggedTensor, Tensor};
 impl Tensor {
     /// The same values under a new dimension of size 1 that becomes dimension `axis`: 0 to the rank, or negative.
     ///
-    /// Above or among the ragged dimensions it is a uniform row partition, below them an inner dimension; a dense tensor
-    /// stays dense. No pass. It waits only for a new dimension in front of a dense tensor whose size the host does not
-    /// know, where that size becomes an inner one.
+    /// Above or among the ragged dimensions it is a uniform row partition, below them an inner dimension; a dense
+    /// tensor stays dense. No pass. It waits only for a new dimension in front of a dense tensor whose size the host
+    /// does not know, where that size becomes an inner one.
     ///
     /// # Errors
     /// An axis out of range.

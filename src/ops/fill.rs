@@ -12,11 +12,11 @@ use crate::shape::RaggedShape;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
-    /// The tensor of that shape, each of whose elements is `value`: a number, a string, or a tensor of rank 0. Its dtype
-    /// is the value's.
+    /// The tensor of that shape, each of whose elements is `value`: a number, a string, or a tensor of rank 0. Its
+    /// dtype is the value's.
     ///
-    /// Under the shape's very partitions. One map, which fuses into what reads it; no wait, but for the bytes of a string
-    /// that only the device has.
+    /// Under the shape's very partitions. One map, which fuses into what reads it; no wait, but for the bytes of a
+    /// string that only the device has.
     ///
     /// # Errors
     /// A tensor that is no scalar, or on another device than the shape; a dtype that the device lacks.
@@ -95,8 +95,8 @@ impl Tensor {
 
 /// Sizes on the device, whoever knows them.
 impl RaggedShape {
-    /// The size of a uniform dimension, an i64 scalar on the device: `DynamicRaggedShape.__getitem__`. One map, no wait.
-    /// [`sizes`](Self::sizes) are those that the host knows.
+    /// The size of a uniform dimension, an i64 scalar on the device: `DynamicRaggedShape.__getitem__`. One map, no
+    /// wait. [`sizes`](Self::sizes) are those that the host knows.
     ///
     /// # Errors
     /// A ragged dimension, whose rows have no length in common; an axis that the shape does not have.

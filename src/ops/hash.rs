@@ -8,8 +8,8 @@ use crate::graph::node::Node;
 use crate::graph::opcode::HashOp;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// Bytes of a string that each of the hashes gets through where a driver ends an invocation's loops after 65,535 turns in
-/// all, as Mesa's software driver does: a turn takes 8 bytes or more, but at 256 KiB one of them was cut short.
+/// Bytes of a string that each of the hashes gets through where a driver ends an invocation's loops after 65,535 turns
+/// in all, as Mesa's software driver does: a turn takes 8 bytes or more, but at 256 KiB one of them was cut short.
 const LONGEST_CHAIN: u32 = 128 << 10;
 
 /// The seed that TensorFlow's `to_hash_bucket` hashes with.
@@ -97,8 +97,8 @@ impl Tensor {
         if self.backend().plan_limits().ends_loops && longest > LONGEST_CHAIN {
             let ok = strings.length(Expr::index()).le(Expr::u32(LONGEST_CHAIN));
             let what = format!(
-                "a string is longer than {LONGEST_CHAIN} bytes, and the driver of {} ends a kernel's long loops: hash it on \
-                 a CPU device",
+                "a string is longer than {LONGEST_CHAIN} bytes, and the driver of {} ends a kernel's long loops: \
+                 hash it on a CPU device",
                 self.backend().name()
             );
             asserts.push(Node::assert(self.backend(), nrows.clone(), ok, Check::new(name, what)));

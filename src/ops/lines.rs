@@ -1,7 +1,7 @@
 //! The lines of a tensor along one axis, and their order.
 //!
-//! A line is what one index along the axis runs over, all others held fixed: a row where the axis is the innermost one, a
-//! column where dimensions lie below it. Lines have places of their own, one line after another; every number has a
+//! A line is what one index along the axis runs over, all others held fixed: a row where the axis is the innermost one,
+//! a column where dimensions lie below it. Lines have places of their own, one line after another; every number has a
 //! place, and the other way round. Along the innermost axis both are the same.
 
 use super::levels::{Levels, Stage};
@@ -34,8 +34,9 @@ pub(crate) struct Lines {
 impl Lines {
     /// The lines along that axis, which the stage reduces.
     ///
-    /// Costs nothing along the innermost axis. Lines of uniform dimensions are arithmetic; those of rows of elements with
-    /// dimensions below have splits of their own; ragged dimensions below need their alignment, and its inverse: a sort.
+    /// Costs nothing along the innermost axis. Lines of uniform dimensions are arithmetic; those of rows of elements
+    /// with dimensions below have splits of their own; ragged dimensions below need their alignment, and its inverse: a
+    /// sort.
     pub(crate) fn new(
         backend: &BackendRef,
         op: &'static str,
@@ -177,8 +178,8 @@ impl Lines {
     /// The stable order of each line by `value` (an expression in the number): for each place the place of the number
     /// that comes there.
     ///
-    /// One sort of rows for numbers of up to 4 bytes, and for those that are made of such, as row lengths are; two for wider
-    /// ones.
+    /// One sort of rows for numbers of up to 4 bytes, and for those that are made of such, as row lengths are; two for
+    /// wider ones.
     pub(crate) fn order(&self, value: &Expr, descending: bool) -> Node {
         let at = Expr::index();
         let mut order: Option<Node> = None;

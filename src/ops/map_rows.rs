@@ -46,8 +46,8 @@ impl Tensor {
     /// What `function` gives for each row of several tensors that have equally many, stacked. As [`Tensor::map_rows`].
     ///
     /// # Errors
-    /// No tensors; tensors on different devices; different numbers of rows, at the read where only the device knows them;
-    /// then as [`Tensor::map_rows`].
+    /// No tensors; tensors on different devices; different numbers of rows, at the read where only the device knows
+    /// them; then as [`Tensor::map_rows`].
     ///
     /// ```
     /// # use ragged::{Axes, Device, RaggedTensor, Tensor};

@@ -41,8 +41,8 @@ impl Tensor {
     /// are handed to it as they are.
     ///
     /// # Errors
-    /// No ragged tensor; partitions that differ; then as [`Tensor::map_flat_values`]. What the host cannot compare is an
-    /// error of the read.
+    /// No ragged tensor; partitions that differ; then as [`Tensor::map_flat_values`]. What the host cannot compare is
+    /// an error of the read.
     ///
     /// # Cost
     /// That of `function`.

@@ -33,9 +33,9 @@ impl Tensor {
     /// whose rows are not as long as the tensor's, at the read where only the device knows.
     ///
     /// # Cost
-    /// Marks (a bit and a rank for each element of the mask, a quarter of a byte), a map over the rows, and a compaction; a
-    /// scan for each ragged dimension below the mask. The mask is worked out once, values are read once and only those
-    /// that stay. Never waits; memory is taken for as many elements as there were.
+    /// Marks (a bit and a rank for each element of the mask, a quarter of a byte), a map over the rows, and a
+    /// compaction; a scan for each ragged dimension below the mask. The mask is worked out once, values are read once
+    /// and only those that stay. Never waits; memory is taken for as many elements as there were.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {

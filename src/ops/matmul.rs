@@ -24,27 +24,28 @@ impl Tensor {
     ///
     /// Shapes:
     /// - two tensors of rank 2: `[i, k]` by `[k, j]` gives `[i, j]`, dense. Ragged ones must be rectangular;
-    /// - a tensor of a higher rank, not transposed, by one matrix: `[.., k]` by `[k, j]` gives `[.., j]`, ragged where the
-    ///   first one is: a product of the flat values. TensorFlow refuses it;
+    /// - a tensor of a higher rank, not transposed, by one matrix: `[.., k]` by `[k, j]` gives `[.., j]`, ragged where
+    ///   the first one is: a product of the flat values. TensorFlow refuses it;
     /// - equal ranks above 2: batch by batch, whose dimensions must be the same, ragged ones row by row. In each batch
     ///   both matrices must be rectangular; their sizes may differ from batch to batch. Dense by dense is dense;
     ///   `[.., (i), k]` by matrices whose dimensions are both uniform gives `[.., (i), j]`; anything else
     ///   `[.., (i), (j)]`, where a size that is the same throughout becomes a uniform partition.
     ///
-    /// The dtype stays: integers wrap, and bytes are added up as words. A matrix without rows fits any number of terms if
-    /// its rows are ragged. A sum without terms is 0. NaN and infinities go by IEEE 754 and stay in their rows and columns.
+    /// The dtype stays: integers wrap, and bytes are added up as words. A matrix without rows fits any number of terms
+    /// if its rows are ragged. A sum without terms is 0. NaN and infinities go by IEEE 754 and stay in their rows and
+    /// columns.
     ///
     /// # Errors
     /// Different dtypes or devices; bools or strings; ranks below 2, or different ones but for the above; batches that
-    /// differ; rows of a matrix that differ in length; as many columns on the left as there are rows on the right: an error
-    /// of the call where the host has the splits, of the read where it does not.
+    /// differ; rows of a matrix that differ in length; as many columns on the left as there are rows on the right: an
+    /// error of the call where the host has the splits, of the read where it does not.
     ///
     /// # Cost
-    /// One product; its tiles are spread evenly whatever the sizes of the batches are. Where these differ: the sums of the
-    /// numbers of tiles and, for `[.., (i), (j)]`, of the lengths of rows. Waits once for the size of the result where only
-    /// the device knows it and nothing bounds it usefully: for `j` of a dense result, for rows by rows both ragged.
-    /// A result is one sum in ascending order, without fused rounding: a function of its row and its column alone, with
-    /// the same bits on every device.
+    /// One product; its tiles are spread evenly whatever the sizes of the batches are. Where these differ: the sums of
+    /// the numbers of tiles and, for `[.., (i), (j)]`, of the lengths of rows. Waits once for the size of the result
+    /// where only the device knows it and nothing bounds it usefully: for `j` of a dense result, for rows by rows both
+    /// ragged. A result is one sum in ascending order, without fused rounding: a function of its row and its column
+    /// alone, with the same bits on every device.
     ///
     /// ```
     /// # use ragged::{Device, HostTensor, HostValues};

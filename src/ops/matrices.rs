@@ -36,8 +36,8 @@ impl<'a> Call<'a> {
 
 /// The matrices of a tensor. Sizes and positions are expressions in the batch.
 ///
-/// Whatever the splits are, `rows * columns` numbers from `start` on are numbers of the batch: a matrix whose rows differ
-/// is an error, but reading it never leaves the array.
+/// Whatever the splits are, `rows * columns` numbers from `start` on are numbers of the batch: a matrix whose rows
+/// differ is an error, but reading it never leaves the array.
 pub(super) struct Matrices {
     pub(super) batches: Extent,
     /// The rows of each batch; none where there is one batch only, of all rows.

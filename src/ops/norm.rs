@@ -14,9 +14,10 @@ impl Tensor {
     /// The root of the sum of the squares of the values over the axes; 0 where there are none
     /// (`tf.math.reduce_euclidean_norm`, and `tf.norm` with an axis).
     ///
-    /// Dtype as [`reduce_mean`](Self::reduce_mean). The values are scaled by a power of 2 about the greatest magnitude, so
-    /// that no square overflows or vanishes, and the norm is as accurate for 1e30 or 1e-30 as for 1. NaN if any value is
-    /// NaN. Shapes and order as for all [reductions](Axes). Two passes over the values and a map of the result's size.
+    /// Dtype as [`reduce_mean`](Self::reduce_mean). The values are scaled by a power of 2 about the greatest magnitude,
+    /// so that no square overflows or vanishes, and the norm is as accurate for 1e30 or 1e-30 as for 1. NaN if any
+    /// value is NaN. Shapes and order as for all [reductions](Axes). Two passes over the values and a map of the
+    /// result's size.
     ///
     /// # Errors
     /// As [`reduce_mean`](Self::reduce_mean).

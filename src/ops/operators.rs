@@ -1,7 +1,7 @@
 //! Operators on tensors.
 //!
-//! Each returns a `Result`, so that a chain reads `((&x + 3)? * &y)?`. The left operand is a tensor or a reference to one,
-//! the right operand one of these or a number; a number on the left is written in its own type.
+//! Each returns a `Result`, so that a chain reads `((&x + 3)? * &y)?`. The left operand is a tensor or a reference to
+//! one, the right operand one of these or a number; a number on the left is written in its own type.
 //!
 //! | operator | element types | is |
 //! |---|---|---|
@@ -82,7 +82,10 @@ macro_rules! operator {
             }
         }
     )+};
-    (one [$($generics:tt)*] $operator:ident, $method:ident, $lhs:ty, $rhs:ty, $out:ty, |$a:ident, $b:ident| $result:expr) => {
+    (
+        one [$($generics:tt)*] $operator:ident, $method:ident, $lhs:ty, $rhs:ty, $out:ty,
+        |$a:ident, $b:ident| $result:expr
+    ) => {
         impl<$($generics)*> $operator<$rhs> for $lhs {
             type Output = Result<$out>;
             #[track_caller]

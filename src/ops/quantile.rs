@@ -46,13 +46,14 @@ impl Tensor {
         sorted.left.tensor(self.backend(), Node::map(self.backend(), op, sorted.left.numbers(), found, &[]))
     }
 
-    /// The `q`-quantile of the values along `axis`: between the two nearest in order, by linear interpolation; NaN where there
-    /// are none, or one is NaN.
+    /// The `q`-quantile of the values along `axis`: between the two nearest in order, by linear interpolation; NaN
+    /// where there are none, or one is NaN.
     ///
     /// The value at place `q * (n - 1)` of the sorted ones. Dtype as [`reduce_mean`](Self::reduce_mean): floats keep
-    /// theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are worked out in f32 and rounded once. Any axis; shapes as for all [reductions](crate::Axes). An infinity is met exactly
-    /// where its place is. In f32 places beyond 2^24 are rounded, as all numbers are. Costs a sort of the values and a
-    /// map over the result; nothing waits. Same bits on every device.
+    /// theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are worked out in f32 and rounded once.
+    /// Any axis; shapes as for all [reductions](crate::Axes). An infinity is met exactly where its place is. In f32
+    /// places beyond 2^24 are rounded, as all numbers are. Costs a sort of the values and a map over the result;
+    /// nothing waits. Same bits on every device.
     ///
     /// `numpy.quantile`, whose answer is NaN between two equal infinities.
     ///

@@ -19,8 +19,8 @@ const OP: &str = "range";
 impl Tensor {
     /// The numbers 0, 1, ... below each limit: a row for each.
     ///
-    /// `[n]` gives `[n, (limit)]`, of the limits' dtype; a scalar gives one row. A limit of 0 or less gives an empty row.
-    /// [`Tensor::ranges`] takes starts and steps too, and says what is an error and what it costs.
+    /// `[n]` gives `[n, (limit)]`, of the limits' dtype; a scalar gives one row. A limit of 0 or less gives an empty
+    /// row. [`Tensor::ranges`] takes starts and steps too, and says what is an error and what it costs.
     ///
     /// # Errors
     /// As [`Tensor::ranges`].
@@ -40,16 +40,17 @@ impl Tensor {
         Self::ranges(number(0), self, number(1))
     }
 
-    /// A row of numbers for each start, limit and step: `start`, `start + delta`, ... as long as the limit is not reached.
+    /// A row of numbers for each start, limit and step: `start`, `start + delta`, ... as long as the limit is not
+    /// reached.
     ///
     /// Each argument is a number, a scalar or a vector; one of them is a tensor, and single numbers meet all of the
-    /// others. `[n]` gives `[n, (length)]`. Numbers are i32, u32, i64, f32 or f64; where they differ, the result has the
-    /// type that holds them all (u32 and i32 give i64, an integer and a float the float). Steps may be negative. Where
-    /// the limit lies behind the start the row is empty.
+    /// others. `[n]` gives `[n, (length)]`. Numbers are i32, u32, i64, f32 or f64; where they differ, the result has
+    /// the type that holds them all (u32 and i32 give i64, an integer and a float the float). Steps may be negative.
+    /// Where the limit lies behind the start the row is empty.
     ///
-    /// A row of floats has `ceil((limit - start) / delta)` numbers, and its k-th is `start + k * delta`: a product and a
-    /// sum, each rounded once. (TensorFlow adds `delta` again and again, and adds up the rounding.) By rounding the last
-    /// one may reach the limit. Integers do not overflow on the way.
+    /// A row of floats has `ceil((limit - start) / delta)` numbers, and its k-th is `start + k * delta`: a product and
+    /// a sum, each rounded once. (TensorFlow adds `delta` again and again, and adds up the rounding.) By rounding the
+    /// last one may reach the limit. Integers do not overflow on the way.
     ///
     /// # Errors
     /// No tensor among the arguments; ragged ones, ones of rank 2 or more, of another dtype, or on different devices;

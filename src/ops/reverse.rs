@@ -10,8 +10,8 @@ use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 impl Tensor {
     /// The same values in reverse order along the axes; a ragged axis is reversed row by row (`tf.reverse`).
     ///
-    /// Same dtype; rows keep their place and length unless an axis before them is reversed. An index function: a map over
-    /// the values for each axis where nothing absorbs it, and a scan for each ragged dimension below.
+    /// Same dtype; rows keep their place and length unless an axis before them is reversed. An index function: a map
+    /// over the values for each axis where nothing absorbs it, and a scan for each ragged dimension below.
     ///
     /// # Errors
     /// An axis out of range or named twice.

@@ -1,8 +1,8 @@
 //! The row that a closure of [`Tensor::map_rows`] is recorded on.
 //!
 //! A [`Row`] holds the whole tensor, and hides its outermost dimension: an axis of the row is the next one of the
-//! tensor, and a row of lower rank than its partner gets its dimensions of size 1 behind the hidden one, not in front of
-//! it. With that, what an operation does to one row is what the same operation does to all.
+//! tensor, and a row of lower rank than its partner gets its dimensions of size 1 behind the hidden one, not in front
+//! of it. With that, what an operation does to one row is what the same operation does to all.
 
 use std::fmt;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
@@ -19,8 +19,8 @@ use crate::tensor::{RaggedTensor, Tensor, Values};
 
 /// A row of a tensor that stands for every row of it; see [`Tensor::map_rows`].
 ///
-/// It has those operations of a [`Tensor`] that are listed here, with axes counted in the row. What meets a row is another row of
-/// the same call, a number, or a tensor from outside, the whole of which every row meets.
+/// It has those operations of a [`Tensor`] that are listed here, with axes counted in the row. What meets a row is
+/// another row of the same call, a number, or a tensor from outside, the whole of which every row meets.
 #[derive(Clone)]
 pub struct Row {
     pub(super) all: Tensor,

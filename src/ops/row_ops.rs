@@ -24,16 +24,17 @@ macro_rules! unary {
 }
 unary! {
     abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor is_finite is_inf is_nan log log1p log_sigmoid
-    negative reciprocal reciprocal_no_nan rint round rsqrt sigmoid sign sin sinh softplus softsign sqrt square tan tanh elu
-    relu relu6 selu silu ones_like zeros_like logical_not bitwise_invert erfc erfinv erfcinv ndtri lgamma digamma bessel_i0
-    bessel_i0e bessel_i1 bessel_i1e
+    negative reciprocal reciprocal_no_nan rint round rsqrt sigmoid sign sin sinh softplus softsign sqrt square tan tanh
+    elu relu relu6 selu silu ones_like zeros_like logical_not bitwise_invert erfc erfinv erfcinv ndtri lgamma digamma
+    bessel_i0 bessel_i0e bessel_i1 bessel_i1e
 }
 
 /// Operations of two operands, element by element.
 macro_rules! binary {
     ($($name:ident)+) => {
         impl Row {$(
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`]; each row meets its own, broadcast within the row.")]
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`];")]
+            /// each row meets its own, broadcast within the row.
             ///
             /// # Errors
             /// As there; a row of another call.
@@ -45,9 +46,9 @@ macro_rules! binary {
     };
 }
 binary! {
-    add subtract multiply truediv floordiv floormod truncatediv truncatemod pow maximum minimum squared_difference realdiv
-    divide_no_nan multiply_no_nan atan2 equal not_equal less less_equal greater greater_equal logical_and logical_or
-    logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift nextafter
+    add subtract multiply truediv floordiv floormod truncatediv truncatemod pow maximum minimum squared_difference
+    realdiv divide_no_nan multiply_no_nan atan2 equal not_equal less less_equal greater greater_equal logical_and
+    logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift nextafter
 }
 
 /// Reductions over axes of the row.
@@ -67,8 +68,8 @@ macro_rules! reductions {
     };
 }
 reductions! {
-    reduce_sum reduce_prod reduce_min reduce_max reduce_mean reduce_variance reduce_std reduce_all reduce_any reduce_logsumexp
-    reduce_euclidean_norm count_nonzero
+    reduce_sum reduce_prod reduce_min reduce_max reduce_mean reduce_variance reduce_std reduce_all reduce_any
+    reduce_logsumexp reduce_euclidean_norm count_nonzero
 }
 
 /// Operations along an axis of the row.
@@ -169,8 +170,8 @@ impl Row {
         self.with(self.all.slice(items)?)
     }
 
-    /// Element `index` of each row along its outermost dimension; negative ones count from the end. What [`Tensor::slice`]
-    /// refuses for a ragged dimension is meant here: every row must have that element.
+    /// Element `index` of each row along its outermost dimension; negative ones count from the end. What
+    /// [`Tensor::slice`] refuses for a ragged dimension is meant here: every row must have that element.
     ///
     /// # Errors
     /// A scalar; at the read, a row that is too short.

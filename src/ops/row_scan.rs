@@ -29,8 +29,8 @@ pub(crate) struct RowPlace {
 }
 
 impl RowScan {
-    /// Records the scan of `value`, an expression in the number `element * inner + d` of the rows, and gives its result for
-    /// the number at `place`.
+    /// Records the scan of `value`, an expression in the number `element * inner + d` of the rows, and gives its result
+    /// for the number at `place`.
     #[expect(clippy::too_many_arguments, reason = "those of the primitive")]
     pub(crate) fn record(
         &self,

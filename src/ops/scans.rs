@@ -42,16 +42,17 @@ impl Tensor {
     /// Same shape and dtype; integers wrap. `reverse` sums from the end of the row; `exclusive` leaves the value itself
     /// out, so that the first result of a row is 0. Empty rows stay empty.
     ///
-    /// Along an axis with ragged dimensions below, values at the same place of their rows are summed, and rows that have
-    /// no such place count nothing.
+    /// Along an axis with ragged dimensions below, values at the same place of their rows are summed, and rows that
+    /// have no such place count nothing.
     ///
-    /// Every row is summed by itself, in an order that depends on the place in the row alone: a row has the same bits on
-    /// every backend and in every batch, a prefix of it has a prefix of the results, and an infinity or NaN stays in its
-    /// row and column (TensorFlow subtracts from a sum over all rows, where it leaks into the rows behind). A sum that
-    /// starts with -0.0 starts with 0.0.
+    /// Every row is summed by itself, in an order that depends on the place in the row alone: a row has the same bits
+    /// on every backend and in every batch, a prefix of it has a prefix of the results, and an infinity or NaN stays in
+    /// its row and column (TensorFlow subtracts from a sum over all rows, where it leaks into the rows behind). A sum
+    /// that starts with -0.0 starts with 0.0.
     ///
-    /// One pass over the values, and two more over the rows of more than 256 (of 64, with inner dimensions below the axis);
-    /// three dispatches at most. An axis with ragged dimensions below costs two sorts of positions besides. No wait.
+    /// One pass over the values, and two more over the rows of more than 256 (of 64, with inner dimensions below the
+    /// axis); three dispatches at most. An axis with ragged dimensions below costs two sorts of positions besides. No
+    /// wait.
     ///
     /// # Errors
     /// `axis` out of range; bool or string values.

@@ -27,8 +27,8 @@ enum Aggregate {
 }
 
 impl Aggregate {
-    /// The aggregates of the numbers `x`, `most` at most: `reduce` reduces the numbers of each result, which are `count`
-    /// many.
+    /// The aggregates of the numbers `x`, `most` at most: `reduce` reduces the numbers of each result, which are
+    /// `count` many.
     fn of(
         self,
         op: &'static str,
@@ -251,26 +251,29 @@ impl Tensor {
 
 /// The documentation that the aggregates share.
 macro_rules! unsorted {
-    ($($name:ident, $what:ident, $bound:ident, $out:ty, $tf:literal, $lead:literal, $none:literal, $ids:literal, $want:expr;)*) => {
+    ($(
+        $name:ident, $what:ident, $bound:ident, $out:ty, $tf:literal, $lead:literal, $none:literal, $ids:literal,
+        $want:expr;
+    )*) => {
         impl Tensor {$(
             #[doc = concat!($lead, " (`tf.math.", $tf, "`).")]
             ///
-            /// `segment_ids` name the segment of each of the data's outermost elements, or, with more dimensions, of those
-            /// that deep: their shape is one that the data's starts with. Ids may come in any order.
+            /// `segment_ids` name the segment of each of the data's outermost elements, or, with more dimensions, of
+            /// those that deep: their shape is one that the data's starts with. Ids may come in any order.
             /// - Dense data, or ids as deep as all ragged dimensions: a dense tensor of `num_segments` results and the
             ///   dimensions that are left of the data's. Negative ids belong to no segment.
-            /// - Ragged dimensions below the ids: values at the same place of their rows come together, a row of the result
-            ///   is as long as the longest row in its segment, and a segment without rows is an empty row.
+            /// - Ragged dimensions below the ids: values at the same place of their rows come together, a row of the
+            ///   result is as long as the longest row in its segment, and a segment without rows is an empty row.
             ///
             #[doc = $none]
             ///
-            /// The members of a result are taken in the order in which they stand, in the fixed order of row reductions:
-            /// the same bits on every backend and whatever other segments there are. A stable sort of the ids (of
-            /// positions, for each ragged dimension below besides) and one pass over the values; no wait.
+            /// The members of a result are taken in the order in which they stand, in the fixed order of row
+            /// reductions: the same bits on every backend and whatever other segments there are. A stable sort of the
+            /// ids (of positions, for each ragged dimension below besides) and one pass over the values; no wait.
             ///
             /// # Errors
-            /// A negative `num_segments`; ids that are no integers or whose shape the data's does not start with; bool or
-            /// string values; at the read, ids that are not below `num_segments`, or negative ones of ragged rows.
+            /// A negative `num_segments`; ids that are no integers or whose shape the data's does not start with; bool
+            /// or string values; at the read, ids that are not below `num_segments`, or negative ones of ragged rows.
             ///
             /// ```
             /// # fn main() -> ragged::Result<()> {
@@ -282,7 +285,8 @@ macro_rules! unsorted {
             ///     values: HostValues::F32(vec![1.0, 2.0, 3.0, 4.0, 5.0]),
             /// };
             /// let x = x.to_device(&Device::cpu())?;
-            #[doc = concat!("let ids = HostTensor::dense(&[3], HostValues::I64(", $ids, ")).to_device(&Device::cpu())?;")]
+            #[doc = concat!("let ids = HostTensor::dense(&[3], HostValues::I64(", $ids, "));")]
+            /// let ids = ids.to_device(&Device::cpu())?;
             #[doc = concat!("let y = x.", stringify!($name), "(&ids, 2)?.to_host()?;")]
             #[doc = concat!("assert_eq!((y.nested_row_splits, y.values), ", $want, ");")]
             /// # Ok(())
@@ -313,44 +317,47 @@ unsorted! {
         "Same dtype; integers wrap. 1 for a segment of a dense result that has no members.", "vec![1, 0, 1]",
         "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 4.0, 10.0]))";
     unsorted_segment_min, Min, Arithmetic, T, "unsorted_segment_min", "The least value of each segment",
-        "Same dtype; NaN if any member is (TensorFlow's answer depends on the order of visiting), -0 below +0. The greatest \
-         finite value for a segment of a dense result that has no members.", "vec![1, 0, 1]",
+        "Same dtype; NaN if any member is (TensorFlow's answer depends on the order of visiting), -0 below +0. The \
+         greatest finite value for a segment of a dense result that has no members.", "vec![1, 0, 1]",
         "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 1.0, 2.0]))";
     unsorted_segment_max, Max, Arithmetic, T, "unsorted_segment_max", "The greatest value of each segment",
-        "Same dtype; NaN if any member is (TensorFlow's answer depends on the order of visiting), -0 below +0. The least \
-         finite value for a segment of a dense result that has no members.", "vec![1, 0, 1]",
+        "Same dtype; NaN if any member is (TensorFlow's answer depends on the order of visiting), -0 below +0. The \
+         least finite value for a segment of a dense result that has no members.", "vec![1, 0, 1]",
         "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 4.0, 5.0]))";
     unsorted_segment_mean, Mean, Averaged, T::Mean, "unsorted_segment_mean", "The mean of each segment",
-        "Floats as [`reduce_mean`](Self::reduce_mean) gives; sums of integers are exact. A segment of a dense result that \
-         has no members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "vec![1, 0, 1]",
+        "Floats as [`reduce_mean`](Self::reduce_mean) gives; sums of integers are exact. A segment of a dense result \
+         that has no members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "vec![1, 0, 1]",
         "(vec![vec![0, 1, 3]], HostValues::F32(vec![3.0, 2.5, 3.5]))";
     unsorted_segment_sqrt_n, SqrtN, Averaged, T::Mean, "unsorted_segment_sqrt_n",
         "The sum of each segment by the square root of the number of its members",
-        "Floats as [`reduce_mean`](Self::reduce_mean) gives; sums of integers are exact. A segment of a dense result that \
-         has no members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "vec![0, 1, 1]",
+        "Floats as [`reduce_mean`](Self::reduce_mean) gives; sums of integers are exact. A segment of a dense result \
+         that has no members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "vec![0, 1, 1]",
         "(vec![vec![0, 2, 4]], HostValues::F32(vec![1.0, 2.0, 7.0 / 2f32.sqrt(), 5.0]))";
 }
 
 macro_rules! sorted {
     ($($name:ident, $what:ident, $bound:ident, $out:ty, $lead:literal, $none:literal, $want:expr;)*) => {
         impl Tensor {$(
-            #[doc = concat!($lead, " of dense data whose segments stand one after the other (`tf.math.", stringify!($name), "`).")]
+            #[doc = concat!($lead, " of dense data whose segments stand one after the other")]
+            #[doc = concat!("(`tf.math.", stringify!($name), "`).")]
             ///
-            /// `segment_ids` is a vector that ascends from 0 or more; the result has as many rows as the last id and one
-            /// more, which costs a wait.
+            /// `segment_ids` is a vector that ascends from 0 or more; the result has as many rows as the last id and
+            /// one more, which costs a wait.
             #[doc = $none]
-            /// Order as for [`unsorted_segment_sum`](Self::unsorted_segment_sum), without a sort: one pass over the values.
+            /// Order as for [`unsorted_segment_sum`](Self::unsorted_segment_sum), without a sort: one pass over the
+            /// values.
             ///
             /// # Errors
-            /// Ragged data; ids that are no vector of integers, one for each row, or that descend or are negative; bool or
-            /// string values.
+            /// Ragged data; ids that are no vector of integers, one for each row, or that descend or are negative; bool
+            /// or string values.
             ///
             /// ```
             /// # fn main() -> ragged::Result<()> {
             /// use ragged::{Device, HostTensor, HostValues};
             /// let x = HostTensor::dense(&[3], HostValues::F32(vec![1.0, 2.0, 3.0])).to_device(&Device::cpu())?;
             /// let ids = HostTensor::dense(&[3], HostValues::I64(vec![0, 2, 2])).to_device(&Device::cpu())?;
-            #[doc = concat!("assert_eq!(x.", stringify!($name), "(&ids)?.to_host()?.values, HostValues::F32(", $want, "));")]
+            #[doc = concat!("let y = x.", stringify!($name), "(&ids)?.to_host()?;")]
+            #[doc = concat!("assert_eq!(y.values, HostValues::F32(", $want, "));")]
             /// # Ok(())
             /// # }
             /// ```
@@ -372,11 +379,12 @@ macro_rules! sorted {
     };
 }
 sorted! {
-    segment_sum, Sum, Arithmetic, T, "The sums of the segments", "Same dtype; 0 without members.", "vec![1.0, 0.0, 5.0]";
+    segment_sum, Sum, Arithmetic, T, "The sums of the segments", "Same dtype; 0 without members.",
+        "vec![1.0, 0.0, 5.0]";
     segment_prod, Prod, Arithmetic, T, "The products of the segments", "Same dtype; 1 without members.",
         "vec![1.0, 1.0, 6.0]";
-    segment_min, Min, Arithmetic, T, "The least values of the segments", "Same dtype; 0 without members; NaN if any is.",
-        "vec![1.0, 0.0, 2.0]";
+    segment_min, Min, Arithmetic, T, "The least values of the segments",
+        "Same dtype; 0 without members; NaN if any is.", "vec![1.0, 0.0, 2.0]";
     segment_max, Max, Arithmetic, T, "The greatest values of the segments",
         "Same dtype; 0 without members; NaN if any is.", "vec![1.0, 0.0, 3.0]";
     segment_mean, Mean, Averaged, T::Mean, "The means of the segments",

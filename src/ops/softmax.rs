@@ -13,8 +13,8 @@ use crate::math::MathFn;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// The greatest of the floats `x` that belong together, and the sum of the exponentials of what they are less: expressions in
-/// the result's number. They come from one reduction, if one brings together what belongs together.
+/// The greatest of the floats `x` that belong together, and the sum of the exponentials of what they are less:
+/// expressions in the result's number. They come from one reduction, if one brings together what belongs together.
 fn greatest_and_sum(x: &Expr, r: &Reduction) -> Result<Option<(Expr, Expr)>> {
     let (most, sum) = (r.at_once(Reducer::Greatest, x)?, r.at_once(Reducer::SumOfExps, x)?);
     Ok(most.zip(sum))
@@ -58,24 +58,25 @@ impl Tensor {
     /// Each value's exponential, divided by the sum of the exponentials of all values along the axis: they add up to 1.
     ///
     /// Along an axis with ragged ones below it, the values at the same place of their rows belong together, where
-    /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. (TensorFlow makes one row of rows that hold no values
-    /// at all, along axis 0; so does this, where the host knows that they hold none.) The greatest value is subtracted
-    /// first, so that nothing overflows; -inf gives 0. Values that belong together are all NaN if any of them is NaN or
-    /// +inf, or if all are -inf; no others are.
+    /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. (TensorFlow makes one row of rows that hold no
+    /// values at all, along axis 0; so does this, where the host knows that they hold none.) The greatest value is
+    /// subtracted first, so that nothing overflows; -inf gives 0. Values that belong together are all NaN if any of
+    /// them is NaN or +inf, or if all are -inf; no others are.
     ///
     /// # Errors
     /// `axis` out of range; a dtype other than floats.
     ///
     /// # Cost
-    /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256 values.
-    /// Else three, and values of longer rows are read twice. Where an element has inner dimensions, or an axis has ragged
-    /// ones below it (which costs as it does for [reductions](Axes)): a reduction and a map, which read the values twice.
-    /// Nothing is read back. The greatest value and the sum come from one fold, in the fixed order of reductions: a row gives the
-    /// same bits in every batch and on every device.
+    /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256
+    /// values. Else three, and values of longer rows are read twice. Where an element has inner dimensions, or an axis
+    /// has ragged ones below it (which costs as it does for [reductions](Axes)): a reduction and a map, which read the
+    /// values twice. Nothing is read back. The greatest value and the sum come from one fold, in the fixed order of
+    /// reductions: a row gives the same bits in every batch and on every device.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![0.0f32, f32::NEG_INFINITY, 0.0], vec![], vec![1000.0]], &Device::cpu())?;
+    /// let rows = [vec![0.0f32, f32::NEG_INFINITY, 0.0], vec![], vec![1000.0]];
+    /// let x = RaggedTensor::from_nested(rows, &Device::cpu())?;
     /// assert_eq!(x.softmax(1)?.to_vec()?, [0.5, 0.0, 0.5, 1.0]);
     /// assert_eq!(x.softmax(0)?.to_vec()?[2..], [1.0, 1.0]);
     /// # Ok::<(), ragged::Error>(())
@@ -93,8 +94,8 @@ impl Tensor {
     /// The logarithm of [`softmax`](Self::softmax): each value less the logarithm of the sum of the exponentials of all
     /// values along the axis.
     ///
-    /// Never by way of the softmax itself, so that small shares keep their digits. Shape, dtype, NaN and infinities, empty
-    /// rows, order and cost as for [`softmax`](Self::softmax).
+    /// Never by way of the softmax itself, so that small shares keep their digits. Shape, dtype, NaN and infinities,
+    /// empty rows, order and cost as for [`softmax`](Self::softmax).
     ///
     /// # Errors
     /// `axis` out of range; a dtype other than floats.
@@ -118,8 +119,9 @@ impl Tensor {
     /// The logarithm of the sum of the exponentials of the values over the axes; -inf where there are none
     /// (`tf.math.reduce_logsumexp`).
     ///
-    /// The greatest value is subtracted first, if it is finite, so that nothing overflows on the way: +inf gives +inf, -inf
-    /// alone -inf, NaN anywhere NaN. Same dtype. One pass over the values, two for axes that are not adjacent; shapes and order as for all [reductions](Axes).
+    /// The greatest value is subtracted first, if it is finite, so that nothing overflows on the way: +inf gives +inf,
+    /// -inf alone -inf, NaN anywhere NaN. Same dtype. One pass over the values, two for axes that are not adjacent;
+    /// shapes and order as for all [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; a dtype other than floats.
@@ -149,8 +151,8 @@ impl Tensor {
         r.tensor(math(MathFn::Log, sum).add(Expr::load(&most, Expr::index())).cast(self.dtype()))
     }
 
-    /// Each value divided by the length of the vector of all values along the axis: the root of the sum of their squares,
-    /// which counts as no less than the root of `epsilon`.
+    /// Each value divided by the length of the vector of all values along the axis: the root of the sum of their
+    /// squares, which counts as no less than the root of `epsilon`.
     ///
     /// Shape and dtype stay, empty rows stay empty. Values that belong together are all NaN if any of them is.
     ///

@@ -63,16 +63,16 @@ impl Sorted {
 impl Tensor {
     /// The same values, along `axis` in ascending order, or in descending order.
     ///
-    /// Shape and dtype stay. The sort is stable, in both directions: equal values stay in order. false is below true. Floats
-    /// are in total order, -0 before +0; NaN comes last in either direction, as missing values do in data frames. Empty
-    /// rows stay empty. An axis with ragged ones below it sorts aligned values: the k-th values of all rows that have so
-    /// many, among their places.
+    /// Shape and dtype stay. The sort is stable, in both directions: equal values stay in order. false is below true.
+    /// Floats are in total order, -0 before +0; NaN comes last in either direction, as missing values do in data
+    /// frames. Empty rows stay empty. An axis with ragged ones below it sorts aligned values: the k-th values of all
+    /// rows that have so many, among their places.
     ///
     /// Costs along the innermost axis one kernel over the values, where no row is known to be longer than 896; longer
     /// rows take passes over their elements alone, one a byte of the dtype and two or three for the rows. 8-byte
     /// dtypes take that twice. Where dimensions lie below the axis a map for the keys; where these are ragged two more
-    /// sorts of positions. Nothing waits. The result is the same on every device, bit for bit, and a row's does not depend
-    /// on its batch.
+    /// sorts of positions. Nothing waits. The result is the same on every device, bit for bit, and a row's does not
+    /// depend on its batch.
     ///
     /// `tf.sort` has no ragged form; NumPy's `sort(kind="stable")`, which sorts ascending only.
     ///
@@ -92,8 +92,8 @@ impl Tensor {
         Sorted::new(OP, self, axis, descending, false)?.values(OP, self)
     }
 
-    /// Where along `axis` the values of [`Tensor::sort`] stood: the k-th entry of a row is the index, in the row, of its k-th
-    /// value in order.
+    /// Where along `axis` the values of [`Tensor::sort`] stood: the k-th entry of a row is the index, in the row, of
+    /// its k-th value in order.
     ///
     /// i64, of the same shape. Equal values are named in order, so the first of them comes first, in both directions;
     /// NaN comes last. An axis with ragged ones below it gives indices along that axis: of rows, for axis 0. Cost and

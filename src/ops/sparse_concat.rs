@@ -11,12 +11,12 @@ use crate::tensor::Tensor;
 impl SparseTensor {
     /// The sparse tensors one after another along `axis`.
     ///
-    /// The dense shapes add up along the axis; entries come out in row-major order. Unlike ragged rows, which are joined
-    /// end to end, rows are as wide as the dense shape says.
+    /// The dense shapes add up along the axis; entries come out in row-major order. Unlike ragged rows, which are
+    /// joined end to end, rows are as wide as the dense shape says.
     ///
     /// # Errors
-    /// No tensors; `axis` out of range; dtypes or devices that differ; dense shapes that differ elsewhere; dimensions of
-    /// more than 2^32 - 2.
+    /// No tensors; `axis` out of range; dtypes or devices that differ; dense shapes that differ elsewhere; dimensions
+    /// of more than 2^32 - 2.
     ///
     /// # Cost
     /// A map over the entries of each, and a sort of all by as many bits as the dense shape takes. No wait.

@@ -14,8 +14,8 @@ impl SparseTensor {
     /// Of the shape [`dense_shape`](Self::dense_shape) and the values' dtype.
     ///
     /// # Errors
-    /// A default of another dtype; a dense shape of 2^32 - 1 elements or more, or of more than 2^32 - 2 along a dimension.
-    /// At the read: coordinates outside of the dense shape, repeated, or not in row-major order.
+    /// A default of another dtype; a dense shape of 2^32 - 1 elements or more, or of more than 2^32 - 2 along a
+    /// dimension. At the read: coordinates outside of the dense shape, repeated, or not in row-major order.
     ///
     /// # Cost
     /// One map over the values and one over the result, whose elements search for their value. No wait.

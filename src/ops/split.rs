@@ -50,9 +50,9 @@ impl Tensor {
     /// The pieces of the tensor along dimension `axis`, in their order: so many of one size, or pieces of given sizes.
     ///
     /// The dimension must be uniform (into one piece any can be cut: the tensor itself). All other dimensions stay as
-    /// they are. A piece costs a map over its values, which fuses into what reads it; along axis 0 one over its rows for
-    /// each ragged dimension, else a scan for each below the axis. No wait: where only the device knows how many rows
-    /// there are, it cuts them.
+    /// they are. A piece costs a map over its values, which fuses into what reads it; along axis 0 one over its rows
+    /// for each ragged dimension, else a scan for each below the axis. No wait: where only the device knows how many
+    /// rows there are, it cuts them.
     ///
     /// # Errors
     /// An axis out of range or ragged; a number of pieces below 1, or a size below 0; sizes that do not add up to the

@@ -13,14 +13,14 @@ use crate::tensor::{RaggedTensor, Tensor};
 const OP: &str = "squeeze";
 
 impl Tensor {
-    /// The same values without these dimensions, all of which have size 1: a uniform dimension of that size, or a ragged
-    /// one whose rows all have one element. `Axes::All` (`None`) means the dimensions whose size is 1 by type.
+    /// The same values without these dimensions, all of which have size 1: a uniform dimension of that size, or a
+    /// ragged one whose rows all have one element. `Axes::All` (`None`) means the dimensions whose size is 1 by type.
     ///
     /// No pass; a map over the values where only the device can tell that the rows have one element. No wait.
     ///
     /// # Errors
-    /// An axis out of range or named twice; a dimension of another size, with the first such row: at the read where only
-    /// the device can tell.
+    /// An axis out of range or named twice; a dimension of another size, with the first such row: at the read where
+    /// only the device can tell.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -22,8 +22,8 @@ impl Tensor {
     /// The tensor repeated that many times along each dimension, one copy behind the other; a row of a ragged dimension
     /// is repeated within itself.
     ///
-    /// Any dtype. Row lengths are multiplied; uniform dimensions stay uniform, empty rows empty. Along a dimension whose
-    /// multiple is 0 nothing is left, though the rows above it stay.
+    /// Any dtype. Row lengths are multiplied; uniform dimensions stay uniform, empty rows empty. Along a dimension
+    /// whose multiple is 0 nothing is left, though the rows above it stay.
     ///
     /// # Errors
     /// Another number of multiples than of dimensions; a negative one; a result of 2^32 elements or more.
@@ -60,7 +60,8 @@ impl Tensor {
         self.grown(OP, &multiples, Order::Copies)
     }
 
-    /// Each element of `axis` that many times in a row: rows along axis 0, the elements of each row along a ragged axis.
+    /// Each element of `axis` that many times in a row: rows along axis 0, the elements of each row along a ragged
+    /// axis.
     ///
     /// Any dtype. Whatever lies below an element is repeated with it. With 0 the dimension is left empty.
     ///

@@ -122,10 +122,11 @@ unary_ops! {
     erfinv "tf.math.erfinv" F32 [0.0, 1.0] => F32 [0.0, f32::INFINITY], |x| math(MathFn::Erfinv, x);
     /// The number of which 1 less the error function is it; infinite at 0 and 2, NaN outside.
     erfcinv "tf.math.erfcinv" F32 [1.0, 0.0] => F32 [0.0, f32::INFINITY], |x| math(MathFn::Erfcinv, x);
-    /// The quantile of the standard normal distribution, below which it has that share; infinite at 0 and 1, NaN outside.
+    /// The quantile of the standard normal distribution, below which it has that share; infinite at 0 and 1, NaN
+    /// outside.
     ndtri "tf.math.ndtri" F32 [0.5, 1.0] => F32 [0.0, f32::INFINITY], |x| math(MathFn::Ndtri, x);
-    /// The logarithm of the gamma function's magnitude; infinite at 0, -1, -2, ... and at both infinities. Near its zeros at
-    /// negative arguments the error is small beside 1, not beside the result.
+    /// The logarithm of the gamma function's magnitude; infinite at 0, -1, -2, ... and at both infinities. Near its
+    /// zeros at negative arguments the error is small beside 1, not beside the result.
     lgamma "tf.math.lgamma" F32 [1.0, 2.0] => F32 [0.0, 0.0], |x| math(MathFn::Lgamma, x);
     /// The derivative of the gamma function's logarithm; NaN at 0, -1, -2, ... and negative infinity. Near its zeros at
     /// negative arguments the error is small beside 1, not beside the result.

@@ -82,12 +82,13 @@ impl Runs {
 impl Tensor {
     /// The different values of each row, in ascending order.
     ///
-    /// `axis` must be the innermost. Same dtype; the axis becomes ragged, or stays the only one of a dense tensor of rank 1, with
-    /// a size that the device knows. Values are the same as in [`Tensor::sort`], and -0 and +0 are one value, of which the
-    /// result holds the first; so is NaN, which comes last. Empty rows stay empty. For all values of a tensor together
-    /// take its `flat_values` first.
+    /// `axis` must be the innermost. Same dtype; the axis becomes ragged, or stays the only one of a dense tensor of
+    /// rank 1, with a size that the device knows. Values are the same as in [`Tensor::sort`], and -0 and +0 are one
+    /// value, of which the result holds the first; so is NaN, which comes last. Empty rows stay empty. For all values
+    /// of a tensor together take its `flat_values` first.
     ///
-    /// Costs a sort, two maps and a scan over the values, and a map over the result; nothing waits. Same bits on every device.
+    /// Costs a sort, two maps and a scan over the values, and a map over the result; nothing waits. Same bits on every
+    /// device.
     ///
     /// NumPy's `unique`, row by row; `tf.unique` keeps the order in which values occur.
     ///
@@ -125,9 +126,9 @@ impl Tensor {
 
     /// How many different values there are along `axis`, which disappears: 0 where there are none.
     ///
-    /// i64. Any axis; shapes as for all [reductions](crate::Axes). NaN is one value, and so are -0 and +0. Costs a sort,
-    /// a map and a scan over the values, and a map over the result; nothing waits. Same bits on every device. Polars'
-    /// `n_unique`.
+    /// i64. Any axis; shapes as for all [reductions](crate::Axes). NaN is one value, and so are -0 and +0. Costs a
+    /// sort, a map and a scan over the values, and a map over the result; nothing waits. Same bits on every device.
+    /// Polars' `n_unique`.
     ///
     /// # Errors
     /// `axis` out of range; byte strings.

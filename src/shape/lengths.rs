@@ -147,8 +147,8 @@ impl RaggedShape {
     }
 
     /// Whether tensors of both shapes hold as many elements in as many rows: equal ranks, and rows of equal lengths in
-    /// every dimension. Whether a dimension is a partition or an inner one, and whether rows of one length are uniform by
-    /// type, makes no difference.
+    /// every dimension. Whether a dimension is a partition or an inner one, and whether rows of one length are uniform
+    /// by type, makes no difference.
     ///
     /// Costs one wait where only the device can tell.
     ///

@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows, for_each_node};
+use crate::graph::node::{Node, Rows};
 use crate::graph::row_lengths::KnownLengths;
+use crate::graph::walk::for_each_node;
 
 /// How values are divided into rows.
 ///

@@ -16,15 +16,15 @@ use crate::shape::RowPartition;
 
 /// An array of a tensor, in the wgpu buffer on the device that holds it.
 ///
-/// The buffer stays as it is while a `DeviceBuffer` of it exists: dropped by all tensors, it is still not used for anything
-/// else. Two rules go with it:
-/// - Keep the `DeviceBuffer` until the last command that uses the buffer is *submitted*. What is submitted after that runs after
-///   it, so nothing has to be waited for.
-/// - Only read it. Tensors are immutable, and others may share the array: they would read what was written, or not, depending on
-///   what has been computed of them by then. Nothing enforces it.
+/// The buffer stays as it is while a `DeviceBuffer` of it exists: dropped by all tensors, it is still not used for
+/// anything else. Two rules go with it:
+/// - Keep the `DeviceBuffer` until the last command that uses the buffer is *submitted*. What is submitted after that
+///   runs after it, so nothing has to be waited for.
+/// - Only read it. Tensors are immutable, and others may share the array: they would read what was written, or not,
+///   depending on what has been computed of them by then. Nothing enforces it.
 ///
-/// What the array holds is computed by commands that are submitted already: commands of the program's own that are submitted
-/// now run after them. That the conditions hold which it depends on is for [`Tensor::check`] to say.
+/// What the array holds is computed by commands that are submitted already: commands of the program's own that are
+/// submitted now run after them. That the conditions hold which it depends on is for [`Tensor::check`] to say.
 #[derive(Debug, Clone)]
 pub struct DeviceBuffer {
     array: Buffer,
@@ -50,13 +50,13 @@ impl DeviceBuffer {
     pub fn size(&self) -> u64 {
         u64::from(self.capacity()) * self.dtype.size() as u64
     }
-    /// The type of an element. Types of 8 and 16 bits are packed in words, the first in the low bits; a bool is a byte, 0 or
-    /// not; f16 and bf16 are their bits.
+    /// The type of an element. Types of 8 and 16 bits are packed in words, the first in the low bits; a bool is a byte,
+    /// 0 or not; f16 and bf16 are their bits.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
-    /// How many elements, if the host knows; else the array has room for [`DeviceBuffer::capacity`], and as many elements as the
-    /// last of the splits above them says.
+    /// How many elements, if the host knows; else the array has room for [`DeviceBuffer::capacity`], and as many
+    /// elements as the last of the splits above them says.
     pub fn len(&self) -> Option<u32> {
         self.extent.as_known()
     }
@@ -83,29 +83,32 @@ fn gpu<'a>(op: &'static str, backend: &'a BackendRef) -> Result<&'a GpuBackend> 
 }
 
 impl Tensor {
-    /// The dense tensor of that shape, row-major, whose values are the first ones of a wgpu buffer of the program's own. The
-    /// buffer is not copied; to make it ragged, hand the tensor to a factory such as [`Tensor::from_row_splits`], with row splits
-    /// from the host, or in an i32, u32 or i64 tensor that may be made of a buffer too.
+    /// The dense tensor of that shape, row-major, whose values are the first ones of a wgpu buffer of the program's
+    /// own. The buffer is not copied; to make it ragged, hand the tensor to a factory such as
+    /// [`Tensor::from_row_splits`], with row splits from the host, or in an i32, u32 or i64 tensor that may be made of
+    /// a buffer too.
     ///
-    /// Row splits on the device are checked there, by conditions that a read looks at, and brought into the tensor's own
-    /// splits (4 bytes a row), so that bad ones cannot lead anywhere: their buffer is read when the tensor is computed.
+    /// Row splits on the device are checked there, by conditions that a read looks at, and brought into the tensor's
+    /// own splits (4 bytes a row), so that bad ones cannot lead anywhere: their buffer is read when the tensor is
+    /// computed.
     ///
     /// # What the program keeps to
-    /// - The buffer belongs to the wgpu device of [`Device::as_wgpu`]. wgpu can tell another device of the same instance, which
-    ///   is an error; of another instance it cannot always.
-    /// - Usage `STORAGE`; `COPY_SRC` too if this tensor itself is read, rather than what is computed of it. The size is a
-    ///   multiple of 4.
+    /// - The buffer belongs to the wgpu device of [`Device::as_wgpu`]. wgpu can tell another device of the same
+    ///   instance, which is an error; of another instance it cannot always.
+    /// - Usage `STORAGE`; `COPY_SRC` too if this tensor itself is read, rather than what is computed of it. The size is
+    ///   a multiple of 4.
     /// - What fills the buffer is submitted before the tensor is first computed.
-    /// - Nothing writes to the buffer, maps or destroys it while the tensor, or anything that is still to be computed of it,
-    ///   exists. Results that were computed ([`Tensor::eval`]) need it no more once that work is submitted: what the program
-    ///   submits then runs after it.
+    /// - Nothing writes to the buffer, maps or destroys it while the tensor, or anything that is still to be computed
+    ///   of it, exists. Results that were computed ([`Tensor::eval`]) need it no more once that work is submitted: what
+    ///   the program submits then runs after it.
     ///
-    /// The buffer is held as long as the tensor, its clones, and what is recorded of it, at most until the submission after
-    /// that. It never enters this crate's pool, and does not count towards its budget.
+    /// The buffer is held as long as the tensor, its clones, and what is recorded of it, at most until the submission
+    /// after that. It never enters this crate's pool, and does not count towards its budget.
     ///
     /// # Errors
-    /// The CPU backend; strings (make them of a u8 tensor), or a dtype that the device lacks; more values than the buffer holds,
-    /// or than a buffer of this device may; a usage or size that cannot be bound; a buffer of another device.
+    /// The CPU backend; strings (make them of a u8 tensor), or a dtype that the device lacks; more values than the
+    /// buffer holds, or than a buffer of this device may; a usage or size that cannot be bound; a buffer of another
+    /// device.
     ///
     /// ```no_run
     /// use ragged::{DType, Device, Tensor, wgpu};
@@ -144,8 +147,8 @@ impl Tensor {
         Self::new(backend, Vec::new(), outer, dims.into_iter().skip(1).collect(), values)
     }
 
-    /// The flat values in the wgpu buffer that holds them, row-major; computed now if they are pending, without a wait or
-    /// a copy. See [`DeviceBuffer`] for what goes with it.
+    /// The flat values in the wgpu buffer that holds them, row-major; computed now if they are pending, without a wait
+    /// or a copy. See [`DeviceBuffer`] for what goes with it.
     ///
     /// # Errors
     /// The CPU backend; strings; as [`Tensor::eval`].
@@ -176,8 +179,9 @@ impl<T: Element + Number> RaggedTensor<T> {
 }
 
 impl RowPartition {
-    /// The row splits, `nrows + 1` entries of u32, in the wgpu buffer that holds them; computed now if they are pending or if
-    /// the rows are uniform. See [`DeviceBuffer`] for what goes with it, and [`Tensor::values_buffer`] for an example.
+    /// The row splits, `nrows + 1` entries of u32, in the wgpu buffer that holds them; computed now if they are pending
+    /// or if the rows are uniform. See [`DeviceBuffer`] for what goes with it, and [`Tensor::values_buffer`] for an
+    /// example.
     ///
     /// # Errors
     /// The CPU backend; another device than the partition's; as [`Tensor::eval`].

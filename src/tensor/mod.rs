@@ -220,9 +220,9 @@ impl Tensor {
         self.backend().evaluate(&self.nodes()?)
     }
 
-    /// Computes the tensor now, waits for it, and returns the milliseconds between the start of its first kernel and the
-    /// end of its last by the device's own clock; none where it has no timestamps (the CPU backend, some adapters). A tensor that
-    /// is computed already takes no time.
+    /// Computes the tensor now, waits for it, and returns the milliseconds between the start of its first kernel and
+    /// the end of its last by the device's own clock; none where it has no timestamps (the CPU backend, some adapters).
+    /// A tensor that is computed already takes no time.
     ///
     /// # Errors
     /// As [`Tensor::eval`]; a lost device.
@@ -241,8 +241,8 @@ impl Tensor {
         self.backend().evaluate_timed(&self.nodes()?)
     }
 
-    /// The kernels that reading the tensor would run, with the bytes they move and what keeps them apart; runs nothing. Printed,
-    /// it is a tree.
+    /// The kernels that reading the tensor would run, with the bytes they move and what keeps them apart; runs nothing.
+    /// Printed, it is a tree.
     ///
     /// # Errors
     /// A step that the device cannot run at all.

@@ -7,13 +7,13 @@ use crate::backend::gpu::GpuBackend;
 use crate::error::Result;
 
 impl Tensor {
-    /// Computes the tensor now, waits for it, and returns a scope of [`wgpu_profiler`] for each kernel, in the order in which
-    /// they ran: its label, and when it began and ended by the device's own clock, in seconds. None where the device has no
-    /// timestamps (the CPU backend, some adapters). With the feature `wgpu-profiler`.
+    /// Computes the tensor now, waits for it, and returns a scope of [`wgpu_profiler`] for each kernel, in the order in
+    /// which they ran: its label, and when it began and ended by the device's own clock, in seconds. None where the
+    /// device has no timestamps (the CPU backend, some adapters). With the feature `wgpu-profiler`.
     ///
-    /// A label is the primitive with the operations in the kernel. Kernels run in a pass each, so that all of them together
-    /// take longer than [`Tensor::eval_timed`] says; what is computed already has no kernels. The scopes can be given to
-    /// [`wgpu_profiler::chrometrace::write_chrometrace`].
+    /// A label is the primitive with the operations in the kernel. Kernels run in a pass each, so that all of them
+    /// together take longer than [`Tensor::eval_timed`] says; what is computed already has no kernels. The scopes can
+    /// be given to [`wgpu_profiler::chrometrace::write_chrometrace`].
     ///
     /// # Errors
     /// As [`Tensor::eval`]; a lost device.

@@ -1,7 +1,8 @@
 //! Reads: a tensor from its device into host memory, blocking or as a future.
 //!
-//! Each read is one asynchronous function that is told how to wait. Told to block, it waits within the poll, in the calling
-//! thread, and is ready at the first: that is the blocking twin. Otherwise it is woken once the device has finished.
+//! Each read is one asynchronous function that is told how to wait. Told to block, it waits within the poll, in the
+//! calling thread, and is ready at the first: that is the blocking twin. Otherwise it is woken once the device has
+//! finished.
 
 use std::future::Future;
 
@@ -81,10 +82,10 @@ impl Tensor {
 
     /// As [`Tensor::to_host`], without blocking: the future is pending until the device has finished.
     ///
-    /// It may be awaited in any executor, moved between threads, or dropped, which drops the read alone. It keeps what it
-    /// reads alive by itself. Nothing is computed before its first poll; [`Tensor::eval`] starts the device at once. On a
-    /// GPU one thread of the device's own, shared by all reads, waits for it and wakes the futures; the CPU backend
-    /// computes in the first poll.
+    /// It may be awaited in any executor, moved between threads, or dropped, which drops the read alone. It keeps what
+    /// it reads alive by itself. Nothing is computed before its first poll; [`Tensor::eval`] starts the device at once.
+    /// On a GPU one thread of the device's own, shared by all reads, waits for it and wakes the futures; the CPU
+    /// backend computes in the first poll.
     ///
     /// # Errors
     /// As [`Tensor::to_host`].

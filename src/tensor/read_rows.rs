@@ -114,10 +114,10 @@ impl Tensor {
     /// [`Tensor::slice`] gives for one integer, on the host.
     ///
     /// The row's values come back, and two splits entries for each ragged dimension whose splits were made on the
-    /// device (those from the host are there). Waits once for the values and once for each such dimension above them; and
-    /// once if only the device knows how many rows there are. What is pending of the tensor is computed, all of it, so
-    /// that further rows cost their bytes alone; of a tensor that nobody needs whole, read `x.slice(s![i])`, which computes
-    /// the one row.
+    /// device (those from the host are there). Waits once for the values and once for each such dimension above them;
+    /// and once if only the device knows how many rows there are. What is pending of the tensor is computed, all of it,
+    /// so that further rows cost their bytes alone; of a tensor that nobody needs whole, read `x.slice(s![i])`, which
+    /// computes the one row.
     ///
     /// # Errors
     /// A scalar; no such row; the first condition on the device that does not hold; a lost device.

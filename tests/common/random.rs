@@ -148,9 +148,15 @@ pub fn values(dtype: DType, n: usize) -> BoxedStrategy<HostValues> {
     macro_rules! narrow {
         ($t:ident, $v:ident) => {
             // Any pattern of bits is a float of some kind.
-            vec(prop_oneof![5 => (-4096..4096i32).prop_map(|k| $t::from_f32(k as f32 / 64.0)), 1 => any::<u16>().prop_map($t::from_bits)], n)
-                .prop_map(HostValues::$v)
-                .boxed()
+            vec(
+                prop_oneof![
+                    5 => (-4096..4096i32).prop_map(|k| $t::from_f32(k as f32 / 64.0)),
+                    1 => any::<u16>().prop_map($t::from_bits)
+                ],
+                n,
+            )
+            .prop_map(HostValues::$v)
+            .boxed()
         };
     }
     match dtype {

@@ -61,8 +61,8 @@ fn is_refusal(case: &Case, want: &str, e: &Error) -> bool {
     }
 }
 
-/// Whether the origin's words, `<type>: <message>`, are about a dtype: they say so, or kernels say `expected to be a bool
-/// tensor but is a int32 tensor`.
+/// Whether the origin's words, `<type>: <message>`, are about a dtype: they say so, or kernels say
+/// `expected to be a bool tensor but is a int32 tensor`.
 fn is_about_dtypes(want: &str) -> bool {
     let message = want.split_once(": ").map_or(want, |(_, message)| message).to_lowercase();
     message.contains("type") || message.contains("tensor but is a")

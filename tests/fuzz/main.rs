@@ -1,4 +1,5 @@
-//! Random chains of operations on random ragged tensors: the CPU and the GPU, fusing or not, agree bit for bit, errors included.
+//! Random chains of operations on random ragged tensors: the CPU and the GPU, fusing or not, agree bit for bit, errors
+//! included.
 //!
 //! A case is a seed: what fails names it, and `RAGGED_FUZZ_SEED` runs it alone, or as the first of
 //! `RAGGED_FUZZ_CASES` ones.

@@ -1,9 +1,9 @@
 //! The code of TensorFlow's guide to ragged tensors, cell by cell and in its order, with what it prints.
 //!
-//! `current.rs` is the guide as of TensorFlow 2.11, whose printed results are compared, `older.rs` an earlier version of
-//! it, without printed results. Each goes through all of its cells in its order; the sections that both have are in
-//! `shared.rs`. What is left out for now: strings beyond concatenation, joining and hashing; protocol buffers, datasets,
-//! Keras and saved models.
+//! `current.rs` is the guide as of TensorFlow 2.11, whose printed results are compared, `older.rs` an earlier version
+//! of it, without printed results. Each goes through all of its cells in its order; the sections that both have are in
+//! `shared.rs`. What is left out for now: strings beyond concatenation, joining and hashing; protocol buffers,
+//! datasets, Keras and saved models.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! Every dtype at every rank: small whole numbers are the same numbers in all dtypes, so that an operation on them gives what
-//! it gives on i32, which loops over nested lists check elsewhere.
+//! Every dtype at every rank: small whole numbers are the same numbers in all dtypes, so that an operation on them
+//! gives what it gives on i32, which loops over nested lists check elsewhere.
 
 use ragged::{DType, Device, Fill, HostTensor, HostValues, Index, Result, Tensor};
 

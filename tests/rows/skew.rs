@@ -1,5 +1,5 @@
-//! Every kernel that walks rows, on rows as skewed as they come: the GPU gives the CPU's bits, and a row alone those that
-//! it has in the crowd.
+//! Every kernel that walks rows, on rows as skewed as they come: the GPU gives the CPU's bits, and a row alone those
+//! that it has in the crowd.
 
 use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor};
 

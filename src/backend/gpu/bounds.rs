@@ -1,14 +1,14 @@
 //! Which indices of an expression are known to lie within their arrays, whatever the arrays hold.
 //!
-//! Only sizes count, none of which a kernel can change. An index that is read from a buffer is never known: a condition that
-//! fails does not keep a kernel from running, and a program can write to the buffers of its tensors.
+//! Only sizes count, none of which a kernel can change. An index that is read from a buffer is never known: a condition
+//! that fails does not keep a kernel from running, and a program can write to the buffers of its tensors.
 
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
-use crate::graph::plan::for_each_expr;
 use crate::graph::scalar::Scalar;
+use crate::graph::walk::for_each_expr;
 
 /// Whether every array that the expression reads is read within its capacity, at every position below `positions`.
 pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {

@@ -56,16 +56,17 @@ pub(super) fn lower(
 
 /// The checks that the kernel of a map takes, by what it computes and how it counts.
 fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> Checks {
-    // SAFETY: the loops of the templates go MAP_TILE / 256 rounds. Those of the functions that expressions call end: a search
-    // halves what is left to look through, and a remainder or a power has fewer bits to go in each round.
+    // SAFETY: the loops of the templates go MAP_TILE / 256 rounds. Those of the functions that expressions call end: a
+    // search halves what is left to look through, and a remainder or a power has fewer bits to go in each round.
     let checks = unsafe { Checks::ALL.without_loops() };
     // The count is worked out as if at position 0.
     if !are_proven(value, capacity) || count.is_some_and(|e| !are_proven(e, 1)) {
         return checks;
     }
-    // SAFETY: the indices in the expressions are proven for all positions below the capacity, to which the templates clamp the
-    // count. The row that `row_map` gives an element is one of the splits' rows, whatever the splits hold, as that of a search
-    // is. The output has an element for each position below the capacity; where a condition is the output, a slot of the
-    // status block, whose numbers are parameters, as all others of that block are. `tile_rows` is indexed by what is below 2.
+    // SAFETY: the indices in the expressions are proven for all positions below the capacity, to which the templates
+    // clamp the count. The row that `row_map` gives an element is one of the splits' rows, whatever the splits hold, as
+    // that of a search is. The output has an element for each position below the capacity; where a condition is the
+    // output, a slot of the status block, whose numbers are parameters, as all others of that block are. `tile_rows` is
+    // indexed by what is below 2.
     unsafe { checks.without_bounds() }
 }

@@ -24,8 +24,8 @@ fn edges(tile: u32, slab: usize) -> String {
     )
 }
 
-/// Terms that a dispatch adds to a sum where the driver ends loops early: in all of its loops an invocation then takes at
-/// most 25 turns a term.
+/// Terms that a dispatch adds to a sum where the driver ends loops early: in all of its loops an invocation then takes
+/// at most 25 turns a term.
 pub const TERMS: u32 = 2048;
 
 /// The template's parameter words, for those terms of the sums.

@@ -1,8 +1,9 @@
 //! The GPU backend: steps become WGSL kernels, which a runtime over wgpu runs.
 //!
 //! ```text
-//! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL) -> windows, parts (arrays larger than a binding)
-//!      -> prepare (compiled, and kept for the next time) -> record (buffers, commands) -> runtime (pool, pipelines, queue)
+//! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL)
+//!      -> windows, parts (arrays larger than a binding) -> prepare (compiled, and kept for the next time)
+//!      -> record (buffers, commands) -> runtime (pool, pipelines, queue)
 //! ```
 //!
 //! One file a primitive holds its grids, scratch sizes and launches, under the stem of its kernel.

@@ -1,7 +1,7 @@
 //! Which part of each array the workgroups of a kernel need, as far as the host knows: what [`super::parts`] goes by.
 //!
-//! The steps are those that the planner leaves of steps over arrays that are too large (`graph/plain.rs`): what a kernel is
-//! given it reads at its own positions, unless it does nothing but fetch.
+//! The steps are those that the planner leaves of steps over arrays that are too large (`graph/plain.rs`): what a
+//! kernel is given it reads at its own positions, unless it does nothing but fetch.
 
 use super::codegen::Binding;
 use super::launch::Launch;
@@ -121,7 +121,8 @@ fn sorted(launch: &Launch, b: &Binding) -> Need {
     }
 }
 
-/// Of a walk over rows, `inner` numbers a value, in blocks of so many values: the last block of a tile may reach beyond it.
+/// Of a walk over rows, `inner` numbers a value, in blocks of so many values: the last block of a tile may reach beyond
+/// it.
 fn walked(
     step: &Step,
     launch: &Launch,
@@ -141,8 +142,8 @@ fn walked(
         Binding::Read(n) if n == splits => Need::Rows { bytes: 4, more: 4 },
         Binding::Read(n) => values(n),
         Binding::Output(_) => out(&values),
-        // Two partials a block, one behind the other as the blocks are. The second level goes through those of rows that start
-        // in as many blocks as a workgroup has invocations.
+        // Two partials a block, one behind the other as the blocks are. The second level goes through those of rows
+        // that start in as many blocks as a workgroup has invocations.
         Binding::Scratch(_) => {
             let (inner, block) = (u64::from(inner), block as u64);
             let partials = |blocks: u64| 2 * blocks * inner * element;

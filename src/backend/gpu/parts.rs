@@ -1,19 +1,20 @@
 //! Arrays whose windows are more than a kernel may bind: bound in part, by several dispatches.
 //!
-//! The planner has left steps whose kernels read large arrays at positions that the host knows, or one of them at computed
-//! ones ([`crate::graph::plan`]). A launch of such a step becomes a dispatch for each combination of
+//! The planner has left steps whose kernels read large arrays at positions that the host knows, or one of them at
+//! computed ones ([`crate::graph::plan`]). A launch of such a step becomes a dispatch for each combination of
 //!
-//! - *tiles*: as many neighbours as have what they read and write in one binding an array. Tiles lie at positions that the
-//!   host knows, those of a walk over rows too, once their cost is the position alone (`alpha` is 0);
-//! - *rows*: a walk over rows goes over some of them at a time, as if there were no others: it is given their splits and their
-//!   results, and every other tile finds nothing to do. A row is in one such group, and a block of it starts in one tile;
-//! - *groups of windows* of arrays that are reached at computed positions. What is stored elsewhere is left out, and so is
-//!   what would be made of something that was not there. Every element is stored by the dispatch that has what it takes.
-//!   Searches for a row go by groups in order: a later group that has a row further on overwrites what an earlier one found.
-//!   A product adds what each group has, in the order of its terms.
+//! - *tiles*: as many neighbours as have what they read and write in one binding an array. Tiles lie at positions that
+//!   the host knows, those of a walk over rows too, once their cost is the position alone (`alpha` is 0);
+//! - *rows*: a walk over rows goes over some of them at a time, as if there were no others: it is given their splits
+//!   and their results, and every other tile finds nothing to do. A row is in one such group, and a block of it starts
+//!   in one tile;
+//! - *groups of windows* of arrays that are reached at computed positions. What is stored elsewhere is left out, and so
+//!   is what would be made of something that was not there. Every element is stored by the dispatch that has what it
+//!   takes. Searches for a row go by groups in order: a later group that has a row further on overwrites what an
+//!   earlier one found. A product adds what each group has, in the order of its terms.
 //!
-//! All other arrays are bound whole, or all their windows side by side. Dispatches that do nothing cost their start: this is
-//! slow, and right.
+//! All other arrays are bound whole, or all their windows side by side. Dispatches that do nothing cost their start:
+//! this is slow, and right.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use super::launch::Launch;
 use super::layout::window_bytes;
 use super::needs::{Need, needs};
 use super::reach::{Reach, changed, element_sizes};
-use super::windows::{Place, Refused, Windowed};
+use super::windows::{BindingWindow, Refused, Windowed};
 use crate::graph::node::Recipe;
 use crate::graph::plan::{PlanLimits, Step};
 
@@ -112,8 +113,8 @@ impl Cut {
         let fetches = needs.iter().any(|need| matches!(need, Need::Any { is_fetched: true, .. }));
         let by_rows = needs.iter().zip(bytes).any(|(need, &b)| matches!(need, Need::Rows { .. }) && !is_small(b));
         let array = |(((need, &bytes), b), element): (((Need, &u64), &Binding), u64)| {
-            // What fits a binding is bound whole, but for what the kernel is to take as if there were no more, what may be
-            // missed, and what is then not to be stored.
+            // What fits a binding is bound whole, but for what the kernel is to take as if there were no more, what may
+            // be missed, and what is then not to be stored.
             let is_written = matches!(b, Binding::Output(_) | Binding::Scratch(_));
             let is_cut = match need {
                 Need::Rows { .. } => by_rows,
@@ -234,9 +235,9 @@ impl Cut {
         let mut params = launch.params.clone();
         let workgroups = (at.tiles.end - at.tiles.start) as u32;
         params.extend([at.tiles.start as u32, 0, 0, 0]);
-        let mut places = Vec::new();
+        let mut bindings = Vec::new();
         for (binding, array) in self.arrays.iter().enumerate() {
-            let mut place = |window| places.push(Place { binding, window });
+            let mut bind = |bytes| bindings.push(BindingWindow { binding, bytes });
             match array.reach() {
                 Reach::Part { .. } => {
                     let range = array.part(at);
@@ -244,19 +245,19 @@ impl Cut {
                     let first = if matches!(array.need, Need::Rows { .. }) { 0 } else { range.start };
                     let len = range.end - range.start;
                     params.extend([(first / array.element) as u32, (len / array.element) as u32, 0, 0]);
-                    array.windows(range).for_each(|window| place(Some(window)));
+                    array.windows(range).for_each(|window| bind(Some(window)));
                 }
                 Reach::Windows(_) => {
                     let range = array.part(at);
-                    array.windows(range).for_each(|window| place(Some(window)));
+                    array.windows(range).for_each(|window| bind(Some(window)));
                 }
-                Reach::Whole | Reach::Own { .. } => place(None),
+                Reach::Whole | Reach::Own { .. } => bind(None),
             }
         }
         if self.rows > 1 {
             params[0] = (at.rows.end - at.rows.start) as u32;
         }
-        Windowed { text: self.text.clone(), places, params, workgroups }
+        Windowed { text: self.text.clone(), bindings, params, workgroups }
     }
 }
 

@@ -4,9 +4,9 @@ use super::backend::GpuBackend;
 use super::codegen::Binding;
 use super::launch::{Launch, Lowered};
 use super::lower::lower;
-use super::prepared::{Bound, Kernel, Place, Prepared, ReadyArray, ReadyStep, Source};
+use super::prepared::{Bound, BufferBinding, Kernel, Prepared, ReadyArray, ReadyStep, Source};
 use super::runtime::Access;
-use super::windows::{self, Windowed};
+use super::windows::{self, BindingWindow, Windowed};
 use crate::error::{Error, Result};
 use crate::graph::backend::Backend;
 use crate::graph::digest::Digest;
@@ -92,7 +92,7 @@ impl GpuBackend {
         let access: Vec<Access> = launch.bindings.iter().map(access).collect();
         Ok(Kernel {
             pipeline: self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access, launch.checks)?,
-            places: arrays.iter().map(|&what| Place { what, window: None }).collect(),
+            bindings: arrays.iter().map(|&what| BufferBinding { what, window: None }).collect(),
             params: launch.params.as_slice().into(),
             workgroups: launch.workgroups,
             depth: launch.depth,
@@ -103,13 +103,14 @@ impl GpuBackend {
     /// The dispatches of a launch that is cut, which share a text and what they bind.
     fn parts(&self, launch: &Launch, parts: Vec<Windowed>, arrays: &[Bound]) -> Result<Vec<Kernel>> {
         let Some(first) = parts.first() else { return Ok(Vec::new()) };
-        let access: Vec<Access> = first.places.iter().map(|p| access(&launch.bindings[p.binding])).collect();
+        let access: Vec<Access> = first.bindings.iter().map(|w| access(&launch.bindings[w.binding])).collect();
         // The proofs are about arrays that are bound whole.
         let checks = launch.checks.with_bounds();
         let pipeline = self.runtime.pipeline(&launch.label, &first.text, launch.entry, &access, checks)?;
+        let of_array = |w: BindingWindow| BufferBinding { what: arrays[w.binding], window: w.bytes };
         let kernel = |part: Windowed| Kernel {
             pipeline: pipeline.clone(),
-            places: part.places.into_iter().map(|p| Place { what: arrays[p.binding], window: p.window }).collect(),
+            bindings: part.bindings.into_iter().map(of_array).collect(),
             params: part.params.into(),
             workgroups: part.workgroups,
             depth: launch.depth,

@@ -1,9 +1,9 @@
 //! Plans made ready to run, and kept for when the same is asked for again.
 //!
 //! What a plan comes to does not depend on the arrays that it reads, only on the form of what is asked for: see
-//! [`Request`](crate::graph::request::Request). So it is kept without any node in it, and holds no result alive. Running it again,
-//! over the same inputs or over the next batch of these shapes, takes a walk over the graph, buffers from the pool, and nothing
-//! else.
+//! [`Request`](crate::graph::request::Request). So it is kept without any node in it, and holds no result alive.
+//! Running it again, over the same inputs or over the next batch of these shapes, takes a walk over the graph, buffers
+//! from the pool, and nothing else.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -23,7 +23,8 @@ pub(super) struct Prepared {
     pub(super) steps: Vec<ReadyStep>,
     /// How many conditions report to the block of conditions.
     pub(super) slots: u32,
-    /// Bytes of the buffers that it takes: the block of conditions, if there are any, then outputs and scratch step by step.
+    /// Bytes of the buffers that it takes: the block of conditions, if there are any, then outputs and scratch step by
+    /// step.
     pub(super) buffers: Vec<u64>,
     /// The ids of those that it took the last time. Taken again where they lie unused, they need no new bind groups.
     pub(super) last: Mutex<Vec<u64>>,
@@ -38,9 +39,9 @@ pub(super) enum Source {
     Made(usize),
 }
 
-/// What a kernel binds at one place.
+/// What a kernel binds as one storage buffer.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct BufferBinding {
     pub(super) what: Bound,
     /// These bytes alone, of an array larger than a binding.
     pub(super) window: Option<Range<u64>>,
@@ -61,7 +62,7 @@ pub(super) enum Bound {
 #[derive(Debug)]
 pub(super) struct Kernel {
     pub(super) pipeline: Pipeline,
-    pub(super) places: Vec<Place>,
+    pub(super) bindings: Vec<BufferBinding>,
     pub(super) params: Arc<[u32]>,
     pub(super) workgroups: u32,
     pub(super) depth: u32,

@@ -22,8 +22,8 @@ pub(super) fn numerics(runtime: &Runtime) -> Result<Numerics> {
     })
 }
 
-/// The operands: a subnormal number, a large one, the least normal one, a half; `a`, `a` and `-(a * a)` rounded, where the error
-/// of the product is small; two ties of integers; NaN twice.
+/// The operands: a subnormal number, a large one, the least normal one, a half; `a`, `a` and `-(a * a)` rounded, where
+/// the error of the product is small; two ties of integers; NaN twice.
 fn given(dtype: DType) -> [u64; 11] {
     if dtype == DType::F32 {
         let a = 1.0 + f32::EPSILON * 1024.0;

@@ -1,7 +1,8 @@
 //! How a kernel's text reaches arrays larger than a binding.
 //!
 //! A template and what is generated for it know an array by one name and index it by positions. Where the array takes
-//! several bindings, or is bound in part, the kernel's text is changed in a last step, so that nothing above needs to know:
+//! several bindings, or is bound in part, the kernel's text is changed in a last step, so that nothing above needs to
+//! know:
 //!
 //! ```wgsl
 //! @group(0) @binding(1) var<storage, read> b0: array<f32>;      // becomes b0_w0, b0_w1, ...
@@ -10,11 +11,12 @@
 //! atomicOr(&out[i], x);                                         // becomes out_atomicOr(i, x);
 //! ```
 //!
-//! Windows hold a power of two of elements: the window of a position is its upper bits, its place in there the lower ones.
-//! The arrays' own names are gone afterwards, so that an access which was missed is an undeclared name, and no kernel.
+//! Windows hold a power of two of elements: the window of a position is its upper bits, its place in there the lower
+//! ones. The arrays' own names are gone afterwards, so that an access which was missed is an undeclared name, and no
+//! kernel.
 //!
-//! Where arrays are bound in part, the kernel gets further parameters, behind its own: the first tile of the dispatch, to which
-//! the workgroup's number is added, and of each such array the first element that is bound and how many are.
+//! Where arrays are bound in part, the kernel gets further parameters, behind its own: the first tile of the dispatch,
+//! to which the workgroup's number is added, and of each such array the first element that is bound and how many are.
 
 use std::fmt::Write;
 
@@ -30,7 +32,8 @@ pub(super) enum Reach {
     Windows(u32),
     /// One window, of the positions that the dispatch goes through, of which a word in storage holds so many.
     Own { lanes: u32 },
-    /// A part of it, in so many windows side by side. What is stored elsewhere is left out; what is read elsewhere is 0.
+    /// A part of it, in so many windows side by side. What is stored elsewhere is left out; what is read elsewhere is
+    /// 0.
     Part {
         windows: u32,
         /// Whether it is *fetched* from: an invocation whose latest read was elsewhere has missed, and stores nothing.

@@ -12,7 +12,8 @@ use crate::graph::extent::Count;
 use crate::graph::node::Node;
 
 impl GpuBackend {
-    /// The body of [`Backend::read_parts`]: conditions, then counts, then what there is, in one read where that is cheap.
+    /// The body of [`Backend::read_parts`]: conditions, then counts, then what there is, in one read where that is
+    /// cheap.
     pub(super) async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<Vec<u8>>> {
         // The elements that were asked for, or how many there are.
         let counts: Vec<Count> = parts
@@ -103,7 +104,8 @@ impl GpuBackend {
         Ok(data)
     }
 
-    /// Whether a read takes the array with its count: all of it where that is cheap, else what there is once the count is known.
+    /// Whether a read takes the array with its count: all of it where that is cheap, else what there is once the count
+    /// is known.
     pub(super) fn at_once(&self, n: &Node) -> bool {
         n.extent().as_known().is_some() || n.bytes() <= self.tuning.read_at_capacity
     }

@@ -1,9 +1,10 @@
-//! From kernels that are ready to commands: buffers from the pool, and the results that nodes have once these are submitted.
+//! From kernels that are ready to commands: buffers from the pool, and the results that nodes have once these are
+//! submitted.
 
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::prepared::{Bound, Place, Prepared, Source};
+use super::prepared::{Bound, BufferBinding, Prepared, Source};
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch};
 use crate::error::Result;
 use crate::graph::backend::{Backend, Status};
@@ -13,8 +14,8 @@ use crate::graph::node::{Node, Stored};
 use crate::graph::plan::plan;
 use crate::graph::request::Request;
 
-/// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are cleared
-/// to without a kernel; that of a scan is whether its total did not fit.
+/// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are
+/// cleared to without a kernel; that of a scan is whether its total did not fit.
 #[derive(Debug)]
 pub(super) struct StatusBlock {
     pub(super) buffer: Buffer,
@@ -120,21 +121,21 @@ impl GpuBackend {
                 out.commands.push(Command::Fill { buffer: outputs[k].clone(), word: 0 });
             }
             for kernel in &step.kernels {
-                let slice = |place: &Place| {
-                    let buffer = match place.what {
+                let slice = |binding: &BufferBinding| {
+                    let buffer = match binding.what {
                         Bound::Array(from) => buffer(stored(from)),
                         Bound::Output(k) => outputs[k].clone(),
                         Bound::Scratch(k) => scratch[k].clone(),
                         Bound::Status => block().buffer.clone(),
                     };
-                    match &place.window {
+                    match &binding.window {
                         None => buffer.into(),
                         Some(bytes) => BufferSlice::window(buffer, bytes.clone()),
                     }
                 };
                 out.commands.push(Command::Dispatch(Dispatch {
                     pipeline: kernel.pipeline.clone(),
-                    buffers: kernel.places.iter().map(slice).collect(),
+                    buffers: kernel.bindings.iter().map(slice).collect(),
                     params: kernel.params.clone(),
                     workgroups: kernel.workgroups,
                     depth: kernel.depth,

@@ -1,4 +1,4 @@
-//! The host side of `shaders/row_reduce.wgsl`.
+//! The host side of `shaders/row_reduce.wgsl` and its part for several columns, `row_reduce_wide.wgsl`.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// As far as nothing else is measured. Scans are cut so on every device: what they keep of a tile has room for no other.
+    /// As far as nothing else is measured. Scans are cut so on every device: what they keep of a tile has room for no
+    /// other.
     pub const SANE: Self = Self { cost: Tuning::SANE.row_tile, row_cost: Tuning::SANE.row_cost };
 }
 
@@ -82,8 +83,8 @@ pub(super) fn in_parts(grid: Grid) -> Grid {
     Grid { level1, head: [rows, nvals, inner, tiles, 0, tile, column_bits, zero], ..grid }
 }
 
-/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
-/// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
+/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would
+/// not fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
 pub fn grid(nvals: u32, rows: u32, inner: u32, tiles: Tiles) -> Option<Grid> {
     grid_of_blocks(nvals, rows, inner, tiles, block_len(inner as usize) as u32)
 }
@@ -123,9 +124,10 @@ fn wide_tile(inner: u32) -> u32 {
 }
 
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
+const ROW_REDUCE_WIDE: &str = include_str!("../../../shaders/row_reduce_wide.wgsl");
 
-/// The cost of a tile of `main`, at most that, where that many bytes are kept of a row, and how many lanes its blocks take: 8 for each block that may
-/// start in a tile, one every 256 positions and one every 17, within 16 KiB.
+/// The cost of a tile of `main`, at most that, where that many bytes are kept of a row, and how many lanes its blocks
+/// take: 8 for each block that may start in a tile, one every 256 positions and one every 17, within 16 KiB.
 fn lanes(state: usize, most: u32) -> (u32, u32) {
     let tile = match state {
         0..=12 => most,
@@ -214,7 +216,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
     let coalesces = tuning.coalesce_rows && !step.is_oversized();
     let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
     m.push(&Shared::of(&grid, lanes, state, by_position).declared());
-    let g = m.finish_row_pass(&[ROW_REDUCE, ROW_TILES], &elem, pass);
+    let g = m.finish_row_pass(&[ROW_REDUCE, ROW_REDUCE_WIDE, ROW_TILES], &elem, pass);
     let mut launches = vec![g.launch(label, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
     if let Some((x, y, z)) = grid.level2 {
         launches.push(g.launch(label, "level2", grid.head, x * y, z));
@@ -231,17 +233,28 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
 /// The checks that the kernels take. Indices of partials derive from the splits, which a program can
 /// write to: their bounds are checked.
 ///
-/// SAFETY: every loop ends, whatever the splits hold. They are clamped to the number of values, which `grid` keeps 2^14 below
-/// 2^32, further than any loop's step: a position that starts beyond its end wraps once at most, and one that has passed its
-/// end stays there. What is staged has at most STAGE values, what is mapped by position ends at the number of values. Searches
-/// halve what is left to look through, and no place between two wraps. The rounds over listed blocks and long rows are bounded by the lengths of the lists, their
-/// steps are 1 or more. What expressions call ends too: see `map.rs`.
+/// SAFETY: every loop ends, whatever the splits hold. They are clamped to the number of values, which `grid` keeps 2^14
+/// below 2^32, further than any loop's step: a position that starts beyond its end wraps once at most, and one that has
+/// passed its end stays there. What is staged has at most STAGE values, what is mapped by position ends at the number
+/// of values. Searches halve what is left to look through, and no place between two wraps. The rounds over listed
+/// blocks and long rows are bounded by the lengths of the lists, their steps are 1 or more. What expressions call ends
+/// too: see `map.rs`.
 const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::graph::row_lengths::class;
+    use crate::graph::row_pass::MAX_STATE;
+
+    #[test]
+    fn a_pass_keeps_as_much_as_a_workgroup_has_room_for() {
+        // What lib/row_tiles.wgsl and the template list, and one value each for what is staged and mapped by position.
+        let lists = 4 * (2 + 1 + 2 * 132 + 256 + 3 + 1);
+        let takes = |state: usize| (lanes(state, 2048).1 as usize + 2) * state + lists;
+        assert!(takes(MAX_STATE) <= 16 << 10 && takes(MAX_STATE + 4) > 16 << 10);
+        assert!((4..MAX_STATE).all(|state| takes(state) <= 16 << 10));
+    }
 
     #[test]
     fn last_costs_have_a_tile() {
@@ -281,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_end_where_a_class_of_rows_does() {
+    fn blocks_of_a_reduction_end_where_a_class_of_rows_does() {
         for inner in 1..100 {
             let block = block_len(inner) as u32;
             assert_eq!(

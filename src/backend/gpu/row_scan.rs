@@ -38,8 +38,8 @@ impl Grid {
     }
 }
 
-/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would not
-/// fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
+/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would
+/// not fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
     row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::Tiles::SANE, block_len(inner as usize) as u32).map(Grid)
 }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_end_where_a_class_of_rows_does() {
+    fn blocks_of_a_scan_end_where_a_class_of_rows_does() {
         for inner in 1..100 {
             let block = block_len(inner) as u32;
             assert_eq!(

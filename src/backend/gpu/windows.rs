@@ -2,12 +2,12 @@
 //!
 //! [`super::reach`] changes the kernel's text, so that nothing above needs to know.
 //!
-//! A map goes through its positions in order. It is cut into several dispatches, each for the positions of one window, so
-//! that its output and what it reads at its own position alone take one binding each.
+//! A map goes through its positions in order. It is cut into several dispatches, each for the positions of one window,
+//! so that its output and what it reads at its own position alone take one binding each.
 //!
-//! Every window takes one of the storage buffers that a kernel may bind, of which there are 8 at the least, and far more on
-//! most adapters. The planner counts them, and stores intermediate results where a kernel would bind too many. Where that does
-//! not help, arrays are bound in part: [`super::parts`].
+//! Every window takes one of the storage buffers that a kernel may bind, of which there are 8 at the least, and far
+//! more on most adapters. The planner counts them, and stores intermediate results where a kernel would bind too many.
+//! Where that does not help, arrays are bound in part: [`super::parts`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,12 +22,13 @@ use crate::dtype::DType;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
 
-/// What is bound at one place: one of the launch's bindings, all of it or the window of these bytes.
+/// One of a launch's bindings, or a window of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BindingWindow {
     /// The number of the binding in the launch.
     pub(super) binding: usize,
-    pub(super) window: Option<Range<u64>>,
+    /// These bytes of it, if not all.
+    pub(super) bytes: Option<Range<u64>>,
 }
 
 /// A launch, or a part of it, with its arrays in windows.
@@ -35,7 +36,7 @@ pub(super) struct Place {
 pub(super) struct Windowed {
     pub(super) text: Arc<str>,
     /// What to bind, from binding 1 on.
-    pub(super) places: Vec<Place>,
+    pub(super) bindings: Vec<BindingWindow>,
     pub(super) params: Vec<u32>,
     pub(super) workgroups: u32,
 }
@@ -48,8 +49,8 @@ pub(super) struct Refused {
     pub(super) limit: u64,
 }
 
-/// The step's launch for arrays of `bytes` bytes each, in the order of its bindings, in several launches where it can be
-/// cut. `None` if each array fits a binding.
+/// The step's launch for arrays of `bytes` bytes each, in the order of its bindings, in several launches where it can
+/// be cut. `None` if each array fits a binding.
 pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Option<Vec<Windowed>>, Refused> {
     let limits = step.limits;
     if bytes.iter().all(|&b| limits.windows(b) == 1) {
@@ -89,15 +90,15 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
     };
     let part = |first: u32| {
         let workgroups = tiles.min(launch.workgroups - first);
-        let mut places = Vec::new();
+        let mut bindings = Vec::new();
         for (binding, (reach, &bytes)) in reaches.iter().zip(bytes).enumerate() {
             let range = |from: u64, len: u64| Some(from..bytes.min(from + len));
             match *reach {
-                Reach::Whole | Reach::Part { .. } => places.push(Place { binding, window: None }),
+                Reach::Whole | Reach::Part { .. } => bindings.push(BindingWindow { binding, bytes: None }),
                 Reach::Windows(n) => {
                     let window = windows[binding];
-                    let all = (0..u64::from(n)).map(|k| Place { binding, window: range(k * window, window) });
-                    places.extend(all);
+                    let all = (0..u64::from(n)).map(|k| BindingWindow { binding, bytes: range(k * window, window) });
+                    bindings.extend(all);
                 }
                 Reach::Own { .. } => {
                     let dtype = own_dtype(&launch.bindings[binding]).map_or(4, DType::size) as u64;
@@ -105,7 +106,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
                     let from = u64::from(first) * tile;
                     // An array that has ended by then is read nowhere, but something has to be bound.
                     let from = if from < bytes { from } else { 0 };
-                    places.push(Place { binding, window: range(from, u64::from(workgroups) * tile) });
+                    bindings.push(BindingWindow { binding, bytes: range(from, u64::from(workgroups) * tile) });
                 }
             }
         }
@@ -113,7 +114,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
         if widest > 0 {
             params[FIRST_TILE] = first;
         }
-        Windowed { text: text.clone(), places, params, workgroups }
+        Windowed { text: text.clone(), bindings, params, workgroups }
     };
     Ok(Some((0..launch.workgroups).step_by(tiles.max(1) as usize).map(part).collect()))
 }

@@ -1,9 +1,10 @@
 //! `ragged-bench tune`: which figures of a [`Tuning`] suit an adapter, by measurement.
 //!
-//! Every alternative is a device of its own over the adapter's wgpu device. It takes turns with a device that is tuned as
-//! the adapter's class is, on the same rows, so that whatever else the machine does falls on both; the fastest run of each
-//! counts. The class's own tuning is measured against itself too: what that differs from 1 is noise.
+//! Every alternative is a device of its own over the adapter's wgpu device. It takes turns with a device that is tuned
+//! as the adapter's class is, on the same rows, so that whatever else the machine does falls on both; the fastest run
+//! of each counts. The class's own tuning is measured against itself too: what that differs from 1 is noise.
 
+use std::convert::identity;
 use std::io::Write;
 use std::time::Instant;
 
@@ -53,48 +54,31 @@ struct Figure {
     ops: &'static [&'static str],
 }
 
+/// A figure, by the name that its field and its setter have, and what its type makes of a number.
+macro_rules! figure {
+    ($name:ident, $of:path, $values:expr, $ops:expr) => {
+        Figure {
+            name: stringify!($name),
+            values: &$values,
+            get: |t| t.$name.into(),
+            set: |t, v| t.$name($of(v)),
+            spelled: |v| $of(v).to_string(),
+            ops: &$ops,
+        }
+    };
+}
+
 const FIGURES: [Figure; 5] = [
-    Figure {
-        name: "map_tile",
-        values: &[1024, 2048, 4096],
-        get: |t| t.map_tile,
-        set: |t, v| t.map_tile(v),
-        spelled: |v| v.to_string(),
-        ops: &["row_add", "slice_tail", "concat_axis1", "to_padded"],
-    },
-    Figure {
-        name: "row_tile",
-        values: &[512, 1024, 2048],
-        get: |t| t.row_tile,
-        set: |t, v| t.row_tile(v),
-        spelled: |v| v.to_string(),
-        ops: &["sum", "max", "affine_sum", "softmax"],
-    },
-    Figure {
-        name: "row_cost",
-        values: &[1, 2, 4, 8, 16],
-        get: |t| t.row_cost,
-        set: |t, v| t.row_cost(v),
-        spelled: |v| v.to_string(),
-        ops: &["sum", "max", "affine_sum", "softmax"],
-    },
-    Figure {
-        name: "coalesce_rows",
-        values: &[0, 1],
-        get: |t| u32::from(t.coalesce_rows),
-        set: |t, v| t.coalesce_rows(v != 0),
-        spelled: |v| (v != 0).to_string(),
-        ops: &["sum", "max", "mean", "affine_sum", "softmax"],
-    },
-    Figure {
-        name: "most_buffers",
-        values: &[8, 12, 16],
-        get: |t| t.most_buffers,
-        set: |t, v| t.most_buffers(v),
-        spelled: |v| v.to_string(),
-        ops: &["concat_axis1", "gather_rows", "embed_mean"],
-    },
+    figure!(map_tile, identity, [1024, 2048, 4096], ["row_add", "slice_tail", "concat_axis1", "to_padded"]),
+    figure!(row_tile, identity, [512, 1024, 2048], ["sum", "max", "affine_sum", "softmax"]),
+    figure!(row_cost, identity, [1, 2, 4, 8, 16], ["sum", "max", "affine_sum", "softmax"]),
+    figure!(coalesce_rows, is_on, [0, 1], ["sum", "max", "mean", "affine_sum", "softmax"]),
+    figure!(most_buffers, identity, [8, 12, 16], ["concat_axis1", "gather_rows", "embed_mean"]),
 ];
+
+fn is_on(v: u32) -> bool {
+    v != 0
+}
 
 /// A figure's alternative.
 struct Candidate {
@@ -228,7 +212,8 @@ fn mean(ratios: &[f64]) -> f64 {
     (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp()
 }
 
-/// The best value of each figure, if it wins by more than the margin and than the noise: what is now, measured against itself.
+/// The best value of each figure, if it wins by more than the margin and than the noise: what is now, measured against
+/// itself.
 fn chosen(candidates: &[Candidate], own: Tuning) -> Tuning {
     let mut tuning = own;
     for of_figure in candidates.chunk_by(|a, b| a.figure.name == b.figure.name) {
@@ -261,8 +246,8 @@ fn ratio(workload: &Workload, now: (&Device, &Inputs), other: (&Device, &Inputs)
     Ok(if fastest.iter().all(|&ms| ms > 0.0) { fastest[0] / fastest[1] } else { 1.0 })
 }
 
-/// What a read of one number takes, in microseconds, and how much a read of many moves a second, in GB; none if both take
-/// about as long, and what is between them is noise.
+/// What a read of one number takes, in microseconds, and how much a read of many moves a second, in GB; none if both
+/// take about as long, and what is between them is noise.
 fn reading(device: &Device, repeat: u32) -> Result<Option<(f64, f64)>> {
     let time = |n: usize| -> Result<f64> {
         let x = HostTensor::dense(&[n], HostValues::F32(vec![1.0; n])).to_device(device)?;

@@ -106,8 +106,8 @@ impl Tensor {
     /// The tensors along a new dimension `axis` (`tf.ragged.stack`).
     ///
     /// `axis` is 0 to the rank, or negative. Along axis 0 each tensor becomes a row, so that they may have different
-    /// shapes, and the result is ragged; scalars give a dense vector. Along another axis the dimensions before it must be
-    /// equal. Dense tensors along their last two axes give a dense tensor. Costs as [`concat`](Self::concat).
+    /// shapes, and the result is ragged; scalars give a dense vector. Along another axis the dimensions before it must
+    /// be equal. Dense tensors along their last two axes give a dense tensor. Costs as [`concat`](Self::concat).
     ///
     /// # Errors
     /// As [`concat`](Self::concat).

@@ -9,15 +9,16 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows, for_each_node};
+use crate::graph::node::{Node, Rows};
+use crate::graph::walk::for_each_node;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 /// Of an element: whether it is the left operand's, and its position in either.
 type Pieces = [Expr; 3];
 
-/// Arrays that positions in pieces may be made of: the smallest device binds 8 in all, among them both operands' values, the
-/// output, a count and the block of conditions.
+/// Arrays that positions in pieces may be made of: the smallest device binds 8 in all, among them both operands'
+/// values, the output, a count and the block of conditions.
 const MOST_ARRAYS: usize = 3;
 
 /// How many arrays the pieces are made of.
@@ -249,8 +250,8 @@ impl<'a> Pair<'a> {
         let step = Expr::u32(width.max(1));
         let from = Node::map(self.backend, self.op, joined.count.clone(), joined.from.clone(), &self.asserts);
         let (xs, ys) = (self.x.values_ref(), self.y.values_ref());
-        // Positions that show their row let the operands' own maps in. What is wider than a position is never stored for
-        // the search in it: there the position is.
+        // Positions that show their row let the operands' own maps in. What is wider than a position is never stored
+        // for the search in it: there the position is.
         let [in_x, x, y] = match xs {
             Values::Numbers(_) if width <= 1 && arrays(&joined.pieces) <= MOST_ARRAYS => joined.pieces.clone(),
             _ => joined.split(&Expr::load(&from, Expr::index().div(step.clone()))),

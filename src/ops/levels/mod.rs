@@ -1,7 +1,7 @@
 //! A tensor's dimensions as one chain of partitions, inner dimensions included, and reductions as steps along it.
 //!
-//! Level 0 is the outermost dimension, level `k` the elements of the `k`-th partition. A run of adjacent axes is reduced
-//! by one [`Stage`]:
+//! Level 0 is the outermost dimension, level `k` the elements of the `k`-th partition. A run of adjacent axes is
+//! reduced by one [`Stage`]:
 //! - with inner dimensions only below it, its members lie together: rows are the composed splits, and everything is one
 //!   sequence in flat order;
 //! - with ragged dimensions below it, rows are aligned: the members of a result are the elements at the same place in

@@ -9,8 +9,8 @@ use crate::graph::scalar::Scalar;
 use crate::ops::axes::Axes;
 use crate::tensor::Tensor;
 
-/// The extreme that was found in the accumulator of that integer dtype, as one of the dtype. No value at all gives the end
-/// of the accumulator's range, which stands for that of the dtype.
+/// The extreme that was found in the accumulator of that integer dtype, as one of the dtype. No value at all gives the
+/// end of the accumulator's range, which stands for that of the dtype.
 pub(in crate::ops) fn extreme_integer(dtype: DType, found: Expr) -> Expr {
     let wide = found.dtype();
     let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
@@ -22,7 +22,8 @@ pub(in crate::ops) fn extreme_integer(dtype: DType, found: Expr) -> Expr {
     fits.cast(dtype)
 }
 
-/// The greatest of the floats `x`, NaN if any is NaN, `empty` where there are none: an expression in the result's number.
+/// The greatest of the floats `x`, NaN if any is NaN, `empty` where there are none: an expression in the result's
+/// number.
 pub(in crate::ops) fn greatest(r: &Reduction, x: Expr, empty: Expr) -> Result<Expr> {
     if r.stages.is_empty() {
         return Ok(x);
@@ -70,8 +71,8 @@ impl Tensor {
 
     /// The least value over the axes; NaN if any value is NaN (`tf.math.reduce_min`).
     ///
-    /// Where there are no values: the greatest finite value of the dtype; for floats an infinity if all axes are asked for by
-    /// `None`, or only inner dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all
+    /// Where there are no values: the greatest finite value of the dtype; for floats an infinity if all axes are asked
+    /// for by `None`, or only inner dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all
     /// [reductions](Axes).
     ///
     /// # Errors
@@ -98,8 +99,8 @@ impl Tensor {
 
     /// The greatest value over the axes; NaN if any value is NaN (`tf.math.reduce_max`).
     ///
-    /// Where there are no values: the least finite value of the dtype; for floats an infinity if all axes are asked for by
-    /// `None`, or only inner dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all
+    /// Where there are no values: the least finite value of the dtype; for floats an infinity if all axes are asked for
+    /// by `None`, or only inner dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all
     /// [reductions](Axes).
     ///
     /// # Errors

@@ -62,8 +62,8 @@ impl Reduction {
         })
     }
 
-    /// What the reducer gives of `value`, an expression in the number, if one reduction does it: as an expression in the
-    /// result's number. Only operations can be taken of what they gave before.
+    /// What the reducer gives of `value`, an expression in the number, if one reduction does it: as an expression in
+    /// the result's number. Only operations can be taken of what they gave before.
     pub(super) fn at_once(&self, by: Reducer, value: &Expr) -> Result<Option<Expr>> {
         let [stage] = self.stages.as_slice() else { return Ok(None) };
         Ok(Some(Expr::load(&stage.reduce(&self.backend, self.op, by, value.clone())?, Expr::index())))

@@ -90,9 +90,9 @@ impl Tensor {
 
     /// The mean of the values over the axes; NaN where there are none (`tf.math.reduce_mean`).
     ///
-    /// Floats keep their type, f16 and bf16 rounding the mean once; f32 for integers of 8 and 16 bits, f64 for wider ones;
-    /// sums of integers are exact. With several axes: the sum over all of them by the count over all of them. Shapes, order
-    /// and cost as for all [reductions](Axes): the quotient is taken as the sums are stored.
+    /// Floats keep their type, f16 and bf16 rounding the mean once; f32 for integers of 8 and 16 bits, f64 for wider
+    /// ones; sums of integers are exact. With several axes: the sum over all of them by the count over all of them.
+    /// Shapes, order and cost as for all [reductions](Axes): the quotient is taken as the sums are stored.
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values; f64 on a device without it.
@@ -128,12 +128,12 @@ impl Tensor {
     /// The variance of the values over the axes, that of the population; NaN where there are none
     /// (`tf.math.reduce_variance`).
     ///
-    /// The mean of the squared deviations from the mean, so that it is never negative and loses nothing to cancellation;
-    /// TensorFlow's difference of means of squares loses all digits where the mean is large. Counts, means and deviations of
-    /// parts of the values are merged (Chan, Golub and LeVeque 1979), each mean as a value and what it is off by, so that
-    /// one pass over the values does, which other reductions over the same rows share ([`eval`](crate::eval)). NaN if any
-    /// value is not finite. Dtype as [`reduce_mean`](Self::reduce_mean). Axes that are not adjacent take two passes, or three
-    /// for floats and 64-bit integers.
+    /// The mean of the squared deviations from the mean, so that it is never negative and loses nothing to
+    /// cancellation; TensorFlow's difference of means of squares loses all digits where the mean is large. Counts,
+    /// means and deviations of parts of the values are merged (Chan, Golub and LeVeque 1979), each mean as a value and
+    /// what it is off by, so that one pass over the values does, which other reductions over the same rows share
+    /// ([`eval`](crate::eval)). NaN if any value is not finite. Dtype as [`reduce_mean`](Self::reduce_mean). Axes that
+    /// are not adjacent take two passes, or three for floats and 64-bit integers.
     ///
     /// # Errors
     /// As [`reduce_mean`](Self::reduce_mean).

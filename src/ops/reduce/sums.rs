@@ -50,8 +50,8 @@ impl Tensor {
 
     /// The product of the values over the axes; 1 where there are none (`tf.math.reduce_prod`).
     ///
-    /// Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once. Shapes, order and cost as for all
-    /// [reductions](Axes).
+    /// Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once. Shapes, order and cost as for
+    /// all [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.

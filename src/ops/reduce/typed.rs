@@ -28,7 +28,8 @@ averaged!(
 macro_rules! forward {
     ($bound:ident: $($name:ident -> $out:ty),*) => {
         impl<T: $bound> RaggedTensor<T> {$(
-            #[doc = concat!("[`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ") of typed values.")]
+            #[doc = concat!("[`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ")")]
+            /// of typed values.
             ///
             /// # Errors
             #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]

@@ -136,7 +136,8 @@ impl<'a> Walk<'a> {
         };
         let assert = Node::assert(self.backend(), Extent::known(1), ok.clone(), Check::new(OP, what));
         self.asserts.push(assert.clone());
-        // An array of its own, since sizes depend on it; within the dimension come what may, since splits are read there.
+        // An array of its own, since sizes depend on it; within the dimension come what may, since splits are read
+        // there.
         let offset = ok.select(offset, Expr::u32(0));
         Ok(Expr::load(&Node::map(self.backend(), OP, Extent::known(1), offset, &[assert]), Expr::u32(0)))
     }

@@ -51,7 +51,8 @@ fn from_tensor(case: &Case, device: &Device) -> Result<Got> {
             Tensor::from_tensor_with_padding(&x, &dense(padding, x.dtype(), device)?, ragged_rank)?
         }
         (Some(Json::Array(all)), None) if all.first().is_some_and(Json::is_array) => {
-            let ints = |v: &Json| v.as_array().expect("lengths").iter().map(|n| n.as_i64().expect("a length")).collect();
+            let int = |n: &Json| n.as_i64().expect("a length");
+            let ints = |v: &Json| v.as_array().expect("lengths").iter().map(int).collect();
             let levels: Vec<Vec<i64>> = all.iter().map(ints).collect();
             let levels: Vec<&[i64]> = levels.iter().map(Vec::as_slice).collect();
             Tensor::from_tensor_with_nested_lengths(&x, &levels)?

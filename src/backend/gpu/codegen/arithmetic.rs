@@ -31,7 +31,8 @@ fn second_guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
     let (bits, ..) = float_bits(dtype);
     m.helper(format!(
-        "fn second_guard_{ty}(x: {ty}) -> {ty} {{\n    return bitcast<{ty}>(bitcast<{bits}>(x) + {bits}(rg_zero()));\n}}"
+        "fn second_guard_{ty}(x: {ty}) -> {ty} {{\n    \
+         return bitcast<{ty}>(bitcast<{bits}>(x) + {bits}(rg_zero()));\n}}"
     ));
     format!("second_guard_{ty}({a})")
 }
@@ -162,7 +163,8 @@ pub(crate) fn extremum(m: &mut Module<'_>, op: BinaryOp, dtype: DType) -> String
     ));
     let (name, less) = if op == BinaryOp::Min { ("least", "<") } else { ("greatest", ">") };
     m.helper(format!(
-        "fn {name}_{ty}(a: {ty}, b: {ty}) -> {ty} {{\n    let x = bitcast<{bits}>(a);\n    let y = bitcast<{bits}>(b);\n    \
+        "fn {name}_{ty}(a: {ty}, b: {ty}) -> {ty} {{\n    \
+         let x = bitcast<{bits}>(a);\n    let y = bitcast<{bits}>(b);\n    \
          if ((x & ~{sign}) > {exponent}) {{\n        return a;\n    }}\n    \
          if ((y & ~{sign}) > {exponent}) {{\n        return b;\n    }}\n    \
          return select(b, a, key_{ty}(x) {less} key_{ty}(y));\n}}"
@@ -194,7 +196,8 @@ fn integers(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) ->
                 return format!("div_{ty}({a}, {b})");
             }
             m.helper(format!(
-                "fn rem_{ty}(a: {ty}, b: {ty}) -> {ty} {{\n    if (b == {ty}(0)) {{\n        return {ty}(0);\n    }}\n    \
+                "fn rem_{ty}(a: {ty}, b: {ty}) -> {ty} {{\n    \
+                 if (b == {ty}(0)) {{\n        return {ty}(0);\n    }}\n    \
                  return a - div_{ty}(a, b) * b;\n}}"
             ));
             format!("rem_{ty}({a}, {b})")

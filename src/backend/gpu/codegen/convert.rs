@@ -158,8 +158,9 @@ fn saturating(m: &mut Module<'_>, from: DType, to: DType) {
         ),
     };
     m.helper(format!(
-        "fn {source}_to_{name}(x: {source}) -> {target} {{\n    if ((bitcast<{bits}>(x) & {mask}) > {exponent}) {{\n        \
-         return {target}(0);\n    }}\n    if (x <= {below}{suffix}) {{\n        return {low};\n    }}\n    \
+        "fn {source}_to_{name}(x: {source}) -> {target} {{\n    \
+         if ((bitcast<{bits}>(x) & {mask}) > {exponent}) {{\n        return {target}(0);\n    }}\n    \
+         if (x <= {below}{suffix}) {{\n        return {low};\n    }}\n    \
          if (x >= {above}{suffix}) {{\n        return {high};\n    }}\n    return {target}(x);\n}}",
         name = to.name()
     ));

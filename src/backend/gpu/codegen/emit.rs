@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::UnaryOp;
-use crate::graph::plan::{as_own_row, for_each_expr};
+use crate::graph::walk::for_each_expr;
 
 /// Branches up to this cost that read nothing are computed both, and one is selected.
 const SELECT_COST: u32 = 8;
@@ -81,7 +81,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
             }
             ExprKind::RowOf(splits, at) => {
                 let own = self.module.row_context.clone();
-                if own.is_some() && as_own_row(e).is_some_and(|(s, k)| own == Some((s.clone(), k))) {
+                if own.is_some() && e.as_own_row().is_some_and(|(s, k)| own == Some((s.clone(), k))) {
                     return "row".into();
                 }
                 let at = self.value(at);
@@ -197,12 +197,13 @@ impl<'m, 'a> Emitter<'m, 'a> {
         if self.module.fetched == Some(splits) {
             // Groups of windows come in order: a later one that has a row further on has the last word.
             self.module.helper(format!(
-                "/// The greatest of the rows at hand that starts at or before `at`; missed if none does, unless they are the first.\n\
+                "/// The greatest of the rows at hand that starts at or before `at`; missed if none does, unless they \
+                 are the first.\n\
                  fn search_{k}(at: u32, rows: u32) -> u32 {{\n    let first = b{k}_first();\n    \
                  let end = min(first + b{k}_len(), max(rows, 1u));\n    var a = first;\n    \
                  var b = max(end, first + 1u) - 1u;\n    \
-                 while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        if (b{k}[mid] <= at) {{\n            \
-                 a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    \
+                 while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        \
+                 if (b{k}[mid] <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    \
                  let start = b{k}[a];\n    rg_missed = first > 0u && (first >= end || start > at);\n    return a;\n}}"
             ));
             return format!("search_{k}({at}, {})", Module::word(rows));
@@ -212,8 +213,8 @@ impl<'m, 'a> Emitter<'m, 'a> {
             text,
             "/// The greatest row that starts at or before `at`.\n\
              fn search_{k}(at: u32, rows: u32) -> u32 {{\n    var a = 0u;\n    var b = max(rows, 1u) - 1u;\n    \
-             while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        if (b{k}[mid] <= at) {{\n            \
-             a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    return a;\n}}"
+             while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        \
+             if (b{k}[mid] <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    return a;\n}}"
         )
         .expect("a string takes text");
         self.module.helper(text);

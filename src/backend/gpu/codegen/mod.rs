@@ -272,8 +272,8 @@ impl<'a> Module<'a> {
         ));
     }
 
-    /// `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several workgroups, in
-    /// any order: each sets its own bits of a word that was zero.
+    /// `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several
+    /// workgroups, in any order: each sets its own bits of a word that was zero.
     pub(crate) fn compact_output(&mut self, dtype: DType) {
         let lanes = elements_per_word(dtype);
         if lanes == 1 {
@@ -295,7 +295,8 @@ impl<'a> Module<'a> {
         let word = Self::word(k);
         self.push(&format!(
             "fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    return tile * MAP_TILE + k * 256u + t;\n}}\n\
-             fn store(i: u32, row: u32, v: Elem) {{\n    if (!v) {{\n        atomicMax(&status[{word}], ~i);\n    }}\n}}",
+             fn store(i: u32, row: u32, v: Elem) {{\n    \
+             if (!v) {{\n        atomicMax(&status[{word}], ~i);\n    }}\n}}",
         ));
     }
 

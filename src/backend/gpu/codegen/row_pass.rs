@@ -7,12 +7,12 @@ use super::{
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::{Node, Rows};
-use crate::graph::plan::{as_own_row, for_each_expr};
 use crate::graph::reducer::Accumulator;
 use crate::graph::row_pass::{RowMap, RowPass, RowResult};
+use crate::graph::walk::for_each_expr;
 
-/// Whether several elements of the node's array share a word: then each sets its own bits of a word that was zero, since
-/// they come from several invocations, in any order.
+/// Whether several elements of the node's array share a word: then each sets its own bits of a word that was zero,
+/// since they come from several invocations, in any order.
 pub(crate) fn shares_words(node: &Node) -> bool {
     elements_per_word(node.dtype()) > 1
 }
@@ -35,7 +35,8 @@ fn store(out: &str, dtype: DType, value: &str) -> String {
 }
 
 impl Module<'_> {
-    /// Adds `load`, `identity`, `combine` and `store`, and what maps the elements if the pass does; the type of an element.
+    /// Adds `load`, `identity`, `combine` and `store`, and what maps the elements if the pass does; the type of an
+    /// element.
     pub(crate) fn row_pass(&mut self, pass: &RowPass, rows: &Rows) -> String {
         let columns: Vec<(Accumulator, Expr)> = pass.columns().into_iter().map(|(a, e)| (a, e.clone())).collect();
         let elem = match columns.as_slice() {
@@ -70,7 +71,7 @@ impl Module<'_> {
         let mut found = false;
         for (_, value) in pass.columns() {
             for_each_expr(value, &mut |e| {
-                let own = as_own_row(e).map(|(splits, inner)| (splits.clone(), inner));
+                let own = e.as_own_row().map(|(splits, inner)| (splits.clone(), inner));
                 found |= own.is_some() && own == self.row_context;
             });
         }

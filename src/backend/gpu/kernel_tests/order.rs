@@ -36,7 +36,8 @@ pub fn floats(len: usize) -> Vec<f32> {
     (0..len).map(|_| number(random.next())).collect()
 }
 
-/// A case: how wgpu compiles, its name, the rows' lengths, numbers an element has, rows and values to spare, the values.
+/// A case: how wgpu compiles, its name, the rows' lengths, numbers an element has, rows and values to spare, the
+/// values.
 pub type Case<'a> = (Mode, &'a str, &'a [u32], usize, (u32, u32), &'a [u32]);
 
 pub fn every_distribution(scale: u32, check: impl Fn(Case<'_>)) {

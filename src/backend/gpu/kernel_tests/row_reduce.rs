@@ -87,6 +87,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
     fn text(&self) -> String {
         let template = [
             include_str!("../../../../shaders/row_reduce.wgsl"),
+            include_str!("../../../../shaders/row_reduce_wide.wgsl"),
             include_str!("../../../../shaders/lib/row_tiles.wgsl"),
         ];
         // Wider elements have no room.

@@ -146,7 +146,8 @@ fn order_is_canonical_for_adversarial_rows() {
     order::adversarial_rows(|case| ORDER.check_case(case));
 }
 
-/// The cost of a row that is left where 4 would not fit 32 bits; and tiles with as many blocks and chunks as there can be.
+/// The cost of a row that is left where 4 would not fit 32 bits; and tiles with as many blocks and chunks as there can
+/// be.
 #[test]
 fn order_is_canonical_whatever_a_row_costs() {
     let values = integers(600_000);

@@ -59,7 +59,8 @@ impl AdapterSummary {
 
     /// Whether both are the same device behind the same interface: a driver that the loader found twice.
     fn repeats(&self, other: &Self) -> bool {
-        // Without a bus address two equal GPUs cannot be told from one that is listed twice; a rasteriser is always one.
+        // Without a bus address two equal GPUs cannot be told from one that is listed twice; a rasteriser is always
+        // one.
         let located = !self.bus.is_empty() || self.kind == AdapterKind::Software;
         located && self == other
     }
@@ -94,8 +95,8 @@ pub(crate) fn adapters() -> Vec<Adapter> {
     ADAPTERS.get_or_init(enumerate).clone()
 }
 
-/// Which interface to prefer for one device that has several, best first: on Windows, Vulkan has 64-bit integers and floats
-/// without the DXC compiler being shipped.
+/// Which interface to prefer for one device that has several, best first: on Windows, Vulkan has 64-bit integers and
+/// floats without the DXC compiler being shipped.
 fn preference(backend: &str) -> usize {
     ["metal", "vulkan", "dx12"].iter().position(|name| *name == backend).unwrap_or(usize::MAX)
 }
@@ -108,8 +109,8 @@ fn enumerate() -> Vec<Adapter> {
     }
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends,
-        // Not the default: that asks for the validation layers in every debug build of a program which uses this crate, and
-        // for extra pipelines that check indirect dispatches, of which there are none here.
+        // Not the default: that asks for the validation layers in every debug build of a program which uses this crate,
+        // and for extra pipelines that check indirect dispatches, of which there are none here.
         flags: if cfg!(test) { wgpu::InstanceFlags::VALIDATION } else { wgpu::InstanceFlags::empty() },
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });

@@ -10,7 +10,8 @@ const CAPACITY: usize = 1024;
 /// Marks the bytes of a window in a key: ids never come near it.
 const WINDOW: u64 = 1 << 63;
 
-/// The cache: least recently used first out, a quarter at a time, so that the search for the oldest is paid once in 256 misses.
+/// The cache: least recently used first out, a quarter at a time, so that the search for the oldest is paid once in 256
+/// misses.
 #[derive(Debug, Default)]
 pub(super) struct BindGroups {
     cached: HashMap<Box<[u64]>, (wgpu::BindGroup, u64)>,
@@ -29,7 +30,8 @@ pub(super) struct Bound<'a> {
 }
 
 impl BindGroups {
-    /// The bind group of `layout` with `params_bytes` of the parameter buffer at binding 0 and the storage buffers after it.
+    /// The bind group of `layout` with `params_bytes` of the parameter buffer at binding 0 and the storage buffers
+    /// after it.
     pub(super) fn get<'a>(
         &mut self,
         link: &Link,
@@ -87,8 +89,8 @@ impl BindGroups {
     /// Drops the groups that name one of these buffers, so that their memory is not held any longer.
     pub(super) fn forget(&mut self, buffers: &[u64]) {
         if !buffers.is_empty() {
-            // The first two of a key are not buffers, but ids are unique among layouts and buffers, and a wrong hit on the size
-            // only costs a new bind group.
+            // The first two of a key are not buffers, but ids are unique among layouts and buffers, and a wrong hit on
+            // the size only costs a new bind group.
             self.cached.retain(|key, _| !key.iter().any(|id| buffers.contains(id)));
         }
     }

@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// A device buffer. Clones are handles of the same bytes; with the last one the memory goes back to the pool, or to the user
-/// whose buffer it is.
+/// A device buffer. Clones are handles of the same bytes; with the last one the memory goes back to the pool, or to the
+/// user whose buffer it is.
 ///
-/// The allocation is larger than what was asked for, by up to a quarter, and its size is a multiple of 16 (a user's: of 4).
-/// Kernels see all of it: `arrayLength` does not tell the size asked for, and what lies behind is unspecified.
+/// The allocation is larger than what was asked for, by up to a quarter, and its size is a multiple of 16 (a user's: of
+/// 4). Kernels see all of it: `arrayLength` does not tell the size asked for, and what lies behind is unspecified.
 #[derive(Clone)]
 pub(crate) struct Buffer {
     inner: Arc<Inner>,
@@ -119,8 +119,8 @@ impl Runtime {
     /// A buffer of `bytes` bytes with unspecified contents, from the pool if it has one that fits.
     ///
     /// # Errors
-    /// [`Error::Limit`] if one buffer cannot hold that much, before anything is allocated; [`Error::Gpu`] if the memory is not
-    /// there, after the pool was emptied; [`Error::DeviceLost`].
+    /// [`Error::Limit`] if one buffer cannot hold that much, before anything is allocated; [`Error::Gpu`] if the memory
+    /// is not there, after the pool was emptied; [`Error::DeviceLost`].
     pub(crate) fn buffer(&self, bytes: u64) -> Result<Buffer> {
         let limits = self.limits();
         if bytes > limits.max_buffer {
@@ -136,8 +136,8 @@ impl Runtime {
         Ok(self.in_slot(slot, bytes))
     }
 
-    /// Buffers of these sizes as [`Runtime::buffer`] gives them, and those of the ids `before` where they lie unused: bind groups
-    /// that name them are in the cache. Their ids are in `before` then.
+    /// Buffers of these sizes as [`Runtime::buffer`] gives them, and those of the ids `before` where they lie unused:
+    /// bind groups that name them are in the cache. Their ids are in `before` then.
     ///
     /// # Errors
     /// As [`Runtime::buffer`], before any is kept.
@@ -162,12 +162,12 @@ impl Runtime {
         Buffer { inner: Arc::new(inner) }
     }
 
-    /// A handle of the first `bytes` bytes of a buffer that the user made on this device. Kernels read it, and never write it; it
-    /// never enters the pool, and counts neither as ours nor towards the budget.
+    /// A handle of the first `bytes` bytes of a buffer that the user made on this device. Kernels read it, and never
+    /// write it; it never enters the pool, and counts neither as ours nor towards the budget.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is no multiple of 4, or is of another
-    /// device; [`Error::Limit`] if it is larger than a buffer of ours may be.
+    /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is no multiple of 4, or is of
+    /// another device; [`Error::Limit`] if it is larger than a buffer of ours may be.
     pub(crate) fn adopt(&self, op: &'static str, buffer: &wgpu::Buffer, bytes: u64) -> Result<Buffer> {
         let wrong = |what: String| Err(Error::Argument { op, what });
         let (size, limits) = (buffer.size(), self.limits());

@@ -24,8 +24,8 @@ impl Checks {
     /// Without bounds checks.
     ///
     /// # Safety
-    /// Every index of the kernel lies within the buffer, as bound, or the array that it is an index of, whatever the buffers hold:
-    /// a program can write to them (see [`Device::as_wgpu`](crate::Device::as_wgpu)).
+    /// Every index of the kernel lies within the buffer, as bound, or the array that it is an index of, whatever the
+    /// buffers hold: a program can write to them (see [`Device::as_wgpu`](crate::Device::as_wgpu)).
     pub(crate) const unsafe fn without_bounds(self) -> Self {
         Self { bounds: false, ..self }
     }

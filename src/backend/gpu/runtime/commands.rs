@@ -20,9 +20,9 @@ pub(crate) struct Dispatch {
     pub(crate) buffers: Vec<BufferSlice>,
     /// Its parameters: the words of the uniform struct at binding 0.
     pub(crate) params: Arc<[u32]>,
-    /// How many workgroups must run. The grid is folded to two dimensions and may be a little larger: a kernel computes its number as
-    /// `wid.x + wid.y * num_workgroups.x` and returns at once if that is not below the count it takes from its parameters.
-    /// Zero is nothing at all.
+    /// How many workgroups must run. The grid is folded to two dimensions and may be a little larger: a kernel computes
+    /// its number as `wid.x + wid.y * num_workgroups.x` and returns at once if that is not below the count it takes
+    /// from its parameters. Zero is nothing at all.
     pub(crate) workgroups: u32,
     /// The grid's third dimension, for kernels that have one; else 1.
     pub(crate) depth: u32,
@@ -42,8 +42,8 @@ pub(crate) enum Command {
         /// The word.
         word: u32,
     },
-    /// Copies bytes from one buffer to another. Offsets are multiples of four; so is the length, unless the copy ends at the end of
-    /// the destination.
+    /// Copies bytes from one buffer to another. Offsets are multiples of four; so is the length, unless the copy ends
+    /// at the end of the destination.
     Copy {
         /// The source.
         from: Buffer,
@@ -72,7 +72,8 @@ pub(crate) struct ReadRequest {
 /// Parameters start at multiples of this: the largest alignment that a device may ask for.
 pub(super) const PARAMS_ALIGN: u64 = 256;
 
-/// The parameters of one submission lie in one buffer, which every WebGPU device can make this large: a million dispatches.
+/// The parameters of one submission lie in one buffer, which every WebGPU device can make this large: a million
+/// dispatches.
 const MAX_PARAMS: u64 = 256 << 20;
 
 /// A command, checked and laid out.
@@ -118,8 +119,8 @@ fn fill(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // Four words each, a workgroup apart, so that neighbours write next to one another. The largest buffer has fewer than 2^30
-    // words, so that nothing here overflows.
+    // Four words each, a workgroup apart, so that neighbours write next to one another. The largest buffer has fewer
+    // than 2^30 words, so that nothing here overflows.
     let first = (wid.x + wid.y * grid.x) * 1024u + lane;
     for (var k = 0u; k < 4u; k++) {
         let i = first + k * 256u;

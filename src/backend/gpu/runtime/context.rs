@@ -39,7 +39,8 @@ pub(crate) struct DeviceLimits {
 }
 
 impl DeviceLimits {
-    /// The largest allocation for a buffer of `bytes` bytes: what fits a binding is bound whole, with what its size class adds.
+    /// The largest allocation for a buffer of `bytes` bytes: what fits a binding is bound whole, with what its size
+    /// class adds.
     pub(super) fn most_for(&self, bytes: u64) -> u64 {
         if bytes <= self.max_binding { self.max_binding.min(self.max_buffer) } else { self.max_buffer }
     }
@@ -90,7 +91,8 @@ impl Runtime {
     /// Works on a device that the user opened, whatever it was opened with; its callbacks stay the user's.
     ///
     /// # Errors
-    /// [`Error::Argument`] with what the device lacks that no kernel can do without, or that the queue is not the device's.
+    /// [`Error::Argument`] with what the device lacks that no kernel can do without, or that the queue is not the
+    /// device's.
     pub(crate) fn over_user(device: wgpu::Device, queue: wgpu::Queue, options: &DeviceOptions) -> Result<Arc<Self>> {
         let info = AdapterSummary::of(&device.adapter_info());
         check_least(&device.limits(), &info.name)?;
@@ -176,8 +178,8 @@ impl Runtime {
         self.link.health.check()
     }
 
-    /// What is behind an error: the loss of the device, where that is so. On a lost device wgpu hands out dead objects, and
-    /// complains of them later.
+    /// What is behind an error: the loss of the device, where that is so. On a lost device wgpu hands out dead objects,
+    /// and complains of them later.
     pub(crate) fn blame(&self, error: Error) -> Error {
         if matches!(error, Error::Gpu { .. }) {
             self.link.probe();
@@ -185,7 +187,8 @@ impl Runtime {
         self.link.health.alive().err().unwrap_or(error)
     }
 
-    /// Saves what the driver made of the kernels so far; does nothing where the device was opened without a folder for it.
+    /// Saves what the driver made of the kernels so far; does nothing where the device was opened without a folder for
+    /// it.
     ///
     /// # Errors
     /// [`Error::Gpu`] if the file cannot be written; [`Error::DeviceLost`].
@@ -282,8 +285,8 @@ fn limits_of(device: &wgpu::Device, options: &DeviceOptions) -> DeviceLimits {
     let limits = device.limits();
     // A device of ours was asked for these already, one of the user's was not.
     let core = if options.core_limits { wgpu::Limits::defaults() } else { limits.clone() };
-    // Drivers like to say 2^31 - 1; a buffer's size is a multiple of 16 here. From 4 GiB on Metal computes wrong addresses
-    // (gfx-rs/wgpu#10305), and kernels count words in 32 bits.
+    // Drivers like to say 2^31 - 1; a buffer's size is a multiple of 16 here. From 4 GiB on Metal computes wrong
+    // addresses (gfx-rs/wgpu#10305), and kernels count words in 32 bits.
     let bytes = |own: u64, core: u64, asked: Option<u64>| {
         let own = own.min(core);
         asked.map_or(own, |asked| asked.max(16).min(own)) & !15

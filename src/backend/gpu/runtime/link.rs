@@ -9,8 +9,8 @@ use std::{
 use super::stats::Counters;
 use crate::{Error, Result, trace::span};
 
-/// Locks a mutex whose data is valid whatever the thread that held it was doing: all of ours are caches and queues, changed in
-/// single steps.
+/// Locks a mutex whose data is valid whatever the thread that held it was doing: all of ours are caches and queues,
+/// changed in single steps.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -84,8 +84,8 @@ impl Link {
         Self { device, queue, health, counters: Counters::default(), is_users: false }
     }
 
-    /// Shares a device of the user's, whose callbacks stay as they are: wgpu keeps one of each. That the device is lost is
-    /// found out when it takes no more commands.
+    /// Shares a device of the user's, whose callbacks stay as they are: wgpu keeps one of each. That the device is lost
+    /// is found out when it takes no more commands.
     pub(super) fn of_user(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         Self { device, queue, health: Arc::default(), counters: Counters::default(), is_users: true }
     }
@@ -93,8 +93,8 @@ impl Link {
     /// Does to the device what shows whether a user's object is one of its own.
     ///
     /// # Errors
-    /// [`Error::Argument`] in the name of `op` with wgpu's words. An object of another wgpu *instance* has a number that means
-    /// another object here, or none, for which wgpu panics.
+    /// [`Error::Argument`] in the name of `op` with wgpu's words. An object of another wgpu *instance* has a number
+    /// that means another object here, or none, for which wgpu panics.
     pub(super) fn try_out(&self, op: &'static str, f: impl FnOnce()) -> Result<()> {
         let what = match catch_unwind(AssertUnwindSafe(|| self.scoped(f))) {
             Ok(Ok(())) => return self.health.alive(),
@@ -104,8 +104,8 @@ impl Link {
         Err(Error::Argument { op, what })
     }
 
-    /// Finds out whether the device is lost, if nobody tells, by giving it a command that does nothing. Waits, and runs the user's
-    /// callbacks: not to be called with a lock held.
+    /// Finds out whether the device is lost, if nobody tells, by giving it a command that does nothing. Waits, and runs
+    /// the user's callbacks: not to be called with a lock held.
     pub(super) fn probe(&self) {
         if !self.is_users {
             return;
@@ -116,8 +116,8 @@ impl Link {
     }
 
     fn poll(&self, how: wgpu::PollType) -> Result<(), wgpu::PollError> {
-        // `Device::poll` panics when the driver reports an error from its wait (a lost device, as a rule): there is no other
-        // way to see that error. wgpu's locks do not poison and are released by then.
+        // `Device::poll` panics when the driver reports an error from its wait (a lost device, as a rule): there is no
+        // other way to see that error. wgpu's locks do not poison and are released by then.
         match catch_unwind(AssertUnwindSafe(|| self.device.poll(how))) {
             Ok(outcome) => outcome.map(drop),
             Err(panic) => {
@@ -165,7 +165,8 @@ impl Link {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let value = f();
-        // All three must be popped, in reverse order, whatever they hold. On native devices the futures are ready at once.
+        // All three must be popped, in reverse order, whatever they hold. On native devices the futures are ready at
+        // once.
         let [validation, memory, internal] =
             [validation, memory, internal].map(|scope| pollster::block_on(scope.pop()));
         // Being out of memory is the cause of whatever else went wrong.

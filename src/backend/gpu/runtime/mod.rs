@@ -13,13 +13,13 @@
 //!
 //! # Order
 //! The queue is the only order there is. Commands run in the order of [`Runtime::submit`] calls; an upload runs after
-//! everything submitted before it and before everything submitted after it (see the `upload` module for why a pooled buffer
-//! cannot be overwritten under a command that still reads it).
+//! everything submitted before it and before everything submitted after it (see the `upload` module for why a pooled
+//! buffer cannot be overwritten under a command that still reads it).
 //!
 //! # Faults
 //! Nothing here panics. A lost device poisons the runtime: from then on every call is
-//! [`Error::DeviceLost`](crate::Error::DeviceLost). Errors that wgpu reports outside of any error scope are kept and come
-//! back from the next submission or read.
+//! [`Error::DeviceLost`](crate::Error::DeviceLost). Errors that wgpu reports outside of any error scope are kept and
+//! come back from the next submission or read.
 #![allow(dead_code)]
 
 mod adapters;

@@ -88,8 +88,8 @@ struct Module {
 /// The modules, pipelines and layouts of one device.
 #[derive(Debug, Default)]
 pub(super) struct Pipelines {
-    /// The text itself is the key: nothing rests on hashes not colliding. Each module has a lock of its own, so that different
-    /// modules are compiled at the same time and one module only once.
+    /// The text itself is the key: nothing rests on hashes not colliding. Each module has a lock of its own, so that
+    /// different modules are compiled at the same time and one module only once.
     modules: Mutex<HashMap<Arc<str>, Arc<Mutex<Module>>>>,
     layouts: Mutex<HashMap<Vec<Access>, Arc<Layout>>>,
 }
@@ -101,8 +101,8 @@ impl Runtime {
     /// accessed as `access` says. Workgroup memory is not cleared.
     ///
     /// # Errors
-    /// [`Error::Limit`] if it binds more buffers than the device can; [`Error::Gpu`] with naga's or the driver's words if it does
-    /// not compile.
+    /// [`Error::Limit`] if it binds more buffers than the device can; [`Error::Gpu`] with naga's or the driver's words
+    /// if it does not compile.
     pub(crate) fn pipeline(
         &self,
         label: &str,

@@ -1,7 +1,8 @@
 //! What the driver made of the kernels, kept in a file from one process to the next.
 //!
-//! The file holds a checksum and wgpu's data. wgpu looks at the adapter and the driver's version that the data names, and
-//! starts with nothing where they are others; the checksum keeps a file that was cut short or damaged from the driver.
+//! The file holds a checksum and wgpu's data. wgpu looks at the adapter and the driver's version that the data names,
+//! and starts with nothing where they are others; the checksum keeps a file that was cut short or damaged from the
+//! driver.
 
 use std::{
     fs,
@@ -26,8 +27,8 @@ pub(super) struct PipelineCache {
 const HEAD: usize = 8;
 
 impl PipelineCache {
-    /// The cache in a folder, with what an earlier process left there. None where the adapter has no such caches, or will not
-    /// make one: kernels are compiled then, as without.
+    /// The cache in a folder, with what an earlier process left there. None where the adapter has no such caches, or
+    /// will not make one: kernels are compiled then, as without.
     pub(super) fn open(link: &Link, folder: &Path) -> Option<Self> {
         let device = &link.device;
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
@@ -36,9 +37,9 @@ impl PipelineCache {
         let path = folder.join(wgpu::util::pipeline_cache_key(&device.adapter_info())?);
         let (sum, data) = fs::read(&path).ok().and_then(|file| checked(&file)).unzip();
         let descriptor = wgpu::PipelineCacheDescriptor { label: Some("ragged"), data: data.as_deref(), fallback: true };
-        // SAFETY: the data must be what `get_data` gave for this driver. It is what `save` wrote, or else no eight bytes before
-        // it would be its checksum; that it is this driver's is for wgpu to look at. The option's documentation asks for a
-        // folder that nobody else writes to.
+        // SAFETY: the data must be what `get_data` gave for this driver. It is what `save` wrote, or else no eight
+        // bytes before it would be its checksum; that it is this driver's is for wgpu to look at. The option's
+        // documentation asks for a folder that nobody else writes to.
         let made = link.scoped(|| unsafe { device.create_pipeline_cache(&descriptor) });
         Some(Self { wgpu: made.ok()?, path, saved: Mutex::new(sum) })
     }

@@ -1,12 +1,12 @@
 //! Device buffers that outlive their users, by size class.
 //!
-//! A fresh buffer costs an allocation and, at its first use, a pass over it: wgpu fills with zeros whatever may be read before it
-//! is written, and cannot be told not to. A pooled buffer costs neither.
+//! A fresh buffer costs an allocation and, at its first use, a pass over it: wgpu fills with zeros whatever may be read
+//! before it is written, and cannot be told not to. A pooled buffer costs neither.
 //!
 //! # Why a buffer may be reused at once
-//! A slot comes back when its last handle is dropped. A command holds handles, and the lists of commands that a caller has
-//! recorded but not submitted hold them too; so nothing that is still to be *submitted* can name a slot that lies in the
-//! pool. What was submitted before runs, in queue order, before whatever the next owner submits or uploads.
+//! A slot comes back when its last handle is dropped. A command holds handles, and the lists of commands that a caller
+//! has recorded but not submitted hold them too; so nothing that is still to be *submitted* can name a slot that lies
+//! in the pool. What was submitted before runs, in queue order, before whatever the next owner submits or uploads.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -42,8 +42,8 @@ impl Use {
     }
 }
 
-/// One wgpu buffer. It is given back with [`Pool::release`] or [`Pool::discard`]; merely dropped, its memory goes once no cached
-/// bind group holds it any more.
+/// One wgpu buffer. It is given back with [`Pool::release`] or [`Pool::discard`]; merely dropped, its memory goes once
+/// no cached bind group holds it any more.
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) buffer: wgpu::Buffer,
@@ -60,7 +60,8 @@ pub(super) fn fresh_id() -> u64 {
     NEXT.fetch_add(1, Relaxed)
 }
 
-/// The least that is allocated. wgpu has no bindings of zero bytes, and loads of 16 bytes may read the tail of an array.
+/// The least that is allocated. wgpu has no bindings of zero bytes, and loads of 16 bytes may read the tail of an
+/// array.
 const GRAIN: u64 = 16;
 
 /// Rounds a size up to its class: two bits below the leading one, so that at most a quarter is wasted. None above 2^63.
@@ -125,8 +126,8 @@ impl Free {
         }
     }
 
-    /// Makes room within the budget for storage that is about to be allocated, and counts it. What is returned goes back to the
-    /// driver. None if all that lies unused is not enough: then nothing has changed.
+    /// Makes room within the budget for storage that is about to be allocated, and counts it. What is returned goes
+    /// back to the driver. None if all that lies unused is not enough: then nothing has changed.
     fn reserve(&mut self, capacity: u64, budget: u64) -> Option<Vec<Slot>> {
         if self.storage_in_use() + capacity > budget {
             return None;
@@ -198,8 +199,8 @@ impl Pool {
         &self.link
     }
 
-    /// The buffers of these ids, each of at least that many bytes, as [`Pool::acquire`] would give them; none for one that does not
-    /// lie unused. `most` is asked for the largest capacity that is allowed.
+    /// The buffers of these ids, each of at least that many bytes, as [`Pool::acquire`] would give them; none for one
+    /// that does not lie unused. `most` is asked for the largest capacity that is allowed.
     pub(super) fn acquire_again(
         &self,
         wanted: impl Iterator<Item = (u64, u64)>,
@@ -217,8 +218,8 @@ impl Pool {
         slots
     }
 
-    /// A buffer of at least `bytes` with unspecified contents. `most` is the largest capacity that is allowed; a class that
-    /// would pass it is cut down to it.
+    /// A buffer of at least `bytes` with unspecified contents. `most` is the largest capacity that is allowed; a class
+    /// that would pass it is cut down to it.
     pub(super) fn acquire(&self, usage: Use, bytes: u64, most: u64) -> Result<Slot> {
         self.link.health.alive()?;
         let capacity = capacity_for(bytes, most);
@@ -342,8 +343,9 @@ impl Pool {
         surplus.into_iter().for_each(|slot| self.destroy(slot));
     }
 
-    /// How much may lie unused. By default what is in use and what is pooled may together be a quarter more than the largest
-    /// working set so far, so that a loop which does the same again and again stops allocating after its first round.
+    /// How much may lie unused. By default what is in use and what is pooled may together be a quarter more than the
+    /// largest working set so far, so that a loop which does the same again and again stops allocating after its first
+    /// round.
     fn allowance(&self, free: &Free) -> u64 {
         self.max_pooled.unwrap_or_else(|| {
             let total = free.in_use_peak.saturating_add(free.in_use_peak / 4).max(FLOOR);

@@ -16,8 +16,8 @@ use crate::Result;
 const PATIENCE_MS: u32 = 5_000;
 
 impl Runtime {
-    /// Submits the commands, each kernel in a pass and a scope of its own, waits for them, and returns the scopes in order;
-    /// `None` if the device has no timestamps.
+    /// Submits the commands, each kernel in a pass and a scope of its own, waits for them, and returns the scopes in
+    /// order; `None` if the device has no timestamps.
     ///
     /// # Errors
     /// As [`Runtime::submit`].

@@ -140,8 +140,8 @@ impl Progress {
         if state.failed { Some(false) } else { (state.left == 0).then_some(true) }
     }
 
-    /// Waits a little for the end. Callbacks run in whichever thread polls, and may be due in another one although the submission
-    /// has ended.
+    /// Waits a little for the end. Callbacks run in whichever thread polls, and may be due in another one although the
+    /// submission has ended.
     fn wait(&self) -> Option<bool> {
         let state = lock(&self.state);
         let pause = Duration::from_millis(20);
@@ -212,7 +212,8 @@ impl Pending {
     fn unload(self) -> Result<Vec<Vec<u8>>> {
         let outcome = Progress::outcome(&lock(&self.progress.state));
         if outcome != Some(true) {
-            // A loss is told to the callback of the device, which may be due only now; a device of the user's tells nobody.
+            // A loss is told to the callback of the device, which may be due only now; a device of the user's tells
+            // nobody.
             self.link.poll_once();
             self.link.health.check()?;
             self.link.probe();
@@ -262,8 +263,8 @@ impl Future for ReadFuture {
 /// What the polling thread waits for, and whom to tell if it fails.
 type Job = (wgpu::SubmissionIndex, Arc<Progress>);
 
-/// A thread that waits for the device so that futures need not. It starts with the first asynchronous read and ends with the
-/// runtime.
+/// A thread that waits for the device so that futures need not. It starts with the first asynchronous read and ends
+/// with the runtime.
 #[derive(Debug, Default)]
 pub(super) struct Poller(OnceLock<Option<mpsc::Sender<Job>>>);
 
@@ -293,8 +294,8 @@ impl Poller {
 }
 
 impl Runtime {
-    /// Encodes the commands and the copies for the reads into one submission, waits for it once, and returns the bytes of each
-    /// request.
+    /// Encodes the commands and the copies for the reads into one submission, waits for it once, and returns the bytes
+    /// of each request.
     ///
     /// # Errors
     /// As [`Runtime::submit`]; [`Error::Gpu`] too for a request outside of its buffer (a fault of the layers above).
@@ -318,8 +319,8 @@ impl Runtime {
         Ok(Pending::new(self, stages, reads.len(), submitted))
     }
 
-    /// The bytes of a read that was started. The future may be awaited in any executor, moved between threads, or dropped. A thread of
-    /// the runtime's own, one for all reads, polls the device.
+    /// The bytes of a read that was started. The future may be awaited in any executor, moved between threads, or
+    /// dropped. A thread of the runtime's own, one for all reads, polls the device.
     pub(crate) fn finish_read(&self, pending: Pending) -> ReadFuture {
         if let Pending { submitted: Some(submitted), progress, link, .. } = &pending {
             self.poller.watch(link, submitted, progress);

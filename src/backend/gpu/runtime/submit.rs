@@ -26,8 +26,9 @@ pub(super) struct Submitter {
 
 /// The uniform buffer that holds the parameters of all kernels of a submission.
 ///
-/// One is enough, for ever: it is written at the start of a submission, after the submission before it has ended. Since it stays the
-/// same, bind groups that name it can be kept; and a program that runs again need not write what it wrote the last time.
+/// One is enough, for ever: it is written at the start of a submission, after the submission before it has ended. Since
+/// it stays the same, bind groups that name it can be kept; and a program that runs again need not write what it wrote
+/// the last time.
 #[derive(Debug)]
 struct ParamsBuffer {
     buffer: wgpu::Buffer,
@@ -71,8 +72,8 @@ pub(super) struct Submitted {
 #[derive(Debug, Default)]
 pub(super) struct InFlight(Mutex<VecDeque<Submitted>>);
 
-/// How many submissions may be under way. Each holds a command buffer and staging memory; a queue that is never waited for would
-/// grow without end.
+/// How many submissions may be under way. Each holds a command buffer and staging memory; a queue that is never waited
+/// for would grow without end.
 const MAX_IN_FLIGHT: usize = 64;
 
 impl InFlight {
@@ -104,9 +105,9 @@ impl Runtime {
     /// Encodes the commands and submits them. Nothing waits, unless 64 submissions are under way: then for the oldest.
     ///
     /// # Errors
-    /// [`Error::Limit`] if a grid or parameters pass the device's limits; [`Error::Gpu`] for a command that breaks a rule (a fault
-    /// of the layers above) or an error reported since the last call; [`Error::DeviceLost`]. After an error none of the
-    /// commands runs.
+    /// [`Error::Limit`] if a grid or parameters pass the device's limits; [`Error::Gpu`] for a command that breaks a
+    /// rule (a fault of the layers above) or an error reported since the last call; [`Error::DeviceLost`]. After an
+    /// error none of the commands runs.
     pub(crate) fn submit(&self, commands: &[Command]) -> Result<()> {
         self.health().check()?;
         let plan = self.plan(commands)?;
@@ -217,7 +218,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// Sends staged uploads on their way, so that their staging memory comes free; at most two such batches are under way.
+    /// Sends staged uploads on their way, so that their staging memory comes free; at most two such batches are under
+    /// way.
     pub(super) fn flush_uploads(&self) -> Result<()> {
         let before = {
             let mut submitter = lock(&self.submitter);

@@ -1,16 +1,16 @@
 //! Data from the host into device buffers.
 //!
 //! # Order, and why a pooled buffer is safe to upload into
-//! `Queue::write_buffer` copies the data to staging memory at the call; the device copies it into the buffer at the start of the
-//! *next* submission, before that submission's commands. That is after everything submitted so far, and it would be wrong
-//! only if a command that is recorded but not yet submitted still read the buffer's old contents. No such command can
-//! exist: commands own handles of their buffers, a buffer is in the pool only when there is no handle left, and an upload goes
-//! only into a buffer that nobody else has seen yet. Two uploads into one slot between two submissions (the first owner
-//! dropped it unused) run in the order of the calls.
+//! `Queue::write_buffer` copies the data to staging memory at the call; the device copies it into the buffer at the
+//! start of the *next* submission, before that submission's commands. That is after everything submitted so far, and it
+//! would be wrong only if a command that is recorded but not yet submitted still read the buffer's old contents. No
+//! such command can exist: commands own handles of their buffers, a buffer is in the pool only when there is no handle
+//! left, and an upload goes only into a buffer that nobody else has seen yet. Two uploads into one slot between two
+//! submissions (the first owner dropped it unused) run in the order of the calls.
 //!
 //! # Why not `mapped_at_creation`
-//! For memory that the host cannot map it makes the same staging buffer, but fills it with zeros first: one more pass over the
-//! data, on the host.
+//! For memory that the host cannot map it makes the same staging buffer, but fills it with zeros first: one more pass
+//! over the data, on the host.
 
 use std::sync::atomic::Ordering::Relaxed;
 

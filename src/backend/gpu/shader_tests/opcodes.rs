@@ -1,5 +1,5 @@
-//! Every operation of every dtype on every adapter, on values that break operations, against the CPU: bit for bit, but for the
-//! payload of a NaN.
+//! Every operation of every dtype on every adapter, on values that break operations, against the CPU: bit for bit, but
+//! for the payload of a NaN.
 //!
 //! A kernel takes milliseconds to compile, so the results of many operations lie in one array, one after another.
 
@@ -128,8 +128,8 @@ macro_rules! each_dtype {
     )*};
 }
 each_dtype!(
-    bools Bool, bytes U8, signed_bytes I8, halfwords U16, signed_halfwords I16, halves F16, brains BF16, signed_words I32, words U32, signed_longs I64, longs U64, singles_of_floats F32,
-    doubles_of_floats F64
+    bools Bool, bytes U8, signed_bytes I8, halfwords U16, signed_halfwords I16, halves F16, brains BF16,
+    signed_words I32, words U32, signed_longs I64, longs U64, singles_of_floats F32, doubles_of_floats F64
 );
 
 /// Random numbers of every length, of either sign: carries, borrows, and quotients of every number of digits.

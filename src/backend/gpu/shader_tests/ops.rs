@@ -135,7 +135,8 @@ pub(super) fn edges(dtype: DType) -> Vec<u64> {
     out
 }
 
-/// Floats of 16 bits and those next to them with both signs, 0, subnormals, and NaNs of every quiet and signalling kind.
+/// Floats of 16 bits and those next to them with both signs, 0, subnormals, and NaNs of every quiet and signalling
+/// kind.
 fn floats_16(of: [u64; 10]) -> Vec<u64> {
     let all = of.into_iter().flat_map(|b| [b - 1, b, b + 1]).chain([0, 1, 2, 0x3ff, 0x7fc0, 0x7fff, 0x7e00]);
     all.flat_map(|b| [b, b | 0x8000]).collect()

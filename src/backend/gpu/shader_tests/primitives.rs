@@ -1,5 +1,5 @@
-//! The primitives on every adapter against the CPU, with generated loads: packed stores, counts that the device alone knows, rows of
-//! all lengths, keys of all widths.
+//! The primitives on every adapter against the CPU, with generated loads: packed stores, counts that the device alone
+//! knows, rows of all lengths, keys of all widths.
 
 use super::ops;
 use super::twins::{array, same_everywhere};
@@ -102,7 +102,8 @@ fn rows_of_elements() {
     }
 }
 
-/// What is kept of rows in several numbers, alone and with others, in values with infinities and NaN, and elements by it.
+/// What is kept of rows in several numbers, alone and with others, in values with infinities and NaN, and elements by
+/// it.
 #[test]
 fn passes_over_rows() {
     for dtype in [DType::F32, DType::F64] {
@@ -149,7 +150,8 @@ fn passes_over_rows() {
     }
 }
 
-/// Reductions and scans of one dtype: lengths around the edges of tiles and blocks, products taken in, device-known counts.
+/// Reductions and scans of one dtype: lengths around the edges of tiles and blocks, products taken in, device-known
+/// counts.
 fn reductions(dtype: DType) {
     for inner in [1u32, 3, 16] {
         same_everywhere(&format!("reductions of {dtype}, inner {inner}"), &[dtype], |backend| {

@@ -1,4 +1,5 @@
-//! Equal structure gives equal text, so that one pipeline serves all sizes and numbers; another structure, another text.
+//! Equal structure gives equal text, so that one pipeline serves all sizes and numbers; another structure, another
+//! text.
 
 use std::collections::HashMap;
 

@@ -82,8 +82,8 @@ pub(super) fn canonical(dtype: DType, bits: u64) -> u64 {
     }
 }
 
-/// Builds the named graphs on every backend that has `needs`, reads each graph in one go, and fails where an adapter gives other bits
-/// than the CPU.
+/// Builds the named graphs on every backend that has `needs`, reads each graph in one go, and fails where an adapter
+/// gives other bits than the CPU.
 pub(super) fn same_everywhere(what: &str, needs: &[DType], build: impl Fn(&BackendRef) -> Vec<(String, Node)>) {
     let run = |backend: &BackendRef| -> Vec<(String, Vec<u64>)> {
         let (names, nodes): (Vec<String>, Vec<Node>) = build(backend).into_iter().unzip();

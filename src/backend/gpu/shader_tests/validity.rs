@@ -12,9 +12,11 @@ use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::lower::lower;
 use crate::dtype::DType;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::plan::{Longs, PlanLimits, Step, for_each_expr, plan};
+use crate::graph::plan::{Longs, PlanLimits, Step, plan};
+use crate::graph::walk::for_each_expr;
 
-/// What core WebGPU promises: storage buffers a stage, invocations and bytes of memory a workgroup, bytes of parameters.
+/// What core WebGPU promises: storage buffers a stage, invocations and bytes of memory a workgroup, bytes of
+/// parameters.
 const STORAGE_BUFFERS: usize = 8;
 const INVOCATIONS: u32 = 256;
 const WORKGROUP_BYTES: u32 = 16 << 10;

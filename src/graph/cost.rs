@@ -1,0 +1,26 @@
+//! What evaluating an expression costs, in operations.
+
+use super::expr::{Expr, ExprKind};
+use super::node::Node;
+use super::walk::for_each_expr;
+
+/// Expressions above this cost are not taken into a second consumer.
+pub(super) const CHEAP: u32 = 80;
+
+/// What evaluating the expression once costs, in operations: each distinct subexpression once, and nothing for the row
+/// of the element where the step has it at hand.
+pub(super) fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
+    let mut sum = 0u32;
+    for_each_expr(e, &mut |e| {
+        let at_hand = e.as_own_row().is_some_and(|(s, inner)| rows.is_some_and(|r| (&r.0, r.1) == (s, inner)));
+        sum = sum.saturating_add(if at_hand { 0 } else { e.own_cost() });
+    });
+    sum
+}
+
+/// Whether the row of some position is searched for.
+pub(super) fn contains_search(e: &Expr) -> bool {
+    let mut found = false;
+    for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::RowOf(..)));
+    found
+}

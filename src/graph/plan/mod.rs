@@ -1,0 +1,120 @@
+//! From requested nodes to steps: what is computed together, in which order.
+//!
+//! A plan grows from the requested nodes backwards. A map is taken into the expression of whoever reads it, by
+//! substitution, unless storing it is the better bargain; every other recipe is a step of its own. Both backends run
+//! the same steps, so a row's bits do not depend on who computes them.
+
+mod resolve;
+mod take;
+
+use super::digest::{DigestMap, DigestSet};
+use super::finish;
+use super::fuse_rows;
+use super::node::{Node, Recipe};
+use super::plain;
+pub(crate) use super::step::{Longs, Plan, PlanLimits, Step};
+use super::walk::arrays;
+use crate::trace::span;
+
+/// Plans the evaluation of `roots`, none of whose results exist yet or are asked for again.
+pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
+    let _span = span!("plan", arrays = roots.len());
+    let mut planner = Planner {
+        limits,
+        uses: DigestMap::default(),
+        roots: roots.iter().map(Node::digest).collect(),
+        done: DigestSet::default(),
+        steps: Vec::new(),
+    };
+    planner.count_uses(roots);
+    for root in roots {
+        planner.require(root);
+    }
+    if !limits.fuse {
+        return Plan { steps: planner.steps };
+    }
+    let steps = finish::into_stores(planner.steps, &planner.roots, limits);
+    Plan { steps: fuse_rows::into_passes(steps, &planner.roots, limits) }
+}
+
+/// A plan being made.
+struct Planner {
+    limits: PlanLimits,
+    /// How often each unevaluated node is read, by distinct index expressions over all recipes.
+    uses: DigestMap<u32>,
+    roots: DigestSet,
+    done: DigestSet,
+    steps: Vec<Step>,
+}
+
+impl Planner {
+    fn count_uses(&mut self, roots: &[Node]) {
+        let mut visited = DigestSet::default();
+        let mut stack: Vec<Node> = roots.to_vec();
+        while let Some(node) = stack.pop() {
+            if !visited.insert(node.digest()) {
+                continue;
+            }
+            let Some(recipe) = node.recipe() else { continue };
+            let mut loads = DigestSet::default();
+            for e in recipe.exprs().into_iter().chain(node.extent().live()) {
+                let mut exprs = vec![e];
+                while let Some(e) = exprs.pop() {
+                    if !loads.insert(e.digest()) {
+                        continue;
+                    }
+                    if let Some(n) = e.node() {
+                        *self.uses.entry(n.digest()).or_default() += 1;
+                        stack.push(n.clone());
+                    }
+                    exprs.extend(e.operands());
+                }
+            }
+            stack.extend(recipe.array().cloned());
+            stack.extend(node.asserts().iter().cloned());
+        }
+    }
+
+    /// Makes sure that `node` is stored when the plan so far has run.
+    fn require(&mut self, node: &Node) {
+        if node.stored().is_some() || !self.done.insert(node.digest()) {
+            return;
+        }
+        // Another thread may evaluate it meanwhile; then there is nothing left to plan.
+        let Some(recipe) = node.recipe() else { return };
+        let step = self.grow(node, &recipe);
+        for n in step.reads.iter().chain(&step.after) {
+            self.require(n);
+        }
+        if step.is_oversized() {
+            self.steps.extend(plain::steps(step, &mut self.done));
+        } else {
+            self.steps.push(step);
+        }
+    }
+
+    /// Resolves the recipe's expressions, storing more and more of the maps in it until it fits the limits.
+    fn grow(&self, node: &Node, recipe: &Recipe) -> Step {
+        let mut stored = DigestSet::default();
+        loop {
+            let (step, taken) = self.resolve_recipe(node, recipe, &stored);
+            if step.fits() {
+                return step;
+            }
+            // Store the map that brings in the most arrays: its own become one.
+            let widest = taken.iter().filter(|n| !stored.contains(&n.digest())).max_by_key(|n| width(n));
+            match widest {
+                Some(n) => stored.insert(n.digest()),
+                None => return step,
+            };
+        }
+    }
+}
+
+/// How many arrays a map reads itself.
+fn width(n: &Node) -> usize {
+    match n.recipe().as_deref() {
+        Some(Recipe::Map { value, .. }) => arrays(value).len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,111 @@
+//! Whether a map is computed by the kernel that reads it, or stored.
+
+use super::Planner;
+use super::resolve::{Evaluation, Growing};
+use crate::graph::conditions::always_looked_at;
+use crate::graph::cost::{CHEAP, contains_search, work};
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Recipe};
+use crate::graph::opcode::BinaryOp;
+use crate::graph::unfused::Unfused;
+use crate::graph::walk::for_each_expr;
+
+/// Expressions above this cost are stored rather than evaluated by both passes of a scan. Below a search's cost.
+const TWICE: u32 = 20;
+/// Results of rows are finished where they are stored, rather than for each element, above this cost.
+const PER_ELEMENT: u32 = 8;
+/// A step's expression is not grown beyond this cost.
+const STEP_COST: u32 = 2_000;
+
+impl Planner {
+    /// The map's expression at `at`, if reading the map there is better computed than stored; else why it is not,
+    /// unless it exists already.
+    pub(super) fn take(&self, n: &Node, at: &Expr, g: &mut Growing<'_>, always: bool) -> Result<Expr, Option<Unfused>> {
+        let recipe = n.recipe().ok_or(None)?;
+        let Recipe::Map { value, .. } = &*recipe else { return Err(Some(Unfused::EndsKernel(recipe.family()))) };
+        self.body(n, value, at, g, always).map_err(Some)
+    }
+
+    /// As [`Self::take`], of a map.
+    fn body(&self, n: &Node, value: &Expr, at: &Expr, g: &mut Growing<'_>, always: bool) -> Result<Expr, Unfused> {
+        if !self.limits.fuse {
+            return Err(Unfused::Disabled);
+        }
+        if self.roots.contains(&n.digest()) {
+            return Err(Unfused::Requested);
+        }
+        if g.stored.contains(&n.digest()) {
+            return Err(Unfused::StorageBuffers);
+        }
+        // The conditions of an array hold for all of it, or reading any of it is an error: whether they are looked at
+        // must not depend on what is fused.
+        if value.has_conditions() && !(always && covers(at, n.extent(), g.domain.as_ref())) {
+            return Err(Unfused::Condition);
+        }
+        let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
+        let body = value.at(at);
+        // The map may leave its position out, as a constant does: then the position's conditions would not be looked
+        // at.
+        if at.has_conditions() && !always_looked_at(at).is_subset(&always_looked_at(&body)) {
+            return Err(Unfused::Condition);
+        }
+        let cost = work(&body, g.rows.as_ref());
+        match g.evaluation {
+            Evaluation::Everywhere if cost > 2 => return Err(Unfused::EvaluatedOften),
+            Evaluation::Twice | Evaluation::Again if cost > TWICE => return Err(Unfused::EvaluatedOften),
+            // A map finds the rows of a whole tile with two searches: better stored than searched for one by one.
+            Evaluation::Rowless if contains_search(&body) => return Err(Unfused::Search),
+            _ => {}
+        }
+        if !at.is_index() {
+            // Away from its own position, a search that stays one would be made for every element read.
+            let mut searches = false;
+            for_each_expr(&body, &mut |e| {
+                searches |= matches!(e.kind(), ExprKind::RowOf(s, _) if
+                    e.as_own_row().is_none_or(|(_, inner)| g.rows.as_ref().is_some_and(|r| (&r.0, r.1) != (s, inner))));
+            });
+            if searches {
+                return Err(Unfused::Search);
+            }
+        }
+        // Twice read, or read again and again through a computed index: only if storing it costs more.
+        let repeated = uses > 1 || !at.is_index();
+        if repeated && (cost > CHEAP || (uses > 8 && cost > 8)) {
+            return Err(if uses > 1 { Unfused::SeveralReaders } else { Unfused::ComputedPositions });
+        }
+        // The quotient of a mean, say, read for every element of the row: better made once a row, as it is stored.
+        if !at.is_index() && cost > PER_ELEMENT && self.is_finish(n, value) {
+            return Err(Unfused::OncePerRow);
+        }
+        if g.cost + cost > STEP_COST {
+            return Err(Unfused::KernelSize);
+        }
+        g.cost += cost;
+        Ok(body)
+    }
+
+    /// Whether the map only finishes the results of a row reduction, which it alone reads.
+    fn is_finish(&self, map: &Node, value: &Expr) -> bool {
+        let mut found = false;
+        for_each_expr(value, &mut |e| {
+            if let ExprKind::Load(n, at) = e.kind() {
+                let reduces = matches!(n.recipe().as_deref(), Some(Recipe::Reduce { .. }));
+                let alone = self.uses.get(&n.digest()) == Some(&1) && !self.roots.contains(&n.digest());
+                found |= at.is_index() && reduces && alone && n.extent() == map.extent();
+            }
+        });
+        found
+    }
+}
+
+/// Whether `at`, evaluated at every position of the domain, goes through all of an array of that extent.
+fn covers(at: &Expr, extent: &Extent, domain: Option<&Extent>) -> bool {
+    let times = match at.kind() {
+        ExprKind::Index => Some(1),
+        ExprKind::Binary(BinaryOp::IndexDiv, i, by) if i.is_index() => by.as_u32(),
+        _ => None,
+    };
+    let all = times.and_then(|k| extent.times("a map", u64::from(k)).ok());
+    all.is_some() && all.as_ref() == domain
+}

@@ -1,0 +1,31 @@
+//! Walks over the parts of an expression, each distinct one once.
+
+use super::digest::DigestSet;
+use super::expr::Expr;
+use super::node::Node;
+
+/// Calls `f` for each distinct subexpression.
+pub(crate) fn for_each_expr(e: &Expr, f: &mut impl FnMut(&Expr)) {
+    let mut seen = DigestSet::default();
+    let mut stack = vec![e];
+    while let Some(e) = stack.pop() {
+        if seen.insert(e.digest()) {
+            f(e);
+            stack.extend(e.operands());
+        }
+    }
+}
+
+/// Calls `f` for each array that the expression reads, as often as distinct subexpressions read it.
+pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
+    for_each_expr(e, &mut |e| e.node().into_iter().for_each(&mut *f));
+}
+
+/// The arrays that the expression reads.
+pub(super) fn arrays(e: &Expr) -> DigestSet {
+    let mut out = DigestSet::default();
+    for_each_node(e, &mut |n| {
+        out.insert(n.digest());
+    });
+    out
+}
