@@ -41,8 +41,8 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
         atomicOr(&is_early, 1u);
     }
     messages[wid.x * 64u + t] = word(p.x, wid.x, t);
-    // All invocations get here. What is asked is whether it orders the message before the flag for other workgroups.
-    storageBarrier();
+    // What is asked is whether this orders the message before the flag for other workgroups.
+    storageBarrier(); // uniform: every invocation gets here, whatever it found
     if (t == 0u) {
         atomicStore(&flags[wid.x], p.x);
         var seen = 0u;
@@ -51,13 +51,12 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
         }
         is_seen = seen;
     }
-    // All invocations get here: the loop is behind them. The flag comes before the message.
-    storageBarrier();
+    // The flag comes before the message.
+    storageBarrier(); // uniform: the loop of the first invocation is behind it
     if (messages[sender * 64u + t] != expected) {
         atomicOr(&is_stale, 1u);
     }
-    // All invocations get here.
-    workgroupBarrier();
+    workgroupBarrier(); // uniform: every invocation gets here, whatever it found
     if (t == 0u && wid.x > 0u) {
         if (is_seen == 0u) {
             atomicAdd(&counts[3], 1u);
