@@ -10,9 +10,14 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(crate) struct Array {
     memory: Memory,
+    /// From this word on the memory has been zero since it was taken.
+    untouched: usize,
     len: usize,
     dtype: DType,
 }
+
+/// What bytes that nobody has set hold in tests, which see so what is read before it is set.
+const UNSET: u8 = 0xa5;
 
 /// A type whose values an [`Array`] can hold: its storage is any pattern of bits of that size.
 pub(crate) trait Stored: bytemuck::Pod + Send + Sync {}
@@ -25,11 +30,12 @@ impl Array {
     /// The memory is not to be had.
     pub(crate) fn unset(pool: &Arc<Pool>, op: &str, dtype: DType, len: usize) -> Result<Self> {
         let mut memory = pool.take(op, (len * dtype.size()).div_ceil(8))?;
+        let mut untouched = memory.zero_from;
         if cfg!(any(test, debug_assertions)) {
-            // Tests see what is read before it is set.
-            memory.words.fill(0xa5a5_a5a5_a5a5_a5a5);
+            untouched = memory.words.len();
+            memory.words.fill(u64::from_ne_bytes([UNSET; 8]));
         }
-        Ok(Self { memory, len, dtype })
+        Ok(Self { memory, untouched, len, dtype })
     }
 
     /// The elements whose bytes these are, in the machine's order.
@@ -43,12 +49,30 @@ impl Array {
         Ok(out)
     }
 
-    /// Sets the elements from `first` on to zero.
+    /// Sets the elements from `first` on to zero, none of which was set before.
+    ///
+    /// That takes as long as what former owners of the memory have set there.
     pub(crate) fn clear_from(&mut self, first: usize) {
-        let start = first * self.dtype.size();
-        if let Some(rest) = self.bytes_mut().get_mut(start..) {
-            rest.fill(0);
+        let start = (first * self.dtype.size()).min(self.memory.words.len() * 8);
+        if cfg!(any(test, debug_assertions)) {
+            let unset = &bytemuck::cast_slice(&self.memory.words)[start..];
+            assert!(unset.iter().all(|&byte: &u8| byte == UNSET), "bug: cleared after it was set");
         }
+        self.clear_bytes_from(start);
+    }
+
+    fn clear_bytes_from(&mut self, start: usize) {
+        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut self.memory.words);
+        if let Some(touched) = memory.get_mut(start..self.untouched * 8) {
+            touched.fill(0);
+        }
+        self.memory.zero_from = start.div_ceil(8);
+    }
+
+    /// All of the memory, any of which may be set from now on.
+    fn words_mut(&mut self) -> &mut [u64] {
+        self.memory.zero_from = self.memory.words.len();
+        &mut self.memory.words
     }
 
     /// How many elements.
@@ -60,7 +84,8 @@ impl Array {
         &bytemuck::cast_slice(&self.memory.words)[..self.len * self.dtype.size()]
     }
     fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut bytemuck::cast_slice_mut(&mut self.memory.words)[..self.len * self.dtype.size()]
+        let size = self.len * self.dtype.size();
+        &mut bytemuck::cast_slice_mut(self.words_mut())[..size]
     }
     /// The elements; `T` must be of the dtype's size (u8 for bools).
     pub(crate) fn slice<T: Stored>(&self) -> &[T] {
@@ -68,6 +93,50 @@ impl Array {
     }
     /// The elements, to be written.
     pub(crate) fn slice_mut<T: Stored>(&mut self) -> &mut [T] {
-        &mut bytemuck::cast_slice_mut(&mut self.memory.words)[..self.len]
+        let len = self.len;
+        &mut bytemuck::cast_slice_mut(self.words_mut())[..len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cleared_is_zero_whoever_had_the_memory() -> Result<()> {
+        let pool = Arc::new(Pool::default());
+        let n = 1 << 16;
+        for (set, clears, sets_the_last) in [
+            (n, false, false),
+            (3, true, false),
+            (n - 5, true, false),
+            (0, true, true),
+            (7, true, false),
+            (n, true, false),
+        ] {
+            // As [`Array::unset`] outside of tests.
+            let memory = pool.take("test", n / 2)?;
+            let mut array = Array { untouched: memory.zero_from, memory, len: n, dtype: DType::U32 };
+            array.slice_mut::<u32>()[..set].fill(9);
+            if clears {
+                array.clear_bytes_from(4 * set);
+                let (nines, zeros) = array.slice::<u32>().split_at(set);
+                assert!(nines.iter().all(|&x| x == 9) && zeros.iter().all(|&x| x == 0), "{set} of {n}");
+            }
+            if sets_the_last {
+                array.slice_mut::<u32>()[n - 1] = 1;
+            }
+        }
+        assert_eq!(pool.stats().pool_misses, 1, "one memory for all");
+        Ok(())
+    }
+
+    #[test]
+    #[should_panic = "cleared after it was set"]
+    fn clearing_what_is_set_is_a_bug() {
+        let pool = Arc::new(Pool::default());
+        let mut array = Array::unset(&pool, "test", DType::U32, 8).expect("small");
+        array.slice_mut::<u32>()[5] = 1;
+        array.clear_from(5);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A large allocation comes from the system as pages that are mapped and cleared one by one as they are first written,
 //! which takes longer than most operations take to fill them; and it goes back when it is dropped. Memory that is kept has
-//! its pages. What it holds is what its last owner left.
+//! its pages. What it holds is what its last owner left; how much of that may be other than zero is remembered, so that an
+//! array whose capacity is far more than what lives in it does not pay for the difference each time.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -32,14 +33,24 @@ pub(crate) struct Pool {
 #[derive(Debug, Default)]
 struct Free {
     /// Oldest first.
-    unused: VecDeque<Box<[u64]>>,
+    unused: VecDeque<Unused>,
     unused_bytes: u64,
     in_use: u64,
     in_use_peak: u64,
 }
 
-fn size_of(words: &[u64]) -> u64 {
-    words.len() as u64 * 8
+/// Memory without an owner.
+#[derive(Debug)]
+struct Unused {
+    words: Box<[u64]>,
+    /// From this word on there are zeros.
+    zero_from: usize,
+}
+
+impl Unused {
+    fn bytes(&self) -> u64 {
+        self.words.len() as u64 * 8
+    }
 }
 
 /// A size and a few more, so that sizes which differ a little find each other's memory: two bits below the leading one.
@@ -55,10 +66,10 @@ impl Free {
     }
 
     /// The newest memory of that size: likeliest to be in a cache still.
-    fn take(&mut self, words: usize) -> Option<Box<[u64]>> {
-        let at = self.unused.iter().rposition(|unused| unused.len() == words)?;
+    fn take(&mut self, words: usize) -> Option<Unused> {
+        let at = self.unused.iter().rposition(|unused| unused.words.len() == words)?;
         let found = self.unused.remove(at)?;
-        self.unused_bytes -= size_of(&found);
+        self.unused_bytes -= found.bytes();
         Some(found)
     }
 
@@ -85,10 +96,10 @@ impl Pool {
         let class = if is_small { words } else { size_class(words) };
         if !is_small {
             let mut free = self.lock();
-            if let Some(words) = free.take(class) {
+            if let Some(Unused { words, zero_from }) = free.take(class) {
                 free.used(asked);
                 self.hits.fetch_add(1, Relaxed);
-                return Ok(Memory { words, asked, pool: self.clone() });
+                return Ok(Memory { words, zero_from, asked, pool: self.clone() });
             }
         }
         let refused = |limit: u64, whose: &str| {
@@ -108,20 +119,20 @@ impl Pool {
         let words = vec![0; class].into_boxed_slice();
         self.misses.fetch_add(1, Relaxed);
         self.lock().used(asked);
-        Ok(Memory { words, asked, pool: self.clone() })
+        Ok(Memory { words, zero_from: 0, asked, pool: self.clone() })
     }
 
-    fn release(&self, words: Box<[u64]>, asked: u64) {
+    fn release(&self, unused: Unused, asked: u64) {
         let mut surplus = Vec::new();
         let mut free = self.lock();
         free.in_use -= asked;
-        if size_of(&words) >= SMALL {
-            free.unused_bytes += size_of(&words);
-            free.unused.push_back(words);
+        if unused.bytes() >= SMALL {
+            free.unused_bytes += unused.bytes();
+            free.unused.push_back(unused);
             while free.unused_bytes > free.may_keep()
                 && let Some(oldest) = free.unused.pop_front()
             {
-                free.unused_bytes -= size_of(&oldest);
+                free.unused_bytes -= oldest.bytes();
                 surplus.push(oldest);
             }
         }
@@ -156,13 +167,16 @@ impl Pool {
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) words: Box<[u64]>,
+    /// From this word on there are zeros: its owner keeps it so.
+    pub(super) zero_from: usize,
     asked: u64,
     pool: Arc<Pool>,
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        self.pool.release(std::mem::take(&mut self.words), self.asked);
+        let unused = Unused { words: std::mem::take(&mut self.words), zero_from: self.zero_from };
+        self.pool.release(unused, self.asked);
     }
 }
 
@@ -176,12 +190,14 @@ mod tests {
     fn memory_is_used_again_with_what_it_held() {
         let pool = Arc::new(Pool::default());
         let mut first = pool.take("test", LARGE).expect("small enough");
+        assert_eq!(first.zero_from, 0, "new memory is zero");
         first.words[5] = 7;
+        first.zero_from = 6;
         drop(first);
         let second = pool.take("test", LARGE - 3).expect("small enough");
-        assert_eq!(second.words[5], 7, "a size of the same class");
+        assert_eq!((second.words[5], second.zero_from), (7, 6), "a size of the same class");
         let third = pool.take("test", LARGE).expect("small enough");
-        assert_eq!(third.words[5], 0, "the other is in use");
+        assert_eq!((third.words[5], third.zero_from), (0, 0), "the other is in use");
         let stats = pool.stats();
         assert_eq!((stats.pool_hits, stats.pool_misses), (1, 2));
         assert_eq!(stats.buffer_bytes, 8 * (2 * LARGE as u64 - 3));
@@ -200,7 +216,7 @@ mod tests {
         round(3, size / 2);
         let unused = pool.lock().unused_bytes;
         assert!((3 * FLOOR..=3 * FLOOR + 3 * FLOOR / 4).contains(&unused), "{unused}");
-        assert_eq!(pool.lock().unused.iter().filter(|w| w.len() == size / 2).count(), 3);
+        assert_eq!(pool.lock().unused.iter().filter(|unused| unused.words.len() == size / 2).count(), 3);
         pool.trim();
         assert_eq!(pool.stats().buffer_bytes, 0);
         assert_eq!(pool.lock().unused_bytes, 0);
