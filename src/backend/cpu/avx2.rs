@@ -11,19 +11,150 @@ use super::plain_rows::masks;
 use super::row_reduce::{LANES, SHORT, block_len, reduce_row};
 use super::wide_rows::{Op, Wide};
 
+/// Short rows that are reduced at once.
+const TOGETHER: usize = 8;
+
 /// The states of rows that lie one after another: the values of row `k` begin at value `start(k)`.
 #[target_feature(enable = "avx2")]
 pub(super) fn rows<M: Wide>(monoid: M, values: &[f32], start: impl Fn(usize) -> usize, out: &mut [M::State]) {
-    let mut from = start(0);
-    for (k, out) in out.iter_mut().enumerate() {
-        let to = start(k + 1);
-        match to - from {
-            0 => *out = monoid.identity(),
-            len if len <= block_len(1) => *out = bytemuck::cast(row::<M>(&values[from..], len)),
-            _ => reduce_row(&values[from..to], 1, monoid, std::slice::from_mut(out)),
+    let mut first = 0;
+    for out in out.chunks_mut(TOGETHER) {
+        let end = first + out.len();
+        let mut starts = [start(first); TOGETHER + 1];
+        for (k, slot) in starts.iter_mut().enumerate() {
+            *slot = start(end.min(first + k));
         }
-        from = to;
+        first = end;
+        if starts[0] == starts[TOGETHER] {
+            out.fill(monoid.identity());
+        } else if let Some(states) = eight_rows::<M>(values, &starts) {
+            for (out, state) in out.iter_mut().zip(states) {
+                *out = bytemuck::cast(state);
+            }
+        } else {
+            for (out, ends) in out.iter_mut().zip(starts.windows(2)) {
+                *out = one_row(monoid, values, ends[0], ends[1]);
+            }
+        }
     }
+}
+
+/// The state of the row of those values.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn one_row<M: Wide>(monoid: M, values: &[f32], from: usize, to: usize) -> M::State {
+    let mut out = monoid.identity();
+    match to - from {
+        0 => {}
+        len if len <= block_len(1) => out = bytemuck::cast(row::<M>(&values[from..], len)),
+        _ => reduce_row(&values[from..to], 1, monoid, std::slice::from_mut(&mut out)),
+    }
+    out
+}
+
+/// The states of rows of at most [`LANES`] values each, if that is what they are: row `k` from `starts[k]` to
+/// `starts[k + 1]`. Whatever follows a row is read as well.
+///
+/// The values of rows side by side are a square: turned over, it has the first values of all rows in one vector, the second
+/// ones in the next, and so on, for eight sums in order at once; and eight trees need little more than one.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn eight_rows<M: Wide>(values: &[f32], starts: &[usize; TOGETHER + 1]) -> Option<[u32; TOGETHER]> {
+    let mut lens = [0; TOGETHER];
+    for k in 0..TOGETHER {
+        lens[k] = starts[k + 1] - starts[k];
+    }
+    let longest = lens.iter().fold(0, |longest, &len| len.max(longest));
+    if longest > LANES || starts[TOGETHER - 1] + LANES > values.len() {
+        return None;
+    }
+    let (mut front, mut next, mut folded) = ([zero(); TOGETHER], [zero(); TOGETHER], [zero(); TOGETHER]);
+    for k in 0..TOGETHER {
+        let values: &[f32; LANES] = values.get(starts[k]..)?.first_chunk()?;
+        let eights = values.as_chunks::<8>().0.iter().zip(masks(lens[k]).as_chunks::<8>().0);
+        let mut kept = [zero(); LANES / 8];
+        for (kept, (values, masks)) in kept.iter_mut().zip(eights) {
+            *kept = _mm256_blendv_ps(identity::<M>(), lift::<M>(*values), bytemuck::cast(*masks));
+        }
+        let [a, b, c, d] = kept;
+        (front[k], next[k]) = (a, b);
+        folded[k] = combine::<M>(combine::<M>(a, c), combine::<M>(b, d));
+    }
+    let of_lanes = eight_trees::<M>(folded);
+    if M::OP != Op::Sum {
+        return Some(bytemuck::cast(of_lanes));
+    }
+    // Both orders are worked out, as for one row.
+    let mut in_order = zero();
+    for values in turned(front) {
+        in_order = _mm256_add_ps(in_order, values);
+    }
+    for values in turned(next) {
+        in_order = _mm256_add_ps(in_order, values);
+    }
+    let is_long = _mm256_cmpgt_epi32(bytemuck::cast(lens.map(|len| len as i32)), _mm256_set1_epi32(SHORT as i32));
+    let of_lanes = _mm256_add_ps(of_lanes, zero());
+    Some(bytemuck::cast(_mm256_blendv_ps(in_order, of_lanes, _mm256_castsi256_ps(is_long))))
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn zero() -> __m256 {
+    _mm256_setzero_ps()
+}
+
+/// A square of numbers, turned over: its columns.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn turned(rows: [__m256; 8]) -> [__m256; 8] {
+    // Pairs of rows, fours of them, all eight; half of the columns in the lower halves of the vectors, half in the upper.
+    let (mut pairs, mut fours, mut columns) = ([[zero(); 2]; 4], [[zero(); 4]; 2], [zero(); 8]);
+    for (k, pair) in pairs.iter_mut().enumerate() {
+        let (a, b) = (rows[2 * k], rows[2 * k + 1]);
+        *pair = [_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)];
+    }
+    for (k, four) in fours.iter_mut().enumerate() {
+        let ([a, b], [c, d]) = (pairs[2 * k], pairs[2 * k + 1]);
+        *four = [low_pairs(a, c), high_pairs(a, c), low_pairs(b, d), high_pairs(b, d)];
+    }
+    for column in 0..4 {
+        let (a, b) = (fours[0][column], fours[1][column]);
+        columns[column] = _mm256_permute2f128_ps::<0x20>(a, b);
+        columns[column + 4] = _mm256_permute2f128_ps::<0x31>(a, b);
+    }
+    columns
+}
+
+/// In both halves, the lower two of `a` and then those of `b`.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn low_pairs(a: __m256, b: __m256) -> __m256 {
+    _mm256_shuffle_ps::<0b01_00_01_00>(a, b)
+}
+
+/// In both halves, the upper two of `a` and then those of `b`.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn high_pairs(a: __m256, b: __m256) -> __m256 {
+    _mm256_shuffle_ps::<0b11_10_11_10>(a, b)
+}
+
+/// Halving trees over the eight lanes of each: lane `k` of the result is that of `lanes[k]`.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn eight_trees<M: Wide>(lanes: [__m256; 8]) -> __m256 {
+    let (mut fours, mut twos) = ([zero(); 4], [zero(); 2]);
+    // What is left of row `k` and of row `k + 4` are halves of one vector.
+    for (k, four) in fours.iter_mut().enumerate() {
+        let (a, b) = (lanes[k], lanes[k + 4]);
+        *four = combine::<M>(_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b));
+    }
+    for (k, two) in twos.iter_mut().enumerate() {
+        let (a, b) = (fours[2 * k], fours[2 * k + 1]);
+        *two = combine::<M>(low_pairs(a, b), high_pairs(a, b));
+    }
+    let [a, b] = twos;
+    combine::<M>(_mm256_shuffle_ps::<0b10_00_10_00>(a, b), _mm256_shuffle_ps::<0b11_01_11_01>(a, b))
 }
 
 /// The state of one block of a row of several.
