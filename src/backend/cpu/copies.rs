@@ -1,144 +1,190 @@
 //! Results that are elements of arrays: copied to where they are stored, without a block of values in between.
 //!
 //! Slices, gathers, joins and paddings are such: a load, or a choice between two of these, or between one and a number.
+//! Where each comes from is worked out for all positions of a block, also for those that another one is chosen for: that
+//! is a few numbers a row, while keeping to the chosen positions would mean to cut these numbers apart and to join them.
 
 use super::array::Stored;
-use super::eval::{Block, Op};
+use super::eval::{Block, Op, Program};
 use super::filling::Filling;
-use super::lanes::{Lane, Lanes, Operand};
+use super::lanes::{Ends, Lane, Lanes, Many};
+use super::pieces::{self, Fronts};
+use super::simd;
+use crate::graph::scalar::Scalar;
 
-/// One side of a choice, whose values are taken in their order.
-struct Source<'l, S> {
-    values: Values<'l, S>,
-    /// How many were taken.
-    at: u32,
-}
+/// Scattered pieces are asked for so many runs before they are copied: the processor, which sees by itself what is read in
+/// order, would wait for each.
+const AHEAD: usize = 8;
 
-enum Values<'l, S> {
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+
+/// Where the values of a block come from.
+enum Source<'a, S> {
+    /// The same value at every position.
     One(S),
-    /// Pieces of an array, by the number of values up to the end of each and by where each begins.
-    Pieces {
-        from: &'l [S],
-        ends: &'l [u32],
-        first: &'l [u32],
-        piece: usize,
-    },
-    /// Elements of an array; out of range the last one.
-    Elements {
-        from: &'l [S],
-        at: &'l [u32],
-    },
+    /// Elements of an array that follow each other: the first of each run, and whether the pieces lie here and there.
+    Pieces { from: &'a [S], firsts: Many<'a, u32>, scattered: bool, runs: Runs },
+    /// Elements of an array, a position each.
+    Elements { from: &'a [S], at: Many<'a, u32> },
+    /// In each run so many positions from the one, the others from the other.
+    Choice { fronts: Vec<u32>, runs: Runs, sides: Box<[Source<'a, S>; 2]> },
 }
 
-impl<'l, S: Stored> Source<'l, S> {
-    /// The elements of the array, which has some, at those positions: if these are single ones, or ramps that lie in it.
-    fn of(from: &'l [S], at: &'l Lanes<'_>) -> Option<Self> {
-        let (ends, first) = match at {
-            Lanes::Ramps(ends, first) => (ends, first),
-            Lanes::U32(at) => return Some(Self { values: Values::Elements { from, at }, at: 0 }),
-            _ => return None,
-        };
-        let mut start = 0;
-        let within = ends.iter().zip(first.iter()).all(|(&end, &first)| {
-            let len = end - start;
-            start = end;
-            u64::from(first) + u64::from(len) <= from.len() as u64
-        });
-        within.then_some(Self { values: Values::Pieces { from, ends, first, piece: 0 }, at: 0 })
+/// Runs of positions, and where the last visit ended.
+struct Runs {
+    ends: Ends,
+    run: usize,
+    start: u32,
+}
+
+impl Runs {
+    fn new(ends: Ends) -> Self {
+        Self { ends, run: 0, start: 0 }
     }
 
-    /// Stores the next `len` values.
+    /// Calls `f` for each run that has positions from `at` to `to`: with the run, its start, and those positions. From visit
+    /// to visit they only grow.
     #[inline(always)]
-    fn take(&mut self, mut len: u32, out: &mut Filling<&mut [S]>) {
-        match &mut self.values {
-            Values::Elements { from, at } => {
-                let last = from.len() - 1;
-                let (start, end) = (self.at as usize, (self.at + len) as usize);
-                out.extend(at[start..end].iter().map(|&at| from[(at as usize).min(last)]));
-                self.at += len;
+    fn visit(&mut self, mut at: u32, to: u32, mut f: impl FnMut(usize, u32, u32, u32)) {
+        let ends = &self.ends[..];
+        let (mut run, mut start) = (self.run, self.start);
+        while at < to {
+            while ends[run] <= at {
+                start = ends[run];
+                run += 1;
             }
-            Values::One(value) => out.repeat(*value, len as usize),
-            Values::Pieces { from, ends, first, piece } => {
-                while len > 0 {
-                    while ends[*piece] <= self.at {
-                        *piece += 1;
+            let end = ends[run].min(to);
+            f(run, start, at, end);
+            at = end;
+        }
+        (self.run, self.start) = (run, start);
+    }
+}
+
+impl<S: Stored> Source<'_, S> {
+    /// Stores the values of the positions from `at` to `to`, which only grow from call to call.
+    #[inline(always)]
+    fn take(&mut self, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
+        match self {
+            Self::One(value) => out.repeat(*value, (to - at) as usize),
+            Self::Pieces { from, firsts, scattered, runs } => {
+                let firsts = &firsts[..];
+                runs.visit(at, to, |run, start, at, end| {
+                    if *scattered && let Some(&first) = firsts.get(run + AHEAD) {
+                        // Short pieces begin in one line of the cache and end in the next.
+                        simd::prefetch(from, first as usize);
+                        simd::prefetch(from, first as usize + LINE / size_of::<S>());
                     }
-                    let start = piece.checked_sub(1).map_or(0, |before| ends[before]);
-                    let now = (ends[*piece] - self.at).min(len);
-                    out.copy(from, (first[*piece] + (self.at - start)) as usize, now as usize);
-                    self.at += now;
-                    len -= now;
-                }
+                    copy(from, firsts[run].wrapping_add(at - start), end - at, out);
+                });
             }
+            Self::Elements { from, at: elements } => {
+                let last = from.len() - 1;
+                out.extend(elements[at as usize..to as usize].iter().map(|&at| from[(at as usize).min(last)]));
+            }
+            Self::Choice { .. } => self.choose(at, to, out),
+        }
+    }
+
+    /// [`Source::take`] of a choice.
+    fn choose(&mut self, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
+        let Self::Choice { fronts, runs, sides } = self else { return };
+        let [front, rest] = &mut **sides;
+        runs.visit(at, to, |run, start, at, end| {
+            let cut = start + fronts[run];
+            if at < cut {
+                front.take(at, cut.min(end), out);
+            }
+            if cut < end {
+                rest.take(at.max(cut), end, out);
+            }
+        });
+    }
+}
+
+/// Adds `len` elements; those out of range are the last one.
+#[inline(always)]
+fn copy<S: Stored>(from: &[S], first: u32, len: u32, out: &mut Filling<&mut [S]>) {
+    if first as usize + len as usize <= from.len() {
+        out.copy(from, first as usize, len as usize);
+    } else {
+        let last = from.len() - 1;
+        out.extend((0..len as usize).map(|k| from[(first.wrapping_add(k as u32) as usize).min(last)]));
+    }
+}
+
+impl Program<'_> {
+    /// Whether its values are elements of arrays, as far as that can be said of all positions.
+    pub(super) fn is_copy(&self) -> bool {
+        self.is_copied(self.ops().len() - 1)
+    }
+
+    /// Whether the operation at that place only says where its values come from.
+    fn is_copied(&self, place: usize) -> bool {
+        match &self.ops()[place] {
+            Op::Scalar(_) => true,
+            Op::Load(array, ..) => array.len() > 0,
+            Op::Select([_, a, b], _) => self.is_copied(*a) && self.is_copied(*b),
+            _ => false,
         }
     }
 }
 
 impl<'a> Block<'a> {
-    /// Fills `out` with the values of the operation at that place, if they are elements of arrays; returns false, and does
-    /// nothing, if not.
-    pub(super) fn copy<T: Lane, S: Stored>(&mut self, place: usize, out: &mut [S], store: &impl Fn(T) -> S) -> bool {
-        let program = self.program();
-        match &program.ops()[place] {
-            Op::Load(array, _, at) if array.len() > 0 => {
-                let at = self.eval(*at);
-                let Some(mut source) = Source::of(array.slice(), &at) else { return false };
-                source.take(out.len() as u32, &mut Filling::of(out));
-                true
-            }
-            Op::Select([c, a, b], _) => {
-                let is_source = |place: usize| match &program.ops()[place] {
-                    Op::Load(array, ..) => array.len() > 0,
-                    Op::Scalar(_) => true,
-                    _ => false,
-                };
-                if !is_source(*a) || !is_source(*b) {
-                    return false;
-                }
-                let Lanes::Runs(ends, flags) = self.eval(*c) else { return false };
-                let flags = bool::operand(&flags);
-                let [at_a, at_b] = Self::sides(&ends, flags);
-                if at_a.len() == 0 || at_b.len() == 0 {
-                    return false;
-                }
-                // The positions that each side is loaded at.
-                let positions = |place: usize, chosen| match &program.ops()[place] {
-                    Op::Load(_, _, at) => Some(self.part(*at, chosen)),
-                    _ => None,
-                };
-                let (of_a, of_b) = (positions(*a, &at_a), positions(*b, &at_b));
-                let sides = (self.source(*a, of_a.as_ref(), store), self.source(*b, of_b.as_ref(), store));
-                let (Some(mut a), Some(mut b)) = sides else { return false };
-                let (mut out, mut start) = (Filling::of(out), 0);
-                for (k, &end) in ends.iter().enumerate() {
-                    let side = if flags.get(k) { &mut a } else { &mut b };
-                    side.take(end - start, &mut out);
-                    start = end;
-                }
-                true
-            }
-            _ => false,
-        }
+    /// Fills `out` with the block's values, if they are elements of arrays; returns false, and does nothing, if not.
+    pub(super) fn copy<T: Lane, S: Stored>(&mut self, out: &mut [S], store: &impl Fn(T) -> S) -> bool {
+        let last = self.program().ops().len() - 1;
+        // A number alone is no copy.
+        let source = match self.program().ops()[last] {
+            Op::Scalar(_) => None,
+            _ => self.source(last, store),
+        };
+        let Some(mut source) = source else { return false };
+        source.take(0, out.len() as u32, &mut Filling::of(out));
+        true
     }
 
-    /// One side of a choice.
-    fn source<'l, T: Lane, S: Stored>(
-        &self,
-        place: usize,
-        at: Option<&'l Lanes<'_>>,
-        store: &impl Fn(T) -> S,
-    ) -> Option<Source<'l, S>>
-    where
-        'a: 'l,
-    {
-        match &self.program().ops()[place] {
-            Op::Load(array, ..) => Source::of(array.slice(), at?),
-            Op::Scalar(s) => {
-                let value = Lanes::One(*s);
-                let Operand::One(value) = T::operand(&value) else { return None };
-                Some(Source { values: Values::One(store(value)), at: 0 })
+    /// Where the values of the operation at that place come from.
+    fn source<T: Lane, S: Stored>(&mut self, place: usize, store: &impl Fn(T) -> S) -> Option<Source<'a, S>> {
+        let program = self.program();
+        match &program.ops()[place] {
+            Op::Scalar(s) => Some(Source::One(store(T::operand(&Lanes::One(*s)).get(0)))),
+            Op::Load(array, _, at) if array.len() > 0 => {
+                let from = array.slice();
+                match self.eval(*at) {
+                    Lanes::Ramps(ends, firsts) => {
+                        let scattered = !firsts.is_sorted();
+                        Some(Source::Pieces { from, firsts, scattered, runs: Runs::new(ends) })
+                    }
+                    Lanes::U32(at) => Some(Source::Elements { from, at }),
+                    _ => None,
+                }
+            }
+            Op::Select([c, a, b], _) => {
+                if [*a, *b].into_iter().any(|side| program.has_conditions(side)) || !program.is_copied(place) {
+                    return None;
+                }
+                let Fronts { ends, lens: fronts, hold } = match self.compared(*c) {
+                    Some(fronts) => fronts,
+                    None => match self.eval(*c) {
+                        Lanes::One(Scalar::Bool(yes)) => return self.source(if yes { *a } else { *b }, store),
+                        Lanes::Runs(ends, flags) => Fronts::of_flags(ends, bool::operand(&flags)),
+                        _ => return None,
+                    },
+                };
+                let (a, b) = (self.source(*a, store)?, self.source(*b, store)?);
+                let sides = Box::new(if hold { [a, b] } else { [b, a] });
+                Some(Source::Choice { fronts, runs: Runs::new(ends), sides })
             }
             _ => None,
         }
+    }
+
+    /// Where the condition at that place holds, if it compares a ramp with a number a run.
+    fn compared(&mut self, place: usize) -> Option<Fronts> {
+        let Op::Binary(op, a, b) = self.program().ops()[place] else { return None };
+        let (a, b) = (self.eval(a), self.eval(b));
+        pieces::fronts(op, &a, &b)
     }
 }

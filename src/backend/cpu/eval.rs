@@ -88,11 +88,13 @@ pub(super) enum Op<'a> {
 /// An expression, compiled for many blocks: each distinct subexpression once, operands first.
 pub(crate) struct Program<'a> {
     ops: Vec<Op<'a>>,
+    /// Whether each has conditions, or its operands have.
+    conditions: Vec<bool>,
 }
 
 impl<'a> Program<'a> {
     pub(crate) fn new(inputs: &'a Inputs, e: &Expr) -> Self {
-        let mut program = Self { ops: Vec::new() };
+        let mut program = Self { ops: Vec::new(), conditions: Vec::new() };
         program.place(inputs, e, &mut HashMap::new());
         program
     }
@@ -134,8 +136,15 @@ impl<'a> Program<'a> {
         &self.ops
     }
 
+    /// Whether the operation at that place has conditions, or its operands have: then it must not be computed where its
+    /// result is not asked for.
+    pub(super) fn has_conditions(&self, place: usize) -> bool {
+        self.conditions[place]
+    }
+
     fn push(&mut self, e: &Expr, op: Op<'a>, known: &mut HashMap<Digest, usize>) -> usize {
         self.ops.push(op);
+        self.conditions.push(e.has_conditions());
         known.insert(e.digest(), self.ops.len() - 1);
         self.ops.len() - 1
     }
@@ -184,7 +193,7 @@ impl<'a> Block<'a> {
 
     /// Fills `out` with the expression's values, one a position.
     pub(crate) fn store<T: Lane, S: Stored>(mut self, out: &mut [S], store: impl Fn(T) -> S) {
-        if self.len == 0 || self.copy(self.program.ops.len() - 1, out, &store) {
+        if self.len == 0 || self.copy(out, &store) {
             return;
         }
         match self.root() {
@@ -370,7 +379,7 @@ impl<'a> Block<'a> {
     }
 
     /// Where the runs that end there have the flag, and where not.
-    pub(super) fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Chosen; 2] {
+    fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Chosen; 2] {
         let mut sides = [true, false].map(|_| Vec::with_capacity(ends.len()));
         let mut start = 0;
         for (k, &end) in ends.iter().enumerate() {
@@ -385,7 +394,7 @@ impl<'a> Block<'a> {
     }
 
     /// The values of the operation at that place at some of the positions.
-    pub(super) fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
+    fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
         let memo = vec![None; self.program.ops.len()];
         let index = choice::choose(&self.index, chosen);
         Block { program: self.program, len: chosen.len(), index, memo, within: Some((self, chosen)) }.eval(place)

@@ -5,6 +5,10 @@ use std::ops::DerefMut;
 /// Elements written at a time.
 const STEP: usize = 8;
 
+/// Elements that are written of a shorter run of one value: a loop of as many turns as it takes is guessed wrong where lengths
+/// vary, which costs more than stores of what is at hand.
+const FEW: usize = 4 * STEP;
+
 /// Memory that is being filled. A run is written in whole steps, past its end where there is room; the run that follows
 /// writes there again.
 pub(crate) struct Filling<B> {
@@ -15,8 +19,8 @@ pub(crate) struct Filling<B> {
 impl<T: Copy + Default> Filling<Vec<T>> {
     /// A vector of `n` elements, of which none is there yet.
     pub(crate) fn new(n: usize) -> Self {
-        // A step more than it will be.
-        Self { out: vec![T::default(); n + STEP], len: 0 }
+        // Room behind it for a short run to be written like the others.
+        Self { out: vec![T::default(); n + FEW], len: 0 }
     }
 
     /// The vector.
@@ -39,6 +43,12 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
     pub(crate) fn repeat(&mut self, value: T, len: usize) {
         let start = self.len;
         self.len += len;
+        if len <= FEW
+            && let Some(room) = self.out.get_mut(start..).and_then(|rest| rest.first_chunk_mut())
+        {
+            *room = [value; FEW];
+            return;
+        }
         match self.out.get_mut(start..start + len.next_multiple_of(STEP)) {
             Some(room) => room.as_chunks_mut().0.fill([value; STEP]),
             None => self.out[start..start + len].fill(value),

@@ -16,19 +16,31 @@ use crate::graph::expr::{Check, Expr};
 /// a block is small beside them.
 const BLOCK: usize = 8192;
 
+/// Positions of a copy at a time: all that is worked out for it are a few numbers a row, and what is decided once a block is
+/// the more of it the shorter rows are.
+const COPIED: usize = 8 * BLOCK;
+
+/// How many of `n` positions to evaluate at a time.
+fn block(program: &Program<'_>, n: usize) -> usize {
+    let fair = n / (4 * rayon::current_num_threads());
+    if program.is_copy() { fair.clamp(BLOCK, COPIED) } else { BLOCK }
+}
+
 fn fill<T: Lane + Send + Sync, S: Stored>(inputs: &Inputs, e: &Expr, out: &mut [S], store: impl Fn(T) -> S + Sync) {
     let program = Program::new(inputs, e);
-    out.par_chunks_mut(BLOCK)
+    let block = block(&program, out.len());
+    out.par_chunks_mut(block)
         .enumerate()
-        .for_each(|(k, out)| Block::run(&program, (k * BLOCK) as u32, out.len()).store::<T, S>(out, &store));
+        .for_each(|(k, out)| Block::run(&program, (k * block) as u32, out.len()).store::<T, S>(out, &store));
 }
 
 /// As [`fill`], of numbers that are stored as they are computed with.
 fn fill_numbers<T: Number + Stored>(inputs: &Inputs, e: &Expr, out: &mut [T]) {
     let program = Program::new(inputs, e);
-    out.par_chunks_mut(BLOCK)
+    let block = block(&program, out.len());
+    out.par_chunks_mut(block)
         .enumerate()
-        .for_each(|(k, out)| Block::run(&program, (k * BLOCK) as u32, out.len()).store_numbers(out));
+        .for_each(|(k, out)| Block::run(&program, (k * block) as u32, out.len()).store_numbers(out));
 }
 
 /// Fills the first `n` elements of `out` with the expression's values.

@@ -210,7 +210,7 @@ fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lan
             Some(if a.is_ramp == b.is_ramp {
                 runs(ends.clone(), operations::binary(op, ends.len(), &a.values, &b.values))
             } else {
-                compare(op, ends, (x, a.is_ramp), y)
+                compare(op, ends, a, b).flags()
             })
         }
         BinaryOp::IndexDiv | BinaryOp::IndexRem if a.is_ramp && rises(ends, x) => match b.values {
@@ -221,29 +221,73 @@ fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lan
     }
 }
 
-/// A comparison of ramps that do not wrap with a number a run: it changes at most once in a run.
-fn compare<'a>(op: BinaryOp, ends: &[u32], (x, x_rises): (Operand<'_, u32>, bool), y: Operand<'_, u32>) -> Lanes<'a> {
-    let (mut cuts, mut flags) = (Vec::with_capacity(2 * ends.len()), Vec::with_capacity(2 * ends.len()));
+/// Runs in which a condition changes at most once.
+pub(super) struct Fronts {
+    pub(super) ends: Ends,
+    /// For each run at how many of its positions, from its start on, the condition is what it is in the front.
+    pub(super) lens: Vec<u32>,
+    /// Whether it holds there, and not in the rest; or the other way round.
+    pub(super) hold: bool,
+}
+
+/// Where `a op b` holds, if that is a comparison of a ramp with a number a run.
+pub(super) fn fronts<'a>(op: BinaryOp, a: &Lanes<'a>, b: &Lanes<'a>) -> Option<Fronts> {
+    let is_comparison = matches!(op, BinaryOp::Lt | BinaryOp::Le);
+    let (ends, a, b) = common(a, b).filter(|(_, a, b)| is_comparison && a.is_ramp != b.is_ramp)?;
+    let ramp = if a.is_ramp { &a } else { &b };
+    rises(&ends, ramp.numbers()).then(|| compare(op, &ends, &a, &b))
+}
+
+/// A comparison of a ramp that does not wrap with a number a run.
+fn compare(op: BinaryOp, ends: &Ends, a: &Side<'_>, b: &Side<'_>) -> Fronts {
+    let (ramp, bound) = if a.is_ramp { (a, b) } else { (b, a) };
+    // Of `first, first + 1, …` so many are below the bound, or at most the bound.
+    let at_most = a.is_ramp == (op == BinaryOp::Le);
+    let below = |first: u32, bound: u32| bound.saturating_sub(first).saturating_add((at_most && first <= bound).into());
+    let mut lens: Vec<u32> = match (ramp.numbers(), bound.numbers()) {
+        (Operand::Many(first), Operand::Many(bound)) => first.iter().zip(bound).map(|(&f, &b)| below(f, b)).collect(),
+        (first, bound) => (0..ends.len()).map(|k| below(first.get(k), bound.get(k))).collect(),
+    };
     let mut start = 0;
-    for (k, &end) in ends.iter().enumerate() {
-        let (first, bound) = if x_rises { (x.get(k), y.get(k)) } else { (y.get(k), x.get(k)) };
-        // Of `first, first + 1, …` so many are below the bound, or at most the bound.
-        let at_most = x_rises == (op == BinaryOp::Le);
-        let front = u64::from(bound) + u64::from(at_most);
-        let front = front.saturating_sub(u64::from(first)).min(u64::from(end - start)) as u32;
-        for (cut, flag) in [(start + front, x_rises), (end, !x_rises)] {
-            if cut > start {
-                if flags.last() == Some(&flag) {
-                    cuts.pop();
-                    flags.pop();
+    for (len, &end) in lens.iter_mut().zip(&ends[..]) {
+        *len = (end - start).min(*len);
+        start = end;
+    }
+    Fronts { lens, hold: a.is_ramp, ends: ends.clone() }
+}
+
+impl Fronts {
+    /// Of a condition with a value a run.
+    pub(super) fn of_flags(ends: Ends, flags: Operand<'_, bool>) -> Self {
+        let mut start = 0;
+        let len = |(k, &end): (usize, &u32)| {
+            let len = end - start;
+            start = end;
+            if flags.get(k) { len } else { 0 }
+        };
+        Self { lens: ends.iter().enumerate().map(len).collect(), hold: true, ends: ends.clone() }
+    }
+
+    /// The condition, in runs of their own.
+    fn flags<'a>(&self) -> Lanes<'a> {
+        let most = 2 * self.ends.len();
+        let (mut cuts, mut flags) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        let mut start = 0;
+        for (&end, &len) in self.ends.iter().zip(&self.lens) {
+            for (cut, flag) in [(start + len, self.hold), (end, !self.hold)] {
+                if cut > start {
+                    if flags.last() == Some(&flag) {
+                        cuts.pop();
+                        flags.pop();
+                    }
+                    cuts.push(cut);
+                    flags.push(flag);
+                    start = cut;
                 }
-                cuts.push(cut);
-                flags.push(flag);
-                start = cut;
             }
         }
+        runs(cuts.into(), bool::wrap(flags.into()))
     }
-    runs(cuts.into(), bool::wrap(flags.into()))
 }
 
 /// Quotients and remainders of ramps that do not wrap: runs and ramps between the multiples of `by`.

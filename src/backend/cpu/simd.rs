@@ -27,3 +27,16 @@ pub(crate) fn run<L: Loop>(l: L) -> L::Output {
     }
     l.run()
 }
+
+/// Asks for the memory of an element, if there is one, before it is needed.
+#[inline(always)]
+pub(crate) fn prefetch<T>(from: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = from.get(at) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 processor has it, and it does nothing that a program could see, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, at);
+}
