@@ -191,3 +191,46 @@ fn rows_that_only_the_device_knows() {
         assert!(matches!(other, Err(Error::Check { .. } | Error::Shape { .. })), "{name}: {other:?}");
     }
 }
+
+/// Rows of a table that are reduced where they lie give what they give when they are stored before.
+#[test]
+fn looked_up_rows_have_the_bits_of_stored_ones() {
+    const ROWS: usize = 50;
+    let lengths = [0, 1, 7, 63, 64, 65, 0, 127, 128, 129, 511, 512, 513, 1025, 9000, 0, 3];
+    let n: usize = lengths.iter().sum();
+    for (name, device) in devices() {
+        for width in [1, 2, 3, 4, 5, 8, 16, 20] {
+            let mut noise = Noise(width as u64);
+            let table = (0..ROWS * width).map(|_| 1.0 / (1.0 + noise.below(1000) as f32)).collect();
+            let table = HostTensor::dense(&[ROWS, width], HostValues::F32(table)).to_device(&device).expect("a table");
+            let mut rows_of = |most: u64| {
+                let ids = HostValues::I32((0..n).map(|_| noise.below(most) as i32).collect());
+                let splits = std::iter::once(0).chain(lengths.iter().scan(0, |end, &len| {
+                    *end += len as u32;
+                    Some(*end)
+                }));
+                HostTensor::from_row_splits(splits.collect(), ids).to_device(&device).expect("rows")
+            };
+            let looked_up = |ids: &Tensor| table.gather(ids, Some(0), 0).expect("rows of a table");
+            let reduced = |x: &Tensor| {
+                [x.reduce_sum(1, false), x.reduce_max(1, false), x.reduce_mean(1, false), x.reduce_variance(1, false)]
+            };
+            let ids = rows_of(ROWS as u64);
+            let stored = looked_up(&ids);
+            stored.eval().expect("stored");
+            for (k, (a, b)) in reduced(&looked_up(&ids)).into_iter().zip(reduced(&stored)).enumerate() {
+                let (a, b) = (values(a), values(b));
+                let same = a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits());
+                assert!(same && a.len() == lengths.len() * width, "{name}: {width} columns, reduction {k}");
+            }
+            // The first id out of range is the one that is named: by its element of what would have been stored.
+            let ids = rows_of(ROWS as u64 + 1);
+            let HostValues::I32(all) = ids.to_host().expect("there").values else { panic!("ids are i32") };
+            let first = all.iter().position(|&id| id == ROWS as i32).expect("one in fifty");
+            match looked_up(&ids).reduce_sum(1, false).and_then(|t| t.to_host()) {
+                Err(Error::Check { at, .. }) => assert_eq!(at, (first * width) as u64, "{name}: {width} columns"),
+                other => panic!("{name}: {width} columns: {other:?}"),
+            }
+        }
+    }
+}

@@ -157,6 +157,8 @@ pub(crate) struct Block<'a> {
     /// The positions.
     index: Lanes<'a>,
     memo: Vec<Option<Lanes<'a>>>,
+    /// So many positions of the step are one of these: those that conditions name.
+    each: u32,
     /// The block whose chosen lanes these are: what is known there is known here.
     within: Option<(&'a Block<'a>, &'a Chosen)>,
 }
@@ -173,13 +175,18 @@ impl<'a> Block<'a> {
         Self::new(program, starts.len() * len as usize, pieces::ramps(ends.into(), starts.into()))
     }
 
+    /// A block of `len` positions from `start` on, of a program in numbers that stand for `each` positions of the step.
+    pub(crate) fn of_each(program: &'a Program<'a>, start: u32, len: usize, each: u32) -> Self {
+        Self { each, ..Self::run(program, start, len) }
+    }
+
     /// A block of any positions.
     pub(crate) fn list(program: &'a Program<'a>, positions: Vec<u32>) -> Self {
         Self::new(program, positions.len(), u32::wrap(positions.into()))
     }
 
     fn new(program: &'a Program<'a>, len: usize, index: Lanes<'a>) -> Self {
-        Self { program, len, index, memo: vec![None; program.ops.len()], within: None }
+        Self { program, len, index, memo: vec![None; program.ops.len()], each: 1, within: None }
     }
 
     /// The expression's values, one a position.
@@ -340,7 +347,7 @@ impl<'a> Block<'a> {
             let (ok, at) = (ok.dense(), self.index.dense());
             let (ok, at) = (bool::operand(&ok), u32::operand(&at));
             let first = (0..self.len).filter(|&k| !ok.get(k)).map(|k| at.get(k)).min();
-            outcome.fetch_min(first.unwrap_or(u32::MAX), Ordering::Relaxed);
+            outcome.fetch_min(first.map_or(u32::MAX, |at| at * self.each), Ordering::Relaxed);
         }
     }
 
@@ -397,7 +404,8 @@ impl<'a> Block<'a> {
     fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
         let memo = vec![None; self.program.ops.len()];
         let index = choice::choose(&self.index, chosen);
-        Block { program: self.program, len: chosen.len(), index, memo, within: Some((self, chosen)) }.eval(place)
+        let (program, each) = (self.program, self.each);
+        Block { program, len: chosen.len(), index, memo, each, within: Some((self, chosen)) }.eval(place)
     }
 }
 

@@ -17,6 +17,7 @@ mod filling;
 mod fingerprint;
 mod floats;
 mod lanes;
+mod looked_up;
 mod loops;
 mod map;
 mod marks;

@@ -1,5 +1,7 @@
 //! Row reductions over fused expressions: runs of rows whose values fit the cache, each row by its fixed order.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::accumulate::{Float, Monoid, Plain, plain};
@@ -8,6 +10,7 @@ use super::eval::{Block, Inputs, Program};
 use super::exps::{Exps, OfExps};
 use super::floats::{Extreme, Sum};
 use super::lanes::Lane;
+use super::looked_up::LookedUp;
 use super::map;
 use super::moments::OfMoments;
 use super::number::Number;
@@ -173,30 +176,65 @@ impl Run<'_> {
     /// The states of all rows.
     fn states<T: Lane + Stored, M: Monoid<T>>(&self, monoid: M, out: &mut [M::State]) {
         let inner = self.inner;
-        let (starts, program) = (Starts::new(self.inputs, self.rows), Program::new(self.inputs, self.e));
-        let runs = starts.runs(inner, CHUNK, out);
-        runs.into_par_iter().for_each(|runs::Run { first, last, out }| {
-            let (from, to) = (starts.at(first), starts.at(last));
-            if (to - from) * inner <= CHUNK || to - from <= block_len(inner) {
-                let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
-                monoid.rows(&values, inner, |row| starts.at(first + row) - from, out);
-            } else {
-                // One long row, in pieces of whole blocks: their partials on all cores, then these in their order.
-                let step = (CHUNK / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
-                let partials: Vec<Vec<M::State>> = (0..(to - from).div_ceil(step))
-                    .into_par_iter()
-                    .map(|piece| {
-                        let at = from + piece * step;
-                        let len = step.min(to - at) * inner;
-                        let values = Block::run(&program, (at * inner) as u32, len).eval_as::<T>();
+        let starts = Starts::new(self.inputs, self.rows);
+        match LookedUp::<T>::new(self.inputs, self.e, inner) {
+            // All that is worked out is a number a value.
+            Some(values) => starts.reduce(
+                (inner, CHUNK * inner),
+                monoid,
+                out,
+                |rows, out| values.rows(monoid, |row| starts.at(rows.start + row), out),
+                |from, len| values.blocks(monoid, from, len),
+            ),
+            None => {
+                let program = Program::new(self.inputs, self.e);
+                let values =
+                    |from: usize, len: usize| Block::run(&program, (from * inner) as u32, len * inner).eval_as::<T>();
+                starts.reduce(
+                    (inner, CHUNK),
+                    monoid,
+                    out,
+                    |rows, out| {
+                        let from = starts.at(rows.start);
+                        let values = values(from, starts.at(rows.end) - from);
+                        monoid.rows(&values, inner, |row| starts.at(rows.start + row) - from, out);
+                    },
+                    |from, len| {
+                        let values = values(from, len);
                         let blocks = values.chunks(block_len(inner) * inner);
                         let mut partials = vec![monoid.identity(); blocks.len() * inner];
                         for (values, partial) in blocks.zip(partials.chunks_exact_mut(inner)) {
                             monoid.block(values, inner, partial);
                         }
                         partials
-                    })
-                    .collect();
+                    },
+                );
+            }
+        }
+    }
+}
+
+impl Starts<'_> {
+    /// Reduces all rows, `inner` numbers a value, on all cores: runs of them by `rows`, and rows of more than `chunk` numbers
+    /// in pieces of whole blocks, whose states `blocks` gives of the values from a number on.
+    fn reduce<T: Copy, M: Monoid<T>>(
+        &self,
+        (inner, chunk): (usize, usize),
+        monoid: M,
+        out: &mut [M::State],
+        rows: impl Fn(Range<usize>, &mut [M::State]) + Sync,
+        blocks: impl Fn(usize, usize) -> Vec<M::State> + Sync,
+    ) {
+        self.runs(inner, chunk, out).into_par_iter().for_each(|runs::Run { first, last, out }| {
+            let (from, to) = (self.at(first), self.at(last));
+            if (to - from) * inner <= chunk || to - from <= block_len(inner) {
+                rows(first..last, out);
+            } else {
+                // One long row: the partials of its blocks on all cores, then these in their order.
+                let step = (chunk / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
+                let piece = |at: usize| blocks(at, step.min(to - at));
+                let starts: Vec<usize> = (from..to).step_by(step).collect();
+                let partials: Vec<Vec<M::State>> = starts.into_par_iter().map(piece).collect();
                 let mut fold = RowFold::new(to - from, inner, monoid);
                 for partial in partials.iter().flat_map(|piece| piece.chunks_exact(inner)) {
                     fold.push_partial(partial);

@@ -12,10 +12,10 @@ pub(super) const SHORT: usize = 16;
 pub(super) const LANES: usize = 32;
 
 /// The longest row of several columns that is folded, and the values of a lane in a block of such.
-const FOLDED: usize = 64;
+pub(super) const FOLDED: usize = 64;
 
 /// Lanes within a block, for several columns.
-const fn wide_lanes(inner: usize) -> usize {
+pub(super) const fn wide_lanes(inner: usize) -> usize {
     if inner > 8 { 8 } else { inner.next_power_of_two() / 2 }
 }
 
@@ -73,7 +73,7 @@ pub fn reduce_block<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M
 
 /// A halving tree over lanes of as many columns as `out` has.
 #[inline(always)]
-fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid: M, out: &mut [M::State]) {
+pub(super) fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid: M, out: &mut [M::State]) {
     let mut reach = lanes.len() / 2;
     while reach >= out.len() {
         let (low, high) = lanes.split_at_mut(reach);
@@ -103,7 +103,7 @@ fn fold_values<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out
 }
 
 #[inline(always)]
-fn push_each<V: Copy, M: Monoid<V>>(states: &mut [M::State], values: &[V], monoid: M) {
+pub(super) fn push_each<V: Copy, M: Monoid<V>>(states: &mut [M::State], values: &[V], monoid: M) {
     for (state, &x) in states.iter_mut().zip(values) {
         *state = monoid.push(*state, x);
     }

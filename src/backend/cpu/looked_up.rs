@@ -1,0 +1,205 @@
+//! Row reductions over rows of a table: values of several columns that lie side by side in an array, at a place which
+//! depends on the value alone. They are read where they lie; what is worked out is one position a value, not one a column.
+//!
+//! The order is that of `row_reduce`.
+
+use std::borrow::Cow;
+
+use super::accumulate::Monoid;
+use super::array::Stored;
+use super::eval::{Block, Inputs, Program};
+use super::lanes::{Lane, Many};
+use super::row_reduce::{FOLDED, RowFold, block_len, merge_lanes, push_each, wide_lanes};
+use super::simd::{self, Loop};
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::opcode::BinaryOp;
+
+/// Values that are rows of a table.
+pub(super) struct LookedUp<'a, V> {
+    table: &'a [V],
+    inner: usize,
+    /// Where the row of the table begins, as an expression in the value's number.
+    first: Program<'a>,
+}
+
+/// The expression in a value's number, where this is one in the number of its element that is the same for all `inner`
+/// elements of a value.
+fn of_value(e: &Expr, inner: usize) -> Option<Expr> {
+    match e.kind() {
+        _ if !e.has_index() => Some(e.clone()),
+        ExprKind::Index => None,
+        ExprKind::Binary(BinaryOp::IndexDiv, i, by) if i.is_index() && by.as_u32() == Some(inner as u32) => {
+            Some(Expr::index())
+        }
+        _ => {
+            let operands: Option<Vec<Expr>> = e.operands().map(|operand| of_value(operand, inner)).collect();
+            Some(e.with_operands(operands?.into_iter()))
+        }
+    }
+}
+
+impl<'a, V: Lane + Stored> LookedUp<'a, V> {
+    /// The values of that expression, which is of numbers of this type, if they are rows of a table.
+    pub(super) fn new(inputs: &'a Inputs, e: &Expr, inner: usize) -> Option<Self> {
+        let is_column = |e: &Expr| match e.kind() {
+            ExprKind::Binary(BinaryOp::IndexRem, i, by) => i.is_index() && by.as_u32() == Some(inner as u32),
+            _ => false,
+        };
+        let ExprKind::Load(table, at) = e.kind() else { return None };
+        let ExprKind::Binary(BinaryOp::Add, first, column) = at.kind() else { return None };
+        let table = inputs.array(table);
+        if inner < 2 || table.len() == 0 || !is_column(column) {
+            return None;
+        }
+        let first = Program::new(inputs, &of_value(first, inner)?);
+        Some(Self { table: table.slice(), inner, first })
+    }
+
+    /// The values from number `from` on.
+    fn find(&self, from: usize, len: usize) -> Found<'_, V> {
+        let inner = self.inner;
+        let firsts = Block::of_each(&self.first, from as u32, len, inner as u32).eval_as::<u32>();
+        let table = self.table;
+        if firsts.iter().max().is_none_or(|&first| first as usize + inner <= table.len()) {
+            return Found { table: table.into(), firsts, inner };
+        }
+        // A condition has failed, then; elements that are not there are the last one.
+        let element = |k: usize| {
+            let at = firsts[k / inner].wrapping_add((k % inner) as u32);
+            table[(at as usize).min(table.len() - 1)]
+        };
+        let values: Vec<V> = (0..len * inner).map(element).collect();
+        let firsts: Vec<u32> = (0..len).map(|value| (value * inner) as u32).collect();
+        Found { table: values.into(), firsts: firsts.into(), inner }
+    }
+
+    /// The states of rows of values that lie one after another: those of row `k` begin at value `start(k)`.
+    pub(super) fn rows<M: Monoid<V>>(&self, monoid: M, start: impl Fn(usize) -> usize, out: &mut [M::State]) {
+        let (nrows, from) = (out.len() / self.inner, start(0));
+        let values = self.find(from, start(nrows) - from);
+        simd::run(Rows { values: &values, start: |row| start(row) - from, monoid, out });
+    }
+
+    /// The states of the blocks of a row that `len` values from number `from` on are cut into.
+    pub(super) fn blocks<M: Monoid<V>>(&self, monoid: M, from: usize, len: usize) -> Vec<M::State> {
+        let mut out = vec![monoid.identity(); len.div_ceil(block_len(self.inner)) * self.inner];
+        simd::run(Blocks { values: &self.find(from, len), monoid, out: &mut out });
+        out
+    }
+}
+
+/// Some of the values: where each begins in a table that holds them whole.
+struct Found<'a, V: Clone> {
+    table: Cow<'a, [V]>,
+    firsts: Many<'a, u32>,
+    inner: usize,
+}
+
+impl<V: Lane + Stored> Found<'_, V> {
+    /// The state of one block.
+    #[inline(always)]
+    fn block<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
+        lanes.fill(monoid.identity());
+        self.fold(firsts, monoid, lanes);
+        merge_lanes(lanes, monoid, out);
+    }
+
+    /// Folds the values into as many lanes as there are states for.
+    #[inline(always)]
+    fn fold<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State]) {
+        match self.inner {
+            // With the width known, the states stay in registers.
+            2 => self.fold_columns::<M, 2>(firsts, monoid, lanes),
+            3 => self.fold_columns::<M, 3>(firsts, monoid, lanes),
+            4 => self.fold_columns::<M, 4>(firsts, monoid, lanes),
+            8 => self.fold_columns::<M, 8>(firsts, monoid, lanes),
+            16 => self.fold_columns::<M, 16>(firsts, monoid, lanes),
+            inner => {
+                for firsts in firsts.chunks(lanes.len() / inner) {
+                    for (states, &first) in lanes.chunks_exact_mut(inner).zip(firsts) {
+                        push_each(states, &self.table[first as usize..][..inner], monoid);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fold_columns<M: Monoid<V>, const N: usize>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State]) {
+        let table = &self.table[..];
+        match lanes.as_chunks_mut::<N>().0 {
+            [states] => {
+                let mut so_far = *states;
+                for &first in firsts {
+                    push_each(&mut so_far, &table[first as usize..][..N], monoid);
+                }
+                *states = so_far;
+            }
+            lanes => {
+                for firsts in firsts.chunks(lanes.len()) {
+                    for (states, &first) in lanes.iter_mut().zip(firsts) {
+                        // In registers, which are not the table's memory for sure.
+                        let mut so_far = *states;
+                        push_each(&mut so_far, &table[first as usize..][..N], monoid);
+                        *states = so_far;
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct Rows<'l, 'a, V: Clone, M: Monoid<V>, S> {
+    values: &'l Found<'a, V>,
+    start: S,
+    monoid: M,
+    out: &'l mut [M::State],
+}
+
+impl<V: Lane + Stored, M: Monoid<V>, S: Fn(usize) -> usize> Loop for Rows<'_, '_, V, M, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, start, monoid, out } = self;
+        let (inner, firsts) = (values.inner, &values.firsts[..]);
+        let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
+        let mut from = start(0);
+        for (row, out) in out.chunks_exact_mut(inner).enumerate() {
+            let to = start(row + 1);
+            let firsts = &firsts[from..to];
+            from = to;
+            if firsts.len() <= FOLDED {
+                out.fill(monoid.identity());
+                values.fold(firsts, monoid, out);
+            } else if firsts.len() <= block_len(inner) {
+                values.block(firsts, monoid, &mut lanes, out);
+            } else {
+                let mut fold = RowFold::new(firsts.len(), inner, monoid);
+                for firsts in firsts.chunks(block_len(inner)) {
+                    values.block(firsts, monoid, &mut lanes, out);
+                    fold.push_partial(out);
+                }
+                fold.finish(out);
+            }
+        }
+    }
+}
+
+struct Blocks<'l, 'a, V: Clone, M: Monoid<V>> {
+    values: &'l Found<'a, V>,
+    monoid: M,
+    out: &'l mut [M::State],
+}
+
+impl<V: Lane + Stored, M: Monoid<V>> Loop for Blocks<'_, '_, V, M> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, monoid, out } = self;
+        let (inner, firsts) = (values.inner, &values.firsts[..]);
+        let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
+        for (firsts, out) in firsts.chunks(block_len(inner)).zip(out.chunks_exact_mut(inner)) {
+            values.block(firsts, monoid, &mut lanes, out);
+        }
+    }
+}
