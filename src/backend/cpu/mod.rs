@@ -202,7 +202,7 @@ impl CpuBackend {
                 let mut keys = Array::unset(pool, op, DType::U32, live(count))?;
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
-                out.slice_mut()[..n].copy_from_slice(&sort::sort_permutation(keys.slice(), *bits));
+                sort::sort_indices(|at| &keys.slice()[at], *bits, 0, &mut out.slice_mut()[..n]);
                 out.clear_from(n);
             }
             Recipe::RowSort { rows, nrows, key, bits, .. } => {

@@ -1,11 +1,13 @@
 //! Stable sorting of u32 keys within rows, runs of rows on all cores. Twin of `shaders/row_sort.wgsl`.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::array::Array;
 use super::eval::{Block, Inputs, Program};
 use super::runs::{Run, Starts};
-use super::sort::sort_permutation;
+use super::sort::sort_indices;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 
@@ -20,6 +22,11 @@ pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, b
     let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, key));
     starts.runs_of_values(nrows, 1, CHUNK, out.slice_mut()).into_par_iter().for_each(|Run { first, last, out }| {
         let from = starts.at(first);
+        if last - first == 1 && out.len() > CHUNK {
+            // A long row: its keys are worked out on all cores too.
+            let keys = |at: Range<usize>| Block::run(&program, (from + at.start) as u32, at.len()).eval_as::<u32>();
+            return sort_indices(keys, bits, from as u32, out);
+        }
         let keys = Block::run(&program, from as u32, out.len()).eval_as::<u32>();
         for row in first..last {
             let (start, end) = (starts.at(row) - from, starts.at(row + 1) - from);
@@ -32,10 +39,7 @@ pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, b
 /// The order of one row's keys, as positions of a row that starts at `start`.
 fn sort_row(keys: &[u32], bits: u32, start: u32, out: &mut [u32]) {
     if keys.len() > SHORT {
-        for (slot, at) in out.iter_mut().zip(sort_permutation(keys, bits)) {
-            *slot = start + at;
-        }
-        return;
+        return sort_indices(|at| &keys[at], bits, start, out);
     }
     for (slot, at) in out.iter_mut().zip(start..) {
         *slot = at;

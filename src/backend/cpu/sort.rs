@@ -1,5 +1,9 @@
 //! Stable sorting of u32 keys. Twin of `shaders/sort.wgsl`.
 
+use std::ops::{Deref, Range};
+
+use rayon::prelude::*;
+
 const DIGITS: usize = 256;
 
 /// Keys that are sorted on one core: more are sorted in halves, which are merged. The order is the same, since no two places
@@ -9,31 +13,84 @@ const ALONE: usize = 1 << 16;
 /// Places that are merged on one core.
 const MERGED_ALONE: usize = 1 << 14;
 
+/// Keys that are asked for at a time.
+const BLOCK: usize = 1 << 13;
+
 /// The permutation that sorts the keys, of which the lowest `key_bits` bits are in use: the index of the least key comes
 /// first, indices of equal keys stay in order.
+#[cfg(test)]
 pub fn sort_permutation(keys: &[u32], key_bits: u32) -> Vec<u32> {
-    // A key, and its index in the lower half.
-    let mut places: Vec<u64> = keys.iter().zip(0u64..).map(|(&key, index)| u64::from(key) << 32 | index).collect();
-    if keys.len() < DIGITS {
-        places.sort_unstable();
-    } else {
-        let mut spare = vec![0; keys.len()];
-        sort(&mut places, &mut spare, key_bits, rayon::current_num_threads());
-    }
-    places.into_iter().map(|place| place as u32).collect()
+    let mut out = vec![0; keys.len()];
+    sort_indices(|indices| &keys[indices], key_bits, 0, &mut out);
+    out
 }
 
-/// Sorts on so many cores.
-fn sort(places: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) {
+/// Fills `out` with the permutation that sorts as many keys, each index plus `first`. The keys are asked for in blocks.
+pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
+    keys: impl Fn(Range<usize>) -> K + Sync,
+    key_bits: u32,
+    first: u32,
+    out: &mut [u32],
+) {
+    let n = out.len();
+    // Keys, and their indices in the lower halves.
+    let mut places = vec![0; n];
+    let place = |k: usize, places: &mut [u64]| {
+        let start = k * BLOCK;
+        let keys = keys(start..start + places.len());
+        for ((place, &key), index) in places.iter_mut().zip(&keys[..]).zip(start as u64..) {
+            *place = u64::from(key) << 32 | index;
+        }
+    };
+    let index = |out: &mut [u32], places: &[u64]| {
+        for (out, &place) in out.iter_mut().zip(places) {
+            *out = first + place as u32;
+        }
+    };
+    if n <= ALONE {
+        places.chunks_mut(BLOCK).enumerate().for_each(|(k, places)| place(k, places));
+        if n < DIGITS {
+            places.sort_unstable();
+            return index(out, &places);
+        }
+    } else {
+        places.par_chunks_mut(BLOCK).enumerate().for_each(|(k, places)| place(k, places));
+    }
+    let mut spare = vec![0; n];
+    let in_spare = sort(&mut places, &mut spare, key_bits, rayon::current_num_threads());
+    let sorted = if in_spare { spare } else { places };
+    if n <= ALONE {
+        index(out, &sorted);
+    } else {
+        out.par_chunks_mut(BLOCK).zip(sorted.par_chunks(BLOCK)).for_each(|(out, places)| index(out, places));
+    }
+}
+
+/// Sorts on so many cores. Returns whether what is sorted lies in the spare memory.
+fn sort(places: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) -> bool {
     if cores < 2 || places.len() <= ALONE {
         return sort_alone(places, spare, key_bits);
     }
     let half = places.len() / 2;
     let (low, high) = places.split_at_mut(half);
     let (spare_low, spare_high) = spare.split_at_mut(half);
-    rayon::join(|| sort(low, spare_low, key_bits, cores / 2), || sort(high, spare_high, key_bits, cores - cores / 2));
-    merge(low, high, spare);
-    places.copy_from_slice(spare);
+    let (low_in_spare, high_in_spare) = rayon::join(
+        || sort(low, spare_low, key_bits, cores / 2),
+        || sort(high, spare_high, key_bits, cores - cores / 2),
+    );
+    // A digit that all keys of one half share takes no pass there.
+    match (low_in_spare, high_in_spare) {
+        (true, false) => low.copy_from_slice(spare_low),
+        (false, true) => high.copy_from_slice(spare_high),
+        _ => {}
+    }
+    let in_spare = low_in_spare && high_in_spare;
+    if in_spare {
+        merge(spare_low, spare_high, places);
+    } else {
+        merge(low, high, spare);
+    }
+    !in_spare
 }
 
 /// Merges two sorted slices.
@@ -58,9 +115,9 @@ fn merge(a: &[u64], b: &[u64], out: &mut [u64]) {
     }
 }
 
-/// Sorts by one digit after the other, least first.
-fn sort_alone(places: &mut [u64], spare: &mut [u64], key_bits: u32) {
-    let (mut from, mut to) = (&mut *places, spare);
+/// Sorts by one digit after the other, least first. Returns whether what is sorted lies in the spare memory.
+fn sort_alone(places: &mut [u64], spare: &mut [u64], key_bits: u32) -> bool {
+    let (mut from, mut to) = (places, spare);
     let mut swapped = false;
     for pass in 0..key_bits.div_ceil(8) {
         if sort_pass(from, to, 32 + 8 * pass) {
@@ -68,9 +125,7 @@ fn sort_alone(places: &mut [u64], spare: &mut [u64], key_bits: u32) {
             swapped = !swapped;
         }
     }
-    if swapped {
-        to.copy_from_slice(from);
-    }
+    swapped
 }
 
 /// Sorts by the 8 bits from `shift` on. Returns false, and writes nothing, if all are equal.
@@ -118,12 +173,26 @@ mod tests {
         for len in [ALONE as u64 + 1, 300_001] {
             for bits in [3, 20] {
                 let place = |k: u64| ((k ^ 0x55).wrapping_mul(0x9e37_79b9) >> 7 & ((1 << bits) - 1)) << 32 | k;
-                let mut places: Vec<u64> = (0..len).map(place).collect();
-                let mut expected = places.clone();
-                sort(&mut places, &mut vec![0; len as usize], bits, 5);
-                expected.sort_unstable();
-                assert!(places == expected, "{len} keys of {bits} bits");
+                check(&(0..len).map(place).collect::<Vec<u64>>(), bits);
             }
+        }
+    }
+
+    fn check(places: &[u64], bits: u32) {
+        let mut expected = places.to_vec();
+        expected.sort_unstable();
+        let (mut sorted, mut spare) = (places.to_vec(), vec![0; places.len()]);
+        let in_spare = sort(&mut sorted, &mut spare, bits, 5);
+        assert!(if in_spare { spare } else { sorted } == expected, "{} keys of {bits} bits", places.len());
+    }
+
+    #[test]
+    fn halves_that_take_different_numbers_of_passes_are_merged() {
+        let n = 4 * ALONE as u64;
+        for constant in 0..4 {
+            // Keys of one quarter differ in their lowest digit alone.
+            let key = |k: u64| if 4 * k / n == constant { k % 200 } else { k.wrapping_mul(0x9e37_79b9) & 0xffff };
+            check(&(0..n).map(|k| key(k) << 32 | k).collect::<Vec<u64>>(), 16);
         }
     }
 }
