@@ -213,7 +213,17 @@ fn looked_up_rows_have_the_bits_of_stored_ones() {
             };
             let looked_up = |ids: &Tensor| table.gather(ids, Some(0), 0).expect("rows of a table");
             let reduced = |x: &Tensor| {
-                [x.reduce_sum(1, false), x.reduce_max(1, false), x.reduce_mean(1, false), x.reduce_variance(1, false)]
+                [
+                    x.reduce_sum(1, false),
+                    x.reduce_min(1, false),
+                    x.reduce_max(1, false),
+                    x.reduce_mean(1, false),
+                    x.reduce_variance(1, false),
+                    x.reduce_logsumexp(1, false),
+                    x.cast(ragged::DType::I32)
+                        .and_then(|x| x.reduce_sum(1, false))
+                        .and_then(|x| x.cast(ragged::DType::F32)),
+                ]
             };
             let ids = rows_of(ROWS as u64);
             let stored = looked_up(&ids);

@@ -20,8 +20,8 @@ pub trait Monoid<V>: Copy + Sync {
     /// That of the values of both.
     fn merge(self, a: Self::State, b: Self::State) -> Self::State;
 
-    /// The states of rows that lie one after another, `inner` columns each, in the order of [`reduce_row`]: the values of row
-    /// `k` begin at value `start(k)`. A monoid may have a faster way.
+    /// The states of rows that lie one after another, `inner` columns each, in the order of [`reduce_row`]: the values
+    /// of row `k` begin at value `start(k)`. A monoid may have a faster way.
     fn rows(self, values: &[V], inner: usize, start: impl Fn(usize) -> usize, out: &mut [Self::State])
     where
         V: Copy,

@@ -62,11 +62,14 @@ impl Array {
     }
 
     fn clear_bytes_from(&mut self, start: usize) {
+        // What lies behind the elements is of no use to them.
+        let end = (self.len * self.dtype.size()).next_multiple_of(8).min(self.untouched * 8);
         let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut self.memory.words);
-        if let Some(touched) = memory.get_mut(start..self.untouched * 8) {
+        if let Some(touched) = memory.get_mut(start..end) {
             touched.fill(0);
         }
-        self.memory.zero_from = start.div_ceil(8);
+        let is_zero_behind = end == self.untouched * 8;
+        self.memory.zero_from = if is_zero_behind { start.div_ceil(8) } else { self.untouched };
     }
 
     /// All of the memory, any of which may be set from now on.

@@ -1,7 +1,7 @@
 //! How much memory may still be used, as far as the system tells.
 //!
-//! A system that promises more than it has (Linux, unless told otherwise) lets any allocation succeed and ends the process
-//! when its pages are written. Before a large one it is asked.
+//! A system that promises more than it has (Linux, unless told otherwise) lets any allocation succeed and ends the
+//! process when its pages are written. Before a large one it is asked.
 
 /// Less than this is not worth the question, which takes some tens of microseconds.
 pub(super) const WORTH_ASKING: u64 = 256 << 20;

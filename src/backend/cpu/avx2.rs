@@ -1,9 +1,9 @@
 //! Sums and extremes of rows of f32, one column, eight lanes at a time in AVX2: the order of `row_reduce`.
 //!
-//! Where rows are short, what costs most is that the ends of loops over them are guessed wrong. Here a row is taken in 32
-//! lanes, and what lies behind its last value is masked; no branch depends on a length from 1 to 31. Compilers make branches
-//! of masks, or scalars of lanes, where this is written as loops over arrays: for rows of 0 to 31 values they took 9 to 16 ns
-//! a row, where the instructions spelled out take 4 to 6.
+//! Where rows are short, what costs most is that the ends of loops over them are guessed wrong. Here a row is taken in
+//! 32 lanes, and what lies behind its last value is masked; no branch depends on a length from 1 to 31. Compilers make
+//! branches of masks, or scalars of lanes, where this is written as loops over arrays: for rows of 0 to 31 values they
+//! took 9 to 16 ns a row, where the instructions spelled out take 4 to 6, and half of that for eight rows at once.
 
 use std::arch::x86_64::*;
 
@@ -55,8 +55,8 @@ fn one_row<M: Wide>(monoid: M, values: &[f32], from: usize, to: usize) -> M::Sta
 /// The states of rows of at most [`LANES`] values each, if that is what they are: row `k` from `starts[k]` to
 /// `starts[k + 1]`. Whatever follows a row is read as well.
 ///
-/// The values of rows side by side are a square: turned over, it has the first values of all rows in one vector, the second
-/// ones in the next, and so on, for eight sums in order at once; and eight trees need little more than one.
+/// The values of rows side by side are a square: turned over, it has the first values of all rows in one vector, the
+/// second ones in the next, and so on, for eight sums in order at once; and eight trees need little more than one.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn eight_rows<M: Wide>(values: &[f32], starts: &[usize; TOGETHER + 1]) -> Option<[u32; TOGETHER]> {
@@ -107,7 +107,8 @@ fn zero() -> __m256 {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn turned(rows: [__m256; 8]) -> [__m256; 8] {
-    // Pairs of rows, fours of them, all eight; half of the columns in the lower halves of the vectors, half in the upper.
+    // Pairs of rows, fours of them, all eight; half of the columns in the lower halves of the vectors, half in the
+    // upper.
     let (mut pairs, mut fours, mut columns) = ([[zero(); 2]; 4], [[zero(); 4]; 2], [zero(); 8]);
     for (k, pair) in pairs.iter_mut().enumerate() {
         let (a, b) = (rows[2 * k], rows[2 * k + 1]);

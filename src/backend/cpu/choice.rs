@@ -28,8 +28,8 @@ impl Chosen {
         }
     }
 
-    /// Calls `f` for each part of a run that is chosen: with the run, how many of its positions come before the part, and
-    /// how many are chosen up to the part's end.
+    /// Calls `f` for each part of a run that is chosen: with the run, how many of its positions come before the part,
+    /// and how many are chosen up to the part's end.
     #[inline(always)]
     fn for_each_piece(&self, ends: &[u32], mut f: impl FnMut(usize, u32, u32)) {
         let (mut run, mut start) = (0, 0);

@@ -42,7 +42,8 @@ fn fill<T: Lane + Send + Sync, S: Stored>(
         let first = k as u32 * TILE;
         if inner == 1 {
             let positions: Vec<u32> = marked(words, first).take(out.len()).collect();
-            return Block::list(&program, positions).store::<T, S>(out, &store);
+            Block::list(&program, positions).store::<T, S>(out, &store);
+            return;
         }
         let positions: Vec<u32> = marked(words, first).collect();
         let together = (BLOCK / inner).max(1);

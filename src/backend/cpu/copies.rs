@@ -1,34 +1,40 @@
 //! Results that are elements of arrays: copied to where they are stored, without a block of values in between.
 //!
 //! Slices, gathers, joins and paddings are such: a load, or a choice between two of these, or between one and a number.
-//! Where each comes from is worked out for all positions of a block, also for those that another one is chosen for: that
-//! is a few numbers a row, while keeping to the chosen positions would mean to cut these numbers apart and to join them.
+//! Where each comes from is worked out for all positions of a block, also for those that the other one is chosen for:
+//! that is a few numbers a row, while keeping to the chosen positions would mean to cut these numbers apart and to join
+//! them.
 
 use super::array::Stored;
-use super::eval::{Block, Op, Program};
+use super::eval::{Block, Op};
 use super::filling::Filling;
 use super::lanes::{Ends, Lane, Lanes, Many};
 use super::pieces::{self, Fronts};
 use super::simd;
 use crate::graph::scalar::Scalar;
 
-/// Scattered pieces are asked for so many runs before they are copied: the processor, which sees by itself what is read in
-/// order, would wait for each.
+/// Scattered pieces are asked for so many runs before they are copied: the processor, which sees by itself what is read
+/// in order, would wait for each.
 const AHEAD: usize = 8;
 
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 
-/// Where the values of a block come from.
+/// Where values of a block come from.
 enum Source<'a, S> {
     /// The same value at every position.
     One(S),
-    /// Elements of an array that follow each other: the first of each run, and whether the pieces lie here and there.
+    /// Elements of an array that follow each other: the first of each run; and whether the pieces lie here and there.
     Pieces { from: &'a [S], firsts: Many<'a, u32>, scattered: bool, runs: Runs },
     /// Elements of an array, a position each.
     Elements { from: &'a [S], at: Many<'a, u32> },
-    /// In each run so many positions from the one, the others from the other.
-    Choice { fronts: Vec<u32>, runs: Runs, sides: Box<[Source<'a, S>; 2]> },
+}
+
+/// In each run so many positions from the one source, the others from the other.
+struct Choice<'a, S> {
+    fronts: Vec<u32>,
+    runs: Runs,
+    sides: [Source<'a, S>; 2],
 }
 
 /// Runs of positions, and where the last visit ended.
@@ -43,8 +49,8 @@ impl Runs {
         Self { ends, run: 0, start: 0 }
     }
 
-    /// Calls `f` for each run that has positions from `at` to `to`: with the run, its start, and those positions. From visit
-    /// to visit they only grow.
+    /// Calls `f` for each run that has positions from `at` to `to`: with the run, its start, and those positions. From
+    /// visit to visit they only grow.
     #[inline(always)]
     fn visit(&mut self, mut at: u32, to: u32, mut f: impl FnMut(usize, u32, u32, u32)) {
         let ends = &self.ends[..];
@@ -83,21 +89,26 @@ impl<S: Stored> Source<'_, S> {
                 let last = from.len() - 1;
                 out.extend(elements[at as usize..to as usize].iter().map(|&at| from[(at as usize).min(last)]));
             }
-            Self::Choice { .. } => self.choose(at, to, out),
         }
     }
 
-    /// [`Source::take`] of a choice.
-    fn choose(&mut self, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
-        let Self::Choice { fronts, runs, sides } = self else { return };
-        let [front, rest] = &mut **sides;
-        runs.visit(at, to, |run, start, at, end| {
-            let cut = start + fronts[run];
+    /// Whether all that is kept of it is a few numbers a run.
+    fn is_in_runs(&self) -> bool {
+        !matches!(self, Self::Elements { .. })
+    }
+}
+
+impl<S: Stored> Choice<'_, S> {
+    /// Stores all values.
+    fn take(self, len: u32, out: &mut Filling<&mut [S]>) {
+        let Self { fronts, mut runs, sides: [mut front, mut rest] } = self;
+        runs.visit(0, len, |run, start, at, end| {
+            let cut = (start + fronts[run]).min(end);
             if at < cut {
-                front.take(at, cut.min(end), out);
+                front.take(at, cut, out);
             }
             if cut < end {
-                rest.take(at.max(cut), end, out);
+                rest.take(cut, end, out);
             }
         });
     }
@@ -114,38 +125,39 @@ fn copy<S: Stored>(from: &[S], first: u32, len: u32, out: &mut Filling<&mut [S]>
     }
 }
 
-impl Program<'_> {
-    /// Whether its values are elements of arrays, as far as that can be said of all positions.
-    pub(super) fn is_copy(&self) -> bool {
-        self.is_copied(self.ops().len() - 1)
-    }
-
-    /// Whether the operation at that place only says where its values come from.
-    fn is_copied(&self, place: usize) -> bool {
-        match &self.ops()[place] {
-            Op::Scalar(_) => true,
-            Op::Load(array, ..) => array.len() > 0,
-            Op::Select([_, a, b], _) => self.is_copied(*a) && self.is_copied(*b),
-            _ => false,
-        }
-    }
+/// What a block takes of a choice.
+enum Chosen<'a, S> {
+    /// All from the operation at that place.
+    Side(usize),
+    Both(Choice<'a, S>),
 }
 
 impl<'a> Block<'a> {
-    /// Fills `out` with the block's values, if they are elements of arrays; returns false, and does nothing, if not.
-    pub(super) fn copy<T: Lane, S: Stored>(&mut self, out: &mut [S], store: &impl Fn(T) -> S) -> bool {
-        let last = self.program().ops().len() - 1;
-        // A number alone is no copy.
-        let source = match self.program().ops()[last] {
-            Op::Scalar(_) => None,
-            _ => self.source(last, store),
+    /// Fills `out` with the block's values, if they are elements of arrays, and returns whether all that was worked out
+    /// is a few numbers a run; does nothing if they are not.
+    pub(super) fn copy<T: Lane, S: Stored>(&mut self, out: &mut [S], store: &impl Fn(T) -> S) -> Option<bool> {
+        let program = self.program();
+        let last = program.ops().len() - 1;
+        let (len, mut out) = (out.len() as u32, Filling::of(out));
+        let place = match &program.ops()[last] {
+            Op::Load(..) => last,
+            Op::Select([c, a, b], _) => match self.choose(*c, *a, *b, store)? {
+                Chosen::Both(choice) => {
+                    let [front, rest] = &choice.sides;
+                    let in_runs = front.is_in_runs() && rest.is_in_runs();
+                    choice.take(len, &mut out);
+                    return Some(in_runs);
+                }
+                Chosen::Side(place) => place,
+            },
+            _ => return None,
         };
-        let Some(mut source) = source else { return false };
-        source.take(0, out.len() as u32, &mut Filling::of(out));
-        true
+        let mut source = self.source(place, store)?;
+        source.take(0, len, &mut out);
+        Some(source.is_in_runs())
     }
 
-    /// Where the values of the operation at that place come from.
+    /// Where the values of the operation at that place come from, if that is a load or a number.
     fn source<T: Lane, S: Stored>(&mut self, place: usize, store: &impl Fn(T) -> S) -> Option<Source<'a, S>> {
         let program = self.program();
         match &program.ops()[place] {
@@ -161,23 +173,44 @@ impl<'a> Block<'a> {
                     _ => None,
                 }
             }
-            Op::Select([c, a, b], _) => {
-                if [*a, *b].into_iter().any(|side| program.has_conditions(side)) || !program.is_copied(place) {
-                    return None;
-                }
-                let Fronts { ends, lens: fronts, hold } = match self.compared(*c) {
-                    Some(fronts) => fronts,
-                    None => match self.eval(*c) {
-                        Lanes::One(Scalar::Bool(yes)) => return self.source(if yes { *a } else { *b }, store),
-                        Lanes::Runs(ends, flags) => Fronts::of_flags(ends, bool::operand(&flags)),
-                        _ => return None,
-                    },
-                };
-                let (a, b) = (self.source(*a, store)?, self.source(*b, store)?);
-                let sides = Box::new(if hold { [a, b] } else { [b, a] });
-                Some(Source::Choice { fronts, runs: Runs::new(ends), sides })
-            }
             _ => None,
+        }
+    }
+
+    /// What is chosen by the condition at `c` of the operations at `a` and `b`, if these are loads and numbers.
+    fn choose<T: Lane, S: Stored>(
+        &mut self,
+        c: usize,
+        a: usize,
+        b: usize,
+        store: &impl Fn(T) -> S,
+    ) -> Option<Chosen<'a, S>> {
+        let program = self.program();
+        let is_copied = |place: usize| match &program.ops()[place] {
+            Op::Scalar(_) => true,
+            // A condition holds where it is asked for; elsewhere it need not.
+            Op::Load(array, ..) => array.len() > 0 && !program.has_conditions(place),
+            _ => false,
+        };
+        if !is_copied(a) || !is_copied(b) {
+            return None;
+        }
+        let Fronts { ends, lens: fronts, hold } = match self.compared(c) {
+            Some(fronts) => fronts,
+            None => match self.eval(c) {
+                Lanes::One(Scalar::Bool(yes)) => return Some(Chosen::Side(if yes { a } else { b })),
+                Lanes::Runs(ends, flags) => Fronts::of_flags(ends, bool::operand(&flags)),
+                _ => return None,
+            },
+        };
+        let [front, rest] = if hold { [a, b] } else { [b, a] };
+        match fronts.iter().map(|&len| len as usize).sum::<usize>() {
+            0 => Some(Chosen::Side(rest)),
+            all if Some(all) == ends.last().map(|&n| n as usize) => Some(Chosen::Side(front)),
+            _ => {
+                let sides = [self.source(front, store)?, self.source(rest, store)?];
+                Some(Chosen::Both(Choice { fronts, runs: Runs::new(ends), sides }))
+            }
         }
     }
 

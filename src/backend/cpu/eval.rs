@@ -1,9 +1,10 @@
 //! Evaluates expressions at a block of positions.
 //!
 //! An expression is compiled once a step into a list of operations with numbered results; a block remembers the results
-//! that it has. It is small enough for these to stay in a near cache. Positions that follow each other are kept as runs
-//! (see `pieces`), so that consecutive loads lend slices of the array and what depends on a row is worked out once a row.
-//! The branches of a `select` that read memory are evaluated at the positions that take them only.
+//! that it has. It is small enough for these to stay in a near cache, unless they are a few numbers a row. Positions
+//! that follow each other are kept as runs (see `pieces`), so that consecutive loads lend slices of the array and what
+//! depends on a row is worked out once a row. The branches of a `select` that read memory are evaluated at the
+//! positions that take them only, save where they are copied as they are (see `copies`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -198,10 +199,14 @@ impl<'a> Block<'a> {
         T::many(self.len, &lanes.dense())
     }
 
-    /// Fills `out` with the expression's values, one a position.
-    pub(crate) fn store<T: Lane, S: Stored>(mut self, out: &mut [S], store: impl Fn(T) -> S) {
-        if self.len == 0 || self.copy(out, &store) {
-            return;
+    /// Fills `out` with the expression's values, one a position. Returns whether all that was worked out is a few
+    /// numbers a run: then a block may as well be larger.
+    pub(crate) fn store<T: Lane, S: Stored>(mut self, out: &mut [S], store: impl Fn(T) -> S) -> bool {
+        if self.len == 0 {
+            return false;
+        }
+        if let Some(in_runs) = self.copy(out, &store) {
+            return in_runs;
         }
         match self.root() {
             Lanes::Runs(ends, values) => {
@@ -220,20 +225,21 @@ impl<'a> Block<'a> {
                 }
             },
         }
+        false
     }
 
-    /// As [`Block::store`], of numbers that are stored as they are: the last operation is, where it is arithmetic, with no
-    /// block of its results in between.
-    pub(crate) fn store_numbers<T: Number + Stored>(mut self, out: &mut [T]) {
+    /// As [`Block::store`], of numbers that are stored as they are: the last operation is, where it is arithmetic, with
+    /// no block of its results in between.
+    pub(crate) fn store_numbers<T: Number + Stored>(mut self, out: &mut [T]) -> bool {
         if let Some(&Op::Binary(op, a, b)) = self.program.ops.last()
             && self.len > 0
         {
             let (a, b) = (self.eval(a), self.eval(b));
             if pieces::store::<T>(op, &a, &b, out) {
-                return;
+                return false;
             }
         }
-        self.store(out, |v: T| v);
+        self.store(out, |v: T| v)
     }
 
     /// Records the first position at which the expression, a condition, does not hold.
@@ -465,7 +471,7 @@ fn gather<'a, S: Stored, T: Lane>(
             for (&end, &first) in ends.iter().zip(first.iter()) {
                 match slice(first, end - start) {
                     Some(_) => out.convert(from, first as usize, (end - start) as usize, &f),
-                    None => (0..end - start).for_each(|k| out.repeat(one(first.wrapping_add(k)), 1)),
+                    None => out.extend((0..(end - start) as usize).map(|k| one(first.wrapping_add(k as u32)))),
                 }
                 start = end;
             }

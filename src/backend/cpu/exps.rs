@@ -1,8 +1,8 @@
 //! The greatest value of a row, and the sum of the exponentials relative to it.
 //!
-//! The operations are those of a fold of lanes and a tree over them, in their order; but what a value is merged by depends
-//! on the greatest of those before it in its lane alone, so that exponentials, which cost most, are taken side by side:
-//! those of many short rows, those of a row's lanes, those of many rows' trees.
+//! The operations are those of a fold of lanes and a tree over them, in their order; but what a value is merged by
+//! depends on the greatest of those before it in its lane alone, so that exponentials, which cost most, are taken side
+//! by side: those of many short rows, those of a row's lanes, those of many rows' trees.
 
 use super::accumulate::{Float, Monoid};
 use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
@@ -75,8 +75,8 @@ impl<F: Float> Exps<F> {
     }
 }
 
-/// The exponential of each. That of -inf is not computed, since processors take long for what is too small to be normal:
-/// it stands for lanes without a value, which are many.
+/// The exponential of each. That of -inf is not computed, since processors take long for what is too small to be
+/// normal: it stands for lanes without a value, which are many.
 #[inline(always)]
 fn exponentials<F: Float>(x: &mut [F]) {
     for x in x {
@@ -154,8 +154,8 @@ impl<F: Float, const N: usize> Many<F, N> {
         self.halve::<1>(rows);
     }
 
-    /// Merges the upper half of each row's first `2 * REACH` states into the lower one, where rows are as far apart; leaves
-    /// `REACH` states a row, side by side.
+    /// Merges the upper half of each row's first `2 * REACH` states into the lower one, where rows are as far apart;
+    /// leaves `REACH` states a row, side by side.
     #[inline(always)]
     fn halve<const REACH: usize>(&mut self, rows: usize) {
         let mut upper = Self::none();
@@ -277,8 +277,8 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
     }
 }
 
-/// The rows that have values. Those which are taken together are in the order of their lengths, so that they end together;
-/// after them come those of one block, and those of several.
+/// The rows that have values. Those which are taken together are in the order of their lengths, so that they end
+/// together; after them come those of one block, and those of several.
 #[inline(always)]
 fn rows_by_length(start: impl Fn(usize) -> usize, rows: usize) -> Vec<Row> {
     let class = |len: usize| if len <= TOGETHER { len } else { TOGETHER + 1 + usize::from(len > block_len(1)) };

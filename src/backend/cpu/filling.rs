@@ -5,9 +5,11 @@ use std::ops::DerefMut;
 /// Elements written at a time.
 const STEP: usize = 8;
 
-/// Elements that are written of a shorter run of one value: a loop of as many turns as it takes is guessed wrong where lengths
-/// vary, which costs more than stores of what is at hand.
-const FEW: usize = 4 * STEP;
+/// Elements that are written of a shorter run of one value: a loop of as many turns as it takes is guessed wrong where
+/// lengths vary, which costs more than a few stores of what is at hand.
+const fn few<T>() -> usize {
+    if size_of::<T>() <= 4 { 4 * STEP } else { 2 * STEP }
+}
 
 /// Memory that is being filled. A run is written in whole steps, past its end where there is room; the run that follows
 /// writes there again.
@@ -20,7 +22,7 @@ impl<T: Copy + Default> Filling<Vec<T>> {
     /// A vector of `n` elements, of which none is there yet.
     pub(crate) fn new(n: usize) -> Self {
         // Room behind it for a short run to be written like the others.
-        Self { out: vec![T::default(); n + FEW], len: 0 }
+        Self { out: vec![T::default(); n + few::<T>()], len: 0 }
     }
 
     /// The vector.
@@ -43,11 +45,10 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
     pub(crate) fn repeat(&mut self, value: T, len: usize) {
         let start = self.len;
         self.len += len;
-        if len <= FEW
-            && let Some(room) = self.out.get_mut(start..).and_then(|rest| rest.first_chunk_mut())
+        if len <= few::<T>()
+            && let Some(room) = self.out.get_mut(start..start + few::<T>())
         {
-            *room = [value; FEW];
-            return;
+            return room.fill(value);
         }
         match self.out.get_mut(start..start + len.next_multiple_of(STEP)) {
             Some(room) => room.as_chunks_mut().0.fill([value; STEP]),
@@ -80,7 +81,8 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         match (self.out.get_mut(at..at + steps), from.get(start..start + steps)) {
             (Some(room), Some(from)) => {
                 for (slot, from) in room.as_chunks_mut().0.iter_mut().zip(from.as_chunks::<STEP>().0) {
-                    // All are read before one is written, since they might be the same memory for all the compiler knows.
+                    // All are read before one is written, since they might be the same memory for all the compiler
+                    // knows.
                     *slot = from.map(&f);
                 }
             }

@@ -1,5 +1,6 @@
 //! Row reductions over rows of a table: values of several columns that lie side by side in an array, at a place which
-//! depends on the value alone. They are read where they lie; what is worked out is one position a value, not one a column.
+//! depends on the value alone. They are read where they lie; what is worked out is one position a value, not one a
+//! column.
 //!
 //! The order is that of `row_reduce`.
 
@@ -11,6 +12,7 @@ use super::eval::{Block, Inputs, Program};
 use super::lanes::{Lane, Many};
 use super::row_reduce::{FOLDED, RowFold, block_len, merge_lanes, push_each, wide_lanes};
 use super::simd::{self, Loop};
+use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::BinaryOp;
 
@@ -24,18 +26,25 @@ pub(super) struct LookedUp<'a, V> {
 
 /// The expression in a value's number, where this is one in the number of its element that is the same for all `inner`
 /// elements of a value.
-fn of_value(e: &Expr, inner: usize) -> Option<Expr> {
-    match e.kind() {
-        _ if !e.has_index() => Some(e.clone()),
+fn of_value(e: &Expr, inner: usize, known: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
+    if !e.has_index() {
+        return Some(e.clone());
+    }
+    if let Some(known) = known.get(&e.digest()) {
+        return known.clone();
+    }
+    let found = match e.kind() {
         ExprKind::Index => None,
         ExprKind::Binary(BinaryOp::IndexDiv, i, by) if i.is_index() && by.as_u32() == Some(inner as u32) => {
             Some(Expr::index())
         }
         _ => {
-            let operands: Option<Vec<Expr>> = e.operands().map(|operand| of_value(operand, inner)).collect();
-            Some(e.with_operands(operands?.into_iter()))
+            let operands: Option<Vec<Expr>> = e.operands().map(|operand| of_value(operand, inner, known)).collect();
+            operands.map(|operands| e.with_operands(operands.into_iter()))
         }
-    }
+    };
+    known.insert(e.digest(), found.clone());
+    found
 }
 
 impl<'a, V: Lane + Stored> LookedUp<'a, V> {
@@ -51,7 +60,7 @@ impl<'a, V: Lane + Stored> LookedUp<'a, V> {
         if inner < 2 || table.len() == 0 || !is_column(column) {
             return None;
         }
-        let first = Program::new(inputs, &of_value(first, inner)?);
+        let first = Program::new(inputs, &of_value(first, inner, &mut DigestMap::default())?);
         Some(Self { table: table.slice(), inner, first })
     }
 

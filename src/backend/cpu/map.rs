@@ -12,35 +12,35 @@ use super::number::Number;
 use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
 
-/// Positions evaluated at a time: a dozen arrays of this many numbers stay in a core's own cache, and what is decided once
-/// a block is small beside them.
+/// Positions evaluated at a time: a dozen arrays of this many numbers stay in a core's own cache, and what is decided
+/// once a block is small beside them.
 const BLOCK: usize = 8192;
 
-/// Positions of a copy at a time: all that is worked out for it are a few numbers a row, and what is decided once a block is
-/// the more of it the shorter rows are.
+/// Positions at a time of what is copied in runs: all that is worked out for it are a few numbers a row, and what is
+/// decided once a block is the more of it the shorter rows are.
 const COPIED: usize = 8 * BLOCK;
 
-/// How many of `n` positions to evaluate at a time.
-fn block(program: &Program<'_>, n: usize) -> usize {
+/// Fills `out` block by block: `f` does one from a position on, and says whether it was copied in runs. The first one
+/// tells how large the others are.
+fn by_blocks<S: Send>(out: &mut [S], f: impl Fn(u32, &mut [S]) -> bool + Sync) {
+    let n = out.len();
+    let (first, rest) = out.split_at_mut(n.min(BLOCK));
     let fair = n / (4 * rayon::current_num_threads());
-    if program.is_copy() { fair.clamp(BLOCK, COPIED) } else { BLOCK }
+    let block = if f(0, first) { fair.clamp(BLOCK, COPIED) } else { BLOCK };
+    rest.par_chunks_mut(block).enumerate().for_each(|(k, out)| {
+        f((BLOCK + k * block) as u32, out);
+    });
 }
 
 fn fill<T: Lane + Send + Sync, S: Stored>(inputs: &Inputs, e: &Expr, out: &mut [S], store: impl Fn(T) -> S + Sync) {
     let program = Program::new(inputs, e);
-    let block = block(&program, out.len());
-    out.par_chunks_mut(block)
-        .enumerate()
-        .for_each(|(k, out)| Block::run(&program, (k * block) as u32, out.len()).store::<T, S>(out, &store));
+    by_blocks(out, |start, out| Block::run(&program, start, out.len()).store::<T, S>(out, &store));
 }
 
 /// As [`fill`], of numbers that are stored as they are computed with.
 fn fill_numbers<T: Number + Stored>(inputs: &Inputs, e: &Expr, out: &mut [T]) {
     let program = Program::new(inputs, e);
-    let block = block(&program, out.len());
-    out.par_chunks_mut(block)
-        .enumerate()
-        .for_each(|(k, out)| Block::run(&program, (k * block) as u32, out.len()).store_numbers(out));
+    by_blocks(out, |start, out| Block::run(&program, start, out.len()).store_numbers(out));
 }
 
 /// Fills the first `n` elements of `out` with the expression's values.

@@ -31,8 +31,8 @@ fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -
     })
 }
 
-/// Stores `a op b` at as many positions as there is room for; returns false, and does nothing, where the operation is not
-/// arithmetic.
+/// Stores `a op b` at as many positions as there is room for; returns false, and does nothing, where the operation is
+/// not arithmetic.
 pub(super) fn store_arithmetic<T: Number>(op: BinaryOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) -> bool {
     match op {
         BinaryOp::Add => store2(a, b, T::add, out),

@@ -1,7 +1,7 @@
 //! Floats as integers of the same order, in one pass.
 //!
-//! Extremes are found among such integers. As an expression these are a test, a reinterpretation, three bit operations and a
-//! selection, each of which would be a pass here; so the expression is recognised.
+//! Extremes are found among such integers. As an expression these are a test, a reinterpretation, three bit operations
+//! and a selection, each of which would be a pass here; so the expression is recognised.
 
 use super::lanes::Lanes;
 use super::loops::map1;

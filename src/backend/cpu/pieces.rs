@@ -1,8 +1,8 @@
 //! Arithmetic on runs of positions: what depends on the row alone is worked out once a row, and positions that follow
 //! each other are known by where they begin.
 //!
-//! The results are those of the loops in `operations` at every position, since these loops are what computes them: here is
-//! decided only for how many lanes.
+//! The results are those of the loops in `operations` at every position, since these loops are what computes them: here
+//! is decided only for how many lanes.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -232,8 +232,10 @@ pub(super) struct Fronts {
 
 /// Where `a op b` holds, if that is a comparison of a ramp with a number a run.
 pub(super) fn fronts<'a>(op: BinaryOp, a: &Lanes<'a>, b: &Lanes<'a>) -> Option<Fronts> {
-    let is_comparison = matches!(op, BinaryOp::Lt | BinaryOp::Le);
-    let (ends, a, b) = common(a, b).filter(|(_, a, b)| is_comparison && a.is_ramp != b.is_ramp)?;
+    if !matches!(op, BinaryOp::Lt | BinaryOp::Le) {
+        return None;
+    }
+    let (ends, a, b) = common(a, b).filter(|(_, a, b)| a.is_ramp != b.is_ramp)?;
     let ramp = if a.is_ramp { &a } else { &b };
     rises(&ends, ramp.numbers()).then(|| compare(op, &ends, &a, &b))
 }

@@ -54,10 +54,11 @@ impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Loop for PlainBlock<'
     }
 }
 
-/// A row of one column and at most [`LANES`] values: the first `len` of those given, which go on with the rows behind it.
+/// A row of one column and at most [`LANES`] values: the first `len` of those given, which go on with the rows behind
+/// it.
 ///
-/// Lanes that are set aside take less time than a loop as long as the row, whose end is guessed wrong where lengths vary;
-/// so both orders are worked out as well.
+/// Lanes that are set aside take less time than a loop as long as the row, whose end is guessed wrong where lengths
+/// vary; so both orders are worked out as well.
 #[inline(always)]
 fn short_row<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(values: &[V], len: usize, plain: Plain<V, F>) -> V {
     let mut lanes = first_lanes(values, len, plain.identity);

@@ -1,9 +1,9 @@
 //! Memory of arrays that were dropped, kept for arrays to come.
 //!
 //! A large allocation comes from the system as pages that are mapped and cleared one by one as they are first written,
-//! which takes longer than most operations take to fill them; and it goes back when it is dropped. Memory that is kept has
-//! its pages. What it holds is what its last owner left; how much of that may be other than zero is remembered, so that an
-//! array whose capacity is far more than what lives in it does not pay for the difference each time.
+//! which takes longer than most operations take to fill them; and it goes back when it is dropped. Memory that is kept
+//! has its pages. What it holds is what its last owner left; how much of that may be other than zero is remembered, so
+//! that an array whose capacity is far more than what lives in it does not pay for the difference each time.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -73,8 +73,8 @@ impl Free {
         Some(found)
     }
 
-    /// What lies unused and what is in use may together be a quarter more than was ever in use, so that a loop which does
-    /// the same again and again stops allocating after its first round.
+    /// What lies unused and what is in use may together be a quarter more than was ever in use, so that a loop which
+    /// does the same again and again stops allocating after its first round.
     fn may_keep(&self) -> u64 {
         let total = (self.in_use_peak + self.in_use_peak / 4).max(FLOOR);
         total.saturating_sub(self.in_use).min(MOST_UNUSED)

@@ -29,8 +29,8 @@ use crate::graph::scalar::Scalar;
 /// Numbers evaluated at a time. A row longer than that is taken in pieces.
 const CHUNK: usize = 8192;
 
-/// What the pass gives of the first `nrows` rows, `inner` numbers an element, with its map at the first `live` elements: its
-/// outputs, in their order.
+/// What the pass gives of the first `nrows` rows, `inner` numbers an element, with its map at the first `live`
+/// elements: its outputs, in their order.
 pub(crate) fn pass(
     inputs: &Inputs,
     pass: &RowPass,
@@ -140,8 +140,8 @@ impl Run<'_> {
         }
     }
 
-    /// Where the values are keys of f32 and their extreme is asked for: it is found of the floats, whose keys need no array.
-    /// Returns false, and does nothing, where they are not.
+    /// Where the values are keys of f32 and their extreme is asked for: it is found of the floats, whose keys need no
+    /// array. Returns false, and does nothing, where they are not.
     fn of_floats(&self, op: ReduceOp, parts: &mut [(Reducer, Array)]) -> bool {
         let Some((x, Scalar::I32(nan))) = order_key::recognized(self.e) else { return false };
         let run = Run { e: x, ..*self };
@@ -173,14 +173,21 @@ impl Run<'_> {
         }
     }
 
+    /// Numbers at a time of rows of a table, of which a number a value is worked out: as many values as else numbers,
+    /// if every core has a share.
+    fn looked_up_chunk(&self, starts: Starts<'_>) -> usize {
+        let nrows = self.numbers.checked_div(self.inner).unwrap_or(0);
+        let fair = (starts.at(nrows) - starts.at(0)) * self.inner / (4 * rayon::current_num_threads());
+        fair.clamp(CHUNK, CHUNK * self.inner)
+    }
+
     /// The states of all rows.
     fn states<T: Lane + Stored, M: Monoid<T>>(&self, monoid: M, out: &mut [M::State]) {
         let inner = self.inner;
         let starts = Starts::new(self.inputs, self.rows);
         match LookedUp::<T>::new(self.inputs, self.e, inner) {
-            // All that is worked out is a number a value.
             Some(values) => starts.reduce(
-                (inner, CHUNK * inner),
+                (inner, self.looked_up_chunk(starts)),
                 monoid,
                 out,
                 |rows, out| values.rows(monoid, |row| starts.at(rows.start + row), out),
@@ -215,8 +222,9 @@ impl Run<'_> {
 }
 
 impl Starts<'_> {
-    /// Reduces all rows, `inner` numbers a value, on all cores: runs of them by `rows`, and rows of more than `chunk` numbers
-    /// in pieces of whole blocks, whose states `blocks` gives of the values from a number on.
+    /// Reduces all rows, `inner` numbers a value, on all cores: runs of them (see [`Starts::runs`]) by `rows`, and rows
+    /// of more than `chunk` numbers in pieces of whole blocks, whose states `blocks` gives of so many values from one
+    /// on.
     fn reduce<T: Copy, M: Monoid<T>>(
         &self,
         (inner, chunk): (usize, usize),

@@ -19,8 +19,8 @@ pub(super) const fn wide_lanes(inner: usize) -> usize {
     if inner > 8 { 8 } else { inner.next_power_of_two() / 2 }
 }
 
-/// Values in a block, which is the part of a row that is reduced on its own. Rows that are given in chunks must be cut at
-/// multiples of this, counted from the row's start.
+/// Values in a block, which is the part of a row that is reduced on its own. Rows that are given in chunks must be cut
+/// at multiples of this, counted from the row's start.
 pub const fn block_len(inner: usize) -> usize {
     if inner <= 1 { 256 } else { FOLDED * wide_lanes(inner) }
 }

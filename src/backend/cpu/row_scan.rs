@@ -1,6 +1,6 @@
-//! Inclusive scans of rows in the canonical order, over fused expressions. Twin of `shaders/row_scan.wgsl`, which states
-//! that order: it depends on the position in the row and on whether there is one column, so that results have the same
-//! bits on every backend.
+//! Inclusive scans of rows in the canonical order, over fused expressions. Twin of `shaders/row_scan.wgsl`, which
+//! states that order: it depends on the position in the row and on whether there is one column, so that results have
+//! the same bits on every backend.
 //!
 //! `combine(v, identity)` and `combine(identity, v)` must be `v` for every `v` that a fold from `identity` can give.
 
@@ -26,8 +26,8 @@ const MANY_BLOCKS: usize = 128;
 /// Numbers evaluated at a time. A row longer than that is taken in pieces.
 const PIECE: usize = 4096;
 
-/// Values in a block, which is the part of a row that is scanned on its own. Rows that are given in chunks must be cut at
-/// multiples of this, counted from the row's start.
+/// Values in a block, which is the part of a row that is scanned on its own. Rows that are given in chunks must be cut
+/// at multiples of this, counted from the row's start.
 pub const fn block_len(inner: usize) -> usize {
     if inner == 1 { 256 } else { 64 }
 }
@@ -37,8 +37,8 @@ struct Before<T> {
     identity: T,
     /// Blocks so far.
     blocks: usize,
-    /// Of each column, the totals of what lies before the current 128 blocks, before the current 8 blocks in these, before
-    /// the current block in these.
+    /// Of each column, the totals of what lies before the current 128 blocks, before the current 8 blocks in these,
+    /// before the current block in these.
     many: Vec<T>,
     few: Vec<T>,
     one: Vec<T>,
@@ -229,8 +229,8 @@ fn scan_rows<T: Lane + Stored>(
     });
 }
 
-/// One long row of `out.len()` numbers, whose values start at value `from`: its blocks on all cores, then what lies before
-/// each in their order, which is added on all cores.
+/// One long row of `out.len()` numbers, whose values start at value `from`: its blocks on all cores, then what lies
+/// before each in their order, which is added on all cores.
 fn scan_long_row<T: Lane + Stored>(
     program: &Program<'_>,
     from: usize,

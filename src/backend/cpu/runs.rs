@@ -34,11 +34,11 @@ impl<'a> Starts<'a> {
         }
     }
 
-    /// The row behind the last one of a run that begins with `first`: of at most `chunk` rows and `chunk` numbers, `inner` a
-    /// value, where no single row has more. Found by bisection, since looking at every row takes as long as a core takes to add
-    /// it up.
+    /// The row behind the last one of a run that begins with `first`: of at most `chunk` results and `chunk` numbers,
+    /// `inner` a row and a value, where no single row has more. Found by bisection, since looking at every row takes as
+    /// long as a core takes to add it up.
     fn last(&self, first: usize, nrows: usize, inner: usize, chunk: usize) -> usize {
-        let most = nrows.min(first + chunk);
+        let most = nrows.min(first + (chunk / inner.max(1)).max(1));
         let values = chunk.checked_div(inner).unwrap_or(usize::MAX);
         let fits = match self {
             Self::Splits(s) => {
@@ -50,8 +50,8 @@ impl<'a> Starts<'a> {
         most.min(first.saturating_add(fits.max(1)))
     }
 
-    /// Runs of the rows that `out` has `inner` numbers a row for, of at most `chunk` rows and `chunk` numbers of values where
-    /// no single row has more, each with its rows' piece of `out`.
+    /// Runs of the rows that `out` has `inner` numbers a row for, of at most `chunk` of these and `chunk` numbers of
+    /// values where no single row has more, each with its rows' piece of `out`.
     pub(crate) fn runs<'o, T>(&self, inner: usize, chunk: usize, out: &'o mut [T]) -> Vec<Run<'o, T>> {
         let nrows = out.len().checked_div(inner).unwrap_or(0);
         self.cut(nrows, inner, chunk, out, |first, last| last - first)
@@ -114,7 +114,7 @@ mod tests {
                 assert_eq!((from, len), (first, (to - from) * inner));
                 let numbers = |to: usize| (starts.at(to) - starts.at(from)) * inner;
                 assert!(to == from + 1 || numbers(to) <= 10, "{inner}: {from}..{to}");
-                assert!(to == lens.len() || to - from == 10 || numbers(to + 1) > 10, "{inner}: {from}..{to}");
+                assert!(to == lens.len() || to - from == 10 / inner || numbers(to + 1) > 10, "{inner}: {from}..{to}");
                 assert!(k + 1 < found.len() || to == lens.len());
                 first = to;
             }

@@ -1,7 +1,7 @@
 //! Exclusive prefix sums of u32. Twin of `shaders/scan.wgsl`.
 
-/// Fills `out` with the sums of the values before each position; entries from `values.len()` on repeat the total, so that
-/// rows beyond the live ones are empty. Sums wrap; returns whether the total did not fit.
+/// Fills `out` with the sums of the values before each position; entries from `values.len()` on repeat the total, so
+/// that rows beyond the live ones are empty. Sums wrap; returns whether the total did not fit.
 ///
 /// # Panics
 /// If `out` is not longer than `values`.

@@ -1,10 +1,11 @@
-//! Loops compiled for wide vectors where the processor has them, chosen as the program runs.
+//! What processors have and Rust has no name for: loops compiled for wide vectors where there are any, chosen as the
+//! program runs, and asking for memory ahead.
 //!
 //! The same operations in the same order: AVX2 without fused multiply-adds, which would round once where two roundings
 //! are due. Eight floats at a time instead of four is worth it where a loop's values lie in a near cache.
 
-/// A loop. Everything that `run` calls must be small, or marked `#[inline(always)]`: what is not inlined is not compiled
-/// for wide vectors.
+/// A loop. Everything that `run` calls must be small, or marked `#[inline(always)]`: what is not inlined is not
+/// compiled for wide vectors.
 pub(crate) trait Loop {
     type Output;
     /// To be marked `#[inline(always)]`.

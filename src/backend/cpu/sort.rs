@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 const DIGITS: usize = 256;
 
-/// Keys that are sorted on one core: more are sorted in halves, which are merged. The order is the same, since no two places
-/// of keys are equal.
+/// Keys that are sorted on one core: more are sorted in halves, which are merged. The order is the same, since no two
+/// places of keys are equal.
 const ALONE: usize = 1 << 16;
 
 /// Places that are merged on one core.
@@ -16,8 +16,8 @@ const MERGED_ALONE: usize = 1 << 14;
 /// Keys that are asked for at a time.
 const BLOCK: usize = 1 << 13;
 
-/// The permutation that sorts the keys, of which the lowest `key_bits` bits are in use: the index of the least key comes
-/// first, indices of equal keys stay in order.
+/// The permutation that sorts the keys, of which the lowest `key_bits` bits are in use: the index of the least key
+/// comes first, indices of equal keys stay in order.
 #[cfg(test)]
 pub fn sort_permutation(keys: &[u32], key_bits: u32) -> Vec<u32> {
     let mut out = vec![0; keys.len()];

@@ -21,8 +21,8 @@ pub(super) trait Wide: Monoid<f32, State: bytemuck::Pod> {
     const OP: Op;
 }
 
-/// The states of rows that lie one after another: the values of row `k` begin at value `start(k)`. Returns false, and does
-/// nothing, where there are no wide vectors.
+/// The states of rows that lie one after another: the values of row `k` begin at value `start(k)`. Returns false, and
+/// does nothing, where there are no wide vectors.
 pub(super) fn rows<M: Wide>(monoid: M, values: &[f32], start: impl Fn(usize) -> usize, out: &mut [M::State]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
