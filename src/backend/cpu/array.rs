@@ -10,7 +10,7 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(crate) struct Array {
     memory: Memory,
-    /// From this word on the memory has been zero since it was taken.
+    /// From this word on the memory was zero when it was taken.
     untouched: usize,
     len: usize,
     dtype: DType,
@@ -62,19 +62,17 @@ impl Array {
     }
 
     fn clear_bytes_from(&mut self, start: usize) {
-        // What lies behind the elements is of no use to them.
-        let end = (self.len * self.dtype.size()).next_multiple_of(8).min(self.untouched * 8);
         let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut self.memory.words);
-        if let Some(touched) = memory.get_mut(start..end) {
+        if let Some(touched) = memory.get_mut(start..self.untouched * 8) {
             touched.fill(0);
         }
-        let is_zero_behind = end == self.untouched * 8;
-        self.memory.zero_from = if is_zero_behind { start.div_ceil(8) } else { self.untouched };
+        self.memory.zero_from = start.div_ceil(8);
     }
 
-    /// All of the memory, any of which may be set from now on.
+    /// The memory, of which any element may be set from now on.
     fn words_mut(&mut self) -> &mut [u64] {
-        self.memory.zero_from = self.memory.words.len();
+        let own = (self.len * self.dtype.size()).div_ceil(8);
+        self.memory.zero_from = own.max(self.untouched);
         &mut self.memory.words
     }
 
