@@ -100,7 +100,7 @@ fn masked(device: &Device) -> Result<Explain> {
 #[test]
 fn it_prints_as_a_tree() {
     let tree = "\
-7 kernels, 7 dispatches, 0 waits; 1.3 KiB moved, 100 B at the least (x 13.52)
+7 kernels, 7 dispatches, 0 waits; 1.3 KiB moved, 84 B at the least (x 16.10)
 #6 row_scan: cumsum
 │  <= 5 elements, 1 dispatch, reads 36 B, writes 20 B
 ├─ #3 map: boolean_mask, asked for

@@ -188,15 +188,26 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
 }
 
 /// The bytes that any way of computing the plan's roots moves: what the plan reads from before, each array as often as
-/// it is named, and the roots.
+/// it is named but splits once, and the roots.
 pub(crate) fn least(plan: &Plan, roots: &[Node]) -> u64 {
     let made: HashSet<Digest> = plan.steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
+    let mut splits = HashSet::new();
+    for step in &plan.steps {
+        loads(step, &mut |n, at, _| {
+            if at.is_none() {
+                splits.insert(n.digest());
+            }
+        });
+    }
     let mut seen = HashSet::new();
     let mut bytes = 0;
     for step in &plan.steps {
         loads(step, &mut |n, at, b| {
-            if !made.contains(&n.digest()) && seen.insert((n.digest(), at.map(Expr::digest))) {
-                bytes += b;
+            // One step may read splits as a partition, and another one its lengths by two loads.
+            let is_splits = splits.contains(&n.digest());
+            let at = at.filter(|_| !is_splits).map(Expr::digest);
+            if !made.contains(&n.digest()) && seen.insert((n.digest(), at)) {
+                bytes += if is_splits { n.bytes() } else { b };
             }
         });
     }
