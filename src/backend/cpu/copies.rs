@@ -126,7 +126,7 @@ fn copy<S: Stored>(from: &[S], first: u32, len: u32, out: &mut Filling<&mut [S]>
 }
 
 /// What a block takes of a choice.
-enum Chosen<'a, S> {
+enum Taken<'a, S> {
     /// All from the operation at that place.
     Side(usize),
     Both(Choice<'a, S>),
@@ -142,13 +142,13 @@ impl<'a> Block<'a> {
         let place = match &program.ops()[last] {
             Op::Load(..) => last,
             Op::Select([c, a, b], _) => match self.choose(*c, *a, *b, store)? {
-                Chosen::Both(choice) => {
+                Taken::Both(choice) => {
                     let [front, rest] = &choice.sides;
                     let in_runs = front.is_in_runs() && rest.is_in_runs();
                     choice.take(len, &mut out);
                     return Some(in_runs);
                 }
-                Chosen::Side(place) => place,
+                Taken::Side(place) => place,
             },
             _ => return None,
         };
@@ -184,7 +184,7 @@ impl<'a> Block<'a> {
         a: usize,
         b: usize,
         store: &impl Fn(T) -> S,
-    ) -> Option<Chosen<'a, S>> {
+    ) -> Option<Taken<'a, S>> {
         let program = self.program();
         let is_copied = |place: usize| match &program.ops()[place] {
             Op::Scalar(_) => true,
@@ -198,18 +198,18 @@ impl<'a> Block<'a> {
         let Fronts { ends, lens: fronts, hold } = match self.compared(c) {
             Some(fronts) => fronts,
             None => match self.eval(c) {
-                Lanes::One(Scalar::Bool(yes)) => return Some(Chosen::Side(if yes { a } else { b })),
+                Lanes::One(Scalar::Bool(yes)) => return Some(Taken::Side(if yes { a } else { b })),
                 Lanes::Runs(ends, flags) => Fronts::of_flags(ends, bool::operand(&flags)),
                 _ => return None,
             },
         };
         let [front, rest] = if hold { [a, b] } else { [b, a] };
         match fronts.iter().map(|&len| len as usize).sum::<usize>() {
-            0 => Some(Chosen::Side(rest)),
-            all if Some(all) == ends.last().map(|&n| n as usize) => Some(Chosen::Side(front)),
+            0 => Some(Taken::Side(rest)),
+            all if Some(all) == ends.last().map(|&n| n as usize) => Some(Taken::Side(front)),
             _ => {
                 let sides = [self.source(front, store)?, self.source(rest, store)?];
-                Some(Chosen::Both(Choice { fronts, runs: Runs::new(ends), sides }))
+                Some(Taken::Both(Choice { fronts, runs: Runs::new(ends), sides }))
             }
         }
     }
