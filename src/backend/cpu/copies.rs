@@ -7,15 +7,19 @@
 
 use super::array::Stored;
 use super::eval::{Block, Op};
-use super::filling::Filling;
+use super::filling::{self, Filling};
 use super::lanes::{Ends, Lane, Lanes, Many};
 use super::pieces::{self, Fronts};
-use super::simd;
+use super::simd::{self, Loop};
+use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
 /// Scattered pieces are asked for so many runs before they are copied: the processor, which sees by itself what is read
 /// in order, would wait for each.
-const AHEAD: usize = 8;
+const AHEAD: usize = 32;
+
+/// Pieces in order are scattered all the same if so many times as many elements lie from the first to the last one.
+const FAR: u32 = 2;
 
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
@@ -24,67 +28,36 @@ const LINE: usize = 64;
 enum Source<'a, S> {
     /// The same value at every position.
     One(S),
-    /// Elements of an array that follow each other: the first of each run; and whether the pieces lie here and there.
-    Pieces { from: &'a [S], firsts: Many<'a, u32>, scattered: bool, runs: Runs },
+    /// Elements of an array that follow each other.
+    Pieces(Pieces<'a, S>),
     /// Elements of an array, a position each.
     Elements { from: &'a [S], at: Many<'a, u32> },
 }
 
+/// Runs of elements of an array, which follow each other from the first of each run on.
+struct Pieces<'a, S> {
+    from: &'a [S],
+    ends: Ends,
+    firsts: Many<'a, u32>,
+    /// Whether they lie here and there.
+    scattered: bool,
+}
+
 /// In each run so many positions from the one source, the others from the other.
 struct Choice<'a, S> {
+    ends: Ends,
     fronts: Vec<u32>,
-    runs: Runs,
+    /// Pieces are of these runs.
     sides: [Source<'a, S>; 2],
 }
 
-/// Runs of positions, and where the last visit ended.
-struct Runs {
-    ends: Ends,
-    run: usize,
-    start: u32,
-}
-
-impl Runs {
-    fn new(ends: Ends) -> Self {
-        Self { ends, run: 0, start: 0 }
-    }
-
-    /// Calls `f` for each run that has positions from `at` to `to`: with the run, its start, and those positions. From
-    /// visit to visit they only grow.
-    #[inline(always)]
-    fn visit(&mut self, mut at: u32, to: u32, mut f: impl FnMut(usize, u32, u32, u32)) {
-        let ends = &self.ends[..];
-        let (mut run, mut start) = (self.run, self.start);
-        while at < to {
-            while ends[run] <= at {
-                start = ends[run];
-                run += 1;
-            }
-            let end = ends[run].min(to);
-            f(run, start, at, end);
-            at = end;
-        }
-        (self.run, self.start) = (run, start);
-    }
-}
-
 impl<S: Stored> Source<'_, S> {
-    /// Stores the values of the positions from `at` to `to`, which only grow from call to call.
+    /// Stores the values of a run's positions from `at` to `to`, of which `skipped` of the run come before.
     #[inline(always)]
-    fn take(&mut self, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
+    fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
         match self {
             Self::One(value) => out.repeat(*value, (to - at) as usize),
-            Self::Pieces { from, firsts, scattered, runs } => {
-                let firsts = &firsts[..];
-                runs.visit(at, to, |run, start, at, end| {
-                    if *scattered && let Some(&first) = firsts.get(run + AHEAD) {
-                        // Short pieces begin in one line of the cache and end in the next.
-                        simd::prefetch(from, first as usize);
-                        simd::prefetch(from, first as usize + LINE / size_of::<S>());
-                    }
-                    copy(from, firsts[run].wrapping_add(at - start), end - at, out);
-                });
-            }
+            Self::Pieces(pieces) => pieces.take(run, skipped, to - at, out),
             Self::Elements { from, at: elements } => {
                 let last = from.len() - 1;
                 out.extend(elements[at as usize..to as usize].iter().map(|&at| from[(at as usize).min(last)]));
@@ -98,30 +71,96 @@ impl<S: Stored> Source<'_, S> {
     }
 }
 
-impl<S: Stored> Choice<'_, S> {
-    /// Stores all values.
-    fn take(self, len: u32, out: &mut Filling<&mut [S]>) {
-        let Self { fronts, mut runs, sides: [mut front, mut rest] } = self;
-        runs.visit(0, len, |run, start, at, end| {
-            let cut = (start + fronts[run]).min(end);
-            if at < cut {
-                front.take(at, cut, out);
+impl<S: Stored> Pieces<'_, S> {
+    /// Stores the values of `len` of a run's positions, of which `skipped` come before. Those out of range are the last
+    /// element.
+    #[inline(always)]
+    fn take(&self, run: usize, skipped: u32, len: u32, out: &mut Filling<&mut [S]>) {
+        let first = self.firsts[run].wrapping_add(skipped);
+        if first as usize + len as usize > self.from.len() {
+            let last = self.from.len() - 1;
+            out.extend((0..len).map(|k| self.from[(first.wrapping_add(k) as usize).min(last)]));
+            return;
+        }
+        if self.scattered
+            && let Some(&next) = self.firsts.get(run + AHEAD)
+        {
+            // Of long pieces the processor sees by itself what follows.
+            let line = LINE / size_of::<S>();
+            for k in 0..=filling::few::<S>().div_ceil(line) {
+                simd::prefetch(self.from, next as usize + k * line);
             }
-            if cut < end {
-                rest.take(cut, end, out);
-            }
-        });
+        }
+        out.copy(self.from, first as usize, len as usize);
+    }
+
+    /// Over runs that its own consist of.
+    fn cut(self, ends: &Ends) -> Self {
+        if self.ends == *ends {
+            return self;
+        }
+        let firsts = pieces::parts(&self.ends, ends).map(|(run, skipped)| self.firsts[run].wrapping_add(skipped));
+        Self { firsts: firsts.collect::<Vec<_>>().into(), ends: ends.clone(), ..self }
     }
 }
 
-/// Adds `len` elements; those out of range are the last one.
-#[inline(always)]
-fn copy<S: Stored>(from: &[S], first: u32, len: u32, out: &mut Filling<&mut [S]>) {
-    if first as usize + len as usize <= from.len() {
-        out.copy(from, first as usize, len as usize);
-    } else {
-        let last = from.len() - 1;
-        out.extend((0..len as usize).map(|k| from[(first.wrapping_add(k as u32) as usize).min(last)]));
+impl<'a, S: Stored> Choice<'a, S> {
+    /// In each run so many positions from the first side.
+    fn new(Fronts { ends, lens, .. }: Fronts, sides: [Source<'a, S>; 2]) -> Self {
+        let common = sides.iter().fold(ends.clone(), |ends, side| match side {
+            Source::Pieces(pieces) => pieces::common_ends(&ends, &pieces.ends),
+            _ => ends,
+        });
+        let fronts = if ends == common {
+            lens
+        } else {
+            pieces::parts(&ends, &common).map(|(run, skipped)| lens[run].saturating_sub(skipped)).collect()
+        };
+        let sides = sides.map(|side| match side {
+            Source::Pieces(pieces) => Source::Pieces(pieces.cut(&common)),
+            same => same,
+        });
+        Self { ends: common, fronts, sides }
+    }
+}
+
+/// A source's values of all runs.
+struct All<'l, 'o, S> {
+    pieces: &'l Pieces<'l, S>,
+    out: Filling<&'o mut [S]>,
+}
+
+impl<S: Stored> Loop for All<'_, '_, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { pieces, mut out } = self;
+        let mut start = 0;
+        for (run, &end) in pieces.ends.iter().enumerate() {
+            pieces.take(run, 0, end - start, &mut out);
+            start = end;
+        }
+    }
+}
+
+/// What is chosen of all runs.
+struct Chosen<'l, 'o, S> {
+    choice: &'l Choice<'l, S>,
+    out: Filling<&'o mut [S]>,
+}
+
+impl<S: Stored> Loop for Chosen<'_, '_, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { choice: Choice { ends, fronts, sides: [front, rest] }, mut out } = self;
+        let mut start = 0;
+        for (run, (&end, &len)) in ends.iter().zip(fronts).enumerate() {
+            let len = len.min(end - start);
+            front.take(run, 0, start, start + len, &mut out);
+            rest.take(run, len, start + len, end, &mut out);
+            start = end;
+        }
     }
 }
 
@@ -145,15 +184,18 @@ impl<'a> Block<'a> {
                 Taken::Both(choice) => {
                     let [front, rest] = &choice.sides;
                     let in_runs = front.is_in_runs() && rest.is_in_runs();
-                    choice.take(len, &mut out);
+                    simd::run(Chosen { choice: &choice, out });
                     return Some(in_runs);
                 }
                 Taken::Side(place) => place,
             },
             _ => return None,
         };
-        let mut source = self.source(place, store)?;
-        source.take(0, len, &mut out);
+        let source = self.source(place, store)?;
+        match &source {
+            Source::Pieces(pieces) => simd::run(All { pieces, out }),
+            other => other.take(0, 0, 0, len, &mut out),
+        }
         Some(source.is_in_runs())
     }
 
@@ -166,8 +208,9 @@ impl<'a> Block<'a> {
                 let from = array.slice();
                 match self.eval(*at) {
                     Lanes::Ramps(ends, firsts) => {
-                        let scattered = !firsts.is_sorted();
-                        Some(Source::Pieces { from, firsts, scattered, runs: Runs::new(ends) })
+                        let span = firsts[firsts.len() - 1].saturating_sub(firsts[0]);
+                        let scattered = span / FAR > ends[ends.len() - 1] || !firsts.is_sorted();
+                        Some(Source::Pieces(Pieces { from, ends, firsts, scattered }))
                     }
                     Lanes::U32(at) => Some(Source::Elements { from, at }),
                     _ => None,
@@ -195,7 +238,7 @@ impl<'a> Block<'a> {
         if !is_copied(a) || !is_copied(b) {
             return None;
         }
-        let Fronts { ends, lens: fronts, hold } = match self.compared(c) {
+        let fronts = match self.compared(c) {
             Some(fronts) => fronts,
             None => match self.eval(c) {
                 Lanes::One(Scalar::Bool(yes)) => return Some(Taken::Side(if yes { a } else { b })),
@@ -203,21 +246,95 @@ impl<'a> Block<'a> {
                 _ => return None,
             },
         };
-        let [front, rest] = if hold { [a, b] } else { [b, a] };
-        match fronts.iter().map(|&len| len as usize).sum::<usize>() {
+        let [front, rest] = if fronts.hold { [a, b] } else { [b, a] };
+        match fronts.lens.iter().map(|&len| len as usize).sum::<usize>() {
             0 => Some(Taken::Side(rest)),
-            all if Some(all) == ends.last().map(|&n| n as usize) => Some(Taken::Side(front)),
+            all if Some(all) == fronts.ends.last().map(|&n| n as usize) => Some(Taken::Side(front)),
             _ => {
                 let sides = [self.source(front, store)?, self.source(rest, store)?];
-                Some(Taken::Both(Choice { fronts, runs: Runs::new(ends), sides }))
+                Some(Taken::Both(Choice::new(fronts, sides)))
             }
         }
     }
 
-    /// Where the condition at that place holds, if it compares a ramp with a number a run.
+    /// Where the condition at that place holds, if it compares a ramp with a number a run; also beside another one that
+    /// holds everywhere.
     fn compared(&mut self, place: usize) -> Option<Fronts> {
         let Op::Binary(op, a, b) = self.program().ops()[place] else { return None };
-        let (a, b) = (self.eval(a), self.eval(b));
-        pieces::fronts(op, &a, &b)
+        let first = self.eval(a);
+        match (op, first) {
+            (BinaryOp::And, Lanes::One(Scalar::Bool(true))) => self.compared(b),
+            (BinaryOp::Lt | BinaryOp::Le, first) => pieces::fronts(op, &first, &self.eval(b)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pieces::tests::Numbers;
+    use super::*;
+
+    /// A source of any kind, and its value at each of `n` positions.
+    fn source<'a>(numbers: &mut Numbers, n: u32, from: &'a [u16]) -> (Source<'a, u16>, Vec<u16>) {
+        let near = |numbers: &mut Numbers| match numbers.below(8) {
+            0 => u32::MAX - numbers.below(50),
+            1 => from.len() as u32 - numbers.below(50),
+            _ => numbers.below(from.len() as u32),
+        };
+        let value = |at: u32| from[(at as usize).min(from.len() - 1)];
+        match numbers.below(4) {
+            0 => {
+                let value = numbers.below(1000) as u16;
+                (Source::One(value), vec![value; n as usize])
+            }
+            1 => {
+                let at: Vec<u32> = (0..n).map(|_| near(numbers)).collect();
+                let values = at.iter().map(|&at| value(at)).collect();
+                (Source::Elements { from, at: at.into() }, values)
+            }
+            _ => {
+                let ends = numbers.ends(n);
+                let firsts: Vec<u32> = ends.iter().map(|_| near(numbers)).collect();
+                let (mut values, mut start) = (Vec::new(), 0);
+                for (&end, first) in ends.iter().zip(&firsts) {
+                    values.extend((0..end - start).map(|k| value(first.wrapping_add(k))));
+                    start = end;
+                }
+                let scattered = numbers.below(2) == 0;
+                (Source::Pieces(Pieces { from, ends, firsts: firsts.into(), scattered }), values)
+            }
+        }
+    }
+
+    #[test]
+    fn every_position_has_the_value_of_its_side() {
+        let mut numbers = Numbers(5);
+        let from: Vec<u16> = (0..400).map(|k| 1000 + k).collect();
+        for _ in 0..4000 {
+            let n = 1 + numbers.below(300);
+            let ((a, in_a), (b, in_b)) = (source(&mut numbers, n, &from), source(&mut numbers, n, &from));
+            if let Source::Pieces(pieces) = &a {
+                let mut out = vec![0; n as usize];
+                simd::run(All { pieces, out: Filling::of(&mut out) });
+                assert_eq!(out, in_a);
+            }
+            let ends = match &a {
+                Source::Pieces(pieces) if numbers.below(2) == 0 => pieces.ends.clone(),
+                _ => numbers.ends(n),
+            };
+            let (mut lens, mut expected, mut start) = (Vec::new(), Vec::new(), 0);
+            for &end in ends.iter() {
+                lens.push(numbers.below(end - start + 1));
+                let cut = (start + lens[lens.len() - 1]) as usize;
+                expected.extend_from_slice(&in_a[start as usize..cut]);
+                expected.extend_from_slice(&in_b[cut..end as usize]);
+                start = end;
+            }
+            let choice = Choice::new(Fronts { ends, lens, hold: true }, [a, b]);
+            let mut out = vec![0; n as usize];
+            simd::run(Chosen { choice: &choice, out: Filling::of(&mut out) });
+            assert_eq!(out, expected);
+        }
     }
 }

@@ -16,6 +16,7 @@ use super::array::{Array, Stored};
 use super::choice::{self, Chosen};
 use super::filling::Filling;
 use super::lanes::{Lane, Lanes, Many, Operand};
+use super::loops::map1;
 use super::number::Number;
 use super::operations;
 use super::order_key;
@@ -210,6 +211,7 @@ impl<'a> Block<'a> {
         }
         match self.root() {
             Lanes::Runs(ends, values) => {
+                let values = values.dense();
                 let (values, mut start) = (T::operand(&values), 0);
                 for (k, &end) in ends.iter().enumerate() {
                     out[start..end as usize].fill(store(values.get(k)));
@@ -346,7 +348,8 @@ impl<'a> Block<'a> {
         };
         let fails = match holds {
             Operand::One(holds) => !holds,
-            Operand::Many(holds) => holds.contains(&false),
+            // No end to the loop before the last one: such a loop is not turned into vector code.
+            Operand::Many(holds) => !holds.iter().fold(true, |all, &holds| all & holds),
         };
         if fails {
             // Later positions of a list may be smaller; the least one is wanted.
@@ -450,15 +453,9 @@ fn gather<'a, S: Stored, T: Lane>(
     let from: &[S] = array.slice();
     let last = from.len() - 1;
     let one = |i: u32| f(from[(i as usize).min(last)]);
-    let all = |n: usize, at: &Lanes<'_>| -> Lanes<'a> {
-        T::wrap(match u32::operand(at) {
-            Operand::One(i) => vec![one(i); n].into(),
-            Operand::Many(i) => i[..n].iter().map(|&i| one(i)).collect::<Vec<_>>().into(),
-        })
-    };
     match at {
-        Lanes::One(_) => Lanes::One(all(1, at).get(0)),
-        Lanes::Runs(ends, values) => pieces::runs(ends.clone(), all(ends.len(), values)),
+        Lanes::One(_) => Lanes::One(map1(1, at, one).get(0)),
+        Lanes::Runs(ends, values) => pieces::runs(ends.clone(), gather(array, ends.len(), values, f, lend)),
         Lanes::Ramps(ends, first) => {
             let slice = |first: u32, len: u32| from.get(first as usize..first as usize + len as usize);
             if let (&[end], &[first]) = (&ends[..], &first[..])
@@ -477,6 +474,6 @@ fn gather<'a, S: Stored, T: Lane>(
             }
             T::wrap(out.finish().into())
         }
-        dense => all(n, dense),
+        dense => map1(n, dense, one),
     }
 }

@@ -7,7 +7,7 @@ const STEP: usize = 8;
 
 /// Elements that are written of a shorter run of one value: a loop of as many turns as it takes is guessed wrong where
 /// lengths vary, which costs more than a few stores of what is at hand.
-const fn few<T>() -> usize {
+pub(crate) const fn few<T>() -> usize {
     if size_of::<T>() <= 4 { 4 * STEP } else { 2 * STEP }
 }
 
@@ -69,7 +69,16 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
     /// Adds `from[start..start + len]`.
     #[inline(always)]
     pub(crate) fn copy(&mut self, from: &[T], start: usize, len: usize) {
-        self.convert(from, start, len, |x| x);
+        let at = self.len;
+        if len <= few::<T>()
+            && let (Some(room), Some(from)) =
+                (self.out.get_mut(at..at + few::<T>()), from.get(start..start + few::<T>()))
+        {
+            self.len += len;
+            room.copy_from_slice(from);
+        } else {
+            self.convert(from, start, len, |x| x);
+        }
     }
 
     /// Adds `f` of each of `from[start..start + len]`.

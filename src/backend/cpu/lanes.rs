@@ -42,9 +42,11 @@ pub(crate) type Ends = Rc<Vec<u32>>;
 pub(crate) enum Lanes<'a> {
     /// The same at every position.
     One(Scalar),
-    /// Runs of positions with one value a run: a number or one a run.
+    /// Runs of positions with one value a run: a number, one a run, or one that grows by one from run to run. A run may
+    /// have no positions; its value then is any.
     Runs(Ends, Rc<Lanes<'a>>),
-    /// Runs of positions, with values that grow by one from position to position (u32): the first of each run.
+    /// Runs of positions, with values that grow by one from position to position (u32): the first of each run, which may
+    /// have no positions.
     Ramps(Ends, Many<'a, u32>),
     Bool(Many<'a, bool>),
     U8(Many<'a, u8>),
@@ -140,6 +142,7 @@ macro_rules! lanes {
                     $(Self::$v(values) => {
                         Self::$v(simd::run(Spread { ends, values }).into())
                     })*
+                    Self::Ramps(..) => Self::Runs(ends.clone(), values.dense().into()).dense(),
                     same => same.clone(),
                 },
                 Self::Ramps(ends, first) => {
@@ -159,7 +162,8 @@ macro_rules! lanes {
             match self {
                 Self::One(s) => *s,
                 $(Self::$v(s) => Scalar::$v(s[i]),)*
-                Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: a single value of runs"),
+                Self::Ramps(..) => self.dense().get(i),
+                Self::Runs(..) => unreachable!("bug: a single value of runs"),
             }
         }
         /// The values of dense lanes at the chosen ones.
@@ -167,7 +171,8 @@ macro_rules! lanes {
             match self {
                 Self::One(s) => Lanes::One(*s),
                 $(Self::$v(s) => Lanes::$v(lanes.iter().map(|&i| s[i as usize]).collect::<Vec<_>>().into()),)*
-                Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: a choice of runs"),
+                Self::Ramps(..) => self.dense().pick(lanes),
+                Self::Runs(..) => unreachable!("bug: a choice of runs"),
             }
         }
         /// The values of dense lanes at those ranges, one after the other.

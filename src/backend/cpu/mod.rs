@@ -47,7 +47,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use array::Array;
-use eval::Inputs;
+use eval::{Block, Inputs, Program};
 use pool::Pool;
 
 use crate::dtype::DType;
@@ -182,13 +182,15 @@ impl CpuBackend {
                 matmul::products(inputs, op, p, live(&p.batches), &mut out)?;
             }
             Recipe::Scan { value, count } => {
-                let mut values = Array::unset(pool, op, DType::U32, live(count))?;
-                let n = values.len();
-                map::map(inputs, value, n, &mut values);
-                if scan::exclusive_sum(values.slice(), out.slice_mut()) {
+                let program = Program::new(inputs, value);
+                let values = |start: usize, out: &mut [u32]| {
+                    Block::run(&program, start as u32, out.len()).store_numbers(out);
+                };
+                let total = scan::exclusive_sum(live(count), values, out.slice_mut());
+                if total > u64::from(u32::MAX) {
                     return Err(Error::Limit {
                         what: step.out.op().into(),
-                        requested: values.slice::<u32>().iter().map(|&v| u64::from(v)).sum(),
+                        requested: total,
                         unit: "elements",
                         limit: u64::from(u32::MAX),
                         whose: "a tensor".into(),

@@ -21,11 +21,12 @@ const LONG: usize = 48;
 
 /// Runs with a value each; dense where the runs are too short to help.
 pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
-    match values {
+    let values = match values {
         Lanes::One(same) => return Lanes::One(same),
         Lanes::Bool(flags) if flags.iter().all(|&f| f == flags[0]) => return Lanes::One(Scalar::Bool(flags[0])),
-        _ => {}
-    }
+        Lanes::Ramps(ref ends, _) if ends.len() == 1 => values,
+        _ => values.dense(),
+    };
     let n = ends.last().map_or(0, |&n| n as usize);
     let short = n < WORTHWHILE * ends.len();
     let out = Lanes::Runs(ends, Rc::new(values));
@@ -40,20 +41,35 @@ pub(super) fn ramps<'a>(ends: Ends, first: Many<'a, u32>) -> Lanes<'a> {
     if short { out.dense() } else { out }
 }
 
-/// The runs in which both are simple, and for each the run that it is part of.
-fn merge_ends(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
-    let most = a.len() + b.len();
-    let (mut ends, mut of_a, mut of_b) = (Vec::with_capacity(most), Vec::with_capacity(most), Vec::with_capacity(most));
+/// The runs in which both are simple.
+pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
+    if a == b {
+        return a.clone();
+    }
+    let mut ends = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
         let end = a[i].min(b[j]);
         ends.push(end);
-        of_a.push(i as u32);
-        of_b.push(j as u32);
         i += usize::from(a[i] == end);
         j += usize::from(b[j] == end);
     }
-    (ends, of_a, of_b)
+    ends.into()
+}
+
+/// For each of the runs that end at `ends`, each of which lies in one of those that end at `around`: which, and how many
+/// positions of that one come before.
+pub(super) fn parts<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Item = (usize, u32)> + 'e {
+    let (mut run, mut start, mut run_start) = (0, 0, 0);
+    ends.iter().map(move |&end| {
+        while around[run] <= start && run + 1 < around.len() {
+            run_start = around[run];
+            run += 1;
+        }
+        let skipped = start - run_start;
+        start = end;
+        (run, skipped)
+    })
 }
 
 /// One operand over common runs.
@@ -73,16 +89,18 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// Over smaller runs: `of` names the run that each is part of.
-    fn refined(self, before: &[u32], ends: &[u32], of: &[u32]) -> Self {
-        let mut values = self.values.pick(of);
+    /// Over smaller runs.
+    fn refined(self, before: &Ends, ends: &Ends) -> Self {
+        if before == ends {
+            return self;
+        }
+        let (of, skipped): (Vec<u32>, Vec<u32>) =
+            parts(before, ends).map(|(run, skipped)| (run as u32, skipped)).unzip();
+        let mut values = self.values.pick(&of);
         if self.is_ramp {
-            let start = |ends: &[u32], k: usize| k.checked_sub(1).map_or(0, |k| ends[k]);
             let first = u32::operand(&values);
-            let moved: Vec<u32> = (0..of.len())
-                .map(|k| first.get(k).wrapping_add(start(ends, k) - start(before, of[k] as usize)))
-                .collect();
-            values = u32::wrap(moved.into());
+            let moved = skipped.iter().enumerate().map(|(k, skipped)| first.get(k).wrapping_add(*skipped));
+            values = u32::wrap(moved.collect::<Vec<_>>().into());
         }
         Self { values, is_ramp: self.is_ramp }
     }
@@ -92,12 +110,18 @@ impl<'a> Side<'a> {
         let value = self.values.get(0);
         match value {
             Scalar::U32(first) if self.is_ramp => {
-                let starts = [0].iter().chain(ends).take(ends.len());
-                let values: Vec<u32> = starts.map(|start| first.wrapping_add(*start)).collect();
+                let mut values = Vec::with_capacity(ends.len());
+                values.push(first);
+                values.extend(ends[..ends.len() - 1].iter().map(|&start| first.wrapping_add(start)));
                 Self { values: u32::wrap(values.into()), is_ramp: true }
             }
             same => Self { values: Lanes::One(same), is_ramp: false },
         }
+    }
+
+    /// With a value a run that can be looked at, or one for all.
+    fn dense(self) -> Self {
+        Self { values: self.values.dense(), ..self }
     }
 
     fn numbers(&self) -> Operand<'_, u32> {
@@ -111,26 +135,37 @@ fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>, Side<'a>)
     Some(match (e, f) {
         (None, None) => return None,
         (Some(ends), None) | (None, Some(ends)) => (ends, a, b),
-        (Some(e), Some(f)) if Rc::ptr_eq(&e, &f) || e == f => (e, a, b),
         // A block of positions that follow each other, beside what is known row by row.
         (Some(e), Some(f)) if e.len() == 1 => (f.clone(), a.cut(&f), b),
         (Some(e), Some(f)) if f.len() == 1 => (e.clone(), a, b.cut(&e)),
         (Some(e), Some(f)) => {
-            let (ends, of_a, of_b) = merge_ends(&e, &f);
-            let (a, b) = (a.refined(&e, &ends, &of_a), b.refined(&f, &ends, &of_b));
-            (ends.into(), a, b)
+            let ends = common_ends(&e, &f);
+            let (a, b) = (a.refined(&e, &ends), b.refined(&f, &ends));
+            (ends, a, b)
         }
     })
 }
 
+/// How many positions each run has.
+fn lens(ends: &[u32]) -> Vec<u32> {
+    let Some((first, rest)) = ends.split_first() else { return Vec::new() };
+    let mut lens = Vec::with_capacity(ends.len());
+    lens.push(*first);
+    lens.extend(ends.iter().zip(rest).map(|(start, end)| end - start));
+    lens
+}
+
 /// Whether no ramp passes the greatest u32.
 pub(super) fn rises(ends: &[u32], first: Operand<'_, u32>) -> bool {
-    let mut start = 0;
-    ends.iter().enumerate().all(|(k, &end)| {
-        let last = end - start - 1;
-        start = end;
-        first.get(k).checked_add(last).is_some()
-    })
+    let rises = |first: u32, len: u32| first.checked_add(len.saturating_sub(1)).is_some();
+    match (first, ends) {
+        (_, &[n]) => rises(first.get(0), n),
+        (Operand::One(first), _) => lens(ends).iter().all(|&len| rises(first, len)),
+        // No end to the loop before the last run: such a one is not turned into vector code.
+        (Operand::Many(first), _) => {
+            first.iter().zip(&lens(ends)).fold(true, |all, (&first, &len)| all & rises(first, len))
+        }
+    }
 }
 
 /// `a op b` at `n` positions.
@@ -140,10 +175,10 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -
     }
     if let Some((ends, a, b)) = common(a, b) {
         if !a.is_ramp && !b.is_ramp {
-            let values = operations::binary(op, ends.len(), &a.values, &b.values);
+            let values = binary(op, ends.len(), &a.values, &b.values);
             return runs(ends, values);
         }
-        if let Some(done) = ramp(op, &ends, &a, &b) {
+        if let Some(done) = ramp(op, &ends, &a.dense(), &b.dense()) {
             return done;
         }
     }
@@ -157,11 +192,13 @@ pub(crate) fn store<T: Number>(op: BinaryOp, a: &Lanes<'_>, b: &Lanes<'_>, out: 
     match (a, b) {
         _ if is_simple(a) && is_simple(b) => false,
         (many, Lanes::Runs(ends, values)) if are_long(ends) => {
-            let (many, values) = (T::operand(many), T::operand(values));
+            let values = values.dense();
+            let (many, values) = (T::operand(many), T::operand(&values));
             by_runs(ends, out, |k, range, out| operations::store_arithmetic(op, many.part(range), values.one(k), out))
         }
         (Lanes::Runs(ends, values), many) if are_long(ends) => {
-            let (many, values) = (T::operand(many), T::operand(values));
+            let values = values.dense();
+            let (many, values) = (T::operand(many), T::operand(&values));
             by_runs(ends, out, |k, range, out| operations::store_arithmetic(op, values.one(k), many.part(range), out))
         }
         _ => {
@@ -189,19 +226,15 @@ fn by_runs<T>(ends: &[u32], out: &mut [T], f: impl Fn(usize, Range<usize>, &mut 
 /// What is still simple of a ramp and another operand.
 fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lanes<'a>> {
     let (x, y) = (a.numbers(), b.numbers());
-    let each = |f: fn(u32, u32) -> u32| -> Vec<u32> { (0..ends.len()).map(|k| f(x.get(k), y.get(k))).collect() };
+    let each = || operations::binary(op, ends.len(), &a.values, &b.values);
+    let firsts = |values: &Lanes<'a>| ramps(ends.clone(), u32::many(ends.len(), values));
     match op {
-        BinaryOp::Add if a.is_ramp != b.is_ramp => Some(ramps(ends.clone(), each(u32::wrapping_add).into())),
-        BinaryOp::Sub if !b.is_ramp => Some(ramps(ends.clone(), each(u32::wrapping_sub).into())),
-        BinaryOp::Sub if a.is_ramp => Some(runs(ends.clone(), u32::wrap(each(u32::wrapping_sub).into()))),
+        BinaryOp::Add if a.is_ramp != b.is_ramp => Some(firsts(&each())),
+        BinaryOp::Sub if !b.is_ramp => Some(firsts(&each())),
+        BinaryOp::Sub if a.is_ramp => Some(runs(ends.clone(), each())),
         BinaryOp::Min if !b.is_ramp && rises(ends, x) => {
-            let mut start = 0;
-            let within = ends.iter().enumerate().all(|(k, &end)| {
-                let last = end - start - 1;
-                start = end;
-                x.get(k) + last <= y.get(k)
-            });
-            within.then(|| ramps(ends.clone(), each(|x, _| x).into()))
+            let within = |(k, &len): (usize, &u32)| len == 0 || x.get(k) + (len - 1) <= y.get(k);
+            lens(ends).iter().enumerate().all(within).then(|| firsts(&a.values))
         }
         BinaryOp::Lt | BinaryOp::Le => {
             if a.is_ramp && !rises(ends, x) || b.is_ramp && !rises(ends, y) {
@@ -236,6 +269,7 @@ pub(super) fn fronts<'a>(op: BinaryOp, a: &Lanes<'a>, b: &Lanes<'a>) -> Option<F
         return None;
     }
     let (ends, a, b) = common(a, b).filter(|(_, a, b)| a.is_ramp != b.is_ramp)?;
+    let (a, b) = (a.dense(), b.dense());
     let ramp = if a.is_ramp { &a } else { &b };
     rises(&ends, ramp.numbers()).then(|| compare(op, &ends, &a, &b))
 }
@@ -246,28 +280,21 @@ fn compare(op: BinaryOp, ends: &Ends, a: &Side<'_>, b: &Side<'_>) -> Fronts {
     // Of `first, first + 1, …` so many are below the bound, or at most the bound.
     let at_most = a.is_ramp == (op == BinaryOp::Le);
     let below = |first: u32, bound: u32| bound.saturating_sub(first).saturating_add((at_most && first <= bound).into());
-    let mut lens: Vec<u32> = match (ramp.numbers(), bound.numbers()) {
+    let mut fronts: Vec<u32> = match (ramp.numbers(), bound.numbers()) {
         (Operand::Many(first), Operand::Many(bound)) => first.iter().zip(bound).map(|(&f, &b)| below(f, b)).collect(),
         (first, bound) => (0..ends.len()).map(|k| below(first.get(k), bound.get(k))).collect(),
     };
-    let mut start = 0;
-    for (len, &end) in lens.iter_mut().zip(&ends[..]) {
-        *len = (end - start).min(*len);
-        start = end;
+    for (front, &len) in fronts.iter_mut().zip(&lens(ends)) {
+        *front = len.min(*front);
     }
-    Fronts { lens, hold: a.is_ramp, ends: ends.clone() }
+    Fronts { lens: fronts, hold: a.is_ramp, ends: ends.clone() }
 }
 
 impl Fronts {
     /// Of a condition with a value a run.
     pub(super) fn of_flags(ends: Ends, flags: Operand<'_, bool>) -> Self {
-        let mut start = 0;
-        let len = |(k, &end): (usize, &u32)| {
-            let len = end - start;
-            start = end;
-            if flags.get(k) { len } else { 0 }
-        };
-        Self { lens: ends.iter().enumerate().map(len).collect(), hold: true, ends: ends.clone() }
+        let front = |(k, len)| if flags.get(k) { len } else { 0 };
+        Self { lens: lens(&ends).into_iter().enumerate().map(front).collect(), hold: true, ends }
     }
 
     /// The condition, in runs of their own.
@@ -334,7 +361,7 @@ fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: u32) -> L
 pub(crate) fn each<'a>(n: usize, a: &Lanes<'a>, f: impl Fn(usize, &Lanes<'a>) -> Lanes<'a>) -> Lanes<'a> {
     match a {
         Lanes::One(_) => Lanes::One(f(1, a).get(0)),
-        Lanes::Runs(ends, values) => runs(ends.clone(), f(ends.len(), values)),
+        Lanes::Runs(ends, values) => runs(ends.clone(), f(ends.len(), &values.dense())),
         Lanes::Ramps(..) => f(n, &a.dense()),
         dense => f(n, dense),
     }
@@ -355,9 +382,10 @@ pub(super) mod tests {
 
         pub(in super::super) fn ends(&mut self, n: u32) -> Ends {
             let longest = [2, 5, 40, 300][self.below(4) as usize];
+            let least = self.below(2);
             let mut ends = vec![0];
             while ends[ends.len() - 1] < n {
-                ends.push(n.min(ends[ends.len() - 1] + 1 + self.below(longest)));
+                ends.push(n.min(ends[ends.len() - 1] + least + self.below(longest)));
             }
             ends.remove(0);
             ends.into()
@@ -369,10 +397,14 @@ pub(super) mod tests {
             let base = [0, 0, 0, u32::MAX - 100][self.below(4) as usize];
             let mut values = |n: usize| (0..n).map(|_| base.wrapping_add(self.below(200))).collect::<Vec<_>>();
             let (each, all) = (values(ends.len()), values(n as usize));
-            match self.below(4) {
+            match self.below(5) {
                 0 => Lanes::One(Scalar::U32(each[0])),
                 1 => Lanes::Runs(ends, Rc::new(u32::wrap(each.into()))),
                 2 => Lanes::Ramps(ends, each.into()),
+                3 => Lanes::Runs(
+                    ends.clone(),
+                    Rc::new(Lanes::Ramps(vec![ends.len() as u32].into(), vec![each[0]].into())),
+                ),
                 _ => u32::wrap(all.into()),
             }
         }

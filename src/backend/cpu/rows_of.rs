@@ -2,7 +2,14 @@
 
 use super::lanes::{Lane, Lanes, Operand};
 use super::pieces::{each, rises, runs};
+use super::simd::{self, Loop};
 use crate::graph::scalar::Scalar;
+
+/// Positions of a row, on average, from which on even those of no positions are kept: runs of fewer do not stay runs.
+const FEW: usize = 2;
+
+/// Of so many rows one must have positions for all to be kept.
+const MOST_EMPTY: usize = 2;
 
 /// The row of each position: the greatest `r` with `splits[r] <= at`.
 pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Lanes<'a>) -> Lanes<'a> {
@@ -13,7 +20,9 @@ pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Lanes<'a>) -> Lanes<'a>
     if let Lanes::Ramps(ends, first) = at
         && rises(ends, Operand::Many(first))
     {
-        return rows_of_ramps(&splits[..=rows], ends, first);
+        let splits = &splits[..=rows];
+        let in_order = if let (&[n], &[at]) = (&ends[..], &first[..]) { rows_in_order(splits, n, at) } else { None };
+        return in_order.unwrap_or_else(|| rows_of_ramps(splits, ends, first));
     }
     each(n, at, |n, at| u32::wrap(rows_one_by_one(&splits[..=rows], n, u32::operand(at)).into()))
 }
@@ -38,6 +47,54 @@ fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
             row as u32
         })
         .collect()
+}
+
+/// Counts the splits that decrease, and those that increase.
+struct Steps<'s>(&'s [u32]);
+
+impl Loop for Steps<'_> {
+    type Output = (u32, u32);
+    #[inline(always)]
+    fn run(self) -> (u32, u32) {
+        let Self(splits) = self;
+        splits
+            .iter()
+            .zip(&splits[1..])
+            .fold((0, 0), |(fall, rise), (a, b)| (fall + u32::from(a > b), rise + u32::from(a < b)))
+    }
+}
+
+/// The rows of `n` positions from `at` on, if the splits between them are in order.
+///
+/// Where few rows are empty, they are numbers that follow each other, with a run of no positions for an empty row: what
+/// is loaded by them is lent as it lies there.
+fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Lanes<'a>> {
+    let (first, last) = (search(splits, at), search(splits, at + (n - 1)));
+    if first == last {
+        return Some(Lanes::One(Scalar::U32(first as u32)));
+    }
+    // Where the rows but the last one end.
+    let inner = splits.get(first + 1..=last)?;
+    let (fall, rise) = simd::run(Steps(inner));
+    // Splits that decrease are an error that a read reports; a search may then find anything.
+    if fall > 0 || inner[0] <= at || inner[inner.len() - 1] - at >= n {
+        return None;
+    }
+    let (rows, filled) = (inner.len() + 1, rise as usize + 2);
+    if FEW * rows <= n as usize && rows <= MOST_EMPTY * filled {
+        let ends: Vec<u32> = inner.iter().map(|&split| split - at).chain([n]).collect();
+        return Some(runs(ends.into(), Lanes::Ramps(vec![rows as u32].into(), vec![first as u32].into())));
+    }
+    let [mut ends, mut found] = [(); 2].map(|()| vec![0; filled]);
+    let (mut k, mut start) = (0, at);
+    for (row, &split) in (first..).zip(inner) {
+        // The row after an empty one takes its place.
+        (ends[k], found[k]) = (split - at, row as u32);
+        k += usize::from(split > start);
+        start = split;
+    }
+    (ends[k], found[k]) = (n, last as u32);
+    Some(runs(ends.into(), u32::wrap(found.into())))
 }
 
 /// Row after row: a search where a ramp begins elsewhere, else a look at the rows that follow.

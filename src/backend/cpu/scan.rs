@@ -1,40 +1,84 @@
 //! Exclusive prefix sums of u32. Twin of `shaders/scan.wgsl`.
+//!
+//! Each core sums blocks where they lie, as soon as their values are there; then what comes before a block is added to
+//! it, and the memory has been passed over twice.
 
-/// Fills `out` with the sums of the values before each position; entries from `values.len()` on repeat the total, so
-/// that rows beyond the live ones are empty. Sums wrap; returns whether the total did not fit.
+use rayon::prelude::*;
+
+/// Positions summed at a time.
+const BLOCK: usize = 8192;
+
+/// Fills `out` with the sums of the first `n` values before each position; entries from `n` on repeat the total, so that
+/// rows beyond the live ones are empty. `values` stores those from a position on. Sums wrap; returns the total, which
+/// does not.
 ///
 /// # Panics
-/// If `out` is not longer than `values`.
-pub fn exclusive_sum(values: &[u32], out: &mut [u32]) -> bool {
-    assert!(out.len() > values.len(), "an exclusive sum has one entry more than its input");
-    let (head, tail) = out.split_at_mut(values.len());
-    let mut sum = 0u64;
-    for (slot, &value) in head.iter_mut().zip(values) {
-        *slot = sum as u32;
-        sum += u64::from(value);
+/// If `out` is not longer than `n`.
+pub fn exclusive_sum(n: usize, values: impl Fn(usize, &mut [u32]) + Sync, out: &mut [u32]) -> u64 {
+    assert!(out.len() > n, "an exclusive sum has one entry more than its input");
+    let (head, tail) = out.split_at_mut(n);
+    let mut starts: Vec<u64> = (head.par_chunks_mut(BLOCK).enumerate())
+        .map(|(k, block)| {
+            values(k * BLOCK, block);
+            let mut sum = 0;
+            for slot in block {
+                let value = std::mem::replace(slot, sum as u32);
+                sum += u64::from(value);
+            }
+            sum
+        })
+        .collect();
+    let mut total = 0;
+    for sum in &mut starts {
+        let before = total;
+        total += *sum;
+        *sum = before;
     }
-    tail.fill(sum as u32);
-    sum > u64::from(u32::MAX)
+    head.par_chunks_mut(BLOCK).zip(&starts).skip(1).for_each(|(block, &start)| {
+        for slot in block {
+            *slot = slot.wrapping_add(start as u32);
+        }
+    });
+    tail.fill(total as u32);
+    total
 }
 
 #[cfg(test)]
 mod tests {
-    use super::exclusive_sum;
+    use super::*;
+
+    fn sums(values: &[u32], out: &mut [u32]) -> u64 {
+        exclusive_sum(values.len(), |start, out| out.copy_from_slice(&values[start..start + out.len()]), out)
+    }
 
     #[test]
     fn repeats_the_total_beyond_the_live_entries() {
         let mut out = [9; 6];
-        assert!(!exclusive_sum(&[3, 0, 4], &mut out));
+        assert_eq!(sums(&[3, 0, 4], &mut out), 7);
         assert_eq!(out, [0, 3, 3, 7, 7, 7]);
-        assert!(!exclusive_sum(&[], &mut out[..1]));
+        assert_eq!(sums(&[], &mut out[..1]), 0);
         assert_eq!(out[0], 0);
     }
 
     #[test]
     fn wraps_and_says_so() {
         let mut out = [0; 3];
-        assert!(!exclusive_sum(&[u32::MAX, 0], &mut out));
-        assert!(exclusive_sum(&[u32::MAX, 1], &mut out));
+        assert_eq!(sums(&[u32::MAX, 0], &mut out), u64::from(u32::MAX));
+        assert_eq!(sums(&[u32::MAX, 1], &mut out), 1 << 32);
         assert_eq!(out, [0, u32::MAX, 0]);
+    }
+
+    #[test]
+    fn blocks_follow_each_other() {
+        for n in [BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5] {
+            let values: Vec<u32> = (0..n as u32).map(|k| k.wrapping_mul(0x9E37_79B9) >> 12).collect();
+            let mut out = vec![7; n + 2];
+            let total = sums(&values, &mut out);
+            let before = |k: usize| values[..k].iter().map(|&v| u64::from(v)).sum::<u64>();
+            assert_eq!(total, before(n));
+            for k in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, n - 1, n, n + 1] {
+                assert_eq!(out.get(k), (k < n + 2).then(|| before(k.min(n)) as u32).as_ref(), "{k} of {n}");
+            }
+        }
     }
 }

@@ -41,7 +41,8 @@ fn run(mode: Mode, values: &[u32], capacity: u32, small: bool, in_place: bool) -
 
 fn check(mode: Mode, values: &[u32], capacity: u32) {
     let mut expected = vec![0; capacity as usize + 1];
-    let overflow = cpu::scan::exclusive_sum(values, &mut expected);
+    let some = |start: usize, out: &mut [u32]| out.copy_from_slice(&values[start..start + out.len()]);
+    let overflow = cpu::scan::exclusive_sum(values.len(), some, &mut expected) > u64::from(u32::MAX);
     let variants = [(false, false), (false, true), (true, false), (true, true)];
     for (small, in_place) in variants.into_iter().filter(|v| !v.0 || host::scan::is_small(capacity)) {
         let (sums, flag) = run(mode, values, capacity, small, in_place);
