@@ -7,7 +7,7 @@
 
 use super::array::Stored;
 use super::eval::{Block, Op};
-use super::filling::{self, Filling};
+use super::filling::{Filling, STEP, few};
 use super::lanes::{Ends, Lane, Lanes, Many};
 use super::pieces::{self, Fronts};
 use super::simd::{self, Loop};
@@ -57,7 +57,7 @@ impl<S: Stored> Source<'_, S> {
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
         match self {
             Self::One(value) => out.repeat(*value, (to - at) as usize),
-            Self::Pieces(pieces) => pieces.take(run, skipped, to - at, out),
+            Self::Pieces(pieces) => pieces.take(run, skipped, to - at, few::<S>(), out),
             Self::Elements { from, at: elements } => {
                 let last = from.len() - 1;
                 out.extend(elements[at as usize..to as usize].iter().map(|&at| from[(at as usize).min(last)]));
@@ -72,10 +72,10 @@ impl<S: Stored> Source<'_, S> {
 }
 
 impl<S: Stored> Pieces<'_, S> {
-    /// Stores the values of `len` of a run's positions, of which `skipped` come before. Those out of range are the last
-    /// element.
+    /// Stores the values of `len` of a run's positions, of which `skipped` come before, in one go if there are at most
+    /// `few`. Those out of range are the last element.
     #[inline(always)]
-    fn take(&self, run: usize, skipped: u32, len: u32, out: &mut Filling<&mut [S]>) {
+    fn take(&self, run: usize, skipped: u32, len: u32, few: usize, out: &mut Filling<&mut [S]>) {
         let first = self.firsts[run].wrapping_add(skipped);
         if first as usize + len as usize > self.from.len() {
             let last = self.from.len() - 1;
@@ -87,11 +87,11 @@ impl<S: Stored> Pieces<'_, S> {
         {
             // Of long pieces the processor sees by itself what follows.
             let line = LINE / size_of::<S>();
-            for k in 0..=filling::few::<S>().div_ceil(line) {
+            for k in 0..=few.div_ceil(line) {
                 simd::prefetch(self.from, next as usize + k * line);
             }
         }
-        out.copy(self.from, first as usize, len as usize);
+        out.copy(self.from, first as usize, len as usize, few);
     }
 
     /// Over runs that its own consist of.
@@ -124,21 +124,33 @@ impl<'a, S: Stored> Choice<'a, S> {
     }
 }
 
-/// A source's values of all runs.
-struct All<'l, 'o, S> {
+/// A source's values of all runs; these may be known to be short.
+struct All<'l, 'o, S, const SHORT: bool> {
     pieces: &'l Pieces<'l, S>,
     out: Filling<&'o mut [S]>,
 }
 
-impl<S: Stored> Loop for All<'_, '_, S> {
+impl<S: Stored, const SHORT: bool> Loop for All<'_, '_, S, SHORT> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
         let Self { pieces, mut out } = self;
+        let few = if SHORT { STEP } else { few::<S>() };
         let mut start = 0;
         for (run, &end) in pieces.ends.iter().enumerate() {
-            pieces.take(run, 0, end - start, &mut out);
+            pieces.take(run, 0, end - start, few, &mut out);
             start = end;
+        }
+    }
+}
+
+impl<S: Stored> Pieces<'_, S> {
+    /// Stores the values of all runs.
+    fn take_all(&self, out: Filling<&mut [S]>) {
+        if pieces::lens(&self.ends).iter().fold(0, |longest, &len| len.max(longest)) as usize <= STEP {
+            simd::run(All::<S, true> { pieces: self, out });
+        } else {
+            simd::run(All::<S, false> { pieces: self, out });
         }
     }
 }
@@ -193,7 +205,7 @@ impl<'a> Block<'a> {
         };
         let source = self.source(place, store)?;
         match &source {
-            Source::Pieces(pieces) => simd::run(All { pieces, out }),
+            Source::Pieces(pieces) => pieces.take_all(out),
             other => other.take(0, 0, 0, len, &mut out),
         }
         Some(source.is_in_runs())
@@ -316,7 +328,7 @@ mod tests {
             let ((a, in_a), (b, in_b)) = (source(&mut numbers, n, &from), source(&mut numbers, n, &from));
             if let Source::Pieces(pieces) = &a {
                 let mut out = vec![0; n as usize];
-                simd::run(All { pieces, out: Filling::of(&mut out) });
+                pieces.take_all(Filling::of(&mut out));
                 assert_eq!(out, in_a);
             }
             let ends = match &a {

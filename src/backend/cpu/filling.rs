@@ -3,7 +3,7 @@
 use std::ops::DerefMut;
 
 /// Elements written at a time.
-const STEP: usize = 8;
+pub(crate) const STEP: usize = 8;
 
 /// Elements that are written of a shorter run of one value: a loop of as many turns as it takes is guessed wrong where
 /// lengths vary, which costs more than a few stores of what is at hand.
@@ -66,13 +66,12 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         }
     }
 
-    /// Adds `from[start..start + len]`.
+    /// Adds `from[start..start + len]`, written in one go where these are at most `few`, a constant.
     #[inline(always)]
-    pub(crate) fn copy(&mut self, from: &[T], start: usize, len: usize) {
+    pub(crate) fn copy(&mut self, from: &[T], start: usize, len: usize, few: usize) {
         let at = self.len;
-        if len <= few::<T>()
-            && let (Some(room), Some(from)) =
-                (self.out.get_mut(at..at + few::<T>()), from.get(start..start + few::<T>()))
+        if len <= few
+            && let (Some(room), Some(from)) = (self.out.get_mut(at..at + few), from.get(start..start + few))
         {
             self.len += len;
             room.copy_from_slice(from);
@@ -132,7 +131,7 @@ mod tests {
 
     fn fill<B: DerefMut<Target = [u32]>>(filling: &mut Filling<B>, from: &[u32], len: usize, start: usize) {
         filling.repeat(7, len);
-        filling.copy(from, start, len);
+        filling.copy(from, start, len, few::<u32>());
         filling.convert(from, start, len, |x| x + 1);
         filling.ramp(u32::MAX - 1, len);
         filling.extend(from[..len].iter().copied());

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use half::{bf16, f16};
 
-use super::filling::Filling;
+use super::filling::{Filling, few};
 use super::loops::{Blend, Spread};
 use super::simd;
 use crate::dtype::DType;
@@ -185,7 +185,7 @@ macro_rules! lanes {
                         let n = ranges.iter().map(|(from, to)| (to - from) as usize).sum();
                         let mut out = Filling::new(n);
                         for &(from, to) in ranges {
-                            out.copy(s, from as usize, (to - from) as usize);
+                            out.copy(s, from as usize, (to - from) as usize, few::<$t>());
                         }
                         out.finish().into()
                     }
@@ -217,7 +217,7 @@ macro_rules! lanes {
                         let (from, at) = if at_a.get(k) { (a, &mut i) } else { (b, &mut j) };
                         match from {
                             Operand::One(v) => out.repeat(v, len),
-                            Operand::Many(s) => out.copy(s, *at, len),
+                            Operand::Many(s) => out.copy(s, *at, len, few::<$t>()),
                         }
                         *at += len;
                         start = end;

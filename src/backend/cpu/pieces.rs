@@ -147,7 +147,7 @@ fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>, Side<'a>)
 }
 
 /// How many positions each run has.
-fn lens(ends: &[u32]) -> Vec<u32> {
+pub(super) fn lens(ends: &[u32]) -> Vec<u32> {
     let Some((first, rest)) = ends.split_first() else { return Vec::new() };
     let mut lens = Vec::with_capacity(ends.len());
     lens.push(*first);
