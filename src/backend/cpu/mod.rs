@@ -39,6 +39,7 @@ mod runs;
 pub mod scan;
 mod simd;
 pub mod sort;
+mod sources;
 mod wide_rows;
 
 use std::any::Any;

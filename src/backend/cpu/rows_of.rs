@@ -85,16 +85,47 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Lanes<'a>> {
         let ends: Vec<u32> = inner.iter().map(|&split| split - at).chain([n]).collect();
         return Some(runs(ends.into(), Lanes::Ramps(vec![rows as u32].into(), vec![first as u32].into())));
     }
-    let [mut ends, mut found] = [(); 2].map(|()| vec![0; filled]);
-    let (mut k, mut start) = (0, at);
-    for (row, &split) in (first..).zip(inner) {
-        // The row after an empty one takes its place.
-        (ends[k], found[k]) = (split - at, row as u32);
-        k += usize::from(split > start);
-        start = split;
-    }
-    (ends[k], found[k]) = (n, last as u32);
+    let [mut ends, mut found] = [(); 2].map(|()| Vec::with_capacity(filled));
+    let mut add = |end: u32, row: usize| {
+        ends.push(end);
+        found.push(row as u32);
+    };
+    add(inner[0] - at, first);
+    for_each_rise(inner, |k| add(inner[k] - at, first + k));
+    add(n, last);
     Some(runs(ends.into(), u32::wrap(found.into())))
+}
+
+/// Calls `f` with the position of each split that differs from the one before it.
+#[inline(always)]
+fn for_each_rise(splits: &[u32], mut f: impl FnMut(usize)) {
+    let before = &splits[..splits.len() - 1];
+    let ((words, behind), (after_words, after_behind)) = (before.as_chunks(), splits[1..].as_chunks());
+    for (word, (before, after)) in words.iter().zip(after_words).enumerate() {
+        let mut flags = changes(before, after);
+        while flags != 0 {
+            f(word * 64 + flags.trailing_zeros() as usize + 1);
+            flags &= flags - 1;
+        }
+    }
+    for (k, (before, after)) in behind.iter().zip(after_behind).enumerate() {
+        if before != after {
+            f(words.len() * 64 + k + 1);
+        }
+    }
+}
+
+/// A flag for each position at which they differ: made without a branch, so that rows of no values cost no turn of a
+/// loop.
+#[inline(always)]
+fn changes(a: &[u32; 64], b: &[u32; 64]) -> u64 {
+    // In steps that vector code takes at once.
+    const STEP: usize = 8;
+    let steps = a.as_chunks::<STEP>().0.iter().zip(b.as_chunks::<STEP>().0).enumerate();
+    steps.fold(0, |flags, (step, (a, b))| {
+        let differ = (0..STEP).fold(0, |differ, k| differ | u64::from(a[k] != b[k]) << k);
+        flags | differ << (step * STEP)
+    })
 }
 
 /// Row after row: a search where a ramp begins elsewhere, else a look at the rows that follow.

@@ -1,0 +1,267 @@
+//! Where values that are copied come from, and the loops that copy them, run by run.
+//!
+//! Rows are short and their lengths vary: a loop as long as a row is guessed wrong by the processor once a row, which
+//! takes as long as copying 16 numbers. So short pieces are copied in a number of steps that does not depend on their
+//! lengths, past their ends; what follows is written there next. And pieces that do not follow each other are asked for
+//! long before they are copied.
+
+use super::array::Stored;
+use super::filling::{Filling, STEP, few};
+use super::lanes::{Ends, Many};
+use super::pieces::{self, Fronts};
+use super::simd::{self, Loop};
+
+/// Scattered pieces are asked for so many runs before they are copied: the processor, which sees by itself what is read
+/// in order, would wait for each.
+const AHEAD: usize = 32;
+
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+
+/// Pieces in order are scattered all the same if so many times as many elements lie from the first to the last one.
+const FAR: u32 = 2;
+
+/// Where values of a block come from.
+pub(super) enum Source<'a, S> {
+    /// The same value at every position.
+    One(S),
+    /// Elements of an array that follow each other.
+    Pieces(Pieces<'a, S>),
+    /// Elements of an array, a position each.
+    Elements { from: &'a [S], at: Many<'a, u32> },
+}
+
+/// Runs of elements of an array, which follow each other from the first of each run on.
+pub(super) struct Pieces<'a, S> {
+    from: &'a [S],
+    ends: Ends,
+    firsts: Many<'a, u32>,
+    /// Whether they lie here and there.
+    scattered: bool,
+}
+
+/// In each run so many positions from the one source, the others from the other.
+pub(super) struct Choice<'a, S> {
+    ends: Ends,
+    fronts: Vec<u32>,
+    /// Pieces are of these runs.
+    sides: [Source<'a, S>; 2],
+}
+
+impl<S: Stored> Source<'_, S> {
+    /// Stores the values of a run's positions from `at` to `to`, of which `skipped` of the run come before.
+    #[inline(always)]
+    fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
+        match self {
+            Self::One(value) => out.repeat(*value, (to - at) as usize),
+            Self::Pieces(pieces) => pieces.take(run, skipped, to - at, few::<S>(), out),
+            Self::Elements { from, at: elements } => {
+                let last = from.len() - 1;
+                out.extend(elements[at as usize..to as usize].iter().map(|&at| from[(at as usize).min(last)]));
+            }
+        }
+    }
+
+    /// Stores all its values, `len` of them.
+    pub(super) fn copy(&self, len: u32, mut out: Filling<&mut [S]>) {
+        match self {
+            Self::Pieces(pieces) => pieces.copy(out),
+            other => other.take(0, 0, 0, len, &mut out),
+        }
+    }
+
+    /// Whether all that is kept of it is a few numbers a run.
+    pub(super) fn is_in_runs(&self) -> bool {
+        !matches!(self, Self::Elements { .. })
+    }
+}
+
+impl<'a, S: Stored> Pieces<'a, S> {
+    /// Runs that end at `ends`.
+    pub(super) fn new(from: &'a [S], ends: Ends, firsts: Many<'a, u32>) -> Self {
+        let span = firsts[firsts.len() - 1].saturating_sub(firsts[0]);
+        let scattered = span / FAR > ends[ends.len() - 1] || !firsts.is_sorted();
+        Self { from, ends, firsts, scattered }
+    }
+
+    /// Stores all values.
+    fn copy(&self, out: Filling<&mut [S]>) {
+        let longest = pieces::lens(&self.ends).iter().fold(0, |longest, &len| len.max(longest));
+        if longest as usize <= STEP {
+            simd::run(All::<S, true> { pieces: self, out });
+        } else {
+            simd::run(All::<S, false> { pieces: self, out });
+        }
+    }
+
+    /// Stores the values of `len` of a run's positions, of which `skipped` come before, in one go if there are at most
+    /// `few`. Those out of range are the last element.
+    #[inline(always)]
+    fn take(&self, run: usize, skipped: u32, len: u32, few: usize, out: &mut Filling<&mut [S]>) {
+        let first = self.firsts[run].wrapping_add(skipped);
+        if first as usize + len as usize > self.from.len() {
+            let last = self.from.len() - 1;
+            out.extend((0..len).map(|k| self.from[(first.wrapping_add(k) as usize).min(last)]));
+            return;
+        }
+        if self.scattered
+            && let Some(&next) = self.firsts.get(run + AHEAD)
+        {
+            // Of long pieces the processor sees by itself what follows.
+            let line = LINE / size_of::<S>();
+            for k in 0..=few.div_ceil(line) {
+                simd::prefetch(self.from, next as usize + (k * line).min(few - 1));
+            }
+        }
+        out.copy(self.from, first as usize, len as usize, few);
+    }
+
+    /// Over runs that its own consist of.
+    fn cut(self, ends: &Ends) -> Self {
+        if self.ends == *ends {
+            return self;
+        }
+        let firsts = pieces::parts(&self.ends, ends).map(|(run, skipped)| self.firsts[run].wrapping_add(skipped));
+        Self { firsts: firsts.collect::<Vec<_>>().into(), ends: ends.clone(), ..self }
+    }
+}
+
+impl<'a, S: Stored> Choice<'a, S> {
+    /// In each run so many positions from the first side.
+    pub(super) fn new(Fronts { ends, lens, .. }: Fronts, sides: [Source<'a, S>; 2]) -> Self {
+        let common = sides.iter().fold(ends.clone(), |ends, side| match side {
+            Source::Pieces(pieces) => pieces::common_ends(&ends, &pieces.ends),
+            _ => ends,
+        });
+        let fronts = if ends == common {
+            lens
+        } else {
+            pieces::parts(&ends, &common).map(|(run, skipped)| lens[run].saturating_sub(skipped)).collect()
+        };
+        let sides = sides.map(|side| match side {
+            Source::Pieces(pieces) => Source::Pieces(pieces.cut(&common)),
+            same => same,
+        });
+        Self { ends: common, fronts, sides }
+    }
+
+    /// Stores all values.
+    pub(super) fn copy(&self, out: Filling<&mut [S]>) {
+        simd::run(Chosen { choice: self, out });
+    }
+
+    /// Whether all that is kept of it is a few numbers a run.
+    pub(super) fn is_in_runs(&self) -> bool {
+        self.sides.iter().all(Source::is_in_runs)
+    }
+}
+
+/// A source's values of all runs; these may be known to be short.
+struct All<'l, 'o, S, const SHORT: bool> {
+    pieces: &'l Pieces<'l, S>,
+    out: Filling<&'o mut [S]>,
+}
+
+impl<S: Stored, const SHORT: bool> Loop for All<'_, '_, S, SHORT> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { pieces, mut out } = self;
+        let few = if SHORT { STEP } else { few::<S>() };
+        let mut start = 0;
+        for (run, &end) in pieces.ends.iter().enumerate() {
+            pieces.take(run, 0, end - start, few, &mut out);
+            start = end;
+        }
+    }
+}
+
+/// What is chosen of all runs.
+struct Chosen<'l, 'o, S> {
+    choice: &'l Choice<'l, S>,
+    out: Filling<&'o mut [S]>,
+}
+
+impl<S: Stored> Loop for Chosen<'_, '_, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { choice: Choice { ends, fronts, sides: [front, rest] }, mut out } = self;
+        let mut start = 0;
+        for (run, (&end, &len)) in ends.iter().zip(fronts).enumerate() {
+            let len = len.min(end - start);
+            front.take(run, 0, start, start + len, &mut out);
+            rest.take(run, len, start + len, end, &mut out);
+            start = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pieces::tests::Numbers;
+    use super::*;
+
+    /// A source of any kind, and its value at each of `n` positions.
+    fn source<'a>(numbers: &mut Numbers, n: u32, from: &'a [u16]) -> (Source<'a, u16>, Vec<u16>) {
+        let near = |numbers: &mut Numbers| match numbers.below(8) {
+            0 => u32::MAX - numbers.below(50),
+            1 => from.len() as u32 - numbers.below(50),
+            _ => numbers.below(from.len() as u32),
+        };
+        let value = |at: u32| from[(at as usize).min(from.len() - 1)];
+        match numbers.below(4) {
+            0 => {
+                let value = numbers.below(1000) as u16;
+                (Source::One(value), vec![value; n as usize])
+            }
+            1 => {
+                let at: Vec<u32> = (0..n).map(|_| near(numbers)).collect();
+                let values = at.iter().map(|&at| value(at)).collect();
+                (Source::Elements { from, at: at.into() }, values)
+            }
+            _ => {
+                let ends = numbers.ends(n);
+                let firsts: Vec<u32> = ends.iter().map(|_| near(numbers)).collect();
+                let (mut values, mut start) = (Vec::new(), 0);
+                for (&end, first) in ends.iter().zip(&firsts) {
+                    values.extend((0..end - start).map(|k| value(first.wrapping_add(k))));
+                    start = end;
+                }
+                let scattered = numbers.below(2) == 0;
+                (Source::Pieces(Pieces { from, ends, firsts: firsts.into(), scattered }), values)
+            }
+        }
+    }
+
+    #[test]
+    fn every_position_has_the_value_of_its_side() {
+        let mut numbers = Numbers(5);
+        let from: Vec<u16> = (0..400).map(|k| 1000 + k).collect();
+        for _ in 0..4000 {
+            let n = 1 + numbers.below(300);
+            let ((a, in_a), (b, in_b)) = (source(&mut numbers, n, &from), source(&mut numbers, n, &from));
+            if let Source::Pieces(pieces) = &a {
+                let mut out = vec![0; n as usize];
+                pieces.copy(Filling::of(&mut out));
+                assert_eq!(out, in_a);
+            }
+            let ends = match &a {
+                Source::Pieces(pieces) if numbers.below(2) == 0 => pieces.ends.clone(),
+                _ => numbers.ends(n),
+            };
+            let (mut lens, mut expected, mut start) = (Vec::new(), Vec::new(), 0);
+            for &end in ends.iter() {
+                lens.push(numbers.below(end - start + 1));
+                let cut = (start + lens[lens.len() - 1]) as usize;
+                expected.extend_from_slice(&in_a[start as usize..cut]);
+                expected.extend_from_slice(&in_b[cut..end as usize]);
+                start = end;
+            }
+            let choice = Choice::new(Fronts { ends, lens, hold: true }, [a, b]);
+            let mut out = vec![0; n as usize];
+            choice.copy(Filling::of(&mut out));
+            assert_eq!(out, expected);
+        }
+    }
+}
