@@ -156,15 +156,18 @@ struct Shared {
 }
 
 impl Shared {
-    /// Memory that every device has, less what the tile's rows and blocks take.
-    const ROOM: usize = (16 << 10) - 1200;
+    /// Bytes of memory that a workgroup has on every device.
+    const ALL: usize = 16 << 10;
+
+    /// Of these what a tile's rows and blocks take: what `lib/row_tiles.wgsl` and `row_reduce_wide.wgsl` keep.
+    const LISTS: usize = 4 * (2 + 1 + 2 * 132 + 256 + 3 + 1);
 
     /// What has no room is left out.
     fn of(grid: &Grid, lanes: u32, state: usize, by_position: Option<ByPosition>) -> Self {
         let [.., alpha, tile, _, _] = grid.head;
         let mut out = Self { tile, lanes, stage: None, rows: None };
         let Some(ByPosition { stages, maps }) = by_position.filter(|_| grid.entry == "main") else { return out };
-        let fits = |all: u32| all as usize * state <= Self::ROOM;
+        let fits = |all: u32| all as usize * state <= Self::ALL - Self::LISTS;
         // Rows that cost nothing may all be in one tile.
         let rows = tile.div_ceil(alpha.max(1));
         if maps && alpha > 0 && fits(lanes + rows) {
@@ -249,11 +252,28 @@ mod tests {
 
     #[test]
     fn a_pass_keeps_as_much_as_a_workgroup_has_room_for() {
-        // What lib/row_tiles.wgsl and the template list, and one value each for what is staged and mapped by position.
-        let lists = 4 * (2 + 1 + 2 * 132 + 256 + 3 + 1);
-        let takes = |state: usize| (lanes(state, 2048).1 as usize + 2) * state + lists;
-        assert!(takes(MAX_STATE) <= 16 << 10 && takes(MAX_STATE + 4) > 16 << 10);
-        assert!((4..MAX_STATE).all(|state| takes(state) <= 16 << 10));
+        // With one value each for what is staged and mapped by position.
+        let takes = |state: usize| (lanes(state, 2048).1 as usize + 2) * state + Shared::LISTS;
+        assert!(takes(MAX_STATE) <= Shared::ALL && takes(MAX_STATE + 4) > Shared::ALL);
+        assert!((4..MAX_STATE).all(|state| takes(state) <= Shared::ALL));
+    }
+
+    #[test]
+    fn what_is_gone_through_by_position_has_room() {
+        let mut seen = [0; 2];
+        for (state, most, row_cost) in (1..=MAX_STATE)
+            .flat_map(|state| [512, 1024, 2048].map(|most| [1, 4].map(|cost| (state, most, cost))))
+            .flatten()
+        {
+            let (tile, lanes) = lanes(state, most);
+            let grid = grid(1 << 20, 1 << 16, 1, Tiles { cost: tile, row_cost }).unwrap();
+            let Shared { stage, rows, .. } =
+                Shared::of(&grid, lanes, state, Some(ByPosition { stages: true, maps: true }));
+            let values = lanes + stage.unwrap_or(1) + rows.unwrap_or(1);
+            assert!(values as usize * state + Shared::LISTS <= Shared::ALL, "{state} bytes in tiles of {tile}");
+            seen = [seen[0] + usize::from(stage.is_some()), seen[1] + usize::from(rows.is_some())];
+        }
+        assert!(seen.iter().all(|&n| n > 0));
     }
 
     #[test]
