@@ -4,7 +4,8 @@
 //          string takes one invocation as long as it takes; the strings of a text are short.
 // Traffic  Reads every byte of a string once or twice (Fingerprint64 reads short ones from both ends); writes 8 bytes a
 //          row.
-// Limits   Rows below 2^32 bytes; where the driver ends an invocation's loops early, 128 KiB, which the host checks. No
+// Limits   Rows below 2^32 bytes; where the driver ends an invocation's loops early, 128 KiB, and where the bytes of
+//          all rows do not fit the bindings at once, those of one binding: both are conditions of the step. No
 //          workgroup memory, no barriers.
 //
 // Uses       longs.wgsl or pairs.wgsl

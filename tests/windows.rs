@@ -297,11 +297,30 @@ fn too_many_windows_are_an_error() {
         matches!(&error, Error::Limit { unit: "dispatches", requested, limit, .. } if requested > limit),
         "{error}"
     );
-    let words = HostValues::Str((0..9000).map(|k| format!("word {k}").into_bytes()).collect());
-    let x = HostTensor::dense(&[9000], words).to_device(&device).expect("uploads");
-    let error =
-        x.to_hash_bucket_fast(7).and_then(|y| y.to_host()).expect_err("more bytes than fit the bindings at once");
-    assert!(matches!(&error, Error::Limit { unit: "bindings", requested, limit, .. } if requested > limit), "{error}");
+}
+
+/// Strings whose bytes take more windows than a kernel binds are hashed by groups of windows: each by one that has all of
+/// it, wherever windows end.
+#[test]
+fn strings_are_hashed_some_windows_at_a_time() {
+    let Some(device) = smallest(8192) else { return };
+    let string = |k: u32| {
+        let len = [k % 70, scrambled(k) % 300, if k.is_multiple_of(37) { 8192 - k % 5 } else { 0 }][k as usize % 3];
+        (0..len).map(|at| scrambled(k * 9973 + at) as u8).collect::<Vec<u8>>()
+    };
+    let words: Vec<Vec<u8>> = (0..3000).map(string).collect();
+    assert!(words.iter().map(Vec::len).sum::<usize>() > 30 * 8192);
+    let hashes = |device: &Device, words: &[Vec<u8>]| {
+        let x = HostTensor::dense(&[words.len()], HostValues::Str(words.to_vec())).to_device(device)?;
+        let key = [0x0123_4567_89ab_cdef, 42];
+        let all = [x.fingerprint64()?, x.to_hash_bucket_strong(i64::MAX, key)?, x.to_hash_bucket(i64::MAX)?];
+        all.iter().map(|y| y.to_host().map(|host| host.values)).collect::<Result<Vec<_>>>()
+    };
+    assert_eq!(hashes(&device, &words).expect("by groups"), hashes(&Device::cpu(), &words).expect("on the CPU"));
+    let mut words = words;
+    words[1000] = vec![7; 8193];
+    let error = hashes(&device, &words).expect_err("a string longer than a window");
+    assert!(error.to_string().contains("a string is longer than 8192 bytes"), "{error}");
 }
 
 /// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty

@@ -12,7 +12,7 @@
 //!
 //! What remains reads large arrays at positions that the host knows, or one of them at any. This is the way of last
 //! resort: it stores and reads what would otherwise stay in registers. A number that was stored and loaded is the
-//! number, so that no bit changes. A hash is refused where it binds too many windows.
+//! number, so that no bit changes.
 
 use std::collections::HashMap;
 
@@ -48,8 +48,11 @@ pub(super) struct Plain<'a> {
 impl Plain<'_> {
     fn resolve(&mut self, step: Step) -> Step {
         let recipe = match step.recipe {
-            // Its kernel binds all windows, or none.
-            Recipe::Hash { .. } => return step,
+            // Its bytes are an array of their own already.
+            Recipe::Hash { op, rows, nrows, byte } => {
+                let (rows, nrows) = self.walked(&rows, &nrows);
+                Recipe::Hash { op, rows, nrows, byte }
+            }
             Recipe::Product(p) => Recipe::Product(Box::new(self.product(*p))),
             Recipe::Map { value, whole } => {
                 Recipe::Map { value: self.whole(&value, step.out.extent().capacity()), whole }

@@ -4,6 +4,7 @@ use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::HashOp;
 use crate::tensor::{RaggedTensor, Tensor};
@@ -21,7 +22,8 @@ impl Tensor {
     /// The layout stays; u64. The empty string has a fingerprint too (it is not 0).
     ///
     /// # Errors
-    /// The tensor holds no strings. On Mesa's software adapter, at the read: a string of more than 128 KiB.
+    /// The tensor holds no strings. At the read: a string of more than 128 KiB on Mesa's software adapter; a string of
+    /// more bytes than one binding has, where those of all strings take more bindings than a kernel may have.
     ///
     /// # Cost
     /// One kernel, an invocation a string; operations that made the strings are fused into its loads. No wait.
@@ -88,19 +90,34 @@ impl Tensor {
         self.bucketed("to_hash_bucket", HashOp::Murmur { seed: TF_SEED }, buckets)
     }
 
+    /// The longest string that the device can hash, and why no longer one, unless any is as good.
+    fn longest_hashed(&self, bytes: &Node, nrows: &Extent) -> Option<(u32, String)> {
+        let limits = self.backend().plan_limits();
+        let name = self.backend().name();
+        let chain = || (LONGEST_CHAIN, format!("the driver of {name} ends a kernel's long loops"));
+        let window = || {
+            let window = u32::try_from(limits.window_bytes()).unwrap_or(u32::MAX);
+            (window, format!("{name} binds no more of the bytes of all strings at once"))
+        };
+        // What a kernel binds besides: a count and a block of conditions.
+        let rows = u64::from(nrows.capacity());
+        let arrays = [bytes.bytes(), 4 * (rows + 1), 8 * rows];
+        let needed = arrays.iter().map(|&bytes| limits.windows(bytes)).fold(2, u32::saturating_add);
+        let in_parts = needed > limits.bindings;
+        limits.ends_loops.then(chain).into_iter().chain(in_parts.then(window)).min_by_key(|(most, _)| *most)
+    }
+
     #[track_caller]
     fn hash_node(&self, name: &'static str, op: HashOp) -> Result<Node> {
         let (strings, bytes) = self.strings(name)?;
         let (rows, nrows) = (strings.rows().clone(), strings.nrows_extent().clone());
         let longest = rows.longest().min(bytes.extent().capacity());
         let mut asserts = Vec::new();
-        if self.backend().plan_limits().ends_loops && longest > LONGEST_CHAIN {
-            let ok = strings.length(Expr::index()).le(Expr::u32(LONGEST_CHAIN));
-            let what = format!(
-                "a string is longer than {LONGEST_CHAIN} bytes, and the driver of {} ends a kernel's long loops: \
-                 hash it on a CPU device",
-                self.backend().name()
-            );
+        if let Some((most, why)) = self.longest_hashed(bytes, &nrows)
+            && longest > most
+        {
+            let ok = strings.length(Expr::index()).le(Expr::u32(most));
+            let what = format!("a string is longer than {most} bytes, and {why}: hash it on a CPU device");
             asserts.push(Node::assert(self.backend(), nrows.clone(), ok, Check::new(name, what)));
         }
         Ok(Node::hash(self.backend(), name, op, (rows, nrows), Expr::load(bytes, Expr::index()), &asserts))

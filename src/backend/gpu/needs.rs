@@ -7,8 +7,9 @@ use super::codegen::Binding;
 use super::launch::Launch;
 use super::map::MAP_TILE;
 use super::matmul::TERMS_END;
+use super::reach::Fetched;
 use super::row_reduce::TILE_COST;
-use super::{scan, sort};
+use super::{row_hash, scan, sort};
 use crate::backend::cpu::{row_reduce, row_scan};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::marks;
@@ -34,7 +35,7 @@ pub(super) enum Need {
     Any {
         axis: usize,
         /// Whether what is stored is made of it.
-        is_fetched: bool,
+        fetched: Fetched,
     },
 }
 
@@ -55,6 +56,9 @@ pub(super) fn needs(step: &Step, launch: &Launch, elements: &[u64]) -> Option<Ve
             Some(walked(step, launch, (b, element), splits, (*inner, block), |values| values(&step.out)))
         }
         Recipe::Product(p) => multiplied(launch, b, p),
+        Recipe::Hash { rows: Rows::Splits(splits), byte, .. } if reads_apart(byte, splits) => {
+            Some(hashed(step, b, splits))
+        }
         _ => None,
     };
     launch.bindings.iter().zip(elements).map(of).collect()
@@ -73,7 +77,7 @@ fn tiles_of(elements: u32, n: &Node) -> Need {
 fn fetched(step: &Step, b: &Binding) -> Option<Need> {
     let from = step.fetches()?;
     Some(match b {
-        Binding::Read(n) if n == from => Need::Any { axis: 0, is_fetched: true },
+        Binding::Read(n) if n == from => Need::Any { axis: 0, fetched: Fetched::Latest },
         Binding::Read(n) => tiles_of(MAP_TILE, n),
         Binding::Output(_) => tiles_of(MAP_TILE, &step.out),
         _ => Need::Whole,
@@ -114,8 +118,10 @@ fn sorted(launch: &Launch, b: &Binding) -> Need {
         }
         Binding::Read(n) => tiles_of(sort::TILE, n),
         Binding::ScratchRead(_) => Need::Tiles { bytes: u64::from(sort::TILE) * 4, more: 0 },
-        Binding::Scratch(sort::DIGITS) => Need::Any { axis: 0, is_fetched: is_scatter },
-        Binding::Scratch(_) | Binding::Output(_) if is_scatter => Need::Any { axis: 1, is_fetched: false },
+        Binding::Scratch(sort::DIGITS) => {
+            Need::Any { axis: 0, fetched: if is_scatter { Fetched::Latest } else { Fetched::Never } }
+        }
+        Binding::Scratch(_) | Binding::Output(_) if is_scatter => Need::Any { axis: 1, fetched: Fetched::Never },
         Binding::Scratch(_) | Binding::Output(_) => Need::Nothing,
         Binding::Status => Need::Whole,
     }
@@ -174,10 +180,20 @@ fn multiplied(launch: &Launch, b: &Binding, p: &Product) -> Option<Need> {
     Some(match b {
         Binding::Read(n) if n != left && n != right => Need::Start(u64::MAX),
         Binding::Read(_) if launch.params[TERMS_END] == 0 => Need::Nothing,
-        Binding::Read(n) => Need::Any { axis: if n == right { 1 } else { 2 }, is_fetched: true },
-        Binding::Output(_) => Need::Any { axis: 0, is_fetched: false },
+        Binding::Read(n) => Need::Any { axis: if n == right { 1 } else { 2 }, fetched: Fetched::Latest },
+        Binding::Output(_) => Need::Any { axis: 0, fetched: Fetched::Never },
         _ => Need::Whole,
     })
+}
+
+/// Of a hash: a workgroup's rows, and their bytes, which lie anywhere. A string's bytes follow each other.
+fn hashed(step: &Step, b: &Binding, splits: &Node) -> Need {
+    match b {
+        Binding::Read(n) if n == splits => Need::Tiles { bytes: u64::from(row_hash::ROWS) * 4, more: 4 },
+        Binding::Read(_) => Need::Any { axis: 0, fetched: Fetched::All },
+        Binding::Output(_) => tiles_of(row_hash::ROWS, &step.out),
+        _ => Need::Whole,
+    }
 }
 
 /// Whether the values are an array of their own, read at their own positions.

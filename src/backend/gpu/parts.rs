@@ -11,7 +11,8 @@
 //! - *groups of windows* of arrays that are reached at computed positions. What is stored elsewhere is left out, and so
 //!   is what would be made of something that was not there. Every element is stored by the dispatch that has what it
 //!   takes. Searches for a row go by groups in order: a later group that has a row further on overwrites what an
-//!   earlier one found. A product adds what each group has, in the order of its terms.
+//!   earlier one found. A product adds what each group has, in the order of its terms. A string is hashed by a group
+//!   that has all of it: these groups have a window in common.
 //!
 //! All other arrays are bound whole, or all their windows side by side. Dispatches that do nothing cost their start:
 //! this is slow, and right.
@@ -23,7 +24,7 @@ use super::codegen::Binding;
 use super::launch::Launch;
 use super::layout::window_bytes;
 use super::needs::{Need, needs};
-use super::reach::{Reach, changed, element_sizes};
+use super::reach::{Fetched, Reach, changed, element_sizes};
 use super::windows::{BindingWindow, Refused, Windowed};
 use crate::graph::node::Recipe;
 use crate::graph::plan::{PlanLimits, Step};
@@ -110,7 +111,8 @@ impl Cut {
         let is_small = |bytes: u64| bytes <= limits.max_binding;
         let elements = element_sizes(&launch.text);
         let needs = needs(step, launch, &elements)?;
-        let fetches = needs.iter().any(|need| matches!(need, Need::Any { is_fetched: true, .. }));
+        let fetches =
+            needs.iter().any(|need| matches!(need, Need::Any { fetched: Fetched::Latest | Fetched::All, .. }));
         let by_rows = needs.iter().zip(bytes).any(|(need, &b)| matches!(need, Need::Rows { .. }) && !is_small(b));
         let array = |(((need, &bytes), b), element): (((Need, &u64), &Binding), u64)| {
             // What fits a binding is bound whole, but for what the kernel is to take as if there were no more, what may
@@ -154,7 +156,7 @@ impl Cut {
             cut.rows = u64::from(launch.params[0]);
             cut.spread_rows(left)?;
         } else if let Some(each) = left.checked_div(open) {
-            cut.spread_windows(each);
+            cut.spread_windows(each)?;
         }
         cut.spread_tiles()?;
         let reaches: Vec<Reach> = cut.arrays.iter().map(Array::reach).collect();
@@ -188,14 +190,19 @@ impl Cut {
     }
 
     /// As many windows at once of each array that is reached anywhere.
-    fn spread_windows(&mut self, each: u64) {
+    fn spread_windows(&mut self, each: u64) -> Option<()> {
         for a in &mut self.arrays {
             if let Need::Any { axis, .. } = a.need {
-                let windows = a.bytes.div_ceil(a.window);
+                let windows = a.bytes.div_ceil(a.window).max(1);
                 a.windows = each.min(windows);
-                self.groups[axis] = self.groups[axis].max(windows.div_ceil(a.windows));
+                let more = windows - a.windows;
+                if more > 0 && a.step() == 0 {
+                    return None;
+                }
+                self.groups[axis] = self.groups[axis].max(1 + more.div_ceil(a.step().max(1)));
             }
         }
+        Some(())
     }
 
     /// As many tiles at once as have what they need of each array in one binding.
@@ -267,8 +274,17 @@ impl Array {
         match self.need {
             Need::Whole => Reach::Whole,
             Need::Start(_) => Reach::Windows(windows),
-            Need::Any { is_fetched, .. } => Reach::Part { windows, is_fetched },
-            _ => Reach::Part { windows, is_fetched: false },
+            Need::Any { fetched, .. } => Reach::Part { windows, fetched },
+            _ => Reach::Part { windows, fetched: Fetched::Never },
+        }
+    }
+
+    /// How many windows a group begins after the one before. Where an invocation stores nothing unless it had all that
+    /// it reads, groups have a window in common: what is no longer than a window is whole in one of them.
+    fn step(&self) -> u64 {
+        match self.need {
+            Need::Any { fetched: Fetched::All, .. } => self.windows - 1,
+            _ => self.windows,
         }
     }
 
@@ -285,9 +301,8 @@ impl Array {
             Need::TilesTwice { then: (from, bytes), .. } => tiles(from, bytes, 0),
             Need::Rows { bytes, more } => bytes * at.rows.start..self.bytes.min(bytes * at.rows.end + more),
             Need::Any { axis, .. } => {
-                let group = self.windows * self.window;
-                let first = self.bytes.min(at.groups[axis] * group);
-                first..self.bytes.min(first + group)
+                let first = self.bytes.min(at.groups[axis] * self.step() * self.window);
+                first..self.bytes.min(first + self.windows * self.window)
             }
             Need::Start(bytes) => 0..self.bytes.min(bytes),
             Need::Whole | Need::Nothing => 0..self.bytes.min(self.window),

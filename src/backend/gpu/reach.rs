@@ -34,11 +34,19 @@ pub(super) enum Reach {
     Own { lanes: u32 },
     /// A part of it, in so many windows side by side. What is stored elsewhere is left out; what is read elsewhere is
     /// 0.
-    Part {
-        windows: u32,
-        /// Whether it is *fetched* from: an invocation whose latest read was elsewhere has missed, and stores nothing.
-        is_fetched: bool,
-    },
+    Part { windows: u32, fetched: Fetched },
+}
+
+/// Whether an invocation *misses* what is read elsewhere than in the part of an array that is bound, and then stores
+/// nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fetched {
+    /// No.
+    Never,
+    /// If its latest read was elsewhere.
+    Latest,
+    /// If any of its reads was elsewhere.
+    All,
 }
 
 /// The text of a kernel with its arrays reached as said.
@@ -52,7 +60,7 @@ pub(super) fn changed(kernel: &str, reaches: &[Reach], max_binding: u64, stores_
     let mut place = 0;
     let mut vector = own_vectors(kernel);
     let in_parts = reaches.iter().any(|r| matches!(r, Reach::Part { .. }));
-    let fetches = reaches.iter().any(|r| matches!(r, Reach::Part { is_fetched: true, .. }));
+    let fetches = reaches.iter().any(|r| matches!(r, Reach::Part { fetched: Fetched::Latest | Fetched::All, .. }));
     if in_parts {
         writeln!(accessors, "fn rg_first_tile() -> u32 {{\n    return p.scalars[{vector}].x;\n}}").expect("text");
     }
@@ -77,11 +85,11 @@ pub(super) fn changed(kernel: &str, reaches: &[Reach], max_binding: u64, stores_
                 (0..n).for_each(|k| declare(&format!("{name}_w{k}")));
                 declared.accessors(n, max_binding, kernel, &mut accessors);
             }
-            Reach::Part { windows, is_fetched } => {
+            Reach::Part { windows, fetched } => {
                 (0..windows).for_each(|k| declare(&format!("{name}_w{k}")));
                 vector += 1;
                 declared.part_accessors(
-                    (windows, is_fetched),
+                    (windows, fetched),
                     (vector, fetches && !stores_all),
                     max_binding,
                     kernel,
@@ -174,7 +182,7 @@ impl<'a> Declaration<'a> {
     /// The same of an array that is bound in part: parameter vector `vector` says which part.
     fn part_accessors(
         &self,
-        (windows, is_fetched): (u32, bool),
+        (windows, fetched): (u32, Fetched),
         (vector, is_guarded): (usize, bool),
         max_binding: u64,
         text: &str,
@@ -186,7 +194,11 @@ impl<'a> Declaration<'a> {
         let (first, len) = (format!("p.scalars[{vector}].x"), format!("p.scalars[{vector}].y"));
         add(format!("fn {name}_first() -> u32 {{\n    return {first};\n}}\n"));
         add(format!("fn {name}_len() -> u32 {{\n    return {len};\n}}\n"));
-        let note = if is_fetched { format!("    rg_missed = at >= {len};\n") } else { String::new() };
+        let note = match fetched {
+            Fetched::Never => String::new(),
+            Fetched::Latest => format!("    rg_missed = at >= {len};\n"),
+            Fetched::All => format!("    rg_missed = rg_missed || at >= {len};\n"),
+        };
         let body = choice(&|x| format!("v = {x};"));
         add(format!(
             "fn {name}_load(i: u32) -> {value} {{\n    let at = i - {first};\n{note}    var v: {value};\n    \

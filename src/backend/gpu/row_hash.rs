@@ -10,6 +10,9 @@ use crate::graph::node::Rows;
 use crate::graph::opcode::HashOp;
 use crate::graph::plan::Step;
 
+/// Rows of a workgroup.
+pub(super) const ROWS: u32 = 256;
+
 const ROW_HASH: &str = include_str!("../../../shaders/row_hash.wgsl");
 const FINGERPRINT: &str = include_str!("../../../shaders/hash/fingerprint.wgsl");
 const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
@@ -42,6 +45,6 @@ pub(super) fn lower(
         }
     };
     let g = m.finish(&[ROW_HASH, piece], "U64", Some("U64"), &[]);
-    let launch = g.launch(label, "main", head, n.div_ceil(256), 1);
+    let launch = g.launch(label, "main", head, n.div_ceil(ROWS), 1);
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
