@@ -299,8 +299,8 @@ fn too_many_windows_are_an_error() {
     );
 }
 
-/// Strings whose bytes take more windows than a kernel binds are hashed by groups of windows: each by one that has all of
-/// it, wherever windows end.
+/// Strings whose bytes take more windows than a kernel binds are hashed by groups of windows: each by one that has all
+/// of it, wherever windows end.
 #[test]
 fn strings_are_hashed_some_windows_at_a_time() {
     let Some(device) = smallest(8192) else { return };
