@@ -70,7 +70,11 @@ pub fn run(
             let copied = of_device[0].copy_gb_s;
             let values = grouped(values.into());
             writeln!(out, "{}: {values} values a workload, {runs}; a copy moves {copied:.2} GB/s\n", device.name())?;
-            Ok(writeln!(out, "{table}\n")?)
+            writeln!(out, "{table}\n")?;
+            if let Some(skew) = records::skew(&of_device) {
+                writeln!(out, "{skew}\n")?;
+            }
+            Ok(())
         })?;
         all.extend(of_device);
     }

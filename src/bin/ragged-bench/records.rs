@@ -101,6 +101,27 @@ pub fn show(records: &[Record]) -> String {
     table::table(&HEADER, 2, rows)
 }
 
+/// How much longer the slowest rows take than the fastest ones, for a byte that has to be moved, by operation. `None`
+/// unless there are several kinds of rows, and no sweep of them.
+pub fn skew(records: &[Record]) -> Option<String> {
+    let mut ops: Vec<(&str, Vec<f64>)> = Vec::new();
+    for r in records.iter().filter(|r| r.sweep.is_none() && r.least_bytes > 0) {
+        let pace = r.ms / r.least_bytes as f64;
+        match ops.iter_mut().find(|(op, _)| *op == r.op) {
+            Some((_, paces)) => paces.push(pace),
+            None => ops.push((r.op, vec![pace])),
+        }
+    }
+    let ratio = |(op, paces): &(&str, Vec<f64>)| {
+        let slowest = paces.iter().copied().fold(0.0, f64::max);
+        let fastest = paces.iter().copied().fold(f64::INFINITY, f64::min);
+        (paces.len() > 1).then(|| format!("{op} {}", number(Some(slowest / fastest), 2)))
+    };
+    let ratios: Vec<String> = ops.iter().filter_map(ratio).collect();
+    let text = || format!("slowest rows by the fastest, a byte of the least: {}", ratios.join(", "));
+    (!ratios.is_empty()).then(text)
+}
+
 /// Writes the records as a list of objects, one a line.
 ///
 /// # Errors
@@ -112,4 +133,42 @@ pub fn write(out: &mut dyn Write, records: &[Record]) -> Result<()> {
         writeln!(out, "{}{comma}", serde_json::to_string(record)?)?;
     }
     Ok(writeln!(out, "]")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(dist: &str, op: &'static str, ms: f64, least_bytes: u64) -> Record {
+        Record {
+            peer: "ragged-cpu",
+            device: "cpu".into(),
+            dist: dist.into(),
+            op,
+            values: 64,
+            rows: 4,
+            ms,
+            gpu_ms: None,
+            host_us: None,
+            dispatches: 1,
+            submissions: 0,
+            waits: 0,
+            bytes: None,
+            least_bytes,
+            copy_gb_s: 1.0,
+            sweep: None,
+        }
+    }
+
+    #[test]
+    fn the_skew_of_an_operation_is_over_its_rows() {
+        let sums =
+            [record("uniform", "sum", 1.0, 100), record("empty", "sum", 3.0, 200), record("giant", "sum", 1.0, 80)];
+        let mut all = sums.to_vec();
+        all.push(record("uniform", "max", 9.0, 10));
+        assert_eq!(skew(&all).as_deref(), Some("slowest rows by the fastest, a byte of the least: sum 1.50"));
+        assert_eq!(skew(&all[2..]), None);
+        all.push(record("giant", "max", 2.0, 10));
+        assert!(skew(&all).is_some_and(|text| text.ends_with("sum 1.50, max 4.50")));
+    }
 }
