@@ -94,15 +94,14 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Where the condition at that place holds, if it compares a ramp with a number a run; also beside another one that
+    /// Where the condition at that place holds, if it compares a ramp with a number a run; also behind another one that
     /// holds everywhere.
     fn compared(&mut self, place: usize) -> Option<Fronts> {
         let Op::Binary(op, a, b) = self.program().ops()[place] else { return None };
         let first = self.eval(a);
         match (op, first) {
             (BinaryOp::And, Lanes::One(Scalar::Bool(true))) => self.compared(b),
-            (BinaryOp::Lt | BinaryOp::Le, first) => pieces::fronts(op, &first, &self.eval(b)),
-            _ => None,
+            (_, first) => pieces::fronts(op, &first, &self.eval(b)),
         }
     }
 }

@@ -348,7 +348,7 @@ impl<'a> Block<'a> {
         };
         let fails = match holds {
             Operand::One(holds) => !holds,
-            // No end to the loop before the last one: such a loop is not turned into vector code.
+            // All are looked at: a loop that may end early is not turned into vector code.
             Operand::Many(holds) => !holds.iter().fold(true, |all, &holds| all & holds),
         };
         if fails {

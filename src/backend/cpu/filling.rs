@@ -5,7 +5,7 @@ use std::ops::DerefMut;
 /// Elements written at a time.
 pub(crate) const STEP: usize = 8;
 
-/// Elements that are written of a shorter run of one value: a loop of as many turns as it takes is guessed wrong where
+/// Elements that are written of a shorter run: a loop of as many turns as it takes is guessed wrong where
 /// lengths vary, which costs more than a few stores of what is at hand.
 pub(crate) const fn few<T>() -> usize {
     if size_of::<T>() <= 4 { 4 * STEP } else { 2 * STEP }
@@ -36,6 +36,11 @@ impl<'o, T> Filling<&'o mut [T]> {
     /// A slice, to be filled from its start.
     pub(crate) fn of(out: &'o mut [T]) -> Self {
         Self { out, len: 0 }
+    }
+
+    /// How many elements the slice has.
+    pub(crate) fn room(&self) -> usize {
+        self.out.len()
     }
 }
 

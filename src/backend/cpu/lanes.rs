@@ -42,11 +42,11 @@ pub(crate) type Ends = Rc<Vec<u32>>;
 pub(crate) enum Lanes<'a> {
     /// The same at every position.
     One(Scalar),
-    /// Runs of positions with one value a run: a number, one a run, or one that grows by one from run to run. A run may
-    /// have no positions; its value then is any.
+    /// Runs of positions with one value a run: dense, or numbers that grow by one from run to run (one ramp; see
+    /// [`runs`](super::pieces::runs)). A run may have no positions; its value then is any.
     Runs(Ends, Rc<Lanes<'a>>),
-    /// Runs of positions, with values that grow by one from position to position (u32): the first of each run, which may
-    /// have no positions.
+    /// Runs of positions, with values that grow by one from position to position (u32): the first of each run. A run
+    /// may have no positions.
     Ramps(Ends, Many<'a, u32>),
     Bool(Many<'a, bool>),
     U8(Many<'a, u8>),
@@ -157,16 +157,16 @@ macro_rules! lanes {
                 other => other.clone(),
             }
         }
-        /// The value at lane `i` of dense lanes.
+        /// The value at lane `i` of lanes that are dense, or one ramp.
         pub(crate) fn get(&self, i: usize) -> Scalar {
             match self {
                 Self::One(s) => *s,
                 $(Self::$v(s) => Scalar::$v(s[i]),)*
-                Self::Ramps(..) => self.dense().get(i),
+                Self::Ramps(_, first) => Scalar::U32(first[0].wrapping_add(i as u32)),
                 Self::Runs(..) => unreachable!("bug: a single value of runs"),
             }
         }
-        /// The values of dense lanes at the chosen ones.
+        /// The values at the chosen lanes, of lanes that are dense, or one ramp.
         pub(crate) fn pick<'x>(&self, lanes: &[u32]) -> Lanes<'x> {
             match self {
                 Self::One(s) => Lanes::One(*s),

@@ -29,6 +29,8 @@ mod order_key;
 mod pieces;
 mod plain_rows;
 mod pool;
+#[cfg(test)]
+mod random_programs;
 mod reduce;
 mod row_hash;
 pub mod row_reduce;

@@ -14,12 +14,12 @@ use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
 /// Runs shorter than this on average cost more than the lanes in them.
-const WORTHWHILE: usize = 2;
+pub(super) const WORTHWHILE: usize = 2;
 
 /// Runs longer than this on average are worth a loop each.
 const LONG: usize = 48;
 
-/// Runs with a value each; dense where the runs are too short to help.
+/// Runs with a value each, which are dense or one ramp afterwards; dense where the runs are too short to help.
 pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
     let values = match values {
         Lanes::One(same) => return Lanes::One(same),
@@ -57,8 +57,8 @@ pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
     ends.into()
 }
 
-/// For each of the runs that end at `ends`, each of which lies in one of those that end at `around`: which, and how many
-/// positions of that one come before.
+/// For each of the runs that end at `ends`, each of which lies in one of those that end at `around`: which, and how
+/// many positions of that one come before.
 pub(super) fn parts<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Item = (usize, u32)> + 'e {
     let (mut run, mut start, mut run_start) = (0, 0, 0);
     ends.iter().map(move |&end| {
@@ -161,7 +161,7 @@ pub(super) fn rises(ends: &[u32], first: Operand<'_, u32>) -> bool {
     match (first, ends) {
         (_, &[n]) => rises(first.get(0), n),
         (Operand::One(first), _) => lens(ends).iter().all(|&len| rises(first, len)),
-        // No end to the loop before the last run: such a one is not turned into vector code.
+        // All are looked at: a loop that may end early is not turned into vector code.
         (Operand::Many(first), _) => {
             first.iter().zip(&lens(ends)).fold(true, |all, (&first, &len)| all & rises(first, len))
         }
@@ -265,10 +265,8 @@ pub(super) struct Fronts {
 
 /// Where `a op b` holds, if that is a comparison of a ramp with a number a run.
 pub(super) fn fronts<'a>(op: BinaryOp, a: &Lanes<'a>, b: &Lanes<'a>) -> Option<Fronts> {
-    if !matches!(op, BinaryOp::Lt | BinaryOp::Le) {
-        return None;
-    }
-    let (ends, a, b) = common(a, b).filter(|(_, a, b)| a.is_ramp != b.is_ramp)?;
+    let is_order = matches!(op, BinaryOp::Lt | BinaryOp::Le);
+    let (ends, a, b) = is_order.then(|| common(a, b))?.filter(|(_, a, b)| a.is_ramp != b.is_ramp)?;
     let (a, b) = (a.dense(), b.dense());
     let ramp = if a.is_ramp { &a } else { &b };
     rises(&ends, ramp.numbers()).then(|| compare(op, &ends, &a, &b))

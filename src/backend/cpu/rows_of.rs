@@ -1,12 +1,9 @@
 //! The rows that positions lie in: row after row, where the positions follow each other.
 
 use super::lanes::{Lane, Lanes, Operand};
-use super::pieces::{each, rises, runs};
+use super::pieces::{WORTHWHILE, each, rises, runs};
 use super::simd::{self, Loop};
 use crate::graph::scalar::Scalar;
-
-/// Positions of a row, on average, from which on even those of no positions are kept: runs of fewer do not stay runs.
-const FEW: usize = 2;
 
 /// Of so many rows one must have positions for all to be kept.
 const MOST_EMPTY: usize = 2;
@@ -76,12 +73,12 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Lanes<'a>> {
     // Where the rows but the last one end.
     let inner = splits.get(first + 1..=last)?;
     let (fall, rise) = simd::run(Steps(inner));
-    // Splits that decrease are an error that a read reports; a search may then find anything.
+    // Splits that decrease are an error that a read reports; nothing is promised of a search in them.
     if fall > 0 || inner[0] <= at || inner[inner.len() - 1] - at >= n {
         return None;
     }
     let (rows, filled) = (inner.len() + 1, rise as usize + 2);
-    if FEW * rows <= n as usize && rows <= MOST_EMPTY * filled {
+    if WORTHWHILE * rows <= n as usize && rows <= MOST_EMPTY * filled {
         let ends: Vec<u32> = inner.iter().map(|&split| split - at).chain([n]).collect();
         return Some(runs(ends.into(), Lanes::Ramps(vec![rows as u32].into(), vec![first as u32].into())));
     }
@@ -177,5 +174,39 @@ mod tests {
         // Splits that decrease are an error elsewhere; here they only must not stop anything.
         let at = Lanes::Ramps(vec![50].into(), vec![0].into());
         assert_eq!(dense(50, &rows_of(&[0, 20, 10, 30], 50, &at)).len(), 50);
+    }
+
+    #[test]
+    fn rows_of_long_blocks_are_those_of_a_search_in_every_form() {
+        let mut numbers = Numbers(11);
+        let mut forms = [0; 3];
+        for _ in 0..2000 {
+            let mut splits = vec![0];
+            let most = [2, 3, 9, 60][numbers.below(4) as usize];
+            let filled = [1, 2, 3, 10, 40][numbers.below(5) as usize];
+            for _ in 0..1 + numbers.below(600) {
+                let len = if numbers.below(filled) == 0 { numbers.below(most) } else { 0 };
+                splits.push(splits[splits.len() - 1] + len);
+            }
+            let total = splits[splits.len() - 1];
+            let (start, n) = (numbers.below(total + 20), 1 + numbers.below(total + 30));
+            let at = Lanes::Ramps(vec![n].into(), vec![start].into());
+            let got = rows_of(&splits, n as usize, &at);
+            let form = match &got {
+                Lanes::One(_) => 0,
+                Lanes::Runs(_, rows) if matches!(**rows, Lanes::Ramps(..)) => 1,
+                _ => 2,
+            };
+            forms[form] += 1;
+            let expected: Vec<u32> = (start..start + n).map(|at| search(&splits, at) as u32).collect();
+            assert_eq!(dense(n, &got), expected, "{splits:?} from {start} on");
+            // What a read reports must not stop anything here.
+            for _ in 0..1 + numbers.below(3) {
+                let k = numbers.below(splits.len() as u32) as usize;
+                splits[k] = [0, u32::MAX, numbers.below(total + 40)][numbers.below(3) as usize];
+            }
+            assert_eq!(dense(n, &rows_of(&splits, n as usize, &at)).len(), n as usize);
+        }
+        assert!(forms.iter().all(|&n| n > 100), "{forms:?}");
     }
 }

@@ -8,9 +8,9 @@ use rayon::prelude::*;
 /// Positions summed at a time.
 const BLOCK: usize = 8192;
 
-/// Fills `out` with the sums of the first `n` values before each position; entries from `n` on repeat the total, so that
-/// rows beyond the live ones are empty. `values` stores those from a position on. Sums wrap; returns the total, which
-/// does not.
+/// Fills `out` with the sums of the first `n` values before each position; entries from `n` on repeat the total, so
+/// that rows beyond the live ones are empty. `values` stores those from a position on. Sums wrap; returns the total,
+/// which does not.
 ///
 /// # Panics
 /// If `out` is not longer than `n`.

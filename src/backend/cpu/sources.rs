@@ -18,7 +18,8 @@ const AHEAD: usize = 32;
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 
-/// Pieces in order are scattered all the same if so many times as many elements lie from the first to the last one.
+/// Pieces in order are scattered all the same if more than so many times their elements lie between the first and the
+/// last one.
 const FAR: u32 = 2;
 
 /// Where values of a block come from.
@@ -86,11 +87,12 @@ impl<'a, S: Stored> Pieces<'a, S> {
 
     /// Stores all values.
     fn copy(&self, out: Filling<&mut [S]>) {
+        debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
         let longest = pieces::lens(&self.ends).iter().fold(0, |longest, &len| len.max(longest));
         if longest as usize <= STEP {
-            simd::run(All::<S, true> { pieces: self, out });
+            simd::run(PiecesLoop::<S, true> { pieces: self, out });
         } else {
-            simd::run(All::<S, false> { pieces: self, out });
+            simd::run(PiecesLoop::<S, false> { pieces: self, out });
         }
     }
 
@@ -147,7 +149,8 @@ impl<'a, S: Stored> Choice<'a, S> {
 
     /// Stores all values.
     pub(super) fn copy(&self, out: Filling<&mut [S]>) {
-        simd::run(Chosen { choice: self, out });
+        debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
+        simd::run(ChoiceLoop { choice: self, out });
     }
 
     /// Whether all that is kept of it is a few numbers a run.
@@ -157,12 +160,12 @@ impl<'a, S: Stored> Choice<'a, S> {
 }
 
 /// A source's values of all runs; these may be known to be short.
-struct All<'l, 'o, S, const SHORT: bool> {
+struct PiecesLoop<'l, 'o, S, const SHORT: bool> {
     pieces: &'l Pieces<'l, S>,
     out: Filling<&'o mut [S]>,
 }
 
-impl<S: Stored, const SHORT: bool> Loop for All<'_, '_, S, SHORT> {
+impl<S: Stored, const SHORT: bool> Loop for PiecesLoop<'_, '_, S, SHORT> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -177,12 +180,12 @@ impl<S: Stored, const SHORT: bool> Loop for All<'_, '_, S, SHORT> {
 }
 
 /// What is chosen of all runs.
-struct Chosen<'l, 'o, S> {
+struct ChoiceLoop<'l, 'o, S> {
     choice: &'l Choice<'l, S>,
     out: Filling<&'o mut [S]>,
 }
 
-impl<S: Stored> Loop for Chosen<'_, '_, S> {
+impl<S: Stored> Loop for ChoiceLoop<'_, '_, S> {
     type Output = ();
     #[inline(always)]
     fn run(self) {

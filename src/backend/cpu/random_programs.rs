@@ -1,0 +1,191 @@
+//! Programs that look random, at blocks of positions and at one position at a time: the values and the failed
+//! conditions are the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::array::{Array, Stored};
+use super::eval::{Block, Inputs, Program};
+use super::lanes::Lane;
+use super::pieces::tests::Numbers;
+use super::pool::Pool;
+use crate::dtype::DType;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::node::Node;
+use crate::graph::opcode::BinaryOp;
+use crate::{Device, HostTensor, HostValues};
+
+/// What programs are made of.
+struct Maker<'m> {
+    numbers: &'m mut Numbers,
+    splits: &'m [Node],
+    values: &'m [Node],
+    check: Arc<Check>,
+}
+
+impl Maker<'_> {
+    fn one_of(&mut self, nodes: &[Node]) -> Node {
+        nodes[self.numbers.below(nodes.len() as u32) as usize].clone()
+    }
+
+    fn row(&mut self) -> (Node, Expr) {
+        let splits = self.one_of(self.splits);
+        let row = Expr::row_of(&splits, Expr::index());
+        (splits, row)
+    }
+
+    /// A position, or a number about a row.
+    fn place(&mut self, depth: u32) -> Expr {
+        let (splits, row) = self.row();
+        if depth == 0 || self.numbers.below(6) == 0 {
+            return match self.numbers.below(6) {
+                0 => Expr::index(),
+                1 => Expr::u32([0, 1, 2, 7, 50, u32::MAX - 60][self.numbers.below(6) as usize]),
+                2 => row,
+                3 => Expr::load(&splits, row),
+                4 => Expr::load(&splits, row.clone().add(Expr::u32(1))).sub(Expr::load(&splits, row)),
+                _ => Expr::index().sub(Expr::load(&splits, row)),
+            };
+        }
+        let depth = depth - 1;
+        let (a, b) = (self.place(depth), self.place(depth));
+        match self.numbers.below(11) {
+            0 => Expr::row_of(&splits, a),
+            1 => Expr::load(&splits, a),
+            2 => Expr::within(&splits, a, b),
+            3 => a.add(b),
+            4 => a.sub(b),
+            5 => a.min(b),
+            6 => a.max(b),
+            7 => a.mul(b),
+            8 => a.binary(
+                [BinaryOp::IndexDiv, BinaryOp::IndexRem][self.numbers.below(2) as usize],
+                Expr::u32(1 + self.numbers.below(20)),
+            ),
+            9 => self.condition(depth).select(a, b),
+            _ => {
+                let ok = self.condition(depth);
+                a.checked(self.check.clone(), ok)
+            }
+        }
+    }
+
+    fn condition(&mut self, depth: u32) -> Expr {
+        if depth == 0 {
+            return Expr::index().lt(Expr::u32(self.numbers.below(700)));
+        }
+        let depth = depth - 1;
+        match self.numbers.below(6) {
+            0 | 1 => self.place(depth).lt(self.place(depth)),
+            2 | 3 => self.place(depth).le(self.place(depth)),
+            4 => self.condition(depth).and(self.condition(depth)),
+            _ => self.condition(depth).not(),
+        }
+    }
+
+    /// A comparison as slices, joins and paddings have it: of where a position is in its row.
+    fn front(&mut self) -> Expr {
+        let (splits, row) = self.row();
+        let offset = Expr::index().sub(Expr::load(&splits, row.clone()));
+        let bound = Expr::u32(self.numbers.below(9));
+        match self.numbers.below(5) {
+            0 => offset.lt(bound),
+            1 => bound.le(offset),
+            2 => offset.lt(Expr::load(&self.one_of(self.splits), row)),
+            3 => row.lt(Expr::u32(self.numbers.below(100))),
+            _ => self.front().and(self.front()),
+        }
+    }
+
+    /// An element, or a number in its stead.
+    fn side(&mut self) -> Expr {
+        let (splits, row) = self.row();
+        let start = Expr::load(&self.one_of(self.splits), row.clone());
+        let at = match self.numbers.below(6) {
+            0 => return Expr::scalar(2.5f32),
+            1 => self.place(2),
+            2 => Expr::index().add(Expr::u32(self.numbers.below(30))),
+            3 => Expr::index().sub(Expr::load(&splits, row)).add(start),
+            4 => Expr::index().sub(self.place(1)),
+            _ => {
+                let ok = self.condition(1);
+                Expr::index().checked(self.check.clone(), ok)
+            }
+        };
+        Expr::load(&self.one_of(self.values), at)
+    }
+}
+
+/// The inputs of the programs.
+fn inputs(numbers: &mut Numbers, splits: &[Node], values: &[Node], check: &Arc<Check>) -> Inputs {
+    let outcomes: Arc<[AtomicU32]> = [AtomicU32::new(u32::MAX)].into();
+    let pool = Arc::new(Pool::default());
+    let mut inputs = Inputs { arrays: HashMap::new(), checks: vec![check.clone()], outcomes, pool: pool.clone() };
+    let array = |dtype, bytes: &[u8]| Array::from_bytes(&pool, dtype, bytes).expect("a small array");
+    for node in splits {
+        let most = [2, 4, 20, 200][numbers.below(4) as usize];
+        let filled = [1, 2, 3, 8][numbers.below(4) as usize];
+        let rows = 1 + [3, 60, 400][numbers.below(3) as usize];
+        let mut splits = vec![0u32];
+        for _ in 0..rows {
+            let len = if numbers.below(filled) == 0 { numbers.below(most) } else { 0 };
+            splits.push(splits[splits.len() - 1] + len);
+        }
+        if numbers.below(40) == 0 {
+            splits.truncate(numbers.below(2) as usize);
+        }
+        inputs.add(node, array(DType::U32, bytemuck::cast_slice(&splits)));
+    }
+    for node in values {
+        let len = numbers.below(900);
+        let values: Vec<f32> = (0..len).map(|_| numbers.below(600) as f32).collect();
+        inputs.add(node, array(DType::F32, bytemuck::cast_slice(&values)));
+    }
+    inputs
+}
+
+/// Compares a block of `n` positions from `start` on with its positions, and returns whether the condition failed.
+fn compare<T: Lane + Stored + PartialEq + std::fmt::Debug>(inputs: &Inputs, e: &Expr, start: u32, n: u32) -> bool {
+    let program = Program::new(inputs, e);
+    let failed = || inputs.outcomes[0].swap(u32::MAX, Ordering::Relaxed);
+    let expected: Vec<T> = (start..start + n).map(|at| Block::list(&program, vec![at]).eval_as::<T>()[0]).collect();
+    let failed_at = failed();
+    let mut out = vec![T::default(); n as usize];
+    Block::run(&program, start, n as usize).store(&mut out, |v: T| v);
+    assert_eq!((&out, failed()), (&expected, failed_at), "stored: {e:?} from {start} on");
+    let values = Block::run(&program, start, n as usize).eval_as::<T>();
+    assert_eq!((&values[..], failed()), (&expected[..], failed_at), "{e:?} from {start} on");
+    let values = Block::list(&program, (start..start + n).collect()).eval_as::<T>();
+    assert_eq!((&values[..], failed()), (&expected[..], failed_at), "listed: {e:?} from {start} on");
+    failed_at != u32::MAX
+}
+
+#[test]
+fn blocks_have_the_values_and_conditions_of_their_positions() {
+    let device = Device::cpu();
+    let node = |values: HostValues| {
+        let tensor = HostTensor::dense(&[values.len()], values).to_device(&device).expect("uploads");
+        tensor.numbers("test").expect("numbers").clone()
+    };
+    // They only have to differ: what they hold is given with each program.
+    let splits: Vec<Node> = (0..3).map(|k| node(HostValues::U32(vec![k, 900]))).collect();
+    let values: Vec<Node> = (0..3).map(|k| node(HostValues::F32(vec![k as f32, 900.0]))).collect();
+    let mut numbers = Numbers(7);
+    let mut failed = 0;
+    for round in 0..6000 {
+        let check = Check::new("test", "a condition");
+        let inputs = inputs(&mut numbers, &splits, &values, &check);
+        let (start, n) = (numbers.below(300), 1 + [5, 100, 700][numbers.below(3) as usize]);
+        let depth = 1 + numbers.below(4);
+        let mut maker = Maker { numbers: &mut numbers, splits: &splits, values: &values, check };
+        let has_failed = if round % 2 == 0 {
+            compare::<u32>(&inputs, &maker.place(depth), start, n)
+        } else {
+            let condition = if round % 4 == 1 { maker.front() } else { maker.condition(2) };
+            compare::<f32>(&inputs, &condition.select(maker.side(), maker.side()), start, n)
+        };
+        failed += usize::from(has_failed);
+    }
+    assert!(failed > 200, "{failed}");
+}
