@@ -29,8 +29,6 @@ mod order_key;
 mod pieces;
 mod plain_rows;
 mod pool;
-#[cfg(test)]
-mod random_programs;
 mod reduce;
 mod row_hash;
 pub mod row_reduce;
@@ -299,6 +297,9 @@ impl Backend for CpuBackend {
         self
     }
 }
+
+#[cfg(test)]
+mod random_programs;
 
 #[cfg(test)]
 mod tests {

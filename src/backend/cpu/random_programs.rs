@@ -5,16 +5,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::CpuBackend;
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::lanes::Lane;
 use super::pieces::tests::Numbers;
 use super::pool::Pool;
 use crate::dtype::DType;
+use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
-use crate::{Device, HostTensor, HostValues};
 
 /// What programs are made of.
 struct Maker<'m> {
@@ -163,14 +164,10 @@ fn compare<T: Lane + Stored + PartialEq + std::fmt::Debug>(inputs: &Inputs, e: &
 
 #[test]
 fn blocks_have_the_values_and_conditions_of_their_positions() {
-    let device = Device::cpu();
-    let node = |values: HostValues| {
-        let tensor = HostTensor::dense(&[values.len()], values).to_device(&device).expect("uploads");
-        tensor.numbers("test").expect("numbers").clone()
-    };
-    // They only have to differ: what they hold is given with each program.
-    let splits: Vec<Node> = (0..3).map(|k| node(HostValues::U32(vec![k, 900]))).collect();
-    let values: Vec<Node> = (0..3).map(|k| node(HostValues::F32(vec![k as f32, 900.0]))).collect();
+    let backend: BackendRef = Arc::new(CpuBackend::new(0, true));
+    // Names of arrays: what they hold is given with each program.
+    let nodes = |dtype| [(); 3].map(|()| Node::source(&backend, dtype, 1000, Arc::new(())));
+    let (splits, values) = (nodes(DType::U32), nodes(DType::F32));
     let mut numbers = Numbers(7);
     let mut failed = 0;
     for round in 0..6000 {
