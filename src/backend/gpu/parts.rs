@@ -111,8 +111,7 @@ impl Cut {
         let is_small = |bytes: u64| bytes <= limits.max_binding;
         let elements = element_sizes(&launch.text);
         let needs = needs(step, launch, &elements)?;
-        let fetches =
-            needs.iter().any(|need| matches!(need, Need::Any { fetched: Fetched::Latest | Fetched::All, .. }));
+        let fetches = needs.iter().any(|need| matches!(need, Need::Any { fetched, .. } if fetched.may_miss()));
         let by_rows = needs.iter().zip(bytes).any(|(need, &b)| matches!(need, Need::Rows { .. }) && !is_small(b));
         let array = |(((need, &bytes), b), element): (((Need, &u64), &Binding), u64)| {
             // What fits a binding is bound whole, but for what the kernel is to take as if there were no more, what may

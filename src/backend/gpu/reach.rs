@@ -49,6 +49,13 @@ pub(super) enum Fetched {
     All,
 }
 
+impl Fetched {
+    /// Whether an invocation may miss something.
+    pub(super) fn may_miss(self) -> bool {
+        self != Self::Never
+    }
+}
+
 /// The text of a kernel with its arrays reached as said.
 ///
 /// Where `stores_all`, what an invocation stores does not depend on what it has fetched.
@@ -60,7 +67,7 @@ pub(super) fn changed(kernel: &str, reaches: &[Reach], max_binding: u64, stores_
     let mut place = 0;
     let mut vector = own_vectors(kernel);
     let in_parts = reaches.iter().any(|r| matches!(r, Reach::Part { .. }));
-    let fetches = reaches.iter().any(|r| matches!(r, Reach::Part { fetched: Fetched::Latest | Fetched::All, .. }));
+    let fetches = reaches.iter().any(|r| matches!(r, Reach::Part { fetched, .. } if fetched.may_miss()));
     if in_parts {
         writeln!(accessors, "fn rg_first_tile() -> u32 {{\n    return p.scalars[{vector}].x;\n}}").expect("text");
     }
