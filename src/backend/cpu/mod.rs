@@ -8,11 +8,13 @@ pub(crate) mod array;
 mod available;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod block_scan;
 mod choice;
 pub mod compact;
 mod copies;
 mod eval;
 mod exps;
+mod filled;
 mod filling;
 mod fingerprint;
 mod floats;
@@ -224,6 +226,13 @@ impl CpuBackend {
     }
 }
 
+/// Whether the step is worth more than one core. Plans with such steps are run by one of the threads that share the
+/// work, which saves two changes of thread for each pass over memory, and costs them once.
+fn is_shared(step: &Step) -> bool {
+    let of = |n: &Node| n.extent().capacity() as usize > 4 * map::BLOCK;
+    step.outputs().into_iter().any(of) || step.reads.iter().any(of)
+}
+
 /// Fails if the condition was found not to hold.
 fn settled(s: &Status) -> Result<()> {
     let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
@@ -267,10 +276,9 @@ impl Backend for CpuBackend {
         Ok(StepCost { dispatches: 1, scratch_bytes: 0 })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
-        for step in plan(nodes, self.plan_limits()).steps {
-            self.run(&step)?;
-        }
-        Ok(())
+        let steps = plan(nodes, self.plan_limits()).steps;
+        let run = || steps.iter().try_for_each(|step| self.run(step));
+        if steps.iter().any(is_shared) { rayon::scope(|_| run()) } else { run() }
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         self.evaluate(nodes)?;

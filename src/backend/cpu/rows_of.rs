@@ -1,8 +1,8 @@
 //! The rows that positions lie in: row after row, where the positions follow each other.
 
+use super::filled::{self, Filled};
 use super::lanes::{Lane, Lanes, Operand};
 use super::pieces::{WORTHWHILE, each, rises, runs};
-use super::simd::{self, Loop};
 use crate::graph::scalar::Scalar;
 
 /// Of so many rows one must have positions for all to be kept.
@@ -46,21 +46,6 @@ fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
         .collect()
 }
 
-/// Counts the splits that decrease, and those that increase.
-struct Steps<'s>(&'s [u32]);
-
-impl Loop for Steps<'_> {
-    type Output = (u32, u32);
-    #[inline(always)]
-    fn run(self) -> (u32, u32) {
-        let Self(splits) = self;
-        splits
-            .iter()
-            .zip(&splits[1..])
-            .fold((0, 0), |(fall, rise), (a, b)| (fall + u32::from(a > b), rise + u32::from(a < b)))
-    }
-}
-
 /// The rows of `n` positions from `at` on, if the splits between them are in order.
 ///
 /// Where few rows are empty, they are numbers that follow each other, with a run of no positions for an empty row: what
@@ -70,59 +55,22 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Lanes<'a>> {
     if first == last {
         return Some(Lanes::One(Scalar::U32(first as u32)));
     }
-    // Where the rows but the last one end.
-    let inner = splits.get(first + 1..=last)?;
-    let (fall, rise) = simd::run(Steps(inner));
+    // Where the rows but the last one start and end.
+    let between = splits.get(first..=last)?;
+    let inner = between.get(1..)?;
+    let (fall, rise) = filled::steps(between);
     // Splits that decrease are an error that a read reports; nothing is promised of a search in them.
     if fall > 0 || inner[0] <= at || inner[inner.len() - 1] - at >= n {
         return None;
     }
-    let (rows, filled) = (inner.len() + 1, rise as usize + 2);
-    if WORTHWHILE * rows <= n as usize && rows <= MOST_EMPTY * filled {
+    let (rows, filled) = (between.len(), rise as usize);
+    if WORTHWHILE * rows <= n as usize && rows <= MOST_EMPTY * (filled + 1) {
         let ends: Vec<u32> = inner.iter().map(|&split| split - at).chain([n]).collect();
         return Some(runs(ends.into(), Lanes::Ramps(vec![rows as u32].into(), vec![first as u32].into())));
     }
-    let [mut ends, mut found] = [(); 2].map(|()| Vec::with_capacity(filled));
-    let mut add = |end: u32, row: usize| {
-        ends.push(end);
-        found.push(row as u32);
-    };
-    add(inner[0] - at, first);
-    for_each_rise(inner, |k| add(inner[k] - at, first + k));
-    add(n, last);
-    Some(runs(ends.into(), u32::wrap(found.into())))
-}
-
-/// Calls `f` with the position of each split that differs from the one before it.
-#[inline(always)]
-fn for_each_rise(splits: &[u32], mut f: impl FnMut(usize)) {
-    let before = &splits[..splits.len() - 1];
-    let ((words, behind), (after_words, after_behind)) = (before.as_chunks(), splits[1..].as_chunks());
-    for (word, (before, after)) in words.iter().zip(after_words).enumerate() {
-        let mut flags = changes(before, after);
-        while flags != 0 {
-            f(word * 64 + flags.trailing_zeros() as usize + 1);
-            flags &= flags - 1;
-        }
-    }
-    for (k, (before, after)) in behind.iter().zip(after_behind).enumerate() {
-        if before != after {
-            f(words.len() * 64 + k + 1);
-        }
-    }
-}
-
-/// A flag for each position at which they differ: made without a branch, so that rows of no values cost no turn of a
-/// loop.
-#[inline(always)]
-fn changes(a: &[u32; 64], b: &[u32; 64]) -> u64 {
-    // In steps that vector code takes at once.
-    const STEP: usize = 8;
-    let steps = a.as_chunks::<STEP>().0.iter().zip(b.as_chunks::<STEP>().0).enumerate();
-    steps.fold(0, |flags, (step, (a, b))| {
-        let differ = (0..STEP).fold(0, |differ, k| differ | u64::from(a[k] != b[k]) << k);
-        flags | differ << (step * STEP)
-    })
+    let mut found = Filled::among(between, filled, at, first as u32);
+    found.add(n, last as u32);
+    Some(runs(found.ends.into(), u32::wrap(found.rows.into())))
 }
 
 /// Row after row: a search where a ramp begins elsewhere, else a look at the rows that follow.

@@ -5,6 +5,8 @@
 
 use rayon::prelude::*;
 
+use super::block_scan;
+
 /// Positions summed at a time.
 const BLOCK: usize = 8192;
 
@@ -20,12 +22,7 @@ pub fn exclusive_sum(n: usize, values: impl Fn(usize, &mut [u32]) + Sync, out: &
     let mut starts: Vec<u64> = (head.par_chunks_mut(BLOCK).enumerate())
         .map(|(k, block)| {
             values(k * BLOCK, block);
-            let mut sum = 0;
-            for slot in block {
-                let value = std::mem::replace(slot, sum as u32);
-                sum += u64::from(value);
-            }
-            sum
+            block_scan::exclusive_sum(block)
         })
         .collect();
     let mut total = 0;
