@@ -81,6 +81,8 @@ pub(super) enum Op<'a> {
     Bitcast(DType, usize),
     /// The key of NaN, and the floats.
     Key(Scalar, usize),
+    /// The key of no float and what there is instead, and the keys.
+    Float([Scalar; 2], usize),
     /// The condition, the branches, and whether both may as well be computed everywhere.
     Select([usize; 3], bool),
     /// Where failures are recorded, the condition, the value.
@@ -121,9 +123,13 @@ impl<'a> Program<'a> {
             ExprKind::Cast(a) => Op::Cast(e.dtype(), at(a)),
             ExprKind::Bitcast(a) => Op::Bitcast(e.dtype(), at(a)),
             ExprKind::Select(c, a, b) => {
-                if let Some((x, nan)) = order_key::recognized(e) {
+                if let Some((x, nan)) = order_key::keyed(e) {
                     let x = at(x);
                     return self.push(e, Op::Key(nan, x), known);
+                }
+                if let Some((key, none_and_empty)) = order_key::unkeyed(e) {
+                    let key = at(key);
+                    return self.push(e, Op::Float(none_and_empty, key), known);
                 }
                 let cheap = |e: &Expr| e.cost() <= BLEND_COST && !e.has_conditions();
                 Op::Select([at(c), at(a), at(b)], cheap(a) && cheap(b))
@@ -327,6 +333,10 @@ impl<'a> Block<'a> {
             Op::Key(nan, x) => {
                 let x = self.eval(*x);
                 pieces::each(n, &x, |n, x| order_key::keys(n, x, *nan))
+            }
+            Op::Float(none_and_empty, key) => {
+                let key = self.eval(*key);
+                pieces::each(n, &key, |n, key| order_key::floats(n, key, *none_and_empty))
             }
             Op::Select([c, a, b], blends) => {
                 let c = self.eval(*c);

@@ -34,16 +34,13 @@ pub(super) struct Filled {
 }
 
 impl Filled {
-    /// Those of the rows between `splits`, of which `filled` have values: their ends, less `base`, and how many rows
-    /// lie before them, and before the first one `row`.
-    pub(super) fn among(splits: &[u32], filled: usize, base: u32, row: u32) -> Self {
-        // One more is mostly added.
-        let [ends, rows] = [(); 2].map(|()| Vec::with_capacity(filled + 1));
-        let mut found = Self { ends, rows };
+    /// Those of the rows between `splits`, the first one of which is `row`, with their ends less `base`.
+    pub(super) fn among(splits: &[u32], base: u32, row: u32) -> Self {
+        let mut found = Self::default();
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
             // SAFETY: the only thing that it needs is a processor with these, which this one is.
-            unsafe { avx2::add(&mut found, splits, filled, base, row) };
+            unsafe { avx2::add(&mut found, splits, base, row) };
             return found;
         }
         found.add_by_words(splits, base, row);
@@ -53,6 +50,12 @@ impl Filled {
     pub(super) fn add(&mut self, end: u32, row: u32) {
         self.ends.push(end);
         self.rows.push(row);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn extend(&mut self, ends: &[u32], rows: &[u32]) {
+        self.ends.extend_from_slice(ends);
+        self.rows.extend_from_slice(rows);
     }
 
     fn add_by_words(&mut self, splits: &[u32], base: u32, row: u32) {
@@ -102,6 +105,9 @@ mod avx2 {
     /// Rows looked at at once.
     const STEP: usize = 8;
 
+    /// Rows kept before they are moved to memory.
+    const NEAR: usize = 256;
+
     /// For each set of lanes, these lanes in their order.
     static PACKED: [[u8; STEP]; 1 << STEP] = {
         let mut packed = [[0; STEP]; 1 << STEP];
@@ -120,41 +126,50 @@ mod avx2 {
         packed
     };
 
-    fn vector(numbers: [u32; STEP]) -> __m256i {
-        bytemuck::cast(numbers)
-    }
-
-    fn room(rest: &mut [u32]) -> &mut [u32; STEP] {
-        rest.first_chunk_mut().expect("bug: more rows have values than were counted")
-    }
-
     /// As [`Filled::among`].
     #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn add(found: &mut Filled, splits: &[u32], filled: usize, base: u32, row: u32) {
+    pub(super) fn add(found: &mut Filled, splits: &[u32], base: u32, row: u32) {
         let Some(ends) = splits.get(1..) else { return };
         let steps = splits.as_chunks().0.iter().zip(ends.as_chunks().0);
         let first_behind = steps.len() * STEP;
-        // Eight are stored where fewer are kept.
-        found.ends.resize(filled + STEP, 0);
-        found.rows.resize(filled + STEP, 0);
-        let mut n = 0;
         let bases = _mm256_set1_epi32(base as i32);
         let mut rows = _mm256_set1_epi32(row as i32);
+        // Eight are stored where fewer are kept; vectors would have to be cleared for that.
+        let (mut near_ends, mut near_rows, mut near) = ([0; NEAR + STEP], [0; NEAR + STEP], 0);
         for (starts, ends) in steps {
             let (starts, ends) = (vector(*starts), vector(*ends));
             let same = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(starts, ends)));
             let differ = !same as u8;
             let lanes = i64::from_le_bytes(PACKED[usize::from(differ)]);
             let lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(lanes));
-            *room(&mut found.ends[n..]) =
-                bytemuck::cast(_mm256_permutevar8x32_epi32(_mm256_sub_epi32(ends, bases), lanes));
-            *room(&mut found.rows[n..]) = bytemuck::cast(_mm256_add_epi32(rows, lanes));
-            n += differ.count_ones() as usize;
+            *room(&mut near_ends, near) = numbers(_mm256_permutevar8x32_epi32(_mm256_sub_epi32(ends, bases), lanes));
+            *room(&mut near_rows, near) = numbers(_mm256_add_epi32(rows, lanes));
+            near += differ.count_ones() as usize;
             rows = _mm256_add_epi32(rows, _mm256_set1_epi32(STEP as i32));
+            if near >= NEAR {
+                found.extend(&near_ends[..near], &near_rows[..near]);
+                near = 0;
+            }
         }
-        found.ends.truncate(n);
-        found.rows.truncate(n);
+        found.extend(&near_ends[..near], &near_rows[..near]);
         found.add_one_by_one(splits, first_behind, base, row);
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn vector(numbers: [u32; STEP]) -> __m256i {
+        bytemuck::cast(numbers)
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn numbers(vector: __m256i) -> [u32; STEP] {
+        bytemuck::cast(vector)
+    }
+
+    #[inline(always)]
+    fn room(of: &mut [u32; NEAR + STEP], first: usize) -> &mut [u32; STEP] {
+        of[first..].first_chunk_mut().expect("bug: rows kept that there is no room for")
     }
 }
 
@@ -180,12 +195,12 @@ mod tests {
             }
             let filled = expected.rows.len();
             assert_eq!(steps(&splits), (0, filled as u32));
-            assert_eq!(Filled::among(&splits, filled, base, row), expected, "{splits:?}");
+            assert_eq!(Filled::among(&splits, base, row), expected, "{splits:?}");
             let mut by_words = Filled::default();
             by_words.add_by_words(&splits, base, row);
             assert_eq!(by_words, expected, "{splits:?}");
         }
-        assert_eq!(Filled::among(&[], 0, 0, 0), Filled::default());
+        assert_eq!(Filled::among(&[], 0, 0), Filled::default());
     }
 
     #[test]

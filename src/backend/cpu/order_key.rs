@@ -1,7 +1,7 @@
-//! Floats as integers of the same order, in one pass.
+//! Floats as integers of the same order, and back, in one pass.
 //!
-//! Extremes are found among such integers. As an expression these are a test, a reinterpretation, three bit operations
-//! and a selection, each of which would be a pass here; so the expression is recognised.
+//! Extremes are found among such integers. As expressions the way there and the way back are a test, a
+//! reinterpretation, three bit operations and a selection, each of which would be a pass here; so they are recognised.
 
 use super::lanes::Lanes;
 use super::loops::map1;
@@ -11,25 +11,40 @@ use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 
 /// The floats whose keys the expression is, and the key of NaN; nothing if it is anything else.
-pub(super) fn recognized(e: &Expr) -> Option<(&Expr, Scalar)> {
+pub(super) fn keyed(e: &Expr) -> Option<(&Expr, Scalar)> {
     use ExprKind as K;
-    // is_nan(x) ? nan : bits ^ (bits >> last & highest)
-    let K::Select(is_nan, nan, flipped) = e.kind() else { return None };
-    let (K::Unary(UnaryOp::IsNan, x), K::Scalar(nan), K::Binary(BinaryOp::Xor, bits, flips)) =
-        (is_nan.kind(), nan.kind(), flipped.kind())
-    else {
-        return None;
-    };
-    let (K::Bitcast(of), K::Binary(BinaryOp::And, sign, highest)) = (bits.kind(), flips.kind()) else { return None };
+    // is_nan(x) ? nan : flip(bits of x)
+    let K::Select(is_nan, nan, key) = e.kind() else { return None };
+    let (K::Unary(UnaryOp::IsNan, x), K::Scalar(nan)) = (is_nan.kind(), nan.kind()) else { return None };
+    let K::Bitcast(of) = flipped(key)?.kind() else { return None };
+    (of == x).then_some((x, *nan))
+}
+
+/// The keys whose floats the expression is, and the key of no float and what there is instead; nothing if it is
+/// anything else.
+pub(super) fn unkeyed(e: &Expr) -> Option<(&Expr, [Scalar; 2])> {
+    use ExprKind as K;
+    // key == none ? empty : float of the bits flip(key)
+    let K::Select(is_none, empty, float) = e.kind() else { return None };
+    let (K::Binary(BinaryOp::Eq, key, none), K::Scalar(empty)) = (is_none.kind(), empty.kind()) else { return None };
+    let (K::Scalar(none), K::Bitcast(bits)) = (none.kind(), float.kind()) else { return None };
+    let are_floats = matches!(empty.dtype(), DType::F32 | DType::F64);
+    (are_floats && flipped(bits)? == key).then_some((key, [*none, *empty]))
+}
+
+/// What `bits ^ (bits >> last & highest)` is made of: turns over all but the sign of what is negative.
+fn flipped(e: &Expr) -> Option<&Expr> {
+    use ExprKind as K;
+    let K::Binary(BinaryOp::Xor, bits, flips) = e.kind() else { return None };
+    let K::Binary(BinaryOp::And, sign, highest) = flips.kind() else { return None };
     let K::Binary(BinaryOp::Shr, shifted, last) = sign.kind() else { return None };
     let dtype = e.dtype();
     let is_scalar = |e: &Expr, s: Scalar| matches!(e.kind(), K::Scalar(found) if *found == s);
     let found = matches!(dtype, DType::I32 | DType::I64)
-        && of == x
         && shifted == bits
         && is_scalar(highest, Scalar::highest(dtype))
         && is_scalar(last, Scalar::from_i64(dtype, dtype.size() as i64 * 8 - 1));
-    found.then_some((x, *nan))
+    found.then_some(bits)
 }
 
 /// The key of a float. What is NaN is told by its bits: a branch a float would be the alternative.
@@ -57,6 +72,36 @@ pub(super) fn keys<'x>(n: usize, x: &Lanes<'_>, nan: Scalar) -> Lanes<'x> {
     }
 }
 
+/// The float of a key: `empty` if it is `none`.
+#[inline(always)]
+fn f32_of_key(key: i32, none: i32, empty: f32) -> f32 {
+    let float = f32::from_bits((key ^ ((key >> 31) & i32::MAX)) as u32);
+    if key == none { empty } else { float }
+}
+
+/// The same of 64 bits.
+#[inline(always)]
+fn f64_of_key(key: i64, none: i64, empty: f64) -> f64 {
+    let float = f64::from_bits((key ^ ((key >> 63) & i64::MAX)) as u64);
+    if key == none { empty } else { float }
+}
+
+/// The floats of `n` keys.
+pub(super) fn floats<'x>(n: usize, keys: &Lanes<'_>, none_and_empty: [Scalar; 2]) -> Lanes<'x> {
+    match none_and_empty {
+        [Scalar::I32(none), Scalar::F32(empty)] => map1(n, keys, |key| f32_of_key(key, none, empty)),
+        [Scalar::I64(none), Scalar::F64(empty)] => map1(n, keys, |key| f64_of_key(key, none, empty)),
+        [none, empty] => unreachable!("bug: {:?} of keys of {:?}", empty.dtype(), none.dtype()),
+    }
+}
+
+/// Puts the bits of its float in the place of each key.
+pub(super) fn into_floats(keys: &mut [i32], none: i32, empty: f32) {
+    for key in keys {
+        *key = f32_of_key(*key, none, empty).to_bits() as i32;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,8 +118,11 @@ mod tests {
             let node = extreme.numbers("test").expect("numbers").clone();
             let limits = node.backend().plan_limits();
             let steps = plan(&[node], limits).steps;
-            let keys = |recipe: &Recipe| matches!(recipe, Recipe::Reduce { value, .. } if recognized(value).is_some());
+            let keys = |recipe: &Recipe| matches!(recipe, Recipe::Reduce { value, .. } if keyed(value).is_some());
             assert!(steps.iter().any(|step| keys(&step.recipe)), "{steps:?}");
+            let mut finishes =
+                steps.iter().flat_map(|step| &step.pass).flat_map(|pass| &pass.results).flat_map(|r| &r.finish);
+            assert!(finishes.any(|finish| unkeyed(&finish.value).is_some()), "{steps:?}");
         }
     }
 
@@ -84,10 +132,20 @@ mod tests {
         let mut floats = ascending;
         let n = floats.len();
         floats.extend([f32::NAN, -f32::NAN]);
-        let Lanes::I32(keys) = keys(n + 2, &Lanes::F32(floats.into()), Scalar::I32(i32::MAX)) else {
-            panic!("keys are integers")
-        };
+        let all = keys(n + 2, &Lanes::F32(floats.clone().into()), Scalar::I32(i32::MAX));
+        let Lanes::I32(keys) = &all else { panic!("keys are integers") };
         assert!(keys[..n].is_sorted_by(|a, b| a < b), "{:?}", &keys[..]);
         assert_eq!(keys[n..], [i32::MAX; 2]);
+        // And back: the key of 1 stands for none.
+        let none = keys[7];
+        let Lanes::F32(back) = super::floats(n, &all, [Scalar::I32(none), Scalar::F32(5.)]) else {
+            panic!("keys are of floats")
+        };
+        let mut in_place = keys.to_vec();
+        into_floats(&mut in_place, none, 5.);
+        floats[7] = 5.;
+        for (k, expected) in floats[..n].iter().enumerate() {
+            assert_eq!([back[k].to_bits(), in_place[k] as u32], [expected.to_bits(); 2], "{expected}");
+        }
     }
 }

@@ -58,19 +58,24 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Lanes<'a>> {
     // Where the rows but the last one start and end.
     let between = splits.get(first..=last)?;
     let inner = between.get(1..)?;
-    let (fall, rise) = filled::steps(between);
     // Splits that decrease are an error that a read reports; nothing is promised of a search in them.
-    if fall > 0 || inner[0] <= at || inner[inner.len() - 1] - at >= n {
+    if inner[0] <= at || inner[inner.len() - 1].checked_sub(at)? >= n {
         return None;
     }
-    let (rows, filled) = (between.len(), rise as usize);
-    if WORTHWHILE * rows <= n as usize && rows <= MOST_EMPTY * (filled + 1) {
-        let ends: Vec<u32> = inner.iter().map(|&split| split - at).chain([n]).collect();
-        return Some(runs(ends.into(), Lanes::Ramps(vec![rows as u32].into(), vec![first as u32].into())));
+    let rows = between.len();
+    if WORTHWHILE * rows <= n as usize {
+        let (fall, rise) = filled::steps(between);
+        if fall > 0 {
+            return None;
+        }
+        if rows <= MOST_EMPTY * (rise as usize + 1) {
+            let ends: Vec<u32> = inner.iter().map(|&split| split - at).chain([n]).collect();
+            return Some(runs(ends.into(), Lanes::Ramps(vec![rows as u32].into(), vec![first as u32].into())));
+        }
     }
-    let mut found = Filled::among(between, filled, at, first as u32);
+    let mut found = Filled::among(between, at, first as u32);
     found.add(n, last as u32);
-    Some(runs(found.ends.into(), u32::wrap(found.rows.into())))
+    found.ends.is_sorted().then(|| runs(found.ends.into(), u32::wrap(found.rows.into())))
 }
 
 /// Row after row: a search where a ramp begins elsewhere, else a look at the rows that follow.
