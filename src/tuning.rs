@@ -19,6 +19,10 @@ pub struct Tuning {
     /// Elements that a workgroup of 256 computes in element-wise kernels: 1024, 2048 or 4096. More of them start fewer
     /// workgroups, fewer of them spread small arrays over more of the device.
     pub map_tile: u32,
+    /// Elements that an invocation of an element-wise kernel loads and stores at once, where all that it reads are
+    /// arrays of 32-bit elements at its own position: 1 or 4. Vectors take fewer instructions that wait for memory; on
+    /// lavapipe they are 1.6 times as fast.
+    pub map_width: u32,
     /// What the rows of a tile of a row reduction cost together, a value being 1: 512, 1024 or 2048. A workgroup takes
     /// a tile. Reductions that keep more than 12 bytes of a row take 1024 at most, those of more than 24 bytes 512.
     pub row_tile: u32,
@@ -62,6 +66,7 @@ macro_rules! setters {
 
 setters! {
     map_tile: u32,
+    map_width: u32,
     row_tile: u32,
     row_cost: u32,
     coalesce_rows: bool,
@@ -73,6 +78,7 @@ impl Tuning {
     /// Reasoned to be right for any GPU.
     pub(crate) const SANE: Self = Self {
         map_tile: 1024,
+        map_width: 4,
         row_tile: 2048,
         row_cost: 4,
         coalesce_rows: true,
@@ -85,6 +91,7 @@ impl Tuning {
         let power = |n: u32, least: u32, most: u32| n.clamp(least, most).next_power_of_two();
         Self {
             map_tile: power(self.map_tile, 1024, 4096),
+            map_width: if self.map_width <= 1 { 1 } else { 4 },
             row_tile: power(self.row_tile, 512, 2048),
             row_cost: self.row_cost.clamp(1, 16),
             most_buffers: self.most_buffers.max(8),
@@ -100,9 +107,10 @@ mod tests {
     #[test]
     fn what_has_no_kernel_becomes_what_has() {
         assert_eq!(Tuning::SANE.feasible(), Tuning::SANE);
-        let none = Tuning::SANE.map_tile(0).row_tile(0).row_cost(0).most_buffers(0);
-        assert_eq!(none.feasible(), Tuning::SANE.map_tile(1024).row_tile(512).row_cost(1).most_buffers(8));
-        let odd = Tuning::SANE.map_tile(1025).row_tile(3000).row_cost(99);
+        let none = Tuning::SANE.map_tile(0).map_width(0).row_tile(0).row_cost(0).most_buffers(0);
+        let least = Tuning::SANE.map_tile(1024).map_width(1).row_tile(512).row_cost(1).most_buffers(8);
+        assert_eq!(none.feasible(), least);
+        let odd = Tuning::SANE.map_tile(1025).map_width(2).row_tile(3000).row_cost(99);
         assert_eq!(odd.feasible(), Tuning::SANE.map_tile(2048).row_tile(2048).row_cost(16));
     }
 }

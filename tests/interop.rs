@@ -288,7 +288,7 @@ fn every_dtype_lies_in_a_buffer_as_it_does_in_ours() {
         let gpu = mine.as_wgpu().expect("a GPU");
         for dtype in common::bools_and_numbers().filter(|&dtype| common::has(&mine, dtype)) {
             // Sizes that end within a word, and within 16 bytes.
-            for n in [1usize, 3, 5, 257] {
+            for n in [1usize, 3, 5, 8, 257] {
                 let ints = HostTensor::dense(&[n], HostValues::I32((0..n as i32).map(|i| i % 2).collect()));
                 let ours = ints.to_device(&mine).and_then(|x| x.cast(dtype)).expect("cast");
                 let bytes = {
@@ -303,6 +303,9 @@ fn every_dtype_lies_in_a_buffer_as_it_does_in_ours() {
                 assert_eq!(theirs.to_host().expect("reads"), ours.to_host().expect("reads"), "{what}");
                 let twice = |x: &Tensor| Tensor::concat(&[x, &x.reverse(0)?], 0)?.cast(DType::I32)?.to_host();
                 assert_eq!(twice(&theirs).expect("reads"), twice(&ours).expect("reads"), "{what}");
+                // Flat, so that kernels may take several at once: nothing lies behind the last one.
+                let sums = |x: &Tensor| (x.cast(DType::F32)? * 2f32)?.add(&ours.cast(DType::F32)?)?.to_host();
+                assert_eq!(sums(&theirs).expect("reads"), sums(&ours).expect("reads"), "{what}");
             }
         }
     }

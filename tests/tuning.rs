@@ -16,7 +16,7 @@ fn tunings() -> Vec<Tuning> {
     for (map_tile, row_tile, row_cost) in [(1024, 512, 1), (2048, 1024, 16), (4096, 2048, 4), (4096, 512, 16)] {
         for (most_buffers, read_at_capacity, coalesce_rows) in [(8, 0, true), (16, u64::MAX, false)] {
             let tuning = Tuning::default().map_tile(map_tile).row_tile(row_tile).row_cost(row_cost);
-            let tuning = tuning.coalesce_rows(coalesce_rows);
+            let tuning = tuning.coalesce_rows(coalesce_rows).map_width(if coalesce_rows { 4 } else { 1 });
             all.push(tuning.most_buffers(most_buffers).read_at_capacity(read_at_capacity));
         }
     }
@@ -27,6 +27,7 @@ type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
 
 const OPS: &[Op] = &[
     ("map", |x| x.add(x)),
+    ("map of words", |x| x.cast(ragged::DType::F32)?.multiply(3)?.add(&x.cast(ragged::DType::F32)?)?.subtract(0.5)),
     ("condition", |x| x.greater(0)),
     ("row map", |x| x.add(&x.reduce_max(1, true)?)),
     ("sum", |x| x.reduce_sum(1, false)),
@@ -72,13 +73,13 @@ fn results_are_the_same_with_any_tuning() {
 #[test]
 fn kernels_are_cut_as_asked() {
     let folder = std::env::temp_dir().join(format!("ragged-tuning-{}", std::process::id()));
-    let tuning = Tuning::default().map_tile(4000).row_tile(0);
+    let tuning = Tuning::default().map_tile(4000).map_width(3).row_tile(0);
     let options = DeviceOptions::default().tuning(Some(tuning)).dump_wgsl(Some(folder.clone()));
     let Some(device) = common::gpu_with(&options) else { return };
     let used = device.tuning().expect("a GPU");
     assert_eq!(
-        (used.map_tile, used.row_tile, used.row_cost),
-        (4096, 512, Tuning::default().row_cost),
+        (used.map_tile, used.map_width, used.row_tile, used.row_cost),
+        (4096, 4, 512, Tuning::default().row_cost),
         "the next there is"
     );
     let x = HostTensor::dense(&[20, 300], HostValues::F32(vec![1.5; 6000])).to_device(&device).expect("uploads");
@@ -87,7 +88,7 @@ fn kernels_are_cut_as_asked() {
     let texts = std::fs::read_dir(&folder).expect("dumped").map(|f| std::fs::read_to_string(f?.path()));
     let texts: Vec<String> = texts.collect::<std::io::Result<_>>().expect("readable");
     std::fs::remove_dir_all(&folder).expect("ours");
-    for cut in ["const MAP_TILE = 4096u;", "const MAIN_TILE = 512u;", "const STAGES = true;"] {
+    for cut in ["const MAP_TILE = 4096u;", "out: array<vec4<f32>>", "const MAIN_TILE = 512u;", "const STAGES = true;"] {
         assert!(texts.iter().any(|text| text.contains(cut)), "{cut}");
     }
     assert_eq!(Device::cpu().tuning(), None);

@@ -46,6 +46,8 @@ struct Inner {
     depth: u32,
     /// For splits: what the host knows of the rows. No part of its identity.
     lengths: KnownLengths,
+    /// Whether its storage is a program's own, which ends where the array does.
+    lent: bool,
     /// Whether reading it may be an error: whether it, or something that it is made of, has a condition.
     fallible: bool,
     stored: OnceLock<Stored>,
@@ -99,23 +101,28 @@ impl Drop for Inner {
 impl Node {
     /// An array that exists already, in the backend's own storage.
     pub(crate) fn source(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
-        Self::sourced(backend, dtype, len, KnownLengths::NONE, data)
+        Self::sourced(backend, dtype, (len, KnownLengths::NONE), false, data)
+    }
+
+    /// An array in storage of the program's own.
+    pub(crate) fn source_lent(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
+        Self::sourced(backend, dtype, (len, KnownLengths::NONE), true, data)
     }
 
     /// Splits that exist already, `len` of them, of rows of which that is known.
     pub(crate) fn source_splits(
         backend: &BackendRef,
-        (len, lengths): (u32, KnownLengths),
+        of: (u32, KnownLengths),
         data: Arc<dyn Any + Send + Sync>,
     ) -> Self {
-        Self::sourced(backend, DType::U32, len, lengths, data)
+        Self::sourced(backend, DType::U32, of, false, data)
     }
 
     fn sourced(
         backend: &BackendRef,
         dtype: DType,
-        len: u32,
-        lengths: KnownLengths,
+        (len, lengths): (u32, KnownLengths),
+        lent: bool,
         data: Arc<dyn Any + Send + Sync>,
     ) -> Self {
         let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
@@ -131,6 +138,7 @@ impl Node {
             asserts: Box::default(),
             depth: 0,
             lengths,
+            lent,
             fallible: false,
             stored,
         })
@@ -176,6 +184,7 @@ impl Node {
                 asserts: asserts.into(),
                 depth: depth + 1,
                 lengths: KnownLengths::NONE,
+                lent: false,
                 fallible,
                 stored: OnceLock::new(),
             }
@@ -353,6 +362,10 @@ impl Node {
     /// For splits: no more values than that are in rows longer than [`BLOCK`].
     pub(super) fn values_in_long_rows(&self) -> u32 {
         self.0.lengths.in_long_rows
+    }
+    /// Whether its storage goes on to a multiple of 16 bytes: all but a program's own does.
+    pub(crate) fn ends_with_a_vector(&self) -> bool {
+        !self.0.lent || self.bytes().is_multiple_of(16)
     }
     /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do
     /// not fit do not count.

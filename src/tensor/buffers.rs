@@ -137,12 +137,11 @@ impl Tensor {
         let dims: Vec<u32> = shape.iter().map(size).collect::<Result<_>>()?;
         let count = dims.iter().try_fold(Extent::known(1), |n, &d| n.times(OP, d.into()))?.capacity();
         let bytes = u64::from(count) * dtype.size() as u64;
-        let array = match count {
+        let values = Values::Numbers(match count {
             // Nothing can be bound of an empty buffer.
-            0 => backend.upload(dtype, &[])?,
-            _ => Arc::new(gpu.runtime().adopt(OP, buffer, bytes)?),
-        };
-        let values = Values::Numbers(Node::source(backend, dtype, count, array));
+            0 => Node::source(backend, dtype, 0, backend.upload(dtype, &[])?),
+            _ => Node::source_lent(backend, dtype, count, Arc::new(gpu.runtime().adopt(OP, buffer, bytes)?)),
+        });
         let outer = dims.first().map(|&d| Extent::known(d));
         Self::new(backend, Vec::new(), outer, dims.into_iter().skip(1).collect(), values)
     }

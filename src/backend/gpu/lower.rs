@@ -19,8 +19,11 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
     match &step.recipe {
         Recipe::Map { value, whole } => {
             let mut m = Module::new(step, first_slot);
-            m.map_output(value.dtype());
             let live = step.live.as_ref().filter(|_| !whole);
+            if map::takes_vectors(step, value, live, capacity) {
+                return Ok(map::lower_vectors(m, step, value, live, capacity, &label("vector_map")));
+            }
+            m.map_output(value.dtype());
             Ok(map::lower(m, step, value, live, capacity, &label))
         }
         Recipe::Assert { ok, count, .. } => {

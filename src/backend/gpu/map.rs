@@ -1,4 +1,5 @@
-//! The host side of `shaders/map.wgsl` and, where the row of an element counts, of `shaders/row_map.wgsl`.
+//! The host side of `shaders/map.wgsl`; of `shaders/vector_map.wgsl`, where four elements can be taken at once; and of
+//! `shaders/row_map.wgsl`, where the row of an element counts.
 
 use std::sync::Arc;
 
@@ -6,22 +7,54 @@ use super::bounds::are_proven;
 use super::codegen::{Module, storage_type, value_type};
 use super::launch::{Lowered, live};
 use super::runtime::Checks;
-use crate::graph::expr::Expr;
+use crate::dtype::DType;
+use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
+use crate::graph::walk::for_each_expr;
 
 const MAP: &str = include_str!("../../../shaders/map.wgsl");
+const VECTOR_MAP: &str = include_str!("../../../shaders/vector_map.wgsl");
 const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 
 /// Elements of a tile where an array takes several bindings, or a position of a larger tile might pass 2^32.
 pub(super) const MAP_TILE: u32 = 1024;
 
+/// Whether every array is bound whole, and no position of a larger tile passes 2^32.
+fn is_plain(step: &Step, capacity: u32) -> bool {
+    let mut arrays = step.reads.iter().chain(step.outputs());
+    capacity < 1 << 31 && arrays.all(|n| step.limits.windows(n.bytes()) == 1)
+}
+
 /// Elements that a workgroup of the step's map computes: as the device is tuned, or the least.
 fn tile(step: &Step, capacity: u32) -> u32 {
-    let mut arrays = step.reads.iter().chain(step.outputs());
-    let is_plain = capacity < 1 << 31 && arrays.all(|n| step.limits.windows(n.bytes()) == 1);
-    if is_plain { step.limits.tuning.map_tile } else { MAP_TILE }
+    if is_plain(step, capacity) { step.limits.tuning.map_tile } else { MAP_TILE }
+}
+
+/// Whether four elements of the map are computed at once: it reads arrays of words at its own position, which end with
+/// a vector, and nothing else. It is computed at a few positions behind the last one, where no condition need hold.
+pub(super) fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
+    let is_word = |dtype| matches!(dtype, DType::F32 | DType::I32 | DType::U32);
+    let is_tuned = step.limits.tuning.map_width == 4;
+    if !is_tuned || !is_word(value.dtype()) || value.has_conditions() || !is_plain(step, capacity) {
+        return false;
+    }
+    let (mut flat, mut arrays) = (true, Vec::new());
+    for_each_expr(value, &mut |e| match e.kind() {
+        ExprKind::Load(n, at) => {
+            flat &= at.is_index() && is_word(n.dtype()) && n.ends_with_a_vector();
+            arrays.push(n.clone());
+        }
+        ExprKind::RowOf(..) | ExprKind::Within(..) => flat = false,
+        _ => {}
+    });
+    // What counts the elements reads words.
+    let mut counts = false;
+    if let Some(live) = live {
+        for_each_expr(live, &mut |e| counts |= e.node().is_some_and(|n| arrays.contains(n)));
+    }
+    flat && !counts && step.fetches().is_none()
 }
 
 /// A map into `out`, or a condition, whose output functions the module has already.
@@ -50,6 +83,27 @@ pub(super) fn lower(
         None => (m.finish(&[MAP], ty, out, &[]), [capacity, 0, 0, 0, 0, 0, 0, 0], "map"),
     };
     let mut launch = g.launch(&label(stem), "main", head, capacity.div_ceil(tile), 1);
+    launch.checks = checks(value, extent.live(), capacity);
+    Lowered { launches: vec![launch], ..Lowered::default() }
+}
+
+/// A map that [takes vectors](takes_vectors).
+pub(super) fn lower_vectors(
+    mut m: Module<'_>,
+    step: &Step,
+    value: &Expr,
+    count: Option<&Expr>,
+    capacity: u32,
+    label: &Arc<str>,
+) -> Lowered {
+    let extent = count.map_or_else(|| Extent::known(capacity), |e| Extent::bounded(capacity, e.clone()));
+    live(&mut m, "live", &extent);
+    m.vector_function("values", value);
+    let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
+    m.push(&format!("const MAP_TILE = {tile}u;"));
+    let g = m.finish(&[VECTOR_MAP], ty, Some(&format!("vec4<{ty}>")), &[]);
+    let mut launch = g.launch(label, "main", [capacity, 0, 0, 0, 0, 0, 0, 0], capacity.div_ceil(tile), 1);
+    // Of the last vector, too, all is within the buffers.
     launch.checks = checks(value, extent.live(), capacity);
     Lowered { launches: vec![launch], ..Lowered::default() }
 }

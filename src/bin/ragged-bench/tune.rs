@@ -15,6 +15,7 @@ use ragged::{Device, DeviceOptions, HostTensor, HostValues, Tuning};
 use crate::devices;
 use crate::failures::Failures;
 use crate::inputs::{Inputs, Rows};
+use crate::least;
 use crate::measure::progress;
 use crate::rows::Distribution;
 use crate::table::{self, grouped, number};
@@ -28,6 +29,9 @@ const MARGIN: f64 = 1.02;
 
 /// Bytes that a read is timed with.
 const READ: u64 = 64 << 20;
+
+/// Element by element: rows count for nothing.
+const AFFINE: Workload = Workload { name: "affine", record: |i| (&i.x * 2f32)? + 1f32, least: least::mapped };
 
 /// What to measure.
 #[derive(Debug, ClapArgs)]
@@ -68,8 +72,9 @@ macro_rules! figure {
     };
 }
 
-const FIGURES: [Figure; 5] = [
-    figure!(map_tile, identity, [1024, 2048, 4096], ["row_add", "slice_tail", "concat_axis1", "to_padded"]),
+const FIGURES: [Figure; 6] = [
+    figure!(map_tile, identity, [1024, 2048, 4096], ["affine", "row_add", "slice_tail", "concat_axis1", "to_padded"]),
+    figure!(map_width, identity, [1, 4], ["affine"]),
     figure!(row_tile, identity, [512, 1024, 2048], ["sum", "max", "affine_sum", "softmax"]),
     figure!(row_cost, identity, [1, 2, 4, 8, 16], ["sum", "max", "affine_sum", "softmax"]),
     figure!(coalesce_rows, is_on, [0, 1], ["sum", "max", "mean", "affine_sum", "softmax"]),
@@ -141,7 +146,7 @@ fn measure(device: &Device, own: Tuning, options: &Options) -> Result<Measured> 
             bar.set_message(format!("{} {} {}", dist.name(), candidate.figure.name, candidate.value));
             let other = tuned(device, (candidate.figure.set)(own, candidate.value))?;
             let theirs = inputs(&other)?;
-            for workload in ALL.iter().filter(|w| candidate.figure.ops.contains(&w.name)) {
+            for workload in ALL.iter().chain([&AFFINE]).filter(|w| candidate.figure.ops.contains(&w.name)) {
                 let ratio = ratio(workload, (&opponent, &ours), (&other, &theirs), options.repeat);
                 candidate.ratios.push(ratio.with_context(|| format!("{} of {} rows", workload.name, dist.name()))?);
             }

@@ -193,6 +193,7 @@ mod tests {
             vec![plus(&b, &a), plus(&a, &stored)],
             vec![plus(&u32s(9), &u32s(10))],
             vec![plus(&u32s(10), &u32s(10))],
+            vec![plus(&u32s(9), &Node::source_lent(backend, DType::U32, 9, Arc::new(())))],
             vec![map(&a, own(&array(&device, DType::I32, 9)).cast(DType::U32), &[])],
             vec![map(&a, own(&array(&device, DType::F32, 9)).cast(DType::U32), &[])],
             vec![map(&a, own(&a).binary(BinaryOp::Div, own(&b)), &[])],

@@ -93,7 +93,7 @@ impl Text {
         let Some(recipe) = recipe else {
             self.word(Word::StoredArray);
             self.say((node.dtype(), node.extent().capacity(), node.extent().as_known().is_some()));
-            self.say((node.is_fallible(), node.longest_class()));
+            self.say((node.is_fallible(), node.longest_class(), node.ends_with_a_vector()));
             return Some(node.stored().expect("bug: neither result nor recipe").clone());
         };
         self.word(Word::PendingArray);

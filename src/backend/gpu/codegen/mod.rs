@@ -25,6 +25,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::plan::{Longs, Step};
 use crate::graph::scalar::Scalar;
+use crate::graph::walk::for_each_expr;
 use crate::math::{self, MathFn};
 
 /// What a binding of the kernel is.
@@ -56,6 +57,8 @@ pub(crate) struct Module<'a> {
     row_context: Option<(Node, u32)>,
     /// The array that the step fetches from a part at a time, if it does.
     fetched: Option<&'a Node>,
+    /// The arrays that are loaded four elements at a time.
+    vectors: Vec<Node>,
 }
 
 impl<'a> Module<'a> {
@@ -72,6 +75,7 @@ impl<'a> Module<'a> {
             uses_status: false,
             row_context: step.row_context.clone(),
             fetched: step.fetches(),
+            vectors: Vec::new(),
         };
         for n in &step.reads {
             module.array(n);
@@ -178,6 +182,35 @@ impl<'a> Module<'a> {
         let ty = value_type(e.dtype());
         writeln!(self.functions, "fn {name}(i: u32, row: u32) -> {ty} {{\n{lines}    return {result};\n}}")
             .expect("a string takes text");
+    }
+
+    /// Adds `fn name(q) -> vec4` that gives the expression's values at the four positions from `4 q` on. All that it
+    /// loads is at its own position, and no other function of the kernel reads these arrays.
+    pub(crate) fn vector_function(&mut self, name: &str, e: &Expr) {
+        let mut arrays: Vec<Node> = Vec::new();
+        for_each_expr(e, &mut |e| arrays.extend(e.node().filter(|n| !arrays.contains(n)).cloned()));
+        let (mut given, mut loads) = (String::new(), String::new());
+        for (k, n) in arrays.iter().enumerate() {
+            let array = self.array(n);
+            write!(given, ", x{k}: {}", value_type(n.dtype())).expect("a string takes text");
+            writeln!(loads, "    let v{k} = b{array}[q];").expect("a string takes text");
+        }
+        let mut emitter = emit::Emitter::new(self);
+        for (k, n) in arrays.iter().enumerate() {
+            emitter = emitter.knowing(&Expr::load(n, Expr::index()), format!("x{k}"));
+        }
+        let (lines, result) = emitter.function(e);
+        let ty = value_type(e.dtype());
+        let lanes = ["x", "y", "z", "w"].iter().enumerate().map(|(lane, of)| {
+            let taken: String = (0..arrays.len()).map(|k| format!(", v{k}.{of}")).collect();
+            format!("{name}_one(4u * q + {lane}u{taken})")
+        });
+        let lanes = lanes.collect::<Vec<_>>().join(", ");
+        self.push(&format!(
+            "fn {name}_one(i: u32{given}) -> {ty} {{\n{lines}    return {result};\n}}\n\
+             fn {name}(q: u32) -> vec4<{ty}> {{\n{loads}    return vec4<{ty}>({lanes});\n}}"
+        ));
+        self.vectors = arrays;
     }
 
     /// Adds `fn name() -> u32` that gives a count.
@@ -342,7 +375,8 @@ impl<'a> Module<'a> {
                 .expect("a string takes text");
         };
         for (k, n) in self.reads.iter().enumerate() {
-            let ty = format!("array<{}>", storage_type(n.dtype()));
+            let ty = storage_type(n.dtype());
+            let ty = if self.vectors.contains(n) { format!("array<vec4<{ty}>>") } else { format!("array<{ty}>") };
             declare(&mut text, "read", &format!("b{k}"), &ty, Binding::Read(n.clone()));
         }
         for (k, (name, ty)) in outputs.iter().enumerate() {

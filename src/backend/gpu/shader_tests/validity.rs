@@ -114,9 +114,17 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
                     ("I64" | "U64", Longs::Pairs) => "2 u32".into(),
                     (native, _) => native.to_lowercase(),
                 };
-                assert_eq!(element, want, "{name}: {:?}", g.name);
                 // Bools and bytes are packed into words.
-                assert_eq!(stride as usize, dtype.size().max(4), "{name}: {:?}", g.name);
+                let (mut want, mut bytes) = (want, dtype.size().max(4));
+                let is_vector = element.starts_with("4 ");
+                if is_vector {
+                    (want, bytes) = (format!("4 {want}"), 4 * bytes);
+                }
+                assert_eq!((element, stride as usize), (want, bytes), "{name}: {:?}", g.name);
+                let stores_vectors = launch.label.starts_with("vector_map");
+                let is_output = matches!(binding, Binding::Output(_));
+                assert!(!is_vector || stores_vectors, "{name}: {:?}", g.name);
+                assert!(!is_output || is_vector == stores_vectors, "{name}: {:?}", g.name);
             }
             (Binding::Status, _) => assert_eq!(element, "atomic u32", "{name}"),
             (Binding::Scratch(k) | Binding::ScratchRead(k), _) => {
