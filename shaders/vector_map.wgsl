@@ -1,8 +1,9 @@
 // Computes every element of an array from those of other arrays at its position: four at a time.
 //
-// Idea     What `map.wgsl` does, where all arrays are of 32 bits and read at the element's own position. One invocation
-//          loads a vector of each, and stores one: a quarter of the instructions that memory waits for. Vectors of
-//          neighbours are neighbours, so that loads and stores coalesce.
+// Idea     What `map.wgsl` does, where all elements are of 32 bits at most, and read at the position of the one computed.
+//          An invocation loads four of each array, and stores four: a vector of four words, of two, or one word. That
+//          is a quarter of the instructions that wait for memory; and invocations side by side are at vectors side by
+//          side, so that loads and stores coalesce.
 // Traffic  The arrays, once, and the output, once; of all of them up to 12 bytes behind the last element that there is.
 // Limits   n < 2^31. Buffers must go on to a multiple of 16 bytes. No workgroup memory, no barriers.
 // Source   Vectors of loads in flat streams: Harris, Optimizing Parallel Reduction in CUDA; Luitjens, Increase
@@ -10,8 +11,8 @@
 //
 // Generated  const MAP_TILE: u32                elements of a workgroup: 1024, 2048 or 4096
 //            fn live() -> u32                 elements there are, at most the capacity; may read a buffer
-//            fn values(q: u32) -> vec4<Elem>  elements 4 q to 4 q + 3: what is not there may be anything
-// Buffers    out: array<vec4<Elem>>
+//            fn values(q: u32) -> T           elements 4 q to 4 q + 3: what is not there may be anything
+// Buffers    out: array<T>, T being vec4<f32>, vec4<i32>, vec4<u32>, vec2<u32> or u32
 // Head       head[0].x  capacity; head[1].x  the first tile of this dispatch
 // Grid       capacity / MAP_TILE workgroups, rounded up, folded
 

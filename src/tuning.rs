@@ -20,7 +20,7 @@ pub struct Tuning {
     /// workgroups, fewer of them spread small arrays over more of the device.
     pub map_tile: u32,
     /// Elements that an invocation of an element-wise kernel loads and stores at once, where all that it reads are
-    /// arrays of 32-bit elements at its own position: 1 or 4. Vectors take fewer instructions that wait for memory; on
+    /// arrays of at most 32 bits an element at its own position: 1 or 4. Vectors take fewer instructions that wait for memory; on
     /// lavapipe they are 1.6 times as fast.
     pub map_width: u32,
     /// What the rows of a tile of a row reduction cost together, a value being 1: 512, 1024 or 2048. A workgroup takes

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::bounds::are_proven;
-use super::codegen::{Module, storage_type, value_type};
+use super::codegen::{Module, storage_type, value_type, vector_type};
 use super::launch::{Lowered, live};
 use super::runtime::Checks;
 use crate::dtype::DType;
@@ -32,10 +32,11 @@ fn tile(step: &Step, capacity: u32) -> u32 {
     if is_plain(step, capacity) { step.limits.tuning.map_tile } else { MAP_TILE }
 }
 
-/// Whether four elements of the map are computed at once: it reads arrays of words at its own position, which end with
-/// a vector, and nothing else. It is computed at a few positions behind the last one, where no condition need hold.
+/// Whether four elements of the map are computed at once: all that it reads are arrays of at most 32 bits an element at
+/// its own position, and they end with a vector. It is computed at a few positions behind the last one, where no
+/// condition need hold.
 pub(super) fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
-    let is_word = |dtype| matches!(dtype, DType::F32 | DType::I32 | DType::U32);
+    let is_word = |dtype: DType| dtype.size() <= 4;
     let is_tuned = step.limits.tuning.map_width == 4;
     if !is_tuned || !is_word(value.dtype()) || value.has_conditions() || !is_plain(step, capacity) {
         return false;
@@ -101,7 +102,7 @@ pub(super) fn lower_vectors(
     m.vector_function("values", value);
     let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
     m.push(&format!("const MAP_TILE = {tile}u;"));
-    let g = m.finish(&[VECTOR_MAP], ty, Some(&format!("vec4<{ty}>")), &[]);
+    let g = m.finish(&[VECTOR_MAP], ty, Some(vector_type(value.dtype())), &[]);
     let mut launch = g.launch(label, "main", [capacity, 0, 0, 0, 0, 0, 0, 0], capacity.div_ceil(tile), 1);
     // Of the last vector, too, all is within the buffers.
     launch.checks = checks(value, extent.live(), capacity);

@@ -10,16 +10,15 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
-use ragged::{Device, DeviceOptions, HostTensor, HostValues, Tuning};
+use ragged::{Device, DeviceOptions, HostTensor, HostValues, Tensor, Tuning};
 
 use crate::devices;
 use crate::failures::Failures;
 use crate::inputs::{Inputs, Rows};
-use crate::least;
 use crate::measure::progress;
 use crate::rows::Distribution;
 use crate::table::{self, grouped, number};
-use crate::workloads::{ALL, Workload};
+use crate::workloads::{ALL, THRESHOLD};
 
 /// Values of a workload where nothing else is asked for: on software adapters, and on GPUs.
 const VALUES: [u32; 2] = [1 << 26, 1 << 18];
@@ -30,8 +29,16 @@ const MARGIN: f64 = 1.02;
 /// Bytes that a read is timed with.
 const READ: u64 = 64 << 20;
 
-/// Element by element: rows count for nothing.
-const AFFINE: Workload = Workload { name: "affine", record: |i| (&i.x * 2f32)? + 1f32, least: least::mapped };
+/// Element by element, where rows count for nothing: words, and words to bytes.
+const FLAT: [Operation; 2] = [("affine", |i| (&i.x * 2f32)? + 1f32), ("greater", |i| i.x.greater(THRESHOLD))];
+
+/// An operation by its name, and what records it.
+type Operation = (&'static str, fn(&Inputs) -> ragged::Result<Tensor>);
+
+/// The operations of that name.
+fn operations(names: &[&str]) -> impl Iterator<Item = Operation> {
+    ALL.map(|w| (w.name, w.record)).into_iter().chain(FLAT).filter(|(name, _)| names.contains(name))
+}
 
 /// What to measure.
 #[derive(Debug, ClapArgs)]
@@ -74,7 +81,7 @@ macro_rules! figure {
 
 const FIGURES: [Figure; 6] = [
     figure!(map_tile, identity, [1024, 2048, 4096], ["affine", "row_add", "slice_tail", "concat_axis1", "to_padded"]),
-    figure!(map_width, identity, [1, 4], ["affine"]),
+    figure!(map_width, identity, [1, 4], ["affine", "greater"]),
     figure!(row_tile, identity, [512, 1024, 2048], ["sum", "max", "affine_sum", "softmax"]),
     figure!(row_cost, identity, [1, 2, 4, 8, 16], ["sum", "max", "affine_sum", "softmax"]),
     figure!(coalesce_rows, is_on, [0, 1], ["sum", "max", "mean", "affine_sum", "softmax"]),
@@ -146,9 +153,9 @@ fn measure(device: &Device, own: Tuning, options: &Options) -> Result<Measured> 
             bar.set_message(format!("{} {} {}", dist.name(), candidate.figure.name, candidate.value));
             let other = tuned(device, (candidate.figure.set)(own, candidate.value))?;
             let theirs = inputs(&other)?;
-            for workload in ALL.iter().chain([&AFFINE]).filter(|w| candidate.figure.ops.contains(&w.name)) {
-                let ratio = ratio(workload, (&opponent, &ours), (&other, &theirs), options.repeat);
-                candidate.ratios.push(ratio.with_context(|| format!("{} of {} rows", workload.name, dist.name()))?);
+            for (name, record) in operations(candidate.figure.ops) {
+                let ratio = ratio(record, (&opponent, &ours), (&other, &theirs), options.repeat);
+                candidate.ratios.push(ratio.with_context(|| format!("{name} of {} rows", dist.name()))?);
             }
             bar.inc(1);
         }
@@ -233,12 +240,17 @@ fn chosen(candidates: &[Candidate], own: Tuning) -> Tuning {
 }
 
 /// How many times faster the second is.
-fn ratio(workload: &Workload, now: (&Device, &Inputs), other: (&Device, &Inputs), repeat: u32) -> Result<f64> {
+fn ratio(
+    record: fn(&Inputs) -> ragged::Result<Tensor>,
+    now: (&Device, &Inputs),
+    other: (&Device, &Inputs),
+    repeat: u32,
+) -> Result<f64> {
     let mut fastest = [f64::INFINITY; 2];
     for round in 0..=repeat {
         for (best, (device, inputs)) in fastest.iter_mut().zip([now, other]) {
             let start = Instant::now();
-            let by_device = (workload.record)(inputs)?.eval_timed()?;
+            let by_device = record(inputs)?.eval_timed()?;
             device.wait()?;
             let ms = by_device.unwrap_or_else(|| start.elapsed().as_secs_f64() * 1e3);
             // The first round warms up.
@@ -284,6 +296,13 @@ mod tests {
         assert_eq!(tile([1.0, 1.3, 1.2]), 2048);
         assert_eq!(tile([1.0, 1.01, 0.9]), 1024, "within the margin");
         assert_eq!(tile([0.8, 1.2, 1.2]), 1024, "within the noise");
+    }
+
+    #[test]
+    fn every_figure_is_measured_by_operations_that_there_are() {
+        for figure in &FIGURES {
+            assert_eq!(operations(figure.ops).count(), figure.ops.len(), "{}", figure.name);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::{Module, arithmetic, convert, value_type};
+use super::{Module, arithmetic, convert, elements_per_word, value_type};
 use crate::dtype::DType;
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
@@ -14,6 +14,18 @@ use crate::graph::walk::for_each_expr;
 
 /// Branches up to this cost that read nothing are computed both, and one is selected.
 const SELECT_COST: u32 = 8;
+
+/// The element of a packed dtype that begins at bit `shift` of the word.
+pub(super) fn unpacked(dtype: DType, word: &str, shift: &str) -> String {
+    match dtype {
+        DType::Bool => format!("((({word} >> ({shift})) & 0xffu) != 0u)"),
+        DType::U8 => format!("(({word} >> ({shift})) & 0xffu)"),
+        // The sign comes along from the top of the word.
+        DType::I8 => format!("(bitcast<i32>({word} << (24u - {shift})) >> 24u)"),
+        DType::I16 => format!("(bitcast<i32>({word} << (16u - {shift})) >> 16u)"),
+        _ => format!("(({word} >> ({shift})) & 0xffffu)"),
+    }
+}
 
 pub(crate) struct Emitter<'m, 'a> {
     module: &'m mut Module<'a>,
@@ -179,13 +191,9 @@ impl<'m, 'a> Emitter<'m, 'a> {
 
     fn load(&mut self, node: &crate::graph::node::Node, at: &str) -> String {
         let k = self.module.array(node);
-        match node.dtype() {
-            DType::Bool => format!("((b{k}[{at} >> 2u] >> (({at} & 3u) * 8u)) & 0xffu) != 0u"),
-            DType::U8 => format!("(b{k}[{at} >> 2u] >> (({at} & 3u) * 8u)) & 0xffu"),
-            // The sign comes along from the top of the word.
-            DType::I8 => format!("bitcast<i32>(b{k}[{at} >> 2u] << (24u - ({at} & 3u) * 8u)) >> 24u"),
-            DType::I16 => format!("bitcast<i32>(b{k}[{at} >> 1u] << (16u - ({at} & 1u) * 16u)) >> 16u"),
-            DType::U16 | DType::F16 | DType::BF16 => format!("(b{k}[{at} >> 1u] >> (({at} & 1u) * 16u)) & 0xffffu"),
+        match elements_per_word(node.dtype()) {
+            4 => unpacked(node.dtype(), &format!("b{k}[{at} >> 2u]"), &format!("({at} & 3u) * 8u")),
+            2 => unpacked(node.dtype(), &format!("b{k}[{at} >> 1u]"), &format!("({at} & 1u) * 16u")),
             _ => format!("b{k}[{at}]"),
         }
     }

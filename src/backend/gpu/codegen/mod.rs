@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 pub(crate) use row_pass::shares_words;
-pub(crate) use types::{elements_per_word, storage_type, value_type};
+pub(crate) use types::{elements_per_word, storage_type, value_type, vector_type};
 
 use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
@@ -184,8 +184,8 @@ impl<'a> Module<'a> {
             .expect("a string takes text");
     }
 
-    /// Adds `fn name(q) -> vec4` that gives the expression's values at the four positions from `4 q` on. All that it
-    /// loads is at its own position, and no other function of the kernel reads these arrays.
+    /// Adds `fn name(q)` that gives the expression's values at the four positions from `4 q` on, as they are stored. All
+    /// that it loads is at its own position, and no other function of the kernel reads these arrays.
     pub(crate) fn vector_function(&mut self, name: &str, e: &Expr) {
         let mut arrays: Vec<Node> = Vec::new();
         for_each_expr(e, &mut |e| arrays.extend(e.node().filter(|n| !arrays.contains(n)).cloned()));
@@ -200,15 +200,27 @@ impl<'a> Module<'a> {
             emitter = emitter.knowing(&Expr::load(n, Expr::index()), format!("x{k}"));
         }
         let (lines, result) = emitter.function(e);
-        let ty = value_type(e.dtype());
-        let lanes = ["x", "y", "z", "w"].iter().enumerate().map(|(lane, of)| {
-            let taken: String = (0..arrays.len()).map(|k| format!(", v{k}.{of}")).collect();
-            format!("{name}_one(4u * q + {lane}u{taken})")
-        });
-        let lanes = lanes.collect::<Vec<_>>().join(", ");
+        let (ty, stored) = (value_type(e.dtype()), vector_type(e.dtype()));
+        for lane in 0..4 {
+            let taken: String = arrays.iter().enumerate().map(|(k, n)| format!(", {}", taken(n, k, lane))).collect();
+            writeln!(loads, "    let r{lane} = {name}_one(4u * q + {lane}u{taken});").expect("a string takes text");
+        }
+        let bits = packed_bits(e.dtype());
+        let all = match elements_per_word(e.dtype()) {
+            1 => format!("{stored}(r0, r1, r2, r3)"),
+            2 => format!(
+                "{stored}({name}_bits(r0) | ({name}_bits(r1) << 16u), {name}_bits(r2) | ({name}_bits(r3) << 16u))"
+            ),
+            _ => format!(
+                "{name}_bits(r0) | ({name}_bits(r1) << 8u) | ({name}_bits(r2) << 16u) | ({name}_bits(r3) << 24u)"
+            ),
+        };
+        if elements_per_word(e.dtype()) > 1 {
+            self.push(&format!("fn {name}_bits(v: {ty}) -> u32 {{\n    return {bits};\n}}"));
+        }
         self.push(&format!(
             "fn {name}_one(i: u32{given}) -> {ty} {{\n{lines}    return {result};\n}}\n\
-             fn {name}(q: u32) -> vec4<{ty}> {{\n{loads}    return vec4<{ty}>({lanes});\n}}"
+             fn {name}(q: u32) -> {stored} {{\n{loads}    return {all};\n}}"
         ));
         self.vectors = arrays;
     }
@@ -375,8 +387,8 @@ impl<'a> Module<'a> {
                 .expect("a string takes text");
         };
         for (k, n) in self.reads.iter().enumerate() {
-            let ty = storage_type(n.dtype());
-            let ty = if self.vectors.contains(n) { format!("array<vec4<{ty}>>") } else { format!("array<{ty}>") };
+            let of = if self.vectors.contains(n) { vector_type } else { storage_type };
+            let ty = format!("array<{}>", of(n.dtype()));
             declare(&mut text, "read", &format!("b{k}"), &ty, Binding::Read(n.clone()));
         }
         for (k, (name, ty)) in outputs.iter().enumerate() {
@@ -401,6 +413,16 @@ impl<'a> Module<'a> {
         library::complete(templates, &mut text, self.longs());
         let text = templates.iter().chain([&text.as_str()]).copied().collect::<Vec<_>>().join("\n");
         Generated { text, bindings, scalars: self.scalars }
+    }
+}
+
+/// Element `lane` of `v{k}`, four elements of the array as they are stored.
+fn taken(array: &Node, k: usize, lane: usize) -> String {
+    let of = ["x", "y", "z", "w"];
+    match elements_per_word(array.dtype()) {
+        1 => format!("v{k}.{}", of[lane]),
+        2 => emit::unpacked(array.dtype(), &format!("v{k}.{}", of[lane / 2]), &format!("{}u", lane % 2 * 16)),
+        _ => emit::unpacked(array.dtype(), &format!("v{k}"), &format!("{}u", lane * 8)),
     }
 }
 

@@ -25,6 +25,17 @@ pub(crate) const fn storage_type(dtype: DType) -> &'static str {
     }
 }
 
+/// The type of four elements in storage, of 32 bits at most.
+pub(crate) const fn vector_type(dtype: DType) -> &'static str {
+    match (elements_per_word(dtype), dtype) {
+        (4, _) => "u32",
+        (2, _) => "vec2<u32>",
+        (_, DType::F32) => "vec4<f32>",
+        (_, DType::I32) => "vec4<i32>",
+        _ => "vec4<u32>",
+    }
+}
+
 /// Elements that a word in storage holds.
 pub(crate) const fn elements_per_word(dtype: DType) -> u32 {
     match dtype.size() {
