@@ -1,11 +1,12 @@
-// Computes every element of an array from those of other arrays at its position: four at a time.
+// Computes every element of an array from its position and what other arrays hold there, four at a time.
 //
-// Idea     What `map.wgsl` does, where all elements are of 32 bits at most, and read at the position of the one computed.
+// Idea     What `map.wgsl` does, where elements are of 32 bits at most, and read at the position of the one computed.
 //          An invocation loads four of each array, and stores four: a vector of four words, of two, or one word. That
 //          is a quarter of the instructions that wait for memory; and invocations side by side are at vectors side by
 //          side, so that loads and stores coalesce.
 // Traffic  The arrays, once, and the output, once; of all of them up to 12 bytes behind the last element that there is.
-// Limits   n < 2^31. Buffers must go on to a multiple of 16 bytes. No workgroup memory, no barriers.
+// Limits   n < 2^31. Every array is bound whole, and its buffer goes on to a multiple of 16 bytes. No conditions, no
+//          workgroup memory, no barriers.
 // Source   Vectors of loads in flat streams: Harris, Optimizing Parallel Reduction in CUDA; Luitjens, Increase
 //          Performance with Vectorized Memory Access.
 //
@@ -13,7 +14,7 @@
 //            fn live() -> u32                 elements there are, at most the capacity; may read a buffer
 //            fn values(q: u32) -> T           elements 4 q to 4 q + 3: what is not there may be anything
 // Buffers    out: array<T>, T being vec4<f32>, vec4<i32>, vec4<u32>, vec2<u32> or u32
-// Head       head[0].x  capacity; head[1].x  the first tile of this dispatch
+// Head       head[0].x  capacity
 // Grid       capacity / MAP_TILE workgroups, rounded up, folded
 
 @compute @workgroup_size(256)
@@ -22,7 +23,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let tile = p.head[1].x + wid.x + wid.y * grid.x;
+    let tile = wid.x + wid.y * grid.x;
     let n = min(live(), p.head[0].x);
     if (tile > n / MAP_TILE) {
         return;

@@ -19,9 +19,10 @@ pub struct Tuning {
     /// Elements that a workgroup of 256 computes in element-wise kernels: 1024, 2048 or 4096. More of them start fewer
     /// workgroups, fewer of them spread small arrays over more of the device.
     pub map_tile: u32,
-    /// Elements that an invocation of an element-wise kernel loads and stores at once, where all that it reads are
-    /// arrays of at most 32 bits an element at its own position: 1 or 4. Vectors take fewer instructions that wait for memory; on
-    /// lavapipe they are 1.6 times as fast.
+    /// Elements that an invocation of an element-wise kernel computes at once, 1 or 4, where arrays and result have at
+    /// most 32 bits an element, all of them is read at the position of what is computed, there are no conditions, no
+    /// array takes several bindings, and those in buffers of the program's own have a multiple of 16 bytes. Vectors
+    /// take fewer instructions that wait for memory; on lavapipe such kernels are 1.6 times as fast.
     pub map_width: u32,
     /// What the rows of a tile of a row reduction cost together, a value being 1: 512, 1024 or 2048. A workgroup takes
     /// a tile. Reductions that keep more than 12 bytes of a row take 1024 at most, those of more than 24 bytes 512.

@@ -288,7 +288,7 @@ fn every_dtype_lies_in_a_buffer_as_it_does_in_ours() {
         let gpu = mine.as_wgpu().expect("a GPU");
         for dtype in common::bools_and_numbers().filter(|&dtype| common::has(&mine, dtype)) {
             // Sizes that end within a word, and within 16 bytes.
-            for n in [1usize, 3, 5, 8, 257] {
+            for n in [1usize, 3, 5, 8, 16, 257, 1040] {
                 let ints = HostTensor::dense(&[n], HostValues::I32((0..n as i32).map(|i| i % 2).collect()));
                 let ours = ints.to_device(&mine).and_then(|x| x.cast(dtype)).expect("cast");
                 let bytes = {

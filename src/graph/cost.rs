@@ -5,11 +5,11 @@ use super::node::Node;
 use super::walk::for_each_expr;
 
 /// Expressions above this cost are not taken into a second consumer.
-pub(super) const CHEAP: u32 = 80;
+pub(crate) const CHEAP: u32 = 80;
 
 /// What evaluating the expression once costs, in operations: each distinct subexpression once, and nothing for the row
 /// of the element where the step has it at hand.
-pub(super) fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
+pub(crate) fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
     let mut sum = 0u32;
     for_each_expr(e, &mut |e| {
         let at_hand = e.as_own_row().is_some_and(|(s, inner)| rows.is_some_and(|r| (&r.0, r.1) == (s, inner)));

@@ -4,7 +4,7 @@ pub(crate) mod backend;
 mod bindings;
 mod conditions;
 mod convert;
-mod cost;
+pub(crate) mod cost;
 pub(crate) mod digest;
 pub(crate) mod expr;
 pub(crate) mod extent;

@@ -363,7 +363,7 @@ impl Node {
     pub(super) fn values_in_long_rows(&self) -> u32 {
         self.0.lengths.in_long_rows
     }
-    /// Whether its storage goes on to a multiple of 16 bytes: all but a program's own does.
+    /// Whether its storage on a GPU goes on to a multiple of 16 bytes: a buffer of the program's own need not.
     pub(crate) fn ends_with_a_vector(&self) -> bool {
         !self.0.lent || self.bytes().is_multiple_of(16)
     }

@@ -96,7 +96,7 @@ impl Tensor {
     /// - The buffer belongs to the wgpu device of [`Device::as_wgpu`]. wgpu can tell another device of the same
     ///   instance, which is an error; of another instance it cannot always.
     /// - Usage `STORAGE`; `COPY_SRC` too if this tensor itself is read, rather than what is computed of it. The size is
-    ///   a multiple of 4.
+    ///   a multiple of 4; values of a multiple of 16 bytes can be loaded four at a time.
     /// - What fills the buffer is submitted before the tensor is first computed.
     /// - Nothing writes to the buffer, maps or destroys it while the tensor, or anything that is still to be computed
     ///   of it, exists. Results that were computed ([`Tensor::eval`]) need it no more once that work is submitted: what

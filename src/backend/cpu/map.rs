@@ -14,7 +14,7 @@ use crate::graph::expr::{Check, Expr};
 
 /// Positions evaluated at a time: a dozen arrays of this many numbers stay in a core's own cache, and what is decided
 /// once a block is small beside them.
-pub(crate) const BLOCK: usize = 8192;
+const BLOCK: usize = 8192;
 
 /// Positions at a time of what is copied in runs: all that is worked out for it are a few numbers a row, and what is
 /// decided once a block is the more of it the shorter rows are.

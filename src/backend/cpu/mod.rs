@@ -226,13 +226,6 @@ impl CpuBackend {
     }
 }
 
-/// Whether the step is worth more than one core. Plans with such steps are run by one of the threads that share the
-/// work, which saves two changes of thread for each pass over memory, and costs them once.
-fn is_shared(step: &Step) -> bool {
-    let of = |n: &Node| n.extent().capacity() as usize > 4 * map::BLOCK;
-    step.outputs().into_iter().any(of) || step.reads.iter().any(of)
-}
-
 /// Fails if the condition was found not to hold.
 fn settled(s: &Status) -> Result<()> {
     let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
@@ -276,9 +269,10 @@ impl Backend for CpuBackend {
         Ok(StepCost { dispatches: 1, scratch_bytes: 0 })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
-        let steps = plan(nodes, self.plan_limits()).steps;
-        let run = || steps.iter().try_for_each(|step| self.run(step));
-        if steps.iter().any(is_shared) { rayon::scope(|_| run()) } else { run() }
+        for step in plan(nodes, self.plan_limits()).steps {
+            self.run(&step)?;
+        }
+        Ok(())
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         self.evaluate(nodes)?;

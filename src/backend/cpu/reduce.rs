@@ -86,8 +86,8 @@ fn live(inputs: &Inputs, r: &RowResult) -> usize {
 /// Keys whose floats are the results: the key of no float, and what there is instead.
 type Floats = (i32, f32);
 
-/// Whether each of the `numbers` of reduced values is a key, and the result its float. These are stored at once: where
-/// rows are short, a map over them takes half as long as reducing does.
+/// Nothing unless each of the `numbers` of reduced values is a key, and the result its float. Floats are then stored at
+/// once: where rows are short, a map over the keys takes half as long as reducing does.
 fn floats(inputs: &Inputs, r: &RowResult, numbers: usize) -> Option<Floats> {
     let finish = r.finish.as_ref()?;
     let (key, [Scalar::I32(none), Scalar::F32(empty)]) = order_key::unkeyed(&finish.value)? else { return None };

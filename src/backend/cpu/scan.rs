@@ -19,6 +19,13 @@ const BLOCK: usize = 8192;
 pub fn exclusive_sum(n: usize, values: impl Fn(usize, &mut [u32]) + Sync, out: &mut [u32]) -> u64 {
     assert!(out.len() > n, "an exclusive sum has one entry more than its input");
     let (head, tail) = out.split_at_mut(n);
+    let total = if n > BLOCK { rayon::scope(|_| sum_blocks(head, &values)) } else { sum_blocks(head, &values) };
+    tail.fill(total as u32);
+    total
+}
+
+/// The sums of all values; returns the total. On a thread of the pool, it stays there between its two passes.
+fn sum_blocks(head: &mut [u32], values: &(impl Fn(usize, &mut [u32]) + Sync)) -> u64 {
     let mut starts: Vec<u64> = (head.par_chunks_mut(BLOCK).enumerate())
         .map(|(k, block)| {
             values(k * BLOCK, block);
@@ -36,7 +43,6 @@ pub fn exclusive_sum(n: usize, values: impl Fn(usize, &mut [u32]) + Sync, out: &
             *slot = slot.wrapping_add(start as u32);
         }
     });
-    tail.fill(total as u32);
     total
 }
 

@@ -8,6 +8,7 @@ use super::codegen::{Module, storage_type, value_type, vector_type};
 use super::launch::{Lowered, live};
 use super::runtime::Checks;
 use crate::dtype::DType;
+use crate::graph::cost::{CHEAP, work};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
@@ -33,8 +34,8 @@ fn tile(step: &Step, capacity: u32) -> u32 {
 }
 
 /// Whether four elements of the map are computed at once: all that it reads are arrays of at most 32 bits an element at
-/// its own position, and they end with a vector. It is computed at a few positions behind the last one, where no
-/// condition need hold.
+/// the position of what is computed, and they end with a vector. It is computed at up to three positions behind the
+/// last one, where no condition need hold.
 pub(super) fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
     let is_word = |dtype: DType| dtype.size() <= 4;
     let is_tuned = step.limits.tuning.map_width == 4;
@@ -55,7 +56,8 @@ pub(super) fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capa
     if let Some(live) = live {
         for_each_expr(live, &mut |e| counts |= e.node().is_some_and(|n| arrays.contains(n)));
     }
-    flat && !counts && step.fetches().is_none()
+    // Drivers make four of each operation, where a loop has one.
+    flat && !counts && step.fetches().is_none() && work(value, None) <= CHEAP
 }
 
 /// A map into `out`, or a condition, whose output functions the module has already.
@@ -104,15 +106,15 @@ pub(super) fn lower_vectors(
     m.push(&format!("const MAP_TILE = {tile}u;"));
     let g = m.finish(&[VECTOR_MAP], ty, Some(vector_type(value.dtype())), &[]);
     let mut launch = g.launch(label, "main", [capacity, 0, 0, 0, 0, 0, 0, 0], capacity.div_ceil(tile), 1);
-    // Of the last vector, too, all is within the buffers.
     launch.checks = checks(value, extent.live(), capacity);
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
 
 /// The checks that the kernel of a map takes, by what it computes and how it counts.
 fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> Checks {
-    // SAFETY: the loops of the templates go MAP_TILE / 256 rounds. Those of the functions that expressions call end: a
-    // search halves what is left to look through, and a remainder or a power has fewer bits to go in each round.
+    // SAFETY: the loops of the templates go MAP_TILE / 256 rounds, or a quarter of them. Those of the functions that
+    // expressions call end: a search halves what is left to look through, and a remainder or a power has fewer bits to
+    // go in each round.
     let checks = unsafe { Checks::ALL.without_loops() };
     // The count is worked out as if at position 0.
     if !are_proven(value, capacity) || count.is_some_and(|e| !are_proven(e, 1)) {
@@ -122,6 +124,8 @@ fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> Checks {
     // clamp the count. The row that `row_map` gives an element is one of the splits' rows, whatever the splits hold, as
     // that of a search is. The output has an element for each position below the capacity; where a condition is the
     // output, a slot of the status block, whose numbers are parameters, as all others of that block are. `tile_rows` is
-    // indexed by what is below 2.
+    // indexed by what is below 2. `vector_map` stores and loads vectors that begin below the capacity: where an index
+    // that is the position is proven, the array is no shorter, and its storage goes on to 16 bytes, since the pool's
+    // buffers do and other arrays are asked (`ends_with_a_vector`); no vector is larger.
     unsafe { checks.without_bounds() }
 }

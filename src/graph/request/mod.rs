@@ -6,7 +6,7 @@
 //! arrays:
 //!
 //! - of an array that is stored, or was when the walk came by: dtype and capacity, whether its count is known, whether
-//!   it has conditions, and for splits the class of their longest row;
+//!   it has conditions, whether its storage ends with a vector, and for splits the class of their longest row;
 //! - of an array that is to be computed: its recipe with every expression, sizes and numbers included, its extent, its
 //!   conditions with what they tell the user, and the operation that recorded it;
 //! - which of them are the same array, by their numbers.

@@ -184,8 +184,9 @@ impl<'a> Module<'a> {
             .expect("a string takes text");
     }
 
-    /// Adds `fn name(q)` that gives the expression's values at the four positions from `4 q` on, as they are stored. All
-    /// that it loads is at its own position, and no other function of the kernel reads these arrays.
+    /// Adds `fn name(q)` that gives the expression's values at the four positions from `4 q` on, as they are stored.
+    /// All that it loads is at its own position, and no other function of the kernel reads these arrays. It loads them
+    /// outside of the branches that ask for them: an array that ends before the positions do needs bounds checks.
     pub(crate) fn vector_function(&mut self, name: &str, e: &Expr) {
         let mut arrays: Vec<Node> = Vec::new();
         for_each_expr(e, &mut |e| arrays.extend(e.node().filter(|n| !arrays.contains(n)).cloned()));

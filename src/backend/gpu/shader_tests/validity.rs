@@ -121,9 +121,16 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
                     2 => ("2 u32".into(), 8),
                     _ => (format!("4 {}", one.0), 16),
                 };
-                // A map of vectors may count its elements by a word of an array.
-                let stores_vectors = launch.label.starts_with("vector_map");
-                let is_four = stores_vectors && (matches!(binding, Binding::Output(_)) || stride != 4);
+                let is_four = launch.label.starts_with("vector_map")
+                    && match (binding, &step.recipe) {
+                        // It may count its elements by other arrays.
+                        (Binding::Read(n), Recipe::Map { value, .. }) => {
+                            let mut loads = false;
+                            for_each_expr(value, &mut |e| loads |= e.node() == Some(n));
+                            loads
+                        }
+                        _ => true,
+                    };
                 let want = if is_four { four } else { one };
                 assert_eq!((element, stride as usize), want, "{name}: {:?}", g.name);
             }
