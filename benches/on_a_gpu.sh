@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All that is to be known of a machine's GPU, by one command: that results are right on it, what it gives at the most, what
+# What there is to know of a machine's GPU, by one command: that results are right on it, what it gives at the most, what
 # the engine takes of that, and other libraries beside it.
 #
 #   benches/on_a_gpu.sh                          everything, on the first adapter
@@ -28,7 +28,8 @@ mkdir -p "$out"
 cargo build --release --quiet
 bench=target/release/ragged-bench
 sizes=(4194304 16777216 67108864 268435456) # 2^22 to 2^28
-rival_size=16777216
+rival_sizes=(16777216 268435456)
+sweep_size=67108864
 tune_size=67108864
 repeat=20
 if ! probed="$("$bench" --only workloads --op sum --dist empty --values 64 --repeat 1 --device "$device")"; then
@@ -40,7 +41,8 @@ if grep -q 'software adapter' <<<"$probed"; then
         exit 1
     fi
     sizes=(16384 65536)
-    rival_size=16384
+    rival_sizes=(16384)
+    sweep_size=16384
     tune_size=16384
     repeat=2
 fi
@@ -60,8 +62,10 @@ part() {
 
 tests() {
     # Kernels as they are by default, and with every check; each also compares them with the CPU.
-    part tests cargo test --release --test conformance --test numerics --test rows --test fuzz --test counts --test windows \
-        --test tuning --test chains --test chains_of_rows --test faults --test threads --test interop --test batches -- --nocapture
+    part tests cargo test --release --lib --test conformance --test numerics --test rows --test fuzz --test counts --test windows \
+        --test tuning --test chains --test chains_of_rows --test faults --test threads --test interop --test batches \
+        --test products --test narrow --test core_limits --test segments --test reads --test pipeline_cache --test indexing \
+        --test moments --test embeddings --test properties -- --nocapture
     part tests-checked env RAGGED_CHECKED_SHADERS=1 cargo test --release --test conformance -- --nocapture
 }
 
@@ -80,15 +84,22 @@ workloads() {
         part "workloads-$values" "$bench" --only workloads --device "$device" --values "$values" --repeat "$repeat" \
             --json "$out/workloads-$values.json"
     done
+    # By mean row length and skew, for the report's heat map; and the main job, from text to embeddings.
+    rm -f "$out/sweep.json"
+    part sweep "$bench" --only workloads --sweep --device "$device" --values "$sweep_size" --repeat 5 --json "$out/sweep.json"
+    part text "$bench" --only text --device "$device"
 }
 
 rivals() {
-    rm -f "$out/rivals.json"
-    rm -f benches/rivals/target/rivals.json
-    part rivals benches/rivals/run --values "$rival_size" --device "$device"
-    if [[ -f benches/rivals/target/rivals.json ]]; then
-        cp benches/rivals/target/rivals.json "$out/rivals.json"
-    fi
+    rm -f "$out"/rivals*
+    for values in "${rival_sizes[@]}"; do
+        rm -f benches/rivals/target/rivals.json
+        part "rivals-$values" benches/rivals/run --values "$values" --device "$device"
+        # The last size stands in the report.
+        if [[ -f benches/rivals/target/rivals.json ]]; then
+            cp benches/rivals/target/rivals.json "$out/rivals.json"
+        fi
+    done
 }
 
 # field NAME: the first value of a key of the adapter's sheet.
@@ -136,8 +147,13 @@ results() {
         printf 'The column `of copy` is the share of a copy of as many values through the same API.\n\n'
         mapfile -t tables < <(find "$out" -name 'workloads-*.txt' | sort -V)
         blocks "${tables[@]+"${tables[@]}"}"
+        printf '## Row lengths and skews\n\n'
+        blocks "$out/sweep.txt"
+        printf '## From text to embeddings\n\n'
+        blocks "$out/text.txt"
         printf '## Rivals\n\n'
-        blocks "$out/rivals.txt"
+        mapfile -t tables < <(find "$out" -name 'rivals-*.txt' | sort -V)
+        blocks "${tables[@]+"${tables[@]}"}"
         printf '## Tests\n\n'
         blocks "$out/tests.txt" "$out/tests-checked.txt"
     } >"$target.md"
@@ -159,9 +175,11 @@ results() {
         printf '}\n'
     } >"$target.json"
     mapfile -t measured < <(find "$out" -name 'workloads-*.json' | sort -V)
-    if [[ -s $out/rivals.json ]]; then
-        measured+=("$out/rivals.json")
-    fi
+    for json in "$out/sweep.json" "$out/rivals.json"; do
+        if [[ -s $json ]]; then
+            measured+=("$json")
+        fi
+    done
     if ((${#measured[@]})); then
         "$bench" report "${measured[@]}" -o "$out/report.html"
     fi

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use ragged::{Device, HostTensor, HostValues, Stats, Tensor};
+use ragged::{Device, Error, HostTensor, HostValues, Stats, Tensor};
 
 use crate::args::Args;
 use crate::failures::Failures;
@@ -85,7 +85,7 @@ pub fn run(
     Ok(all)
 }
 
-/// Measures the workloads on one device, until one fails.
+/// Measures the workloads on one device, until one fails. What is too large for the device is said, and left out.
 fn measure_all(
     device: &Device,
     args: &Args,
@@ -107,7 +107,15 @@ fn measure_all(
         for (workload, least_bytes) in workloads.iter().zip(least) {
             bar.set_message(format!("{} {dist} {}", device.name(), workload.name));
             let measured = measure(device, || (workload.record)(&inputs), args.repeat);
-            let measured = measured.with_context(context).with_context(|| workload.name)?;
+            let measured = match measured.with_context(context).with_context(|| workload.name) {
+                Ok(measured) => measured,
+                Err(e) if is_too_large(&e) => {
+                    bar.suspend(|| eprintln!("left out: {e:#}"));
+                    bar.inc(1);
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
             records.push(Record {
                 peer: if device.is_cpu() { "ragged-cpu" } else { "ragged-gpu" },
                 device: device.name().to_owned(),
@@ -130,6 +138,11 @@ fn measure_all(
         }
     }
     Ok(())
+}
+
+/// Whether a limit of the device is all that is wrong: the largest buffer, say, which padded rows pass first.
+fn is_too_large(e: &anyhow::Error) -> bool {
+    matches!(e.downcast_ref(), Some(Error::Limit { .. }))
 }
 
 /// What one workload took.
@@ -197,6 +210,15 @@ fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_too_large_is_told_from_what_fails() {
+        let whose = "an adapter".to_owned();
+        let limit = Error::Limit { what: "pad".into(), requested: 9, unit: "bytes", limit: 8, whose };
+        let with_context = |e: Error| anyhow::Error::new(e).context("256 values").context("to_padded");
+        assert!(is_too_large(&with_context(limit)));
+        assert!(!is_too_large(&with_context(Error::Argument { op: "pad", what: "no".into() })));
+    }
 
     #[test]
     fn the_median_is_in_the_middle() {
