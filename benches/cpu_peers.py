@@ -183,8 +183,9 @@ def ragged(binary, dist, values):
 
 
 def measure(binary, dist, values, rounds, peers):
-    """The rounds of each library and operation, in milliseconds, and the least bytes of each operation."""
+    """The rounds of each library and operation, in milliseconds; the least bytes of each operation; and what failed."""
     w, todo, times, least = gpu_python.Rows(gpu_python.of_distribution(dist, values), values), {}, {}, {}
+    failed = {}
     for peer in peers:
         for name, op in PEERS[peer](w).items():
             try:
@@ -192,13 +193,14 @@ def measure(binary, dist, values, rounds, peers):
                 todo[peer, name] = op
             except Exception as e:
                 print(f"{dist} {name}: {peer} failed: {type(e).__name__}: {str(e)[:80]}", file=sys.stderr)
+                failed.setdefault((peer, dist, type(e).__name__), []).append(name)
     for _ in range(rounds):
         for name, (ms, bytes) in ragged(binary, dist, values).items():
             times.setdefault(("ragged", name), []).append(ms)
             least[name] = bytes
         for key, op in todo.items():
             times.setdefault(key, []).append(once(op))
-    return times, least
+    return times, least, failed
 
 
 def geometric_mean(numbers):
@@ -237,10 +239,11 @@ def main():
         except ImportError as e:
             print(f"{peer} is left out: {e}", file=sys.stderr)
 
-    ratios, own, skew = {}, {}, {}
+    ratios, own, skew, failed = {}, {}, {}, {}
     loads = [os.getloadavg()[0]]
     for dist in DISTRIBUTIONS:
-        times, least = measure(binary, dist, a.values, a.rounds, peers)
+        times, least, not_done = measure(binary, dist, a.values, a.rounds, peers)
+        failed.update(not_done)
         for (peer, name), ms in times.items():
             if peer == "ragged":
                 own[name, dist] = min(ms)
@@ -278,6 +281,8 @@ def main():
         print(f"## {peer}\n")
         rows = [[n, *(cell(ratios[n, d, peer]) if (n, d, peer) in ratios else "–" for d in DISTRIBUTIONS)] for n in names]
         table(["", *DISTRIBUTIONS], [row for row in rows if set(row[1:]) != {"–"}])
+        for (_, dist, error), of in ((key, of) for key, of in failed.items() if key[0] == peer):
+            print(f"Failed at {dist} rows with {error}: {', '.join(of)}.\n")
     print("## ragged alone\n")
     print("Milliseconds, and the time a byte of the least that must move, the slowest distribution by the fastest.\n")
     rows = []
