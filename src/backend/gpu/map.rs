@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::bounds::are_proven;
-use super::codegen::{Module, storage_type, value_type, vector_type};
+use super::codegen::{Generated, Module, storage_type, value_type, vector_type};
 use super::launch::{Lowered, live};
 use super::runtime::Checks;
 use crate::dtype::DType;
@@ -70,8 +70,7 @@ pub(super) fn lower(
     label: &dyn Fn(&str) -> Arc<str>,
 ) -> Lowered {
     let is_assert = matches!(step.recipe, Recipe::Assert { .. });
-    let extent = count.map_or_else(|| Extent::known(capacity), |e| Extent::bounded(capacity, e.clone()));
-    live(&mut m, "live", &extent);
+    let extent = counted(&mut m, count, capacity);
     m.value_function("value", value);
     let out = (!is_assert).then(|| storage_type(value.dtype()));
     let ty = value_type(value.dtype());
@@ -85,9 +84,7 @@ pub(super) fn lower(
         }
         None => (m.finish(&[MAP], ty, out, &[]), [capacity, 0, 0, 0, 0, 0, 0, 0], "map"),
     };
-    let mut launch = g.launch(&label(stem), "main", head, capacity.div_ceil(tile), 1);
-    launch.checks = checks(value, extent.live(), capacity);
-    Lowered { launches: vec![launch], ..Lowered::default() }
+    launched(&g, &label(stem), head, tile, value, &extent)
 }
 
 /// A map that [takes vectors](takes_vectors).
@@ -99,13 +96,25 @@ pub(super) fn lower_vectors(
     capacity: u32,
     label: &Arc<str>,
 ) -> Lowered {
-    let extent = count.map_or_else(|| Extent::known(capacity), |e| Extent::bounded(capacity, e.clone()));
-    live(&mut m, "live", &extent);
+    let extent = counted(&mut m, count, capacity);
     m.vector_function("values", value);
     let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
     m.push(&format!("const MAP_TILE = {tile}u;"));
     let g = m.finish(&[VECTOR_MAP], ty, Some(vector_type(value.dtype())), &[]);
-    let mut launch = g.launch(label, "main", [capacity, 0, 0, 0, 0, 0, 0, 0], capacity.div_ceil(tile), 1);
+    launched(&g, label, [capacity, 0, 0, 0, 0, 0, 0, 0], tile, value, &extent)
+}
+
+/// The elements of a map, and the function `live` of how many there are.
+fn counted(m: &mut Module<'_>, count: Option<&Expr>, capacity: u32) -> Extent {
+    let extent = count.map_or_else(|| Extent::known(capacity), |e| Extent::bounded(capacity, e.clone()));
+    live(m, "live", &extent);
+    extent
+}
+
+/// The one launch of a map, a workgroup a tile.
+fn launched(g: &Generated, label: &Arc<str>, head: [u32; 8], tile: u32, value: &Expr, extent: &Extent) -> Lowered {
+    let capacity = extent.capacity();
+    let mut launch = g.launch(label, "main", head, capacity.div_ceil(tile), 1);
     launch.checks = checks(value, extent.live(), capacity);
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
