@@ -151,6 +151,33 @@ fn a_row_comes_back_without_the_rest() {
 }
 
 #[test]
+fn a_read_brings_back_what_the_host_lacks() {
+    let _turn = turn();
+    for (label, device) in common::gpus() {
+        let spent = |what: &str, x: Result<Tensor>, dispatches: u64, bytes: u64| {
+            let x = x.expect("recorded");
+            let before = device.stats();
+            x.to_host().expect("reads");
+            let spent = device.stats() - before;
+            let got = (spent.dispatches, spent.bytes_read_back, spent.waits);
+            assert_eq!(got, (dispatches, bytes, 1), "{label} {what}");
+        };
+        let host = ragged(vec![splits(1000)], &[], ints);
+        let values = 4 * host.values.len() as u64;
+        let x = host.to_device(&device).expect("uploads");
+        spent("splits from the host", x.add(&x), 1, values);
+        spent("rows of one length", x.reduce_sum(1, true).and_then(|y| y.add(1)), 1, 4 * 1000);
+        spent("a dense tensor", x.reduce_max(1, false), 1, 4 * 1000);
+        // With them how many values there are, and whether the sums that they are made of fit.
+        let ends = 4 * 1001 + 12;
+        spent("splits from the device", x.slice(s![.., 1..]), 2, ends + values);
+        let words = ragged(vec![splits(9)], &[], strings).to_device(&device).expect("uploads");
+        let HostValues::Str(all) = words.to_host().expect("reads").values else { panic!("strings") };
+        spent("strings as they came", Ok(words), 0, all.iter().map(Vec::len).sum::<usize>() as u64);
+    }
+}
+
+#[test]
 fn a_check_reads_no_element() {
     let _turn = turn();
     for (label, device) in common::devices() {

@@ -10,9 +10,9 @@ use super::{FromNested, HostTensor, HostValues, Nested, RaggedTensor, Tensor, Va
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Result;
-use crate::graph::backend::{Part, Wait};
-use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::backend::{BackendRef, Part, Wait};
+use crate::graph::extent::{Count, Extent};
+use crate::graph::node::Rows;
 use crate::shape::RowPartition;
 
 /// The u32 numbers that a read gave.
@@ -25,40 +25,79 @@ pub(super) fn strings(splits: &[u32], bytes: &[u8]) -> HostValues {
     HostValues::Str(splits.windows(2).map(|w| bytes[w[0] as usize..w[1] as usize].to_vec()).collect())
 }
 
+/// The arrays that a read brings back, in their order, as they come.
+type Arrays<'a> = &'a mut dyn Iterator<Item = Vec<u8>>;
+
+fn next(arrays: Arrays<'_>) -> Vec<u8> {
+    arrays.next().expect("bug: a read gives what was asked for")
+}
+
+/// A size, where only the device knows it.
+fn size_part(size: &Extent, backend: &BackendRef) -> Option<Part> {
+    match size.count(backend) {
+        Count::Known(_) => None,
+        Count::At(node, at, _) => Some(Part::of(node, at..at + 1)),
+    }
+}
+
+/// The size whose [`size_part`] comes next.
+fn size_of(size: &Extent, read: Arrays<'_>) -> u32 {
+    let live = || words(&next(read))[0].min(size.capacity());
+    size.as_known().unwrap_or_else(live)
+}
+
+/// What the host lacks to tell where the rows begin.
+fn splits_part(p: &RowPartition, backend: &BackendRef) -> Option<Part> {
+    match p.rows() {
+        _ if p.host_splits().is_some() => None,
+        Rows::Splits(node) => Some(Part::whole(node.clone())),
+        Rows::Uniform(_) => size_part(p.nrows_extent(), backend),
+    }
+}
+
+/// The splits whose [`splits_part`] comes next.
+fn splits_of(p: &RowPartition, read: Arrays<'_>) -> Vec<u32> {
+    match (p.host_splits(), p.rows()) {
+        (Some(splits), _) => splits.to_vec(),
+        (None, Rows::Splits(_)) => words(&next(read)),
+        // Fits: the partition has as many values.
+        (None, Rows::Uniform(len)) => (0..=size_of(p.nrows_extent(), read)).map(|row| row * len).collect(),
+    }
+}
+
 impl Tensor {
     async fn read(&self, wait: Wait) -> Result<HostTensor> {
-        let parts = self.read_nodes()?.into_iter().map(Part::whole).collect();
-        let mut read = self.backend().read_parts(parts, wait).await?.into_iter();
+        let mut read = self.backend().read_parts(self.read_parts(), wait).await?.into_iter();
         Ok(self.of_bytes(&mut read))
     }
 
-    /// What is read of the tensor, in order.
-    pub(super) fn read_nodes(&self) -> Result<Vec<Node>> {
+    /// What is read of the tensor, in order: what the host does not know.
+    pub(super) fn read_parts(&self) -> Vec<Part> {
         let backend = self.backend();
-        let mut nodes = Vec::new();
-        for p in self.partitions() {
-            nodes.push(p.splits_node(backend)?);
+        let mut parts: Vec<Part> = self.partitions().iter().filter_map(|p| splits_part(p, backend)).collect();
+        // The size itself: with an inner dimension of 0 there is no value to count.
+        parts.extend(self.outer().and_then(|outer| size_part(outer, backend)));
+        match self.values_ref() {
+            Values::Numbers(numbers) => parts.push(Part::whole(numbers.clone())),
+            Values::Strings { strings, bytes } => {
+                parts.extend(splits_part(strings, backend));
+                parts.push(Part::whole(bytes.clone()));
+            }
         }
-        if let Some(outer) = self.outer() {
-            // The size itself: with an inner dimension of 0 there is no value to count.
-            nodes.push(Node::map(backend, "read", Extent::known(1), outer.expr(), &[]));
-        }
-        nodes.extend(self.values_ref().nodes(backend)?);
-        Ok(nodes)
+        parts
     }
 
-    /// The tensor whose [`read_nodes`](Self::read_nodes) hold these bytes, which come next.
-    pub(super) fn of_bytes(&self, read: &mut impl Iterator<Item = Vec<u8>>) -> HostTensor {
-        let mut next = || read.next().expect("bug: a read gives what was asked for");
-        let nested_row_splits: Vec<Vec<u32>> = self.partitions().iter().map(|_| words(&next())).collect();
-        let mut inner_shape = Vec::new();
-        if self.outer().is_some() {
-            inner_shape.push(words(&next())[0] as usize);
-        }
-        inner_shape.extend(self.inner().iter().map(|&d| d as usize));
+    /// The tensor whose [`read_parts`](Self::read_parts) hold these bytes, which come next.
+    pub(super) fn of_bytes(&self, read: Arrays<'_>) -> HostTensor {
+        let nested_row_splits = self.partitions().iter().map(|p| splits_of(p, read)).collect();
+        let outer = self.outer().map(|outer| size_of(outer, read) as usize);
+        let inner_shape = outer.into_iter().chain(self.inner().iter().map(|&d| d as usize)).collect();
         let values = match self.values_ref() {
-            Values::Numbers(n) => HostValues::from_bytes(n.dtype(), &next()),
-            Values::Strings { .. } => strings(&words(&next()), &next()),
+            Values::Numbers(n) => HostValues::from_bytes(n.dtype(), &next(read)),
+            Values::Strings { strings: partition, .. } => {
+                let splits = splits_of(partition, read);
+                strings(&splits, &next(read))
+            }
         };
         let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_row_length).collect();
         HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values }

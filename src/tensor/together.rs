@@ -6,7 +6,7 @@ use super::{HostTensor, Tensor};
 use crate::device::Device;
 use crate::error::Result;
 use crate::explain::Explain;
-use crate::graph::backend::{BackendRef, Part, Wait};
+use crate::graph::backend::{BackendRef, Wait};
 use crate::graph::node::Node;
 
 /// The device of all, and the nodes that they are made of; none without tensors.
@@ -102,7 +102,7 @@ async fn read(tensors: Vec<Tensor>, wait: Wait) -> Result<Vec<HostTensor>> {
     let Some((backend, _)) = nodes_of("to_host", &all)? else { return Ok(Vec::new()) };
     let mut parts = Vec::new();
     for t in &tensors {
-        parts.extend(t.read_nodes()?.into_iter().map(Part::whole));
+        parts.extend(t.read_parts());
     }
     let mut read = backend.read_parts(parts, wait).await?.into_iter();
     Ok(tensors.iter().map(|t| t.of_bytes(&mut read)).collect())
