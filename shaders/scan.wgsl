@@ -8,14 +8,18 @@
 //          needs no forward progress guarantee. Up to 2047 elements, `small` does it all in one dispatch.
 //          The capacity + 1 entries of `out` are scanned as so many elements, those from live() on being zero: the
 //          total and the entries that repeat it need no special case.
-// Traffic  2 reads and 1 write of 4 bytes an element; at sizes that fit the L2 cache the second read is free.
+// Traffic  2 reads and 1 write of 4 bytes an element; at sizes that fit the L2 cache the second read is free. Where an
+//          element takes more than 8 bytes to work out, `upsweep` leaves it in `out` (KEEPS), and `downsweep` reads it
+//          there: 2 writes and 1 read of 4 bytes besides what the element takes, once.
 // Limits   capacity < 2^32 - 2^12. Sums wrap; that the total does not fit 32 bits is noted (see `tiles`).
 // Source   Blelloch 1990; Merrill and Grimshaw 2009. The scan in a tile is thread-serial over 8 elements, which are
 //          transposed through workgroup memory so that loads and stores coalesce.
 //
 // Uses       lib/workgroup_scan.wgsl
 // Generated  fn live() -> u32           how many elements there are, at most the capacity; may read a buffer
-//            fn load(i: u32) -> u32     element i < live(), asked for twice; may read `out` (the scan works in place)
+//            fn load(i: u32) -> u32     element i < live(), asked for twice, or once if KEEPS; may read `out` (the
+//                                       scan works in place)
+//            const KEEPS: bool          whether elements are left in `out` from `upsweep` to `downsweep`
 // Buffers    out: array<u32>            capacity + 1 words
 //            tiles: array<u32>          2 * tile_count() + 1 words: the sums of the tiles (in the end: of all tiles
 //                                       before), whether a tile's sum overflowed, whether the total did (0 or 1)
@@ -45,6 +49,17 @@ fn place(i: u32) -> u32 {
 fn element(i: u32, count: u32) -> u32 {
     if (i < count) {
         return load(i);
+    }
+    return 0u;
+}
+
+/// The element once more: as it was left, if it was.
+fn element_again(i: u32, count: u32) -> u32 {
+    if (!KEEPS) {
+        return element(i, count);
+    }
+    if (i < count) {
+        return out[i];
     }
     return 0u;
 }
@@ -86,13 +101,8 @@ fn any_overflow(t: u32, flag: bool) -> bool {
     return atomicLoad(&overflow) != 0u;
 }
 
-/// Scans one tile of the input into `out`, starting from `base`. Barriers: call it in uniform control flow.
+/// Scans the staged tile into `out`, starting from `base`. Barriers: call it in uniform control flow.
 fn scan_tile(t: u32, tile: u32, base: u32) -> bool {
-    let count = min(live(), capacity());
-    for (var k = 0u; k < ITEMS; k++) {
-        let i = k * 256u + t;
-        stage[place(i)] = element(tile * TILE + i, count);
-    }
     let wrapped = scan_stage(t, base);
     for (var k = 0u; k < ITEMS; k++) {
         let i = k * 256u + t;
@@ -117,7 +127,11 @@ fn upsweep(
     var sum = 0u;
     var wrapped = false;
     for (var k = 0u; k < ITEMS; k++) {
-        let x = element(tile * TILE + k * 256u + t, count);
+        let i = tile * TILE + k * 256u + t;
+        let x = element(i, count);
+        if (KEEPS && i < count) {
+            out[i] = x;
+        }
         sum += x;
         wrapped = wrapped || sum < x;
     }
@@ -172,12 +186,22 @@ fn downsweep(
     if (tile >= tile_count()) {
         return; // uniform: the workgroup's id and a parameter
     }
+    let count = min(live(), capacity());
+    for (var k = 0u; k < ITEMS; k++) {
+        let i = k * 256u + t;
+        stage[place(i)] = element_again(tile * TILE + i, count);
+    }
     scan_tile(t, tile, tiles[tile]);
 }
 
 /// All of it, for a capacity below 2048.
 @compute @workgroup_size(256)
 fn small(@builtin(local_invocation_index) t: u32) {
+    let count = min(live(), capacity());
+    for (var k = 0u; k < ITEMS; k++) {
+        let i = k * 256u + t;
+        stage[place(i)] = element(i, count);
+    }
     let wrapped = any_overflow(t, scan_tile(t, 0u, 0u));
     if (t == 0u) {
         tiles[2] = u32(wrapped);

@@ -10,6 +10,9 @@ use std::ops::Sub;
 pub struct Stats {
     /// Kernels that were started.
     pub dispatches: u64,
+    /// Bytes that these kernels read plus wrote, as [`Explain::bytes`](crate::Explain::bytes) counts them: at
+    /// capacities.
+    pub bytes_moved: u64,
     /// Command buffers given to the device, those that only flush uploads included.
     pub submissions: u64,
     /// Times that a caller was blocked until the device had finished something it wanted to read.
@@ -55,6 +58,7 @@ impl Sub for Stats {
     fn sub(self, earlier: Self) -> Self {
         Self {
             dispatches: self.dispatches.saturating_sub(earlier.dispatches),
+            bytes_moved: self.bytes_moved.saturating_sub(earlier.bytes_moved),
             submissions: self.submissions.saturating_sub(earlier.submissions),
             waits: self.waits.saturating_sub(earlier.waits),
             throttles: self.throttles.saturating_sub(earlier.throttles),

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::{Mutex, MutexGuard};
+
 use common::naive::{self, Rows};
 use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, s};
 
@@ -31,14 +33,38 @@ struct Cost {
     ratio: u64,
 }
 
-/// Asserts what the chain costs for 2^20 values in rows of up to 2^10, and returns its kernels.
+/// Waits until no other test of this binary works on a device, so that its counts tell whose work it was.
+fn turn() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Asserts what the chain costs for 2^20 values in rows of up to 2^10: explained, and run. Nothing waits before the
+/// read, and a second run makes nothing new.
 #[track_caller]
 fn costs(what: &str, record: impl Fn(&Device) -> Result<Tensor>, cost: &Cost) {
     for (label, device) in common::gpus() {
-        let explained: Explain = record(&device).and_then(|t| t.explain()).expect("recorded");
+        let before = device.stats();
+        let tensor = record(&device).expect("recorded");
+        let asked = device.stats() - before;
+        assert_eq!((asked.dispatches, asked.waits), (0, 0), "{label} {what}: {asked:?}");
+        let explained: Explain = tensor.explain().expect("explained");
         let ratio = (explained.bytes() * 100).div_ceil(explained.least_bytes);
         println!("{label} {what}: {} dispatches, x {ratio}\n{explained}", explained.dispatches());
         assert_eq!((explained.dispatches(), ratio), (cost.dispatches, cost.ratio), "{label} {what}: {explained}");
+        let ran = |tensor: &Tensor| {
+            let before = device.stats();
+            tensor.to_host().expect("computed");
+            device.stats() - before
+        };
+        let first = ran(&tensor);
+        assert_eq!((first.dispatches, first.bytes_moved), (cost.dispatches, explained.bytes()), "{label} {what}");
+        assert_eq!((first.waits, first.submissions, explained.waits), (1, 1, 1), "{label} {what}: {first:?}");
+        drop(tensor);
+        let second = ran(&record(&device).expect("recorded"));
+        assert_eq!((second.waits, second.submissions), (1, 1), "{label} {what}: {second:?}");
+        let made = (second.plans, second.pipelines_compiled, second.pool_misses);
+        assert_eq!(made, (0, 0, 0), "{label} {what}: {second:?}");
     }
 }
 
@@ -98,6 +124,7 @@ fn smoothing(lengths: &[usize]) -> (Rows<f32>, Vec<f32>, Rows<f32>) {
 
 #[test]
 fn neighbours_weighted_and_joined_to_other_rows_are_averaged_in_one_pass() {
+    let _turn = turn();
     let (x, w, y) = smoothing(&lengths());
     let got = same_everywhere("smoothed", |device| smoothed(device, &x, &w, &y));
     let pairs = |row: &Vec<f32>, w: f32| row.windows(2).map(|v| v[0] * w + v[1]).collect();
@@ -122,6 +149,7 @@ fn by_count(device: &Device, x: &Rows<f32>) -> Result<(Tensor, Tensor)> {
 
 #[test]
 fn rows_are_thinned_counted_and_ordered_by_their_counts() {
+    let _turn = turn();
     let x = Noise(2).rows(&lengths());
     let got = same_everywhere("by count", |device| {
         let (kept, order) = by_count(device, &x)?;
@@ -190,6 +218,7 @@ impl Documents {
 
 #[test]
 fn words_are_pooled_to_lines_and_lines_to_documents() {
+    let _turn = turn();
     let documents = Documents::new(&lengths());
     let got = same_everywhere("pooled", |device| documents.pooled(device));
     let table = Documents::table();

@@ -7,7 +7,7 @@ use super::digest::{DigestMap, DigestSet};
 use super::expr::{Check, Expr, ExprKind};
 
 /// The expression without the conditions in it.
-pub(super) fn unconditional(e: &Expr) -> Expr {
+pub(crate) fn unconditional(e: &Expr) -> Expr {
     fn go(e: &Expr, memo: &mut DigestMap<Expr>) -> Expr {
         if !e.has_conditions() {
             return e.clone();

@@ -1,6 +1,6 @@
 //! Sizes: known on the host, or a bound on the host with a count on the device.
 
-use super::backend::BackendRef;
+use super::backend::{BackendRef, Part, Wait};
 use super::expr::{Expr, ExprKind};
 use super::node::Node;
 use crate::error::{Error, Result};
@@ -130,6 +130,14 @@ pub(crate) fn read_u32(backend: &BackendRef, op: &'static str, e: Expr) -> Resul
 
 /// A number on the device that stands on conditions, read now: one wait.
 pub(crate) fn read_u32_if(backend: &BackendRef, op: &'static str, e: Expr, asserts: &[Node]) -> Result<u32> {
-    let node = Node::map(backend, op, Extent::known(1), e, asserts);
-    Ok(bytemuck::pod_read_unaligned(&backend.read(&[node])?[0]))
+    let part = match e.kind() {
+        // An element of an array is read where it lies.
+        ExprKind::Load(node, at) if asserts.is_empty() && at.as_u32().is_some() => {
+            let at = at.as_u32().unwrap_or(0);
+            Part::of(node.clone(), at..at + 1)
+        }
+        _ => Part::whole(Node::map(backend, op, Extent::known(1), e, asserts)),
+    };
+    let read = pollster::block_on(backend.read_parts(vec![part], Wait::Blocking))?;
+    Ok(bytemuck::pod_read_unaligned(&read[0]))
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod backend;
 mod bindings;
-mod conditions;
+pub(crate) mod conditions;
 mod convert;
 pub(crate) mod cost;
 pub(crate) mod digest;

@@ -18,11 +18,21 @@ use super::walk::for_each_expr;
 /// Tables up to this size count once, however often they are read.
 const CACHED_TABLE: u64 = 4 << 20;
 
+/// Bytes of a length, and of a split.
+const WORD: u64 = 4;
+
 /// Bytes that one step moves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Traffic {
     pub(crate) read: u64,
     pub(crate) written: u64,
+}
+
+impl Traffic {
+    /// Both ways.
+    pub(crate) fn total(self) -> u64 {
+        self.read + self.written
+    }
 }
 
 /// The main expression of the recipe with how many positions it is evaluated at.
@@ -146,12 +156,25 @@ pub(crate) fn least_of(step: &Step) -> u64 {
     bytes
 }
 
+/// Whether a scan leaves its elements in its output from one pass to the next: where working one out twice reads more
+/// than storing and reading it once more does. A scan that goes by windows reads its elements only.
+pub(crate) fn keeps_elements(step: &Step) -> bool {
+    let Recipe::Scan { count, .. } = &step.recipe else { return false };
+    let mut read = 0;
+    loads(step, &mut |_, _, bytes| read += bytes);
+    !step.is_oversized() && read > 2 * WORD * u64::from(count.capacity())
+}
+
 /// What the step moves. A scan or a sort evaluates its expression twice; a sort of rows once, where they are short.
 pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let mut read = 0;
     loads(step, &mut |_, _, bytes| read += bytes);
     let written = step.outputs().iter().map(|n| n.bytes()).sum::<u64>();
     match &step.recipe {
+        Recipe::Scan { count, .. } if keeps_elements(step) => {
+            let kept = WORD * u64::from(count.capacity());
+            Traffic { read: read + kept + scratch_bytes, written: written + kept + scratch_bytes }
+        }
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
         Recipe::RowScan { .. } => {
             // Scratch of more than one element is there for rows of several blocks: their results are written twice,

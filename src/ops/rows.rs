@@ -1,6 +1,7 @@
 //! Taking rows: the rearrangement that slices, gathers, concatenations and tiles are made of.
 
 use crate::error::Result;
+use crate::graph::conditions::unconditional;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -23,7 +24,9 @@ impl Tensor {
         let backend = self.backend();
         let mut count = count;
         // As a node of its own, the index may be stored if many levels read it.
-        let mut from = Node::map(backend, op, count.clone(), row, asserts);
+        let mut from = Node::map(backend, op, count.clone(), row.clone(), asserts);
+        // The same without its conditions, for what stands on splits that were made of all of it.
+        let mut bare = Node::map(backend, op, count.clone(), unconditional(&row), asserts);
         let mut partitions = Vec::with_capacity(self.ragged_rank());
         for p in self.partitions() {
             let at = Expr::load(&from, Expr::index());
@@ -36,7 +39,14 @@ impl Tensor {
             };
             let (row, offset) = (taken.row_of(Expr::index()), taken.offset_of(Expr::index()));
             count = taken.nvals_extent().clone();
-            from = Node::map(backend, op, count.clone(), p.within(Expr::load(&from, row), offset), &[]);
+            let below = |from: &Node| {
+                let position = p.within(Expr::load(from, row.clone()), offset.clone());
+                Node::map(backend, op, count.clone(), position, &[])
+            };
+            (from, bare) = match p.uniform_row_length() {
+                Some(_) => (below(&from), below(&bare)),
+                None => (below(&bare), below(&bare)),
+            };
             partitions.push(taken);
         }
         let width = self.width();

@@ -54,7 +54,7 @@ impl GpuBackend {
         let run = || {
             let recorded = self.record(nodes)?;
             let scopes = self.runtime.submit_profiled(&recorded.commands)?;
-            recorded.publish();
+            recorded.publish(&self.runtime);
             Ok(scopes)
         };
         run().map_err(|e| self.runtime.blame(e))
@@ -119,7 +119,7 @@ impl Backend for GpuBackend {
             if !recorded.commands.is_empty() {
                 self.runtime.submit(&recorded.commands)?;
             }
-            recorded.publish();
+            recorded.publish(&self.runtime);
             Ok(())
         };
         run().map_err(|e| self.runtime.blame(e))
@@ -128,7 +128,7 @@ impl Backend for GpuBackend {
         let run = || {
             let recorded = self.record(nodes)?;
             let ms = self.runtime.submit_timed(&recorded.commands)?;
-            recorded.publish();
+            recorded.publish(&self.runtime);
             self.runtime.wait()?;
             Ok(ms)
         };

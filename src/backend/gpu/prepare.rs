@@ -13,6 +13,7 @@ use crate::graph::digest::Digest;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{Plan, Step};
 use crate::graph::request::Request;
+use crate::graph::traffic::traffic;
 
 impl GpuBackend {
     /// Compiles a plan of the request. All sizes are looked at; nothing is allocated.
@@ -27,6 +28,7 @@ impl GpuBackend {
             outputs.iter().try_for_each(|array| self.check_bytes(op, array.bytes))?;
             let lowered = lower(step, out.slots)?;
             lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
+            out.moves += traffic(step, lowered.scratch.iter().sum()).total();
             // Where the plan finds an array.
             let mut source = |n: &Node| match made.iter().position(|made| *made == n.digest()) {
                 Some(k) => Source::Made(k),

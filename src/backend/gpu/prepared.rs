@@ -26,6 +26,8 @@ pub(super) struct Prepared {
     /// Bytes of the buffers that it takes: the block of conditions, if there are any, then outputs and scratch step by
     /// step.
     pub(super) buffers: Vec<u64>,
+    /// Bytes that its kernels read plus write, at capacities.
+    pub(super) moves: u64,
     /// The ids of those that it took the last time. Taken again where they lie unused, they need no new bind groups.
     pub(super) last: Mutex<Vec<u64>>,
 }

@@ -66,7 +66,7 @@ impl GpuBackend {
         }
         let buffers: Vec<Buffer> = parts.iter().map(|p| recorded.buffer(&p.node)).collect();
         let pending = self.runtime.start_read(&recorded.commands, &reads)?;
-        recorded.publish();
+        recorded.publish(&self.runtime);
         let mut read = self.finish(pending, wait).await?.into_iter();
         let mut next = || read.next().ok_or_else(|| lost_read(&self.name));
         for s in &outcomes {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::backend::GpuBackend;
 use super::prepared::{Bound, BufferBinding, Prepared, Source};
-use super::runtime::{Buffer, BufferSlice, Command, Dispatch};
+use super::runtime::{Buffer, BufferSlice, Command, Dispatch, Runtime};
 use crate::error::Result;
 use crate::graph::backend::{Backend, Status};
 use crate::graph::digest::DigestMap;
@@ -37,6 +37,8 @@ impl StatusBlock {
 pub(super) struct Recorded {
     pub(super) commands: Vec<Command>,
     results: DigestMap<(Node, Stored)>,
+    /// Bytes that the kernels read plus write.
+    moves: u64,
 }
 
 impl Recorded {
@@ -52,7 +54,8 @@ impl Recorded {
     }
 
     /// Hands the results to their nodes: after submission, so that no other thread can submit a reader first.
-    pub(super) fn publish(self) {
+    pub(super) fn publish(self, runtime: &Runtime) {
+        runtime.counters().moved(self.moves);
         for (node, stored) in self.results.into_values() {
             node.set_stored(stored);
         }
@@ -90,7 +93,7 @@ impl GpuBackend {
         let mut buffers = self.runtime.buffers(&plan.buffers, &mut last)?.into_iter();
         plan.took_buffers(last);
         let mut take = |n: usize| -> Vec<Buffer> { buffers.by_ref().take(n).collect() };
-        let mut out = Recorded::default();
+        let mut out = Recorded { moves: plan.moves, ..Recorded::default() };
         let status = take(usize::from(plan.slots > 0)).pop().map(|buffer| {
             out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
             Arc::new(StatusBlock { buffer, is_flag: false })

@@ -118,6 +118,7 @@ fn sum_longs(step: &Step, first_slot: u32, label: &Arc<str>, n: u32) -> Vec<Laun
     let mut m = Module::empty(step, first_slot);
     m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
     m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
+    m.push(scan::ASKS_TWICE);
     let scratch = [("out", "array<u32>", Binding::Scratch(LONGS)), ("tiles", "array<u32>", Binding::Scratch(TILES))];
     scan::launches(&m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch), label, stretches(n))
 }
@@ -182,6 +183,7 @@ fn sum_digits(step: &Step, first_slot: u32, label: &Arc<str>, n: u32) -> Vec<Lau
     let total = m.number(Scalar::U32(stretches(n)));
     m.push(&format!("fn live() -> u32 {{\n    return ((longs[{total}] + 2047u) >> 11u) << 8u;\n}}"));
     m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
+    m.push(scan::ASKS_TWICE);
     let scratch = [
         ("out", "array<u32>", Binding::Scratch(DIGITS)),
         ("tiles", "array<u32>", Binding::Scratch(TILES)),

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::plan::Step;
+use crate::graph::traffic::keeps_elements;
 
 /// Elements a workgroup scans.
 pub const TILE: u32 = 2048;
@@ -30,6 +31,11 @@ pub const fn is_small(capacity: u32) -> bool {
     capacity < TILE
 }
 
+/// Elements are left in the output between the passes.
+const KEEPS: &str = "const KEEPS = true;";
+/// Elements are asked for in both passes.
+pub(super) const ASKS_TWICE: &str = "const KEEPS = false;";
+
 pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
 
 /// Lowers [`Recipe::Scan`](crate::graph::node::Recipe::Scan).
@@ -38,6 +44,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, count: &Extent, 
     live(&mut m, "live", count);
     m.value_function("value", value);
     m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
+    m.push(if keeps_elements(step) { KEEPS } else { ASKS_TWICE });
     let tiles = ("tiles", "array<u32>", Binding::Scratch(0));
     let g = m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some("u32"), &[tiles]);
     within(step, count.capacity(), MAX_CAPACITY, "a scan")?;

@@ -96,6 +96,7 @@ pub(super) fn lower(
         let mut m = Module::empty(step, first_slot);
         m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
         m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
+        m.push(scan::ASKS_TWICE);
         let scan_scratch =
             [("out", "array<u32>", Binding::Scratch(digits_at)), ("tiles", "array<u32>", Binding::Scratch(tiles_at))];
         let sums = m.finish(&[scan::SCAN, WORKGROUP_SCAN], "u32", None, &scan_scratch);

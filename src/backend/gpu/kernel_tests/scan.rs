@@ -4,7 +4,20 @@ use super::harness::{Mode, gpu, source};
 use super::rows::Random;
 use crate::backend::{cpu, gpu as host};
 
-fn text(load: &str) -> String {
+/// Where a scan finds its elements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Elements {
+    /// In an array of their own, by both passes.
+    Apart,
+    /// In an array of their own, from which the first pass copies them into the output.
+    Kept,
+    /// In the output.
+    InPlace,
+}
+
+fn text(elements: Elements) -> String {
+    let load = if elements == Elements::InPlace { "out[i]" } else { "values[i]" };
+    let keeps = elements == Elements::Kept;
     source(
         concat!(
             include_str!("../../../../shaders/scan.wgsl"),
@@ -12,21 +25,25 @@ fn text(load: &str) -> String {
         ),
         "u32",
         &[("values", "u32"), ("out", "u32"), ("tiles", "u32"), ("size", "u32")],
-        &format!("fn live() -> u32 {{ return size[0]; }}\nfn load(i: u32) -> u32 {{ return {load}; }}"),
+        &format!(
+            "fn live() -> u32 {{ return size[0]; }}\n\
+             fn load(i: u32) -> u32 {{ return {load}; }}\n\
+             const KEEPS = {keeps};"
+        ),
     )
 }
 
 /// The sums and the overflow word.
-fn run(mode: Mode, values: &[u32], capacity: u32, small: bool, in_place: bool) -> (Vec<u32>, u32) {
+fn run(mode: Mode, values: &[u32], capacity: u32, small: bool, elements: Elements) -> (Vec<u32>, u32) {
     let gpu = gpu();
     let mut padded = values.to_vec();
     padded.resize(capacity as usize + 1, 0xa5a5_a5a5);
     let input = gpu.upload(values);
-    let out = if in_place { gpu.upload(&padded) } else { gpu.junk::<u32>(capacity as usize + 1) };
+    let out = if elements == Elements::InPlace { gpu.upload(&padded) } else { gpu.junk::<u32>(capacity as usize + 1) };
     let scratch = host::scan::scratch_len(capacity) as usize;
     let tiles = gpu.junk::<u32>(scratch);
     let size = gpu.upload(&[values.len() as u32]);
-    let text = text(if in_place { "out[i]" } else { "values[i]" });
+    let text = text(elements);
     let kernel = gpu.kernel(&text, mode, [capacity, 0, 0, 0, 0, 0, 0, 0], &[&input, &out, &tiles, &size]);
     if small {
         assert!(host::scan::is_small(capacity));
@@ -43,12 +60,12 @@ fn check(mode: Mode, values: &[u32], capacity: u32) {
     let mut expected = vec![0; capacity as usize + 1];
     let some = |start: usize, out: &mut [u32]| out.copy_from_slice(&values[start..start + out.len()]);
     let overflow = cpu::scan::exclusive_sum(values.len(), some, &mut expected) > u64::from(u32::MAX);
-    let variants = [(false, false), (false, true), (true, false), (true, true)];
-    for (small, in_place) in variants.into_iter().filter(|v| !v.0 || host::scan::is_small(capacity)) {
-        let (sums, flag) = run(mode, values, capacity, small, in_place);
+    let variants = [Elements::Apart, Elements::Kept, Elements::InPlace].map(|e| [(false, e), (true, e)]);
+    for (small, elements) in variants.into_iter().flatten().filter(|v| !v.0 || host::scan::is_small(capacity)) {
+        let (sums, flag) = run(mode, values, capacity, small, elements);
         let first = sums.iter().zip(&expected).position(|(a, b)| a != b);
-        assert!(first.is_none(), "{} of {capacity}, {small} {in_place} {mode:?}: entry {first:?}", values.len());
-        assert_eq!(flag != 0, overflow, "{} of {capacity}, {small} {in_place} {mode:?}", values.len());
+        assert!(first.is_none(), "{} of {capacity}, {small} {elements:?} {mode:?}: entry {first:?}", values.len());
+        assert_eq!(flag != 0, overflow, "{} of {capacity}, {small} {elements:?} {mode:?}", values.len());
     }
 }
 

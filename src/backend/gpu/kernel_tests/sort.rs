@@ -33,7 +33,7 @@ fn run(mode: Mode, keys: &[u32], capacity: u32, key_bits: u32) -> Vec<u32> {
         SCAN,
         "u32",
         &[("out", "u32"), ("tiles", "u32")],
-        "fn live() -> u32 { return capacity(); } fn load(i: u32) -> u32 { return out[i]; }",
+        "fn live() -> u32 { return capacity(); } fn load(i: u32) -> u32 { return out[i]; } const KEEPS = false;",
     );
     let scan = gpu.kernel(&scan, mode, [counts, 0, 0, 0, 0, 0, 0, 0], &[&digits, &sums]);
     let (x, y) = host::fold_grid(host::scan::tiles(counts));

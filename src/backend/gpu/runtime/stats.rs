@@ -8,6 +8,7 @@ use crate::stats::Stats;
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(super) dispatches: AtomicU64,
+    pub(super) bytes_moved: AtomicU64,
     pub(super) submissions: AtomicU64,
     pub(super) waits: AtomicU64,
     pub(super) throttles: AtomicU64,
@@ -43,9 +44,15 @@ impl Counters {
         Self::add(&self.plans, 1);
     }
 
+    /// Counts what kernels of a submission read plus write.
+    pub(crate) fn moved(&self, bytes: u64) {
+        Self::add(&self.bytes_moved, bytes);
+    }
+
     pub(super) fn snapshot(&self) -> Stats {
         Stats {
             dispatches: self.dispatches.load(Relaxed),
+            bytes_moved: self.bytes_moved.load(Relaxed),
             submissions: self.submissions.load(Relaxed),
             waits: self.waits.load(Relaxed),
             throttles: self.throttles.load(Relaxed),
