@@ -19,7 +19,8 @@
 //
 // Generated  const EDGE_BITS, SLAB_BITS: u32        a tile is 1 << EDGE_BITS results wide (16, 32, 64), a slab is
 //                                                   1 << SLAB_BITS terms deep
-//            fn splits_at(i: u32) -> u32            i <= batches: the first tile of batch i; sorted
+//            fn splits_at(i: u32) -> u32            i <= batches: the first tile of batch i; sorted. Of some batches
+//                                                   of many, the first may have tiles before it
 //            fn rows_of(g: u32, row: u32) -> u32, terms_of, columns_of         sizes in batch g; `row` is not used
 //            fn left_start(g: u32, row: u32) -> u32, right_start, out_start    where its matrices begin
 //            fn load_left(i: u32, row: u32) -> Elem, load_right                by flat position
@@ -78,7 +79,7 @@ fn main(
     @builtin(local_invocation_index) t: u32,
 ) {
     let tile = wid.x + wid.y * groups.x;
-    if (tile >= min(splits_at(p.head[0].x), p.head[0].y)) {
+    if (tile < splits_at(0u) || tile >= min(splits_at(p.head[0].x), p.head[0].y)) {
         return; // uniform: the tile and the number of tiles are the same for the whole workgroup
     }
     if (t == 0u) {

@@ -160,8 +160,7 @@ fn eight_bindings_are_enough_for_a_hundred_windows() {
     let Some(device) = smallest(8192) else { return };
     let (sorts, others): (Vec<Op>, Vec<Op>) =
         OPS.iter().partition(|(what, _)| what.contains("sort") || *what == "unique");
-    // A product finds the batch of a tile by a search: one that has many batches binds what it searches at once, or is
-    // refused.
+    // The products of the long rows are hundreds of megabytes: products have tests of their own.
     let others: Vec<Op> = others.into_iter().filter(|(what, _)| *what != "products").collect();
     let mut wrong = wrong(&device, &others, &[("f32", repeated(24, floats)), ("i16", repeated(24, shorts))]);
     wrong.extend(self::wrong(&device, &sorts, &[("f32", repeated(6, floats))]));
@@ -239,6 +238,46 @@ fn products_of_matrices_of_many_heights() {
     }
 }
 
+/// So many small matrices that what a kernel is told of them takes more windows than there are: it is told of some at a
+/// time. Some are of one size, others of many, and some are empty.
+#[test]
+fn products_of_hundreds_of_matrices() {
+    let Some(device) = smallest(8192) else { return };
+    const MATRICES: u32 = 2050;
+    let rows_of = |seed: u32| (0..MATRICES).map(|b| scrambled(b + seed) % 3).collect::<Vec<u32>>();
+    // Matrices of those heights, and of one width or of such widths.
+    let matrices = |heights: &[u32], width: usize, on: &Device| {
+        let splits = common::random::splits(heights);
+        let rows = splits[heights.len()] as usize;
+        let values = (0..(rows * width) as u32).map(|k| scrambled(k) as f32 / 1e6 - 16.0).collect();
+        let inner_shape = if width == 1 { vec![rows] } else { vec![rows, width] };
+        let (nested_row_splits, uniform_row_lengths) = (vec![splits], vec![None]);
+        let host = HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values: HostValues::F32(values) };
+        host.to_device(on).expect("valid")
+    };
+    let dense = |rows: u32, columns: u32, on: &Device| {
+        let shape = [MATRICES, rows, columns].map(|n| n as usize);
+        let values = (0..MATRICES * rows * columns).map(|k| scrambled(k) as f32 / 1e6 - 16.0).collect();
+        HostTensor::dense(&shape, HostValues::F32(values)).to_device(on).expect("valid")
+    };
+    type Product<'a> = (&'a str, &'a dyn Fn(&Device) -> Result<Tensor>);
+    let products: [Product<'_>; 3] = [
+        ("of many heights, by ones of one size", &|on| {
+            matrices(&rows_of(0), 2, on).matmul(&dense(2, 1, on), false, false)
+        }),
+        ("of many heights, by their transposes", &|on| {
+            let a = matrices(&rows_of(3), 2, on);
+            a.matmul(&matrices(&rows_of(9), 2, on), false, true)
+        }),
+        ("of one size", &|on| dense(1, 2, on).matmul(&dense(1, 2, on), false, true)),
+    ];
+    for (what, product) in products {
+        let product = |on: &Device| outcome(&product(on).and_then(|t| t.to_host()), bits);
+        let (want, got) = (product(&Device::cpu()), product(&device));
+        assert!(want == got, "{what}: {got:.300}\n    not {want:.300}");
+    }
+}
+
 /// More than 128 MiB an array, which is all that a binding of Mesa's software adapter holds.
 #[test]
 fn arrays_of_hundreds_of_megabytes() {
@@ -269,6 +308,50 @@ fn arrays_of_hundreds_of_megabytes() {
         let kept = x.boolean_mask(&x.greater(0).expect("recorded")).and_then(|t| t.flat_values()?.to_host());
         let kept = kept.expect("computes").values;
         assert!(kept == HostValues::I32(values.iter().copied().filter(|&v| v > 0).collect()), "{name}: kept");
+    }
+}
+
+/// Every kernel on more than 128 MiB an array, against the CPU. Rows are sorted where they lie: a sort of all takes
+/// software minutes.
+#[test]
+fn every_kernel_takes_hundreds_of_megabytes() {
+    const LEN: u32 = 34_000_000;
+    let lengths: Vec<u32> = (0..LEN / 1000).map(|r| if r % 2 == 0 { 1995 } else { 5 }).collect();
+    let splits = common::random::splits(&lengths);
+    let numbers = (0..LEN).map(|k| (scrambled(k) >> 3) as f32 / 1024.0 - 1000.0).collect();
+    let (nested_row_splits, uniform_row_lengths) = (vec![splits], vec![None]);
+    let host = HostTensor {
+        nested_row_splits,
+        uniform_row_lengths,
+        inner_shape: vec![LEN as usize],
+        values: HostValues::F32(numbers),
+    };
+    let ops: &[Op] = &[
+        ("running sums", |x| x.cumsum(1, false, false)),
+        ("sorted", |x| x.sort(1, false)),
+        ("joined", |x| Tensor::concat(&[x, &x.reduce_max(1, true)?], 1)),
+        ("softmax", |x| x.softmax(1)),
+        ("padded", |x| x.to_tensor(1f32, Some(&[None, Some(1000)]))),
+        ("elements by numbers", |x| x.flat_values()?.gather(&indices(x, 9_000_000, LEN)?, Some(0), 0)),
+        ("rows by numbers", |x| x.gather(&indices(x, 40_000, LEN / 1000)?, Some(0), 0)),
+        ("products", |x| {
+            let columns = HostTensor::dense(&[8, 2], HostValues::F32((0..16).map(|k| k as f32).collect()));
+            x.flat_values()?.reshape([i64::from(LEN) / 8, 8])?.matmul(&columns.to_device(&x.device())?, false, false)
+        }),
+    ];
+    let strings: Vec<Vec<u8>> = (0..1_400_000u32).map(|k| vec![k as u8; 100 + k as usize % 3]).collect();
+    let strings = HostTensor::dense(&[strings.len()], HostValues::Str(strings));
+    let cpu = Device::cpu();
+    for (name, device) in common::gpus() {
+        let (here, there) = (host.to_device(&cpu).expect("fits"), host.to_device(&device).expect("uploads"));
+        for (what, op) in ops {
+            let [want, got] = [&here, &there].map(|x| op(x).and_then(|t| t.to_host()).expect("computes"));
+            assert!(want.nested_row_splits == got.nested_row_splits, "{name}: rows of {what}");
+            assert!(common::naive::bits(&want.values) == common::naive::bits(&got.values), "{name}: {what}");
+        }
+        let hashes = [&cpu, &device].map(|on| strings.to_device(on).and_then(|x| x.fingerprint64()?.to_host()));
+        let [want, got] = hashes.map(|hashes| hashes.expect("computes").values);
+        assert!(want == got, "{name}: hashes");
     }
 }
 

@@ -166,11 +166,16 @@ impl Plain<'_> {
         position.mul(each.clone()).add(Expr::index().rem(each))
     }
 
-    /// A product of two arrays, with what it is told of each batch in one other.
+    /// A product of two arrays, with what it is told of each batch in one other, and where its tiles begin: so that it
+    /// can be given some batches at a time, as if there were no others.
     fn product(&mut self, p: Product) -> Product {
         let batches = self.count(&p.batches);
         let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
         let told = self.side_by_side(&all, batches.capacity());
+        let tiles = match all.iter().any(Expr::has_index) {
+            true => Rows::Splits(self.splits(&p.tiles, &p.batches)),
+            false => p.tiles.clone(),
+        };
         let numbers = |k: usize| told[k].clone();
         let (sizes, starts) = ([0, 1, 2].map(numbers), [3, 4, 5].map(numbers));
         let mut operand = |k: usize| {
@@ -184,21 +189,23 @@ impl Plain<'_> {
             let left = left.clone();
             operands[1] = self.copied(&operands[1], &left, p.capacities[1]);
         }
-        Product { batches, sizes, starts, operands, ..p }
+        Product { batches, sizes, starts, operands, tiles, ..p }
     }
 
-    /// The same numbers, u32 each, those that read arrays in one, beside one another for each of so many positions.
+    /// The same numbers, u32 each, those that differ from position to position in one array, beside one another for each
+    /// of so many positions.
     fn side_by_side(&mut self, all: &[Expr], positions: u32) -> Vec<Expr> {
-        let reading: Vec<&Expr> = all.iter().filter(|e| e.reads()).collect();
-        let width = reading.len() as u32;
+        let differs = |e: &Expr| e.reads() || e.has_index();
+        let differing: Vec<&Expr> = all.iter().filter(|e| differs(e)).collect();
+        let width = differing.len() as u32;
         let Some(numbers) = positions.checked_mul(width).filter(|&n| n > 0) else { return all.to_vec() };
         let (at, which) = (Expr::index().div(Expr::u32(width)), Expr::index().rem(Expr::u32(width)));
         let one_of = |rest: Expr, (k, e): (u32, &&Expr)| which.clone().eq(Expr::u32(k)).select(e.at(&at), rest);
-        let value = (0..).zip(&reading).fold(Expr::u32(0), one_of);
+        let value = (0..).zip(&differing).fold(Expr::u32(0), one_of);
         let value = self.plain(&value, numbers);
         let array = self.stored(&value, numbers);
         let mut next = 0..;
-        let placed = |e: &Expr| match e.reads() {
+        let placed = |e: &Expr| match differs(e) {
             false => e.clone(),
             true => array.at(&Expr::index().mul(Expr::u32(width)).add(Expr::u32(next.next().unwrap_or(0)))),
         };

@@ -55,7 +55,7 @@ pub(super) fn needs(step: &Step, launch: &Launch, elements: &[u64]) -> Option<Ve
             let block = row_scan::block_len(*inner as usize);
             Some(walked(step, launch, (b, element), splits, (*inner, block), |values| values(&step.out)))
         }
-        Recipe::Product(p) => multiplied(launch, b, p),
+        Recipe::Product(p) => multiplied(step, launch, b, p),
         Recipe::Hash { rows: Rows::Splits(splits), byte, .. } if reads_apart(byte, splits) => {
             Some(hashed(step, b, splits))
         }
@@ -170,15 +170,28 @@ fn walked(
     }
 }
 
-/// Of a product: first every sum is set to nothing, then products are added in the order of both operands.
-fn multiplied(launch: &Launch, b: &Binding, p: &Product) -> Option<Need> {
+/// Of a product: first every sum is set to nothing, then products are added in the order of both operands. What it is
+/// told of its batches is bound whole where that leaves room for the matrices.
+fn multiplied(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<Need> {
     let operand = |k: usize| match p.operands[k].kind() {
         ExprKind::Load(n, at) if at.is_index() => Some(n),
         _ => None,
     };
     let (left, right) = operand(0).zip(operand(1)).filter(|(l, r)| l != r)?;
+    let is_told = |n: &Node| n != left && n != right;
+    let windows = |b: &Binding| match b {
+        Binding::Read(n) if is_told(n) => n.bytes().div_ceil(step.limits.window_bytes()),
+        _ => 1,
+    };
+    let is_told_at_once = launch.bindings.iter().map(windows).sum::<u64>() <= step.limits.bindings.into();
     Some(match b {
-        Binding::Read(n) if n != left && n != right => Need::Start(u64::MAX),
+        Binding::Read(n) if is_told(n) && is_told_at_once => Need::Start(u64::MAX),
+        Binding::Read(n) if is_told(n) => match &p.tiles {
+            Rows::Splits(tiles) if n == tiles => Need::Rows { bytes: 4, more: 4 },
+            Rows::Splits(_) => Need::Rows { bytes: n.bytes() / u64::from(p.batches.capacity().max(1)), more: 0 },
+            // Not what the planner leaves.
+            Rows::Uniform(_) => return None,
+        },
         Binding::Read(_) if launch.params[TERMS_END] == 0 => Need::Nothing,
         Binding::Read(n) => Need::Any { axis: if n == right { 1 } else { 2 }, fetched: Fetched::Latest },
         Binding::Output(_) => Need::Any { axis: 0, fetched: Fetched::Never },

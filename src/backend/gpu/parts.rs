@@ -7,7 +7,7 @@
 //!   the host knows, those of a walk over rows too, once their cost is the position alone (`alpha` is 0);
 //! - *rows*: a walk over rows goes over some of them at a time, as if there were no others: it is given their splits
 //!   and their results, and every other tile finds nothing to do. A row is in one such group, and a block of it starts
-//!   in one tile;
+//!   in one tile. A product goes over its batches so;
 //! - *groups of windows* of arrays that are reached at computed positions. What is stored elsewhere is left out, and so
 //!   is what would be made of something that was not there. Every element is stored by the dispatch that has what it
 //!   takes. Searches for a row go by groups in order: a later group that has a row further on overwrites what an
@@ -151,10 +151,15 @@ impl Cut {
             turns: 1,
             groups: [1; AXES],
         };
+        let anywhere = cut.arrays.iter().filter(|a| matches!(a.need, Need::Any { .. })).count() as u64;
+        let mut left = left;
         if by_rows {
             cut.rows = u64::from(launch.params[0]);
-            cut.spread_rows(left)?;
-        } else if let Some(each) = left.checked_div(open) {
+            cut.spread_rows(if anywhere == 0 { left } else { left * (open - anywhere) / open })?;
+            let is_of_rows = |a: &&Array| matches!(a.need, Need::Rows { .. });
+            left -= cut.arrays.iter().filter(is_of_rows).map(|a| a.windows).sum::<u64>();
+        }
+        if let Some(each) = left.checked_div(anywhere) {
             cut.spread_windows(each)?;
         }
         cut.spread_tiles()?;
