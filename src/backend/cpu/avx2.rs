@@ -1,4 +1,4 @@
-//! Sums and extremes of rows of f32, one column, eight lanes at a time in AVX2: the order of `row_reduce`.
+//! Sums, products and extremes of rows of f32, one column, eight lanes at a time in AVX2: the order of `row_reduce`.
 //!
 //! Where rows are short, what costs most is that the ends of loops over them are guessed wrong. Here a row is taken in
 //! 32 lanes, and what lies behind its last value is masked; no branch depends on a length from 1 to 31. Compilers make
@@ -81,19 +81,19 @@ fn eight_rows<M: Wide>(values: &[f32], starts: &[usize; TOGETHER + 1]) -> Option
         folded[k] = combine::<M>(combine::<M>(a, c), combine::<M>(b, d));
     }
     let of_lanes = eight_trees::<M>(folded);
-    if M::OP != Op::Sum {
+    if !M::OP.is_ordered() {
         return Some(bytemuck::cast(of_lanes));
     }
     // Both orders are worked out, as for one row.
-    let mut in_order = zero();
+    let mut in_order = identity::<M>();
     for values in turned(front) {
-        in_order = _mm256_add_ps(in_order, values);
+        in_order = combine::<M>(in_order, values);
     }
     for values in turned(next) {
-        in_order = _mm256_add_ps(in_order, values);
+        in_order = combine::<M>(in_order, values);
     }
     let is_long = _mm256_cmpgt_epi32(bytemuck::cast(lens.map(|len| len as i32)), _mm256_set1_epi32(SHORT as i32));
-    let of_lanes = _mm256_add_ps(of_lanes, zero());
+    let of_lanes = combine::<M>(of_lanes, identity::<M>());
     Some(bytemuck::cast(_mm256_blendv_ps(in_order, of_lanes, _mm256_castsi256_ps(is_long))))
 }
 
@@ -170,12 +170,15 @@ pub(super) fn block<M: Wide>(values: &[f32]) -> u32 {
 fn row<M: Wide>(values: &[f32], len: usize) -> u32 {
     let lanes = lanes::<M>(values, len);
     let of_lanes = tree::<M>(lanes);
-    if M::OP != Op::Sum {
+    if !M::OP.is_ordered() {
         return of_lanes;
     }
     // Both orders are worked out: which one it is, is a guess as well.
     let first: [f32; SHORT] = bytemuck::cast([lanes[0], lanes[1]]);
-    let in_order = first.into_iter().fold(0.0, |so_far, x| so_far + x);
+    let in_order = match M::OP {
+        Op::Product => first.into_iter().fold(1.0, |so_far, x| so_far * x),
+        _ => first.into_iter().fold(0.0, |so_far, x| so_far + x),
+    };
     std::hint::select_unpredictable(len <= SHORT, in_order.to_bits(), of_lanes)
 }
 
@@ -217,7 +220,7 @@ fn tree<M: Wide>([a, b, c, d]: [__m256; LANES / 8]) -> u32 {
     let two = combine::<M>(four, _mm256_permute_ps::<0b1110>(four));
     let one = combine::<M>(two, _mm256_permute_ps::<0b01>(two));
     // A fold from 0 never gives -0; lanes without one do, if they are -0 all.
-    let one = if M::OP == Op::Sum { combine::<M>(one, identity::<M>()) } else { one };
+    let one = if M::OP.is_ordered() { combine::<M>(one, identity::<M>()) } else { one };
     _mm_cvtsi128_si32(_mm256_castsi256_si128(_mm256_castps_si256(one))) as u32
 }
 
@@ -226,6 +229,7 @@ fn tree<M: Wide>([a, b, c, d]: [__m256; LANES / 8]) -> u32 {
 fn identity<M: Wide>() -> __m256 {
     match M::OP {
         Op::Sum => _mm256_setzero_ps(),
+        Op::Product => _mm256_set1_ps(1.0),
         Op::Greatest => _mm256_castsi256_ps(_mm256_set1_epi32(i32::MIN)),
         Op::Least => _mm256_castsi256_ps(_mm256_set1_epi32(i32::MAX)),
     }
@@ -237,7 +241,7 @@ fn identity<M: Wide>() -> __m256 {
 fn lift<M: Wide>(values: [f32; 8]) -> __m256 {
     let x: __m256 = bytemuck::cast(values);
     let nan = match M::OP {
-        Op::Sum => return x,
+        Op::Sum | Op::Product => return x,
         Op::Greatest => i32::MAX,
         Op::Least => i32::MIN,
     };
@@ -254,6 +258,7 @@ fn combine<M: Wide>(a: __m256, b: __m256) -> __m256 {
     let (x, y) = (_mm256_castps_si256(a), _mm256_castps_si256(b));
     match M::OP {
         Op::Sum => _mm256_add_ps(a, b),
+        Op::Product => _mm256_mul_ps(a, b),
         Op::Greatest => _mm256_castsi256_ps(_mm256_max_epi32(x, y)),
         Op::Least => _mm256_castsi256_ps(_mm256_min_epi32(x, y)),
     }

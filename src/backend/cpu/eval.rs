@@ -29,6 +29,7 @@ use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
+use crate::graph::walk::for_each_expr;
 
 /// What the expressions of a step read, and where their conditions report.
 #[derive(Clone)]
@@ -68,6 +69,16 @@ impl Inputs {
 
 /// Branches up to this cost are computed at every lane and blended.
 const BLEND_COST: u32 = 6;
+
+/// What an expression costs at each position of a block: the row of each is found in one walk.
+fn cost_in_a_block(e: &Expr) -> u32 {
+    let mut cost = 0u32;
+    for_each_expr(e, &mut |e| {
+        let own = if matches!(e.kind(), ExprKind::RowOf(..)) { 1 } else { e.own_cost() };
+        cost = cost.saturating_add(own);
+    });
+    cost
+}
 
 /// An operation of a program; its operands are given by their places.
 pub(super) enum Op<'a> {
@@ -131,7 +142,7 @@ impl<'a> Program<'a> {
                     let key = at(key);
                     return self.push(e, Op::Float(none_and_empty, key), known);
                 }
-                let cheap = |e: &Expr| e.cost() <= BLEND_COST && !e.has_conditions();
+                let cheap = |e: &Expr| cost_in_a_block(e) <= BLEND_COST && !e.has_conditions();
                 Op::Select([at(c), at(a), at(b)], cheap(a) && cheap(b))
             }
             ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),

@@ -6,6 +6,7 @@
 
 use super::accumulate::{Float, Monoid};
 use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
+use super::short_rows::{ROWS, Row, TOGETHER, columns, rows_by_length};
 use super::simd::{self, Loop};
 
 /// The greatest value and the sum of the exponentials relative to it.
@@ -233,17 +234,8 @@ struct RowsOfExps<'a, F: Float, S> {
     out: &'a mut [Exps<F>],
 }
 
-/// Rows up to this long are taken together, each in a lane.
-const TOGETHER: usize = LANES;
-
-/// How many of these.
-const ROWS: usize = 16;
-
 /// Longer rows whose lanes are merged together.
 const TREES: usize = 8;
-
-/// A row of at least one value: its number, where it starts, and its length.
-type Row = (usize, usize, usize);
 
 impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
     type Output = ();
@@ -275,51 +267,6 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
             reduce_row(&values[from..from + len], 1, OfExps, &mut out[row..=row]);
         }
     }
-}
-
-/// The rows that have values. Those which are taken together are in the order of their lengths, so that they end
-/// together; after them come those of one block, and those of several.
-#[inline(always)]
-fn rows_by_length(start: impl Fn(usize) -> usize, rows: usize) -> Vec<Row> {
-    let class = |len: usize| if len <= TOGETHER { len } else { TOGETHER + 1 + usize::from(len > block_len(1)) };
-    let mut places = [0; TOGETHER + 3];
-    let mut from = start(0);
-    for k in 1..=rows {
-        let to = start(k);
-        places[class(to - from)] += 1;
-        from = to;
-    }
-    places[0] = 0;
-    let mut total = 0;
-    for place in &mut places {
-        total += std::mem::replace(place, total);
-    }
-    let mut sorted = vec![(0, 0, 0); total];
-    let mut from = start(0);
-    for k in 0..rows {
-        let to = start(k + 1);
-        if to > from {
-            let place = &mut places[class(to - from)];
-            sorted[*place] = (k, from, to - from);
-            *place += 1;
-        }
-        from = to;
-    }
-    sorted
-}
-
-/// The k-th values of the rows side by side, for each k; and how many values the rows have.
-#[inline(always)]
-fn columns<F: Float, const N: usize>(values: &[F], rows: &[Row]) -> ([[F; ROWS]; N], [u32; ROWS]) {
-    let mut columns = [[F::ZERO; ROWS]; N];
-    let mut lens = [0; ROWS];
-    for (r, &(_, from, len)) in rows.iter().enumerate() {
-        lens[r] = len as u32;
-        for (&x, column) in values[from..from + len].iter().zip(&mut columns) {
-            column[r] = x;
-        }
-    }
-    (columns, lens)
 }
 
 /// Folds rows of up to [`SHORT`] values each, in the order of their lengths.

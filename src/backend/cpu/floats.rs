@@ -1,4 +1,4 @@
-//! Sums and extremes of f32: row by row in AVX2 where the processor has it.
+//! Sums, products and extremes of f32: row by row in AVX2 where the processor has it.
 
 use super::accumulate::{Monoid, Plain};
 use super::order_key::key_of_f32;
@@ -6,34 +6,34 @@ use super::row_reduce::{reduce_block, reduce_row};
 use super::simd::{self, Loop};
 use super::wide_rows::{self, Op, Wide};
 
-/// The monoid of sums.
+/// The monoid of sums, or of products.
 #[derive(Clone, Copy)]
-pub(super) struct Sum;
+pub(super) struct Total<const PRODUCT: bool>;
 
-impl Sum {
+impl<const PRODUCT: bool> Total<PRODUCT> {
     /// What it does without wide vectors of its own.
     fn plain(self) -> Plain<f32, impl Fn(f32, f32) -> f32 + Copy + Sync> {
-        Plain { identity: 0.0, combine: |a, b| a + b, ordered: true }
+        Plain { identity: self.identity(), combine: move |a, b| self.merge(a, b), ordered: true }
     }
 }
 
-impl Wide for Sum {
-    const OP: Op = Op::Sum;
+impl<const PRODUCT: bool> Wide for Total<PRODUCT> {
+    const OP: Op = if PRODUCT { Op::Product } else { Op::Sum };
 }
 
-impl Monoid<f32> for Sum {
+impl<const PRODUCT: bool> Monoid<f32> for Total<PRODUCT> {
     type State = f32;
     #[inline(always)]
     fn identity(self) -> f32 {
-        0.0
+        if PRODUCT { 1.0 } else { 0.0 }
     }
     #[inline(always)]
     fn push(self, so_far: f32, next: f32) -> f32 {
-        so_far + next
+        self.merge(so_far, next)
     }
     #[inline(always)]
     fn merge(self, a: f32, b: f32) -> f32 {
-        a + b
+        if PRODUCT { a * b } else { a + b }
     }
 
     fn rows(self, values: &[f32], inner: usize, start: impl Fn(usize) -> usize, out: &mut [f32]) {
@@ -44,9 +44,9 @@ impl Monoid<f32> for Sum {
 
     fn block(self, values: &[f32], inner: usize, out: &mut [f32]) {
         if inner == 1
-            && let Some(sum) = wide_rows::block::<Self>(values)
+            && let Some(total) = wide_rows::block::<Self>(values)
         {
-            out[0] = sum;
+            out[0] = total;
         } else {
             self.plain().block(values, inner, out);
         }
@@ -175,7 +175,9 @@ mod tests {
 
     #[test]
     fn rows_in_a_crowd_have_the_bits_of_the_stated_order() {
-        check(Sum, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+        let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+        check(Total::<false>, same);
+        check(Total::<true>, same);
         check(Extreme::<true>, |a, b| a == b);
         check(Extreme::<false>, |a, b| a == b);
     }

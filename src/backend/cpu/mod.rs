@@ -39,6 +39,7 @@ pub mod row_sort;
 mod rows_of;
 mod runs;
 pub mod scan;
+mod short_rows;
 mod simd;
 pub mod sort;
 mod sources;

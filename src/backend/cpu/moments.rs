@@ -1,6 +1,13 @@
 //! How far values deviate from their mean.
+//!
+//! What a value is merged by needs a quotient and waits for what was merged before it in its lane: so lanes are taken
+//! side by side, those of many short rows or those of one row. The operations are those of a fold of lanes and a tree
+//! over them, in their order.
 
 use super::accumulate::{Float, Monoid};
+use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
+use super::short_rows::{ROWS, Row, TOGETHER, columns, rows_by_length};
+use super::simd::{self, Loop};
 
 /// How many values, one of them, how far their mean is from it, and the sum of the squared deviations from the mean.
 #[derive(Clone, Copy)]
@@ -23,9 +30,7 @@ impl<F: Float> Monoid<F> for OfMoments {
     }
     #[inline(always)]
     fn push(self, so_far: Moments<F>, next: F) -> Moments<F> {
-        // The mean of what is not finite deviates from it by no number.
-        let deviations = if next.is_finite() { F::ZERO } else { F::NAN };
-        self.merge(so_far, Moments { count: F::ONE, near: next, off: F::ZERO, deviations })
+        self.merge(so_far, Moments::of(next))
     }
     #[inline(always)]
     fn merge(self, a: Moments<F>, b: Moments<F>) -> Moments<F> {
@@ -39,6 +44,234 @@ impl<F: Float> Monoid<F> for OfMoments {
             near,
             off: a.off.add(apart.mul(share)),
             deviations: a.deviations.add(b.deviations).add(squares),
+        }
+    }
+
+    fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [Moments<F>]) {
+        if inner == 1 {
+            return simd::run(RowsOfMoments { values, start, out });
+        }
+        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
+            reduce_row(&values[start(k) * inner..start(k + 1) * inner], inner, self, out);
+        }
+    }
+
+    fn block(self, values: &[F], inner: usize, out: &mut [Moments<F>]) {
+        if inner == 1 {
+            simd::run(BlockOfMoments { values, out: &mut out[0] });
+        } else {
+            reduce_block(values, inner, self, out);
+        }
+    }
+}
+
+impl<F: Float> Moments<F> {
+    /// Those of one value. The mean of what is not finite deviates from it by no number.
+    #[inline(always)]
+    fn of(x: F) -> Self {
+        let deviations = if x.is_finite() { F::ZERO } else { F::NAN };
+        Self { count: F::ONE, near: x, off: F::ZERO, deviations }
+    }
+}
+
+/// `N` states side by side.
+#[derive(Clone, Copy)]
+struct Many<F, const N: usize> {
+    count: [F; N],
+    near: [F; N],
+    off: [F; N],
+    deviations: [F; N],
+}
+
+impl<F: Float, const N: usize> Many<F, N> {
+    #[inline(always)]
+    fn none() -> Self {
+        let none = [F::ZERO; N];
+        Self { count: none, near: none, off: none, deviations: none }
+    }
+
+    #[inline(always)]
+    fn get(&self, k: usize) -> Moments<F> {
+        Moments { count: self.count[k], near: self.near[k], off: self.off[k], deviations: self.deviations[k] }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, k: usize, to: Moments<F>) {
+        (self.count[k], self.near[k], self.off[k], self.deviations[k]) = (to.count, to.near, to.off, to.deviations);
+    }
+
+    /// Adds a value to each state for which there is one.
+    #[inline(always)]
+    fn push(&mut self, values: &[F; N], is_there: impl Fn(usize) -> bool) {
+        for (k, &x) in values.iter().enumerate() {
+            let so_far = self.get(k);
+            let merged = OfMoments.push(so_far, x);
+            let is_there = is_there(k);
+            self.count[k] = if is_there { merged.count } else { so_far.count };
+            self.near[k] = if is_there { merged.near } else { so_far.near };
+            self.off[k] = if is_there { merged.off } else { so_far.off };
+            self.deviations[k] = if is_there { merged.deviations } else { so_far.deviations };
+        }
+    }
+
+    /// Merges other states into these.
+    #[inline(always)]
+    fn merge(&mut self, other: &Self) {
+        for k in 0..N {
+            self.set(k, OfMoments.merge(self.get(k), other.get(k)));
+        }
+    }
+
+    /// Merges the upper `REACH` of the first states into as many lower ones.
+    #[inline(always)]
+    fn halve<const REACH: usize>(&mut self) {
+        let upper = *self;
+        for k in 0..REACH {
+            self.set(k, OfMoments.merge(self.get(k), upper.get(k + REACH)));
+        }
+    }
+}
+
+/// One block of one column: its lanes, and a halving tree over them.
+#[inline(always)]
+fn of_block<F: Float>(values: &[F]) -> Moments<F> {
+    let mut lanes = Many::<F, LANES>::none();
+    let (groups, rest) = values.as_chunks::<LANES>();
+    for group in groups {
+        lanes.push(group, |_| true);
+    }
+    if !rest.is_empty() {
+        let mut padded = [F::ZERO; LANES];
+        padded[..rest.len()].copy_from_slice(rest);
+        let there = rest.len() as u32;
+        lanes.push(&padded, |k| (k as u32) < there);
+    }
+    lanes.halve::<16>();
+    lanes.halve::<8>();
+    lanes.halve::<4>();
+    lanes.halve::<2>();
+    lanes.halve::<1>();
+    lanes.get(0)
+}
+
+/// [`OfMoments`] of one block of one column.
+struct BlockOfMoments<'a, F> {
+    values: &'a [F],
+    out: &'a mut Moments<F>,
+}
+
+impl<F: Float> Loop for BlockOfMoments<'_, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        *self.out = of_block(self.values);
+    }
+}
+
+/// Rows of one column that lie one after another: the values of row `k` begin at value `start(k)`.
+struct RowsOfMoments<'a, F, S> {
+    values: &'a [F],
+    start: S,
+    out: &'a mut [Moments<F>],
+}
+
+impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfMoments<'_, F, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, start, out } = self;
+        let rows = rows_by_length(start, out.len());
+        out.fill(Monoid::<F>::identity(OfMoments));
+        let (folded, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= SHORT));
+        let (short, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= TOGETHER));
+        let (of_a_block, long) = rows.split_at(rows.partition_point(|&(.., len)| len <= block_len(1)));
+        folded.chunks(ROWS).for_each(|rows| fold_together(values, rows, out));
+        short.chunks(ROWS).for_each(|rows| merge_together(values, rows, out));
+        for &(row, from, len) in of_a_block {
+            out[row] = of_block(&values[from..from + len]);
+        }
+        for &(row, from, len) in long {
+            reduce_row(&values[from..from + len], 1, OfMoments, &mut out[row..=row]);
+        }
+    }
+}
+
+/// Folds rows of up to [`SHORT`] values each, in the order of their lengths.
+#[inline(always)]
+fn fold_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Moments<F>]) {
+    let (columns, lens) = columns::<F, SHORT>(values, rows);
+    let longest = rows.last().map_or(0, |&(.., len)| len);
+    let mut states = Many::<F, ROWS>::none();
+    for (k, column) in (0..longest as u32).zip(&columns) {
+        states.push(column, |r| k < lens[r]);
+    }
+    for (r, &(row, ..)) in rows.iter().enumerate() {
+        out[row] = states.get(r);
+    }
+}
+
+/// A halving tree over the values of rows of up to [`LANES`] values each, in the order of their lengths.
+#[inline(always)]
+fn merge_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Moments<F>]) {
+    let (columns, lens) = columns::<F, LANES>(values, rows);
+    let longest = rows.last().map_or(0, |&(.., len)| len);
+    let mut states = [Many::<F, ROWS>::none(); LANES];
+    for ((states, column), k) in states.iter_mut().zip(&columns).zip(0..longest as u32) {
+        states.push(column, |r| k < lens[r]);
+    }
+    let mut reach = LANES / 2;
+    while reach > 0 {
+        let (low, high) = states[..2 * reach].split_at_mut(reach);
+        // Lanes beyond the longest row are of no values.
+        let there = longest.saturating_sub(reach);
+        for (low, high) in low.iter_mut().zip(high).take(there) {
+            low.merge(high);
+        }
+        reach /= 2;
+    }
+    for (r, &(row, ..)) in rows.iter().enumerate() {
+        out[row] = states[0].get(r);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One at a time.
+    #[derive(Clone, Copy)]
+    struct Slowly;
+    impl Monoid<f32> for Slowly {
+        type State = Moments<f32>;
+        fn identity(self) -> Moments<f32> {
+            Monoid::<f32>::identity(OfMoments)
+        }
+        fn push(self, so_far: Moments<f32>, next: f32) -> Moments<f32> {
+            OfMoments.push(so_far, next)
+        }
+        fn merge(self, a: Moments<f32>, b: Moments<f32>) -> Moments<f32> {
+            Monoid::<f32>::merge(OfMoments, a, b)
+        }
+    }
+
+    #[test]
+    fn rows_in_a_crowd_have_the_bits_of_the_stated_order() {
+        let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1]).chain((0..200).map(|k| k * 37 % 40));
+        let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
+        let rows = starts.len() - 1;
+        let mut values: Vec<f32> = (0..starts[rows]).map(|k| ((k * 7919 % 1009) as f32).sqrt() - 20.0).collect();
+        for (k, special) in [f32::INFINITY, f32::MAX, f32::NAN, -0.0, 1e-42].into_iter().cycle().take(25).enumerate() {
+            values[100 + 97 * k] = special;
+        }
+        let mut crowd = vec![Slowly.identity(); rows];
+        OfMoments.rows(&values, 1, |k| starts[k], &mut crowd);
+        for (k, crowd) in crowd.iter().enumerate() {
+            let mut alone = [Slowly.identity()];
+            reduce_row(&values[starts[k]..starts[k + 1]], 1, Slowly, &mut alone);
+            let (got, want) = (crowd.deviations, alone[0].deviations);
+            let len = starts[k + 1] - starts[k];
+            assert!(got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan(), "row {k} of {len}: {got} {want}");
+            assert_eq!(crowd.count, alone[0].count, "row {k} of {len}");
         }
     }
 }

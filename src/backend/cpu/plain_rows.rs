@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 
 use super::accumulate::{Monoid, Plain};
-use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
+use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
 use super::simd::Loop;
 
 /// Rows that lie one after another: the values of row `k` begin at value `start(k)`.
@@ -28,10 +28,11 @@ where
         let mut from = start(0);
         for (k, out) in out.chunks_exact_mut(inner).enumerate() {
             let to = start(k + 1);
-            if inner == 1 && (1..=LANES).contains(&(to - from)) {
-                out[0] = short_row(&values[from..], to - from, plain);
-            } else {
-                reduce_row(&values[from * inner..to * inner], inner, plain, out);
+            match to - from {
+                0 => out.fill(plain.identity),
+                len @ 1..=LANES if inner == 1 => out[0] = short_row(&values[from..], len, plain),
+                len if inner == 1 && len <= block_len(1) => out[0] = row_of_a_block(&values[from..], len, plain),
+                _ => reduce_row(&values[from * inner..to * inner], inner, plain, out),
             }
             from = to;
         }
@@ -66,13 +67,42 @@ fn short_row<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(values: &[V],
         true => lanes[..SHORT].iter().fold(plain.identity, |so_far, &x| plain.push(so_far, x)),
         false => plain.identity,
     };
+    tree(&mut lanes, plain);
+    // A fold from the identity never gives -0; lanes without one do, if they are -0 all.
+    if plain.ordered && len <= SHORT { in_order } else { plain.push(plain.identity, lanes[0]) }
+}
+
+/// A row of one column, of more values and at most one block: the first `len` of those given, which go on with the rows
+/// behind it.
+#[inline(always)]
+fn row_of_a_block<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(
+    values: &[V],
+    len: usize,
+    plain: Plain<V, F>,
+) -> V {
+    let mut lanes = [plain.identity; LANES];
+    let mut push = |values: &[V; LANES]| {
+        for (lane, &x) in lanes.iter_mut().zip(values) {
+            *lane = plain.push(*lane, x);
+        }
+    };
+    let (groups, rest) = values[..len].as_chunks::<LANES>();
+    groups.iter().for_each(&mut push);
+    if !rest.is_empty() {
+        push(&first_lanes(&values[len - rest.len()..], rest.len(), plain.identity));
+    }
+    tree(&mut lanes, plain);
+    lanes[0]
+}
+
+/// A halving tree over the lanes.
+#[inline(always)]
+fn tree<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(lanes: &mut [V; LANES], plain: Plain<V, F>) {
     for reach in [16, 8, 4, 2, 1] {
         for k in 0..reach {
             lanes[k] = plain.merge(lanes[k], lanes[k + reach]);
         }
     }
-    // A fold from the identity never gives -0; lanes without one do, if they are -0 all.
-    if plain.ordered && len <= SHORT { in_order } else { plain.push(plain.identity, lanes[0]) }
 }
 
 /// The first `len` of the values, and identities behind them. Bits are masked: of a choice, compilers make branches.

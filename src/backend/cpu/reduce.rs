@@ -8,7 +8,7 @@ use super::accumulate::{Float, Monoid, Plain, plain};
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::exps::{Exps, OfExps};
-use super::floats::{Extreme, Sum};
+use super::floats::{Extreme, Total};
 use super::lanes::Lane;
 use super::looked_up::LookedUp;
 use super::map;
@@ -127,7 +127,8 @@ fn reduce(
         }};
     }
     match (of.reducer.accumulator(), e.dtype()) {
-        (Accumulator::Op(ReduceOp::Sum), DType::F32) => run.write(Sum, parts),
+        (Accumulator::Op(ReduceOp::Sum), DType::F32) => run.write(Total::<false>, parts),
+        (Accumulator::Op(ReduceOp::Prod), DType::F32) => run.write(Total::<true>, parts),
         (Accumulator::Op(op), DType::I32) if run.of_floats(op, parts) => {}
         (Accumulator::Op(op), DType::I32) => typed!(op, i32, I32),
         (Accumulator::Op(op), DType::U32) => typed!(op, u32, U32),

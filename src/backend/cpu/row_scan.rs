@@ -4,6 +4,8 @@
 //!
 //! `combine(v, identity)` and `combine(identity, v)` must be `v` for every `v` that a fold from `identity` can give.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::array::{Array, Stored};
@@ -11,6 +13,7 @@ use super::eval::{Block, Inputs, Program};
 use super::lanes::Lane;
 use super::number::Number;
 use super::runs::{Run, Starts};
+use super::simd::{self, Loop};
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
@@ -153,6 +156,63 @@ fn scan_column<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T, 
     before
 }
 
+/// Rows of one column that lie one after another: the values of row `k` begin at value `start(k)`.
+struct OneColumn<'a, T, F, S> {
+    values: &'a [T],
+    rows: Range<usize>,
+    start: S,
+    /// For rows of several blocks.
+    scan: &'a mut RowScan<T>,
+    combine: F,
+    out: &'a mut [T],
+}
+
+impl<T: Copy, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize> Loop for OneColumn<'_, T, F, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, rows, start, scan, combine, out } = self;
+        let mut from = start(rows.start);
+        for row in rows {
+            let range = from..start(row + 1);
+            from = range.end;
+            if range.len() <= block_len(1) {
+                scan_one_block(values, scan.identity, combine, range, out);
+            } else {
+                scan.restart();
+                scan.push(&values[range.clone()], combine, &mut out[range]);
+            }
+        }
+    }
+}
+
+/// A row of one column and one block, of those that lie one after another: the values of that range.
+///
+/// Whole chunks are scanned, beyond the row too, and overwritten by the rows behind it: a loop as long as what is left
+/// of a row takes less time by itself, and more for each guess of where it ends. Of floats: what integers take by
+/// themselves is so little that compilers make it worse.
+#[inline(always)]
+fn scan_one_block<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T, range: Range<usize>, out: &mut [T]) {
+    if range.end.next_multiple_of(CHUNK) + CHUNK > out.len().min(values.len()) {
+        scan_column(&values[range.clone()], identity, combine, &mut out[range]);
+        return;
+    }
+    let (mut at, mut before) = (range.start, identity);
+    while at < range.end {
+        let (Some(values), Some(out)) = (values[at..].first_chunk::<CHUNK>(), out[at..].first_chunk_mut::<CHUNK>())
+        else {
+            unreachable!("bug: the end was looked at")
+        };
+        let mut sum = identity;
+        for (&x, out) in values.iter().zip(out) {
+            sum = combine(sum, x);
+            *out = combine(before, sum);
+        }
+        before = combine(before, sum);
+        at += CHUNK;
+    }
+}
+
 /// Puts what lies before a block, by column, in front of its results.
 fn add_offsets<T: Copy>(offsets: &[T], combine: impl Fn(T, T) -> T, out: &mut [T]) {
     if let [offset] = offsets {
@@ -212,16 +272,25 @@ fn scan_rows<T: Lane + Stored>(
     combine: impl Fn(T, T) -> T + Copy + Sync,
     out: &mut [T],
 ) {
-    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, e));
+    let (starts, program, is_float) = (Starts::new(inputs, rows), Program::new(inputs, e), e.dtype().is_float());
     starts.runs_of_values(nrows, inner, PIECE, out).into_par_iter().for_each(|Run { first, last, out }| {
         let (from, to) = (starts.at(first), starts.at(last));
         let mut scan = RowScan::new(inner, identity);
         if (to - from) * inner <= PIECE || last - first > 1 {
             let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
+            let start = |row: usize| starts.at(row) - from;
+            if inner == 1 && is_float {
+                simd::run(OneColumn { values: &values, rows: first..last, start, scan: &mut scan, combine, out });
+                return;
+            }
             for row in first..last {
-                let range = (starts.at(row) - from) * inner..(starts.at(row + 1) - from) * inner;
-                scan.restart();
-                scan.push(&values[range.clone()], combine, &mut out[range]);
+                let range = start(row) * inner..start(row + 1) * inner;
+                if inner == 1 && range.len() <= block_len(1) {
+                    scan_column(&values[range.clone()], identity, combine, &mut out[range]);
+                } else {
+                    scan.restart();
+                    scan.push(&values[range.clone()], combine, &mut out[range]);
+                }
             }
         } else {
             scan_long_row(&program, from, inner, identity, combine, out);

@@ -9,10 +9,19 @@ use super::avx2;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
 pub(super) enum Op {
     Sum,
+    Product,
     /// Of the floats' keys: see `order_key`.
     Greatest,
     /// As well.
     Least,
+}
+
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
+impl Op {
+    /// Whether the order of the values matters to the result's bits.
+    pub(super) const fn is_ordered(self) -> bool {
+        matches!(self, Self::Sum | Self::Product)
+    }
 }
 
 /// A monoid that is one of the operations; its states are words.
