@@ -107,7 +107,7 @@ lengths are
   giant    0 to 15, but one row as long as all others together
   empty    none in 15 rows of 16, up to 255 in the other
 A workload is timed from its recording to the end of its last kernel; its inputs are on the device before. `bytes` is
-what its kernels move at the most, by `explain()`; `least` is what any implementation has to move for these very rows:
+what its kernels move, at the sizes that the host knows; `least` is what any implementation has to move for these very rows:
 each operand as often as it is named, what is looked up as often as it is used, each output once, splits once. `GB/s`
 counts the least; `of copy` divides that by the GB/s of a plain copy of as many values through the same API.
 

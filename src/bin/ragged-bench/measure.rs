@@ -129,7 +129,7 @@ fn measure_all(
                 dispatches: measured.work.dispatches,
                 submissions: measured.work.submissions,
                 waits: measured.work.waits,
-                bytes: measured.bytes,
+                bytes: Some(measured.bytes),
                 least_bytes,
                 copy_gb_s,
                 sweep: lengths.sweep(),
@@ -151,7 +151,7 @@ struct Measured {
     gpu_ms: Option<f64>,
     host_us: Option<f64>,
     work: Stats,
-    bytes: Option<u64>,
+    bytes: u64,
 }
 
 /// What the device reads plus writes in a second when it copies: each value is read, negated (an unchanged value would
@@ -169,11 +169,11 @@ fn copy_gb_s(device: &Device, values: u32, repeat: u32) -> Result<f64> {
 }
 
 fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat: u32) -> Result<Measured> {
-    // Warms up: compiles the kernels, fills the pool. Says too what will run, unless recording itself computes.
+    // Warms up: compiles the kernels, fills the pool. Says too whether recording itself computes.
     let before = device.stats();
     let first = record()?;
     let is_lazy = (device.stats() - before).dispatches == 0;
-    let explained = if is_lazy { Some(first.explain()?) } else { None };
+    let explained = if device.is_cpu() { Some(first.explain()?) } else { None };
     first.eval()?;
     device.wait()?;
     drop(first);
@@ -203,7 +203,7 @@ fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat:
         host_us: (!host_times.is_empty()).then(|| median(host_times)),
         gpu_ms: (!gpu_times.is_empty()).then(|| median(gpu_times)),
         work,
-        bytes: explained.map(|e| e.bytes()),
+        bytes: explained.map_or(work.bytes_moved, |e| e.bytes()),
     })
 }
 

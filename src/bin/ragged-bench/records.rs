@@ -36,8 +36,8 @@ pub struct Record {
     pub submissions: u64,
     /// Waits, the one for the end included.
     pub waits: u64,
-    /// Bytes that the kernels move at the most, by `explain`: at capacities where only the device knows a size. None
-    /// where something was computed while recording.
+    /// Bytes that the kernels move at the most: at capacities where only the device knows a size. Counted in the last
+    /// run; on the CPU by `explain`, which leaves out what recording computes.
     pub bytes: Option<u64>,
     /// Bytes that any implementation has to move, at the sizes that there are.
     pub least_bytes: u64,
