@@ -215,6 +215,16 @@ def table(header, rows):
     print()
 
 
+def commit():
+    """The commit of the sources beside this script, where git knows it; the binary may be given apart."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    try:
+        asked = subprocess.run(["git", "-C", here, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
+    return f" at {asked.stdout.strip()}" if asked.returncode == 0 else ""
+
+
 def processor():
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
@@ -257,7 +267,7 @@ def main():
     print(f"A library's time by ragged's: above 1, ragged is faster. {a.values:,} values, the fastest of {a.rounds} rounds")
     print(f"in which all take turns, {os.cpu_count()} threads, {processor()}. "
           + ", ".join(f"{p} {version(p)}" for p in peers) + ".")
-    print(f"Made by `benches/cpu_peers.py`. Load average {min(loads):.1f} to {max(loads):.1f}: where it passes the number of")
+    print(f"Made by `benches/cpu_peers.py`{commit()}. Load average {min(loads):.1f} to {max(loads):.1f}: where it passes the number of")
     print("threads, others had a part of the processors, of which a library that uses all of them loses most.\n")
     best = {}
     for name in names:

@@ -17,8 +17,8 @@
 //
 // Uses       lib/workgroup_scan.wgsl
 // Generated  fn live() -> u32           how many elements there are, at most the capacity; may read a buffer
-//            fn load(i: u32) -> u32     element i < live(), asked for twice, or once if KEEPS; may read `out` (the
-//                                       scan works in place)
+//            fn load(i: u32) -> u32     element i < live(), asked for twice, or once if KEEPS; may read `out[i]` if
+//                                       not KEEPS (the scan works in place)
 //            const KEEPS: bool          whether elements are left in `out` from `upsweep` to `downsweep`
 // Buffers    out: array<u32>            capacity + 1 words
 //            tiles: array<u32>          2 * tile_count() + 1 words: the sums of the tiles (in the end: of all tiles

@@ -11,7 +11,7 @@ pub struct Stats {
     /// Kernels that were started.
     pub dispatches: u64,
     /// Bytes that these kernels read plus wrote, as [`Explain::bytes`](crate::Explain::bytes) counts them: at
-    /// capacities.
+    /// capacities. 0 on the CPU backend, whose loops nobody counts.
     pub bytes_moved: u64,
     /// Command buffers given to the device, those that only flush uploads included.
     pub submissions: u64,

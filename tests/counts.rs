@@ -17,7 +17,7 @@ mod workloads;
 
 use std::sync::{Mutex, MutexGuard};
 
-use common::naive::bits;
+use common::outcome::same_bits;
 use inputs::{Inputs, Rows};
 use ragged::{Device, DeviceOptions, Explain, HostTensor, Stats};
 use rows::Distribution;
@@ -113,15 +113,18 @@ fn kernels_and_bytes_are_within_their_bounds() {
             let nrows = rows.lengths.len() as u64;
             let all = workloads().map(|w| (w, (w.least)(&rows))).collect::<Vec<_>>();
             let inputs = Inputs::new(&device, rows).expect("valid");
-            for (w, least) in all {
+            for (w, by_hand) in all {
                 let bound = bound(&w);
                 let (asked, rest) = recorded(&device, &inputs, &w);
                 // What the ratio divides by: counted by hand where recording it has computed a part of it.
-                let least = if asked.dispatches == 0 { rest.least_bytes } else { least };
+                let least = if asked.dispatches == 0 { rest.least_bytes } else { by_hand };
                 let dispatches = asked.dispatches + rest.dispatches();
                 let bytes = asked.bytes_moved + rest.bytes();
                 let ratio = (bytes.saturating_sub(nrows * bound.row_bytes) * 100).div_ceil(least);
-                println!("{label} {dist:22} {:13} {dispatches:3} dispatches, x {ratio}", w.name);
+                // At capacities: where few rows have as many values as they may, kernels move less.
+                let of_these_rows = bytes as f64 / by_hand as f64;
+                let counts = format!("{dispatches:3} dispatches, x {ratio}, {of_these_rows:.2} of these rows' least");
+                println!("{label} {dist:22} {:13} {counts}", w.name);
                 // A map of more than a binding holds takes a dispatch a window.
                 let windows: u64 = rest.kernels.iter().map(|k| k.bytes_written >> SMALLEST_BINDING).sum();
                 if dispatches > bound.dispatches.saturating_add(windows) || ratio > bound.ratio {
@@ -206,14 +209,16 @@ fn runs_twice(label: &str, device: &Device, dist: &str, values: u32) {
     // Sorting is slow in software; how it waits does not depend on how much there is.
     for w in workloads().filter(|w| w.name != "sort" || values < MANY) {
         let what = format!("{label} {dist} {} of {values} values", w.name);
-        let (first, _) = run(device, &inputs, &w);
+        let (first, at_first) = run(device, &inputs, &w);
         let (second, stats) = run(device, &inputs, &w);
         assert!(first.nested_row_splits == second.nested_row_splits, "{what}: the same rows");
-        assert!(bits(&first.values) == bits(&second.values), "{what}: the same values");
+        assert!(same_bits(&first.values, &second.values), "{what}: the same values");
         // Rows of unknown length that may be taken many times: for the size of the result.
         let asked = u64::from(w.name == "gather_rows");
-        assert!(stats.waits <= 1 + asked && stats.waits > 0, "{what}: {stats:?}");
-        assert!(stats.submissions <= 1 + asked, "{what}: {stats:?}");
+        for stats in [at_first, stats] {
+            assert!(stats.waits <= 1 + asked && stats.waits > 0, "{what}: {stats:?}");
+            assert!(stats.submissions <= 1 + asked, "{what}: {stats:?}");
+        }
         assert_eq!((stats.plans, stats.pipelines_compiled), (0, 0), "{what}");
         assert_eq!(stats.pool_misses, 0, "{what}");
     }
@@ -293,6 +298,19 @@ fn given(w: &Workload, rows: &Rows) -> u64 {
     }
 }
 
+/// Bytes that the operation's result may take: at its capacity, where only the device knows its size.
+fn room(w: &Workload, result: &HostTensor, nrows: usize, values: usize) -> u64 {
+    let splits = 4 * (nrows + 1);
+    let room = match w.name {
+        "slice_head" | "slice_tail" => 4 * values.min(nrows * workloads::TAKEN as usize) + splits,
+        "mask_gt_half" => 4 * values + splits,
+        "gather_rows" | "concat_axis1" => 4 * result.values.len() + splits,
+        // The splits are those of the input.
+        _ => 4 * result.values.len(),
+    };
+    room as u64
+}
+
 /// What may be held besides inputs and outputs while these are computed, in hundredths of them.
 const SPARE: u64 = 10;
 
@@ -308,7 +326,7 @@ fn little_more_memory_is_held_than_inputs_and_outputs_take() {
             // The peak is that of the device's life: a device each.
             let device = Device::gpu_with(&DeviceOptions::default()).expect("opens again");
             let rows = rows(dist, MANY);
-            let given = given(&w, &rows);
+            let (given, nrows, values) = (given(&w, &rows), rows.lengths.len(), rows.values.len());
             let inputs = Inputs::new(&device, rows).expect("valid");
             // Inputs of the other operations are held all the while.
             let before = device.stats().buffer_bytes;
@@ -325,10 +343,10 @@ fn little_more_memory_is_held_than_inputs_and_outputs_take() {
             }
             // What stays is the result alone.
             let read = result.to_host().expect("read");
-            let is_exact = !["slice_head", "slice_tail", "gather_rows", "mask_gt_half"].contains(&w.name);
-            let splits = if ["concat_axis1"].contains(&w.name) { 4 * read.nested_row_splits[0].len() } else { 0 };
-            let bytes = (4 * read.values.len() + splits) as u64;
-            assert!(!is_exact || made <= bytes + 64, "{dist} {}: {made} B held for {bytes}", w.name);
+            let room = room(&w, &read, nrows, values);
+            // A scan notes beside the sums of its tiles, of 2048 rows each, whether the total fits.
+            let noted = 64 + nrows as u64 / 128;
+            assert!(made <= room + noted, "{dist} {}: {made} B held for {room}", w.name);
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

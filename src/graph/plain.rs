@@ -169,12 +169,11 @@ impl Plain<'_> {
     /// A product of two arrays, with what it is told of each batch in one other, and where its tiles begin: so that it
     /// can be given some batches at a time, as if there were no others.
     fn product(&mut self, p: Product) -> Product {
-        let batches = self.count(&p.batches);
         let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
-        let told = self.side_by_side(&all, batches.capacity());
-        let tiles = match all.iter().any(Expr::has_index) {
-            true => Rows::Splits(self.splits(&p.tiles, &p.batches)),
-            false => p.tiles.clone(),
+        let told = self.side_by_side(&all, p.batches.capacity());
+        let (tiles, batches) = match all.iter().any(Expr::has_index) {
+            true => self.walked(&p.tiles, &p.batches),
+            false => (p.tiles.clone(), self.count(&p.batches)),
         };
         let numbers = |k: usize| told[k].clone();
         let (sizes, starts) = ([0, 1, 2].map(numbers), [3, 4, 5].map(numbers));

@@ -156,16 +156,24 @@ pub(crate) fn least_of(step: &Step) -> u64 {
     bytes
 }
 
-/// Whether a scan leaves its elements in its output from one pass to the next: where working one out twice reads more
-/// than storing and reading it once more does. A scan that goes by windows reads its elements only.
+/// Whether a scan leaves its elements in its output from one pass to the next: where working one out once more reads
+/// more than storing and reading it does. That goes by types, not by sizes: the next batch takes the same kernel. A scan
+/// that goes by windows reads its elements only.
 pub(crate) fn keeps_elements(step: &Step) -> bool {
-    let Recipe::Scan { count, .. } = &step.recipe else { return false };
+    if !matches!(step.recipe, Recipe::Scan { .. }) || step.is_oversized() {
+        return false;
+    }
     let mut read = 0;
-    loads(step, &mut |_, _, bytes| read += bytes);
-    !step.is_oversized() && read > 2 * WORD * u64::from(count.capacity())
+    loads(step, &mut |n, at, _| {
+        if at.is_none_or(Expr::has_index) {
+            read += n.dtype().size() as u64;
+        }
+    });
+    read > 2 * WORD
 }
 
-/// What the step moves. A scan or a sort evaluates its expression twice; a sort of rows once, where they are short.
+/// What the step moves. A sort evaluates its expression twice, and a scan unless it keeps its elements; a sort of rows
+/// once, where they are short.
 pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let mut read = 0;
     loads(step, &mut |_, _, bytes| read += bytes);

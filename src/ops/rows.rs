@@ -25,7 +25,7 @@ impl Tensor {
         let mut count = count;
         // As a node of its own, the index may be stored if many levels read it.
         let mut from = Node::map(backend, op, count.clone(), row.clone(), asserts);
-        // The same without its conditions, for what stands on splits that were made of all of it.
+        // The same without its conditions: below the first ragged level, whose scan has looked at them for every row.
         let mut bare = Node::map(backend, op, count.clone(), unconditional(&row), asserts);
         let mut partitions = Vec::with_capacity(self.ragged_rank());
         for p in self.partitions() {

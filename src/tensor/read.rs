@@ -28,7 +28,7 @@ pub(super) fn strings(splits: &[u32], bytes: &[u8]) -> HostValues {
 /// The arrays that a read brings back, in their order, as they come.
 type Arrays<'a> = &'a mut dyn Iterator<Item = Vec<u8>>;
 
-fn next(arrays: Arrays<'_>) -> Vec<u8> {
+fn next_array(arrays: Arrays<'_>) -> Vec<u8> {
     arrays.next().expect("bug: a read gives what was asked for")
 }
 
@@ -42,7 +42,7 @@ fn size_part(size: &Extent, backend: &BackendRef) -> Option<Part> {
 
 /// The size whose [`size_part`] comes next.
 fn size_of(size: &Extent, read: Arrays<'_>) -> u32 {
-    let live = || words(&next(read))[0].min(size.capacity());
+    let live = || words(&next_array(read))[0].min(size.capacity());
     size.as_known().unwrap_or_else(live)
 }
 
@@ -59,7 +59,7 @@ fn splits_part(p: &RowPartition, backend: &BackendRef) -> Option<Part> {
 fn splits_of(p: &RowPartition, read: Arrays<'_>) -> Vec<u32> {
     match (p.host_splits(), p.rows()) {
         (Some(splits), _) => splits.to_vec(),
-        (None, Rows::Splits(_)) => words(&next(read)),
+        (None, Rows::Splits(_)) => words(&next_array(read)),
         // Fits: the partition has as many values.
         (None, Rows::Uniform(len)) => (0..=size_of(p.nrows_extent(), read)).map(|row| row * len).collect(),
     }
@@ -67,12 +67,12 @@ fn splits_of(p: &RowPartition, read: Arrays<'_>) -> Vec<u32> {
 
 impl Tensor {
     async fn read(&self, wait: Wait) -> Result<HostTensor> {
-        let mut read = self.backend().read_parts(self.read_parts(), wait).await?.into_iter();
+        let mut read = self.backend().read_parts(self.parts_to_read(), wait).await?.into_iter();
         Ok(self.of_bytes(&mut read))
     }
 
     /// What is read of the tensor, in order: what the host does not know.
-    pub(super) fn read_parts(&self) -> Vec<Part> {
+    pub(super) fn parts_to_read(&self) -> Vec<Part> {
         let backend = self.backend();
         let mut parts: Vec<Part> = self.partitions().iter().filter_map(|p| splits_part(p, backend)).collect();
         // The size itself: with an inner dimension of 0 there is no value to count.
@@ -87,16 +87,16 @@ impl Tensor {
         parts
     }
 
-    /// The tensor whose [`read_parts`](Self::read_parts) hold these bytes, which come next.
+    /// The tensor whose [`parts_to_read`](Self::parts_to_read) hold these bytes, which come next.
     pub(super) fn of_bytes(&self, read: Arrays<'_>) -> HostTensor {
         let nested_row_splits = self.partitions().iter().map(|p| splits_of(p, read)).collect();
         let outer = self.outer().map(|outer| size_of(outer, read) as usize);
         let inner_shape = outer.into_iter().chain(self.inner().iter().map(|&d| d as usize)).collect();
         let values = match self.values_ref() {
-            Values::Numbers(n) => HostValues::from_bytes(n.dtype(), &next(read)),
+            Values::Numbers(n) => HostValues::from_bytes(n.dtype(), &next_array(read)),
             Values::Strings { strings: partition, .. } => {
                 let splits = splits_of(partition, read);
-                strings(&splits, &next(read))
+                strings(&splits, &next_array(read))
             }
         };
         let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_row_length).collect();

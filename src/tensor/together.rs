@@ -102,7 +102,7 @@ async fn read(tensors: Vec<Tensor>, wait: Wait) -> Result<Vec<HostTensor>> {
     let Some((backend, _)) = nodes_of("to_host", &all)? else { return Ok(Vec::new()) };
     let mut parts = Vec::new();
     for t in &tensors {
-        parts.extend(t.read_parts());
+        parts.extend(t.parts_to_read());
     }
     let mut read = backend.read_parts(parts, wait).await?.into_iter();
     Ok(tensors.iter().map(|t| t.of_bytes(&mut read)).collect())

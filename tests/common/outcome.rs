@@ -24,6 +24,23 @@ pub fn bits(t: &HostTensor) -> String {
     out
 }
 
+/// Whether values are the same bit for bit, NaNs all one.
+pub fn same_bits(a: &HostValues, b: &HostValues) -> bool {
+    macro_rules! floats {
+        ($a:expr, $b:expr) => {
+            $a.len() == $b.len()
+                && $a.iter().zip($b).all(|(x, y)| x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan())
+        };
+    }
+    match (a, b) {
+        (HostValues::F16(a), HostValues::F16(b)) => floats!(a, b),
+        (HostValues::BF16(a), HostValues::BF16(b)) => floats!(a, b),
+        (HostValues::F32(a), HostValues::F32(b)) => floats!(a, b),
+        (HostValues::F64(a), HostValues::F64(b)) => floats!(a, b),
+        _ => a == b,
+    }
+}
+
 /// What a tensor or an error is. Of several broken conditions any may be reported.
 pub fn outcome<T>(result: &Result<T>, text: impl Fn(&T) -> String) -> String {
     match result {

@@ -1,5 +1,5 @@
-//! Random chains of operations on random ragged tensors: the CPU and the GPU, fusing or not, agree bit for bit, errors
-//! included.
+//! Random chains of operations on random ragged tensors, and operations on random crowds of rows: the CPU and the GPU,
+//! fusing or not, agree bit for bit, errors included.
 //!
 //! A case is a seed: what fails names it, and `RAGGED_FUZZ_SEED` runs it alone, or as the first of
 //! `RAGGED_FUZZ_CASES` ones.
@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod crowds;
 mod elementwise;
 mod indexing;
 mod masks;
@@ -177,17 +178,28 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-#[test]
-fn random_chains_agree_everywhere() {
-    let (devices, scout) = (devices(), Device::cpu_unfused());
+/// Runs so many cases, or those that are asked for.
+fn each_case(cases: u64, mut run: impl FnMut(u64)) {
     let asked = number("RAGGED_FUZZ_SEED");
     let first = asked.unwrap_or(0);
-    let cases = number("RAGGED_FUZZ_CASES").unwrap_or(if asked.is_some() { 1 } else { 40 });
+    let cases = number("RAGGED_FUZZ_CASES").unwrap_or(if asked.is_some() { 1 } else { cases });
     let (start, mut slowest) = (Instant::now(), (Duration::ZERO, 0));
     for seed in first..first + cases {
         let before = Instant::now();
-        run(seed, &devices, &scout);
+        run(seed);
         slowest = slowest.max((before.elapsed(), seed));
     }
-    println!("{cases} chains in {:?}, the slowest {} in {:?}", start.elapsed(), slowest.1, slowest.0);
+    println!("{cases} cases in {:?}, the slowest {} in {:?}", start.elapsed(), slowest.1, slowest.0);
+}
+
+#[test]
+fn random_chains_agree_everywhere() {
+    let (devices, scout) = (devices(), Device::cpu_unfused());
+    each_case(40, |seed| run(seed, &devices, &scout));
+}
+
+#[test]
+fn random_crowds_agree_everywhere() {
+    let gpus = common::gpus();
+    each_case(8, |seed| crowds::run(seed, &gpus));
 }

@@ -3,8 +3,8 @@
 //! An expression is compiled once a step into a list of operations with numbered results; a block remembers the results
 //! that it has. It is small enough for these to stay in a near cache, unless they are a few numbers a row. Positions
 //! that follow each other are kept as runs (see `pieces`), so that consecutive loads lend slices of the array and what
-//! depends on a row is worked out once a row. The branches of a `select` that read memory are evaluated at the
-//! positions that take them only, save where they are copied as they are (see `copies`).
+//! depends on a row is worked out once a row. The branches of a `select` are evaluated at the positions that take them
+//! only, unless they cost next to nothing, or are copied as they are (see `copies`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -70,11 +70,11 @@ impl Inputs {
 /// Branches up to this cost are computed at every lane and blended.
 const BLEND_COST: u32 = 6;
 
-/// What an expression costs at each position of a block: the row of each is found in one walk.
+/// What an expression costs at each position of a block: the rows of positions in order are found in one walk.
 fn cost_in_a_block(e: &Expr) -> u32 {
     let mut cost = 0u32;
     for_each_expr(e, &mut |e| {
-        let own = if matches!(e.kind(), ExprKind::RowOf(..)) { 1 } else { e.own_cost() };
+        let own = if e.as_own_row().is_some() { 1 } else { e.own_cost() };
         cost = cost.saturating_add(own);
     });
     cost

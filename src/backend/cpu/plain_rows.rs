@@ -153,25 +153,40 @@ pub(super) fn masks(n: usize) -> &'static [u32; LANES] {
 mod tests {
     use super::*;
 
-    #[test]
-    fn rows_in_a_crowd_have_the_bits_of_rows_alone() {
+    /// In rows of all lengths, of which some end where the values do.
+    fn check<V: Pod + Send + Sync + PartialEq + std::fmt::Debug>(
+        value: impl Fn(usize) -> V,
+        plain: Plain<V, impl Fn(V, V) -> V + Copy + Sync>,
+    ) {
         for inner in [1, 2, 3, 7, 16, 40] {
             let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1]);
             let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
             let rows = starts.len() - 1;
-            let values: Vec<f32> = (0..starts[rows] * inner).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32)).collect();
-            for ordered in [true, false] {
-                // The order of minima matters to nothing.
-                let combine = if ordered { |a: f32, b: f32| a + b } else { f32::min };
-                let plain = Plain { identity: if ordered { 0.0 } else { f32::INFINITY }, combine, ordered };
-                let mut crowd = vec![f32::NAN; rows * inner];
-                plain.rows(&values, inner, |k| starts[k], &mut crowd);
-                for (k, crowd) in crowd.chunks_exact(inner).enumerate() {
-                    let mut alone = vec![f32::NAN; inner];
-                    reduce_row(&values[starts[k] * inner..starts[k + 1] * inner], inner, plain, &mut alone);
-                    assert_eq!(crowd, alone, "row {k}, {inner} columns");
-                }
+            let values: Vec<V> = (0..starts[rows] * inner).map(&value).collect();
+            let mut crowd = vec![plain.identity; rows * inner];
+            plain.rows(&values, inner, |k| starts[k], &mut crowd);
+            for (k, crowd) in crowd.chunks_exact(inner).enumerate() {
+                let mut alone = vec![plain.identity; inner];
+                reduce_row(&values[starts[k] * inner..starts[k + 1] * inner], inner, plain, &mut alone);
+                assert_eq!(crowd, alone, "row {k}, {inner} columns");
             }
         }
+    }
+
+    #[test]
+    fn rows_in_a_crowd_have_the_bits_of_rows_alone() {
+        let fraction = |k: usize| 1.0 / (1.0 + (k * 7919 % 1009) as f32);
+        check(fraction, Plain { identity: 0.0, combine: |a: f32, b: f32| a + b, ordered: true });
+        // The order of minima matters to nothing.
+        check(fraction, Plain { identity: f32::INFINITY, combine: f32::min, ordered: false });
+        let wide = |k: usize| f64::from(fraction(k));
+        check(wide, Plain { identity: 0.0, combine: |a: f64, b: f64| a + b, ordered: true });
+        let near_one = |k: usize| 0.5 + wide(k);
+        check(near_one, Plain { identity: 1.0, combine: |a: f64, b: f64| a * b, ordered: true });
+        let long = |k: usize| (k as i64).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64);
+        check(long, Plain { identity: 0, combine: i64::wrapping_add, ordered: false });
+        check(long, Plain { identity: i64::MIN, combine: i64::max, ordered: false });
+        let byte = |k: usize| (k * 7919 % 251) as u8;
+        check(byte, Plain { identity: 0, combine: u8::max, ordered: false });
     }
 }

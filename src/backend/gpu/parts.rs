@@ -152,14 +152,14 @@ impl Cut {
             groups: [1; AXES],
         };
         let anywhere = cut.arrays.iter().filter(|a| matches!(a.need, Need::Any { .. })).count() as u64;
-        let mut left = left;
+        let mut of_rows = 0;
         if by_rows {
             cut.rows = u64::from(launch.params[0]);
             cut.spread_rows(if anywhere == 0 { left } else { left * (open - anywhere) / open })?;
             let is_of_rows = |a: &&Array| matches!(a.need, Need::Rows { .. });
-            left -= cut.arrays.iter().filter(is_of_rows).map(|a| a.windows).sum::<u64>();
+            of_rows = cut.arrays.iter().filter(is_of_rows).map(|a| a.windows).sum();
         }
-        if let Some(each) = left.checked_div(anywhere) {
+        if let Some(each) = (left - of_rows).checked_div(anywhere) {
             cut.spread_windows(each)?;
         }
         cut.spread_tiles()?;

@@ -129,7 +129,7 @@ fn measure_all(
                 dispatches: measured.work.dispatches,
                 submissions: measured.work.submissions,
                 waits: measured.work.waits,
-                bytes: Some(measured.bytes),
+                bytes: measured.bytes,
                 least_bytes,
                 copy_gb_s,
                 sweep: lengths.sweep(),
@@ -151,7 +151,7 @@ struct Measured {
     gpu_ms: Option<f64>,
     host_us: Option<f64>,
     work: Stats,
-    bytes: u64,
+    bytes: Option<u64>,
 }
 
 /// What the device reads plus writes in a second when it copies: each value is read, negated (an unchanged value would
@@ -173,7 +173,7 @@ fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat:
     let before = device.stats();
     let first = record()?;
     let is_lazy = (device.stats() - before).dispatches == 0;
-    let explained = if device.is_cpu() { Some(first.explain()?) } else { None };
+    let explained = if is_lazy && device.is_cpu() { Some(first.explain()?) } else { None };
     first.eval()?;
     device.wait()?;
     drop(first);
@@ -203,7 +203,7 @@ fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat:
         host_us: (!host_times.is_empty()).then(|| median(host_times)),
         gpu_ms: (!gpu_times.is_empty()).then(|| median(gpu_times)),
         work,
-        bytes: explained.map_or(work.bytes_moved, |e| e.bytes()),
+        bytes: if device.is_cpu() { explained.map(|e| e.bytes()) } else { Some(work.bytes_moved) },
     })
 }
 

@@ -37,7 +37,7 @@ pub struct Record {
     /// Waits, the one for the end included.
     pub waits: u64,
     /// Bytes that the kernels move at the most: at capacities where only the device knows a size. Counted in the last
-    /// run; on the CPU by `explain`, which leaves out what recording computes.
+    /// run; on the CPU by `explain`, and none where recording computes.
     pub bytes: Option<u64>,
     /// Bytes that any implementation has to move, at the sizes that there are.
     pub least_bytes: u64,
