@@ -5,8 +5,8 @@
 //! over them, in their order.
 
 use super::accumulate::{Float, Monoid};
-use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
-use super::short_rows::{ROWS, Row, TOGETHER, columns, rows_by_length};
+use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
+use super::short_rows::{ROWS, Row, classes, columns, merge_columns, rows_by_length};
 use super::simd::{self, Loop};
 
 /// How many values, one of them, how far their mean is from it, and the sum of the squared deviations from the mean.
@@ -182,9 +182,7 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfMoments<'_, F, S> {
         let Self { values, start, out } = self;
         let rows = rows_by_length(start, out.len());
         out.fill(Monoid::<F>::identity(OfMoments));
-        let (folded, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= SHORT));
-        let (short, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= TOGETHER));
-        let (of_a_block, long) = rows.split_at(rows.partition_point(|&(.., len)| len <= block_len(1)));
+        let [folded, short, of_a_block, long] = classes(&rows);
         folded.chunks(ROWS).for_each(|rows| fold_together(values, rows, out));
         short.chunks(ROWS).for_each(|rows| merge_together(values, rows, out));
         for &(row, from, len) in of_a_block {
@@ -219,16 +217,7 @@ fn merge_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Moments<F>]) 
     for ((states, column), k) in states.iter_mut().zip(&columns).zip(0..longest as u32) {
         states.push(column, |r| k < lens[r]);
     }
-    let mut reach = LANES / 2;
-    while reach > 0 {
-        let (low, high) = states[..2 * reach].split_at_mut(reach);
-        // Lanes beyond the longest row are of no values.
-        let there = longest.saturating_sub(reach);
-        for (low, high) in low.iter_mut().zip(high).take(there) {
-            low.merge(high);
-        }
-        reach /= 2;
-    }
+    merge_columns(&mut states, longest, Many::merge);
     for (r, &(row, ..)) in rows.iter().enumerate() {
         out[row] = states[0].get(r);
     }

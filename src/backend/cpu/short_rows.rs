@@ -2,7 +2,7 @@
 //! next. Rows of one length are taken together, so that no lane waits for another.
 
 use super::accumulate::Float;
-use super::row_reduce::{LANES, block_len};
+use super::row_reduce::{LANES, SHORT, block_len};
 
 /// Rows up to this long are taken together, each in a lane.
 pub(super) const TOGETHER: usize = LANES;
@@ -56,4 +56,29 @@ pub(super) fn columns<F: Float, const N: usize>(values: &[F], rows: &[Row]) -> (
         }
     }
     (columns, lens)
+}
+
+/// The rows of [`rows_by_length`]: those that are folded, those that are a tree of single values, those of one block,
+/// and those of several.
+#[inline(always)]
+pub(super) fn classes(rows: &[Row]) -> [&[Row]; 4] {
+    let (folded, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= SHORT));
+    let (short, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= TOGETHER));
+    let (of_a_block, long) = rows.split_at(rows.partition_point(|&(.., len)| len <= block_len(1)));
+    [folded, short, of_a_block, long]
+}
+
+/// A halving tree over the states of the rows' values, column by column: the first of them has the results. Columns
+/// beyond the longest row are of no values.
+#[inline(always)]
+pub(super) fn merge_columns<S>(states: &mut [S; LANES], longest: usize, merge: impl Fn(&mut S, &S)) {
+    let mut reach = LANES / 2;
+    while reach > 0 {
+        let (low, high) = states[..2 * reach].split_at_mut(reach);
+        let there = longest.saturating_sub(reach);
+        for (low, high) in low.iter_mut().zip(high).take(there) {
+            merge(low, high);
+        }
+        reach /= 2;
+    }
 }
