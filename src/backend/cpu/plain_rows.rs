@@ -163,10 +163,10 @@ mod tests {
             let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
             let rows = starts.len() - 1;
             let values: Vec<V> = (0..starts[rows] * inner).map(&value).collect();
-            let mut crowd = vec![plain.identity; rows * inner];
+            let mut crowd = vec![value(1); rows * inner];
             plain.rows(&values, inner, |k| starts[k], &mut crowd);
             for (k, crowd) in crowd.chunks_exact(inner).enumerate() {
-                let mut alone = vec![plain.identity; inner];
+                let mut alone = vec![value(2); inner];
                 reduce_row(&values[starts[k] * inner..starts[k + 1] * inner], inner, plain, &mut alone);
                 assert_eq!(crowd, alone, "row {k}, {inner} columns");
             }
