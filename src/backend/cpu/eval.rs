@@ -4,7 +4,7 @@
 //! that it has. It is small enough for these to stay in a near cache, unless they are a few numbers a row. Positions
 //! that follow each other are kept as runs (see `pieces`), so that consecutive loads lend slices of the array and what
 //! depends on a row is worked out once a row. The branches of a `select` are evaluated at the positions that take them
-//! only, unless they cost next to nothing, or are copied as they are (see `copies`).
+//! only, unless what they would cost at the others is next to nothing, or they are copied as they are (see `copies`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -67,14 +67,21 @@ impl Inputs {
     }
 }
 
-/// Branches up to this cost are computed at every lane and blended.
-const BLEND_COST: u32 = 6;
+/// Branches are computed at every lane and blended where what is computed in vain costs up to this, a lane: to list the
+/// lanes of each branch, to pick their operands and to put the results together takes longer than a logarithm, which is
+/// worked out for eight lanes at once.
+const BLEND_COST: u32 = 32;
 
-/// What an expression costs at each position of a block: the rows of positions in order are found in one walk.
+/// What an expression costs at each position of a block: the rows of positions in order are found in one walk, those of
+/// others in a search that waits for memory at each step.
 fn cost_in_a_block(e: &Expr) -> u32 {
     let mut cost = 0u32;
     for_each_expr(e, &mut |e| {
-        let own = if e.as_own_row().is_some() { 1 } else { e.own_cost() };
+        let own = match e.kind() {
+            ExprKind::RowOf(..) if e.as_own_row().is_some() => 1,
+            ExprKind::RowOf(..) => 4 * e.own_cost(),
+            _ => e.own_cost(),
+        };
         cost = cost.saturating_add(own);
     });
     cost
@@ -94,8 +101,8 @@ pub(super) enum Op<'a> {
     Key(Scalar, usize),
     /// The key of no float and what there is instead, and the keys.
     Float([Scalar; 2], usize),
-    /// The condition, the branches, and whether both may as well be computed everywhere.
-    Select([usize; 3], bool),
+    /// The condition, the branches, and what these cost, if both may be computed everywhere.
+    Select([usize; 3], Option<[u32; 2]>),
     /// Where failures are recorded, the condition, the value.
     Checked(&'a AtomicU32, usize, usize),
 }
@@ -142,8 +149,8 @@ impl<'a> Program<'a> {
                     let key = at(key);
                     return self.push(e, Op::Float(none_and_empty, key), known);
                 }
-                let cheap = |e: &Expr| cost_in_a_block(e) <= BLEND_COST && !e.has_conditions();
-                Op::Select([at(c), at(a), at(b)], cheap(a) && cheap(b))
+                let everywhere = !a.has_conditions() && !b.has_conditions();
+                Op::Select([at(c), at(a), at(b)], everywhere.then(|| [a, b].map(cost_in_a_block)))
             }
             ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),
         };
@@ -349,9 +356,9 @@ impl<'a> Block<'a> {
                 let key = self.eval(*key);
                 pieces::each(n, &key, |n, key| order_key::floats(n, key, *none_and_empty))
             }
-            Op::Select([c, a, b], blends) => {
+            Op::Select([c, a, b], costs) => {
                 let c = self.eval(*c);
-                self.select(&c, *a, *b, *blends)
+                self.select(&c, *a, *b, *costs)
             }
             Op::Checked(outcome, ok, v) => {
                 let ok = self.eval(*ok);
@@ -381,7 +388,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    fn select(&mut self, condition: &Lanes<'a>, a: usize, b: usize, blends: bool) -> Lanes<'a> {
+    fn select(&mut self, condition: &Lanes<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Lanes<'a> {
         let n = self.len;
         match condition {
             Lanes::One(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
@@ -404,7 +411,8 @@ impl<'a> Block<'a> {
                 if yes == 0 {
                     return self.eval(b);
                 }
-                if blends {
+                let in_vain = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
+                if costs.is_some_and(|costs| in_vain(costs) <= n as u64 * u64::from(BLEND_COST)) {
                     let (a, b) = (self.eval(a).dense(), self.eval(b).dense());
                     return Lanes::blend(n, &flags, &a, &b);
                 }

@@ -6,7 +6,7 @@
 
 use super::accumulate::{Float, Monoid};
 use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
-use super::short_rows::{ROWS, Row, classes, columns, merge_columns, rows_by_length};
+use super::short_rows::{Columns, ROWS, Row, classes, rows_by_length};
 use super::simd::{self, Loop};
 
 /// The greatest value and the sum of the exponentials relative to it.
@@ -242,13 +242,22 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
     #[inline(always)]
     fn run(self) {
         let Self { values, start, out } = self;
-        let rows = rows_by_length(start, out.len());
+        let rows = rows_by_length(values, start, out.len());
         for row in out.iter_mut() {
             *row = Monoid::<F>::identity(OfExps);
         }
         let [folded, short, of_a_block, long] = classes(&rows);
-        folded.chunks(ROWS).for_each(|rows| fold_together(values, rows, out));
-        short.chunks(ROWS).for_each(|rows| merge_together(values, rows, out));
+        let mut columns = Columns::new();
+        for rows in folded.chunks(ROWS) {
+            columns.take(values, rows);
+            set_each(out, rows, &folded_together(&columns));
+        }
+        let mut states = [(); LANES / 2].map(|()| Many::none());
+        for rows in short.chunks(ROWS) {
+            columns.take(values, rows);
+            let of = |k: usize| Many::of(&columns.values[k], |r| k < SHORT || (k as u32) < columns.lens[r]);
+            set_each(out, rows, columns.merged(&mut states, of, Many::merge));
+        }
         for rows in of_a_block.chunks(TREES) {
             let mut states = Many::<F, { TREES * LANES }>::none();
             for (&(_, from, len), k) in rows.iter().zip((0..).step_by(LANES)) {
@@ -257,9 +266,7 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
                 states.sums[k..k + LANES].copy_from_slice(&lanes.sums);
             }
             states.fold_lanes(TREES);
-            for (k, &(row, ..)) in rows.iter().enumerate() {
-                out[row] = states.get(k);
-            }
+            set_each(out, rows, &states);
         }
         for &(row, from, len) in long {
             reduce_row(&values[from..from + len], 1, OfExps, &mut out[row..=row]);
@@ -267,32 +274,21 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
     }
 }
 
-/// Folds rows of up to [`SHORT`] values each, in the order of their lengths.
+/// Folds rows of up to [`SHORT`] values each.
 #[inline(always)]
-fn fold_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Exps<F>]) {
-    let (columns, lens) = columns::<F, SHORT>(values, rows);
-    let longest = rows.last().map_or(0, |&(.., len)| len);
-    let mut states = Many::of(&columns[0], |r| lens[r] > 0);
-    for (k, column) in (0..longest as u32).zip(&columns).skip(1) {
-        states.push(column, |r| k < lens[r]);
+fn folded_together<F: Float>(columns: &Columns<F>) -> Many<F, ROWS> {
+    let mut states = Many::of(&columns.values[0], |r| columns.lens[r] > 0);
+    for (k, column) in (0..columns.longest as u32).zip(&columns.values).skip(1) {
+        states.push(column, |r| k < columns.lens[r]);
     }
-    for (r, &(row, ..)) in rows.iter().enumerate() {
-        out[row] = states.get(r);
-    }
+    states
 }
 
-/// A halving tree over the values of rows of up to [`LANES`] values each, in the order of their lengths.
+/// The first states are those of the rows.
 #[inline(always)]
-fn merge_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Exps<F>]) {
-    let (columns, lens) = columns::<F, LANES>(values, rows);
-    let longest = rows.last().map_or(0, |&(.., len)| len);
-    let mut states = [(); LANES].map(|()| Many::<F, ROWS>::none());
-    for ((states, column), k) in states.iter_mut().zip(&columns).zip(0..longest as u32) {
-        *states = Many::of(column, |r| k < lens[r]);
-    }
-    merge_columns(&mut states, longest, Many::merge);
-    for (r, &(row, ..)) in rows.iter().enumerate() {
-        out[row] = states[0].get(r);
+fn set_each<F: Float, const N: usize>(out: &mut [Exps<F>], rows: &[Row], states: &Many<F, N>) {
+    for (k, &(row, ..)) in rows.iter().enumerate() {
+        out[row] = states.get(k);
     }
 }
 

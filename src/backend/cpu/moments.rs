@@ -6,7 +6,7 @@
 
 use super::accumulate::{Float, Monoid};
 use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
-use super::short_rows::{ROWS, Row, classes, columns, merge_columns, rows_by_length};
+use super::short_rows::{Columns, ROWS, Row, classes, rows_by_length};
 use super::simd::{self, Loop};
 
 /// How many values, one of them, how far their mean is from it, and the sum of the squared deviations from the mean.
@@ -100,6 +100,14 @@ impl<F: Float, const N: usize> Many<F, N> {
         (self.count[k], self.near[k], self.off[k], self.deviations[k]) = (to.count, to.near, to.off, to.deviations);
     }
 
+    /// Those of single values, where there are any; of none elsewhere.
+    #[inline(always)]
+    fn of(values: &[F; N], is_there: impl Fn(usize) -> bool) -> Self {
+        let mut states = Self::none();
+        states.push(values, is_there);
+        states
+    }
+
     /// Adds a value to each state for which there is one.
     #[inline(always)]
     fn push(&mut self, values: &[F; N], is_there: impl Fn(usize) -> bool) {
@@ -180,11 +188,20 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfMoments<'_, F, S> {
     #[inline(always)]
     fn run(self) {
         let Self { values, start, out } = self;
-        let rows = rows_by_length(start, out.len());
+        let rows = rows_by_length(values, start, out.len());
         out.fill(Monoid::<F>::identity(OfMoments));
         let [folded, short, of_a_block, long] = classes(&rows);
-        folded.chunks(ROWS).for_each(|rows| fold_together(values, rows, out));
-        short.chunks(ROWS).for_each(|rows| merge_together(values, rows, out));
+        let mut columns = Columns::new();
+        for rows in folded.chunks(ROWS) {
+            columns.take(values, rows);
+            set_each(out, rows, &folded_together(&columns));
+        }
+        let mut states = [Many::none(); LANES / 2];
+        for rows in short.chunks(ROWS) {
+            columns.take(values, rows);
+            let of = |k: usize| Many::of(&columns.values[k], |r| k < SHORT || (k as u32) < columns.lens[r]);
+            set_each(out, rows, columns.merged(&mut states, of, Many::merge));
+        }
         for &(row, from, len) in of_a_block {
             out[row] = of_block(&values[from..from + len]);
         }
@@ -194,32 +211,21 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfMoments<'_, F, S> {
     }
 }
 
-/// Folds rows of up to [`SHORT`] values each, in the order of their lengths.
+/// Folds rows of up to [`SHORT`] values each.
 #[inline(always)]
-fn fold_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Moments<F>]) {
-    let (columns, lens) = columns::<F, SHORT>(values, rows);
-    let longest = rows.last().map_or(0, |&(.., len)| len);
-    let mut states = Many::<F, ROWS>::none();
-    for (k, column) in (0..longest as u32).zip(&columns) {
-        states.push(column, |r| k < lens[r]);
+fn folded_together<F: Float>(columns: &Columns<F>) -> Many<F, ROWS> {
+    let mut states = Many::none();
+    for (k, column) in (0..columns.longest as u32).zip(&columns.values) {
+        states.push(column, |r| k < columns.lens[r]);
     }
-    for (r, &(row, ..)) in rows.iter().enumerate() {
-        out[row] = states.get(r);
-    }
+    states
 }
 
-/// A halving tree over the values of rows of up to [`LANES`] values each, in the order of their lengths.
+/// The first states are those of the rows.
 #[inline(always)]
-fn merge_together<F: Float>(values: &[F], rows: &[Row], out: &mut [Moments<F>]) {
-    let (columns, lens) = columns::<F, LANES>(values, rows);
-    let longest = rows.last().map_or(0, |&(.., len)| len);
-    let mut states = [Many::<F, ROWS>::none(); LANES];
-    for ((states, column), k) in states.iter_mut().zip(&columns).zip(0..longest as u32) {
-        states.push(column, |r| k < lens[r]);
-    }
-    merge_columns(&mut states, longest, Many::merge);
-    for (r, &(row, ..)) in rows.iter().enumerate() {
-        out[row] = states[0].get(r);
+fn set_each<F: Float>(out: &mut [Moments<F>], rows: &[Row], states: &Many<F, ROWS>) {
+    for (k, &(row, ..)) in rows.iter().enumerate() {
+        out[row] = states.get(k);
     }
 }
 

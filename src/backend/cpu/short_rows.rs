@@ -3,6 +3,7 @@
 
 use super::accumulate::Float;
 use super::row_reduce::{LANES, SHORT, block_len};
+use super::simd::{self, LINE};
 
 /// Rows up to this long are taken together, each in a lane.
 pub(super) const TOGETHER: usize = LANES;
@@ -15,8 +16,14 @@ pub(super) type Row = (usize, usize, usize);
 
 /// The rows that have values. Those which are taken together are in the order of their lengths, so that they end
 /// together; after them come those of one block, and those of several.
+///
+/// Their values, which are not read in memory's order then, are asked for here, where they still are: they fit into a
+/// near cache.
 #[inline(always)]
-pub(super) fn rows_by_length(start: impl Fn(usize) -> usize, rows: usize) -> Vec<Row> {
+pub(super) fn rows_by_length<F: Float>(values: &[F], start: impl Fn(usize) -> usize, rows: usize) -> Vec<Row> {
+    for k in (0..values.len()).step_by(LINE / size_of::<F>()) {
+        simd::prefetch(values, k);
+    }
     let class = |len: usize| if len <= TOGETHER { len } else { TOGETHER + 1 + usize::from(len > block_len(1)) };
     let mut places = [0; TOGETHER + 3];
     let mut from = start(0);
@@ -44,18 +51,61 @@ pub(super) fn rows_by_length(start: impl Fn(usize) -> usize, rows: usize) -> Vec
     sorted
 }
 
-/// The k-th values of the rows side by side, for each k; and how many values the rows have.
-#[inline(always)]
-pub(super) fn columns<F: Float, const N: usize>(values: &[F], rows: &[Row]) -> ([[F; ROWS]; N], [u32; ROWS]) {
-    let mut columns = [[F::ZERO; ROWS]; N];
-    let mut lens = [0; ROWS];
-    for (r, &(_, from, len)) in rows.iter().enumerate() {
-        lens[r] = len as u32;
-        for (&x, column) in values[from..from + len].iter().zip(&mut columns) {
-            column[r] = x;
+/// The values of up to [`ROWS`] rows side by side.
+pub(super) struct Columns<F> {
+    /// The k-th value of each row, for each k. Behind a row's end is what lay there before.
+    pub(super) values: [[F; ROWS]; LANES],
+    /// How many values each has; none where there is no row.
+    pub(super) lens: [u32; ROWS],
+    /// How many the longest has.
+    pub(super) longest: usize,
+}
+
+impl<F: Float> Columns<F> {
+    /// Those of no rows.
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self { values: [[F::ZERO; ROWS]; LANES], lens: [0; ROWS], longest: 0 }
+    }
+
+    /// Takes other rows, of up to [`TOGETHER`] values each and in the order of their lengths.
+    #[inline(always)]
+    pub(super) fn take(&mut self, values: &[F], rows: &[Row]) {
+        self.lens = [0; ROWS];
+        self.longest = rows.last().map_or(0, |&(.., len)| len);
+        for (r, &(_, from, len)) in rows.iter().enumerate() {
+            self.lens[r] = len as u32;
+            for (&x, column) in values[from..from + len].iter().zip(&mut self.values) {
+                column[r] = x;
+            }
         }
     }
-    (columns, lens)
+
+    /// A halving tree over the states of the values of rows of more than [`SHORT`] values, column by column: the first of
+    /// them has the results.
+    #[inline(always)]
+    pub(super) fn merged<'s, S>(
+        &self,
+        states: &'s mut [S; LANES / 2],
+        of: impl Fn(usize) -> S,
+        merge: impl Fn(&mut S, &S),
+    ) -> &'s S {
+        for (k, low) in states.iter_mut().enumerate() {
+            *low = of(k);
+            if k + LANES / 2 < self.longest {
+                merge(low, &of(k + LANES / 2));
+            }
+        }
+        let mut reach = LANES / 4;
+        while reach > 0 {
+            let (low, high) = states[..2 * reach].split_at_mut(reach);
+            for (low, high) in low.iter_mut().zip(high) {
+                merge(low, high);
+            }
+            reach /= 2;
+        }
+        &states[0]
+    }
 }
 
 /// The rows of [`rows_by_length`]: those that are folded, those that are a tree of single values, those of one block,
@@ -66,19 +116,4 @@ pub(super) fn classes(rows: &[Row]) -> [&[Row]; 4] {
     let (short, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= TOGETHER));
     let (of_a_block, long) = rows.split_at(rows.partition_point(|&(.., len)| len <= block_len(1)));
     [folded, short, of_a_block, long]
-}
-
-/// A halving tree over the states of the rows' values, column by column: the first of them has the results. Columns
-/// beyond the longest row are of no values.
-#[inline(always)]
-pub(super) fn merge_columns<S>(states: &mut [S; LANES], longest: usize, merge: impl Fn(&mut S, &S)) {
-    let mut reach = LANES / 2;
-    while reach > 0 {
-        let (low, high) = states[..2 * reach].split_at_mut(reach);
-        let there = longest.saturating_sub(reach);
-        for (low, high) in low.iter_mut().zip(high).take(there) {
-            merge(low, high);
-        }
-        reach /= 2;
-    }
 }

@@ -29,6 +29,9 @@ pub(crate) fn run<L: Loop>(l: L) -> L::Output {
     l.run()
 }
 
+/// Bytes of a line of the cache.
+pub(super) const LINE: usize = 64;
+
 /// Asks for the memory of an element, if there is one, before it is needed.
 #[inline(always)]
 pub(crate) fn prefetch<T>(from: &[T], at: usize) {

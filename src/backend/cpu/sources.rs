@@ -9,14 +9,11 @@ use super::array::Stored;
 use super::filling::{Filling, STEP, few};
 use super::lanes::{Ends, Many};
 use super::pieces::{self, Fronts};
-use super::simd::{self, Loop};
+use super::simd::{self, LINE, Loop};
 
-/// Scattered pieces are asked for so many runs before they are copied: the processor, which sees by itself what is read
-/// in order, would wait for each.
+/// Scattered pieces are asked for so many runs before they are copied, and single elements so many lines before: the
+/// processor, which sees by itself what is read in order, would wait for each.
 const AHEAD: usize = 32;
-
-/// Bytes of a line of the cache.
-const LINE: usize = 64;
 
 /// Pieces in order are scattered all the same if more than so many times their elements lie between the first and the
 /// last one.
@@ -58,7 +55,15 @@ impl<S: Stored> Source<'_, S> {
             Self::Pieces(pieces) => pieces.take(run, skipped, to - at, few::<S>(), out),
             Self::Elements { from, at: elements } => {
                 let last = from.len() - 1;
-                out.extend(elements[at as usize..to as usize].iter().map(|&at| from[(at as usize).min(last)]));
+                let line = LINE / size_of::<S>();
+                // One element stands for a line of them: they may follow each other backwards, as in reversed rows.
+                for start in (at as usize..to as usize).step_by(line) {
+                    if let Some(&next) = elements.get(start + AHEAD * line) {
+                        simd::prefetch(from, next as usize);
+                    }
+                    let some = &elements[start..(start + line).min(to as usize)];
+                    out.extend(some.iter().map(|&at| from[(at as usize).min(last)]));
+                }
             }
         }
     }
