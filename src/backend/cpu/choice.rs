@@ -1,7 +1,7 @@
 //! Some of a block's positions: what is known of all of them there, and what two branches gave put together.
 
-use super::lanes::{Lane, Lanes, Operand};
-use super::pieces::{ramps, runs};
+use super::lanes::{Ends, Lane, Lanes, Operand};
+use super::pieces::{common, common_ends, falls, ramps, runs};
 
 /// Some of the positions of a block, in ascending order.
 pub(crate) enum Chosen {
@@ -82,6 +82,14 @@ pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
             });
             ramps(cuts.into(), firsts.into())
         }
+        Lanes::Falls(ends, first) => {
+            let [mut cuts, mut firsts] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
+            chosen.for_each_piece(ends, |run, skipped, end| {
+                firsts.push(first[run].wrapping_sub(skipped));
+                cuts.push(end);
+            });
+            falls(cuts.into(), firsts.into())
+        }
         dense => match chosen {
             Chosen::Ranges(ranges) => dense.ranges(ranges),
             Chosen::List(list) => dense.pick(list),
@@ -154,6 +162,26 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b:
     if is_ramp { ramps(cuts.into(), u32::many(flags.len(), &out)) } else { runs(cuts.into(), out) }
 }
 
+/// Of what two branches gave everywhere, in the runs that end at `ends`: `a` where the flag says so, else `b`.
+pub(crate) fn blend<'x>(ends: &Ends, at_a: Operand<'_, bool>, a: &Lanes<'x>, b: &Lanes<'x>) -> Lanes<'x> {
+    let flags = |n: usize| bool::wrap((0..n).map(|k| at_a.get(k)).collect::<Vec<_>>().into());
+    let runs_of_flags = Lanes::Runs(ends.clone(), flags(ends.len()).into());
+    let three = common(&runs_of_flags, a).zip(common(&runs_of_flags, b));
+    if let Some(((ends_a, flags_a, a), (ends_b, _, b))) = three {
+        let common = common_ends(&ends_a, &ends_b);
+        let (flags, a, b) =
+            (flags_a.refined(&ends_a, &common), a.refined(&ends_a, &common), b.refined(&ends_b, &common));
+        if a.slope == b.slope {
+            let (n, slope) = (common.len(), a.slope);
+            let values = Lanes::blend(n, &bool::many(n, &flags.values), &a.dense().values, &b.dense().values);
+            return slope.over(common, values);
+        }
+    }
+    let dense = runs_of_flags.dense();
+    let n = ends.last().map_or(0, |&n| n as usize);
+    Lanes::blend(n, &bool::many(n, &dense), &a.dense(), &b.dense())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::pieces::tests::{Numbers, dense};
@@ -188,8 +216,9 @@ mod tests {
             assert_eq!(dense(in_a.len() as u32, &x), dense(in_a.len() as u32, &choose(&a, &list_a)));
             assert_eq!(dense(in_b.len() as u32, &y), dense(in_b.len() as u32, &choose(&b, &list_b)));
             let expected = Lanes::blend(n as usize, &of_lane, &a.dense(), &b.dense());
-            let got = merge(&ends, Operand::Many(&flags), &x, &y);
-            assert_eq!(dense(n, &got), dense(n, &expected), "{a:?} and {b:?}");
+            for got in [merge(&ends, Operand::Many(&flags), &x, &y), blend(&ends, Operand::Many(&flags), &a, &b)] {
+                assert_eq!(dense(n, &got), dense(n, &expected), "{a:?} and {b:?}");
+            }
         }
     }
 }

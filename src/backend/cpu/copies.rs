@@ -50,6 +50,7 @@ impl<'a> Block<'a> {
             Op::Scalar(s) => Some(Source::One(store(T::operand(&Lanes::One(*s)).get(0)))),
             Op::Load(array, _, at) if array.len() > 0 => match self.eval(*at) {
                 Lanes::Ramps(ends, firsts) => Some(Source::Pieces(Pieces::new(array.slice(), ends, firsts))),
+                Lanes::Falls(ends, firsts) => Some(Source::Pieces(Pieces::backwards(array.slice(), ends, firsts))),
                 Lanes::U32(at) => Some(Source::Elements { from: array.slice(), at }),
                 _ => None,
             },

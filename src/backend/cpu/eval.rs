@@ -4,7 +4,8 @@
 //! that it has. It is small enough for these to stay in a near cache, unless they are a few numbers a row. Positions
 //! that follow each other are kept as runs (see `pieces`), so that consecutive loads lend slices of the array and what
 //! depends on a row is worked out once a row. The branches of a `select` are evaluated at the positions that take them
-//! only, unless what they would cost at the others is next to nothing, or they are copied as they are (see `copies`).
+//! only, unless both cost less everywhere than it takes to part the positions, or they are copied as they are (see
+//! `copies`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,13 +17,14 @@ use super::array::{Array, Stored};
 use super::choice::{self, Chosen};
 use super::filling::Filling;
 use super::lanes::{Lane, Lanes, Many, Operand};
-use super::loops::map1;
+use super::loops::{SpreadOver, map1};
 use super::number::Number;
 use super::operations;
 use super::order_key;
 use super::pieces;
 use super::pool::Pool;
 use super::rows_of::rows_of;
+use super::simd;
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr, ExprKind};
@@ -235,12 +237,8 @@ impl<'a> Block<'a> {
         }
         match self.root() {
             Lanes::Runs(ends, values) => {
-                let values = values.dense();
-                let (values, mut start) = (T::operand(&values), 0);
-                for (k, &end) in ends.iter().enumerate() {
-                    out[start..end as usize].fill(store(values.get(k)));
-                    start = end as usize;
-                }
+                let values = T::many(ends.len(), &values.dense());
+                simd::run(SpreadOver { ends: &ends, values: &values, f: store, out: Filling::of(out) });
             }
             lanes => match T::operand(&lanes.dense()) {
                 Operand::One(v) => out.fill(store(v)),
@@ -390,6 +388,10 @@ impl<'a> Block<'a> {
 
     fn select(&mut self, condition: &Lanes<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Lanes<'a> {
         let n = self.len;
+        let pays = |yes: usize, no: usize| {
+            let in_vain = |[a, b]: [u32; 2]| no as u64 * u64::from(a) + yes as u64 * u64::from(b);
+            costs.is_some_and(|costs| in_vain(costs) <= n as u64 * u64::from(BLEND_COST))
+        };
         match condition {
             Lanes::One(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
             Lanes::Runs(ends, flags) => {
@@ -399,6 +401,10 @@ impl<'a> Block<'a> {
                 match (at_a.len(), at_b.len()) {
                     (_, 0) => self.eval(a),
                     (0, _) => self.eval(b),
+                    (yes, no) if pays(yes, no) => {
+                        let (a, b) = (self.eval(a), self.eval(b));
+                        choice::blend(ends, flags, &a, &b)
+                    }
                     _ => choice::merge(ends, flags, &self.part(a, at_a), &self.part(b, at_b)),
                 }
             }
@@ -411,8 +417,7 @@ impl<'a> Block<'a> {
                 if yes == 0 {
                     return self.eval(b);
                 }
-                let in_vain = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
-                if costs.is_some_and(|costs| in_vain(costs) <= n as u64 * u64::from(BLEND_COST)) {
+                if pays(yes, n - yes) {
                     let (a, b) = (self.eval(a).dense(), self.eval(b).dense());
                     return Lanes::blend(n, &flags, &a, &b);
                 }
@@ -498,6 +503,20 @@ fn gather<'a, S: Stored, T: Lane>(
                 match slice(first, end - start) {
                     Some(_) => out.convert(from, first as usize, (end - start) as usize, &f),
                     None => out.extend((0..(end - start) as usize).map(|k| one(first.wrapping_add(k as u32)))),
+                }
+                start = end;
+            }
+            T::wrap(out.finish().into())
+        }
+        Lanes::Falls(ends, first) => {
+            let mut out = Filling::new(n);
+            let mut start = 0;
+            for (&end, &first) in ends.iter().zip(first.iter()) {
+                let len = (end - start) as usize;
+                if (first as usize) < from.len() && len <= first as usize + 1 {
+                    out.convert_back(from, first as usize, len, &f);
+                } else {
+                    out.extend((0..len).map(|k| one(first.wrapping_sub(k as u32))));
                 }
                 start = end;
             }

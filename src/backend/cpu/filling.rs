@@ -85,6 +85,48 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         }
     }
 
+    /// Adds `from[first]`, `from[first - 1]`, …, `len` of them, written in one go where these are at most `few`, a
+    /// constant.
+    #[inline(always)]
+    pub(crate) fn copy_back(&mut self, from: &[T], first: usize, len: usize, few: usize) {
+        let at = self.len;
+        let before = |len: usize| (first + 1).checked_sub(len).and_then(|start| from.get(start..=first));
+        if len <= few
+            && let (Some(room), Some(from)) = (self.out.get_mut(at..at + few), before(few))
+        {
+            self.len += len;
+            let (room, from) = (room.as_chunks_mut::<STEP>().0, from.as_chunks::<STEP>().0);
+            for (slot, &from) in room.iter_mut().zip(from.iter().rev()) {
+                *slot = from;
+                slot.reverse();
+            }
+        } else {
+            self.convert_back(from, first, len, |x| x);
+        }
+    }
+
+    /// Adds `f` of each of `from[first]`, `from[first - 1]`, …, `len` of them.
+    #[inline(always)]
+    pub(crate) fn convert_back<S: Copy>(&mut self, from: &[S], first: usize, len: usize, f: impl Fn(S) -> T) {
+        let at = self.len;
+        self.len += len;
+        let steps = len.next_multiple_of(STEP);
+        let whole = (first + 1).checked_sub(steps).and_then(|start| from.get(start..=first));
+        match (self.out.get_mut(at..at + steps), whole) {
+            (Some(room), Some(from)) => {
+                for (slot, from) in room.as_chunks_mut().0.iter_mut().zip(from.as_chunks::<STEP>().0.iter().rev()) {
+                    *slot = from.map(&f);
+                    slot.reverse();
+                }
+            }
+            _ => {
+                for (slot, &x) in self.out[at..at + len].iter_mut().zip(from[first + 1 - len..=first].iter().rev()) {
+                    *slot = f(x);
+                }
+            }
+        }
+    }
+
     /// Adds `f` of each of `from[start..start + len]`.
     #[inline(always)]
     pub(crate) fn convert<S: Copy>(&mut self, from: &[S], start: usize, len: usize, f: impl Fn(S) -> T) {
@@ -113,19 +155,30 @@ impl<B: DerefMut<Target = [u32]>> Filling<B> {
     /// Adds `first`, `first + 1`, … (wrapping), `len` of them.
     #[inline(always)]
     pub(crate) fn ramp(&mut self, first: u32, len: usize) {
+        self.numbers(len, |k| first.wrapping_add(k));
+    }
+
+    /// Adds `first`, `first - 1`, … (wrapping), `len` of them.
+    #[inline(always)]
+    pub(crate) fn fall(&mut self, first: u32, len: usize) {
+        self.numbers(len, |k| first.wrapping_sub(k));
+    }
+
+    /// Adds `f(0)`, `f(1)`, …, `len` of them.
+    #[inline(always)]
+    fn numbers(&mut self, len: usize, f: impl Fn(u32) -> u32) {
         let start = self.len;
         self.len += len;
         let end = (start + len.next_multiple_of(STEP)).min(self.out.len());
         let (steps, rest) = self.out[start..end].as_chunks_mut::<STEP>();
-        let behind = first.wrapping_add((steps.len() * STEP) as u32);
+        let behind = (steps.len() * STEP) as u32;
         for (step, k) in steps.iter_mut().zip(0u32..) {
-            let first = first.wrapping_add(k * STEP as u32);
             for (slot, j) in step.iter_mut().zip(0..) {
-                *slot = first.wrapping_add(j);
+                *slot = f(k * STEP as u32 + j);
             }
         }
         for (slot, j) in rest.iter_mut().zip(0..) {
-            *slot = behind.wrapping_add(j);
+            *slot = f(behind + j);
         }
     }
 }
@@ -139,6 +192,9 @@ mod tests {
         filling.copy(from, start, len, few::<u32>());
         filling.convert(from, start, len, |x| x + 1);
         filling.ramp(u32::MAX - 1, len);
+        filling.fall(1, len);
+        filling.copy_back(from, start + 36, len.min(start + 37), few::<u32>());
+        filling.convert_back(from, start + 36, len.min(start + 37), |x| x + 2);
         filling.extend(from[..len].iter().copied());
     }
 
@@ -147,8 +203,8 @@ mod tests {
         let from: Vec<u32> = (1000..1100).collect();
         for lens in [[0, 1, 3], [15, 16, 17], [33, 0, 64], [1, 1, 1]] {
             let n: usize = lens.iter().sum();
-            let (mut filling, mut expected) = (Filling::new(5 * n), Vec::new());
-            let mut slice = vec![0; 5 * n];
+            let (mut filling, mut expected) = (Filling::new(8 * n), Vec::new());
+            let mut slice = vec![0; 8 * n];
             let mut filling_a_slice = Filling::of(&mut slice[..]);
             for (len, start) in lens.into_iter().zip([0, 50, 36]) {
                 fill(&mut filling, &from, len, start);
@@ -157,6 +213,10 @@ mod tests {
                 expected.extend(&from[start..start + len]);
                 expected.extend(from[start..start + len].iter().map(|x| x + 1));
                 expected.extend((0..len as u32).map(|k| (u32::MAX - 1).wrapping_add(k)));
+                expected.extend((0..len as u32).map(|k| 1u32.wrapping_sub(k)));
+                let back = || from[..start + 37].iter().rev().take(len);
+                expected.extend(back());
+                expected.extend(back().map(|x| x + 2));
                 expected.extend(&from[..len]);
             }
             assert_eq!(filling.finish(), expected);

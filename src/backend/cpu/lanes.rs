@@ -48,6 +48,8 @@ pub(crate) enum Lanes<'a> {
     /// Runs of positions, with values that grow by one from position to position (u32): the first of each run. A run
     /// may have no positions.
     Ramps(Ends, Many<'a, u32>),
+    /// The same with values that shrink by one, as those of rows that are read backwards.
+    Falls(Ends, Many<'a, u32>),
     Bool(Many<'a, bool>),
     U8(Many<'a, u8>),
     I8(Many<'a, i8>),
@@ -131,7 +133,7 @@ macro_rules! lanes {
             match self {
                 Self::One(s) => s.dtype(),
                 Self::Runs(_, values) => values.dtype(),
-                Self::Ramps(..) => DType::U32,
+                Self::Ramps(..) | Self::Falls(..) => DType::U32,
                 $(Self::$v(_) => DType::$v,)*
             }
         }
@@ -142,7 +144,7 @@ macro_rules! lanes {
                     $(Self::$v(values) => {
                         Self::$v(simd::run(Spread { ends, values }).into())
                     })*
-                    Self::Ramps(..) => Self::Runs(ends.clone(), values.dense().into()).dense(),
+                    Self::Ramps(..) | Self::Falls(..) => Self::Runs(ends.clone(), values.dense().into()).dense(),
                     same => same.clone(),
                 },
                 Self::Ramps(ends, first) => {
@@ -154,24 +156,34 @@ macro_rules! lanes {
                     }
                     Self::U32(out.finish().into())
                 }
+                Self::Falls(ends, first) => {
+                    let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
+                    let mut start = 0;
+                    for (&end, &first) in ends.iter().zip(first.iter()) {
+                        out.fall(first, (end - start) as usize);
+                        start = end;
+                    }
+                    Self::U32(out.finish().into())
+                }
                 other => other.clone(),
             }
         }
-        /// The value at lane `i` of lanes that are dense, or one ramp.
+        /// The value at lane `i` of lanes that are dense, or one ramp, upwards or downwards.
         pub(crate) fn get(&self, i: usize) -> Scalar {
             match self {
                 Self::One(s) => *s,
                 $(Self::$v(s) => Scalar::$v(s[i]),)*
                 Self::Ramps(_, first) => Scalar::U32(first[0].wrapping_add(i as u32)),
+                Self::Falls(_, first) => Scalar::U32(first[0].wrapping_sub(i as u32)),
                 Self::Runs(..) => unreachable!("bug: a single value of runs"),
             }
         }
-        /// The values at the chosen lanes, of lanes that are dense, or one ramp.
+        /// The values at the chosen lanes, of lanes that are dense, or ramps.
         pub(crate) fn pick<'x>(&self, lanes: &[u32]) -> Lanes<'x> {
             match self {
                 Self::One(s) => Lanes::One(*s),
                 $(Self::$v(s) => Lanes::$v(lanes.iter().map(|&i| s[i as usize]).collect::<Vec<_>>().into()),)*
-                Self::Ramps(..) => self.dense().pick(lanes),
+                Self::Ramps(..) | Self::Falls(..) => self.dense().pick(lanes),
                 Self::Runs(..) => unreachable!("bug: a choice of runs"),
             }
         }
@@ -190,7 +202,7 @@ macro_rules! lanes {
                         out.finish().into()
                     }
                 }),)*
-                Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: ranges of runs"),
+                Self::Runs(..) | Self::Ramps(..) | Self::Falls(..) => unreachable!("bug: ranges of runs"),
             }
         }
         /// `n` lanes: those that `at_a` names from `a`, in order, the others from `b`, in order.

@@ -1,5 +1,7 @@
 //! The passes over slices that all operations on lanes are made of.
 
+use std::ops::DerefMut;
+
 use super::filling::Filling;
 use super::lanes::{Lane, Lanes, Operand};
 use super::simd::{self, Loop};
@@ -159,13 +161,31 @@ impl<T: Copy + Default> Loop for Spread<'_, T> {
     type Output = Vec<T>;
     #[inline(always)]
     fn run(self) -> Vec<T> {
-        let mut out = Filling::new(self.ends.last().map_or(0, |&n| n as usize));
+        let Self { ends, values } = self;
+        let out = Filling::new(ends.last().map_or(0, |&n| n as usize));
+        SpreadOver { ends, values, f: |x| x, out }.run().finish()
+    }
+}
+
+/// `f` of a value a run, at each position of the run.
+pub(super) struct SpreadOver<'l, T, F, B> {
+    pub(super) ends: &'l [u32],
+    pub(super) values: &'l [T],
+    pub(super) f: F,
+    pub(super) out: Filling<B>,
+}
+
+impl<T: Copy, S: Copy, F: Fn(T) -> S, B: DerefMut<Target = [S]>> Loop for SpreadOver<'_, T, F, B> {
+    type Output = Filling<B>;
+    #[inline(always)]
+    fn run(self) -> Filling<B> {
+        let Self { ends, values, f, mut out } = self;
         let mut start = 0;
-        for (&end, &value) in self.ends.iter().zip(self.values) {
-            out.repeat(value, (end - start) as usize);
+        for (&end, &value) in ends.iter().zip(values) {
+            out.repeat(f(value), (end - start) as usize);
             start = end;
         }
-        out.finish()
+        out
     }
 }
 

@@ -27,18 +27,28 @@ pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
         Lanes::Ramps(ref ends, _) if ends.len() == 1 => values,
         _ => values.dense(),
     };
-    let n = ends.last().map_or(0, |&n| n as usize);
-    let short = n < WORTHWHILE * ends.len();
+    let short = are_short(&ends);
     let out = Lanes::Runs(ends, Rc::new(values));
     if short { out.dense() } else { out }
 }
 
 /// Ramps; dense where they are too short to help.
 pub(super) fn ramps<'a>(ends: Ends, first: Many<'a, u32>) -> Lanes<'a> {
-    let n = ends.last().map_or(0, |&n| n as usize);
-    let short = n < WORTHWHILE * ends.len();
+    let short = are_short(&ends);
     let out = Lanes::Ramps(ends, first);
     if short { out.dense() } else { out }
+}
+
+/// Ramps downwards, likewise.
+pub(super) fn falls<'a>(ends: Ends, first: Many<'a, u32>) -> Lanes<'a> {
+    let short = are_short(&ends);
+    let out = Lanes::Falls(ends, first);
+    if short { out.dense() } else { out }
+}
+
+/// Whether the lanes in the runs cost less than these.
+fn are_short(ends: &[u32]) -> bool {
+    ends.last().is_some_and(|&n| (n as usize) < WORTHWHILE * ends.len())
 }
 
 /// The runs in which both are simple.
@@ -72,55 +82,101 @@ pub(super) fn parts<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Ite
     })
 }
 
+/// How values go from position to position.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slope {
+    /// They stay.
+    Flat,
+    /// They grow by one.
+    Up,
+    /// They shrink by one.
+    Down,
+}
+
+impl Slope {
+    /// The value so many positions after one.
+    fn after(self, value: u32, skipped: u32) -> u32 {
+        match self {
+            Self::Flat => value,
+            Self::Up => value.wrapping_add(skipped),
+            Self::Down => value.wrapping_sub(skipped),
+        }
+    }
+
+    /// Of the difference to a number that stays, subtracted from it.
+    fn negated(self) -> Self {
+        match self {
+            Self::Flat => Self::Flat,
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+
+    /// Lanes of runs that begin with these values.
+    pub(super) fn over<'a>(self, ends: Ends, first: Lanes<'a>) -> Lanes<'a> {
+        let firsts = |first: &Lanes<'a>| u32::many(ends.len(), &first.dense());
+        match self {
+            Self::Flat => runs(ends, first),
+            Self::Up => ramps(ends.clone(), firsts(&first)),
+            Self::Down => falls(ends.clone(), firsts(&first)),
+        }
+    }
+}
+
 /// One operand over common runs.
-struct Side<'a> {
-    /// A value a run, or one for all; of a ramp the first.
-    values: Lanes<'a>,
-    is_ramp: bool,
+pub(super) struct Side<'a> {
+    /// A value a run, or one for all; where they change the first.
+    pub(super) values: Lanes<'a>,
+    pub(super) slope: Slope,
 }
 
 impl<'a> Side<'a> {
     fn new(lanes: &Lanes<'a>) -> Option<(Option<Ends>, Self)> {
         Some(match lanes {
-            Lanes::One(s) => (None, Self { values: Lanes::One(*s), is_ramp: false }),
-            Lanes::Runs(ends, values) => (Some(ends.clone()), Self { values: (**values).clone(), is_ramp: false }),
-            Lanes::Ramps(ends, first) => (Some(ends.clone()), Self { values: u32::wrap(first.clone()), is_ramp: true }),
+            Lanes::One(s) => (None, Self { values: Lanes::One(*s), slope: Slope::Flat }),
+            Lanes::Runs(ends, values) => (Some(ends.clone()), Self { values: (**values).clone(), slope: Slope::Flat }),
+            Lanes::Ramps(ends, first) => {
+                (Some(ends.clone()), Self { values: u32::wrap(first.clone()), slope: Slope::Up })
+            }
+            Lanes::Falls(ends, first) => {
+                (Some(ends.clone()), Self { values: u32::wrap(first.clone()), slope: Slope::Down })
+            }
             _ => return None,
         })
     }
 
     /// Over smaller runs.
-    fn refined(self, before: &Ends, ends: &Ends) -> Self {
+    pub(super) fn refined(self, before: &Ends, ends: &Ends) -> Self {
         if before == ends {
             return self;
         }
         let (of, skipped): (Vec<u32>, Vec<u32>) =
             parts(before, ends).map(|(run, skipped)| (run as u32, skipped)).unzip();
         let mut values = self.values.pick(&of);
-        if self.is_ramp {
+        if self.slope != Slope::Flat {
             let first = u32::operand(&values);
-            let moved = skipped.iter().enumerate().map(|(k, skipped)| first.get(k).wrapping_add(*skipped));
+            let moved = skipped.iter().enumerate().map(|(k, &skipped)| self.slope.after(first.get(k), skipped));
             values = u32::wrap(moved.collect::<Vec<_>>().into());
         }
-        Self { values, is_ramp: self.is_ramp }
+        Self { values, slope: self.slope }
     }
 
     /// One run that is now these ones.
     fn cut(self, ends: &[u32]) -> Self {
         let value = self.values.get(0);
         match value {
-            Scalar::U32(first) if self.is_ramp => {
+            Scalar::U32(first) if self.slope != Slope::Flat => {
                 let mut values = Vec::with_capacity(ends.len());
                 values.push(first);
-                values.extend(ends[..ends.len() - 1].iter().map(|&start| first.wrapping_add(start)));
-                Self { values: u32::wrap(values.into()), is_ramp: true }
+                values.extend(ends[..ends.len() - 1].iter().map(|&start| self.slope.after(first, start)));
+                Self { values: u32::wrap(values.into()), slope: self.slope }
             }
-            same => Self { values: Lanes::One(same), is_ramp: false },
+            same => Self { values: Lanes::One(same), slope: Slope::Flat },
         }
     }
 
     /// With a value a run that can be looked at, or one for all.
-    fn dense(self) -> Self {
+    pub(super) fn dense(self) -> Self {
         Self { values: self.values.dense(), ..self }
     }
 
@@ -130,7 +186,7 @@ impl<'a> Side<'a> {
 }
 
 /// Both operands over common runs, if both are simple and one has runs at all.
-fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>, Side<'a>)> {
+pub(super) fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>, Side<'a>)> {
     let ((e, a), (f, b)) = (Side::new(a)?, Side::new(b)?);
     Some(match (e, f) {
         (None, None) => return None,
@@ -174,7 +230,7 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -
         return Lanes::One(operations::binary(op, 1, a, b).get(0));
     }
     if let Some((ends, a, b)) = common(a, b) {
-        if !a.is_ramp && !b.is_ramp {
+        if (a.slope, b.slope) == (Slope::Flat, Slope::Flat) {
             let values = binary(op, ends.len(), &a.values, &b.values);
             return runs(ends, values);
         }
@@ -188,7 +244,8 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -
 /// Stores `a op b` at as many positions as there is room for. Returns false, and does nothing, if the operation is not
 /// arithmetic, or if there is no operand with a value a position.
 pub(crate) fn store<T: Number>(op: BinaryOp, a: &Lanes<'_>, b: &Lanes<'_>, out: &mut [T]) -> bool {
-    let is_simple = |lanes: &Lanes<'_>| matches!(lanes, Lanes::One(_) | Lanes::Runs(..) | Lanes::Ramps(..));
+    let is_simple =
+        |lanes: &Lanes<'_>| matches!(lanes, Lanes::One(_) | Lanes::Runs(..) | Lanes::Ramps(..) | Lanes::Falls(..));
     match (a, b) {
         _ if is_simple(a) && is_simple(b) => false,
         (many, Lanes::Runs(ends, values)) if are_long(ends) => {
@@ -223,30 +280,27 @@ fn by_runs<T>(ends: &[u32], out: &mut [T], f: impl Fn(usize, Range<usize>, &mut 
     })
 }
 
-/// What is still simple of a ramp and another operand.
+/// What is still simple of a ramp, upwards or downwards, and another operand.
 fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lanes<'a>> {
     let (x, y) = (a.numbers(), b.numbers());
-    let each = || operations::binary(op, ends.len(), &a.values, &b.values);
-    let firsts = |values: &Lanes<'a>| ramps(ends.clone(), u32::many(ends.len(), values));
-    match op {
-        BinaryOp::Add if a.is_ramp != b.is_ramp => Some(firsts(&each())),
-        BinaryOp::Sub if !b.is_ramp => Some(firsts(&each())),
-        BinaryOp::Sub if a.is_ramp => Some(runs(ends.clone(), each())),
-        BinaryOp::Min if !b.is_ramp && rises(ends, x) => {
+    let each = |slope: Slope| Some(slope.over(ends.clone(), operations::binary(op, ends.len(), &a.values, &b.values)));
+    match (op, a.slope, b.slope) {
+        (BinaryOp::Add, slope, Slope::Flat) | (BinaryOp::Add, Slope::Flat, slope) => each(slope),
+        (BinaryOp::Sub, slope, Slope::Flat) => each(slope),
+        (BinaryOp::Sub, Slope::Flat, slope) => each(slope.negated()),
+        (BinaryOp::Sub, a, b) if a == b => each(Slope::Flat),
+        (BinaryOp::Min, Slope::Up, Slope::Flat) if rises(ends, x) => {
             let within = |(k, &len): (usize, &u32)| len == 0 || x.get(k) + (len - 1) <= y.get(k);
-            lens(ends).iter().enumerate().all(within).then(|| firsts(&a.values))
+            lens(ends).iter().enumerate().all(within).then(|| Slope::Up.over(ends.clone(), a.values.clone()))
         }
-        BinaryOp::Lt | BinaryOp::Le => {
-            if a.is_ramp && !rises(ends, x) || b.is_ramp && !rises(ends, y) {
+        (_, Slope::Down, _) | (_, _, Slope::Down) => None,
+        (BinaryOp::Lt | BinaryOp::Le, up_a, up_b) => {
+            if up_a == Slope::Up && !rises(ends, x) || up_b == Slope::Up && !rises(ends, y) {
                 return None;
             }
-            Some(if a.is_ramp == b.is_ramp {
-                runs(ends.clone(), operations::binary(op, ends.len(), &a.values, &b.values))
-            } else {
-                compare(op, ends, a, b).flags()
-            })
+            if up_a == up_b { each(Slope::Flat) } else { Some(compare(op, ends, a, b).flags()) }
         }
-        BinaryOp::IndexDiv | BinaryOp::IndexRem if a.is_ramp && rises(ends, x) => match b.values {
+        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Slope::Up, _) if rises(ends, x) => match b.values {
             Lanes::One(Scalar::U32(by)) if by > 0 => Some(divide(op, ends, x, by)),
             _ => None,
         },
@@ -266,17 +320,22 @@ pub(super) struct Fronts {
 /// Where `a op b` holds, if that is a comparison of a ramp with a number a run.
 pub(super) fn fronts<'a>(op: BinaryOp, a: &Lanes<'a>, b: &Lanes<'a>) -> Option<Fronts> {
     let is_order = matches!(op, BinaryOp::Lt | BinaryOp::Le);
-    let (ends, a, b) = is_order.then(|| common(a, b))?.filter(|(_, a, b)| a.is_ramp != b.is_ramp)?;
+    let (ends, a, b) = is_order.then(|| common(a, b))??;
     let (a, b) = (a.dense(), b.dense());
-    let ramp = if a.is_ramp { &a } else { &b };
+    let ramp = match (a.slope, b.slope) {
+        (Slope::Up, Slope::Flat) => &a,
+        (Slope::Flat, Slope::Up) => &b,
+        _ => return None,
+    };
     rises(&ends, ramp.numbers()).then(|| compare(op, &ends, &a, &b))
 }
 
 /// A comparison of a ramp that does not wrap with a number a run.
 fn compare(op: BinaryOp, ends: &Ends, a: &Side<'_>, b: &Side<'_>) -> Fronts {
-    let (ramp, bound) = if a.is_ramp { (a, b) } else { (b, a) };
+    let is_left = a.slope == Slope::Up;
+    let (ramp, bound) = if is_left { (a, b) } else { (b, a) };
     // Of `first, first + 1, …` so many are below the bound, or at most the bound.
-    let at_most = a.is_ramp == (op == BinaryOp::Le);
+    let at_most = is_left == (op == BinaryOp::Le);
     let below = |first: u32, bound: u32| bound.saturating_sub(first).saturating_add((at_most && first <= bound).into());
     let mut fronts: Vec<u32> = match (ramp.numbers(), bound.numbers()) {
         (Operand::Many(first), Operand::Many(bound)) => first.iter().zip(bound).map(|(&f, &b)| below(f, b)).collect(),
@@ -285,7 +344,7 @@ fn compare(op: BinaryOp, ends: &Ends, a: &Side<'_>, b: &Side<'_>) -> Fronts {
     for (front, &len) in fronts.iter_mut().zip(&lens(ends)) {
         *front = len.min(*front);
     }
-    Fronts { lens: fronts, hold: a.is_ramp, ends: ends.clone() }
+    Fronts { lens: fronts, hold: is_left, ends: ends.clone() }
 }
 
 impl Fronts {
@@ -360,7 +419,7 @@ pub(crate) fn each<'a>(n: usize, a: &Lanes<'a>, f: impl Fn(usize, &Lanes<'a>) ->
     match a {
         Lanes::One(_) => Lanes::One(f(1, a).get(0)),
         Lanes::Runs(ends, values) => runs(ends.clone(), f(ends.len(), &values.dense())),
-        Lanes::Ramps(..) => f(n, &a.dense()),
+        Lanes::Ramps(..) | Lanes::Falls(..) => f(n, &a.dense()),
         dense => f(n, dense),
     }
 }
@@ -395,10 +454,11 @@ pub(super) mod tests {
             let base = [0, 0, 0, u32::MAX - 100][self.below(4) as usize];
             let mut values = |n: usize| (0..n).map(|_| base.wrapping_add(self.below(200))).collect::<Vec<_>>();
             let (each, all) = (values(ends.len()), values(n as usize));
-            match self.below(5) {
+            match self.below(6) {
                 0 => Lanes::One(Scalar::U32(each[0])),
                 1 => Lanes::Runs(ends, Rc::new(u32::wrap(each.into()))),
                 2 => Lanes::Ramps(ends, each.into()),
+                4 => Lanes::Falls(ends, each.into()),
                 3 => Lanes::Runs(
                     ends.clone(),
                     Rc::new(Lanes::Ramps(vec![ends.len() as u32].into(), vec![each[0]].into())),

@@ -11,8 +11,8 @@ use super::lanes::{Ends, Many};
 use super::pieces::{self, Fronts};
 use super::simd::{self, LINE, Loop};
 
-/// Scattered pieces are asked for so many runs before they are copied, and single elements so many lines before: the
-/// processor, which sees by itself what is read in order, would wait for each.
+/// Scattered pieces are asked for so many runs before they are copied, and single elements, and what is read backwards,
+/// so many lines before: the processor, which sees by itself what is read in order, would wait for each.
 const AHEAD: usize = 32;
 
 /// Pieces in order are scattered all the same if more than so many times their elements lie between the first and the
@@ -29,11 +29,12 @@ pub(super) enum Source<'a, S> {
     Elements { from: &'a [S], at: Many<'a, u32> },
 }
 
-/// Runs of elements of an array, which follow each other from the first of each run on.
+/// Runs of elements of an array, which follow each other from the first of each run on, forwards or backwards.
 pub(super) struct Pieces<'a, S> {
     from: &'a [S],
     ends: Ends,
     firsts: Many<'a, u32>,
+    backwards: bool,
     /// Whether they lie here and there.
     scattered: bool,
 }
@@ -87,7 +88,19 @@ impl<'a, S: Stored> Pieces<'a, S> {
     pub(super) fn new(from: &'a [S], ends: Ends, firsts: Many<'a, u32>) -> Self {
         let span = firsts[firsts.len() - 1].saturating_sub(firsts[0]);
         let scattered = span / FAR > ends[ends.len() - 1] || !firsts.is_sorted();
-        Self { from, ends, firsts, scattered }
+        Self { from, ends, firsts, backwards: false, scattered }
+    }
+
+    /// Runs that end at `ends`, each backwards from its first element on.
+    pub(super) fn backwards(from: &'a [S], ends: Ends, firsts: Many<'a, u32>) -> Self {
+        Self { backwards: true, ..Self::new(from, ends, firsts) }
+    }
+
+    /// The element so many positions after the run's first one.
+    #[inline(always)]
+    fn place(&self, run: usize, skipped: u32) -> u32 {
+        let first = self.firsts[run];
+        if self.backwards { first.wrapping_sub(skipped) } else { first.wrapping_add(skipped) }
     }
 
     /// Stores all values.
@@ -105,22 +118,49 @@ impl<'a, S: Stored> Pieces<'a, S> {
     /// `few`. Those out of range are the last element.
     #[inline(always)]
     fn take(&self, run: usize, skipped: u32, len: u32, few: usize, out: &mut Filling<&mut [S]>) {
-        let first = self.firsts[run].wrapping_add(skipped);
-        if first as usize + len as usize > self.from.len() {
-            let last = self.from.len() - 1;
-            out.extend((0..len).map(|k| self.from[(first.wrapping_add(k) as usize).min(last)]));
+        let (first, elements) = (self.place(run, skipped) as usize, self.from.len());
+        let is_there = if self.backwards {
+            first < elements && len as usize <= first + 1
+        } else {
+            first + len as usize <= elements
+        };
+        if !is_there {
+            out.extend((skipped..skipped + len).map(|k| self.from[(self.place(run, k) as usize).min(elements - 1)]));
             return;
         }
-        if self.scattered
-            && let Some(&next) = self.firsts.get(run + AHEAD)
-        {
-            // Of long pieces the processor sees by itself what follows.
-            let line = LINE / size_of::<S>();
-            for k in 0..=few.div_ceil(line) {
-                simd::prefetch(self.from, next as usize + (k * line).min(few - 1));
-            }
+        if self.scattered {
+            self.ask_for_run(run + AHEAD, few);
         }
-        out.copy(self.from, first as usize, len as usize, few);
+        if self.backwards {
+            self.ask_beyond(first, len as usize, few);
+            out.copy_back(self.from, first, len as usize, few);
+        } else {
+            out.copy(self.from, first, len as usize, few);
+        }
+    }
+
+    /// Asks for the first elements of a later run: of long ones the processor sees by itself what follows.
+    #[inline(always)]
+    fn ask_for_run(&self, run: usize, few: usize) {
+        let Some(&first) = self.firsts.get(run) else { return };
+        let line = LINE / size_of::<S>();
+        for k in 0..=few.div_ceil(line) {
+            simd::prefetch(self.from, first as usize + (k * line).min(few - 1));
+        }
+    }
+
+    /// Asks for as many elements as a run has that is read backwards, where later runs have theirs: a processor that
+    /// sees lines asked for in descending order does not look behind the run, and takes some lines to see an order.
+    #[inline(always)]
+    fn ask_beyond(&self, first: usize, len: usize, few: usize) {
+        let line = LINE / size_of::<S>();
+        let ask = |k: usize| simd::prefetch(self.from, (first + AHEAD * line).wrapping_sub(k * line));
+        if len <= few {
+            // Their number need not be guessed.
+            (0..few / line).for_each(ask);
+        } else if len <= AHEAD * line {
+            (0..=len / line).for_each(ask);
+        }
     }
 
     /// Over runs that its own consist of.
@@ -128,7 +168,7 @@ impl<'a, S: Stored> Pieces<'a, S> {
         if self.ends == *ends {
             return self;
         }
-        let firsts = pieces::parts(&self.ends, ends).map(|(run, skipped)| self.firsts[run].wrapping_add(skipped));
+        let firsts = pieces::parts(&self.ends, ends).map(|(run, skipped)| self.place(run, skipped));
         Self { firsts: firsts.collect::<Vec<_>>().into(), ends: ends.clone(), ..self }
     }
 }
@@ -231,13 +271,14 @@ mod tests {
             _ => {
                 let ends = numbers.ends(n);
                 let firsts: Vec<u32> = ends.iter().map(|_| near(numbers)).collect();
-                let (mut values, mut start) = (Vec::new(), 0);
+                let (mut values, mut start, backwards) = (Vec::new(), 0, numbers.below(2) == 0);
                 for (&end, first) in ends.iter().zip(&firsts) {
-                    values.extend((0..end - start).map(|k| value(first.wrapping_add(k))));
+                    let place = |k: u32| if backwards { first.wrapping_sub(k) } else { first.wrapping_add(k) };
+                    values.extend((0..end - start).map(|k| value(place(k))));
                     start = end;
                 }
                 let scattered = numbers.below(2) == 0;
-                (Source::Pieces(Pieces { from, ends, firsts: firsts.into(), scattered }), values)
+                (Source::Pieces(Pieces { from, ends, firsts: firsts.into(), backwards, scattered }), values)
             }
         }
     }
