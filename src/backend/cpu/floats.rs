@@ -17,7 +17,7 @@ impl<const PRODUCT: bool> Total<PRODUCT> {
     }
 }
 
-impl<const PRODUCT: bool> Wide for Total<PRODUCT> {
+impl<const PRODUCT: bool> Wide<f32> for Total<PRODUCT> {
     const OP: Op = if PRODUCT { Op::Product } else { Op::Sum };
 }
 
@@ -44,7 +44,7 @@ impl<const PRODUCT: bool> Monoid<f32> for Total<PRODUCT> {
 
     fn block(self, values: &[f32], inner: usize, out: &mut [f32]) {
         if inner == 1
-            && let Some(total) = wide_rows::block::<Self>(values)
+            && let Some(total) = wide_rows::block::<_, Self>(values)
         {
             out[0] = total;
         } else {
@@ -57,7 +57,7 @@ impl<const PRODUCT: bool> Monoid<f32> for Total<PRODUCT> {
 #[derive(Clone, Copy)]
 pub(super) struct Extreme<const GREATEST: bool>;
 
-impl<const GREATEST: bool> Wide for Extreme<GREATEST> {
+impl<const GREATEST: bool> Wide<f32> for Extreme<GREATEST> {
     const OP: Op = if GREATEST { Op::Greatest } else { Op::Least };
 }
 
@@ -84,7 +84,7 @@ impl<const GREATEST: bool> Monoid<f32> for Extreme<GREATEST> {
 
     fn block(self, values: &[f32], inner: usize, out: &mut [i32]) {
         if inner == 1
-            && let Some(extreme) = wide_rows::block::<Self>(values)
+            && let Some(extreme) = wide_rows::block::<_, Self>(values)
         {
             out[0] = extreme;
         } else {

@@ -18,6 +18,7 @@ mod filled;
 mod filling;
 mod fingerprint;
 mod floats;
+mod integers;
 mod lanes;
 mod looked_up;
 mod loops;

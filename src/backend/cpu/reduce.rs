@@ -9,6 +9,7 @@ use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::exps::{Exps, OfExps};
 use super::floats::{Extreme, Total};
+use super::integers::{IntegerExtreme, IntegerTotal};
 use super::lanes::Lane;
 use super::looked_up::LookedUp;
 use super::map;
@@ -126,12 +127,22 @@ fn reduce(
             plain!($op, $t, identity, DType::$v.is_float(), |monoid| run.write(monoid, parts))
         }};
     }
+    macro_rules! words {
+        ($op:expr, $t:ty, $v:ident) => {
+            match $op {
+                ReduceOp::Sum => run.write::<$t, _>(IntegerTotal, parts),
+                ReduceOp::Max => run.write::<$t, _>(IntegerExtreme::<true>, parts),
+                ReduceOp::Min => run.write::<$t, _>(IntegerExtreme::<false>, parts),
+                ReduceOp::Prod => typed!($op, $t, $v),
+            }
+        };
+    }
     match (of.reducer.accumulator(), e.dtype()) {
         (Accumulator::Op(ReduceOp::Sum), DType::F32) => run.write(Total::<false>, parts),
         (Accumulator::Op(ReduceOp::Prod), DType::F32) => run.write(Total::<true>, parts),
         (Accumulator::Op(op), DType::I32) if run.of_floats(op, parts) => {}
-        (Accumulator::Op(op), DType::I32) => typed!(op, i32, I32),
-        (Accumulator::Op(op), DType::U32) => typed!(op, u32, U32),
+        (Accumulator::Op(op), DType::I32) => words!(op, i32, I32),
+        (Accumulator::Op(op), DType::U32) => words!(op, u32, U32),
         (Accumulator::Op(op), DType::I64) => typed!(op, i64, I64),
         (Accumulator::Op(op), DType::U64) => typed!(op, u64, U64),
         (Accumulator::Op(op), DType::F32) => typed!(op, f32, F32),

@@ -1,4 +1,7 @@
-//! Operations on f32 that whole rows of one column are reduced by in wide vectors, where the processor has them.
+//! Operations on numbers of one word that whole rows of one column are reduced by in wide vectors, where the processor
+//! has them.
+
+use bytemuck::Pod;
 
 use super::accumulate::Monoid;
 #[cfg(target_arch = "x86_64")]
@@ -14,6 +17,12 @@ pub(super) enum Op {
     Greatest,
     /// As well.
     Least,
+    /// Of integers, which wrap; signed or not.
+    IntegerSum,
+    GreatestSigned,
+    LeastSigned,
+    GreatestUnsigned,
+    LeastUnsigned,
 }
 
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
@@ -24,15 +33,20 @@ impl Op {
     }
 }
 
-/// A monoid that is one of the operations; its states are words.
-pub(super) trait Wide: Monoid<f32, State: bytemuck::Pod> {
+/// A monoid that is one of the operations, on values of one word; its states are words.
+pub(super) trait Wide<V: Pod>: Monoid<V, State: Pod> {
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
     const OP: Op;
 }
 
 /// The states of rows that lie one after another: the values of row `k` begin at value `start(k)`. Returns false, and
 /// does nothing, where there are no wide vectors.
-pub(super) fn rows<M: Wide>(monoid: M, values: &[f32], start: impl Fn(usize) -> usize, out: &mut [M::State]) -> bool {
+pub(super) fn rows<V: Pod, M: Wide<V>>(
+    monoid: M,
+    values: &[V],
+    start: impl Fn(usize) -> usize,
+    out: &mut [M::State],
+) -> bool {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the only thing that the function needs is a processor with AVX2, which this one is.
@@ -44,11 +58,11 @@ pub(super) fn rows<M: Wide>(monoid: M, values: &[f32], start: impl Fn(usize) -> 
 }
 
 /// The state of one block of a row of several; nothing where there are no wide vectors.
-pub(super) fn block<M: Wide>(values: &[f32]) -> Option<M::State> {
+pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> Option<M::State> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the only thing that the function needs is a processor with AVX2, which this one is.
-        return Some(bytemuck::cast(unsafe { avx2::block::<M>(values) }));
+        return Some(bytemuck::cast(unsafe { avx2::block::<V, M>(values) }));
     }
     let _ = values;
     None

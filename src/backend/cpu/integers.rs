@@ -1,0 +1,107 @@
+//! Sums and extremes of integers of one word: row by row in AVX2 where the processor has it.
+
+use super::accumulate::{Monoid, Plain};
+use super::number::Number;
+use super::wide_rows::{self, Op, Wide};
+
+/// The monoid of sums, which wrap.
+#[derive(Clone, Copy)]
+pub(super) struct IntegerTotal;
+
+/// The monoid of the greatest value, or of the least.
+#[derive(Clone, Copy)]
+pub(super) struct IntegerExtreme<const GREATEST: bool>;
+
+/// A monoid of an integer type, given by its identity, its operation and that in wide vectors.
+macro_rules! integers {
+    ($monoid:ty, $t:ty, $identity:expr, $combine:path, $op:expr) => {
+        impl Wide<$t> for $monoid {
+            const OP: Op = $op;
+        }
+
+        impl Monoid<$t> for $monoid {
+            type State = $t;
+            #[inline(always)]
+            fn identity(self) -> $t {
+                $identity
+            }
+            #[inline(always)]
+            fn push(self, so_far: $t, next: $t) -> $t {
+                $combine(so_far, next)
+            }
+            #[inline(always)]
+            fn merge(self, a: $t, b: $t) -> $t {
+                $combine(a, b)
+            }
+
+            fn rows(self, values: &[$t], inner: usize, start: impl Fn(usize) -> usize, out: &mut [$t]) {
+                if inner != 1 || !wide_rows::rows(self, values, &start, out) {
+                    plain::<$t>(self).rows(values, inner, start, out);
+                }
+            }
+
+            fn block(self, values: &[$t], inner: usize, out: &mut [$t]) {
+                if inner == 1
+                    && let Some(state) = wide_rows::block::<_, Self>(values)
+                {
+                    out[0] = state;
+                } else {
+                    plain::<$t>(self).block(values, inner, out);
+                }
+            }
+        }
+    };
+}
+integers!(IntegerTotal, i32, 0, Number::add, Op::IntegerSum);
+integers!(IntegerTotal, u32, 0, Number::add, Op::IntegerSum);
+integers!(IntegerExtreme<true>, i32, i32::MIN, Number::greatest, Op::GreatestSigned);
+integers!(IntegerExtreme<true>, u32, u32::MIN, Number::greatest, Op::GreatestUnsigned);
+integers!(IntegerExtreme<false>, i32, i32::MAX, Number::least, Op::LeastSigned);
+integers!(IntegerExtreme<false>, u32, u32::MAX, Number::least, Op::LeastUnsigned);
+
+/// What a monoid does without wide vectors of its own.
+fn plain<V: Copy + Send + Sync>(monoid: impl Monoid<V, State = V>) -> Plain<V, impl Fn(V, V) -> V + Copy + Sync> {
+    Plain { identity: monoid.identity(), combine: move |a, b| monoid.merge(a, b), ordered: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row_reduce::{reduce_block, reduce_row};
+    use super::*;
+
+    fn check<V: Copy + PartialEq + std::fmt::Debug, M: Monoid<V, State = V>>(monoid: M, value: impl Fn(u32) -> V) {
+        // Of the rows that eight are taken of at once, too.
+        let short = (0..80).map(|k| k * 5 % 33);
+        let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1, 32, 16, 33]).chain(short).chain([40]);
+        let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
+        for inner in [1, 3] {
+            let rows = starts.len() - 1;
+            let n = starts[rows] * inner;
+            // Of both signs.
+            let values: Vec<V> = (0..n as u32).map(|k| value(k.wrapping_mul(0x9e37_79b9))).collect();
+            let mut crowd = vec![monoid.identity(); rows * inner];
+            monoid.rows(&values, inner, |k| starts[k], &mut crowd);
+            for (k, crowd) in crowd.chunks_exact(inner).enumerate() {
+                let mut alone = vec![monoid.identity(); inner];
+                reduce_row(&values[starts[k] * inner..starts[k + 1] * inner], inner, monoid, &mut alone);
+                assert_eq!(crowd, alone, "row {k}, {inner} columns");
+            }
+            for len in [1, 7, 32, 33, 250, 256] {
+                let (mut block, mut expected) = (vec![monoid.identity(); inner], vec![monoid.identity(); inner]);
+                monoid.block(&values[..len * inner], inner, &mut block);
+                reduce_block(&values[..len * inner], inner, monoid, &mut expected);
+                assert_eq!(block, expected, "a block of {len}, {inner} columns");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_in_a_crowd_have_the_results_of_rows_alone() {
+        check::<i32, _>(IntegerTotal, |x| x as i32);
+        check::<u32, _>(IntegerTotal, |x| x);
+        check::<i32, _>(IntegerExtreme::<true>, |x| x as i32);
+        check::<u32, _>(IntegerExtreme::<true>, |x| x);
+        check::<i32, _>(IntegerExtreme::<false>, |x| x as i32);
+        check::<u32, _>(IntegerExtreme::<false>, |x| x);
+    }
+}
