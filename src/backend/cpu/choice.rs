@@ -1,7 +1,8 @@
 //! Some of a block's positions: what is known of all of them there, and what two branches gave put together.
 
-use super::lanes::{Ends, Lane, Lanes, Operand};
-use super::pieces::{common, common_ends, falls, ramps, runs};
+use super::lanes::{Lane, Lanes, Operand};
+use super::pieces::{ramps, runs, sloped};
+use super::sides::{common, common_ends};
 
 /// Some of the positions of a block, in ascending order.
 pub(crate) enum Chosen {
@@ -74,21 +75,13 @@ pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
             });
             runs(cuts.into(), values.pick(&of))
         }
-        Lanes::Ramps(ends, first) => {
+        Lanes::Ramps(way, ends, first) => {
             let [mut cuts, mut firsts] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
             chosen.for_each_piece(ends, |run, skipped, end| {
-                firsts.push(first[run].wrapping_add(skipped));
+                firsts.push(way.after(first[run], skipped));
                 cuts.push(end);
             });
-            ramps(cuts.into(), firsts.into())
-        }
-        Lanes::Falls(ends, first) => {
-            let [mut cuts, mut firsts] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
-            chosen.for_each_piece(ends, |run, skipped, end| {
-                firsts.push(first[run].wrapping_sub(skipped));
-                cuts.push(end);
-            });
-            falls(cuts.into(), firsts.into())
+            ramps(*way, cuts.into(), firsts.into())
         }
         dense => match chosen {
             Chosen::Ranges(ranges) => dense.ranges(ranges),
@@ -100,9 +93,9 @@ pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
 /// Puts together what two branches gave at the runs that end at `ends`: `a` where the flag says so, else `b`, each over
 /// its own positions.
 pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
-    let is_ramp = match (a, b) {
-        (Lanes::One(_) | Lanes::Runs(..), Lanes::One(_) | Lanes::Runs(..)) => false,
-        (Lanes::Ramps(..), Lanes::Ramps(..)) => true,
+    let way = match (a, b) {
+        (Lanes::One(_) | Lanes::Runs(..), Lanes::One(_) | Lanes::Runs(..)) => None,
+        (Lanes::Ramps(a, ..), Lanes::Ramps(b, ..)) if a == b => Some(*a),
         _ => return Lanes::merge_runs(ends, at_a, &a.dense(), &b.dense()),
     };
     /// How far a side has been used up.
@@ -116,7 +109,7 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b:
     let ends_of_runs = ends;
     let mut sides = [b, a].map(|lanes| {
         let ends = match lanes {
-            Lanes::Runs(ends, _) | Lanes::Ramps(ends, _) => Some(&ends[..]),
+            Lanes::Runs(ends, _) | Lanes::Ramps(_, ends, _) => Some(&ends[..]),
             _ => None,
         };
         let most = ends.map_or(0, <[u32]>::len) + ends_of_runs.len();
@@ -151,35 +144,30 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b:
     let values = |lanes: &Lanes<'_>, side: &Cursor<'_>| -> Lanes<'x> {
         match lanes {
             Lanes::Runs(_, values) => values.pick(&side.of),
-            Lanes::Ramps(_, first) => {
-                let moved = side.of.iter().zip(&side.skipped).map(|(&r, s)| first[r as usize].wrapping_add(*s));
+            Lanes::Ramps(way, _, first) => {
+                let moved = side.of.iter().zip(&side.skipped).map(|(&r, &s)| way.after(first[r as usize], s));
                 u32::wrap(moved.collect::<Vec<_>>().into())
             }
             same => same.pick(&[]),
         }
     };
     let out = Lanes::merge(cuts.len(), &flags, &values(a, &a_side), &values(b, &b_side));
-    if is_ramp { ramps(cuts.into(), u32::many(flags.len(), &out)) } else { runs(cuts.into(), out) }
+    sloped(way, cuts.into(), out)
 }
 
-/// Of what two branches gave everywhere, in the runs that end at `ends`: `a` where the flag says so, else `b`.
-pub(crate) fn blend<'x>(ends: &Ends, at_a: Operand<'_, bool>, a: &Lanes<'x>, b: &Lanes<'x>) -> Lanes<'x> {
-    let flags = |n: usize| bool::wrap((0..n).map(|k| at_a.get(k)).collect::<Vec<_>>().into());
-    let runs_of_flags = Lanes::Runs(ends.clone(), flags(ends.len()).into());
-    let three = common(&runs_of_flags, a).zip(common(&runs_of_flags, b));
-    if let Some(((ends_a, flags_a, a), (ends_b, _, b))) = three {
-        let common = common_ends(&ends_a, &ends_b);
-        let (flags, a, b) =
-            (flags_a.refined(&ends_a, &common), a.refined(&ends_a, &common), b.refined(&ends_b, &common));
-        if a.slope == b.slope {
-            let (n, slope) = (common.len(), a.slope);
-            let values = Lanes::blend(n, &bool::many(n, &flags.values), &a.dense().values, &b.dense().values);
-            return slope.over(common, values);
-        }
+/// Of what two branches gave everywhere: `a` where the condition holds, else `b`, run by run where both have such.
+pub(crate) fn blend<'x>(n: usize, condition: &Lanes<'x>, a: &Lanes<'x>, b: &Lanes<'x>) -> Lanes<'x> {
+    if let (Some((ends_of_a, flags, a)), Some((ends_of_b, _, b))) = (common(condition, a), common(condition, b))
+        && a.way == b.way
+    {
+        let ends = common_ends(&ends_of_a, &ends_of_b);
+        let flags = flags.refined(&ends_of_a, &ends).dense();
+        let (way, a, b) = (a.way, a.refined(&ends_of_a, &ends).dense(), b.refined(&ends_of_b, &ends).dense());
+        let flags = bool::many(ends.len(), &flags.values);
+        let values = Lanes::blend(ends.len(), &flags, &a.values, &b.values);
+        return sloped(way, ends, values);
     }
-    let dense = runs_of_flags.dense();
-    let n = ends.last().map_or(0, |&n| n as usize);
-    Lanes::blend(n, &bool::many(n, &dense), &a.dense(), &b.dense())
+    Lanes::blend(n, &bool::many(n, &condition.dense()), &a.dense(), &b.dense())
 }
 
 #[cfg(test)]
@@ -216,7 +204,8 @@ mod tests {
             assert_eq!(dense(in_a.len() as u32, &x), dense(in_a.len() as u32, &choose(&a, &list_a)));
             assert_eq!(dense(in_b.len() as u32, &y), dense(in_b.len() as u32, &choose(&b, &list_b)));
             let expected = Lanes::blend(n as usize, &of_lane, &a.dense(), &b.dense());
-            for got in [merge(&ends, Operand::Many(&flags), &x, &y), blend(&ends, Operand::Many(&flags), &a, &b)] {
+            let condition = Lanes::Runs(ends.clone(), bool::wrap(flags.clone().into()).into());
+            for got in [merge(&ends, Operand::Many(&flags), &x, &y), blend(n as usize, &condition, &a, &b)] {
                 assert_eq!(dense(n, &got), dense(n, &expected), "{a:?} and {b:?}");
             }
         }

@@ -49,8 +49,7 @@ impl<'a> Block<'a> {
         match &program.ops()[place] {
             Op::Scalar(s) => Some(Source::One(store(T::operand(&Lanes::One(*s)).get(0)))),
             Op::Load(array, _, at) if array.len() > 0 => match self.eval(*at) {
-                Lanes::Ramps(ends, firsts) => Some(Source::Pieces(Pieces::new(array.slice(), ends, firsts))),
-                Lanes::Falls(ends, firsts) => Some(Source::Pieces(Pieces::backwards(array.slice(), ends, firsts))),
+                Lanes::Ramps(way, ends, firsts) => Some(Source::Pieces(Pieces::new(array.slice(), way, ends, firsts))),
                 Lanes::U32(at) => Some(Source::Elements { from: array.slice(), at }),
                 _ => None,
             },

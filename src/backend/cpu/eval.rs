@@ -4,7 +4,7 @@
 //! that it has. It is small enough for these to stay in a near cache, unless they are a few numbers a row. Positions
 //! that follow each other are kept as runs (see `pieces`), so that consecutive loads lend slices of the array and what
 //! depends on a row is worked out once a row. The branches of a `select` are evaluated at the positions that take them
-//! only, unless both cost less everywhere than it takes to part the positions, or they are copied as they are (see
+//! only, unless what is worked out in vain costs less than to part the positions, or they are copied as they are (see
 //! `copies`).
 
 use std::collections::HashMap;
@@ -16,8 +16,8 @@ use half::{bf16, f16};
 use super::array::{Array, Stored};
 use super::choice::{self, Chosen};
 use super::filling::Filling;
-use super::lanes::{Lane, Lanes, Many, Operand};
-use super::loops::{SpreadOver, map1};
+use super::lanes::{Lane, Lanes, Many, Operand, Way};
+use super::loops::{Spread, map1};
 use super::number::Number;
 use super::operations;
 use super::order_key;
@@ -32,6 +32,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::graph::walk::for_each_expr;
+use crate::math::MathFn;
 
 /// What the expressions of a step read, and where their conditions report.
 #[derive(Clone)]
@@ -69,19 +70,28 @@ impl Inputs {
     }
 }
 
-/// Branches are computed at every lane and blended where what is computed in vain costs up to this, a lane: to list the
-/// lanes of each branch, to pick their operands and to put the results together takes longer than a logarithm, which is
-/// worked out for eight lanes at once.
-const BLEND_COST: u32 = 32;
+/// What it takes to part the lanes of two branches, a lane, in the costs of expressions: to list those of each, to pick
+/// their operands and to put the results together takes longer than a logarithm that is worked out for eight lanes at
+/// once.
+const PARTING_A_LANE: u32 = 32;
+
+/// What it takes where the condition is known by runs, a run.
+const PARTING_A_RUN: u32 = 256;
 
 /// What an expression costs at each position of a block: the rows of positions in order are found in one walk, those of
-/// others in a search that waits for memory at each step.
+/// others in a search that waits for memory at each step. Functions that most lanes need not have cost more than what
+/// they are known for elsewhere: exponentials, logarithms, roots and quotients are short.
 fn cost_in_a_block(e: &Expr) -> u32 {
     let mut cost = 0u32;
     for_each_expr(e, &mut |e| {
+        let is_float = e.dtype().is_float();
         let own = match e.kind() {
             ExprKind::RowOf(..) if e.as_own_row().is_some() => 1,
             ExprKind::RowOf(..) => 4 * e.own_cost(),
+            ExprKind::Unary(UnaryOp::Math(MathFn::Exp | MathFn::Log | MathFn::Sqrt), _) => e.own_cost(),
+            ExprKind::Binary(BinaryOp::Div, ..) if is_float => e.own_cost(),
+            ExprKind::Unary(UnaryOp::Math(_), _) => 8 * e.own_cost(),
+            ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => 8 * e.own_cost(),
             _ => e.own_cost(),
         };
         cost = cost.saturating_add(own);
@@ -194,13 +204,13 @@ pub(crate) struct Block<'a> {
 impl<'a> Block<'a> {
     /// A block of `len` positions from `start` on.
     pub(crate) fn run(program: &'a Program<'a>, start: u32, len: usize) -> Self {
-        Self::new(program, len, Lanes::Ramps(vec![len as u32].into(), vec![start].into()))
+        Self::new(program, len, Lanes::Ramps(Way::Up, vec![len as u32].into(), vec![start].into()))
     }
 
     /// A block of runs of `len` positions, one from each start on.
     pub(crate) fn ramps(program: &'a Program<'a>, starts: Vec<u32>, len: u32) -> Self {
         let ends: Vec<u32> = (1..=starts.len() as u32).map(|k| k * len).collect();
-        Self::new(program, starts.len() * len as usize, pieces::ramps(ends.into(), starts.into()))
+        Self::new(program, starts.len() * len as usize, pieces::ramps(Way::Up, ends.into(), starts.into()))
     }
 
     /// A block of `len` positions from `start` on, of a program in numbers that stand for `each` positions of the step.
@@ -238,7 +248,7 @@ impl<'a> Block<'a> {
         match self.root() {
             Lanes::Runs(ends, values) => {
                 let values = T::many(ends.len(), &values.dense());
-                simd::run(SpreadOver { ends: &ends, values: &values, f: store, out: Filling::of(out) });
+                simd::run(Spread { ends: &ends, values: &values, f: store, out: Filling::of(out) });
             }
             lanes => match T::operand(&lanes.dense()) {
                 Operand::One(v) => out.fill(store(v)),
@@ -388,42 +398,45 @@ impl<'a> Block<'a> {
 
     fn select(&mut self, condition: &Lanes<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Lanes<'a> {
         let n = self.len;
-        let pays = |yes: usize, no: usize| {
-            let in_vain = |[a, b]: [u32; 2]| no as u64 * u64::from(a) + yes as u64 * u64::from(b);
-            costs.is_some_and(|costs| in_vain(costs) <= n as u64 * u64::from(BLEND_COST))
+        // Whether it costs less to work out both everywhere than to part the lanes.
+        let blends = |yes: usize, parting: u64| {
+            let in_vain = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
+            costs.is_some_and(|costs| in_vain(costs) <= parting)
         };
         match condition {
             Lanes::One(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
             Lanes::Runs(ends, flags) => {
                 let flags = bool::operand(flags);
-                let sides = Self::sides(ends, flags);
-                let [at_a, at_b] = &sides;
-                match (at_a.len(), at_b.len()) {
-                    (_, 0) => self.eval(a),
-                    (0, _) => self.eval(b),
-                    (yes, no) if pays(yes, no) => {
+                let lens = pieces::lens(ends);
+                let of_yes = lens.iter().enumerate().map(|(k, &len)| if flags.get(k) { len as usize } else { 0 });
+                match of_yes.sum() {
+                    0 => self.eval(b),
+                    yes if yes == n => self.eval(a),
+                    yes if blends(yes, ends.len() as u64 * u64::from(PARTING_A_RUN)) => {
                         let (a, b) = (self.eval(a), self.eval(b));
-                        choice::blend(ends, flags, &a, &b)
+                        choice::blend(n, condition, &a, &b)
                     }
-                    _ => choice::merge(ends, flags, &self.part(a, at_a), &self.part(b, at_b)),
+                    _ => {
+                        let [at_a, at_b] = Self::sides(ends, flags);
+                        choice::merge(ends, flags, &self.part(a, &at_a), &self.part(b, &at_b))
+                    }
                 }
             }
             dense => {
                 let flags = bool::many(n, dense);
-                let yes = flags[..n].iter().filter(|&&c| c).count();
-                if yes == n {
-                    return self.eval(a);
+                match flags[..n].iter().filter(|&&c| c).count() {
+                    0 => self.eval(b),
+                    yes if yes == n => self.eval(a),
+                    yes if blends(yes, n as u64 * u64::from(PARTING_A_LANE)) => {
+                        let (a, b) = (self.eval(a).dense(), self.eval(b).dense());
+                        Lanes::blend(n, &flags, &a, &b)
+                    }
+                    _ => {
+                        let side = |want| Chosen::List((0..n as u32).filter(|&k| flags[k as usize] == want).collect());
+                        let (at_a, at_b) = (side(true), side(false));
+                        Lanes::merge(n, &flags, &self.part(a, &at_a).dense(), &self.part(b, &at_b).dense())
+                    }
                 }
-                if yes == 0 {
-                    return self.eval(b);
-                }
-                if pays(yes, n - yes) {
-                    let (a, b) = (self.eval(a).dense(), self.eval(b).dense());
-                    return Lanes::blend(n, &flags, &a, &b);
-                }
-                let side = |want| Chosen::List((0..n as u32).filter(|&k| flags[k as usize] == want).collect());
-                let (at_a, at_b) = (side(true), side(false));
-                Lanes::merge(n, &flags, &self.part(a, &at_a).dense(), &self.part(b, &at_b).dense())
             }
         }
     }
@@ -490,7 +503,7 @@ fn gather<'a, S: Stored, T: Lane>(
     match at {
         Lanes::One(_) => Lanes::One(map1(1, at, one).get(0)),
         Lanes::Runs(ends, values) => pieces::runs(ends.clone(), gather(array, ends.len(), values, f, lend)),
-        Lanes::Ramps(ends, first) => {
+        Lanes::Ramps(Way::Up, ends, first) => {
             let slice = |first: u32, len: u32| from.get(first as usize..first as usize + len as usize);
             if let (&[end], &[first]) = (&ends[..], &first[..])
                 && let Some(lent) = slice(first, end).and_then(&lend)
@@ -508,7 +521,7 @@ fn gather<'a, S: Stored, T: Lane>(
             }
             T::wrap(out.finish().into())
         }
-        Lanes::Falls(ends, first) => {
+        Lanes::Ramps(Way::Down, ends, first) => {
             let mut out = Filling::new(n);
             let mut start = 0;
             for (&end, &first) in ends.iter().zip(first.iter()) {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use half::{bf16, f16};
 
 use super::filling::{Filling, few};
-use super::loops::{Blend, Spread};
+use super::loops::{Blend, spread};
 use super::simd;
 use crate::dtype::DType;
 use crate::graph::scalar::Scalar;
@@ -37,19 +37,45 @@ impl<T> From<Vec<T>> for Many<'_, T> {
 /// Of runs of positions, the number of positions up to the end of each.
 pub(crate) type Ends = Rc<Vec<u32>>;
 
+/// Which way the values of ramps go from position to position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// They grow by one.
+    Up,
+    /// They shrink by one, as the positions of rows that are read backwards.
+    Down,
+}
+
+impl Way {
+    /// The value so many positions after that one.
+    #[inline(always)]
+    pub(crate) fn after(self, value: u32, positions: u32) -> u32 {
+        match self {
+            Self::Up => value.wrapping_add(positions),
+            Self::Down => value.wrapping_sub(positions),
+        }
+    }
+
+    /// That of the differences from a number.
+    pub(crate) fn opposite(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+}
+
 /// The values of one expression at the positions of a block.
 #[derive(Debug, Clone)]
 pub(crate) enum Lanes<'a> {
     /// The same at every position.
     One(Scalar),
-    /// Runs of positions with one value a run: dense, or numbers that grow by one from run to run (one ramp; see
-    /// [`runs`](super::pieces::runs)). A run may have no positions; its value then is any.
+    /// Runs of positions with one value a run: dense, or numbers that grow by one from run to run (one ramp upwards;
+    /// see [`runs`](super::pieces::runs)). A run may have no positions; its value then is any.
     Runs(Ends, Rc<Lanes<'a>>),
-    /// Runs of positions, with values that grow by one from position to position (u32): the first of each run. A run
-    /// may have no positions.
-    Ramps(Ends, Many<'a, u32>),
-    /// The same with values that shrink by one, as those of rows that are read backwards.
-    Falls(Ends, Many<'a, u32>),
+    /// Runs of positions, with values that grow or shrink by one from position to position (u32): the first of each run.
+    /// A run may have no positions.
+    Ramps(Way, Ends, Many<'a, u32>),
     Bool(Many<'a, bool>),
     U8(Many<'a, u8>),
     I8(Many<'a, i8>),
@@ -133,7 +159,7 @@ macro_rules! lanes {
             match self {
                 Self::One(s) => s.dtype(),
                 Self::Runs(_, values) => values.dtype(),
-                Self::Ramps(..) | Self::Falls(..) => DType::U32,
+                Self::Ramps(..) => DType::U32,
                 $(Self::$v(_) => DType::$v,)*
             }
         }
@@ -142,25 +168,16 @@ macro_rules! lanes {
             match self {
                 Self::Runs(ends, values) => match &**values {
                     $(Self::$v(values) => {
-                        Self::$v(simd::run(Spread { ends, values }).into())
+                        Self::$v(spread(ends, values).into())
                     })*
-                    Self::Ramps(..) | Self::Falls(..) => Self::Runs(ends.clone(), values.dense().into()).dense(),
+                    Self::Ramps(..) => Self::Runs(ends.clone(), values.dense().into()).dense(),
                     same => same.clone(),
                 },
-                Self::Ramps(ends, first) => {
+                Self::Ramps(way, ends, first) => {
                     let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
                     let mut start = 0;
                     for (&end, &first) in ends.iter().zip(first.iter()) {
-                        out.ramp(first, (end - start) as usize);
-                        start = end;
-                    }
-                    Self::U32(out.finish().into())
-                }
-                Self::Falls(ends, first) => {
-                    let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
-                    let mut start = 0;
-                    for (&end, &first) in ends.iter().zip(first.iter()) {
-                        out.fall(first, (end - start) as usize);
+                        out.numbers((end - start) as usize, |k| way.after(first, k));
                         start = end;
                     }
                     Self::U32(out.finish().into())
@@ -168,13 +185,12 @@ macro_rules! lanes {
                 other => other.clone(),
             }
         }
-        /// The value at lane `i` of lanes that are dense, or one ramp, upwards or downwards.
+        /// The value at lane `i` of lanes that are dense, or one ramp.
         pub(crate) fn get(&self, i: usize) -> Scalar {
             match self {
                 Self::One(s) => *s,
                 $(Self::$v(s) => Scalar::$v(s[i]),)*
-                Self::Ramps(_, first) => Scalar::U32(first[0].wrapping_add(i as u32)),
-                Self::Falls(_, first) => Scalar::U32(first[0].wrapping_sub(i as u32)),
+                Self::Ramps(way, _, first) => Scalar::U32(way.after(first[0], i as u32)),
                 Self::Runs(..) => unreachable!("bug: a single value of runs"),
             }
         }
@@ -183,7 +199,7 @@ macro_rules! lanes {
             match self {
                 Self::One(s) => Lanes::One(*s),
                 $(Self::$v(s) => Lanes::$v(lanes.iter().map(|&i| s[i as usize]).collect::<Vec<_>>().into()),)*
-                Self::Ramps(..) | Self::Falls(..) => self.dense().pick(lanes),
+                Self::Ramps(..) => self.dense().pick(lanes),
                 Self::Runs(..) => unreachable!("bug: a choice of runs"),
             }
         }
@@ -202,7 +218,7 @@ macro_rules! lanes {
                         out.finish().into()
                     }
                 }),)*
-                Self::Runs(..) | Self::Ramps(..) | Self::Falls(..) => unreachable!("bug: ranges of runs"),
+                Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: ranges of runs"),
             }
         }
         /// `n` lanes: those that `at_a` names from `a`, in order, the others from `b`, in order.

@@ -152,30 +152,20 @@ impl<T: Copy + Default> Loop for Blend<'_, T> {
 }
 
 /// A value a run, at each position of the run.
-pub(super) struct Spread<'l, T> {
-    pub(super) ends: &'l [u32],
-    pub(super) values: &'l [T],
-}
-
-impl<T: Copy + Default> Loop for Spread<'_, T> {
-    type Output = Vec<T>;
-    #[inline(always)]
-    fn run(self) -> Vec<T> {
-        let Self { ends, values } = self;
-        let out = Filling::new(ends.last().map_or(0, |&n| n as usize));
-        SpreadOver { ends, values, f: |x| x, out }.run().finish()
-    }
+pub(super) fn spread<T: Copy + Default>(ends: &[u32], values: &[T]) -> Vec<T> {
+    let out = Filling::new(ends.last().map_or(0, |&n| n as usize));
+    simd::run(Spread { ends, values, f: |x| x, out }).finish()
 }
 
 /// `f` of a value a run, at each position of the run.
-pub(super) struct SpreadOver<'l, T, F, B> {
+pub(super) struct Spread<'l, T, F, B> {
     pub(super) ends: &'l [u32],
     pub(super) values: &'l [T],
     pub(super) f: F,
     pub(super) out: Filling<B>,
 }
 
-impl<T: Copy, S: Copy, F: Fn(T) -> S, B: DerefMut<Target = [S]>> Loop for SpreadOver<'_, T, F, B> {
+impl<T: Copy, S: Copy, F: Fn(T) -> S, B: DerefMut<Target = [S]>> Loop for Spread<'_, T, F, B> {
     type Output = Filling<B>;
     #[inline(always)]
     fn run(self) -> Filling<B> {

@@ -41,6 +41,7 @@ mod rows_of;
 mod runs;
 pub mod scan;
 mod short_rows;
+mod sides;
 mod simd;
 pub mod sort;
 mod sources;

@@ -7,9 +7,10 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::lanes::{Ends, Lane, Lanes, Many, Operand};
+use super::lanes::{Ends, Lane, Lanes, Many, Operand, Way};
 use super::number::Number;
 use super::operations;
+use super::sides::{Side, common};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
@@ -19,12 +20,12 @@ pub(super) const WORTHWHILE: usize = 2;
 /// Runs longer than this on average are worth a loop each.
 const LONG: usize = 48;
 
-/// Runs with a value each, which are dense or one ramp afterwards; dense where the runs are too short to help.
+/// Runs with a value each, which are dense or one ramp upwards afterwards; dense where the runs are too short to help.
 pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
     let values = match values {
         Lanes::One(same) => return Lanes::One(same),
         Lanes::Bool(flags) if flags.iter().all(|&f| f == flags[0]) => return Lanes::One(Scalar::Bool(flags[0])),
-        Lanes::Ramps(ref ends, _) if ends.len() == 1 => values,
+        Lanes::Ramps(Way::Up, ref ends, _) if ends.len() == 1 => values,
         _ => values.dense(),
     };
     let short = are_short(&ends);
@@ -33,173 +34,26 @@ pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
 }
 
 /// Ramps; dense where they are too short to help.
-pub(super) fn ramps<'a>(ends: Ends, first: Many<'a, u32>) -> Lanes<'a> {
+pub(super) fn ramps<'a>(way: Way, ends: Ends, first: Many<'a, u32>) -> Lanes<'a> {
     let short = are_short(&ends);
-    let out = Lanes::Ramps(ends, first);
+    let out = Lanes::Ramps(way, ends, first);
     if short { out.dense() } else { out }
 }
 
-/// Ramps downwards, likewise.
-pub(super) fn falls<'a>(ends: Ends, first: Many<'a, u32>) -> Lanes<'a> {
-    let short = are_short(&ends);
-    let out = Lanes::Falls(ends, first);
-    if short { out.dense() } else { out }
+/// Ramps that way which begin with these values, a value a run or one for all; runs of them if there is no way.
+pub(super) fn sloped<'a>(way: Option<Way>, ends: Ends, first: Lanes<'a>) -> Lanes<'a> {
+    match way {
+        None => runs(ends, first),
+        Some(way) => {
+            let first = u32::many(ends.len(), &first.dense());
+            ramps(way, ends, first)
+        }
+    }
 }
 
 /// Whether the lanes in the runs cost less than these.
 fn are_short(ends: &[u32]) -> bool {
     ends.last().is_some_and(|&n| (n as usize) < WORTHWHILE * ends.len())
-}
-
-/// The runs in which both are simple.
-pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
-    if a == b {
-        return a.clone();
-    }
-    let mut ends = Vec::with_capacity(a.len() + b.len());
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        let end = a[i].min(b[j]);
-        ends.push(end);
-        i += usize::from(a[i] == end);
-        j += usize::from(b[j] == end);
-    }
-    ends.into()
-}
-
-/// For each of the runs that end at `ends`, each of which lies in one of those that end at `around`: which, and how
-/// many positions of that one come before.
-pub(super) fn parts<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Item = (usize, u32)> + 'e {
-    let (mut run, mut start, mut run_start) = (0, 0, 0);
-    ends.iter().map(move |&end| {
-        while around[run] <= start && run + 1 < around.len() {
-            run_start = around[run];
-            run += 1;
-        }
-        let skipped = start - run_start;
-        start = end;
-        (run, skipped)
-    })
-}
-
-/// How values go from position to position.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slope {
-    /// They stay.
-    Flat,
-    /// They grow by one.
-    Up,
-    /// They shrink by one.
-    Down,
-}
-
-impl Slope {
-    /// The value so many positions after one.
-    fn after(self, value: u32, skipped: u32) -> u32 {
-        match self {
-            Self::Flat => value,
-            Self::Up => value.wrapping_add(skipped),
-            Self::Down => value.wrapping_sub(skipped),
-        }
-    }
-
-    /// Of the difference to a number that stays, subtracted from it.
-    fn negated(self) -> Self {
-        match self {
-            Self::Flat => Self::Flat,
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
-        }
-    }
-
-    /// Lanes of runs that begin with these values.
-    pub(super) fn over<'a>(self, ends: Ends, first: Lanes<'a>) -> Lanes<'a> {
-        let firsts = |first: &Lanes<'a>| u32::many(ends.len(), &first.dense());
-        match self {
-            Self::Flat => runs(ends, first),
-            Self::Up => ramps(ends.clone(), firsts(&first)),
-            Self::Down => falls(ends.clone(), firsts(&first)),
-        }
-    }
-}
-
-/// One operand over common runs.
-pub(super) struct Side<'a> {
-    /// A value a run, or one for all; where they change the first.
-    pub(super) values: Lanes<'a>,
-    pub(super) slope: Slope,
-}
-
-impl<'a> Side<'a> {
-    fn new(lanes: &Lanes<'a>) -> Option<(Option<Ends>, Self)> {
-        Some(match lanes {
-            Lanes::One(s) => (None, Self { values: Lanes::One(*s), slope: Slope::Flat }),
-            Lanes::Runs(ends, values) => (Some(ends.clone()), Self { values: (**values).clone(), slope: Slope::Flat }),
-            Lanes::Ramps(ends, first) => {
-                (Some(ends.clone()), Self { values: u32::wrap(first.clone()), slope: Slope::Up })
-            }
-            Lanes::Falls(ends, first) => {
-                (Some(ends.clone()), Self { values: u32::wrap(first.clone()), slope: Slope::Down })
-            }
-            _ => return None,
-        })
-    }
-
-    /// Over smaller runs.
-    pub(super) fn refined(self, before: &Ends, ends: &Ends) -> Self {
-        if before == ends {
-            return self;
-        }
-        let (of, skipped): (Vec<u32>, Vec<u32>) =
-            parts(before, ends).map(|(run, skipped)| (run as u32, skipped)).unzip();
-        let mut values = self.values.pick(&of);
-        if self.slope != Slope::Flat {
-            let first = u32::operand(&values);
-            let moved = skipped.iter().enumerate().map(|(k, &skipped)| self.slope.after(first.get(k), skipped));
-            values = u32::wrap(moved.collect::<Vec<_>>().into());
-        }
-        Self { values, slope: self.slope }
-    }
-
-    /// One run that is now these ones.
-    fn cut(self, ends: &[u32]) -> Self {
-        let value = self.values.get(0);
-        match value {
-            Scalar::U32(first) if self.slope != Slope::Flat => {
-                let mut values = Vec::with_capacity(ends.len());
-                values.push(first);
-                values.extend(ends[..ends.len() - 1].iter().map(|&start| self.slope.after(first, start)));
-                Self { values: u32::wrap(values.into()), slope: self.slope }
-            }
-            same => Self { values: Lanes::One(same), slope: Slope::Flat },
-        }
-    }
-
-    /// With a value a run that can be looked at, or one for all.
-    pub(super) fn dense(self) -> Self {
-        Self { values: self.values.dense(), ..self }
-    }
-
-    fn numbers(&self) -> Operand<'_, u32> {
-        u32::operand(&self.values)
-    }
-}
-
-/// Both operands over common runs, if both are simple and one has runs at all.
-pub(super) fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>, Side<'a>)> {
-    let ((e, a), (f, b)) = (Side::new(a)?, Side::new(b)?);
-    Some(match (e, f) {
-        (None, None) => return None,
-        (Some(ends), None) | (None, Some(ends)) => (ends, a, b),
-        // A block of positions that follow each other, beside what is known row by row.
-        (Some(e), Some(f)) if e.len() == 1 => (f.clone(), a.cut(&f), b),
-        (Some(e), Some(f)) if f.len() == 1 => (e.clone(), a, b.cut(&e)),
-        (Some(e), Some(f)) => {
-            let ends = common_ends(&e, &f);
-            let (a, b) = (a.refined(&e, &ends), b.refined(&f, &ends));
-            (ends, a, b)
-        }
-    })
 }
 
 /// How many positions each run has.
@@ -230,7 +84,7 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -
         return Lanes::One(operations::binary(op, 1, a, b).get(0));
     }
     if let Some((ends, a, b)) = common(a, b) {
-        if (a.slope, b.slope) == (Slope::Flat, Slope::Flat) {
+        if (a.way, b.way) == (None, None) {
             let values = binary(op, ends.len(), &a.values, &b.values);
             return runs(ends, values);
         }
@@ -244,8 +98,7 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -
 /// Stores `a op b` at as many positions as there is room for. Returns false, and does nothing, if the operation is not
 /// arithmetic, or if there is no operand with a value a position.
 pub(crate) fn store<T: Number>(op: BinaryOp, a: &Lanes<'_>, b: &Lanes<'_>, out: &mut [T]) -> bool {
-    let is_simple =
-        |lanes: &Lanes<'_>| matches!(lanes, Lanes::One(_) | Lanes::Runs(..) | Lanes::Ramps(..) | Lanes::Falls(..));
+    let is_simple = |lanes: &Lanes<'_>| matches!(lanes, Lanes::One(_) | Lanes::Runs(..) | Lanes::Ramps(..));
     match (a, b) {
         _ if is_simple(a) && is_simple(b) => false,
         (many, Lanes::Runs(ends, values)) if are_long(ends) => {
@@ -280,27 +133,28 @@ fn by_runs<T>(ends: &[u32], out: &mut [T], f: impl Fn(usize, Range<usize>, &mut 
     })
 }
 
-/// What is still simple of a ramp, upwards or downwards, and another operand.
+/// What is still simple of a ramp and another operand.
 fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lanes<'a>> {
+    use Way::{Down, Up};
     let (x, y) = (a.numbers(), b.numbers());
-    let each = |slope: Slope| Some(slope.over(ends.clone(), operations::binary(op, ends.len(), &a.values, &b.values)));
-    match (op, a.slope, b.slope) {
-        (BinaryOp::Add, slope, Slope::Flat) | (BinaryOp::Add, Slope::Flat, slope) => each(slope),
-        (BinaryOp::Sub, slope, Slope::Flat) => each(slope),
-        (BinaryOp::Sub, Slope::Flat, slope) => each(slope.negated()),
-        (BinaryOp::Sub, a, b) if a == b => each(Slope::Flat),
-        (BinaryOp::Min, Slope::Up, Slope::Flat) if rises(ends, x) => {
+    let each = |way| Some(sloped(way, ends.clone(), operations::binary(op, ends.len(), &a.values, &b.values)));
+    match (op, a.way, b.way) {
+        (BinaryOp::Add, way, None) | (BinaryOp::Add, None, way) | (BinaryOp::Sub, way, None) => each(way),
+        (BinaryOp::Add, Some(a), Some(b)) if a != b => each(None),
+        (BinaryOp::Sub, None, Some(way)) => each(Some(way.opposite())),
+        (BinaryOp::Sub, a, b) if a == b => each(None),
+        (BinaryOp::Min, Some(Up), None) if rises(ends, x) => {
             let within = |(k, &len): (usize, &u32)| len == 0 || x.get(k) + (len - 1) <= y.get(k);
-            lens(ends).iter().enumerate().all(within).then(|| Slope::Up.over(ends.clone(), a.values.clone()))
+            lens(ends).iter().enumerate().all(within).then(|| sloped(a.way, ends.clone(), a.values.clone()))
         }
-        (_, Slope::Down, _) | (_, _, Slope::Down) => None,
-        (BinaryOp::Lt | BinaryOp::Le, up_a, up_b) => {
-            if up_a == Slope::Up && !rises(ends, x) || up_b == Slope::Up && !rises(ends, y) {
+        (_, Some(Down), _) | (_, _, Some(Down)) => None,
+        (BinaryOp::Lt | BinaryOp::Le, way_a, way_b) => {
+            if way_a.is_some() && !rises(ends, x) || way_b.is_some() && !rises(ends, y) {
                 return None;
             }
-            if up_a == up_b { each(Slope::Flat) } else { Some(compare(op, ends, a, b).flags()) }
+            if way_a == way_b { each(None) } else { Some(compare(op, ends, a, b).flags()) }
         }
-        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Slope::Up, _) if rises(ends, x) => match b.values {
+        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(Up), _) if rises(ends, x) => match b.values {
             Lanes::One(Scalar::U32(by)) if by > 0 => Some(divide(op, ends, x, by)),
             _ => None,
         },
@@ -321,18 +175,19 @@ pub(super) struct Fronts {
 pub(super) fn fronts<'a>(op: BinaryOp, a: &Lanes<'a>, b: &Lanes<'a>) -> Option<Fronts> {
     let is_order = matches!(op, BinaryOp::Lt | BinaryOp::Le);
     let (ends, a, b) = is_order.then(|| common(a, b))??;
-    let (a, b) = (a.dense(), b.dense());
-    let ramp = match (a.slope, b.slope) {
-        (Slope::Up, Slope::Flat) => &a,
-        (Slope::Flat, Slope::Up) => &b,
+    let is_left = match (a.way, b.way) {
+        (Some(Way::Up), None) => true,
+        (None, Some(Way::Up)) => false,
         _ => return None,
     };
+    let (a, b) = (a.dense(), b.dense());
+    let ramp = if is_left { &a } else { &b };
     rises(&ends, ramp.numbers()).then(|| compare(op, &ends, &a, &b))
 }
 
 /// A comparison of a ramp that does not wrap with a number a run.
 fn compare(op: BinaryOp, ends: &Ends, a: &Side<'_>, b: &Side<'_>) -> Fronts {
-    let is_left = a.slope == Slope::Up;
+    let is_left = a.way.is_some();
     let (ramp, bound) = if is_left { (a, b) } else { (b, a) };
     // Of `first, first + 1, …` so many are below the bound, or at most the bound.
     let at_most = is_left == (op == BinaryOp::Le);
@@ -381,7 +236,7 @@ fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: u32) -> L
     let n = ends.last().map_or(0, |&n| n as usize);
     if (by as usize) < WORTHWHILE {
         let first: Vec<u32> = (0..ends.len()).map(|k| first.get(k)).collect();
-        let dense = Lanes::Ramps(ends.to_vec().into(), first.into()).dense();
+        let dense = Lanes::Ramps(Way::Up, ends.to_vec().into(), first.into()).dense();
         return operations::binary(op, n, &dense, &Lanes::One(Scalar::U32(by)));
     }
     let (mut cuts, mut values): (Vec<u32>, Vec<u32>);
@@ -410,7 +265,7 @@ fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: u32) -> L
     if op == BinaryOp::IndexDiv {
         runs(cuts.into(), u32::wrap(values.into()))
     } else {
-        ramps(cuts.into(), values.into())
+        ramps(Way::Up, cuts.into(), values.into())
     }
 }
 
@@ -419,7 +274,7 @@ pub(crate) fn each<'a>(n: usize, a: &Lanes<'a>, f: impl Fn(usize, &Lanes<'a>) ->
     match a {
         Lanes::One(_) => Lanes::One(f(1, a).get(0)),
         Lanes::Runs(ends, values) => runs(ends.clone(), f(ends.len(), &values.dense())),
-        Lanes::Ramps(..) | Lanes::Falls(..) => f(n, &a.dense()),
+        Lanes::Ramps(..) => f(n, &a.dense()),
         dense => f(n, dense),
     }
 }
@@ -457,12 +312,12 @@ pub(super) mod tests {
             match self.below(6) {
                 0 => Lanes::One(Scalar::U32(each[0])),
                 1 => Lanes::Runs(ends, Rc::new(u32::wrap(each.into()))),
-                2 => Lanes::Ramps(ends, each.into()),
-                4 => Lanes::Falls(ends, each.into()),
+                2 => Lanes::Ramps(Way::Up, ends, each.into()),
                 3 => Lanes::Runs(
                     ends.clone(),
-                    Rc::new(Lanes::Ramps(vec![ends.len() as u32].into(), vec![each[0]].into())),
+                    Rc::new(Lanes::Ramps(Way::Up, vec![ends.len() as u32].into(), vec![each[0]].into())),
                 ),
+                4 => Lanes::Ramps(Way::Down, ends, each.into()),
                 _ => u32::wrap(all.into()),
             }
         }
@@ -493,5 +348,18 @@ pub(super) mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn rows_that_are_read_backwards_stay_ramps() {
+        let ends: Ends = vec![10, 30, 90].into();
+        let runs = |values: [u32; 3]| Lanes::Runs(ends.clone(), u32::wrap(values.to_vec().into()).into());
+        let index = Lanes::Ramps(Way::Up, vec![90].into(), vec![0].into());
+        let place = binary(BinaryOp::Sub, 90, &index, &runs([0, 10, 30]));
+        let mirrored = binary(BinaryOp::Sub, 90, &runs([9, 19, 59]), &place);
+        let from = binary(BinaryOp::Add, 90, &runs([0, 10, 30]), &mirrored);
+        assert!(matches!(&from, Lanes::Ramps(Way::Down, _, first) if first[..] == [9, 29, 89]), "{from:?}");
+        let len = binary(BinaryOp::Add, 90, &mirrored, &place);
+        assert!(matches!(&len, Lanes::Runs(_, values) if u32::many(3, values)[..] == [9, 19, 59]), "{len:?}");
     }
 }

@@ -15,7 +15,8 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
-use crate::graph::opcode::BinaryOp;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::math::MathFn;
 
 /// What programs are made of.
 struct Maker<'m> {
@@ -46,7 +47,9 @@ impl Maker<'_> {
                 2 => row,
                 3 => Expr::load(&splits, row),
                 4 => Expr::load(&splits, row.clone().add(Expr::u32(1))).sub(Expr::load(&splits, row)),
-                _ => Expr::index().sub(Expr::load(&splits, row)),
+                // Where a position is in its row, and what it mirrors there.
+                _ if self.numbers.below(2) == 0 => Expr::index().sub(Expr::load(&splits, row)),
+                _ => mirrored(&splits, &row, Expr::load(&splits, row.clone())),
             };
         }
         let depth = depth - 1;
@@ -103,8 +106,10 @@ impl Maker<'_> {
     fn side(&mut self) -> Expr {
         let (splits, row) = self.row();
         let start = Expr::load(&self.one_of(self.splits), row.clone());
-        let at = match self.numbers.below(6) {
+        let at = match self.numbers.below(8) {
             0 => return Expr::scalar(2.5f32),
+            6 => mirrored(&splits, &row, Expr::load(&splits, row.clone())),
+            7 => mirrored(&splits, &row, start),
             1 => self.place(2),
             2 => Expr::index().add(Expr::u32(self.numbers.below(30))),
             3 => Expr::index().sub(Expr::load(&splits, row)).add(start),
@@ -114,8 +119,21 @@ impl Maker<'_> {
                 Expr::index().checked(self.check.clone(), ok)
             }
         };
-        Expr::load(&self.one_of(self.values), at)
+        let element = Expr::load(&self.one_of(self.values), at);
+        match self.numbers.below(6) {
+            // What is worked out everywhere, and what is not.
+            0 => element.unary(UnaryOp::Math(MathFn::Sqrt)),
+            1 => element.unary(UnaryOp::Math(MathFn::Log1p)),
+            _ => element,
+        }
     }
+}
+
+/// As far before the end of its row, if that starts there, as the position is behind its start.
+fn mirrored(splits: &Node, row: &Expr, start: Expr) -> Expr {
+    let at = |row: Expr| Expr::load(splits, row);
+    let len = at(row.clone().add(Expr::u32(1))).sub(at(row.clone()));
+    start.add(len.sub(Expr::u32(1)).sub(Expr::index().sub(at(row.clone()))))
 }
 
 /// The inputs of the programs.

@@ -190,8 +190,8 @@ impl<T: Copy, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize, const ORDERED: boo
     }
 }
 
-/// A row of one column, of those that lie one after another: the values of that range. Chunks are scanned by `chunk`, and
-/// what lies before one is put in front of it.
+/// A row of one column, of those that lie one after another: the values of that range, one block of them where order
+/// matters. Chunks are scanned by `chunk`, and what lies before one is put in front of it.
 ///
 /// Whole chunks are scanned, beyond the row too, and overwritten by the rows behind it: a loop as long as what is left
 /// of a row takes less time by itself, and more for each guess of where it ends.

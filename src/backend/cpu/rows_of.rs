@@ -1,7 +1,7 @@
 //! The rows that positions lie in: row after row, where the positions follow each other.
 
 use super::filled::{self, Filled};
-use super::lanes::{Lane, Lanes, Operand};
+use super::lanes::{Lane, Lanes, Operand, Way};
 use super::pieces::{WORTHWHILE, each, rises, runs};
 use crate::graph::scalar::Scalar;
 
@@ -14,7 +14,7 @@ pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Lanes<'a>) -> Lanes<'a>
     if rows == 0 {
         return Lanes::One(Scalar::U32(0));
     }
-    if let Lanes::Ramps(ends, first) = at
+    if let Lanes::Ramps(Way::Up, ends, first) = at
         && rises(ends, Operand::Many(first))
     {
         let splits = &splits[..=rows];
@@ -70,7 +70,7 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Lanes<'a>> {
         }
         if rows <= MOST_EMPTY * (rise as usize + 1) {
             let ends: Vec<u32> = inner.iter().map(|&split| split - at).chain([n]).collect();
-            return Some(runs(ends.into(), Lanes::Ramps(vec![rows as u32].into(), vec![first as u32].into())));
+            return Some(runs(ends.into(), Lanes::Ramps(Way::Up, vec![rows as u32].into(), vec![first as u32].into())));
         }
     }
     let mut found = Filled::among(between, at, first as u32);
@@ -125,7 +125,7 @@ mod tests {
             assert_eq!(dense(n, &rows_of(&splits, n as usize, &at)), expected, "{splits:?} at {at:?}");
         }
         // Splits that decrease are an error elsewhere; here they only must not stop anything.
-        let at = Lanes::Ramps(vec![50].into(), vec![0].into());
+        let at = Lanes::Ramps(Way::Up, vec![50].into(), vec![0].into());
         assert_eq!(dense(50, &rows_of(&[0, 20, 10, 30], 50, &at)).len(), 50);
     }
 
@@ -143,7 +143,7 @@ mod tests {
             }
             let total = splits[splits.len() - 1];
             let (start, n) = (numbers.below(total + 20), 1 + numbers.below(total + 30));
-            let at = Lanes::Ramps(vec![n].into(), vec![start].into());
+            let at = Lanes::Ramps(Way::Up, vec![n].into(), vec![start].into());
             let got = rows_of(&splits, n as usize, &at);
             let form = match &got {
                 Lanes::One(_) => 0,

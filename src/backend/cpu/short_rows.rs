@@ -17,8 +17,8 @@ pub(super) type Row = (usize, usize, usize);
 /// The rows that have values. Those which are taken together are in the order of their lengths, so that they end
 /// together; after them come those of one block, and those of several.
 ///
-/// Their values, which are not read in memory's order then, are asked for here, where they still are: they fit into a
-/// near cache.
+/// They are not read in memory's order then; so their values are asked for here, in that order: they fit into a near
+/// cache.
 #[inline(always)]
 pub(super) fn rows_by_length<F: Float>(values: &[F], start: impl Fn(usize) -> usize, rows: usize) -> Vec<Row> {
     for k in (0..values.len()).step_by(LINE / size_of::<F>()) {

@@ -7,8 +7,9 @@
 
 use super::array::Stored;
 use super::filling::{Filling, STEP, few};
-use super::lanes::{Ends, Many};
+use super::lanes::{Ends, Many, Way};
 use super::pieces::{self, Fronts};
+use super::sides;
 use super::simd::{self, LINE, Loop};
 
 /// Scattered pieces are asked for so many runs before they are copied, and single elements, and what is read backwards,
@@ -23,7 +24,7 @@ const FAR: u32 = 2;
 pub(super) enum Source<'a, S> {
     /// The same value at every position.
     One(S),
-    /// Elements of an array that follow each other.
+    /// Elements of an array that follow each other, forwards or backwards.
     Pieces(Pieces<'a, S>),
     /// Elements of an array, a position each.
     Elements { from: &'a [S], at: Many<'a, u32> },
@@ -34,7 +35,7 @@ pub(super) struct Pieces<'a, S> {
     from: &'a [S],
     ends: Ends,
     firsts: Many<'a, u32>,
-    backwards: bool,
+    way: Way,
     /// Whether they lie here and there.
     scattered: bool,
 }
@@ -57,7 +58,7 @@ impl<S: Stored> Source<'_, S> {
             Self::Elements { from, at: elements } => {
                 let last = from.len() - 1;
                 let line = LINE / size_of::<S>();
-                // One element stands for a line of them: they may follow each other backwards, as in reversed rows.
+                // One element stands for a line of them: they may follow each other, forwards or backwards.
                 for start in (at as usize..to as usize).step_by(line) {
                     if let Some(&next) = elements.get(start + AHEAD * line) {
                         simd::prefetch(from, next as usize);
@@ -84,23 +85,19 @@ impl<S: Stored> Source<'_, S> {
 }
 
 impl<'a, S: Stored> Pieces<'a, S> {
-    /// Runs that end at `ends`.
-    pub(super) fn new(from: &'a [S], ends: Ends, firsts: Many<'a, u32>) -> Self {
+    /// Runs that end at `ends`, each from its first element on that way.
+    pub(super) fn new(from: &'a [S], way: Way, ends: Ends, firsts: Many<'a, u32>) -> Self {
         let span = firsts[firsts.len() - 1].saturating_sub(firsts[0]);
-        let scattered = span / FAR > ends[ends.len() - 1] || !firsts.is_sorted();
-        Self { from, ends, firsts, backwards: false, scattered }
-    }
-
-    /// Runs that end at `ends`, each backwards from its first element on.
-    pub(super) fn backwards(from: &'a [S], ends: Ends, firsts: Many<'a, u32>) -> Self {
-        Self { backwards: true, ..Self::new(from, ends, firsts) }
+        // The first element of an empty row that is read backwards may be that before all.
+        let is_sorted = firsts.is_sorted_by_key(|&first| if way == Way::Up { first } else { first.wrapping_add(1) });
+        let scattered = span / FAR > ends[ends.len() - 1] || !is_sorted;
+        Self { from, ends, firsts, way, scattered }
     }
 
     /// The element so many positions after the run's first one.
     #[inline(always)]
     fn place(&self, run: usize, skipped: u32) -> u32 {
-        let first = self.firsts[run];
-        if self.backwards { first.wrapping_sub(skipped) } else { first.wrapping_add(skipped) }
+        self.way.after(self.firsts[run], skipped)
     }
 
     /// Stores all values.
@@ -119,10 +116,9 @@ impl<'a, S: Stored> Pieces<'a, S> {
     #[inline(always)]
     fn take(&self, run: usize, skipped: u32, len: u32, few: usize, out: &mut Filling<&mut [S]>) {
         let (first, elements) = (self.place(run, skipped) as usize, self.from.len());
-        let is_there = if self.backwards {
-            first < elements && len as usize <= first + 1
-        } else {
-            first + len as usize <= elements
+        let is_there = match self.way {
+            Way::Up => first + len as usize <= elements,
+            Way::Down => first < elements && len as usize <= first + 1,
         };
         if !is_there {
             out.extend((skipped..skipped + len).map(|k| self.from[(self.place(run, k) as usize).min(elements - 1)]));
@@ -131,33 +127,36 @@ impl<'a, S: Stored> Pieces<'a, S> {
         if self.scattered {
             self.ask_for_run(run + AHEAD, few);
         }
-        if self.backwards {
-            self.ask_beyond(first, len as usize, few);
-            out.copy_back(self.from, first, len as usize, few);
-        } else {
-            out.copy(self.from, first, len as usize, few);
+        match self.way {
+            Way::Up => out.copy(self.from, first, len as usize, few),
+            Way::Down => {
+                self.ask_beyond(first, len as usize, few);
+                out.copy_back(self.from, first, len as usize, few);
+            }
         }
     }
 
     /// Asks for the first elements of a later run: of long ones the processor sees by itself what follows.
     #[inline(always)]
     fn ask_for_run(&self, run: usize, few: usize) {
-        let Some(&first) = self.firsts.get(run) else { return };
+        if run >= self.firsts.len() {
+            return;
+        }
         let line = LINE / size_of::<S>();
         for k in 0..=few.div_ceil(line) {
-            simd::prefetch(self.from, first as usize + (k * line).min(few - 1));
+            simd::prefetch(self.from, self.place(run, (k * line).min(few - 1) as u32) as usize);
         }
     }
 
-    /// Asks for as many elements as a run has that is read backwards, where later runs have theirs: a processor that
-    /// sees lines asked for in descending order does not look behind the run, and takes some lines to see an order.
+    /// Asks for what later rows have, behind a run that is read backwards: a processor that sees lines asked for in
+    /// descending order does not look there, and takes some lines to see an order at all. As many lines as the run has, or
+    /// as `few` elements have: then their number need not be guessed.
     #[inline(always)]
     fn ask_beyond(&self, first: usize, len: usize, few: usize) {
         let line = LINE / size_of::<S>();
         let ask = |k: usize| simd::prefetch(self.from, (first + AHEAD * line).wrapping_sub(k * line));
         if len <= few {
-            // Their number need not be guessed.
-            (0..few / line).for_each(ask);
+            (0..few.div_ceil(line)).for_each(ask);
         } else if len <= AHEAD * line {
             (0..=len / line).for_each(ask);
         }
@@ -168,7 +167,7 @@ impl<'a, S: Stored> Pieces<'a, S> {
         if self.ends == *ends {
             return self;
         }
-        let firsts = pieces::parts(&self.ends, ends).map(|(run, skipped)| self.place(run, skipped));
+        let firsts = sides::parts(&self.ends, ends).map(|(run, skipped)| self.place(run, skipped));
         Self { firsts: firsts.collect::<Vec<_>>().into(), ends: ends.clone(), ..self }
     }
 }
@@ -177,13 +176,13 @@ impl<'a, S: Stored> Choice<'a, S> {
     /// In each run so many positions from the first side.
     pub(super) fn new(Fronts { ends, lens, .. }: Fronts, sides: [Source<'a, S>; 2]) -> Self {
         let common = sides.iter().fold(ends.clone(), |ends, side| match side {
-            Source::Pieces(pieces) => pieces::common_ends(&ends, &pieces.ends),
+            Source::Pieces(pieces) => sides::common_ends(&ends, &pieces.ends),
             _ => ends,
         });
         let fronts = if ends == common {
             lens
         } else {
-            pieces::parts(&ends, &common).map(|(run, skipped)| lens[run].saturating_sub(skipped)).collect()
+            sides::parts(&ends, &common).map(|(run, skipped)| lens[run].saturating_sub(skipped)).collect()
         };
         let sides = sides.map(|side| match side {
             Source::Pieces(pieces) => Source::Pieces(pieces.cut(&common)),
@@ -271,14 +270,13 @@ mod tests {
             _ => {
                 let ends = numbers.ends(n);
                 let firsts: Vec<u32> = ends.iter().map(|_| near(numbers)).collect();
-                let (mut values, mut start, backwards) = (Vec::new(), 0, numbers.below(2) == 0);
+                let (mut values, mut start, way) = (Vec::new(), 0, [Way::Up, Way::Down][numbers.below(2) as usize]);
                 for (&end, first) in ends.iter().zip(&firsts) {
-                    let place = |k: u32| if backwards { first.wrapping_sub(k) } else { first.wrapping_add(k) };
-                    values.extend((0..end - start).map(|k| value(place(k))));
+                    values.extend((0..end - start).map(|k| value(way.after(*first, k))));
                     start = end;
                 }
                 let scattered = numbers.below(2) == 0;
-                (Source::Pieces(Pieces { from, ends, firsts: firsts.into(), backwards, scattered }), values)
+                (Source::Pieces(Pieces { from, ends, firsts: firsts.into(), way, scattered }), values)
             }
         }
     }

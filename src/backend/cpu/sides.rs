@@ -1,0 +1,110 @@
+//! Operands over common runs: the smaller ones in which each of them is one value, or one ramp.
+
+use super::lanes::{Ends, Lane, Lanes, Operand, Way};
+use crate::graph::scalar::Scalar;
+
+/// The runs in which both are simple.
+pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
+    if a == b {
+        return a.clone();
+    }
+    let mut ends = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        let end = a[i].min(b[j]);
+        ends.push(end);
+        i += usize::from(a[i] == end);
+        j += usize::from(b[j] == end);
+    }
+    ends.into()
+}
+
+/// For each of the runs that end at `ends`, each of which lies in one of those that end at `around`: which, and how
+/// many positions of that one come before.
+pub(super) fn parts<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Item = (usize, u32)> + 'e {
+    let (mut run, mut start, mut run_start) = (0, 0, 0);
+    ends.iter().map(move |&end| {
+        while around[run] <= start && run + 1 < around.len() {
+            run_start = around[run];
+            run += 1;
+        }
+        let skipped = start - run_start;
+        start = end;
+        (run, skipped)
+    })
+}
+
+/// One operand over common runs.
+pub(super) struct Side<'a> {
+    /// A value a run, or one for all; of a ramp the first.
+    pub(super) values: Lanes<'a>,
+    /// Which way the values go; none if they stay.
+    pub(super) way: Option<Way>,
+}
+
+impl<'a> Side<'a> {
+    fn new(lanes: &Lanes<'a>) -> Option<(Option<Ends>, Self)> {
+        let (ends, values, way) = match lanes {
+            Lanes::One(s) => (None, Lanes::One(*s), None),
+            Lanes::Runs(ends, values) => (Some(ends.clone()), (**values).clone(), None),
+            Lanes::Ramps(way, ends, first) => (Some(ends.clone()), u32::wrap(first.clone()), Some(*way)),
+            _ => return None,
+        };
+        Some((ends, Self { values, way }))
+    }
+
+    /// Over smaller runs.
+    pub(super) fn refined(self, before: &Ends, ends: &Ends) -> Self {
+        if before == ends {
+            return self;
+        }
+        let (of, skipped): (Vec<u32>, Vec<u32>) =
+            parts(before, ends).map(|(run, skipped)| (run as u32, skipped)).unzip();
+        let mut values = self.values.pick(&of);
+        if let Some(way) = self.way {
+            let first = u32::operand(&values);
+            let moved = skipped.iter().enumerate().map(|(k, &skipped)| way.after(first.get(k), skipped));
+            values = u32::wrap(moved.collect::<Vec<_>>().into());
+        }
+        Self { values, ..self }
+    }
+
+    /// One run that is now these ones.
+    fn cut(self, ends: &[u32]) -> Self {
+        match (self.values.get(0), self.way) {
+            (Scalar::U32(first), Some(way)) => {
+                let mut values = Vec::with_capacity(ends.len());
+                values.push(first);
+                values.extend(ends[..ends.len() - 1].iter().map(|&start| way.after(first, start)));
+                Self { values: u32::wrap(values.into()), ..self }
+            }
+            (same, _) => Self { values: Lanes::One(same), way: None },
+        }
+    }
+
+    /// With a value a run that can be looked at, or one for all.
+    pub(super) fn dense(self) -> Self {
+        Self { values: self.values.dense(), ..self }
+    }
+
+    pub(super) fn numbers(&self) -> Operand<'_, u32> {
+        u32::operand(&self.values)
+    }
+}
+
+/// Both operands over common runs, if both are simple and one has runs at all.
+pub(super) fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>, Side<'a>)> {
+    let ((e, a), (f, b)) = (Side::new(a)?, Side::new(b)?);
+    Some(match (e, f) {
+        (None, None) => return None,
+        (Some(ends), None) | (None, Some(ends)) => (ends, a, b),
+        // A block of positions that follow each other, beside what is known row by row.
+        (Some(e), Some(f)) if e.len() == 1 => (f.clone(), a.cut(&f), b),
+        (Some(e), Some(f)) if f.len() == 1 => (e.clone(), a, b.cut(&e)),
+        (Some(e), Some(f)) => {
+            let ends = common_ends(&e, &f);
+            let (a, b) = (a.refined(&e, &ends), b.refined(&f, &ends));
+            (ends, a, b)
+        }
+    })
+}
