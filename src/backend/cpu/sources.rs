@@ -5,6 +5,8 @@
 //! lengths, past their ends; what follows is written there next. And pieces that do not follow each other are asked for
 //! long before they are copied.
 
+use std::ops::Range;
+
 use super::array::Stored;
 use super::filling::{Filling, STEP, few};
 use super::lanes::{Ends, Many, Way};
@@ -54,19 +56,11 @@ impl<S: Stored> Source<'_, S> {
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
         match self {
             Self::One(value) => out.repeat(*value, (to - at) as usize),
-            Self::Pieces(pieces) => pieces.take(run, skipped, to - at, few::<S>(), out),
-            Self::Elements { from, at: elements } => {
-                let last = from.len() - 1;
-                let line = LINE / size_of::<S>();
-                // One element stands for a line of them: they may follow each other, forwards or backwards.
-                for start in (at as usize..to as usize).step_by(line) {
-                    if let Some(&next) = elements.get(start + AHEAD * line) {
-                        simd::prefetch(from, next as usize);
-                    }
-                    let some = &elements[start..(start + line).min(to as usize)];
-                    out.extend(some.iter().map(|&at| from[(at as usize).min(last)]));
-                }
+            Self::Pieces(pieces) if pieces.way == Way::Up => {
+                pieces.take::<false>(run, skipped, to - at, few::<S>(), out)
             }
+            Self::Pieces(pieces) => pieces.take_back(run, skipped, to - at, few::<S>(), out),
+            Self::Elements { from, at: elements } => take_elements(from, elements, at as usize..to as usize, out),
         }
     }
 
@@ -84,12 +78,30 @@ impl<S: Stored> Source<'_, S> {
     }
 }
 
+/// Stores the elements at those places of a list; beyond the last one that one. Not within loops that mostly have
+/// pieces, which take longer for the instructions between theirs.
+#[inline(never)]
+fn take_elements<S: Stored>(from: &[S], list: &[u32], places: Range<usize>, out: &mut Filling<&mut [S]>) {
+    let (last, line) = (from.len() - 1, LINE / size_of::<S>());
+    // One element stands for a line of them: they may follow each other, forwards or backwards.
+    for start in places.clone().step_by(line) {
+        if let Some(&next) = list.get(start + AHEAD * line) {
+            simd::prefetch(from, next as usize);
+        }
+        let some = &list[start..places.end.min(start + line)];
+        out.extend(some.iter().map(|&at| from[(at as usize).min(last)]));
+    }
+}
+
 impl<'a, S: Stored> Pieces<'a, S> {
     /// Runs that end at `ends`, each from its first element on that way.
     pub(super) fn new(from: &'a [S], way: Way, ends: Ends, firsts: Many<'a, u32>) -> Self {
         let span = firsts[firsts.len() - 1].saturating_sub(firsts[0]);
-        // The first element of an empty row that is read backwards may be that before all.
-        let is_sorted = firsts.is_sorted_by_key(|&first| if way == Way::Up { first } else { first.wrapping_add(1) });
+        let is_sorted = match way {
+            Way::Up => firsts.is_sorted(),
+            // The first element of an empty row may be that before all.
+            Way::Down => firsts.is_sorted_by_key(|first| first.wrapping_add(1)),
+        };
         let scattered = span / FAR > ends[ends.len() - 1] || !is_sorted;
         Self { from, ends, firsts, way, scattered }
     }
@@ -104,47 +116,52 @@ impl<'a, S: Stored> Pieces<'a, S> {
     fn copy(&self, out: Filling<&mut [S]>) {
         debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
         let longest = pieces::lens(&self.ends).iter().fold(0, |longest, &len| len.max(longest));
-        if longest as usize <= STEP {
-            simd::run(PiecesLoop::<S, true> { pieces: self, out });
-        } else {
-            simd::run(PiecesLoop::<S, false> { pieces: self, out });
+        match (longest as usize <= STEP, self.way) {
+            (true, Way::Up) => simd::run(PiecesLoop::<S, true, false> { pieces: self, out }),
+            (true, Way::Down) => simd::run(PiecesLoop::<S, true, true> { pieces: self, out }),
+            (false, Way::Up) => simd::run(PiecesLoop::<S, false, false> { pieces: self, out }),
+            (false, Way::Down) => simd::run(PiecesLoop::<S, false, true> { pieces: self, out }),
         }
     }
 
     /// Stores the values of `len` of a run's positions, of which `skipped` come before, in one go if there are at most
     /// `few`. Those out of range are the last element.
     #[inline(always)]
-    fn take(&self, run: usize, skipped: u32, len: u32, few: usize, out: &mut Filling<&mut [S]>) {
-        let (first, elements) = (self.place(run, skipped) as usize, self.from.len());
-        let is_there = match self.way {
-            Way::Up => first + len as usize <= elements,
-            Way::Down => first < elements && len as usize <= first + 1,
-        };
+    fn take<const DOWN: bool>(&self, run: usize, skipped: u32, len: u32, few: usize, out: &mut Filling<&mut [S]>) {
+        // Known to the compiler.
+        let way = if DOWN { Way::Down } else { Way::Up };
+        debug_assert_eq!(self.way, way, "pieces of another way");
+        let (first, elements) = (way.after(self.firsts[run], skipped) as usize, self.from.len());
+        let is_there =
+            if DOWN { first < elements && len as usize <= first + 1 } else { first + len as usize <= elements };
         if !is_there {
             out.extend((skipped..skipped + len).map(|k| self.from[(self.place(run, k) as usize).min(elements - 1)]));
             return;
         }
         if self.scattered {
-            self.ask_for_run(run + AHEAD, few);
+            self.ask_for_run(way, run + AHEAD, few);
         }
-        match self.way {
-            Way::Up => out.copy(self.from, first, len as usize, few),
-            Way::Down => {
-                self.ask_beyond(first, len as usize, few);
-                out.copy_back(self.from, first, len as usize, few);
-            }
+        if DOWN {
+            self.ask_beyond(first, len as usize, few);
+            out.copy_back(self.from, first, len as usize, few);
+        } else {
+            out.copy(self.from, first, len as usize, few);
         }
+    }
+
+    /// As [`Pieces::take`], of pieces backwards: not within loops that mostly have others either.
+    #[inline(never)]
+    fn take_back(&self, run: usize, skipped: u32, len: u32, few: usize, out: &mut Filling<&mut [S]>) {
+        self.take::<true>(run, skipped, len, few, out);
     }
 
     /// Asks for the first elements of a later run: of long ones the processor sees by itself what follows.
     #[inline(always)]
-    fn ask_for_run(&self, run: usize, few: usize) {
-        if run >= self.firsts.len() {
-            return;
-        }
+    fn ask_for_run(&self, way: Way, run: usize, few: usize) {
+        let Some(&first) = self.firsts.get(run) else { return };
         let line = LINE / size_of::<S>();
         for k in 0..=few.div_ceil(line) {
-            simd::prefetch(self.from, self.place(run, (k * line).min(few - 1) as u32) as usize);
+            simd::prefetch(self.from, way.after(first, (k * line).min(few - 1) as u32) as usize);
         }
     }
 
@@ -203,13 +220,13 @@ impl<'a, S: Stored> Choice<'a, S> {
     }
 }
 
-/// A source's values of all runs; these may be known to be short.
-struct PiecesLoop<'l, 'o, S, const SHORT: bool> {
+/// A source's values of all runs; these may be known to be short. They are read backwards or not.
+struct PiecesLoop<'l, 'o, S, const SHORT: bool, const DOWN: bool> {
     pieces: &'l Pieces<'l, S>,
     out: Filling<&'o mut [S]>,
 }
 
-impl<S: Stored, const SHORT: bool> Loop for PiecesLoop<'_, '_, S, SHORT> {
+impl<S: Stored, const SHORT: bool, const DOWN: bool> Loop for PiecesLoop<'_, '_, S, SHORT, DOWN> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -217,7 +234,7 @@ impl<S: Stored, const SHORT: bool> Loop for PiecesLoop<'_, '_, S, SHORT> {
         let few = if SHORT { STEP } else { few::<S>() };
         let mut start = 0;
         for (run, &end) in pieces.ends.iter().enumerate() {
-            pieces.take(run, 0, end - start, few, &mut out);
+            pieces.take::<DOWN>(run, 0, end - start, few, &mut out);
             start = end;
         }
     }
