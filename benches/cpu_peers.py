@@ -294,7 +294,9 @@ def main():
         for (_, dist, error), of in ((key, of) for key, of in failed.items() if key[0] == peer):
             print(f"Failed at {dist} rows with {error}: {', '.join(of)}.\n")
     print("## ragged alone\n")
-    print("Milliseconds, and the time a byte of the least that must move, the slowest distribution by the fastest.\n")
+    print("Milliseconds, and the time a byte of the least that must move, the slowest distribution by the fastest.")
+    print("Each after other libraries' runs, which leave caches to themselves and memory to be fetched: what takes half a")
+    print("millisecond varies by half of that. `ragged-bench --device cpu` measures skew by itself.\n")
     rows = []
     for name in names:
         of = skew.get(name, {})
