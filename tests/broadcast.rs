@@ -229,3 +229,18 @@ fn to_the_shape_of_another() {
     let repeated = HostValues::Str(vec![b"ab".to_vec(), b"ab".to_vec(), b"c".to_vec()]);
     assert_eq!(like(&words, &rows).unwrap().values, repeated);
 }
+
+#[test]
+fn to_fewer_dimensions_fails_whatever_else_does_not_fit() {
+    let cpu = Device::cpu();
+    let x = ragged(&[&[0, 2], &[0, 1, 3]], &[1, 2, 3]).to_device(&cpu).unwrap();
+    let keep = HostTensor::dense(&[2], HostValues::Bool(vec![true, false])).to_device(&cpu).unwrap();
+    // What is left has one row, which only the device knows: the second mask has too many.
+    let mut y = ragged(&[&[0, 2, 3]], &[0; 3]).to_device(&cpu).unwrap();
+    for _ in 0..2 {
+        y = y.boolean_mask(&keep).unwrap();
+    }
+    assert!(matches!(y.to_host(), Err(Error::Check { .. })));
+    let error = x.broadcast_like(&y).unwrap_err();
+    assert!(error.to_string().contains("the first one is larger"), "{error}");
+}

@@ -64,10 +64,17 @@ impl Tensor {
     pub(super) fn repeated_to(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
         let backend = self.backend();
         Device::check_same(op, backend, &shape.backend)?;
-        let shared = broadcast(backend, op, &[self.ragged_shape(), shape], UniformRows::Repeated)?;
-        if shared.places[1] != Place::Same || self.rank() > shape.rank() {
+        let is_larger = || {
             let what = "the first one is larger".into();
-            return Err(Error::Shape { op, lhs: self.shape_text(), rhs: shape.to_string(), what });
+            Error::Shape { op, lhs: self.shape_text(), rhs: shape.to_string(), what }
+        };
+        // Seen before anything is computed of shapes that do not fit.
+        if self.rank() > shape.rank() {
+            return Err(is_larger());
+        }
+        let shared = broadcast(backend, op, &[self.ragged_shape(), shape], UniformRows::Repeated)?;
+        if shared.places[1] != Place::Same {
+            return Err(is_larger());
         }
         let bound = match &shared.places[0] {
             Place::Same => BytesBound::AtMost(self.values_ref().bytes_capacity()),
