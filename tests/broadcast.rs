@@ -1,7 +1,11 @@
 //! Broadcasting against nested lists, over ragged and uniform dimensions up to ragged rank 3.
 
+mod common;
+
+use common::fused_and_not;
+use common::outcome::{bits, outcome};
 use proptest::prelude::*;
-use ragged::{Device, Error, HostTensor, HostValues};
+use ragged::{Device, Error, HostTensor, HostValues, Result, Tensor};
 
 /// A tensor as nested lists, with what each dimension is.
 #[derive(Debug, Clone)]
@@ -243,4 +247,59 @@ fn to_fewer_dimensions_fails_whatever_else_does_not_fit() {
     assert!(matches!(y.to_host(), Err(Error::Check { .. })));
     let error = x.broadcast_like(&y).unwrap_err();
     assert!(error.to_string().contains("the first one is larger"), "{error}");
+}
+
+/// The tensor with partitions and a number of rows that only the device knows.
+fn unknown(x: &HostTensor, device: &Device) -> Result<Tensor> {
+    let rows = x.nested_row_splits.first().map_or_else(|| x.inner_shape[0], |splits| splits.len() - 1);
+    let first = HostTensor::dense(&[], HostValues::I64(vec![0])).to_device(device)?;
+    Tensor::from_row_lengths(&x.to_device(device)?, [rows])?.row_at(&first)
+}
+
+/// Whether dimensions of both lists fit.
+fn fit(a: &Tree, b: &Tree) -> bool {
+    match (a, b) {
+        (Tree::Leaf(_), _) | (_, Tree::Leaf(_)) => true,
+        _ => {
+            let (x, y) = (a.rows(), b.rows());
+            let len = if x.len() == 1 { y.len() } else { x.len() };
+            let at = |rows: &[Tree], i: usize| rows[if rows.len() == 1 { 0 } else { i }].clone();
+            (x.len() == y.len() || x.len() == 1 || y.len() == 1) && (0..len).all(|i| fit(&at(x, i), &at(y, i)))
+        }
+    }
+}
+
+/// Every way of computing gives the same error, or none, where the host cannot tell what fits.
+#[test]
+fn misfits_that_only_the_device_sees() {
+    let (mut fitted, mut failed) = (0, 0);
+    for seed in 0..200 {
+        let mut random = Random(seed);
+        let (a, mut b) = pair(&mut random);
+        if b.dims.is_empty() {
+            continue;
+        }
+        if random.below(4) > 0 {
+            b.root = tree(&b.dims, None, &mut random);
+        }
+        let rank = a.dims.len().max(b.dims.len());
+        let known = random.below(4);
+        let run = |device: &Device| {
+            let on = |t: &Nested, known: bool| match known {
+                true => host(t, 0).to_device(device),
+                false => unknown(&host(t, 0), device),
+            };
+            (on(&a, known == 1)? * 1000i64)?.add(&on(&b, known == 2)?)?.to_host()
+        };
+        let want = run(&Device::cpu());
+        if !fit(&deepened(&a, rank).root, &deepened(&b, rank).root) {
+            assert!(want.is_err(), "{a:?}\n{b:?}");
+        }
+        for (name, device) in fused_and_not() {
+            let got = run(device);
+            assert_eq!(outcome(&got, bits), outcome(&want, bits), "{name}, {got:?}, {want:?}\n{a:?}\n{b:?}");
+        }
+        if want.is_ok() { fitted += 1 } else { failed += 1 }
+    }
+    assert!(fitted > 20 && failed > 20, "{fitted} fitted, {failed} did not");
 }
