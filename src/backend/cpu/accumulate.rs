@@ -4,6 +4,7 @@ use bytemuck::Pod;
 
 use super::lanes::Lane;
 use super::number::Number;
+use super::order_key::{key_of_f32, key_of_f64};
 use super::plain_rows::{PlainBlock, PlainRows};
 use super::row_reduce::{reduce_block, reduce_row};
 use super::simd;
@@ -76,24 +77,31 @@ impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> for Plain<V
 }
 
 /// A float whose exponentials and moments are summed.
-pub(super) trait Float: Lane + Number + Send + Sync {
-    /// The integer of the same order: NaN above all.
-    type Key: Copy + Ord + Send + Sync;
+pub(super) trait Float: Pod + Lane + Number + Send + Sync {
+    /// The integer of the same order.
+    type Key: Pod + Ord + Send + Sync;
+    const LEAST_KEY: Self::Key;
+    const GREATEST_KEY: Self::Key;
     const ONE: Self;
     const ZERO: Self;
     const NAN: Self;
     const LEAST: Self;
     const GREATEST: Self;
+    /// The key; that of NaN is above all.
     fn key(self) -> Self::Key;
+    /// The key; that of NaN is given.
+    fn key_or(self, nan: Self::Key) -> Self::Key;
     fn of_key(key: Self::Key) -> Self;
     fn exp(self) -> Self;
     fn is_finite(self) -> bool;
 }
 
 macro_rules! float {
-    ($t:ident, $key:ident, $exp:path) => {
+    ($t:ident, $key:ident, $key_or:path, $exp:path) => {
         impl Float for $t {
             type Key = $key;
+            const LEAST_KEY: $key = $key::MIN;
+            const GREATEST_KEY: $key = $key::MAX;
             const ONE: Self = 1.0;
             const ZERO: Self = 0.0;
             const NAN: Self = $t::NAN;
@@ -103,6 +111,10 @@ macro_rules! float {
             fn key(self) -> $key {
                 let bits = self.to_bits() as $key;
                 if self.is_nan() { $key::MAX } else { bits ^ ((bits >> ($key::BITS - 1)) & $key::MAX) }
+            }
+            #[inline(always)]
+            fn key_or(self, nan: $key) -> $key {
+                $key_or(self, nan)
             }
             #[inline(always)]
             fn of_key(key: $key) -> Self {
@@ -119,31 +131,5 @@ macro_rules! float {
         }
     };
 }
-float!(f32, i32, math::exp_f32);
-float!(f64, i64, math::exp_f64);
-
-/// Runs `$body` with the monoid of an operation on a type.
-macro_rules! plain {
-    ($op:expr, $t:ty, $identity:expr, $ordered:expr, |$monoid:ident| $body:expr) => {{
-        let (identity, ordered): ($t, bool) = ($identity, $ordered);
-        match $op {
-            ReduceOp::Sum => {
-                let $monoid = Plain { identity, combine: <$t as Number>::add, ordered };
-                $body
-            }
-            ReduceOp::Prod => {
-                let $monoid = Plain { identity, combine: <$t as Number>::mul, ordered };
-                $body
-            }
-            ReduceOp::Min => {
-                let $monoid = Plain { identity, combine: <$t as Number>::least, ordered };
-                $body
-            }
-            ReduceOp::Max => {
-                let $monoid = Plain { identity, combine: <$t as Number>::greatest, ordered };
-                $body
-            }
-        }
-    }};
-}
-pub(super) use plain;
+float!(f32, i32, key_of_f32, math::exp_f32);
+float!(f64, i64, key_of_f64, math::exp_f64);

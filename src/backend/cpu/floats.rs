@@ -1,7 +1,6 @@
-//! Sums, products and extremes of f32: row by row in AVX2 where the processor has it.
+//! Sums, products and extremes of f32 and f64: row by row in AVX2 where the processor has it.
 
-use super::accumulate::{Monoid, Plain};
-use super::order_key::key_of_f32;
+use super::accumulate::{Float, Monoid, Plain};
 use super::row_reduce::{reduce_block, reduce_row};
 use super::simd::{self, Loop};
 use super::wide_rows::{self, Op, Wide};
@@ -12,39 +11,39 @@ pub(super) struct Total<const PRODUCT: bool>;
 
 impl<const PRODUCT: bool> Total<PRODUCT> {
     /// What it does without wide vectors of its own.
-    fn plain(self) -> Plain<f32, impl Fn(f32, f32) -> f32 + Copy + Sync> {
+    fn plain<F: Float>(self) -> Plain<F, impl Fn(F, F) -> F + Copy + Sync> {
         Plain { identity: self.identity(), combine: move |a, b| self.merge(a, b), ordered: true }
     }
 }
 
-impl<const PRODUCT: bool> Wide<f32> for Total<PRODUCT> {
+impl<F: Float, const PRODUCT: bool> Wide<F> for Total<PRODUCT> {
     const OP: Op = if PRODUCT { Op::Product } else { Op::Sum };
 }
 
-impl<const PRODUCT: bool> Monoid<f32> for Total<PRODUCT> {
-    type State = f32;
+impl<F: Float, const PRODUCT: bool> Monoid<F> for Total<PRODUCT> {
+    type State = F;
     #[inline(always)]
-    fn identity(self) -> f32 {
-        if PRODUCT { 1.0 } else { 0.0 }
+    fn identity(self) -> F {
+        if PRODUCT { F::ONE } else { F::ZERO }
     }
     #[inline(always)]
-    fn push(self, so_far: f32, next: f32) -> f32 {
+    fn push(self, so_far: F, next: F) -> F {
         self.merge(so_far, next)
     }
     #[inline(always)]
-    fn merge(self, a: f32, b: f32) -> f32 {
-        if PRODUCT { a * b } else { a + b }
+    fn merge(self, a: F, b: F) -> F {
+        if PRODUCT { a.mul(b) } else { a.add(b) }
     }
 
-    fn rows(self, values: &[f32], inner: usize, start: impl Fn(usize) -> usize, out: &mut [f32]) {
+    fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [F]) {
         if inner != 1 || !wide_rows::rows(self, values, &start, out) {
             self.plain().rows(values, inner, start, out);
         }
     }
 
-    fn block(self, values: &[f32], inner: usize, out: &mut [f32]) {
+    fn block(self, values: &[F], inner: usize, out: &mut [F]) {
         if inner == 1
-            && let Some(total) = wide_rows::block::<_, Self>(values)
+            && let Some(total) = wide_rows::block(self, values)
         {
             out[0] = total;
         } else {
@@ -57,34 +56,35 @@ impl<const PRODUCT: bool> Monoid<f32> for Total<PRODUCT> {
 #[derive(Clone, Copy)]
 pub(super) struct Extreme<const GREATEST: bool>;
 
-impl<const GREATEST: bool> Wide<f32> for Extreme<GREATEST> {
+impl<F: Float, const GREATEST: bool> Wide<F> for Extreme<GREATEST> {
     const OP: Op = if GREATEST { Op::Greatest } else { Op::Least };
 }
 
-impl<const GREATEST: bool> Monoid<f32> for Extreme<GREATEST> {
-    type State = i32;
+impl<F: Float, const GREATEST: bool> Monoid<F> for Extreme<GREATEST> {
+    type State = F::Key;
     #[inline(always)]
-    fn identity(self) -> i32 {
-        if GREATEST { i32::MIN } else { i32::MAX }
+    fn identity(self) -> F::Key {
+        if GREATEST { F::LEAST_KEY } else { F::GREATEST_KEY }
     }
     #[inline(always)]
-    fn push(self, so_far: i32, next: f32) -> i32 {
-        self.merge(so_far, key_of_f32(next, if GREATEST { i32::MAX } else { i32::MIN }))
+    fn push(self, so_far: F::Key, next: F) -> F::Key {
+        let nan = if GREATEST { F::GREATEST_KEY } else { F::LEAST_KEY };
+        Monoid::<F>::merge(self, so_far, next.key_or(nan))
     }
     #[inline(always)]
-    fn merge(self, a: i32, b: i32) -> i32 {
+    fn merge(self, a: F::Key, b: F::Key) -> F::Key {
         if GREATEST { a.max(b) } else { a.min(b) }
     }
 
-    fn rows(self, values: &[f32], inner: usize, start: impl Fn(usize) -> usize, out: &mut [i32]) {
+    fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [F::Key]) {
         if inner != 1 || !wide_rows::rows(self, values, &start, out) {
             simd::run(EachRow { monoid: self, values, inner, start, out });
         }
     }
 
-    fn block(self, values: &[f32], inner: usize, out: &mut [i32]) {
+    fn block(self, values: &[F], inner: usize, out: &mut [F::Key]) {
         if inner == 1
-            && let Some(extreme) = wide_rows::block::<_, Self>(values)
+            && let Some(extreme) = wide_rows::block(self, values)
         {
             out[0] = extreme;
         } else {
@@ -94,15 +94,15 @@ impl<const GREATEST: bool> Monoid<f32> for Extreme<GREATEST> {
 }
 
 /// Rows one by one, in loops compiled for wide vectors.
-struct EachRow<'a, M: Monoid<f32>, S> {
+struct EachRow<'a, F, M: Monoid<F>, S> {
     monoid: M,
-    values: &'a [f32],
+    values: &'a [F],
     inner: usize,
     start: S,
     out: &'a mut [M::State],
 }
 
-impl<M: Monoid<f32>, S: Fn(usize) -> usize> Loop for EachRow<'_, M, S> {
+impl<F: Float, M: Monoid<F>, S: Fn(usize) -> usize> Loop for EachRow<'_, F, M, S> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -114,14 +114,14 @@ impl<M: Monoid<f32>, S: Fn(usize) -> usize> Loop for EachRow<'_, M, S> {
 }
 
 /// One block of a row.
-struct EachBlock<'a, M: Monoid<f32>> {
+struct EachBlock<'a, F, M: Monoid<F>> {
     monoid: M,
-    values: &'a [f32],
+    values: &'a [F],
     inner: usize,
     out: &'a mut [M::State],
 }
 
-impl<M: Monoid<f32>> Loop for EachBlock<'_, M> {
+impl<F: Float, M: Monoid<F>> Loop for EachBlock<'_, F, M> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -134,15 +134,15 @@ mod tests {
     use super::*;
 
     /// The lengths of rows, and values for them with what extremes and sums stumble over.
-    fn crowd() -> (Vec<usize>, Vec<f32>) {
-        // Of the rows that eight are taken of at once, too.
+    fn crowd() -> (Vec<usize>, Vec<f64>) {
+        // Of the rows that several are taken of at once, too.
         let short = (0..80).map(|k| k * 5 % 33);
         let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1, 32, 16, 33]).chain(short).chain([40]);
         let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
         let n = starts[starts.len() - 1];
         // Of many magnitudes, so that the order of sums shows.
-        let mut values: Vec<f32> = (0..n).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32) - 0.01).collect();
-        let specials = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN, -0.0, 0.0];
+        let mut values: Vec<f64> = (0..n).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f64) - 0.01).collect();
+        let specials = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN, -0.0, 0.0];
         for (k, special) in specials.into_iter().cycle().take(30).enumerate() {
             values[100 + 89 * k] = special;
         }
@@ -153,17 +153,13 @@ mod tests {
     }
 
     /// The same value, so far from 0 that products of many stay numbers.
-    fn near_one(x: f32) -> f32 {
+    fn near_one(x: f64) -> f64 {
         if x.is_finite() && x != 0.0 { 1.0 + x * 0.1 } else { x }
     }
 
-    fn check<M: Monoid<f32>>(monoid: M, same: impl Fn(M::State, M::State) -> bool) {
-        check_of(monoid, |x| x, same);
-    }
-
-    fn check_of<M: Monoid<f32>>(monoid: M, of: impl Fn(f32) -> f32, same: impl Fn(M::State, M::State) -> bool) {
-        let (starts, mut values) = crowd();
-        values.iter_mut().for_each(|x| *x = of(*x));
+    fn check<F: Float, M: Monoid<F>>(monoid: M, of: impl Fn(f64) -> F, same: impl Fn(M::State, M::State) -> bool) {
+        let (starts, values) = crowd();
+        let values: Vec<F> = values.into_iter().map(of).collect();
         for inner in [1, 3] {
             let rows = starts.len() / inner - 1;
             let mut crowd = vec![monoid.identity(); rows * inner];
@@ -186,9 +182,14 @@ mod tests {
     #[test]
     fn rows_in_a_crowd_have_the_bits_of_the_stated_order() {
         let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
-        check(Total::<false>, same);
-        check_of(Total::<true>, near_one, same);
-        check(Extreme::<true>, |a, b| a == b);
-        check(Extreme::<false>, |a, b| a == b);
+        check(Total::<false>, |x| x as f32, same);
+        check(Total::<true>, |x| near_one(x) as f32, same);
+        check::<f32, _>(Extreme::<true>, |x| x as f32, |a, b| a == b);
+        check::<f32, _>(Extreme::<false>, |x| x as f32, |a, b| a == b);
+        let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+        check(Total::<false>, |x: f64| x, same);
+        check(Total::<true>, near_one, same);
+        check::<f64, _>(Extreme::<true>, |x| x, |a, b| a == b);
+        check::<f64, _>(Extreme::<false>, |x| x, |a, b| a == b);
     }
 }

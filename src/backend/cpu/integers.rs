@@ -1,12 +1,12 @@
-//! Sums and extremes of integers of one word: row by row in AVX2 where the processor has it.
+//! Sums, products and extremes of integers: row by row in AVX2 where the processor has it.
 
 use super::accumulate::{Monoid, Plain};
 use super::number::Number;
 use super::wide_rows::{self, Op, Wide};
 
-/// The monoid of sums, which wrap.
+/// The monoid of sums, or of products; they wrap.
 #[derive(Clone, Copy)]
-pub(super) struct IntegerTotal;
+pub(super) struct IntegerTotal<const PRODUCT: bool>;
 
 /// The monoid of the greatest value, or of the least.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ macro_rules! integers {
 
             fn block(self, values: &[$t], inner: usize, out: &mut [$t]) {
                 if inner == 1
-                    && let Some(state) = wide_rows::block::<_, Self>(values)
+                    && let Some(state) = wide_rows::block(self, values)
                 {
                     out[0] = state;
                 } else {
@@ -52,12 +52,19 @@ macro_rules! integers {
         }
     };
 }
-integers!(IntegerTotal, i32, 0, Number::add, Op::IntegerSum);
-integers!(IntegerTotal, u32, 0, Number::add, Op::IntegerSum);
-integers!(IntegerExtreme<true>, i32, i32::MIN, Number::greatest, Op::GreatestSigned);
-integers!(IntegerExtreme<true>, u32, u32::MIN, Number::greatest, Op::GreatestUnsigned);
-integers!(IntegerExtreme<false>, i32, i32::MAX, Number::least, Op::LeastSigned);
-integers!(IntegerExtreme<false>, u32, u32::MAX, Number::least, Op::LeastUnsigned);
+/// All of them for an integer type, given its extremes in wide vectors.
+macro_rules! all {
+    ($t:ident, $greatest:expr, $least:expr) => {
+        integers!(IntegerTotal<false>, $t, 0, Number::add, Op::IntegerSum);
+        integers!(IntegerTotal<true>, $t, 1, Number::mul, Op::IntegerProduct);
+        integers!(IntegerExtreme<true>, $t, $t::MIN, Number::greatest, $greatest);
+        integers!(IntegerExtreme<false>, $t, $t::MAX, Number::least, $least);
+    };
+}
+all!(i32, Op::GreatestSigned, Op::LeastSigned);
+all!(i64, Op::GreatestSigned, Op::LeastSigned);
+all!(u32, Op::GreatestUnsigned, Op::LeastUnsigned);
+all!(u64, Op::GreatestUnsigned, Op::LeastUnsigned);
 
 /// What a monoid does without wide vectors of its own.
 fn plain<V: Copy + Send + Sync>(monoid: impl Monoid<V, State = V>) -> Plain<V, impl Fn(V, V) -> V + Copy + Sync> {
@@ -69,8 +76,8 @@ mod tests {
     use super::super::row_reduce::{reduce_block, reduce_row};
     use super::*;
 
-    fn check<V: Copy + PartialEq + std::fmt::Debug, M: Monoid<V, State = V>>(monoid: M, value: impl Fn(u32) -> V) {
-        // Of the rows that eight are taken of at once, too.
+    fn check<V: Copy + PartialEq + std::fmt::Debug, M: Monoid<V, State = V>>(monoid: M, value: impl Fn(u64) -> V) {
+        // Of the rows that several are taken of at once, too.
         let short = (0..80).map(|k| k * 5 % 33);
         let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1, 32, 16, 33]).chain(short).chain([40]);
         let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
@@ -78,7 +85,7 @@ mod tests {
             let rows = starts.len() - 1;
             let n = starts[rows] * inner;
             // Of both signs.
-            let values: Vec<V> = (0..n as u32).map(|k| value(k.wrapping_mul(0x9e37_79b9))).collect();
+            let values: Vec<V> = (0..n as u64).map(|k| value(k.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
             let mut crowd = vec![monoid.identity(); rows * inner];
             monoid.rows(&values, inner, |k| starts[k], &mut crowd);
             for (k, crowd) in crowd.chunks_exact(inner).enumerate() {
@@ -97,11 +104,15 @@ mod tests {
 
     #[test]
     fn rows_in_a_crowd_have_the_results_of_rows_alone() {
-        check::<i32, _>(IntegerTotal, |x| x as i32);
-        check::<u32, _>(IntegerTotal, |x| x);
-        check::<i32, _>(IntegerExtreme::<true>, |x| x as i32);
-        check::<u32, _>(IntegerExtreme::<true>, |x| x);
-        check::<i32, _>(IntegerExtreme::<false>, |x| x as i32);
-        check::<u32, _>(IntegerExtreme::<false>, |x| x);
+        macro_rules! all {
+            ($($t:ident),*) => {$(
+                check::<$t, _>(IntegerTotal::<false>, |x| x as $t);
+                // Products of odd numbers: even ones would soon be 0.
+                check::<$t, _>(IntegerTotal::<true>, |x| x as $t | 1);
+                check::<$t, _>(IntegerExtreme::<true>, |x| x as $t);
+                check::<$t, _>(IntegerExtreme::<false>, |x| x as $t);
+            )*};
+        }
+        all!(i32, i64, u32, u64);
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn key_of_f32(x: f32, nan: i32) -> i32 {
 
 /// The same of 64 bits.
 #[inline(always)]
-fn key_of_f64(x: f64, nan: i64) -> i64 {
+pub(super) fn key_of_f64(x: f64, nan: i64) -> i64 {
     let bits = x.to_bits() as i64;
     let key = bits ^ ((bits >> 63) & i64::MAX);
     if bits & i64::MAX > f64::INFINITY.to_bits() as i64 { nan } else { key }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::accumulate::{Float, Monoid, Plain, plain};
+use super::accumulate::{Float, Monoid};
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::exps::{Exps, OfExps};
@@ -14,7 +14,6 @@ use super::lanes::Lane;
 use super::looked_up::LookedUp;
 use super::map;
 use super::moments::OfMoments;
-use super::number::Number;
 use super::order_key;
 use super::row_reduce::{RowFold, block_len};
 use super::runs::{self, Starts};
@@ -121,32 +120,26 @@ fn reduce(
 ) {
     let e = &of.value;
     let run = Run { inputs, rows, inner, numbers: nrows * inner, e, floats };
-    macro_rules! typed {
-        ($op:expr, $t:ty, $v:ident) => {{
-            let Scalar::$v(identity) = $op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
-            plain!($op, $t, identity, DType::$v.is_float(), |monoid| run.write(monoid, parts))
-        }};
-    }
-    macro_rules! words {
-        ($op:expr, $t:ty, $v:ident) => {
+    macro_rules! integers {
+        ($op:expr, $t:ty) => {
             match $op {
-                ReduceOp::Sum => run.write::<$t, _>(IntegerTotal, parts),
+                ReduceOp::Sum => run.write::<$t, _>(IntegerTotal::<false>, parts),
+                ReduceOp::Prod => run.write::<$t, _>(IntegerTotal::<true>, parts),
                 ReduceOp::Max => run.write::<$t, _>(IntegerExtreme::<true>, parts),
                 ReduceOp::Min => run.write::<$t, _>(IntegerExtreme::<false>, parts),
-                ReduceOp::Prod => typed!($op, $t, $v),
             }
         };
     }
     match (of.reducer.accumulator(), e.dtype()) {
-        (Accumulator::Op(ReduceOp::Sum), DType::F32) => run.write(Total::<false>, parts),
-        (Accumulator::Op(ReduceOp::Prod), DType::F32) => run.write(Total::<true>, parts),
-        (Accumulator::Op(op), DType::I32) if run.of_floats(op, parts) => {}
-        (Accumulator::Op(op), DType::I32) => words!(op, i32, I32),
-        (Accumulator::Op(op), DType::U32) => words!(op, u32, U32),
-        (Accumulator::Op(op), DType::I64) => typed!(op, i64, I64),
-        (Accumulator::Op(op), DType::U64) => typed!(op, u64, U64),
-        (Accumulator::Op(op), DType::F32) => typed!(op, f32, F32),
-        (Accumulator::Op(op), DType::F64) => typed!(op, f64, F64),
+        (Accumulator::Op(ReduceOp::Sum), DType::F32) => run.write::<f32, _>(Total::<false>, parts),
+        (Accumulator::Op(ReduceOp::Prod), DType::F32) => run.write::<f32, _>(Total::<true>, parts),
+        (Accumulator::Op(ReduceOp::Sum), DType::F64) => run.write::<f64, _>(Total::<false>, parts),
+        (Accumulator::Op(ReduceOp::Prod), DType::F64) => run.write::<f64, _>(Total::<true>, parts),
+        (Accumulator::Op(op), DType::I32 | DType::I64) if run.of_floats(op, parts) => {}
+        (Accumulator::Op(op), DType::I32) => integers!(op, i32),
+        (Accumulator::Op(op), DType::I64) => integers!(op, i64),
+        (Accumulator::Op(op), DType::U32) => integers!(op, u32),
+        (Accumulator::Op(op), DType::U64) => integers!(op, u64),
         (Accumulator::Exps, DType::F32) => run.exps::<f32>(parts),
         (Accumulator::Exps, DType::F64) => run.exps::<f64>(parts),
         (Accumulator::Moments, DType::F32) => run.moments::<f32>(parts),
@@ -185,14 +178,16 @@ impl Run<'_> {
         }
     }
 
-    /// Where the values are keys of f32 and their extreme is asked for: it is found of the floats, whose keys need no
+    /// Where the values are keys of floats and their extreme is asked for: it is found of the floats, whose keys need no
     /// array. Returns false, and does nothing, where they are not.
     fn of_floats(&self, op: ReduceOp, parts: &mut [(Reducer, Array)]) -> bool {
-        let Some((x, Scalar::I32(nan))) = order_key::keyed(self.e) else { return false };
+        let Some((x, nan)) = order_key::keyed(self.e) else { return false };
         let run = Run { e: x, ..*self };
         match (op, nan) {
-            (ReduceOp::Max, i32::MAX) => run.write(Extreme::<true>, parts),
-            (ReduceOp::Min, i32::MIN) => run.write(Extreme::<false>, parts),
+            (ReduceOp::Max, Scalar::I32(i32::MAX)) => run.write::<f32, _>(Extreme::<true>, parts),
+            (ReduceOp::Min, Scalar::I32(i32::MIN)) => run.write::<f32, _>(Extreme::<false>, parts),
+            (ReduceOp::Max, Scalar::I64(i64::MAX)) => run.write::<f64, _>(Extreme::<true>, parts),
+            (ReduceOp::Min, Scalar::I64(i64::MIN)) => run.write::<f64, _>(Extreme::<false>, parts),
             _ => return false,
         }
         true

@@ -1,5 +1,5 @@
-//! Operations on numbers of one word that whole rows of one column are reduced by in wide vectors, where the processor
-//! has them.
+//! Operations on numbers of one word or two that whole rows of one column are reduced by in wide vectors, where the
+//! processor has them.
 
 use bytemuck::Pod;
 
@@ -19,6 +19,7 @@ pub(super) enum Op {
     Least,
     /// Of integers, which wrap; signed or not.
     IntegerSum,
+    IntegerProduct,
     GreatestSigned,
     LeastSigned,
     GreatestUnsigned,
@@ -33,7 +34,7 @@ impl Op {
     }
 }
 
-/// A monoid that is one of the operations, on values of one word; its states are words.
+/// A monoid that is one of the operations, on values of one word or two; its states have as many.
 pub(super) trait Wide<V: Pod>: Monoid<V, State: Pod> {
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
     const OP: Op;
@@ -58,12 +59,12 @@ pub(super) fn rows<V: Pod, M: Wide<V>>(
 }
 
 /// The state of one block of a row of several; nothing where there are no wide vectors.
-pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> Option<M::State> {
+pub(super) fn block<V: Pod, M: Wide<V>>(monoid: M, values: &[V]) -> Option<M::State> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the only thing that the function needs is a processor with AVX2, which this one is.
-        return Some(bytemuck::cast(unsafe { avx2::block::<V, M>(values) }));
+        return Some(unsafe { avx2::block(monoid, values) });
     }
-    let _ = values;
+    let _ = (monoid, values);
     None
 }

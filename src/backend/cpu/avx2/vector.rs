@@ -1,0 +1,247 @@
+//! Vectors of 8 numbers of one word, or of 4 of two: what is done to all of their numbers at once.
+//!
+//! They are bits; the operation and the type say what they mean. Matches on these are settled when it is compiled.
+
+use std::arch::x86_64::*;
+
+use bytemuck::Pod;
+
+use super::super::plain_rows::masks;
+use super::super::wide_rows::{Op, Wide};
+
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn zero() -> __m256 {
+    _mm256_setzero_ps()
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn of_bits(bits: __m256i) -> __m256 {
+    _mm256_castsi256_ps(bits)
+}
+
+/// What changes nothing.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn identity<V: Pod, M: Wide<V>>() -> __m256 {
+    let is_word = const { size_of::<V>() == 4 };
+    match M::OP {
+        Op::Sum | Op::IntegerSum | Op::GreatestUnsigned => zero(),
+        Op::Product if is_word => _mm256_set1_ps(1.0),
+        Op::Product => _mm256_castpd_ps(_mm256_set1_pd(1.0)),
+        Op::IntegerProduct if is_word => of_bits(_mm256_set1_epi32(1)),
+        Op::IntegerProduct => of_bits(_mm256_set1_epi64x(1)),
+        Op::Greatest | Op::GreatestSigned if is_word => of_bits(_mm256_set1_epi32(i32::MIN)),
+        Op::Greatest | Op::GreatestSigned => of_bits(_mm256_set1_epi64x(i64::MIN)),
+        Op::Least | Op::LeastSigned if is_word => of_bits(_mm256_set1_epi32(i32::MAX)),
+        Op::Least | Op::LeastSigned => of_bits(_mm256_set1_epi64x(i64::MAX)),
+        Op::LeastUnsigned => of_bits(_mm256_set1_epi64x(-1)),
+    }
+}
+
+/// The states of single values.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn lift<V: Pod, M: Wide<V>, const W: usize>(values: &[V; W]) -> __m256 {
+    let x: __m256 = bytemuck::pod_read_unaligned(bytemuck::cast_slice(values));
+    // Extremes are found among keys: see `order_key`. That of NaN is the most extreme of all.
+    let greatest = match M::OP {
+        Op::Greatest => true,
+        Op::Least => false,
+        _ => return x,
+    };
+    let bits = _mm256_castps_si256(x);
+    if const { size_of::<V>() == 4 } {
+        let flips = _mm256_srli_epi32::<1>(_mm256_srai_epi32::<31>(bits));
+        let key = of_bits(_mm256_xor_si256(bits, flips));
+        let nan = of_bits(_mm256_set1_epi32(if greatest { i32::MAX } else { i32::MIN }));
+        either(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x), nan, key)
+    } else {
+        let flips = _mm256_srli_epi64::<1>(_mm256_cmpgt_epi64(_mm256_setzero_si256(), bits));
+        let key = of_bits(_mm256_xor_si256(bits, flips));
+        let nan = of_bits(_mm256_set1_epi64x(if greatest { i64::MAX } else { i64::MIN }));
+        let x = _mm256_castps_pd(x);
+        either(_mm256_castpd_ps(_mm256_cmp_pd::<_CMP_UNORD_Q>(x, x)), nan, key)
+    }
+}
+
+/// The states of the values of both.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn combine<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
+    match const { size_of::<V>() } {
+        4 => combine_words::<V, M>(a, b),
+        _ => combine_longs::<V, M>(a, b),
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn combine_words<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
+    let (x, y) = (_mm256_castps_si256(a), _mm256_castps_si256(b));
+    match M::OP {
+        Op::Sum => _mm256_add_ps(a, b),
+        Op::Product => _mm256_mul_ps(a, b),
+        Op::IntegerSum => of_bits(_mm256_add_epi32(x, y)),
+        Op::IntegerProduct => of_bits(_mm256_mullo_epi32(x, y)),
+        Op::Greatest | Op::GreatestSigned => of_bits(_mm256_max_epi32(x, y)),
+        Op::Least | Op::LeastSigned => of_bits(_mm256_min_epi32(x, y)),
+        Op::GreatestUnsigned => of_bits(_mm256_max_epu32(x, y)),
+        Op::LeastUnsigned => of_bits(_mm256_min_epu32(x, y)),
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn combine_longs<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
+    let (x, y) = (_mm256_castps_si256(a), _mm256_castps_si256(b));
+    let (f, g) = (_mm256_castps_pd(a), _mm256_castps_pd(b));
+    // Without a sign, numbers are in the order of those with it once that bit is turned over.
+    let is_more = match M::OP {
+        Op::GreatestUnsigned | Op::LeastUnsigned => {
+            let sign = _mm256_set1_epi64x(i64::MIN);
+            _mm256_cmpgt_epi64(_mm256_xor_si256(x, sign), _mm256_xor_si256(y, sign))
+        }
+        _ => _mm256_cmpgt_epi64(x, y),
+    };
+    match M::OP {
+        Op::Sum => _mm256_castpd_ps(_mm256_add_pd(f, g)),
+        Op::Product => _mm256_castpd_ps(_mm256_mul_pd(f, g)),
+        Op::IntegerSum => of_bits(_mm256_add_epi64(x, y)),
+        Op::IntegerProduct => {
+            // The upper words' product is beyond the result.
+            let (upper_x, upper_y) = (_mm256_srli_epi64::<32>(x), _mm256_srli_epi64::<32>(y));
+            let upper = _mm256_add_epi64(_mm256_mul_epu32(upper_x, y), _mm256_mul_epu32(x, upper_y));
+            of_bits(_mm256_add_epi64(_mm256_mul_epu32(x, y), _mm256_slli_epi64::<32>(upper)))
+        }
+        Op::Greatest | Op::GreatestSigned | Op::GreatestUnsigned => either(of_bits(is_more), a, b),
+        Op::Least | Op::LeastSigned | Op::LeastUnsigned => either(of_bits(is_more), b, a),
+    }
+}
+
+/// `a` where the flags say so, `b` elsewhere.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn either(flags: __m256, a: __m256, b: __m256) -> __m256 {
+    _mm256_blendv_ps(b, a, flags)
+}
+
+/// Of a row of `len` numbers, the `j`-th `W` as they are, and `identity` from its end on.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn keep<const W: usize>(identity: __m256, values: __m256, len: usize, j: usize) -> __m256 {
+    let masks = &masks(len).as_chunks::<W>().0[j];
+    let flags = match W {
+        8 => bytemuck::pod_read_unaligned(bytemuck::cast_slice(masks)),
+        _ => _mm256_cvtepi32_epi64(bytemuck::pod_read_unaligned(bytemuck::cast_slice(masks))),
+    };
+    either(of_bits(flags), values, identity)
+}
+
+/// Flags for what is more than `n`.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn are_more_than<const W: usize>(counts: &[usize; W], n: usize) -> __m256 {
+    let mut words = [0; 8];
+    for (word, &count) in words.iter_mut().zip(counts) {
+        *word = count as i32;
+    }
+    let flags = _mm256_cmpgt_epi32(bytemuck::cast(words), _mm256_set1_epi32(n as i32));
+    of_bits(if W == 8 { flags } else { _mm256_cvtepi32_epi64(_mm256_castsi256_si128(flags)) })
+}
+
+/// A square of numbers, turned over: its columns.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn turned<const W: usize>(rows: [__m256; W]) -> [__m256; W] {
+    let mut columns = [zero(); W];
+    match rows.as_slice() {
+        &[a, b, c, d] => {
+            let pairs = [low_long(a, b), high_long(a, b), low_long(c, d), high_long(c, d)];
+            for k in 0..2 {
+                columns[k] = lower_halves(pairs[k], pairs[k + 2]);
+                columns[k + 2] = upper_halves(pairs[k], pairs[k + 2]);
+            }
+        }
+        _ => {
+            // Pairs of rows, fours of them, all eight; half of the columns in the lower halves of the vectors, half in
+            // the upper.
+            let (mut pairs, mut fours) = ([[zero(); 2]; 4], [[zero(); 4]; 2]);
+            for (k, pair) in pairs.iter_mut().enumerate() {
+                let (a, b) = (rows[2 * k], rows[2 * k + 1]);
+                *pair = [_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)];
+            }
+            for (k, four) in fours.iter_mut().enumerate() {
+                let ([a, b], [c, d]) = (pairs[2 * k], pairs[2 * k + 1]);
+                *four = [low_long(a, c), high_long(a, c), low_long(b, d), high_long(b, d)];
+            }
+            for k in 0..4 {
+                columns[k] = lower_halves(fours[0][k], fours[1][k]);
+                columns[k + 4] = upper_halves(fours[0][k], fours[1][k]);
+            }
+        }
+    }
+    columns
+}
+
+/// In both halves, the lower two words of `a` and then those of `b`.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn low_long(a: __m256, b: __m256) -> __m256 {
+    _mm256_shuffle_ps::<0b01_00_01_00>(a, b)
+}
+
+/// In both halves, the upper two words of `a` and then those of `b`.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn high_long(a: __m256, b: __m256) -> __m256 {
+    _mm256_shuffle_ps::<0b11_10_11_10>(a, b)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn lower_halves(a: __m256, b: __m256) -> __m256 {
+    _mm256_permute2f128_ps::<0x20>(a, b)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn upper_halves(a: __m256, b: __m256) -> __m256 {
+    _mm256_permute2f128_ps::<0x31>(a, b)
+}
+
+/// Halving trees over the numbers of each vector: number `k` of the result is that of `of[k]`.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn trees<V: Pod, M: Wide<V>, const W: usize>(of: [__m256; W]) -> __m256 {
+    // What is left of vector `k` and of vector `k + W / 2` are halves of one.
+    let mut halves = [zero(); W];
+    for k in 0..W / 2 {
+        let (a, b) = (of[k], of[k + W / 2]);
+        halves[k] = combine::<V, M>(lower_halves(a, b), upper_halves(a, b));
+    }
+    if W == 4 {
+        let [a, b] = [halves[0], halves[1]];
+        return combine::<V, M>(low_long(a, b), high_long(a, b));
+    }
+    let mut twos = [zero(); 2];
+    for (k, two) in twos.iter_mut().enumerate() {
+        let (a, b) = (halves[2 * k], halves[2 * k + 1]);
+        *two = combine::<V, M>(low_long(a, b), high_long(a, b));
+    }
+    let [a, b] = twos;
+    combine::<V, M>(_mm256_shuffle_ps::<0b10_00_10_00>(a, b), _mm256_shuffle_ps::<0b11_01_11_01>(a, b))
+}
+
+/// A halving tree over the numbers of a vector: the first of the result. The others are of no use to anything.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn tree<V: Pod, M: Wide<V>>(all: __m256) -> __m256 {
+    let half = combine::<V, M>(all, upper_halves(all, all));
+    let two = combine::<V, M>(half, _mm256_permute_ps::<0b1110>(half));
+    match const { size_of::<V>() } {
+        4 => combine::<V, M>(two, _mm256_permute_ps::<0b01>(two)),
+        _ => two,
+    }
+}
