@@ -50,20 +50,45 @@ pub(super) struct Choice<'a, S> {
     sides: [Source<'a, S>; 2],
 }
 
-impl<S: Stored> Source<'_, S> {
+/// What stores values of a run.
+trait Side<S> {
     /// Stores the values of a run's positions from `at` to `to`, of which `skipped` of the run come before.
+    fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>);
+}
+
+impl<S: Stored> Side<S> for Source<'_, S> {
     #[inline(always)]
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
         match self {
-            Self::One(value) => out.repeat(*value, (to - at) as usize),
-            Self::Pieces(pieces) if pieces.way == Way::Up => {
-                pieces.take::<false>(run, skipped, to - at, few::<S>(), out)
-            }
+            Self::One(value) => Same(*value).take(run, skipped, at, to, out),
+            Self::Pieces(pieces) if pieces.way == Way::Up => Upwards(pieces).take(run, skipped, at, to, out),
             Self::Pieces(pieces) => pieces.take_back(run, skipped, to - at, few::<S>(), out),
             Self::Elements { from, at: elements } => take_elements(from, elements, at as usize..to as usize, out),
         }
     }
+}
 
+/// The same value at every position.
+struct Same<S>(S);
+
+impl<S: Stored> Side<S> for Same<S> {
+    #[inline(always)]
+    fn take(&self, _: usize, _: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
+        out.repeat(self.0, (to - at) as usize);
+    }
+}
+
+/// Pieces that are read forwards.
+struct Upwards<'l, 'a, S>(&'l Pieces<'a, S>);
+
+impl<S: Stored> Side<S> for Upwards<'_, '_, S> {
+    #[inline(always)]
+    fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
+        self.0.take::<false>(run, skipped, to - at, few::<S>(), out);
+    }
+}
+
+impl<S: Stored> Source<'_, S> {
     /// Stores all its values, `len` of them.
     pub(super) fn copy(&self, len: u32, mut out: Filling<&mut [S]>) {
         match self {
@@ -211,7 +236,17 @@ impl<'a, S: Stored> Choice<'a, S> {
     /// Stores all values.
     pub(super) fn copy(&self, out: Filling<&mut [S]>) {
         debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
-        simd::run(ChoiceLoop { choice: self, out });
+        let Self { ends, fronts, sides: [front, rest] } = self;
+        // Joins and paddings: what a side is need not be asked at each run.
+        match (front, rest) {
+            (Source::Pieces(front), Source::Pieces(rest)) if [front.way, rest.way] == [Way::Up; 2] => {
+                simd::run(ChoiceLoop { ends, fronts, front: &Upwards(front), rest: &Upwards(rest), out });
+            }
+            (Source::Pieces(front), Source::One(rest)) if front.way == Way::Up => {
+                simd::run(ChoiceLoop { ends, fronts, front: &Upwards(front), rest: &Same(*rest), out });
+            }
+            _ => simd::run(ChoiceLoop { ends, fronts, front, rest, out }),
+        }
     }
 
     /// Whether all that is kept of it is a few numbers a run.
@@ -241,16 +276,19 @@ impl<S: Stored, const SHORT: bool, const DOWN: bool> Loop for PiecesLoop<'_, '_,
 }
 
 /// What is chosen of all runs.
-struct ChoiceLoop<'l, 'o, S> {
-    choice: &'l Choice<'l, S>,
+struct ChoiceLoop<'l, 'o, S, A, B> {
+    ends: &'l [u32],
+    fronts: &'l [u32],
+    front: &'l A,
+    rest: &'l B,
     out: Filling<&'o mut [S]>,
 }
 
-impl<S: Stored> Loop for ChoiceLoop<'_, '_, S> {
+impl<S: Stored, A: Side<S>, B: Side<S>> Loop for ChoiceLoop<'_, '_, S, A, B> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { choice: Choice { ends, fronts, sides: [front, rest] }, mut out } = self;
+        let Self { ends, fronts, front, rest, mut out } = self;
         let mut start = 0;
         for (run, (&end, &len)) in ends.iter().zip(fronts).enumerate() {
             let len = len.min(end - start);
