@@ -17,6 +17,10 @@ use crate::graph::scalar::Scalar;
 /// Runs shorter than this on average cost more than the lanes in them.
 pub(super) const WORTHWHILE: usize = 2;
 
+/// Pieces of runs shorter than this on average cost more than the lanes in them, once the runs of other operands are cut
+/// where they are.
+const FINE: usize = 4;
+
 /// Runs longer than this on average are worth a loop each.
 const LONG: usize = 48;
 
@@ -154,10 +158,7 @@ fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lan
             }
             if way_a == way_b { each(None) } else { Some(compare(op, ends, a, b).flags()) }
         }
-        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(Up), _) if rises(ends, x) => match b.values {
-            Lanes::One(Scalar::U32(by)) if by > 0 => Some(divide(op, ends, x, by)),
-            _ => None,
-        },
+        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(Up), None) if rises(ends, x) => divide(op, ends, x, y),
         _ => None,
     }
 }
@@ -231,42 +232,49 @@ impl Fronts {
     }
 }
 
-/// Quotients and remainders of ramps that do not wrap: runs and ramps between the multiples of `by`.
-fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: u32) -> Lanes<'a> {
+/// Quotients and remainders of ramps that do not wrap by a number a run, if none is 0: runs and ramps between the
+/// multiples of that number.
+fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: Operand<'_, u32>) -> Option<Lanes<'a>> {
     let n = ends.last().map_or(0, |&n| n as usize);
-    if (by as usize) < WORTHWHILE {
-        let first: Vec<u32> = (0..ends.len()).map(|k| first.get(k)).collect();
-        let dense = Lanes::Ramps(Way::Up, ends.to_vec().into(), first.into()).dense();
-        return operations::binary(op, n, &dense, &Lanes::One(Scalar::U32(by)));
-    }
+    let is_quotient = op == BinaryOp::IndexDiv;
     let (mut cuts, mut values): (Vec<u32>, Vec<u32>);
-    if ends.len() == 1 {
+    if let (&[_], by @ 1..) = (ends, by.get(0)) {
         let (quotient, rest) = (first.get(0) / by, first.get(0) % by);
         let pieces = (u64::from(rest) + n as u64).div_ceil(by.into()) as u32;
         let cut = |piece: u32| (u64::from(piece) * u64::from(by) - u64::from(rest)).min(n as u64) as u32;
         cuts = (1..=pieces).map(cut).collect();
-        values = (0..pieces).map(|piece| if op == BinaryOp::IndexDiv { quotient + piece } else { 0 }).collect();
-        if op == BinaryOp::IndexRem {
+        values = (0..pieces).map(|piece| if is_quotient { quotient + piece } else { 0 }).collect();
+        if !is_quotient {
             values[0] = rest;
         }
     } else {
-        (cuts, values) = (Vec::with_capacity(n / by as usize + 2), Vec::with_capacity(n / by as usize + 2));
+        (cuts, values) = (Vec::with_capacity(2 * ends.len()), Vec::with_capacity(2 * ends.len()));
         let mut start = 0;
         for (k, &end) in ends.iter().enumerate() {
-            let (mut quotient, mut rest) = (first.get(k) / by, first.get(k) % by);
+            let by = by.get(k);
+            if start == end {
+                continue;
+            }
+            if by == 0 {
+                return None;
+            }
+            // Mostly a row's first position, for which no division need be waited for.
+            let first = first.get(k);
+            let (mut quotient, mut rest) = if first < by { (0, first) } else { (first / by, first % by) };
             while start < end {
                 start = end.min(start.saturating_add(by - rest));
                 cuts.push(start);
-                values.push(if op == BinaryOp::IndexDiv { quotient } else { rest });
+                values.push(if is_quotient { quotient } else { rest });
                 (quotient, rest) = (quotient + 1, 0);
             }
         }
     }
-    if op == BinaryOp::IndexDiv {
-        runs(cuts.into(), u32::wrap(values.into()))
-    } else {
-        ramps(Way::Up, cuts.into(), values.into())
-    }
+    let is_fine = n < FINE * cuts.len();
+    let out = match is_quotient {
+        true => runs(cuts.into(), u32::wrap(values.into())),
+        false => ramps(Way::Up, cuts.into(), values.into()),
+    };
+    Some(if is_fine { out.dense() } else { out })
 }
 
 /// An operation on each value: once a run where there are runs.

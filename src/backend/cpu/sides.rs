@@ -16,7 +16,12 @@ pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
         i += usize::from(a[i] == end);
         j += usize::from(b[j] == end);
     }
-    ends.into()
+    // The same list, where one is cut wherever the other one is: to compare them takes no time then.
+    match ends.as_slice() {
+        same if *same == a[..] => a.clone(),
+        same if *same == b[..] => b.clone(),
+        _ => ends.into(),
+    }
 }
 
 /// For each of the runs that end at `ends`, each of which lies in one of those that end at `around`: which, and how
@@ -58,14 +63,15 @@ impl<'a> Side<'a> {
         if before == ends {
             return self;
         }
-        let (of, skipped): (Vec<u32>, Vec<u32>) =
-            parts(before, ends).map(|(run, skipped)| (run as u32, skipped)).unzip();
-        let mut values = self.values.pick(&of);
-        if let Some(way) = self.way {
-            let first = u32::operand(&values);
-            let moved = skipped.iter().enumerate().map(|(k, &skipped)| way.after(first.get(k), skipped));
-            values = u32::wrap(moved.collect::<Vec<_>>().into());
-        }
+        let parts = parts(before, ends);
+        let values = match self.way {
+            Some(way) => {
+                let values = self.values.dense();
+                let first = u32::operand(&values);
+                u32::wrap(parts.map(|(run, skipped)| way.after(first.get(run), skipped)).collect::<Vec<_>>().into())
+            }
+            None => self.values.pick(&parts.map(|(run, _)| run as u32).collect::<Vec<_>>()),
+        };
         Self { values, ..self }
     }
 
@@ -107,4 +113,19 @@ pub(super) fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>
             (ends, a, b)
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_runs_end_where_either_does() {
+        let common = |a: &[u32], b: &[u32]| common_ends(&a.to_vec().into(), &b.to_vec().into()).to_vec();
+        assert_eq!(common(&[3, 5], &[2, 3, 5]), [2, 3, 5]);
+        assert_eq!(common(&[1, 3, 5], &[2, 5]), [1, 2, 3, 5]);
+        // As many as in the first list, of which an empty run at the end is dropped.
+        assert_eq!(common(&[3, 5, 5], &[2, 3, 5]), [2, 3, 5]);
+        assert_eq!(common(&[3, 3, 5], &[3, 5]), [3, 3, 5]);
+    }
 }
