@@ -76,7 +76,7 @@ impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> for Plain<V
     }
 }
 
-/// A float whose exponentials and moments are summed.
+/// A float that rows are reduced of: what totals, extremes, exponentials and moments need.
 pub(super) trait Float: Pod + Lane + Number + Send + Sync {
     /// The integer of the same order.
     type Key: Pod + Ord + Send + Sync;
@@ -87,10 +87,13 @@ pub(super) trait Float: Pod + Lane + Number + Send + Sync {
     const NAN: Self;
     const LEAST: Self;
     const GREATEST: Self;
-    /// The key; that of NaN is above all.
-    fn key(self) -> Self::Key;
     /// The key; that of NaN is given.
     fn key_or(self, nan: Self::Key) -> Self::Key;
+    /// The key; that of NaN is above all.
+    #[inline(always)]
+    fn key(self) -> Self::Key {
+        self.key_or(Self::GREATEST_KEY)
+    }
     fn of_key(key: Self::Key) -> Self;
     fn exp(self) -> Self;
     fn is_finite(self) -> bool;
@@ -107,11 +110,6 @@ macro_rules! float {
             const NAN: Self = $t::NAN;
             const LEAST: Self = $t::NEG_INFINITY;
             const GREATEST: Self = $t::INFINITY;
-            #[inline(always)]
-            fn key(self) -> $key {
-                let bits = self.to_bits() as $key;
-                if self.is_nan() { $key::MAX } else { bits ^ ((bits >> ($key::BITS - 1)) & $key::MAX) }
-            }
             #[inline(always)]
             fn key_or(self, nan: $key) -> $key {
                 $key_or(self, nan)

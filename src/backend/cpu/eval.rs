@@ -80,7 +80,7 @@ const PARTING_A_RUN: u32 = 256;
 
 /// What an expression costs at each position of a block. The rows of positions in order are found in one walk, those of
 /// others in a search that waits for memory at each step. Exponentials, logarithms, roots and quotients of floats are
-/// worked out for eight lanes at once, other functions and quotients for one.
+/// worked out for several lanes at once, other functions and quotients for one.
 fn cost_in_a_block(e: &Expr) -> u32 {
     let mut cost = 0u32;
     for_each_expr(e, &mut |e| {

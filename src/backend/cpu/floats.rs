@@ -43,7 +43,7 @@ impl<F: Float, const PRODUCT: bool> Monoid<F> for Total<PRODUCT> {
 
     fn block(self, values: &[F], inner: usize, out: &mut [F]) {
         if inner == 1
-            && let Some(total) = wide_rows::block(self, values)
+            && let Some(total) = wide_rows::block::<_, Self>(values)
         {
             out[0] = total;
         } else {
@@ -84,7 +84,7 @@ impl<F: Float, const GREATEST: bool> Monoid<F> for Extreme<GREATEST> {
 
     fn block(self, values: &[F], inner: usize, out: &mut [F::Key]) {
         if inner == 1
-            && let Some(extreme) = wide_rows::block(self, values)
+            && let Some(extreme) = wide_rows::block::<_, Self>(values)
         {
             out[0] = extreme;
         } else {
@@ -146,7 +146,8 @@ mod tests {
         for (k, special) in specials.into_iter().cycle().take(30).enumerate() {
             values[100 + 89 * k] = special;
         }
-        for row in [10, 16, 32, 40, 64] {
+        // Rows that are reduced alone, and two of more than 16 values among short ones.
+        for row in [10, 16, 32, 40, 64, 95, 101] {
             values[starts[row]..starts[row + 1]].fill(-0.0);
         }
         (starts, values)

@@ -42,7 +42,7 @@ macro_rules! integers {
 
             fn block(self, values: &[$t], inner: usize, out: &mut [$t]) {
                 if inner == 1
-                    && let Some(state) = wide_rows::block(self, values)
+                    && let Some(state) = wide_rows::block::<_, Self>(values)
                 {
                     out[0] = state;
                 } else {
@@ -52,6 +52,7 @@ macro_rules! integers {
         }
     };
 }
+
 /// All of them for an integer type, given its extremes in wide vectors.
 macro_rules! all {
     ($t:ident, $greatest:expr, $least:expr) => {

@@ -17,8 +17,8 @@ use crate::graph::scalar::Scalar;
 /// Runs shorter than this on average cost more than the lanes in them.
 pub(super) const WORTHWHILE: usize = 2;
 
-/// Pieces of runs shorter than this on average cost more than the lanes in them, once the runs of other operands are cut
-/// where they are.
+/// Where the pieces of quotients and remainders are shorter than this on average, the lanes cost less: the runs of other
+/// operands would be cut as finely.
 const FINE: usize = 4;
 
 /// Runs longer than this on average are worth a loop each.
@@ -265,7 +265,8 @@ fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: Operand<'
                 start = end.min(start.saturating_add(by - rest));
                 cuts.push(start);
                 values.push(if is_quotient { quotient } else { rest });
-                (quotient, rest) = (quotient + 1, 0);
+                // The one behind the greatest position is not used.
+                (quotient, rest) = (quotient.wrapping_add(1), 0);
             }
         }
     }
@@ -335,6 +336,16 @@ pub(super) mod tests {
         match lanes.dtype() {
             crate::dtype::DType::Bool => bool::many(n as usize, &lanes.dense()).iter().map(|&b| b.into()).collect(),
             _ => u32::many(n as usize, &lanes.dense()).to_vec(),
+        }
+    }
+
+    #[test]
+    fn quotients_by_one_may_be_the_greatest_number() {
+        let a = Lanes::Ramps(Way::Up, vec![1, 3].into(), vec![u32::MAX, 0].into());
+        let one = Lanes::One(Scalar::U32(1));
+        for by in [one.clone(), Lanes::Runs(vec![1, 3].into(), Rc::new(one))] {
+            assert_eq!(dense(3, &binary(BinaryOp::IndexDiv, 3, &a, &by)), [u32::MAX, 0, 1]);
+            assert_eq!(dense(3, &binary(BinaryOp::IndexRem, 3, &a, &by)), [0; 3]);
         }
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::accumulate::{Float, Monoid};
+use super::accumulate::{Float, Monoid, Plain};
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::exps::{Exps, OfExps};
@@ -14,6 +14,7 @@ use super::lanes::Lane;
 use super::looked_up::LookedUp;
 use super::map;
 use super::moments::OfMoments;
+use super::number::Number;
 use super::order_key;
 use super::row_reduce::{RowFold, block_len};
 use super::runs::{self, Starts};
@@ -130,11 +131,21 @@ fn reduce(
             }
         };
     }
+    // Operations find the extremes of floats among keys; a reduction may be of the floats themselves.
+    macro_rules! floats {
+        ($op:expr, $t:ty, $v:ident) => {{
+            let Scalar::$v(identity) = $op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
+            match $op {
+                ReduceOp::Sum => run.write::<$t, _>(Total::<false>, parts),
+                ReduceOp::Prod => run.write::<$t, _>(Total::<true>, parts),
+                ReduceOp::Max => run.write(Plain { identity, combine: <$t as Number>::greatest, ordered: true }, parts),
+                ReduceOp::Min => run.write(Plain { identity, combine: <$t as Number>::least, ordered: true }, parts),
+            }
+        }};
+    }
     match (of.reducer.accumulator(), e.dtype()) {
-        (Accumulator::Op(ReduceOp::Sum), DType::F32) => run.write::<f32, _>(Total::<false>, parts),
-        (Accumulator::Op(ReduceOp::Prod), DType::F32) => run.write::<f32, _>(Total::<true>, parts),
-        (Accumulator::Op(ReduceOp::Sum), DType::F64) => run.write::<f64, _>(Total::<false>, parts),
-        (Accumulator::Op(ReduceOp::Prod), DType::F64) => run.write::<f64, _>(Total::<true>, parts),
+        (Accumulator::Op(op), DType::F32) => floats!(op, f32, F32),
+        (Accumulator::Op(op), DType::F64) => floats!(op, f64, F64),
         (Accumulator::Op(op), DType::I32 | DType::I64) if run.of_floats(op, parts) => {}
         (Accumulator::Op(op), DType::I32) => integers!(op, i32),
         (Accumulator::Op(op), DType::I64) => integers!(op, i64),

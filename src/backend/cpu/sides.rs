@@ -16,11 +16,13 @@ pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
         i += usize::from(a[i] == end);
         j += usize::from(b[j] == end);
     }
-    // The same list, where one is cut wherever the other one is: to compare them takes no time then.
-    match ends.as_slice() {
-        same if *same == a[..] => a.clone(),
-        same if *same == b[..] => b.clone(),
-        _ => ends.into(),
+    // A list that is cut wherever the other one is stays itself: comparing it with itself later takes no time.
+    if ends == a[..] {
+        a.clone()
+    } else if ends == b[..] {
+        b.clone()
+    } else {
+        ends.into()
     }
 }
 
@@ -117,6 +119,8 @@ pub(super) fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
 
     #[test]
@@ -127,5 +131,13 @@ mod tests {
         // As many as in the first list, of which an empty run at the end is dropped.
         assert_eq!(common(&[3, 5, 5], &[2, 3, 5]), [2, 3, 5]);
         assert_eq!(common(&[3, 3, 5], &[3, 5]), [3, 3, 5]);
+    }
+
+    #[test]
+    fn a_list_that_is_cut_wherever_the_other_is_stays_itself() {
+        let (fine, coarse): (Ends, Ends) = (vec![2, 3, 5].into(), vec![3, 5].into());
+        for common in [common_ends(&fine, &coarse), common_ends(&coarse, &fine)] {
+            assert!(Rc::ptr_eq(&common, &fine));
+        }
     }
 }

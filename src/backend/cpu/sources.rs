@@ -51,12 +51,12 @@ pub(super) struct Choice<'a, S> {
 }
 
 /// What stores values of a run.
-trait Side<S> {
+trait Takes<S> {
     /// Stores the values of a run's positions from `at` to `to`, of which `skipped` of the run come before.
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>);
 }
 
-impl<S: Stored> Side<S> for Source<'_, S> {
+impl<S: Stored> Takes<S> for Source<'_, S> {
     #[inline(always)]
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
         match self {
@@ -71,7 +71,7 @@ impl<S: Stored> Side<S> for Source<'_, S> {
 /// The same value at every position.
 struct Same<S>(S);
 
-impl<S: Stored> Side<S> for Same<S> {
+impl<S: Stored> Takes<S> for Same<S> {
     #[inline(always)]
     fn take(&self, _: usize, _: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
         out.repeat(self.0, (to - at) as usize);
@@ -81,7 +81,7 @@ impl<S: Stored> Side<S> for Same<S> {
 /// Pieces that are read forwards.
 struct Upwards<'l, 'a, S>(&'l Pieces<'a, S>);
 
-impl<S: Stored> Side<S> for Upwards<'_, '_, S> {
+impl<S: Stored> Takes<S> for Upwards<'_, '_, S> {
     #[inline(always)]
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
         self.0.take::<false>(run, skipped, to - at, few::<S>(), out);
@@ -284,7 +284,7 @@ struct ChoiceLoop<'l, 'o, S, A, B> {
     out: Filling<&'o mut [S]>,
 }
 
-impl<S: Stored, A: Side<S>, B: Side<S>> Loop for ChoiceLoop<'_, '_, S, A, B> {
+impl<S: Stored, A: Takes<S>, B: Takes<S>> Loop for ChoiceLoop<'_, '_, S, A, B> {
     type Output = ();
     #[inline(always)]
     fn run(self) {

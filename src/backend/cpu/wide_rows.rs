@@ -59,12 +59,12 @@ pub(super) fn rows<V: Pod, M: Wide<V>>(
 }
 
 /// The state of one block of a row of several; nothing where there are no wide vectors.
-pub(super) fn block<V: Pod, M: Wide<V>>(monoid: M, values: &[V]) -> Option<M::State> {
+pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> Option<M::State> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the only thing that the function needs is a processor with AVX2, which this one is.
-        return Some(unsafe { avx2::block(monoid, values) });
+        return Some(unsafe { avx2::block::<V, M>(values) });
     }
-    let _ = (monoid, values);
+    let _ = values;
     None
 }

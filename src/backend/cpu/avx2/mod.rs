@@ -29,10 +29,10 @@ pub(super) fn rows<V: Pod, M: Wide<V>>(monoid: M, values: &[V], start: impl Fn(u
 
 /// The state of one block of a row of several.
 #[target_feature(enable = "avx2")]
-pub(super) fn block<V: Pod, M: Wide<V>>(monoid: M, values: &[V]) -> M::State {
+pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> M::State {
     match const { size_of::<V>() } {
-        4 => tree::<V, M, 4>(monoid, lanes::<V, M, 4, 8>(values, values.len())),
-        8 => tree::<V, M, 8>(monoid, lanes::<V, M, 8, 4>(values, values.len())),
+        4 => tree::<V, M, 4>(lanes::<V, M, 4, 8>(values, values.len())),
+        8 => tree::<V, M, 8>(lanes::<V, M, 8, 4>(values, values.len())),
         _ => unreachable!("bug: numbers of one word or two"),
     }
 }
@@ -138,7 +138,7 @@ fn short_rows<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
 #[inline]
 fn row<V: Pod, M: Wide<V>, const N: usize, const W: usize>(monoid: M, values: &[V], len: usize) -> M::State {
     let lanes = lanes::<V, M, N, W>(values, len);
-    let of_lanes = tree::<V, M, N>(monoid, lanes);
+    let of_lanes = tree::<V, M, N>(lanes);
     if !M::OP.is_ordered() {
         return of_lanes;
     }
@@ -177,11 +177,11 @@ fn lanes<V: Pod, M: Wide<V>, const N: usize, const W: usize>(values: &[V], len: 
 /// A halving tree over the lanes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn tree<V: Pod, M: Wide<V>, const N: usize>(monoid: M, lanes: [__m256; N]) -> M::State {
+fn tree<V: Pod, M: Wide<V>, const N: usize>(lanes: [__m256; N]) -> M::State {
     let one = vector::tree::<V, M>(halved::<V, M, N>(lanes));
     // A fold from 0 never gives -0; lanes without one do, if they are -0 all.
     let one = if M::OP.is_ordered() { combine::<V, M>(one, identity::<V, M>()) } else { one };
-    bytemuck::cast_slice(&[one]).first().copied().unwrap_or(monoid.identity())
+    bytemuck::cast_slice(&[one])[0]
 }
 
 /// The part of that tree that is left of all vectors but one.

@@ -216,7 +216,7 @@ fn upper_halves(a: __m256, b: __m256) -> __m256 {
 #[inline]
 pub(super) fn trees<V: Pod, M: Wide<V>, const W: usize>(of: [__m256; W]) -> __m256 {
     // What is left of vector `k` and of vector `k + W / 2` are halves of one.
-    let mut halves = [zero(); W];
+    let mut halves = [zero(); 4];
     for k in 0..W / 2 {
         let (a, b) = (of[k], of[k + W / 2]);
         halves[k] = combine::<V, M>(lower_halves(a, b), upper_halves(a, b));
