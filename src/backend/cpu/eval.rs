@@ -15,6 +15,7 @@ use half::{bf16, f16};
 
 use super::array::{Array, Stored};
 use super::choice::{self, Chosen};
+use super::divided;
 use super::filling::Filling;
 use super::lanes::{Lane, Lanes, Many, Operand, Way};
 use super::loops::{Spread, map1};
@@ -345,8 +346,11 @@ impl<'a> Block<'a> {
                 pieces::each(n, &a, |n, a| operations::unary(*op, n, a))
             }
             Op::Binary(op, a, b) => {
-                let (a, b) = (self.eval(*a), self.eval(*b));
-                pieces::binary(*op, n, &a, &b)
+                let first = self.eval(*a);
+                if let Some(cycle) = self.cycle(*op, &first, *b) {
+                    return cycle;
+                }
+                pieces::binary(*op, n, &first, &self.eval(*b))
             }
             Op::Cast(to, a) => {
                 let a = self.eval(*a);
@@ -373,6 +377,17 @@ impl<'a> Block<'a> {
                 self.record(outcome, &ok);
                 self.eval(*v)
             }
+        }
+    }
+
+    /// `start` plus the operation at that place, if that is a remainder and both are known at once.
+    fn cycle(&mut self, op: BinaryOp, start: &Lanes<'a>, place: usize) -> Option<Lanes<'a>> {
+        match self.program.ops[place] {
+            Op::Binary(BinaryOp::IndexRem, x, by) if op == BinaryOp::Add => {
+                let (x, by) = (self.eval(x), self.eval(by));
+                divided::cycle(start, &x, &by)
+            }
+            _ => None,
         }
     }
 

@@ -12,6 +12,7 @@ mod block_scan;
 mod choice;
 pub mod compact;
 mod copies;
+mod divided;
 mod eval;
 mod exps;
 mod filled;

@@ -7,19 +7,17 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::divided;
 use super::lanes::{Ends, Lane, Lanes, Many, Operand, Way};
 use super::number::Number;
 use super::operations;
 use super::sides::{Side, common};
+use super::simd::{self, Loop};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
 /// Runs shorter than this on average cost more than the lanes in them.
 pub(super) const WORTHWHILE: usize = 2;
-
-/// Where the pieces of quotients and remainders are shorter than this on average, the lanes cost less: the runs of other
-/// operands would be cut as finely.
-const FINE: usize = 4;
 
 /// Runs longer than this on average are worth a loop each.
 const LONG: usize = 48;
@@ -69,17 +67,33 @@ pub(super) fn lens(ends: &[u32]) -> Vec<u32> {
     lens
 }
 
+/// How many positions the longest run has.
+pub(super) fn longest(ends: &[u32]) -> u32 {
+    let pairs = ends.iter().zip(ends.get(1..).unwrap_or_default());
+    simd::run(Greatest(pairs.map(|(start, end)| end - start))).max(ends.first().copied().unwrap_or(0))
+}
+
+/// The greatest of some numbers, 0 if there are none.
+struct Greatest<I>(I);
+
+impl<I: Iterator<Item = u32>> Loop for Greatest<I> {
+    type Output = u32;
+    #[inline(always)]
+    fn run(self) -> u32 {
+        self.0.fold(0, u32::max)
+    }
+}
+
 /// Whether no ramp passes the greatest u32.
 pub(super) fn rises(ends: &[u32], first: Operand<'_, u32>) -> bool {
     let rises = |first: u32, len: u32| first.checked_add(len.saturating_sub(1)).is_some();
-    match (first, ends) {
-        (_, &[n]) => rises(first.get(0), n),
-        (Operand::One(first), _) => lens(ends).iter().all(|&len| rises(first, len)),
-        // All are looked at: a loop that may end early is not turned into vector code.
-        (Operand::Many(first), _) => {
-            first.iter().zip(&lens(ends)).fold(true, |all, (&first, &len)| all & rises(first, len))
-        }
-    }
+    let Some(&n) = ends.last() else { return true };
+    let greatest = match first {
+        Operand::One(first) => first,
+        Operand::Many(first) => simd::run(Greatest(first.iter().copied())),
+    };
+    // No ramp has more than all positions; mostly that is all there is to see.
+    rises(greatest, n) || lens(ends).iter().enumerate().all(|(run, &len)| rises(first.get(run), len))
 }
 
 /// `a op b` at `n` positions.
@@ -158,7 +172,9 @@ fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lan
             }
             if way_a == way_b { each(None) } else { Some(compare(op, ends, a, b).flags()) }
         }
-        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(Up), None) if rises(ends, x) => divide(op, ends, x, y),
+        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(Up), None) if rises(ends, x) => {
+            divided::divide(op, ends, &a.values, &b.values)
+        }
         _ => None,
     }
 }
@@ -230,52 +246,6 @@ impl Fronts {
         }
         runs(cuts.into(), bool::wrap(flags.into()))
     }
-}
-
-/// Quotients and remainders of ramps that do not wrap by a number a run, if none is 0: runs and ramps between the
-/// multiples of that number.
-fn divide<'a>(op: BinaryOp, ends: &[u32], first: Operand<'_, u32>, by: Operand<'_, u32>) -> Option<Lanes<'a>> {
-    let n = ends.last().map_or(0, |&n| n as usize);
-    let is_quotient = op == BinaryOp::IndexDiv;
-    let (mut cuts, mut values): (Vec<u32>, Vec<u32>);
-    if let (&[_], by @ 1..) = (ends, by.get(0)) {
-        let (quotient, rest) = (first.get(0) / by, first.get(0) % by);
-        let pieces = (u64::from(rest) + n as u64).div_ceil(by.into()) as u32;
-        let cut = |piece: u32| (u64::from(piece) * u64::from(by) - u64::from(rest)).min(n as u64) as u32;
-        cuts = (1..=pieces).map(cut).collect();
-        values = (0..pieces).map(|piece| if is_quotient { quotient + piece } else { 0 }).collect();
-        if !is_quotient {
-            values[0] = rest;
-        }
-    } else {
-        (cuts, values) = (Vec::with_capacity(2 * ends.len()), Vec::with_capacity(2 * ends.len()));
-        let mut start = 0;
-        for (k, &end) in ends.iter().enumerate() {
-            let by = by.get(k);
-            if start == end {
-                continue;
-            }
-            if by == 0 {
-                return None;
-            }
-            // Mostly a row's first position, for which no division need be waited for.
-            let first = first.get(k);
-            let (mut quotient, mut rest) = if first < by { (0, first) } else { (first / by, first % by) };
-            while start < end {
-                start = end.min(start.saturating_add(by - rest));
-                cuts.push(start);
-                values.push(if is_quotient { quotient } else { rest });
-                // The one behind the greatest position is not used.
-                (quotient, rest) = (quotient.wrapping_add(1), 0);
-            }
-        }
-    }
-    let is_fine = n < FINE * cuts.len();
-    let out = match is_quotient {
-        true => runs(cuts.into(), u32::wrap(values.into())),
-        false => ramps(Way::Up, cuts.into(), values.into()),
-    };
-    Some(if is_fine { out.dense() } else { out })
 }
 
 /// An operation on each value: once a run where there are runs.

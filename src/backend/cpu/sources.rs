@@ -22,6 +22,11 @@ const AHEAD: usize = 32;
 /// last one.
 const FAR: u32 = 2;
 
+/// And pieces of which more than one in so many begins further from the one before than this: a row that is repeated is
+/// still at hand.
+const SOME: u32 = 8;
+const NEARBY: u32 = 4096;
+
 /// Where values of a block come from.
 pub(super) enum Source<'a, S> {
     /// The same value at every position.
@@ -48,6 +53,19 @@ pub(super) struct Choice<'a, S> {
     fronts: Vec<u32>,
     /// Pieces are of these runs.
     sides: [Source<'a, S>; 2],
+}
+
+/// How many pieces begin far from the one before.
+struct Leaps<'l>(&'l [u32]);
+
+impl Loop for Leaps<'_> {
+    type Output = u32;
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let Self(firsts) = self;
+        let pairs = firsts.iter().zip(firsts.get(1..).unwrap_or_default());
+        pairs.fold(0, |leaps, (a, b)| leaps + u32::from(b.wrapping_sub(a.wrapping_sub(NEARBY)) > 2 * NEARBY))
+    }
 }
 
 /// What stores values of a run.
@@ -122,12 +140,7 @@ impl<'a, S: Stored> Pieces<'a, S> {
     /// Runs that end at `ends`, each from its first element on that way.
     pub(super) fn new(from: &'a [S], way: Way, ends: Ends, firsts: Many<'a, u32>) -> Self {
         let span = firsts[firsts.len() - 1].saturating_sub(firsts[0]);
-        let is_sorted = match way {
-            Way::Up => firsts.is_sorted(),
-            // The first element of an empty row may be that before all.
-            Way::Down => firsts.is_sorted_by_key(|first| first.wrapping_add(1)),
-        };
-        let scattered = span / FAR > ends[ends.len() - 1] || !is_sorted;
+        let scattered = span / FAR > ends[ends.len() - 1] || simd::run(Leaps(&firsts)) > firsts.len() as u32 / SOME;
         Self { from, ends, firsts, way, scattered }
     }
 
@@ -140,12 +153,18 @@ impl<'a, S: Stored> Pieces<'a, S> {
     /// Stores all values.
     fn copy(&self, out: Filling<&mut [S]>) {
         debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
-        let longest = pieces::lens(&self.ends).iter().fold(0, |longest, &len| len.max(longest));
-        match (longest as usize <= STEP, self.way) {
-            (true, Way::Up) => simd::run(PiecesLoop::<S, true, false> { pieces: self, out }),
-            (true, Way::Down) => simd::run(PiecesLoop::<S, true, true> { pieces: self, out }),
-            (false, Way::Up) => simd::run(PiecesLoop::<S, false, false> { pieces: self, out }),
-            (false, Way::Down) => simd::run(PiecesLoop::<S, false, true> { pieces: self, out }),
+        // What is written of each in one go need be no longer.
+        match (pieces::longest(&self.ends) as usize).div_ceil(STEP) {
+            0 | 1 => self.copy_in_goes_of::<1>(out),
+            2 => self.copy_in_goes_of::<2>(out),
+            _ => self.copy_in_goes_of::<4>(out),
+        }
+    }
+
+    fn copy_in_goes_of<const STEPS: usize>(&self, out: Filling<&mut [S]>) {
+        match self.way {
+            Way::Up => simd::run(PiecesLoop::<S, STEPS, false> { pieces: self, out }),
+            Way::Down => simd::run(PiecesLoop::<S, STEPS, true> { pieces: self, out }),
         }
     }
 
@@ -255,18 +274,19 @@ impl<'a, S: Stored> Choice<'a, S> {
     }
 }
 
-/// A source's values of all runs; these may be known to be short. They are read backwards or not.
-struct PiecesLoop<'l, 'o, S, const SHORT: bool, const DOWN: bool> {
+/// A source's values of all runs, of which so many steps are written in one go, or as many as are worth it. They are read
+/// backwards or not.
+struct PiecesLoop<'l, 'o, S, const STEPS: usize, const DOWN: bool> {
     pieces: &'l Pieces<'l, S>,
     out: Filling<&'o mut [S]>,
 }
 
-impl<S: Stored, const SHORT: bool, const DOWN: bool> Loop for PiecesLoop<'_, '_, S, SHORT, DOWN> {
+impl<S: Stored, const STEPS: usize, const DOWN: bool> Loop for PiecesLoop<'_, '_, S, STEPS, DOWN> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
         let Self { pieces, mut out } = self;
-        let few = if SHORT { STEP } else { few::<S>() };
+        let few = few::<S>().min(STEPS * STEP);
         let mut start = 0;
         for (run, &end) in pieces.ends.iter().enumerate() {
             pieces.take::<DOWN>(run, 0, end - start, few, &mut out);

@@ -1,0 +1,174 @@
+//! Quotients and remainders of ramps by a number a run: runs and ramps between the multiples of that number.
+
+use super::lanes::{Ends, Lane, Lanes, Many, Operand, Way};
+use super::pieces::{ramps, rises, runs};
+use crate::graph::opcode::BinaryOp;
+
+/// Where these pieces are shorter than this on average, the lanes cost less: the runs of other operands would be cut as
+/// finely.
+const FINE: usize = 4;
+
+/// Pieces kept before they are moved to the vectors, whose lengths lie in memory: each piece would wait for the one
+/// before it there.
+const NEAR: usize = 128;
+
+/// Pieces, which end where the next multiple is, and the first value of each.
+struct Cut {
+    ends: Vec<u32>,
+    values: Vec<u32>,
+}
+
+impl Cut {
+    /// Those of runs that end at `ends`, of ramps from `first` on that do not wrap: their values are `f` of what the run
+    /// has in `base`, of the quotient and of the remainder. None if a divisor is 0.
+    #[inline(always)]
+    fn by_runs(
+        ends: &[u32],
+        first: &[u32],
+        by: &[u32],
+        base: &[u32],
+        f: impl Fn(u32, u32, u32) -> u32,
+    ) -> Option<Self> {
+        let room = 2 * ends.len();
+        let mut cut = Self { ends: Vec::with_capacity(room), values: Vec::with_capacity(room) };
+        let (mut near_ends, mut near_values, mut near) = ([0; NEAR], [0; NEAR], 0);
+        let mut start = 0;
+        for (((&end, &first), &by), &base) in ends.iter().zip(first).zip(by).zip(base) {
+            if start == end {
+                continue;
+            }
+            if by == 0 {
+                return None;
+            }
+            // Mostly a row's first position, for which no division need be waited for.
+            let (mut quotient, mut rest) = if first < by { (0, first) } else { (first / by, first % by) };
+            while start < end {
+                start = end.min(start.saturating_add(by - rest));
+                if near >= NEAR {
+                    cut.extend(&near_ends, &near_values);
+                    near = 0;
+                }
+                near_ends[near] = start;
+                near_values[near] = f(base, quotient, rest);
+                near += 1;
+                // The one behind the greatest position is not used.
+                (quotient, rest) = (quotient.wrapping_add(1), 0);
+            }
+        }
+        cut.extend(&near_ends[..near], &near_values[..near]);
+        Some(cut)
+    }
+
+    #[inline(never)]
+    fn extend(&mut self, ends: &[u32], values: &[u32]) {
+        self.ends.extend_from_slice(ends);
+        self.values.extend_from_slice(values);
+    }
+
+    /// Those of one run of `n` positions, by a number that is not 0.
+    fn of_one(n: u32, first: u32, by: u32, is_quotient: bool) -> Self {
+        let (quotient, rest) = (first / by, first % by);
+        let pieces = (u64::from(rest) + u64::from(n)).div_ceil(by.into()) as u32;
+        let end = |piece: u32| (u64::from(piece) * u64::from(by) - u64::from(rest)).min(n.into()) as u32;
+        let mut values: Vec<u32> = (0..pieces).map(|piece| if is_quotient { quotient + piece } else { 0 }).collect();
+        if !is_quotient {
+            values[0] = rest;
+        }
+        Self { ends: (1..=pieces).map(end).collect(), values }
+    }
+
+    /// A value a piece, or ramps upwards.
+    fn lanes<'a>(self, is_ramps: bool) -> Lanes<'a> {
+        let is_fine = self.ends.last().is_some_and(|&n| (n as usize) < FINE * self.ends.len());
+        let (ends, values) = (self.ends.into(), self.values.into());
+        let out = if is_ramps { ramps(Way::Up, ends, values) } else { runs(ends, u32::wrap(values)) };
+        if is_fine { out.dense() } else { out }
+    }
+}
+
+/// Quotients or remainders of ramps that do not wrap by a number a run, if none is 0.
+pub(super) fn divide<'a>(op: BinaryOp, ends: &[u32], first: &Lanes<'_>, by: &Lanes<'_>) -> Option<Lanes<'a>> {
+    let is_quotient = op == BinaryOp::IndexDiv;
+    let [first, by] = [first, by].map(|lanes| u32::many(ends.len(), lanes));
+    let cut = match (ends, by[0]) {
+        (&[n], by @ 1..) => Cut::of_one(n, first[0], by, is_quotient),
+        _ if is_quotient => Cut::by_runs(ends, &first, &by, &first, |_, quotient, _| quotient)?,
+        _ => Cut::by_runs(ends, &first, &by, &first, |_, _, rest| rest)?,
+    };
+    Some(cut.lanes(!is_quotient))
+}
+
+/// `start + x % by`, of ramps that do not wrap and two numbers a run, if no divisor is 0: elements that are gone through
+/// again and again, as those of rows that are repeated. In one pass over the runs, which else would be cut for the
+/// remainders, and `start` once more to fit them.
+pub(super) fn cycle<'a>(start: &Lanes<'_>, x: &Lanes<'_>, by: &Lanes<'_>) -> Option<Lanes<'a>> {
+    let Lanes::Ramps(Way::Up, ends, first) = x else { return None };
+    let (start, by) = (a_number_a_run(start, ends)?, a_number_a_run(by, ends)?);
+    if !rises(ends, Operand::Many(first)) {
+        return None;
+    }
+    Some(Cut::by_runs(ends, first, &by, &start, |start, _, rest| start.wrapping_add(rest))?.lanes(true))
+}
+
+/// The values of those very runs, or the same one for each.
+fn a_number_a_run<'a>(lanes: &Lanes<'a>, ends: &Ends) -> Option<Many<'a, u32>> {
+    match lanes {
+        Lanes::One(_) => Some(u32::many(ends.len(), lanes)),
+        Lanes::Runs(own, values) if own == ends => Some(u32::many(ends.len(), &values.dense())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::operations;
+    use super::super::pieces::tests::{Numbers, dense};
+    use super::*;
+
+    #[test]
+    fn what_is_gone_through_again_starts_where_the_dense_loops_say() {
+        let mut numbers = Numbers(7);
+        let mut forms = [0; 4];
+        for _ in 0..4000 {
+            let n = 1 + numbers.below(300);
+            let ends = numbers.ends(n);
+            let by_most = [2, 9, 60, 400][numbers.below(4) as usize];
+            let base = [0, 0, u32::MAX - 400][numbers.below(3) as usize];
+            let mut a_run = |most: u32, least: u32| -> Vec<u32> {
+                ends.iter().map(|_| least.wrapping_add(numbers.below(most))).collect()
+            };
+            let (first, start, by) = (a_run(100, 0), a_run(500, base), a_run(by_most, u32::from(by_most > 2)));
+            let x = Lanes::Ramps(Way::Up, ends.clone(), first.into());
+            let mut lanes = |values: Vec<u32>| match numbers.below(3) {
+                0 => Lanes::One(values[0].into()),
+                _ => Lanes::Runs(ends.clone(), u32::wrap(values.into()).into()),
+            };
+            let (start, by) = (lanes(start), lanes(by));
+            let got = cycle(&start, &x, &by);
+            forms[match &got {
+                None => 0,
+                Some(Lanes::Ramps(_, cuts, _)) if cuts.len() == ends.len() => 1,
+                Some(Lanes::Ramps(..)) => 2,
+                Some(_) => 3,
+            }] += 1;
+            let rest = operations::binary(BinaryOp::IndexRem, n as usize, &x.dense(), &by.dense());
+            let expected = operations::binary(BinaryOp::Add, n as usize, &start.dense(), &rest.dense());
+            match got {
+                Some(got) => assert_eq!(dense(n, &got), dense(n, &expected), "{start:?} + {x:?} % {by:?}"),
+                None => {
+                    assert!(dense(n, &by).contains(&0) || matches!(by, Lanes::Runs(..)), "{start:?} + {x:?} % {by:?}")
+                }
+            }
+        }
+        assert!(forms.iter().all(|&n| n > 100), "{forms:?}");
+    }
+
+    #[test]
+    fn runs_of_others_are_left_to_the_operations() {
+        let ramp = |ends: Vec<u32>| Lanes::Ramps(Way::Up, ends.into(), vec![0, 0].into());
+        let run = |ends: Vec<u32>| Lanes::Runs(ends.into(), u32::wrap(vec![4, 5].into()).into());
+        assert!(cycle(&run(vec![8, 40]), &ramp(vec![8, 40]), &run(vec![8, 40])).is_some());
+        assert!(cycle(&run(vec![9, 40]), &ramp(vec![8, 40]), &run(vec![8, 40])).is_none());
+        assert!(cycle(&run(vec![8, 40]), &ramp(vec![8, 40]), &run(vec![9, 40])).is_none());
+    }
+}
