@@ -109,16 +109,23 @@ impl Tensor {
             });
         }
         let [start, limit, delta] = [0, 1, 2].map(|k: usize| numbers[k].clone().cast(dtype));
-        let zero = Expr::scalar(Scalar::from_i64(dtype, 0));
-        let length = length(site, dtype, &start, &limit, &delta);
-        let length = site.checked("a delta is 0", delta.clone().ne(zero), length);
+        // Mostly the numbers are those from 0 on, one by one, which takes neither products nor quotients.
+        let is = |k: usize, v: i64| matches!(&operands[k], Operand::Value(Fill::Number(s)) if *s == Scalar::from_i64(s.dtype(), v));
+        let length = if is(2, 1) {
+            length(site, dtype, &start, &limit, None)
+        } else {
+            let zero = Expr::scalar(Scalar::from_i64(dtype, 0));
+            let length = length(site, dtype, &start, &limit, Some(&delta));
+            site.checked("a delta is 0", delta.clone().ne(zero), length)
+        };
         let lengths = Node::map(backend, OP, rows.clone(), length, &shared.asserts);
         let length = Expr::load(&lengths, Expr::index());
         let partition = RowPartition::from_lengths(backend, OP, &rows, length, u32::MAX - 1)?.measured(backend, OP)?;
         let nvals = partition.nvals_extent().clone();
         let row = partition.row_of(Expr::index());
         let place = partition.offset_of(Expr::index()).cast(dtype);
-        let number = start.at(&row).add(place.mul(delta.at(&row)));
+        let away = if is(2, 1) { place } else { place.mul(delta.at(&row)) };
+        let number = if is(0, 0) { away } else { start.at(&row).add(away) };
         let values = Values::Numbers(Node::map(backend, OP, nvals.clone(), number, &[]));
         Self::new(backend, vec![partition], Some(nvals), Vec::new(), values)
     }
@@ -141,11 +148,12 @@ fn common(a: DType, b: DType) -> Result<DType> {
     })
 }
 
-/// How many numbers a row has.
-fn length(site: Site, dtype: DType, start: &Expr, limit: &Expr, delta: &Expr) -> Expr {
+/// How many numbers a row has, whose step is 1 if none is given.
+fn length(site: Site, dtype: DType, start: &Expr, limit: &Expr, delta: Option<&Expr>) -> Expr {
     const TOO_MANY: &str = "a row has 2^32 numbers or more, or a bound that is not finite";
     if dtype.is_float() {
-        let steps = limit.clone().sub(start.clone()).quotient(delta.clone());
+        let way = limit.clone().sub(start.clone());
+        let steps = delta.map_or(way.clone(), |delta| way.quotient(delta.clone()));
         let steps = math(MathFn::Ceil, steps);
         // Below 0 it saturates; NaN is not below anything.
         let most = Expr::scalar(Scalar::from_f64(dtype, f64::from(u32::MAX)));
@@ -155,13 +163,20 @@ fn length(site: Site, dtype: DType, start: &Expr, limit: &Expr, delta: &Expr) ->
     // As unsigned numbers, whose differences do not overflow.
     let wide = if dtype == DType::I64 { DType::U64 } else { DType::U32 };
     let number = |v| Expr::scalar(Scalar::from_i64(wide, v));
-    let [s, l, d] = [start, limit, delta].map(|e| e.clone().bitcast(wide));
-    let up = Expr::scalar(Scalar::from_i64(dtype, 0)).lt(delta.clone());
-    let gap = up.clone().select(l.clone().sub(s.clone()), s.sub(l));
-    let step = up.clone().select(d.clone(), number(0).sub(d));
-    let some = up.select(start.clone().lt(limit.clone()), limit.clone().lt(start.clone()));
-    let steps = gap.sub(number(1)).quotient(step).add(number(1));
-    let length = some.select(steps, number(0));
+    let [s, l] = [start, limit].map(|e| e.clone().bitcast(wide));
+    let rises = start.clone().lt(limit.clone());
+    let length = match delta {
+        None => rises.select(l.sub(s), number(0)),
+        Some(delta) => {
+            let up = Expr::scalar(Scalar::from_i64(dtype, 0)).lt(delta.clone());
+            let d = delta.clone().bitcast(wide);
+            let gap = up.clone().select(l.clone().sub(s.clone()), s.sub(l));
+            let step = up.clone().select(d.clone(), number(0).sub(d));
+            let some = up.select(rises, limit.clone().lt(start.clone()));
+            let steps = gap.sub(number(1)).quotient(step).add(number(1));
+            some.select(steps, number(0))
+        }
+    };
     if wide == DType::U32 {
         return length;
     }

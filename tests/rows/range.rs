@@ -1,9 +1,11 @@
 //! Ranges of starts, limits and steps.
 
-use ragged::{Device, Error, HostTensor, HostValues, Tensor};
+use std::fmt::Debug;
 
-use crate::devices;
+use ragged::{DType, Device, Error, HostTensor, HostValues, Operand, Tensor};
+
 use crate::nest::{Random, on};
+use crate::{common, devices, outcome};
 
 /// Each number of the row, by arithmetic that cannot overflow.
 fn row(start: i64, limit: i64, delta: i64) -> Vec<i64> {
@@ -59,6 +61,49 @@ fn integers_agree_with_naive_loops_to_the_edges() {
         let got = Tensor::ranges(&wide(0), &wide(1), &wide(2)).and_then(|t| t.to_host()).expect("ranges");
         assert_eq!(got.nested_row_splits, [splits(&rows)]);
         assert_eq!(got.values, HostValues::I64(rows.concat().into_iter().map(|v| v << 31).collect()));
+    }
+}
+
+/// Whether it makes no difference if a start and a step of 1 are known while the range is recorded.
+fn known_or_not<T: Copy + Debug + Into<Operand<'static>>>(
+    device: &Device,
+    values: fn(Vec<T>) -> HostValues,
+    [start, limit, one]: [T; 3],
+) {
+    let [starts, limits, ones] = [start, limit, one].map(|v| vector(values(vec![v]), device));
+    let expected = outcome(Tensor::ranges(&starts, &limits, &ones));
+    let what = format!("from {start:?} to {limit:?} on {}", device.name());
+    let [start, one] = [start, one].map(T::into);
+    assert_eq!(outcome(Tensor::ranges(start.clone(), &limits, one.clone())), expected, "{what}");
+    assert_eq!(outcome(Tensor::ranges(&starts, &limits, one)), expected, "{what}, a start that is not known");
+}
+
+#[test]
+fn a_step_of_one_is_the_same_known_or_not() {
+    let (low, high) = (i64::MIN, i64::MAX);
+    let near = [0, 5, -3, 1, low, high - 2, high - 4].map(|start| [start, start + 2]);
+    let far = [[0, 7], [0, 0], [0, low], [0, high], [low, high], [high, low], [4, -4]];
+    let floats = [[0.0, 2.5], [-0.0, 1.0], [0.5, 0.5], [-1.25, 2.0], [3.0, -1.0], [16_777_216.0, 16_777_219.0]];
+    let bad = [[0.0, f64::NAN], [f64::NAN, 2.0], [0.0, f64::INFINITY], [0.0, 5e9], [0.0, f64::NEG_INFINITY]];
+    for device in devices() {
+        for [a, b] in near.into_iter().chain(far) {
+            known_or_not(&device, HostValues::I64, [a, b, 1]);
+            let [c, d] = [a, b].map(|v| v.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
+            // More numbers than there is memory for are another matter.
+            if d.saturating_sub(c) < 100 {
+                known_or_not(&device, HostValues::I32, [c, d, 1]);
+            }
+            let [c, d] = [c, d].map(i32::unsigned_abs);
+            if d.saturating_sub(c) < 100 {
+                known_or_not(&device, HostValues::U32, [c, d, 1]);
+            }
+        }
+        for [a, b] in floats.into_iter().chain(bad) {
+            known_or_not(&device, HostValues::F32, [a as f32, b as f32, 1.0]);
+            if common::has(&device, DType::F64) {
+                known_or_not(&device, HostValues::F64, [a, b, 1.0]);
+            }
+        }
     }
 }
 
