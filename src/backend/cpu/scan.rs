@@ -38,7 +38,9 @@ fn sum_blocks(head: &mut [u32], values: &(impl Fn(usize, &mut [u32]) + Sync)) ->
         total += *sum;
         *sum = before;
     }
-    head.par_chunks_mut(BLOCK).zip(&starts).skip(1).for_each(|(block, &start)| {
+    // Nothing comes before the first block. It is not skipped: that, rayon leaves to another thread, and waits for it.
+    let behind = head.get_mut(BLOCK..).unwrap_or_default();
+    behind.par_chunks_mut(BLOCK).zip(starts.get(1..).unwrap_or_default()).for_each(|(block, &start)| {
         for slot in block {
             *slot = slot.wrapping_add(start as u32);
         }
