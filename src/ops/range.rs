@@ -109,9 +109,15 @@ impl Tensor {
             });
         }
         let [start, limit, delta] = [0, 1, 2].map(|k: usize| numbers[k].clone().cast(dtype));
-        // Mostly the numbers are those from 0 on, one by one, which takes neither products nor quotients.
-        let is = |k: usize, v: i64| matches!(&operands[k], Operand::Value(Fill::Number(s)) if *s == Scalar::from_i64(s.dtype(), v));
-        let length = if is(2, 1) {
+        let is = |k: usize, v: i64| match &operands[k] {
+            Operand::Value(Fill::Number(s)) => *s == Scalar::from_i64(s.dtype(), v),
+            _ => false,
+        };
+        // Mostly the numbers are those from 0 on, one by one, which takes neither products nor sums nor quotients. (A
+        // product of floats may be -0, and the sum of 0 and that is 0.)
+        let by_one = is(2, 1);
+        let from_zero = is(0, 0) && (by_one || !dtype.is_float());
+        let length = if by_one {
             length(site, dtype, &start, &limit, None)
         } else {
             let zero = Expr::scalar(Scalar::from_i64(dtype, 0));
@@ -124,8 +130,8 @@ impl Tensor {
         let nvals = partition.nvals_extent().clone();
         let row = partition.row_of(Expr::index());
         let place = partition.offset_of(Expr::index()).cast(dtype);
-        let away = if is(2, 1) { place } else { place.mul(delta.at(&row)) };
-        let number = if is(0, 0) { away } else { start.at(&row).add(away) };
+        let away = if by_one { place } else { place.mul(delta.at(&row)) };
+        let number = if from_zero { away } else { start.at(&row).add(away) };
         let values = Values::Numbers(Node::map(backend, OP, nvals.clone(), number, &[]));
         Self::new(backend, vec![partition], Some(nvals), Vec::new(), values)
     }

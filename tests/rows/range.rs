@@ -64,44 +64,51 @@ fn integers_agree_with_naive_loops_to_the_edges() {
     }
 }
 
-/// Whether it makes no difference if a start and a step of 1 are known while the range is recorded.
+/// Whether it makes no difference if a start and a step are known while the range is recorded.
 fn known_or_not<T: Copy + Debug + Into<Operand<'static>>>(
     device: &Device,
     values: fn(Vec<T>) -> HostValues,
-    [start, limit, one]: [T; 3],
+    [start, limit, delta]: [T; 3],
 ) {
-    let [starts, limits, ones] = [start, limit, one].map(|v| vector(values(vec![v]), device));
-    let expected = outcome(Tensor::ranges(&starts, &limits, &ones));
-    let what = format!("from {start:?} to {limit:?} on {}", device.name());
-    let [start, one] = [start, one].map(T::into);
-    assert_eq!(outcome(Tensor::ranges(start.clone(), &limits, one.clone())), expected, "{what}");
-    assert_eq!(outcome(Tensor::ranges(&starts, &limits, one)), expected, "{what}, a start that is not known");
+    let [starts, limits, deltas] = [start, limit, delta].map(|v| vector(values(vec![v]), device));
+    let expected = outcome(Tensor::ranges(&starts, &limits, &deltas));
+    let what = format!("from {start:?} to {limit:?} by {delta:?} on {}", device.name());
+    let [start, delta] = [start, delta].map(T::into);
+    for starts in [start, (&starts).into()] {
+        for deltas in [delta.clone(), (&deltas).into()] {
+            assert_eq!(outcome(Tensor::ranges(starts.clone(), &limits, deltas)), expected, "{what}");
+        }
+    }
 }
 
 #[test]
-fn a_step_of_one_is_the_same_known_or_not() {
-    let (low, high) = (i64::MIN, i64::MAX);
-    let near = [0, 5, -3, 1, low, high - 2, high - 4].map(|start| [start, start + 2]);
-    let far = [[0, 7], [0, 0], [0, low], [0, high], [low, high], [high, low], [4, -4]];
-    let floats = [[0.0, 2.5], [-0.0, 1.0], [0.5, 0.5], [-1.25, 2.0], [3.0, -1.0], [16_777_216.0, 16_777_219.0]];
-    let bad = [[0.0, f64::NAN], [f64::NAN, 2.0], [0.0, f64::INFINITY], [0.0, 5e9], [0.0, f64::NEG_INFINITY]];
+fn starts_and_steps_are_the_same_known_or_not() {
+    // Not more numbers than there is memory for.
+    let near = |[a, b]: [i64; 2]| a.abs_diff(b) < 100;
+    let edges = |low: i64, high: i64| {
+        let starts = [0, 5, -3, 1, low, low + 4, high, high - 4];
+        starts.into_iter().flat_map(move |a| starts.map(|b| [a, b])).chain([[0, 7], [7, 0], [-1, 1], [low, low + 9]])
+    };
+    let floats = [[0.0, 2.5], [-0.0, 1.0], [0.5, 0.5], [-1.25, 2.0], [0.0, -3.0], [16_777_216.0, 16_777_219.0]];
+    let bad = [[0.0, f64::NAN], [f64::NAN, 2.0], [0.0, f64::INFINITY], [0.0, 1e11], [0.0, f64::NEG_INFINITY]];
     for device in devices() {
-        for [a, b] in near.into_iter().chain(far) {
-            known_or_not(&device, HostValues::I64, [a, b, 1]);
-            let [c, d] = [a, b].map(|v| v.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
-            // More numbers than there is memory for are another matter.
-            if d.saturating_sub(c) < 100 {
-                known_or_not(&device, HostValues::I32, [c, d, 1]);
-            }
-            let [c, d] = [c, d].map(i32::unsigned_abs);
-            if d.saturating_sub(c) < 100 {
-                known_or_not(&device, HostValues::U32, [c, d, 1]);
+        for ([a, b], delta) in edges(i64::MIN, i64::MAX).flat_map(|ends| [1, -1, 2].map(|delta| (ends, delta))) {
+            known_or_not(&device, HostValues::I64, [a, b, delta]);
+        }
+        for [a, b] in edges(i32::MIN.into(), i32::MAX.into()).filter(|&ends| near(ends)) {
+            for delta in [1, -1, 2] {
+                known_or_not(&device, HostValues::I32, [a as i32, b as i32, delta]);
             }
         }
+        for [a, b] in edges(0, u32::MAX.into()).filter(|&[a, b]| near([a, b]) && a >= 0 && b >= 0) {
+            known_or_not(&device, HostValues::U32, [a as u32, b as u32, 1]);
+        }
         for [a, b] in floats.into_iter().chain(bad) {
-            known_or_not(&device, HostValues::F32, [a as f32, b as f32, 1.0]);
-            if common::has(&device, DType::F64) {
-                known_or_not(&device, HostValues::F64, [a, b, 1.0]);
+            for delta in [1.0, -1.0, -0.5, 2.0] {
+                known_or_not(&device, HostValues::F32, [a as f32, b as f32, delta as f32]);
+                if common::has(&device, DType::F64) {
+                    known_or_not(&device, HostValues::F64, [a, b, delta]);
+                }
             }
         }
     }

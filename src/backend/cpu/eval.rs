@@ -269,8 +269,10 @@ impl<'a> Block<'a> {
         if let Some(&Op::Binary(op, a, b)) = self.program.ops.last()
             && self.len > 0
         {
-            let (a, b) = (self.eval(a), self.eval(b));
-            if pieces::store::<T>(op, &a, &b, out) {
+            let first = self.eval(a);
+            if let Some(cycle) = self.cycle(op, &first, b) {
+                self.memo[self.program.ops.len() - 1] = Some(cycle);
+            } else if pieces::store::<T>(op, &first, &self.eval(b), out) {
                 return false;
             }
         }
@@ -380,10 +382,11 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// `start` plus the operation at that place, if that is a remainder and both are known at once.
+    /// `start` plus the operation at that place, if that is a remainder that nothing else asked for, and both are known at
+    /// once.
     fn cycle(&mut self, op: BinaryOp, start: &Lanes<'a>, place: usize) -> Option<Lanes<'a>> {
         match self.program.ops[place] {
-            Op::Binary(BinaryOp::IndexRem, x, by) if op == BinaryOp::Add => {
+            Op::Binary(BinaryOp::IndexRem, x, by) if op == BinaryOp::Add && self.memo[place].is_none() => {
                 let (x, by) = (self.eval(x), self.eval(by));
                 divided::cycle(start, &x, &by)
             }

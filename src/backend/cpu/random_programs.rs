@@ -54,7 +54,7 @@ impl Maker<'_> {
         }
         let depth = depth - 1;
         let (a, b) = (self.place(depth), self.place(depth));
-        match self.numbers.below(11) {
+        match self.numbers.below(12) {
             0 => Expr::row_of(&splits, a),
             1 => Expr::load(&splits, a),
             2 => Expr::within(&splits, a, b),
@@ -68,6 +68,13 @@ impl Maker<'_> {
                 Expr::u32(1 + self.numbers.below(20)),
             ),
             9 => self.condition(depth).select(a, b),
+            // A row that is gone through again and again, as often as another one is long.
+            10 => {
+                let (splits, row) = self.row();
+                let other = self.one_of(self.splits);
+                let length = Expr::load(&other, row.clone().add(Expr::u32(1))).sub(Expr::load(&other, row.clone()));
+                Expr::within(&other, row.clone(), Expr::index().sub(Expr::load(&splits, row)).rem(length))
+            }
             _ => {
                 let ok = self.condition(depth);
                 a.checked(self.check.clone(), ok)

@@ -2,8 +2,8 @@
 //!
 //! Rows are short and their lengths vary: a loop as long as a row is guessed wrong by the processor once a row, which
 //! takes as long as copying 16 numbers. So short pieces are copied in a number of steps that does not depend on their
-//! lengths, past their ends; what follows is written there next. And pieces that do not follow each other are asked for
-//! long before they are copied.
+//! lengths, past their ends; what follows is written there next. And pieces that lie here and there are asked for long
+//! before they are copied.
 
 use std::ops::Range;
 
@@ -18,12 +18,10 @@ use super::simd::{self, LINE, Loop};
 /// so many lines before: the processor, which sees by itself what is read in order, would wait for each.
 const AHEAD: usize = 32;
 
-/// Pieces in order are scattered all the same if more than so many times their elements lie between the first and the
-/// last one.
+/// Pieces are scattered if more than so many times their elements lie between the first and the last one.
 const FAR: u32 = 2;
 
-/// And pieces of which more than one in so many begins further from the one before than this: a row that is repeated is
-/// still at hand.
+/// Or if more than one in so many begins further from the one before than this: a row that is repeated is still at hand.
 const SOME: u32 = 8;
 const NEARBY: u32 = 4096;
 

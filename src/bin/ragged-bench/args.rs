@@ -52,8 +52,8 @@ pub struct Args {
     /// Operations [default: all; with --sweep alone, sum]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = workload_names())]
     pub op: Vec<String>,
-    /// Timed runs of each workload and of the text (there fewer once they took 5 s), after one to warm up; the median
-    /// counts
+    /// Timed runs of each workload and of the text (there fewer once they took 5 s), after one to warm up and, if these
+    /// are several, 30 ms more of a workload; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
     /// Writes the measurements of the workloads as a list of objects; a run with failures leaves the file as it was

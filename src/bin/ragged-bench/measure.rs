@@ -16,7 +16,7 @@ use crate::rows;
 use crate::table::grouped;
 use crate::workloads::{ALL, Workload};
 
-/// How long a workload runs before its times count, if it is measured more than once.
+/// How long a workload runs after its first run before its times count, if these are several.
 const WARM_UP: Duration = Duration::from_millis(30);
 
 /// Values of a workload where nothing else is asked for: on the host's processor, and on a GPU.
@@ -173,7 +173,7 @@ fn copy_gb_s(device: &Device, values: u32, repeat: u32) -> Result<f64> {
 
 fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat: u32) -> Result<Measured> {
     // The first run compiles the kernels and fills the pool. It says too whether recording itself computes.
-    let (start, before) = (Instant::now(), device.stats());
+    let before = device.stats();
     let first = record()?;
     let is_lazy = (device.stats() - before).dispatches == 0;
     let explained = if is_lazy && device.is_cpu() { Some(first.explain()?) } else { None };
@@ -181,6 +181,7 @@ fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat:
     device.wait()?;
     drop(first);
     // Runs of less than a millisecond get faster for ten more: caches hold what came before, clocks are low.
+    let start = Instant::now();
     while repeat > 1 && start.elapsed() < WARM_UP {
         record()?.eval()?;
         device.wait()?;
