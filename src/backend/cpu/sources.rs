@@ -151,7 +151,7 @@ impl<'a, S: Stored> Pieces<'a, S> {
     /// Stores all values.
     fn copy(&self, out: Filling<&mut [S]>) {
         debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
-        // What is written of each in one go need be no longer.
+        // No more of a piece need be written in one go than the longest one has.
         match (pieces::longest(&self.ends) as usize).div_ceil(STEP) {
             0 | 1 => self.copy_in_goes_of::<1>(out),
             2 => self.copy_in_goes_of::<2>(out),
