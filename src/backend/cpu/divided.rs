@@ -34,13 +34,27 @@ impl Cut {
         let (mut near_ends, mut near_values, mut near) = ([0; NEAR], [0; NEAR], 0);
         let mut start = 0;
         for (((&end, &first), &by), &base) in ends.iter().zip(first).zip(by).zip(base) {
-            if start == end {
+            if near + 2 > NEAR {
+                cut.extend(&near_ends[..near], &near_values[..near]);
+                near = 0;
+            }
+            let len = end - start;
+            // A row's elements once, or twice, from the first one on, or none: nothing to be guessed, and nothing to be
+            // waited for from the run before.
+            if first == 0 && len <= by.saturating_mul(2) {
+                (near_ends[near], near_ends[near + 1]) = (end.min(start.saturating_add(by)), end);
+                (near_values[near], near_values[near + 1]) = (f(base, 0, 0), f(base, 1, 0));
+                near += usize::from(len > 0) + usize::from(len > by);
+                start = end;
+                continue;
+            }
+            if len == 0 {
                 continue;
             }
             if by == 0 {
                 return None;
             }
-            // Mostly a row's first position, for which no division need be waited for.
+            // No division need be waited for where a number is its own remainder.
             let (mut quotient, mut rest) = if first < by { (0, first) } else { (first / by, first % by) };
             while start < end {
                 start = end.min(start.saturating_add(by - rest));
