@@ -19,6 +19,7 @@ mod filled;
 mod filling;
 mod fingerprint;
 mod floats;
+mod huge_pages;
 mod integers;
 mod lanes;
 mod looked_up;

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::available;
+use super::{available, huge_pages};
 use crate::error::{Error, Result};
 use crate::stats::Stats;
 
@@ -116,7 +116,8 @@ impl Pool {
         if Vec::<u64>::new().try_reserve_exact(class).is_err() {
             return refused(isize::MAX as u64, "what this machine can address; it is out of memory before");
         }
-        let words = vec![0; class].into_boxed_slice();
+        let mut words = vec![0; class].into_boxed_slice();
+        huge_pages::ask_for(&mut words);
         self.misses.fetch_add(1, Relaxed);
         self.lock().used(asked);
         Ok(Memory { words, zero_from: 0, asked, pool: self.clone() })
