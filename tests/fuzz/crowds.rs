@@ -10,49 +10,63 @@ use crate::random::Random;
 /// Values of a crowd, give or take a row.
 const BUDGET: usize = 2_000_000;
 
-/// The kind of the rows, and their lengths.
-fn lengths(random: &mut Random) -> (&'static str, Vec<u32>) {
-    let mut left = BUDGET;
-    let mut take = |len: usize| {
-        let len = len.min(left);
-        left -= len;
-        len as u32
-    };
-    match random.below(4) {
-        0 => {
-            let (nrows, each) = (500_000 + random.below(2_500_000), 8 << random.below(12));
-            let of = |_| take(if random.once_in(each) { random.below(600) } else { 0 });
-            ("mostly empty", (0..nrows).map(of).collect())
-        }
-        1 => {
-            let nrows = 1 + random.below(400_000);
-            let exponent = 1.0 + random.below(100) as f64 / 50.0;
-            let of = |_| {
-                let u = (random.below(1 << 30) as f64 + 1.0) / (1u64 << 30) as f64;
-                take(u.powf(-1.0 / exponent).min(BUDGET as f64) as usize - 1)
-            };
-            ("a power law", (0..nrows).map(of).collect())
-        }
-        2 => {
-            let mut all: Vec<u32> = (0..1 + random.below(100_000)).map(|_| take(random.below(9))).collect();
-            let place = random.below(all.len());
-            all[place] = take(BUDGET);
-            ("a giant", all)
-        }
-        _ => {
-            let nrows = 1 + random.below(20_000);
-            let edges = [0, 0, 8, 16, 32, 64, 128, 256, 512, 2048, 4096, 8192];
-            let of = |_| take((random.of(&edges) + random.below(3)).saturating_sub(1));
-            ("edges of tiles", (0..nrows).map(of).collect())
+/// How the lengths of a crowd's rows are spread.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    MostlyEmpty,
+    PowerLaw,
+    Giant,
+    EdgesOfTiles,
+}
+
+impl Kind {
+    pub const ALL: [Self; 4] = [Self::MostlyEmpty, Self::PowerLaw, Self::Giant, Self::EdgesOfTiles];
+
+    fn lengths(self, random: &mut Random) -> Vec<u32> {
+        let mut left = BUDGET;
+        let mut take = |len: usize| {
+            let len = len.min(left);
+            left -= len;
+            len as u32
+        };
+        match self {
+            Self::MostlyEmpty => {
+                let (nrows, each) = (500_000 + random.below(2_500_000), 8 << random.below(12));
+                (0..nrows).map(|_| take(if random.once_in(each) { random.below(600) } else { 0 })).collect()
+            }
+            Self::PowerLaw => {
+                let nrows = 1 + random.below(400_000);
+                let exponent = 1.0 + random.below(100) as f64 / 50.0;
+                let of = |_| {
+                    let u = (random.below(1 << 30) as f64 + 1.0) / (1u64 << 30) as f64;
+                    take(u.powf(-1.0 / exponent).min(BUDGET as f64) as usize - 1)
+                };
+                (0..nrows).map(of).collect()
+            }
+            Self::Giant => {
+                let mut all: Vec<u32> = (0..1 + random.below(100_000)).map(|_| take(random.below(9))).collect();
+                let place = random.below(all.len());
+                all[place] = take(BUDGET);
+                all
+            }
+            Self::EdgesOfTiles => {
+                let nrows = 1 + random.below(20_000);
+                let edges = [0, 0, 8, 16, 32, 64, 128, 256, 512, 2048, 4096, 8192];
+                (0..nrows).map(|_| take((random.of(&edges) + random.below(3)).saturating_sub(1))).collect()
+            }
         }
     }
 }
 
-fn values(random: &mut Random, n: usize) -> HostValues {
+/// Sums of them depend on their order.
+fn floats(random: &mut Random, n: usize) -> HostValues {
     let small = |word: u64| (word >> 40) as i64 % 1000 - 500;
+    HostValues::F32((0..n).map(|_| small(random.next()) as f32 / 7.0).collect())
+}
+
+fn values(random: &mut Random, n: usize) -> HostValues {
     match random.below(4) {
-        // Sums that depend on their order.
-        0 | 1 => HostValues::F32((0..n).map(|_| small(random.next()) as f32 / 7.0).collect()),
+        0 | 1 => floats(random, n),
         2 => HostValues::I64((0..n).map(|_| random.next() as i64).collect()),
         _ => HostValues::U8((0..n).map(|_| random.next() as u8).collect()),
     }
@@ -98,36 +112,76 @@ fn dense(numbers: Vec<i64>, on: &Device) -> Tensor {
     HostTensor::dense(&[numbers.len()], HostValues::I64(numbers)).to_device(on).expect("valid")
 }
 
-/// Some operations on one crowd.
-pub fn run(seed: u64, gpus: &[(String, Device)]) {
-    let mut random = Random(seed ^ 0x00c0_ffee);
-    let (kind, lengths) = lengths(&mut random);
-    let (nrows, splits) = (lengths.len(), common::random::splits(&lengths));
-    let host = HostTensor::from_row_splits(splits.clone(), values(&mut random, splits[nrows] as usize));
-    // Few of them, and some twice: the giant may be among them.
-    let taken: Vec<i64> = (0..random.below(1000)).map(|_| random.below(nrows) as i64).collect();
-    let cpu = Device::cpu();
-    let x = host.to_device(&cpu).expect("fits");
-    let twins: Vec<Tensor> = gpus.iter().map(|(_, on)| host.to_device(on).expect("uploads")).collect();
-    for _ in 0..4 {
-        let op = &OPS[random.below(OPS.len())];
-        let what = format!("seed {seed}: {} of {} in {nrows} rows, {kind}", op.name, host.values.dtype());
-        let all = (op.run)(&x, &dense(taken.clone(), &cpu)).expect(&what);
+/// Rows, some of which are taken alone, on each device.
+struct Crowd<'g> {
+    /// What failures name.
+    label: String,
+    lengths: Vec<u32>,
+    /// Few of them, and some twice: the giant may be among them.
+    taken: Vec<i64>,
+    x: Tensor,
+    twins: Vec<Tensor>,
+    gpus: &'g [(String, Device)],
+}
+
+impl<'g> Crowd<'g> {
+    fn new(
+        seed: u64,
+        random: &mut Random,
+        kind: Kind,
+        values: impl Fn(&mut Random, usize) -> HostValues,
+        gpus: &'g [(String, Device)],
+    ) -> Self {
+        let lengths = kind.lengths(random);
+        let (nrows, splits) = (lengths.len(), common::random::splits(&lengths));
+        let host = HostTensor::from_row_splits(splits.clone(), values(random, splits[nrows] as usize));
+        let taken = (0..random.below(1000)).map(|_| random.below(nrows) as i64).collect();
+        let x = host.to_device(&Device::cpu()).expect("fits");
+        let twins = gpus.iter().map(|(_, on)| host.to_device(on).expect("uploads")).collect();
+        let label = format!("seed {seed}: {} in {nrows} rows, {kind:?}", host.values.dtype());
+        Self { label, lengths, taken, x, twins, gpus }
+    }
+
+    /// The operation gives the same bits on all devices, and in rows alone.
+    fn agrees(&self, random: &mut Random, op: &Op) {
+        let what = format!("{} of {}", op.name, self.label);
+        let all = (op.run)(&self.x, &dense(self.taken.clone(), &self.x.device())).expect(&what);
         let want = all.to_host().expect(&what);
-        for (twin, (name, on)) in twins.iter().zip(gpus) {
-            let got = (op.run)(twin, &dense(taken.clone(), on)).and_then(|t| t.to_host()).expect(&what);
+        for (twin, (name, on)) in self.twins.iter().zip(self.gpus) {
+            let got = (op.run)(twin, &dense(self.taken.clone(), on)).and_then(|t| t.to_host()).expect(&what);
             assert!(want.nested_row_splits == got.nested_row_splits, "{what}, on {name}: other rows");
             assert!(same_bits(&want.values, &got.values), "{what}, on {name}");
         }
-        let longest = (0..nrows).max_by_key(|&r| lengths[r]).unwrap_or(0);
+        let nrows = self.lengths.len();
+        let longest = (0..nrows).max_by_key(|&r| self.lengths[r]).unwrap_or(0);
         let some = if op.by_rows { vec![longest, random.below(nrows), nrows - 1] } else { Vec::new() };
         for row in some.into_iter().map(|row| row as i64) {
-            for x in [&x].into_iter().chain(&twins) {
+            for x in [&self.x].into_iter().chain(&self.twins) {
                 let alone = x.slice(s![row..row + 1]).and_then(|x| (op.run)(&x, &x)).and_then(|t| t.to_host());
                 let crowd = all.slice(s![row..row + 1]).and_then(|t| t.to_host()).expect(&what);
                 let alone = alone.expect(&what);
                 assert!(same_bits(&alone.values, &crowd.values), "{what}: row {row} alone on {}", x.device().name());
             }
         }
+    }
+}
+
+/// Some operations on one crowd.
+pub fn run(seed: u64, gpus: &[(String, Device)]) {
+    let mut random = Random(seed ^ 0x00c0_ffee);
+    let kind = random.of(&Kind::ALL);
+    let crowd = Crowd::new(seed, &mut random, kind, values, gpus);
+    for _ in 0..4 {
+        let op = &OPS[random.below(OPS.len())];
+        crowd.agrees(&mut random, op);
+    }
+}
+
+/// Every operation on a crowd of floats of each kind: what random draws leave out.
+pub fn run_all(seed: u64, gpus: &[(String, Device)]) {
+    let mut random = Random(seed ^ 0x0a11);
+    for kind in Kind::ALL {
+        let crowd = Crowd::new(seed, &mut random, kind, floats, gpus);
+        OPS.iter().for_each(|op| crowd.agrees(&mut random, op));
     }
 }

@@ -203,3 +203,9 @@ fn random_crowds_agree_everywhere() {
     let gpus = common::gpus();
     each_case(8, |seed| crowds::run(seed, &gpus));
 }
+
+#[test]
+fn every_operation_agrees_on_every_kind_of_crowd() {
+    let gpus = common::gpus();
+    each_case(1, |seed| crowds::run_all(seed, &gpus));
+}
