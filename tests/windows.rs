@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use common::outcome::{bits, outcome, same_bits};
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor, s};
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor, Tuning, s};
 
 /// The first adapter with bindings of that many bytes.
 fn windowed(max_binding: u64) -> Option<Device> {
@@ -101,13 +103,14 @@ const OPS: &[Op] = &[
         wide.cumsum(1, false, false)?.add(&wide.reduce_sum(1, true)?)
     }),
     ("rows of one length", |x| {
-        let n = x.flat_values()?.slice(s![..7000])?.reshape([1000, 7])?;
+        let n = x.flat_values()?.slice(s![..6300])?.reshape([900, 7])?;
         Tensor::from_tensor(&n, 1)?.cumsum(1, false, false)
     }),
     // Arrays that end, within a window and at its edge, long before what is made of them.
     ("one after another", |x| Tensor::concat(&[&short(x, 3000)?, &x.flat_values()?], 0)),
     ("one after another at an edge", |x| Tensor::concat(&[&short(x, 2048)?, &x.flat_values()?], 0)),
     ("an index too far", |x| x.flat_values()?.gather(&indices(x, 9000, 1 << 20)?, Some(0), 0)),
+    ("sums by key", |x| x.flat_values()?.slice(s![..6300])?.unsorted_segment_sum(&indices(x, 6300, 900)?, 900)),
     ("products", |x| {
         let columns = x.cast(DType::F32)?.expand_dims(2)?;
         columns.matmul(&columns, true, false)
@@ -129,6 +132,33 @@ fn wrong(device: &Device, ops: &[Op], tensors: &[(&str, HostTensor)]) -> Vec<Str
         }
     }
     wrong
+}
+
+/// What is promised of [`OPS`]. Hashes have tests of their own.
+#[test]
+fn the_operations_take_every_kernel() {
+    let Some(device) = windowed(8192) else { return };
+    let x = ragged(floats).to_device(&device).expect("valid");
+    let kinds = |(what, op): &Op| match op(&x).and_then(|t| t.explain()) {
+        Ok(plan) => plan.kernels.iter().map(|k| k.kind).collect::<Vec<_>>(),
+        Err(_) if *what == "an index too far" => Vec::new(),
+        Err(e) => panic!("{what}: {e}"),
+    };
+    let taken: BTreeSet<&str> = OPS.iter().flat_map(kinds).collect();
+    let all = [
+        "assert",
+        "compact",
+        "map",
+        "marks",
+        "matmul",
+        "row_map",
+        "row_reduce",
+        "row_scan",
+        "row_sort",
+        "scan",
+        "sort",
+    ];
+    assert_eq!(taken, BTreeSet::from(all));
 }
 
 #[test]
@@ -444,5 +474,43 @@ fn more_workgroups_than_a_dimension_holds() {
         let greatest = doubled.reduce_max(1, false).and_then(|t| t.to_host()).expect("computes").values;
         let want = ends.map(|row| values[row].iter().map(|v| v.wrapping_mul(2)).max().unwrap_or(0)).collect();
         assert!(greatest == HostValues::U8(want), "{name}: greatest");
+    }
+}
+
+/// A name, the kind of kernel that must be among the operation's, and the operation.
+type RowOp = (&'static str, &'static str, fn(&Tensor) -> Result<Tensor>);
+
+/// As many for the kernels that walk rows, in tiles as small as they come.
+#[test]
+fn more_tiles_of_rows_than_a_dimension_holds() {
+    if common::gpus().is_empty() {
+        return;
+    }
+    let tuning = Tuning::default().row_tile(512).row_cost(16);
+    let device =
+        Device::gpu_with(&DeviceOptions::default().tuning(Some(tuning))).expect("the first adapter opens twice");
+    let tuning = device.tuning().expect("a GPU's");
+    const ROWS: u32 = 2_200_000;
+    assert!(ROWS / (tuning.row_tile / tuning.row_cost) > 65_535, "{tuning:?}");
+    let length = |r: u32| if scrambled(r).is_multiple_of(4) { scrambled(r) / 4 % 3 } else { 0 };
+    let mut lengths: Vec<u32> = (0..ROWS).map(length).collect();
+    lengths[ROWS as usize - 2] = 70_000;
+    let host = ragged_of(&lengths, floats);
+    let ops: &[RowOp] = &[
+        ("sum", "row_reduce", |x| x.reduce_sum(1, false)),
+        ("row map", "row_map", |x| x.add(&x.row_lengths(1)?.cast(DType::F32)?.expand_dims(1)?)),
+        ("softmax", "row_reduce", |x| x.softmax(1)),
+        ("cumsum", "row_scan", |x| x.cumsum(1, false, false)),
+        ("sort", "row_sort", |x| x.sort(1, false)),
+        ("mask", "compact", |x| x.boolean_mask(&x.greater(0f32)?)),
+        ("slice", "scan", |x| x.slice(s![.., ..1])),
+    ];
+    let (here, there) = (host.to_device(&Device::cpu()).expect("valid"), host.to_device(&device).expect("valid"));
+    for (name, kind, op) in ops {
+        let plan = op(&there).and_then(|t| t.explain()).expect("recorded");
+        assert!(plan.kernels.iter().any(|k| k.kind == *kind), "{name} has no {kind}:\n{plan}");
+        let [want, got] = [&here, &there].map(|x| op(x).and_then(|t| t.to_host()).expect("computes"));
+        assert!(want.nested_row_splits == got.nested_row_splits, "{name}: other rows");
+        assert!(same_bits(&want.values, &got.values), "{name}");
     }
 }
