@@ -13,6 +13,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
 
+if [[ "${1:-}" == -h || "${1:-}" == --help ]]; then
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+    exit
+fi
 device=gpu
 if [[ "${1:-}" == --device ]]; then
     device="${2:?a name after --device}"
@@ -22,11 +26,21 @@ parts=("$@")
 if ((${#parts[@]} == 0)); then
     parts=(tests ceilings tune workloads rivals results)
 fi
+for name in "${parts[@]}"; do
+    case "$name" in
+        tests | ceilings | tune | workloads | rivals | results) ;;
+        *)
+            echo "on_a_gpu: no part is called $name; --help names them" >&2
+            exit 2
+            ;;
+    esac
+done
 out=target/on_a_gpu
 mkdir -p "$out"
 
-cargo build --release --quiet
-bench=target/release/ragged-bench
+# Wherever cargo puts it.
+built="$(cargo build --release --quiet --bin ragged-bench --message-format json)"
+bench="$(sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' <<<"$built" | tail -n 1)"
 sizes=(4194304 16777216 67108864 268435456) # 2^22 to 2^28
 rival_sizes=(16777216 268435456)
 sweep_size=67108864
@@ -187,13 +201,7 @@ results() {
 }
 
 for name in "${parts[@]}"; do
-    case "$name" in
-        tests | ceilings | tune | workloads | rivals | results) "$name" ;;
-        *)
-            echo "on_a_gpu: no part is called $name" >&2
-            exit 2
-            ;;
-    esac
+    "$name"
 done
 if ((${#failed[@]})); then
     printf 'on_a_gpu: failed: %s\n' "${failed[@]}" >&2

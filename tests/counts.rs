@@ -125,8 +125,9 @@ fn kernels_and_bytes_are_within_their_bounds() {
                 let of_these_rows = bytes as f64 / by_hand as f64;
                 let counts = format!("{dispatches:3} dispatches, x {ratio}, {of_these_rows:.2} of these rows' least");
                 println!("{label} {dist:22} {:13} {counts}", w.name);
-                // A map of more than a binding holds takes a dispatch a window.
-                let windows: u64 = rest.kernels.iter().map(|k| k.bytes_written >> SMALLEST_BINDING).sum();
+                // A map of more than a binding holds takes a dispatch a window: padded rows do, of which many are short.
+                let maps = rest.kernels.iter().filter(|k| k.kind == "map");
+                let windows: u64 = maps.map(|k| k.bytes_written >> SMALLEST_BINDING).sum();
                 if dispatches > bound.dispatches.saturating_add(windows) || ratio > bound.ratio {
                     wrong.push(format!(
                         "{label} {dist} {}: {dispatches} dispatches, x {ratio}, {asked:?}\n{rest}",

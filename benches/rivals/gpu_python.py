@@ -65,6 +65,8 @@ def of_distribution(dist, values):
 
 def of_file(path, values):
     n = np.loadtxt(path, dtype=np.int64, ndmin=1)
+    if n.sum() < 1 or n.min() < 0:
+        sys.exit(f"--row-lengths {path}: row lengths, one a line, at least one of which is above 0")
     for k in range(len(n) - 1, 0, -1):
         other = int(splitmix64(np.array([0x5EED + k], dtype=U64))[0]) % (k + 1)
         n[k], n[other] = n[other], n[k]

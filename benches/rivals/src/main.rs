@@ -7,6 +7,8 @@ mod record;
 mod table;
 
 // The very rows and operations of `ragged-bench`.
+#[path = "../../../src/bin/ragged-bench/count.rs"]
+mod count;
 #[path = "../../../src/bin/ragged-bench/inputs.rs"]
 mod inputs;
 #[path = "../../../src/bin/ragged-bench/least.rs"]
@@ -30,6 +32,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 
+use count::count;
 use inputs::{Inputs, Rows};
 use lengths::Lengths;
 use record::Record;
@@ -40,7 +43,7 @@ use rows::Distribution;
 #[derive(Debug, Parser)]
 struct Args {
     /// Values of a workload
-    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = count::<{ 1 << 30 }>)]
     values: u32,
     /// Distributions of row lengths [default: all, unless --row-lengths is there]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -52,7 +55,7 @@ struct Args {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     op: Vec<String>,
     /// Timed runs, after one to warm up; the median counts
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<10_000>)]
     repeat: u32,
     /// Measurements of libraries that run elsewhere (cuda/, gpu_python.py), for the same table; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -165,12 +168,7 @@ impl Args {
 fn all_lengths(args: &Args) -> Result<Vec<Lengths>> {
     let is_default = args.dist.is_empty() && args.row_lengths.is_empty();
     let dists = if is_default { &Distribution::ALL[..] } else { &args.dist };
-    let mut out: Vec<Lengths> = dists.iter().copied().map(Lengths::Of).collect();
-    for path in &args.row_lengths {
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        out.push(Lengths::parse(&path.file_stem().unwrap_or_default().to_string_lossy(), &text)?);
-    }
-    Ok(out)
+    Lengths::asked(dists, &args.row_lengths)
 }
 
 /// Runs ragged's operations and those of the others. Who fails is reported and has no figure.

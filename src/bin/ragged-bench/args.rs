@@ -1,14 +1,15 @@
 //! The command line.
 
-use std::fs;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::ceilings;
+use crate::count::count;
 use crate::lengths::{Lengths, Sweep};
 use crate::rows::Distribution;
 use crate::tune;
@@ -32,13 +33,13 @@ pub struct Args {
     #[arg(long, value_name = "PART")]
     pub only: Option<Part>,
     /// Rows of the embedding table, which words and pairs of words are hashed to
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = count::<{ 1 << 24 }>)]
     pub buckets: u32,
     /// Numbers of an embedding
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = count::<1024>)]
     pub embedding: u32,
     /// Values of a workload [default: 65536 on the CPU and on software adapters, 4194304 on GPUs]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", value_parser = count::<{ 1 << 30 }>)]
     pub values: Option<u32>,
     /// Distributions of row lengths [default: all, unless --row-lengths or --sweep is there]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -54,7 +55,7 @@ pub struct Args {
     pub op: Vec<String>,
     /// Timed runs of each workload and of the text (there fewer once they took 5 s), after one to warm up and, if these
     /// are several, 30 ms more of a workload; the median counts
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<10_000>)]
     pub repeat: u32,
     /// Writes the measurements of the workloads as a list of objects; a run with failures leaves the file as it was
     #[arg(long, value_name = "FILE")]
@@ -148,7 +149,10 @@ impl Args {
     /// The operations to measure.
     pub fn ops(&self) -> Vec<&str> {
         match self.op.is_empty() {
-            false => self.op.iter().map(String::as_str).collect(),
+            false => {
+                let mut named = HashSet::new();
+                self.op.iter().map(String::as_str).filter(|op| named.insert(*op)).collect()
+            }
             true if self.sweep && self.dist.is_empty() && self.row_lengths.is_empty() => vec!["sum"],
             true => workloads::ALL.map(|w| w.name).to_vec(),
         }
@@ -157,17 +161,11 @@ impl Args {
     /// The row lengths to measure.
     ///
     /// # Errors
-    /// A file of lengths cannot be read, or has none.
+    /// A file of lengths cannot be read, or has none, or has the name of others.
     pub fn lengths(&self) -> Result<Vec<Lengths>> {
         let is_default = self.dist.is_empty() && self.row_lengths.is_empty() && !self.sweep;
         let dists = if is_default { &Distribution::ALL[..] } else { &self.dist };
-        let mut out: Vec<Lengths> = dists.iter().copied().map(Lengths::Of).collect();
-        for path in &self.row_lengths {
-            let context = || format!("--row-lengths {}", path.display());
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let text = fs::read_to_string(path).with_context(context)?;
-            out.push(Lengths::parse(&name, &text).with_context(context)?);
-        }
+        let mut out = Lengths::asked(dists, &self.row_lengths)?;
         if self.sweep {
             out.extend(Sweep::cells().map(Lengths::Swept));
         }
@@ -216,6 +214,16 @@ mod tests {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/row_lengths/wikitext2_line_words.txt");
         assert_eq!(asked(&["--row-lengths", file, "--dist", "giant"])?, (2, 14));
         assert!(asked(&["--row-lengths", "no such file"]).is_err());
+        assert_eq!(asked(&["--dist", "giant,giant", "--op", "sum,sum"])?, (1, 1), "once is enough");
+        let twice = asked(&["--row-lengths", file, "--row-lengths", file]).map_err(|e| e.to_string());
+        assert!(
+            twice.as_ref().is_err_and(|e| e.ends_with("\"wikitext2_line_words\" are other row lengths already")),
+            "{twice:?}"
+        );
+        for values in ["0", "4M", "1e6", "1073741825", "-1"] {
+            let refused = asked(&[&format!("--values={values}")]).map_err(|e| e.to_string());
+            assert!(refused.as_ref().is_err_and(|e| e.contains("from 1 to 1073741824")), "{refused:?}");
+        }
         assert!(asked(&["--sweep", "report", "m.json", "-o", "m.html"]).is_err(), "either, or");
         Ok(())
     }

@@ -15,6 +15,7 @@ use clap::Args as ClapArgs;
 use ragged::Device;
 use serde::Serialize;
 
+use crate::count::count;
 use crate::devices;
 use crate::failures::Failures;
 use crate::measure::progress;
@@ -36,10 +37,10 @@ pub struct Options {
     device: Vec<String>,
     /// Sizes of an array in MiB, cut to the largest buffer; those that memory has no room for are left out [default: 64 to 4096; 16 on software
     /// adapters]
-    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = count::<{ 1 << 20 }>)]
     mib: Vec<u32>,
     /// Timed runs of each kernel, after one to warm up; the median counts
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<1000>)]
     repeat: u32,
     /// Writes everything as a list of objects, one an adapter
     #[arg(long, value_name = "FILE")]

@@ -7,10 +7,12 @@ use crate::rows::{filled, splitmix64};
 /// # Errors
 /// A line that is no length; no values at all.
 pub fn parse(text: &str) -> Result<Vec<u32>, String> {
-    let parse = |(line, at): (&str, usize)| line.trim().parse().map_err(|e| format!("line {at}: {line:?}: {e}"));
+    let refused =
+        |line: &str, at| format!("line {at}: {line:?} is no row length: whole numbers below 2^32, one a line");
+    let parse = |(line, at): (&str, usize)| line.trim().parse().map_err(|_| refused(line, at));
     let mut lengths: Vec<u32> = text.trim_end().lines().zip(1..).map(parse).collect::<Result<_, _>>()?;
     if lengths.iter().all(|&l| l == 0) {
-        return Err("no row has a value".to_owned());
+        return Err("no row has a value: at least one line must be above 0".to_owned());
     }
     // Fisher and Yates, from the end.
     for k in (1..lengths.len()).rev() {

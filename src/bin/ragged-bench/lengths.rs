@@ -1,6 +1,10 @@
 //! The row lengths that are measured: of a distribution, of a file, of a sweep.
 
-use anyhow::{Error, Result};
+use std::collections::HashSet;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Error, Result, ensure};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde::{Deserialize, Serialize};
@@ -36,6 +40,24 @@ pub enum Lengths {
 }
 
 impl Lengths {
+    /// The distributions, each once, and those of the files, by the files' names.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or has none; a name that another one has already: records are told apart by it.
+    pub fn asked(dists: &[Distribution], files: &[PathBuf]) -> Result<Vec<Self>> {
+        let mut names = HashSet::new();
+        let dists = dists.iter().filter(|dist| names.insert(dist.name().to_owned())).copied();
+        let mut out: Vec<Self> = dists.map(Self::Of).collect();
+        for path in files {
+            let context = || format!("--row-lengths {}", path.display());
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let text = fs::read_to_string(path).with_context(context)?;
+            ensure!(names.insert(name.to_string()), "{}: {name:?} are other row lengths already", context());
+            out.push(Self::parse(&name, &text).with_context(context)?);
+        }
+        Ok(out)
+    }
+
     /// The lengths of a file's text.
     ///
     /// # Errors

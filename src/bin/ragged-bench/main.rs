@@ -2,6 +2,7 @@
 
 mod args;
 mod ceilings;
+mod count;
 mod devices;
 mod failures;
 mod inputs;

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use ragged::{Device, DeviceOptions, HostTensor, HostValues, Tensor, Tuning};
 
+use crate::count::count;
 use crate::devices;
 use crate::failures::Failures;
 use crate::inputs::{Inputs, Rows};
@@ -47,10 +48,10 @@ pub struct Options {
     #[arg(long, value_name = "NAME", default_value = "gpu")]
     device: Vec<String>,
     /// Values of a workload [default: 67108864; 262144 on software adapters]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", value_parser = count::<{ 1 << 30 }>)]
     values: Option<u32>,
     /// Timed runs of each alternative and of its opponent, in turn, after one to warm up; the fastest counts
-    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = count::<1000>)]
     repeat: u32,
 }
 
