@@ -4,10 +4,12 @@
     benches/cpu_peers.py [--values N] [--rounds R] [--peers numpy,awkward,polars,tensorflow] [--binary PATH] >cpu.md
 
 Needs NumPy; another library that is not installed is named and left out. Builds ragged-bench first. All libraries work on
-the same rows and take turns: a round times each of them once, and the fastest of its rounds counts, since whatever else
-the machine does only adds to a time. What a library lacks, and what fails, has no figure.
+the same rows and take turns: a round runs an operation of each of them until caches and processor are used to it, as
+ragged-bench does, and takes the median of three more. The fastest of the rounds counts, since whatever else the machine
+does only adds to a time. What a library lacks, and what fails, has no figure. How ragged's own times depend on the rows is
+measured afterwards, all distributions in turn.
 """
-import argparse, importlib.metadata, json, math, os, pathlib, platform, subprocess, sys, tempfile, time
+import argparse, importlib.metadata, json, math, os, pathlib, platform, statistics, subprocess, sys, tempfile, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "rivals"))
@@ -172,20 +174,34 @@ def once(op):
     return took
 
 
-def ragged(binary, dist, values):
-    """One measurement an operation: milliseconds, and the bytes that any implementation has to move."""
+# What takes longer than this, in milliseconds, brings its own warm-up, and is not run again and again.
+LONG = 100
+
+
+def warm(op):
+    """Milliseconds, as ragged-bench takes them: after a run, and 30 ms more, the median of three."""
+    first = once(op)
+    if first > LONG:
+        return first
+    start = time.perf_counter()
+    while time.perf_counter() - start < 0.03:
+        op()
+    return statistics.median(once(op) for _ in range(3))
+
+
+def ragged(binary, dists, values, repeat):
+    """One measurement an operation and distribution: milliseconds, and the bytes that any implementation has to move."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "ragged.json"
-        options = ["--only", "workloads", "--device", "cpu", "--values", values, "--dist", dist, "--repeat", 3]
-        command = [str(a) for a in [binary, *options, "--json", path]]
+        options = ["--only", "workloads", "--device", "cpu", "--values", values, "--dist", ",".join(dists)]
+        command = [str(a) for a in [binary, *options, "--repeat", repeat, "--json", path]]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return {r["op"]: (r["ms"], r["least_bytes"]) for r in json.loads(path.read_text())}
+        return {(r["op"], r["dist"]): (r["ms"], r["least_bytes"]) for r in json.loads(path.read_text())}
 
 
 def measure(binary, dist, values, rounds, peers):
-    """The rounds of each library and operation, in milliseconds; the least bytes of each operation; and what failed."""
-    w, todo, times, least = gpu_python.Rows(gpu_python.of_distribution(dist, values), values), {}, {}, {}
-    failed = {}
+    """The rounds of each library and operation, in milliseconds; and what failed."""
+    w, todo, times, failed = gpu_python.Rows(gpu_python.of_distribution(dist, values), values), {}, {}, {}
     for peer in peers:
         for name, op in PEERS[peer](w).items():
             try:
@@ -195,12 +211,21 @@ def measure(binary, dist, values, rounds, peers):
                 print(f"{dist} {name}: {peer} failed: {type(e).__name__}: {str(e)[:80]}", file=sys.stderr)
                 failed.setdefault((peer, dist, type(e).__name__), []).append(name)
     for _ in range(rounds):
-        for name, (ms, bytes) in ragged(binary, dist, values).items():
+        for (name, _), (ms, _) in ragged(binary, [dist], values, 3).items():
             times.setdefault(("ragged", name), []).append(ms)
-            least[name] = bytes
         for key, op in todo.items():
-            times.setdefault(key, []).append(once(op))
-    return times, least, failed
+            times.setdefault(key, []).append(warm(op))
+    return times, failed
+
+
+def alone(binary, values, rounds):
+    """The rounds of each of ragged's operations and distributions, in milliseconds, and their least bytes."""
+    times, least = {}, {}
+    for _ in range(rounds):
+        for key, (ms, bytes) in ragged(binary, DISTRIBUTIONS, values, 15).items():
+            times.setdefault(key, []).append(ms)
+            least[key] = bytes
+    return times, least
 
 
 def geometric_mean(numbers):
@@ -245,22 +270,23 @@ def main():
     for peer in a.peers.split(","):
         try:
             importlib.import_module(peer)
+            if peer == "polars":
+                importlib.import_module("pyarrow")  # which its lists are made by
             peers.append(peer)
         except ImportError as e:
             print(f"{peer} is left out: {e}", file=sys.stderr)
 
-    ratios, own, skew, failed = {}, {}, {}, {}
+    ratios, failed = {}, {}
     loads = [os.getloadavg()[0]]
     for dist in DISTRIBUTIONS:
-        times, least, not_done = measure(binary, dist, a.values, a.rounds, peers)
+        times, not_done = measure(binary, dist, a.values, a.rounds, peers)
         failed.update(not_done)
         for (peer, name), ms in times.items():
-            if peer == "ragged":
-                own[name, dist] = min(ms)
-                skew.setdefault(name, {})[dist] = own[name, dist] / least[name]
-            else:
+            if peer != "ragged":
                 ratios[name, dist, peer] = min(ms) / min(times["ragged", name])
         loads.append(os.getloadavg()[0])
+    own, least = alone(binary, a.values, a.rounds)
+    loads.append(os.getloadavg()[0])
     names = list(dict.fromkeys(name for name, _ in own))
 
     print("# The CPU backend next to other libraries\n")
@@ -294,14 +320,16 @@ def main():
         for (_, dist, error), of in ((key, of) for key, of in failed.items() if key[0] == peer):
             print(f"Failed at {dist} rows with {error}: {', '.join(of)}.\n")
     print("## ragged alone\n")
-    print("Milliseconds, and the time a byte of the least that must move, the slowest distribution by the fastest.")
-    print("Each after other libraries' runs, which leave caches to themselves and memory to be fetched: what takes half a")
-    print("millisecond varies by half of that. `ragged-bench --device cpu` measures skew by itself.\n")
+    print("Milliseconds, and the skew: the time a byte of the least that must move, the slowest distribution by the fastest.")
+    print(f"{a.rounds} rounds of all operations and distributions, each the median of 15 runs: the fastest round, and in brackets the")
+    print("skew of the median one.\n")
     rows = []
     for name in names:
-        of = skew.get(name, {})
-        spread = f"{max(of.values()) / min(of.values()):.2f}" if len(of) == len(DISTRIBUTIONS) else "–"
-        rows.append([name, *(f"{own[name, d]:.2f}" for d in DISTRIBUTIONS), spread])
+        def spread(of_rounds):
+            per_byte = [of_rounds(own[name, d]) / least[name, d] for d in DISTRIBUTIONS]
+            return max(per_byte) / min(per_byte)
+        cells = [f"{min(own[name, d]):.2f}" for d in DISTRIBUTIONS]
+        rows.append([name, *cells, f"{spread(min):.2f} ({spread(statistics.median):.2f})"])
     table(["", *DISTRIBUTIONS, "skew"], rows)
 
 
