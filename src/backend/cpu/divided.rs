@@ -20,7 +20,7 @@ struct Cut {
 
 impl Cut {
     /// Those of runs that end at `ends`, of ramps from `first` on that do not wrap: their values are `f` of what the run
-    /// has in `base`, of the quotient and of the remainder. None if a divisor is 0.
+    /// has in `base`, of the quotient and of the remainder. None if a number is to be divided by 0.
     #[inline(always)]
     fn by_runs(
         ends: &[u32],
@@ -81,6 +81,7 @@ impl Cut {
 
     /// Those of one run of `n` positions, by a number that is not 0.
     fn of_one(n: u32, first: u32, by: u32, is_quotient: bool) -> Self {
+        debug_assert!(n > 0, "a run of nothing");
         let (quotient, rest) = (first / by, first % by);
         let pieces = (u64::from(rest) + u64::from(n)).div_ceil(by.into()) as u32;
         let end = |piece: u32| (u64::from(piece) * u64::from(by) - u64::from(rest)).min(n.into()) as u32;
@@ -153,7 +154,15 @@ mod tests {
             let mut a_run = |most: u32, least: u32| -> Vec<u32> {
                 ends.iter().map(|_| least.wrapping_add(numbers.below(most))).collect()
             };
-            let (first, start, by) = (a_run(100, far), a_run(500, base), a_run(by_most, u32::from(by_most > 2)));
+            let (mut first, start, mut by) =
+                (a_run(100, far), a_run(500, base), a_run(by_most, u32::from(by_most > 2)));
+            // Whole rows again and again, and rows that are longer than all positions.
+            for (first, by) in first.iter_mut().zip(&mut by) {
+                *first *= numbers.below(2);
+                if numbers.below(20) == 0 {
+                    *by = [1 << 31, (1 << 31) - 1, u32::MAX][numbers.below(3) as usize];
+                }
+            }
             let wraps = first.iter().zip(lens(&ends)).any(|(first, len)| first.checked_add(len.max(1) - 1).is_none());
             let x = Lanes::Ramps(Way::Up, ends.clone(), first.into());
             let mut lanes = |values: Vec<u32>| match numbers.below(3) {
