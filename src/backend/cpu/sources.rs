@@ -77,7 +77,7 @@ impl<S: Stored> Takes<S> for Source<'_, S> {
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
         match self {
             Self::One(value) => Same(*value).take(run, skipped, at, to, out),
-            Self::Pieces(pieces) if pieces.way == Way::Up => Upwards(pieces).take(run, skipped, at, to, out),
+            Self::Pieces(pieces) if pieces.way == Way::Up => Upwards::<_, 4>(pieces).take(run, skipped, at, to, out),
             Self::Pieces(pieces) => pieces.take_back(run, skipped, to - at, few::<S>(), out),
             Self::Elements { from, at: elements } => take_elements(from, elements, at as usize..to as usize, out),
         }
@@ -94,13 +94,13 @@ impl<S: Stored> Takes<S> for Same<S> {
     }
 }
 
-/// Pieces that are read forwards.
-struct Upwards<'l, 'a, S>(&'l Pieces<'a, S>);
+/// Pieces that are read forwards, of which so many steps are written in one go.
+struct Upwards<'l, 'a, S, const STEPS: usize>(&'l Pieces<'a, S>);
 
-impl<S: Stored> Takes<S> for Upwards<'_, '_, S> {
+impl<S: Stored, const STEPS: usize> Takes<S> for Upwards<'_, '_, S, STEPS> {
     #[inline(always)]
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>) {
-        self.0.take::<false>(run, skipped, to - at, few::<S>(), out);
+        self.0.take::<false>(run, skipped, to - at, few::<S>().min(STEPS * STEP), out);
     }
 }
 
@@ -257,10 +257,17 @@ impl<'a, S: Stored> Choice<'a, S> {
         // Joins and paddings: what a side is need not be asked at each run.
         match (front, rest) {
             (Source::Pieces(front), Source::Pieces(rest)) if [front.way, rest.way] == [Way::Up; 2] => {
-                simd::run(ChoiceLoop { ends, fronts, front: &Upwards(front), rest: &Upwards(rest), out });
+                // Pieces of a step on average are seldom longer than two.
+                if ends.last().is_some_and(|&n| n as usize <= 2 * ends.len() * STEP) {
+                    let (front, rest) = (&Upwards::<_, 2>(front), &Upwards::<_, 2>(rest));
+                    simd::run(ChoiceLoop { ends, fronts, front, rest, out });
+                } else {
+                    let (front, rest) = (&Upwards::<_, 4>(front), &Upwards::<_, 4>(rest));
+                    simd::run(ChoiceLoop { ends, fronts, front, rest, out });
+                }
             }
             (Source::Pieces(front), Source::One(rest)) if front.way == Way::Up => {
-                simd::run(ChoiceLoop { ends, fronts, front: &Upwards(front), rest: &Same(*rest), out });
+                simd::run(ChoiceLoop { ends, fronts, front: &Upwards::<_, 4>(front), rest: &Same(*rest), out });
             }
             _ => simd::run(ChoiceLoop { ends, fronts, front, rest, out }),
         }
