@@ -5,9 +5,9 @@
 
 Needs NumPy; another library that is not installed is named and left out. Builds ragged-bench first. All libraries work on
 the same rows and take turns: a round runs an operation of each of them until caches and processor are used to it, as
-ragged-bench does, and takes the median of three more. The fastest of the rounds counts, since whatever else the machine
-does only adds to a time. What a library lacks, and what fails, has no figure. How ragged's own times depend on the rows is
-measured afterwards, all distributions in turn.
+ragged-bench does, and takes the median of three more; of what takes another library more than 100 ms, the first run
+counts. The fastest of the rounds is taken, since whatever else the machine does only adds to a time. What a library lacks,
+and what fails, has no figure. How ragged's own times depend on the rows is measured afterwards, all distributions in turn.
 """
 import argparse, importlib.metadata, json, math, os, pathlib, platform, statistics, subprocess, sys, tempfile, time
 
@@ -174,12 +174,12 @@ def once(op):
     return took
 
 
-# What takes longer than this, in milliseconds, brings its own warm-up, and is not run again and again.
+# What takes longer than this, in milliseconds, gains little from a warm-up, and is not run again and again.
 LONG = 100
 
 
 def warm(op):
-    """Milliseconds, as ragged-bench takes them: after a run, and 30 ms more, the median of three."""
+    """Milliseconds, as ragged-bench takes them: after a run, and 30 ms more, the median of three. Of a long one the first."""
     first = once(op)
     if first > LONG:
         return first
