@@ -381,6 +381,8 @@ fn every_kernel_takes_hundreds_of_megabytes() {
     ];
     let strings: Vec<Vec<u8>> = (0..1_400_000u32).map(|k| vec![k as u8; 100 + k as usize % 3]).collect();
     let strings = HostTensor::dense(&[strings.len()], HostValues::Str(strings));
+    let string = vec![(0..135 << 20).map(|k| scrambled(k) as u8).collect(), b"short".to_vec()];
+    let string = HostTensor::dense(&[2], HostValues::Str(string));
     let cpu = Device::cpu();
     for (name, device) in common::gpus() {
         let (here, there) = (host.to_device(&cpu).expect("fits"), host.to_device(&device).expect("uploads"));
@@ -389,9 +391,11 @@ fn every_kernel_takes_hundreds_of_megabytes() {
             assert!(want.nested_row_splits == got.nested_row_splits, "{name}: rows of {what}");
             assert!(same_bits(&want.values, &got.values), "{name}: {what}");
         }
-        let hashes = [&cpu, &device].map(|on| strings.to_device(on).and_then(|x| x.fingerprint64()?.to_host()));
-        let [want, got] = hashes.map(|hashes| hashes.expect("computes").values);
-        assert!(want == got, "{name}: hashes");
+        for (what, strings) in [("many", &strings), ("one", &string)] {
+            let hashes = [&cpu, &device].map(|on| strings.to_device(on).and_then(|x| x.fingerprint64()?.to_host()));
+            let [want, got] = hashes.map(|hashes| hashes.expect("computes").values);
+            assert!(want == got, "{name}: hashes of {what}");
+        }
     }
 }
 
@@ -422,8 +426,8 @@ fn too_many_windows_are_an_error() {
     );
 }
 
-/// Strings whose bytes take more windows than a kernel binds are hashed by groups of windows: each by one that has all
-/// of it, wherever windows end.
+/// Strings whose bytes take more windows than a kernel binds are hashed by groups of windows, wherever windows end: each
+/// by one that has all of it, and those longer than a window in legs.
 #[test]
 fn strings_are_hashed_some_windows_at_a_time() {
     let Some(device) = smallest(8192) else { return };
@@ -441,9 +445,10 @@ fn strings_are_hashed_some_windows_at_a_time() {
     };
     assert_eq!(hashes(&device, &words).expect("by groups"), hashes(&Device::cpu(), &words).expect("on the CPU"));
     let mut words = words;
-    words[1000] = vec![7; 8193];
-    let error = hashes(&device, &words).expect_err("a string longer than a window");
-    assert!(error.to_string().contains("a string is longer than 8192 bytes"), "{error}");
+    for (word, len) in [(0, 8193), (1000, 200_000), (1001, 64 * 1024), (2999, 33_333)] {
+        words[word] = (0..len).map(|at| scrambled(word as u32 + at) as u8).collect();
+    }
+    assert_eq!(hashes(&device, &words).expect("in legs"), hashes(&Device::cpu(), &words).expect("on the CPU"));
 }
 
 /// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty

@@ -96,37 +96,65 @@ fn weak(at: u32, a: U64, b: U64) -> State {
     return State(add64(e, z), sum3(d, rotate64(e, 44u), c));
 }
 
-fn longer(len: u32) -> U64 {
-    var x = long(81u);
-    var y = add64(mul64(long(81u), k1()), long(113u));
-    var z = mul64(shift_mix(add64(mul64(y, k2()), long(113u))), k2());
-    var v = State(long(0u), long(0u));
-    var w = v;
-    x = add64(mul64(x, k2()), fetch64(0u));
-    let end = ((len - 1u) >> 6u) << 6u;
-    for (var at = 0u; at < end; at += 64u) {
-        x = mul64(rotate64(sum4(x, y, v.x, fetch64(at + 8u)), 37u), k1());
-        y = mul64(rotate64(sum3(y, v.y, fetch64(at + 48u)), 42u), k1());
-        x = x ^ w.y;
-        y = sum3(y, v.x, fetch64(at + 40u));
-        z = mul64(rotate64(add64(z, w.x), 33u), k1());
-        v = weak(at, mul64(v.y, k1()), add64(x, w.x));
-        w = weak(at + 32u, add64(z, w.y), add64(y, fetch64(at + 16u)));
-        let swap = z;
-        z = x;
-        x = swap;
+/// 56 bytes of state.
+struct Chain {
+    x: U64,
+    y: U64,
+    z: U64,
+    v: State,
+    w: State,
+}
+
+fn packed(c: Chain) -> array<U64, 7> {
+    return array<U64, 7>(c.x, c.y, c.z, c.v.x, c.v.y, c.w.x, c.w.y);
+}
+
+fn unpacked(words: array<U64, 7>) -> Chain {
+    return Chain(words[0], words[1], words[2], State(words[3], words[4]), State(words[5], words[6]));
+}
+
+/// Of strings of more than 64 bytes. The string's first word is put in by the first block.
+fn begin(len: u32) -> Chain {
+    let y = add64(mul64(long(81u), k1()), long(113u));
+    let z = mul64(shift_mix(add64(mul64(y, k2()), long(113u))), k2());
+    let none = State(long(0u), long(0u));
+    return Chain(mul64(long(81u), k2()), y, z, none, none);
+}
+
+fn block(c: Chain, at: u32) -> Chain {
+    var x = c.x;
+    if (at == 0u) {
+        x = add64(x, fetch64(0u));
     }
-    // The last 64 bytes, which overlap what came before.
+    x = mul64(rotate64(sum4(x, c.y, c.v.x, fetch64(at + 8u)), 37u), k1());
+    var y = mul64(rotate64(sum3(c.y, c.v.y, fetch64(at + 48u)), 42u), k1());
+    x = x ^ c.w.y;
+    y = sum3(y, c.v.x, fetch64(at + 40u));
+    let z = mul64(rotate64(add64(c.z, c.w.x), 33u), k1());
+    let v = weak(at, mul64(c.v.y, k1()), add64(x, c.w.x));
+    let w = weak(at + 32u, add64(z, c.w.y), add64(y, fetch64(at + 16u)));
+    // x and z change places.
+    return Chain(z, y, x, v, w);
+}
+
+fn blocks_end(len: u32) -> u32 {
+    return ((len - 1u) >> 6u) << 6u;
+}
+
+/// The last 64 bytes, which overlap what came before.
+fn end(c: Chain, len: u32) -> U64 {
     let last = len - 64u;
-    let mul = add64(k1(), long((low64(z) & 0xffu) << 1u));
+    let mul = add64(k1(), long((low64(c.z) & 0xffu) << 1u));
+    var v = c.v;
+    var w = c.w;
     w.x = add64(w.x, long((len - 1u) & 63u));
     v.x = add64(v.x, w.x);
     w.x = add64(w.x, v.x);
-    x = mul64(rotate64(sum4(x, y, v.x, fetch64(last + 8u)), 37u), mul);
-    y = mul64(rotate64(sum3(y, v.y, fetch64(last + 48u)), 42u), mul);
+    var x = mul64(rotate64(sum4(c.x, c.y, v.x, fetch64(last + 8u)), 37u), mul);
+    var y = mul64(rotate64(sum3(c.y, v.y, fetch64(last + 48u)), 42u), mul);
     x = x ^ mul64(w.y, long(9u));
     y = sum3(y, mul64(v.x, long(9u)), fetch64(last + 40u));
-    z = mul64(rotate64(add64(z, w.x), 33u), mul);
+    let z = mul64(rotate64(add64(c.z, w.x), 33u), mul);
     v = weak(last, mul64(v.y, mul), add64(x, w.x));
     w = weak(last + 32u, add64(z, w.y), add64(y, fetch64(last + 16u)));
     // x and z are swapped once more here.
@@ -144,5 +172,5 @@ fn hash(len: u32) -> U64 {
     if (len <= 64u) {
         return up_to_64(len);
     }
-    return longer(len);
+    return chained(len);
 }

@@ -5,10 +5,11 @@ use super::step::{PlanLimits, Step};
 
 /// Storage buffers that the templates of a recipe bind besides what it reads and the block of conditions: its output
 /// and scratch.
-fn own_buffers(recipe: &Recipe) -> u32 {
+fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Assert { .. } => 1,
-        Recipe::Hash { .. } => 1,
+        // The seats of long strings.
+        Recipe::Hash { longest, .. } => 1 + u32::from(*longest > limits.longest_hashed_at_once()),
         Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } => 2,
         Recipe::Product(_) | Recipe::Marks { .. } | Recipe::Compact { .. } => 1,
         // Digits, keys, and the permutation, which is the output in the last pass.
@@ -30,7 +31,7 @@ pub(super) fn fits<'a>(
 ) -> bool {
     let further = |n: &Node| limits.windows(n.bytes()) - 1;
     // One output is among the recipe's own.
-    let mut arrays = own_buffers(recipe) + status - 1;
+    let mut arrays = own_buffers(recipe, limits) + status - 1;
     let mut windows = 0;
     for n in outputs {
         arrays += 1;

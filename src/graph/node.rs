@@ -297,11 +297,12 @@ impl Node {
         name: &'static str,
         op: HashOp,
         (rows, nrows): (Rows, Extent),
-        byte: Expr,
-        asserts: &[Self],
+        (byte, nbytes): (Expr, u32),
     ) -> Self {
         let extent = nrows.clone();
-        Self::recorded(backend, name, DType::U64, extent, asserts, Recipe::Hash { op, rows, nrows, byte })
+        let longest = row_lengths::string_class(rows.longest().min(nbytes));
+        let recipe = Recipe::Hash { op, rows, nrows, byte, nbytes, longest };
+        Self::recorded(backend, name, DType::U64, extent, &[], recipe)
     }
 
     /// The marks of the positions at which `keep` holds; see [`Recipe::Marks`].

@@ -49,9 +49,9 @@ impl Plain<'_> {
     fn resolve(&mut self, step: Step) -> Step {
         let recipe = match step.recipe {
             // Its bytes are an array of their own already.
-            Recipe::Hash { op, rows, nrows, byte } => {
+            Recipe::Hash { op, rows, nrows, byte, nbytes, longest } => {
                 let (rows, nrows) = self.walked(&rows, &nrows);
-                Recipe::Hash { op, rows, nrows, byte }
+                Recipe::Hash { op, rows, nrows, byte, nbytes, longest }
             }
             Recipe::Product(p) => Recipe::Product(Box::new(self.product(*p))),
             Recipe::Map { value, whole } => {

@@ -149,6 +149,10 @@ pub(crate) enum Recipe {
         nrows: Extent,
         /// The bytes, by flat position.
         byte: Expr,
+        /// All rows together have no more bytes.
+        nbytes: u32,
+        /// The class of the longest row.
+        longest: u32,
     },
     /// The positions at which `keep` holds, as bits and ranks: see [`super::marks`].
     Marks {

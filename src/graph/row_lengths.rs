@@ -36,6 +36,12 @@ pub(crate) fn class(longest: u32) -> u32 {
     CLASSES.into_iter().find(|&class| longest <= class).unwrap_or(u32::MAX)
 }
 
+/// The class of strings of which none has more bytes: the next power of two, since a kernel hashes long ones in legs; and
+/// one for all that are shorter than any binding.
+pub(crate) fn string_class(longest: u32) -> u32 {
+    longest.max(4096).checked_next_power_of_two().unwrap_or(u32::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

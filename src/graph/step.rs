@@ -40,6 +40,18 @@ impl PlanLimits {
         1 << self.max_binding.max(1).ilog2()
     }
 
+    /// Bytes of a long string that a dispatch hashes, a multiple of 64. Hashes are chains over their bytes, so that one
+    /// invocation takes as long as it takes: the fewer bytes, the more dispatches; the more, the nearer to what a driver
+    /// ends, after some seconds or after so many turns of a loop, of which 64 bytes take up to nine.
+    pub(crate) fn hash_leg(&self) -> u32 {
+        if self.ends_loops { 256 << 10 } else { 4 << 20 }
+    }
+
+    /// The most bytes of a string that are hashed at once: all of them may have to be in one binding.
+    pub(crate) fn longest_hashed_at_once(&self) -> u32 {
+        u64::from(self.hash_leg()).min(self.window_bytes()) as u32
+    }
+
     /// As on the smallest device that there may be.
     #[cfg(test)]
     pub(crate) const fn of_core_webgpu(longs: Longs) -> Self {

@@ -47,15 +47,7 @@ fn domain(step: &Step) -> (&Expr, u64) {
         Recipe::RowScan { nvals, inner, value, .. } => (value, u64::from(nvals.capacity()) * u64::from(*inner)),
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity())),
         Recipe::RowSort { nvals, key, .. } => (key, u64::from(nvals.capacity())),
-        Recipe::Hash { byte, .. } => {
-            let mut bytes = 0;
-            for_each_expr(byte, &mut |e| {
-                if let ExprKind::Load(n, _) = e.kind() {
-                    bytes = bytes.max(n.bytes());
-                }
-            });
-            (byte, bytes)
-        }
+        Recipe::Hash { byte, nbytes, .. } => (byte, u64::from(*nbytes)),
         Recipe::Marks { keep, count } => (keep, u64::from(count.capacity())),
         Recipe::Compact { value, count, inner, .. } => (value, u64::from(count.capacity()) * u64::from(*inner)),
     }

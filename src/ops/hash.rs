@@ -3,15 +3,10 @@
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::Extent;
+use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::HashOp;
 use crate::tensor::{RaggedTensor, Tensor};
-
-/// Bytes of a string that each of the hashes gets through where a driver ends an invocation's loops after 65,535 turns
-/// in all, as Mesa's software driver does: a turn takes 8 bytes or more, but at 256 KiB one of them was cut short.
-const LONGEST_CHAIN: u32 = 128 << 10;
 
 /// The seed that TensorFlow's `to_hash_bucket` hashes with.
 const TF_SEED: u64 = 0xDE_CAFC_AFFE;
@@ -22,11 +17,12 @@ impl Tensor {
     /// The layout stays; u64. The empty string has a fingerprint too (it is not 0).
     ///
     /// # Errors
-    /// The tensor holds no strings. At the read: a string of more than 128 KiB on Mesa's software adapter; a string of
-    /// more bytes than one binding has, where those of all strings take more bindings than a kernel may have.
+    /// The tensor holds no strings.
     ///
     /// # Cost
-    /// One kernel, an invocation a string; operations that made the strings are fused into its loads. No wait.
+    /// One dispatch, an invocation a string; operations that made the strings are fused into its loads. Where a string
+    /// may be longer than 4 MiB, three more, and one for each 4 MiB that it may have: an invocation goes through no more
+    /// at a time, and on software adapters through no more than 256 KiB. No wait.
     ///
     /// # Source
     /// `farmhash::Fingerprint64`, whose values are fixed for good.
@@ -90,37 +86,12 @@ impl Tensor {
         self.bucketed("to_hash_bucket", HashOp::Murmur { seed: TF_SEED }, buckets)
     }
 
-    /// The longest string that the device can hash, and why no longer one, unless any is as good.
-    fn longest_hashed(&self, bytes: &Node, nrows: &Extent) -> Option<(u32, String)> {
-        let limits = self.backend().plan_limits();
-        let name = self.backend().name();
-        let chain = || (LONGEST_CHAIN, format!("the driver of {name} ends a kernel's long loops"));
-        let window = || {
-            let window = u32::try_from(limits.window_bytes()).unwrap_or(u32::MAX);
-            (window, format!("{name} binds no more of the bytes of all strings at once"))
-        };
-        // What a kernel binds besides: a count and a block of conditions.
-        let rows = u64::from(nrows.capacity());
-        let arrays = [bytes.bytes(), 4 * (rows + 1), 8 * rows];
-        let needed = arrays.iter().map(|&bytes| limits.windows(bytes)).fold(2, u32::saturating_add);
-        let in_parts = needed > limits.bindings;
-        limits.ends_loops.then(chain).into_iter().chain(in_parts.then(window)).min_by_key(|(most, _)| *most)
-    }
-
     #[track_caller]
     fn hash_node(&self, name: &'static str, op: HashOp) -> Result<Node> {
         let (strings, bytes) = self.strings(name)?;
-        let (rows, nrows) = (strings.rows().clone(), strings.nrows_extent().clone());
-        let longest = rows.longest().min(bytes.extent().capacity());
-        let mut asserts = Vec::new();
-        if let Some((most, why)) = self.longest_hashed(bytes, &nrows)
-            && longest > most
-        {
-            let ok = strings.length(Expr::index()).le(Expr::u32(most));
-            let what = format!("a string is longer than {most} bytes, and {why}: hash it on a CPU device");
-            asserts.push(Node::assert(self.backend(), nrows.clone(), ok, Check::new(name, what)));
-        }
-        Ok(Node::hash(self.backend(), name, op, (rows, nrows), Expr::load(bytes, Expr::index()), &asserts))
+        let rows = (strings.rows().clone(), strings.nrows_extent().clone());
+        let bytes = (Expr::load(bytes, Expr::index()), bytes.extent().capacity());
+        Ok(Node::hash(self.backend(), name, op, rows, bytes))
     }
 
     #[track_caller]

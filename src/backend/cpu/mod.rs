@@ -218,7 +218,7 @@ impl CpuBackend {
             Recipe::RowSort { rows, nrows, key, bits, .. } => {
                 row_sort::row_sort(inputs, rows, live(nrows), key, *bits, &mut out);
             }
-            Recipe::Hash { op, rows, nrows, byte } => {
+            Recipe::Hash { op, rows, nrows, byte, .. } => {
                 row_hash::row_hash(inputs, *op, rows, live(nrows), byte, &mut out);
                 out.clear_from(live(nrows));
             }

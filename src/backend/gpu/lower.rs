@@ -40,9 +40,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32) -> Result<Lowered> {
             within(step, nvals.capacity(), sort::MAX_CAPACITY, "a sort")?;
             Ok(row_sort::lower(step, first_slot, &label("row_sort")))
         }
-        Recipe::Hash { op, rows, nrows, byte } => {
-            Ok(row_hash::lower(step, first_slot, *op, (rows, nrows), byte, &label("row_hash")))
-        }
+        Recipe::Hash { .. } => Ok(row_hash::lower(step, first_slot, &label("row_hash"))),
         Recipe::Marks { keep, count } => marks::lower(step, first_slot, keep, count, &label("marks")),
         Recipe::Compact { .. } => compact::lower(step, first_slot, &label("compact")),
     }

@@ -57,7 +57,7 @@ pub(super) fn needs(step: &Step, launch: &Launch, elements: &[u64]) -> Option<Ve
         }
         Recipe::Product(p) => multiplied(step, launch, b, p),
         Recipe::Hash { rows: Rows::Splits(splits), byte, .. } if reads_apart(byte, splits) => {
-            Some(hashed(step, b, splits))
+            Some(hashed(step, launch, b, splits))
         }
         _ => None,
     };
@@ -199,12 +199,16 @@ fn multiplied(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<
     })
 }
 
-/// Of a hash: a workgroup's rows, and their bytes, which lie anywhere. A string's bytes follow each other.
-fn hashed(step: &Step, b: &Binding, splits: &Node) -> Need {
-    match b {
-        Binding::Read(n) if n == splits => Need::Tiles { bytes: u64::from(row_hash::ROWS) * 4, more: 4 },
-        Binding::Read(_) => Need::Any { axis: 0, fetched: Fetched::All },
-        Binding::Output(_) => tiles_of(row_hash::ROWS, &step.out),
+/// Of a hash: a workgroup's rows, and their bytes, which lie anywhere; or the seats of long strings, and one of the two
+/// other. A string's bytes follow each other.
+fn hashed(step: &Step, launch: &Launch, b: &Binding, splits: &Node) -> Need {
+    match (b, launch.entry) {
+        (Binding::Read(n), "main") if n == splits => Need::Tiles { bytes: u64::from(row_hash::ROWS) * 4, more: 4 },
+        (Binding::Read(n), "main" | "leg") if n != splits => Need::Any { axis: 0, fetched: Fetched::All },
+        (Binding::Read(_), _) => Need::Nothing,
+        (Binding::Output(_), "main") => tiles_of(row_hash::ROWS, &step.out),
+        (Binding::Output(_), "finish") => Need::Any { axis: 0, fetched: Fetched::Never },
+        (Binding::Output(_), _) => Need::Nothing,
         _ => Need::Whole,
     }
 }

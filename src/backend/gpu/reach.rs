@@ -71,7 +71,8 @@ pub(super) fn changed(kernel: &str, reaches: &[Reach], max_binding: u64, stores_
     if in_parts {
         writeln!(accessors, "fn rg_first_tile() -> u32 {{\n    return p.scalars[{vector}].x;\n}}").expect("text");
     }
-    if fetches {
+    // A module's entry points share its functions, whichever of them fetch.
+    if fetches || kernel.contains("rg_missed") {
         accessors.push_str("var<private> rg_missed: bool;\n");
     }
     for line in kernel.lines() {

@@ -1,50 +1,71 @@
-//! The host side of `shaders/row_hash.wgsl`.
+//! The host side of `shaders/row_hash.wgsl` and `shaders/row_hash_long.wgsl`.
 
 use std::sync::Arc;
 
-use super::codegen::Module;
+use super::codegen::{Binding, Module};
 use super::launch::{Lowered, partition};
-use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
-use crate::graph::node::Rows;
+use crate::graph::node::Recipe;
 use crate::graph::opcode::HashOp;
 use crate::graph::plan::Step;
 
 /// Rows of a workgroup.
 pub(super) const ROWS: u32 = 256;
 
+/// Bytes of a long string's seat.
+const SEAT: u64 = 72;
+
+/// The scratch buffer of the seats.
+pub(super) const SEATS: usize = 0;
+
 const ROW_HASH: &str = include_str!("../../../shaders/row_hash.wgsl");
+const ROW_HASH_LONG: &str = include_str!("../../../shaders/row_hash_long.wgsl");
 const FINGERPRINT: &str = include_str!("../../../shaders/hash/fingerprint.wgsl");
 const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
 const MURMUR: &str = include_str!("../../../shaders/hash/murmur.wgsl");
 
-/// Lowers [`Recipe::Hash`](crate::graph::node::Recipe::Hash).
-pub(super) fn lower(
-    step: &Step,
-    first_slot: u32,
-    op: HashOp,
-    (rows, nrows): (&Rows, &Extent),
-    byte: &Expr,
-    label: &Arc<str>,
-) -> Lowered {
+/// Lowers [`Recipe::Hash`].
+pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Lowered {
+    let Recipe::Hash { op, rows, nrows, byte, nbytes, longest } = &step.recipe else {
+        unreachable!("bug: a hash is lowered");
+    };
     let mut m = Module::new(step, first_slot);
     partition(&mut m, rows, nrows);
     m.value_function("load", byte);
     m.push("fn store(row: u32, v: U64) {\n    out[row] = v;\n}");
-    let words = |v: u64| [v as u32, (v >> 32) as u32];
+    let (piece, words) = piece(*op);
+    let (at_once, leg) = (step.limits.longest_hashed_at_once(), step.limits.hash_leg());
+    let seats = if *longest > at_once { nbytes / at_once + 1 } else { 0 };
+    let [a, b, c, d] = words;
     let n = nrows.capacity();
-    let (piece, head) = match op {
-        HashOp::Fingerprint => (FINGERPRINT, [n, 0, 0, 0, 0, 0, 0, 0]),
+    let head = [n, a, b, c, d, at_once, seats, 0];
+    if seats == 0 {
+        m.push("fn seat(row: u32, first: u32, len: u32) {\n}");
+        let g = m.finish(&[ROW_HASH, piece], "U64", Some("U64"), &[]);
+        return Lowered { launches: vec![g.launch(label, "main", head, n.div_ceil(ROWS), 1)], ..Lowered::default() };
+    }
+    let is_here = if step.is_oversized() { "!rg_missed" } else { "true" };
+    m.push(&format!("const LEG: u32 = {leg}u;\nfn is_here() -> bool {{\n    return {is_here};\n}}"));
+    let scratch = [("seats", "array<U64>", Binding::Scratch(SEATS))];
+    let g = m.finish(&[ROW_HASH, ROW_HASH_LONG, piece], "U64", Some("U64"), &scratch);
+    let of_seats = |entry| g.launch(label, entry, head, seats.div_ceil(256), 1);
+    let mut launches = vec![of_seats("clear"), g.launch(label, "main", head, n.div_ceil(ROWS), 1)];
+    launches.extend((0..longest.min(nbytes).div_ceil(leg)).map(|_| of_seats("leg")));
+    launches.push(of_seats("finish"));
+    Lowered { launches, scratch: vec![u64::from(seats) * SEAT], ..Lowered::default() }
+}
+
+/// The text of a hash, and its parameter words.
+fn piece(op: HashOp) -> (&'static str, [u32; 4]) {
+    let words = |v: u64| [v as u32, (v >> 32) as u32];
+    match op {
+        HashOp::Fingerprint => (FINGERPRINT, [0; 4]),
         HashOp::Sip { key } => {
             let ([a, b], [c, d]) = (words(key[0]), words(key[1]));
-            (SIP, [n, a, b, c, d, 0, 0, 0])
+            (SIP, [a, b, c, d])
         }
         HashOp::Murmur { seed } => {
             let [a, b] = words(seed);
-            (MURMUR, [n, a, b, 0, 0, 0, 0, 0])
+            (MURMUR, [a, b, 0, 0])
         }
-    };
-    let g = m.finish(&[ROW_HASH, piece], "U64", Some("U64"), &[]);
-    let launch = g.launch(label, "main", head, n.div_ceil(ROWS), 1);
-    Lowered { launches: vec![launch], ..Lowered::default() }
+    }
 }

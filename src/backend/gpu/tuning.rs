@@ -13,8 +13,8 @@ pub(super) const fn tuning_of(kind: AdapterKind) -> Tuning {
     }
 }
 
-/// Whether the driver ends the loops of an invocation after 65,535 turns, as Mesa's llvmpipe does: longer ones are cut,
-/// or refused.
+/// Whether the driver ends the loops of an invocation after 65,535 turns, as Mesa's llvmpipe does: longer ones are
+/// cut into several dispatches.
 pub(super) const fn ends_loops(kind: AdapterKind) -> bool {
     matches!(kind, AdapterKind::Software)
 }

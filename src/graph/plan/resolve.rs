@@ -132,9 +132,9 @@ impl Planner {
                 let key = each(key, domain, &mut g);
                 Recipe::RowSort { rows: rows.clone(), nrows, nvals, key, bits: *bits, longest: *longest }
             }
-            Recipe::Hash { op, rows, nrows, byte } => {
-                let nrows = count(self, nrows);
-                Recipe::Hash { op: *op, rows: rows.clone(), nrows, byte: each(byte, None, &mut g) }
+            Recipe::Hash { op, rows, nrows, byte, nbytes, longest } => {
+                let (nrows, byte) = (count(self, nrows), each(byte, None, &mut g));
+                Recipe::Hash { op: *op, rows: rows.clone(), nrows, byte, nbytes: *nbytes, longest: *longest }
             }
             Recipe::Marks { keep, count: n } => {
                 let live = count(self, n);

@@ -142,8 +142,8 @@ impl Text {
                 [nrows, nvals].into_iter().for_each(|e| self.extent(e));
                 self.expr(key);
             }
-            Recipe::Hash { op, rows, nrows, byte } => {
-                self.say(op);
+            Recipe::Hash { op, rows, nrows, byte, nbytes, longest } => {
+                self.say((op, nbytes, longest));
                 self.rows(rows);
                 self.extent(nrows);
                 self.expr(byte);

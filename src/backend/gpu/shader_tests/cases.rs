@@ -386,10 +386,13 @@ impl<'a> Cases<'a> {
                     let n = self.sizes.rows;
                     let nrows = if counted { self.counted_extent(n) } else { Extent::known(n) };
                     let name = format!("{op:?} counted {counted} {}", matches!(rows, Rows::Uniform(_)));
-                    let byte = self.values(DType::U8).unary(UnaryOp::Not);
-                    self.out.push((name, Node::hash(self.backend, "hash", op, (rows, nrows), byte, &[])));
+                    let byte = (self.values(DType::U8).unary(UnaryOp::Not), self.sizes.values);
+                    self.out.push((name, Node::hash(self.backend, "hash", op, (rows, nrows), byte)));
                 }
             }
+            let byte = (self.values(DType::U8), u32::MAX);
+            let long = Node::hash(self.backend, "hash", op, (Rows::Uniform(5 << 20), Extent::known(3)), byte);
+            self.out.push((format!("{op:?} of long strings"), long));
         }
     }
 }

@@ -423,7 +423,7 @@ fn hashes_of_every_length() {
                 ("counted", Rows::Uniform(9), counted(backend, n / 9, 77)),
             ];
             rows.map(|(name, rows, nrows)| {
-                (name.to_owned(), Node::hash(backend, "hash", op, (rows, nrows), byte.clone(), &[]))
+                (name.to_owned(), Node::hash(backend, "hash", op, (rows, nrows), (byte.clone(), n)))
             })
             .into()
         });

@@ -1,0 +1,119 @@
+// The hashes of strings that one dispatch does not get through. Goes with row_hash.wgsl.
+//
+// Idea     A dispatch must end in a time that a driver allows (Mesa's software driver ends an invocation's loops after
+//          65,535 turns), and may not have all of a string at hand (arrays larger than a binding are bound in part). So
+//          a long string is hashed in legs: each goes on where the one before stopped, for so many blocks, or up to one
+//          that is not there. What it needs to go on lies in the string's seat, number start / head[1].y: each of these
+//          strings is longer than that, so that no two have the same.
+//            clear   no seat is taken
+//            main    of row_hash.wgsl: a long string takes its seat
+//            leg     as often as the longest string may need; where arrays are bound in part, for each part in order
+//            finish  hashes go from the seats to their rows
+// Traffic  Besides the strings' bytes, 72 bytes a seat and leg, both ways: a seat is 256 KiB of bytes or more.
+// Limits   As row_hash.wgsl.
+//
+// Uses       row_hash.wgsl and all that it uses, and of its piece
+//              fn packed(c: Chain) -> array<U64, 7>, fn unpacked(words: array<U64, 7>) -> Chain
+//            seats, a scratch buffer of SEAT words of 64 bits a seat
+// Generated  fn is_here() -> bool  whether all bytes were there that this invocation has read
+//            const LEG: u32        bytes that a leg goes through: a multiple of 64
+// Head       head[1].y  as in row_hash.wgsl; head[1].z  how many seats
+// Grid       seats / 256 workgroups, rounded up, folded
+
+/// Words of a seat: the row plus 1, or 0 if the seat is free, and the row's length; its start, and how many bytes of it
+/// are done; the chain so far.
+const SEAT: u32 = 9u;
+
+/// How many bytes are done where the chain's first word is the hash.
+const DONE: u32 = 0xffffffffu;
+
+fn seat(row: u32, first: u32, len: u32) {
+    let at = first / p.head[1].y * SEAT;
+    seats[at] = join64(row + 1u, len);
+    seats[at + 1u] = join64(first, 0u);
+    let words = packed(begin(len));
+    for (var k = 0u; k < 7u; k++) {
+        seats[at + 2u + k] = words[k];
+    }
+}
+
+fn high64(v: U64) -> u32 {
+    return low64(shr64(v, 32u));
+}
+
+@compute @workgroup_size(256)
+fn clear(
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let own = (wid.x + wid.y * grid.x) * 256u + t;
+    if (own < p.head[1].z) {
+        seats[own * SEAT] = join64(0u, 0u);
+    }
+}
+
+@compute @workgroup_size(256)
+fn leg(
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let own = (wid.x + wid.y * grid.x) * 256u + t;
+    if (own >= p.head[1].z) {
+        return;
+    }
+    let base = own * SEAT;
+    let row_len = seats[base];
+    let start_at = seats[base + 1u];
+    if (low64(row_len) == 0u || high64(start_at) == DONE) {
+        return;
+    }
+    let len = high64(row_len);
+    own_row = low64(row_len) - 1u;
+    start = low64(start_at);
+    var at = high64(start_at);
+    var words: array<U64, 7>;
+    for (var k = 0u; k < 7u; k++) {
+        words[k] = seats[base + 2u + k];
+    }
+    var c = unpacked(words);
+    let last = blocks_end(len);
+    let stop = at + min(last - at, LEG);
+    while (at < stop) {
+        let next = block(c, at);
+        if (!is_here()) {
+            break;
+        }
+        c = next;
+        at += 64u;
+    }
+    words = packed(c);
+    if (at == last) {
+        let whole = end(c, len);
+        if (is_here()) {
+            words[0] = whole;
+            at = DONE;
+        }
+    }
+    seats[base + 1u] = join64(start, at);
+    for (var k = 0u; k < 7u; k++) {
+        seats[base + 2u + k] = words[k];
+    }
+}
+
+@compute @workgroup_size(256)
+fn finish(
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let own = (wid.x + wid.y * grid.x) * 256u + t;
+    if (own >= p.head[1].z) {
+        return;
+    }
+    let row = low64(seats[own * SEAT]);
+    if (row > 0u) {
+        store(row - 1u, seats[own * SEAT + 2u]);
+    }
+}
