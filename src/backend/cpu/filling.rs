@@ -11,6 +11,9 @@ pub(crate) const fn few<T>() -> usize {
     if size_of::<T>() <= 4 { 4 * STEP } else { 2 * STEP }
 }
 
+/// The same of a run of one value, which need not be loaded.
+const FEW_ALIKE: usize = 4 * STEP;
+
 /// Memory that is being filled. A run is written in whole steps, past its end where there is room; the run that follows
 /// writes there again.
 pub(crate) struct Filling<B> {
@@ -22,7 +25,7 @@ impl<T: Copy + Default> Filling<Vec<T>> {
     /// A vector of `n` elements, of which none is there yet.
     pub(crate) fn new(n: usize) -> Self {
         // Room behind it for a short run to be written like the others.
-        Self { out: vec![T::default(); n + few::<T>()], len: 0 }
+        Self { out: vec![T::default(); n + FEW_ALIKE], len: 0 }
     }
 
     /// The vector.
@@ -50,8 +53,8 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
     pub(crate) fn repeat(&mut self, value: T, len: usize) {
         let start = self.len;
         self.len += len;
-        if len <= few::<T>()
-            && let Some(room) = self.out.get_mut(start..start + few::<T>())
+        if len <= FEW_ALIKE
+            && let Some(room) = self.out.get_mut(start..start + FEW_ALIKE)
         {
             return room.fill(value);
         }
