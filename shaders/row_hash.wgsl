@@ -61,7 +61,8 @@ fn main(
     }
     start = splits_at(row);
     own_row = row;
-    let len = splits_at(row + 1u) - start;
+    // Where arrays are bound in part, a workgroup too many may find where its row starts, and no end: then it has none.
+    let len = max(splits_at(row + 1u), start) - start;
     if (len > p.head[1].y) {
         seat(row, start, len);
         return;

@@ -9,7 +9,8 @@
 //            main    of row_hash.wgsl: a long string takes its seat
 //            leg     as often as the longest string may need; where arrays are bound in part, for each part in order
 //            finish  hashes go from the seats to their rows
-// Traffic  Besides the strings' bytes, 72 bytes a seat and leg, both ways: a seat is 256 KiB of bytes or more.
+// Traffic  Besides the strings' bytes, 8 bytes a seat and leg, and 72 both ways if it is taken. A seat stands for
+//          head[1].y bytes: 256 KiB or more, unless a binding is less.
 // Limits   As row_hash.wgsl.
 //
 // Uses       row_hash.wgsl and all that it uses, and of its piece

@@ -90,7 +90,7 @@ fn long_strings_are_hashed_in_legs() {
     let text = |len: usize| -> String { (0..len).map(|k| char::from(b'a' + (k * k % 23) as u8)).collect() };
     let long = [LEG - 1, LEG, LEG + 1, 3 * LEG + 64, (4 << 20) + 63, (8 << 20) + 17].map(text);
     let [a, b, c, d, e, f] = long.each_ref().map(String::as_str);
-    for words in [vec!["short", a, b, "", c, d, "x", e, f, "end"], vec![c], vec![f, d]] {
+    for words in [vec!["short", a, b, "", c, d, "x", e, f, "end"], vec![b], vec![c], vec![f, d]] {
         for hash in hashes {
             let of = |device: &Device| hash(&tensor(device, &words)).and_then(|h| h.to_host()).expect("hashed");
             let want = of(&Device::cpu());
@@ -98,6 +98,22 @@ fn long_strings_are_hashed_in_legs() {
                 assert_eq!(of(&device), want, "{name}");
             }
         }
+    }
+}
+
+/// Short strings are hashed by one dispatch, whoever made them; a leg more for each 256 KiB at most.
+#[test]
+fn only_long_strings_take_more_than_a_dispatch() {
+    for (name, device) in common::gpus() {
+        let dispatches = |words: &[&str]| {
+            let hashes = tensor(&device, words).fingerprint64().expect("recorded");
+            hashes.explain().expect("explains").dispatches()
+        };
+        assert_eq!(dispatches(&["", "a", "some words"]), 1, "{name}");
+        assert_eq!(dispatches(&["x".repeat(256 << 10).as_str(), "short"]), 1, "{name}");
+        // Seats are cleared, taken and left, and there are four legs; or one dispatch where a leg is longer.
+        let long = "x".repeat((1 << 20) - 7);
+        assert!([1, 3 + 4].contains(&dispatches(&[&long])), "{name}");
     }
 }
 

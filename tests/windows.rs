@@ -449,6 +449,13 @@ fn strings_are_hashed_some_windows_at_a_time() {
         words[word] = (0..len).map(|at| scrambled(word as u32 + at) as u8).collect();
     }
     assert_eq!(hashes(&device, &words).expect("in legs"), hashes(&Device::cpu(), &words).expect("on the CPU"));
+    // A group of windows has more bytes than a leg here, and the seats take several windows.
+    let Some(device) = smallest(64 << 10) else { return };
+    let leg = 256 << 10;
+    let lens = [40, 3 * leg + 5, 0, leg, 900_001, 64 << 10, (64 << 10) + 1, 2 * leg - 1, 2 * leg, 77];
+    let words: Vec<Vec<u8>> =
+        lens.iter().map(|&len: &u32| (0..len).map(|at| scrambled(len * 31 + at) as u8).collect()).collect();
+    assert_eq!(hashes(&device, &words).expect("in legs"), hashes(&Device::cpu(), &words).expect("on the CPU"));
 }
 
 /// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty

@@ -50,7 +50,8 @@ fn blocks_end(len: u32) -> u32 {
 fn end(c: Chain, len: u32) -> U64 {
     var h = c.h;
     var at = blocks_end(len);
-    for (; at + 8u <= len; at += 8u) {
+    let words_end = (len >> 3u) << 3u;
+    for (; at < words_end; at += 8u) {
         h = with_word(h, at);
     }
     if (at < len) {

@@ -68,7 +68,8 @@ fn blocks_end(len: u32) -> u32 {
 fn end(c: Chain, len: u32) -> U64 {
     var v = c;
     var at = blocks_end(len);
-    for (; at + 8u <= len; at += 8u) {
+    let words_end = (len >> 3u) << 3u;
+    for (; at < words_end; at += 8u) {
         v = with_word(v, fetch64(at));
     }
     // The last word has the length in its highest byte.

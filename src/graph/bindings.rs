@@ -1,15 +1,18 @@
 //! How many storage buffers a kernel binds, before there is one.
 
 use super::node::{Node, Recipe};
-use super::step::{PlanLimits, Step};
+use super::step::{HASH_SEAT, PlanLimits, Step};
 
 /// Storage buffers that the templates of a recipe bind besides what it reads and the block of conditions: its output
 /// and scratch.
 fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Assert { .. } => 1,
-        // The seats of long strings.
-        Recipe::Hash { longest, .. } => 1 + u32::from(*longest > limits.longest_hashed_at_once()),
+        // The seats of long strings, in as many bindings as they take.
+        Recipe::Hash { nbytes, longest, .. } => match limits.hash_seats(*nbytes, *longest) {
+            0 => 1,
+            seats => 1 + limits.windows(u64::from(seats) * HASH_SEAT),
+        },
         Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } => 2,
         Recipe::Product(_) | Recipe::Marks { .. } | Recipe::Compact { .. } => 1,
         // Digits, keys, and the permutation, which is the output in the last pass.

@@ -36,10 +36,10 @@ pub(crate) fn class(longest: u32) -> u32 {
     CLASSES.into_iter().find(|&class| longest <= class).unwrap_or(u32::MAX)
 }
 
-/// The class of strings of which none has more bytes: the next power of two, since a kernel hashes long ones in legs; and
-/// one for all that are shorter than any binding.
+/// The class of strings of which none has more bytes: the next power of two, since kernels hash long ones in legs; and
+/// one for all that every adapter hashes at once.
 pub(crate) fn string_class(longest: u32) -> u32 {
-    longest.max(4096).checked_next_power_of_two().unwrap_or(u32::MAX)
+    longest.max(256 << 10).checked_next_power_of_two().unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -53,6 +53,10 @@ mod tests {
         {
             assert_eq!(class(longest), of, "{longest}");
             assert_eq!(class(of), of);
+        }
+        for (longest, of) in [(0, 1 << 18), (1 << 18, 1 << 18), ((1 << 18) + 1, 1 << 19), ((1 << 31) + 1, u32::MAX)] {
+            assert_eq!(string_class(longest), of, "{longest}");
+            assert_eq!(string_class(of), of);
         }
     }
 }

@@ -10,6 +10,9 @@ use super::unfused::Kept;
 use super::walk::{arrays, for_each_expr};
 use crate::tuning::Tuning;
 
+/// Bytes of the seat of a long string that is hashed: see `shaders/row_hash_long.wgsl`.
+pub(crate) const HASH_SEAT: u64 = 72;
+
 /// What a kernel of the backend may use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlanLimits {
@@ -50,6 +53,13 @@ impl PlanLimits {
     /// The most bytes of a string that are hashed at once: all of them may have to be in one binding.
     pub(crate) fn longest_hashed_at_once(&self) -> u32 {
         u64::from(self.hash_leg()).min(self.window_bytes()) as u32
+    }
+
+    /// How many seats strings have that are not hashed at once, of strings of so many bytes in all, none of which is
+    /// longer than that.
+    pub(crate) fn hash_seats(&self, nbytes: u32, longest: u32) -> u32 {
+        let at_once = self.longest_hashed_at_once();
+        if longest > at_once { nbytes / at_once + 1 } else { 0 }
     }
 
     /// As on the smallest device that there may be.

@@ -20,9 +20,11 @@ impl Tensor {
     /// The tensor holds no strings.
     ///
     /// # Cost
-    /// One dispatch, an invocation a string; operations that made the strings are fused into its loads. Where a string
-    /// may be longer than 4 MiB, three more, and one for each 4 MiB that it may have: an invocation goes through no more
-    /// at a time, and on software adapters through no more than 256 KiB. No wait.
+    /// One dispatch, an invocation a string; cheap operations that made the strings are fused into its loads. No wait.
+    ///
+    /// An invocation goes through no more than 4 MiB at a time (256 KiB on software adapters). Where a string may be longer
+    /// there are two more dispatches, and one for each such leg of the longest. Of strings that are made on the device, any
+    /// may be as long as all together.
     ///
     /// # Source
     /// `farmhash::Fingerprint64`, whose values are fixed for good.

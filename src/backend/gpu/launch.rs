@@ -15,7 +15,7 @@ pub(super) const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.
 pub(super) const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
 
 /// One kernel to start.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Launch {
     /// The primitive and the operations in it.
     pub(crate) label: Arc<str>,

@@ -209,6 +209,7 @@ fn hashed(step: &Step, launch: &Launch, b: &Binding, splits: &Node) -> Need {
         (Binding::Output(_), "main") => tiles_of(row_hash::ROWS, &step.out),
         (Binding::Output(_), "finish") => Need::Any { axis: 0, fetched: Fetched::Never },
         (Binding::Output(_), _) => Need::Nothing,
+        (Binding::Scratch(_), _) => Need::Start(u64::MAX),
         _ => Need::Whole,
     }
 }

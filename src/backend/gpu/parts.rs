@@ -12,7 +12,7 @@
 //!   is what would be made of something that was not there. Every element is stored by the dispatch that has what it
 //!   takes. Searches for a row go by groups in order: a later group that has a row further on overwrites what an
 //!   earlier one found. A product adds what each group has, in the order of its terms. A string is hashed by a group
-//!   that has all of it: these groups have a window in common. One longer than a window is hashed in legs, each as far
+//!   that has all of it: these groups have a window in common. One longer than a window or a leg is hashed in legs, each as far
 //!   as its group has it.
 //!
 //! All other arrays are bound whole, or all their windows side by side. Dispatches that do nothing cost their start:

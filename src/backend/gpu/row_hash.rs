@@ -6,13 +6,10 @@ use super::codegen::{Binding, Module};
 use super::launch::{Lowered, partition};
 use crate::graph::node::Recipe;
 use crate::graph::opcode::HashOp;
-use crate::graph::plan::Step;
+use crate::graph::plan::{HASH_SEAT, Step};
 
 /// Rows of a workgroup.
 pub(super) const ROWS: u32 = 256;
-
-/// Bytes of a long string's seat.
-const SEAT: u64 = 72;
 
 /// The scratch buffer of the seats.
 pub(super) const SEATS: usize = 0;
@@ -34,7 +31,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Lowered {
     m.push("fn store(row: u32, v: U64) {\n    out[row] = v;\n}");
     let (piece, words) = piece(*op);
     let (at_once, leg) = (step.limits.longest_hashed_at_once(), step.limits.hash_leg());
-    let seats = if *longest > at_once { nbytes / at_once + 1 } else { 0 };
+    let seats = step.limits.hash_seats(*nbytes, *longest);
     let [a, b, c, d] = words;
     let n = nrows.capacity();
     let head = [n, a, b, c, d, at_once, seats, 0];
@@ -49,9 +46,10 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Lowered {
     let g = m.finish(&[ROW_HASH, ROW_HASH_LONG, piece], "U64", Some("U64"), &scratch);
     let of_seats = |entry| g.launch(label, entry, head, seats.div_ceil(256), 1);
     let mut launches = vec![of_seats("clear"), g.launch(label, "main", head, n.div_ceil(ROWS), 1)];
-    launches.extend((0..longest.min(nbytes).div_ceil(leg)).map(|_| of_seats("leg")));
+    let legs = longest.min(nbytes).div_ceil(leg);
+    launches.extend(std::iter::repeat_n(of_seats("leg"), legs as usize));
     launches.push(of_seats("finish"));
-    Lowered { launches, scratch: vec![u64::from(seats) * SEAT], ..Lowered::default() }
+    Lowered { launches, scratch: vec![u64::from(seats) * HASH_SEAT], ..Lowered::default() }
 }
 
 /// The text of a hash, and its parameter words.

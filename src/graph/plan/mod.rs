@@ -12,7 +12,7 @@ use super::finish;
 use super::fuse_rows;
 use super::node::{Node, Recipe};
 use super::plain;
-pub(crate) use super::step::{Longs, Plan, PlanLimits, Step};
+pub(crate) use super::step::{HASH_SEAT, Longs, Plan, PlanLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
 
