@@ -102,9 +102,19 @@ impl RowPartition {
         Self { rows: Rows::Splits(splits), nrows, nvals, host: None, lengths: None }
     }
 
-    /// The same partition with what the host knows about its number of values.
+    /// Entry `i` (the current position) of splits that end at the number of values, of entries that may not: the last
+    /// row takes the values that are left.
+    ///
+    /// Kernels that compute a value of each row write the values of rows alone. Values beyond the last row would be
+    /// what the buffer held before, as another tensor left it.
+    pub(crate) fn ending_at(entry: Expr, nrows: &Extent, nvals: &Extent) -> Expr {
+        let is_start = Expr::index().lt(nrows.expr().max(Expr::u32(1)));
+        is_start.select(entry.min(nvals.expr()), nvals.expr())
+    }
+
+    /// The same partition with what the host knows about its number of values; without rows there are none.
     pub(crate) fn with_nvals(mut self, nvals: Extent) -> Self {
-        self.nvals = nvals;
+        self.nvals = if self.nrows.capacity() == 0 { Extent::known(0) } else { nvals };
         self
     }
 

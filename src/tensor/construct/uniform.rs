@@ -30,11 +30,11 @@ impl Tensor {
         values.divided_evenly(m, uniform_row_length, nrows)
     }
 
-    /// [`Tensor::from_uniform_row_length`] without the conditions that only the device can see, for a caller who knows
-    /// that they hold. Should they not, the values of the result are unspecified.
+    /// [`Tensor::from_uniform_row_length`], under the name that the unchecked factories have. The condition that only
+    /// the device can see compares two numbers and is checked here too.
     ///
     /// # Errors
-    /// As [`Tensor::from_uniform_row_length`], where the host sees it.
+    /// As [`Tensor::from_uniform_row_length`].
     #[track_caller]
     pub fn from_uniform_row_length_unchecked(values: &Self, len: i64, nrows: Option<i64>) -> Result<Self> {
         let m = Making::new(values.backend(), "from_uniform_row_length", Trust::Vouched);

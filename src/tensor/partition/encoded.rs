@@ -56,7 +56,7 @@ pub(crate) fn encoded(
 }
 
 /// The same for integers on the device. The partition is valid whatever they are: rows that would run backwards are
-/// empty, and none runs past the values.
+/// empty, none runs past the values, and the last row takes the values that are left, as on the host.
 fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Extent>) -> Result<RowPartition> {
     let (name, most) = (encoding.name(), nvals.map_or(u32::MAX - 1, Extent::capacity));
     let ints = DeviceInts::new(m, name, t, most)?;
@@ -124,8 +124,15 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
             asserts.push(all(&ints.count, ints.in_range(Expr::index()), "must be below 2^32 - 1"));
         }
     }
-    let splits = Expr::load(&sums, Expr::index()).min(values);
-    let splits = Node::map(m.backend, m.op, nrows.plus(m.op, &Extent::known(1))?, splits, &asserts);
+    let entry = Expr::load(&sums, Expr::index());
+    let splits = match nvals {
+        Some(n) => {
+            asserts.extend(m.rows_for(n, &nrows)?);
+            RowPartition::ending_at(entry, &nrows, n)
+        }
+        None => entry.min(values),
+    };
+    let splits = Node::splits(m.backend, m.op, &nrows, &splits, &asserts)?;
     let nvals = match nvals {
         Some(n) => n.clone(),
         // Nothing bounds the number of values: one wait for it.

@@ -54,6 +54,26 @@ impl<'a> Making<'a> {
         Node::assert(self.backend, count, ok, Arc::new(check))
     }
 
+    /// The condition that there are rows where there are values, which an unchecked partition needs too: without a row
+    /// no kernel would write these values. None where the host knows that it holds, and for a checked partition, whose
+    /// conditions include it.
+    ///
+    /// # Errors
+    /// The host knows that it does not hold.
+    pub(crate) fn rows_for(self, nvals: &Extent, nrows: &Extent) -> Result<Option<Node>> {
+        let is_known = nrows.as_known().is_some();
+        let holds = nvals.capacity() == 0 || (is_known && nrows.capacity() > 0);
+        if holds || self.trust == Trust::Check {
+            return Ok(None);
+        }
+        if is_known && nvals.as_known().is_some() {
+            let what = format!("there are {} values, but no rows", nvals.capacity());
+            return Err(Error::partition(self.op, what));
+        }
+        let ok = nvals.expr().eq(Expr::u32(0)).or(Expr::u32(0).lt(nrows.expr()));
+        Ok(Some(self.condition(Extent::known(1), ok, "there are values, but no rows".into())))
+    }
+
     /// The condition that a partition has as many values as there are: none where the host can tell.
     pub(crate) fn same_count(self, nvals: &Extent, there: &Extent) -> Result<Vec<Node>> {
         match nvals.agrees(there) {

@@ -42,14 +42,15 @@ pub(crate) fn from_rowids(
 
 /// The partition, on the condition that it ends at a number of values that only the device knows.
 fn ending_at(m: Making<'_>, p: RowPartition, nvals: &Extent, what: &str) -> Result<RowPartition> {
-    let count = p.nrows_extent().plus(m.op, &Extent::known(1))?;
-    let asserts = match m.trust {
+    let mut asserts = match m.trust {
         Trust::Check => {
             vec![m.condition(Extent::known(1), nvals.expr().eq(p.nvals_extent().expr()), what.into())]
         }
         Trust::Vouched => Vec::new(),
     };
-    let splits = Node::map(m.backend, m.op, count, p.start(Expr::index()).min(nvals.expr()), &asserts);
+    asserts.extend(m.rows_for(nvals, p.nrows_extent())?);
+    let splits = RowPartition::ending_at(p.start(Expr::index()), p.nrows_extent(), nvals);
+    let splits = Node::splits(m.backend, m.op, p.nrows_extent(), &splits, &asserts)?;
     Ok(RowPartition::from_splits_node(splits, p.nrows_extent().clone(), nvals.capacity()).with_nvals(nvals.clone()))
 }
 
@@ -118,7 +119,8 @@ fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option
     let (a, b) = (Expr::load(&below, Expr::index()), Expr::load(&below, Expr::index().add(Expr::u32(1))));
     let lengths = a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
     let sums = Node::scan(m.backend, m.op, nrows.clone(), lengths)?;
-    let splits = Expr::load(&sums, Expr::index()).min(nvals.expr());
-    let splits = Node::map(m.backend, m.op, count, splits, &asserts);
+    asserts.extend(m.rows_for(&nvals, &nrows)?);
+    let splits = RowPartition::ending_at(Expr::load(&sums, Expr::index()), &nrows, &nvals);
+    let splits = Node::splits(m.backend, m.op, &nrows, &splits, &asserts)?;
     Ok(RowPartition::from_splits_node(splits, nrows, nvals.capacity()).with_nvals(nvals))
 }
