@@ -132,6 +132,10 @@ impl Device {
     /// submitted before it, and before everything that it submits after it. Destroying the wgpu device loses it for
     /// all.
     ///
+    /// An error of the program's own calls is no error of any call of this crate. On a device that this crate opened it
+    /// is printed to standard error, unless the program sets a handler with
+    /// [`wgpu::Device::on_uncaptured_error`], which it may at any time.
+    ///
     /// [`Tensor::from_wgpu_buffer`]: crate::Tensor::from_wgpu_buffer
     ///
     /// ```

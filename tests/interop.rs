@@ -225,6 +225,38 @@ fn a_programs_callbacks_stay_its_own_and_a_loss_is_found_out() {
     assert_eq!((errors.load(Ordering::Relaxed), losses.load(Ordering::Relaxed)), (1, 1));
 }
 
+/// Usages that do not go together.
+fn a_mistake(device: &wgpu::Device) {
+    drop(buffer(device, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::STORAGE, 16));
+}
+
+#[test]
+fn an_error_of_the_programs_calls_is_none_of_ours() {
+    let _turn = turn();
+    if common::gpus().is_empty() {
+        return;
+    }
+    let device = Device::gpu_with(&DeviceOptions::default()).expect("opens");
+    let (gpu, _) = device.as_wgpu().expect("a GPU");
+    let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![3.0]], &device).expect("rows");
+    let sums = x.reduce_sum(1, false).expect("recorded");
+    a_mistake(gpu);
+    assert_eq!(sums.to_vec().expect("the sums"), [3.0, 3.0]);
+    a_mistake(gpu);
+    x.add(1.0f32).and_then(|x| x.eval()).expect("computed");
+    a_mistake(gpu);
+    device.wait().expect("ended");
+    // The program hears of it where it wants to.
+    let heard = Arc::new(AtomicU32::new(0));
+    let counts = Arc::clone(&heard);
+    gpu.on_uncaptured_error(Arc::new(move |_| {
+        counts.fetch_add(1, Ordering::Relaxed);
+    }));
+    a_mistake(gpu);
+    assert_eq!(x.multiply(2.0f32).and_then(|x| x.to_vec()).expect("the products"), [2.0, 4.0, 6.0]);
+    assert_eq!(heard.load(Ordering::Relaxed), 1);
+}
+
 #[test]
 fn a_future_hears_of_a_loss_that_nobody_told() {
     let _turn = turn();

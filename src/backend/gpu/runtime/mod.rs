@@ -4,7 +4,7 @@
 //! [`Command`]s; it owns the wgpu device and everything that is worth keeping between submissions:
 //!
 //! ```text
-//!   Runtime ── Link ········ device, queue, health (loss, stray errors), counters; shared by all below
+//!   Runtime ── Link ········ device, queue, health (loss), counters; shared by all below
 //!     │  ├──── Pool ········ buffers by size class, for storage and for read-back
 //!     │  ├──── Pipelines ··· modules and pipelines by text, layouts by access list
 //!     │  └──── Submitter ··· behind one mutex: parameter buffer, bind groups
@@ -18,8 +18,8 @@
 //!
 //! # Faults
 //! Nothing here panics. A lost device poisons the runtime: from then on every call is
-//! [`Error::DeviceLost`](crate::Error::DeviceLost). Errors that wgpu reports outside of any error scope are kept and
-//! come back from the next submission or read.
+//! [`Error::DeviceLost`](crate::Error::DeviceLost). All calls of wgpu are made in error scopes; an error outside of them
+//! is of the program's own calls on this device and goes to the device's handler, never to a call of ours.
 #![allow(dead_code)]
 
 mod adapters;

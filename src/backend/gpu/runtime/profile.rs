@@ -27,7 +27,7 @@ impl Runtime {
             self.wait()?;
             return Ok(None);
         }
-        self.health().check()?;
+        self.health().alive()?;
         let plan = self.plan(commands)?;
         if plan.kernels == 0 {
             // No scope, and so nothing that the profiler could resolve.
@@ -64,7 +64,7 @@ impl Runtime {
             if let Some(scopes) = profiler.process_finished_frame(period) {
                 return Ok(Some(scopes));
             }
-            self.health().check()?;
+            self.health().alive()?;
             std::thread::sleep(Duration::from_millis(1));
             self.link().poll_once();
         }

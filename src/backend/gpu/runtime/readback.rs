@@ -181,7 +181,7 @@ impl Pending {
         let progress = Arc::new(Progress::default());
         lock(&progress.state).left = stages.len();
         let (in_flight, link) = (Arc::clone(&runtime.in_flight), Arc::clone(runtime.link()));
-        // What is wrong is told to the callback, and else to the user's handler of stray errors.
+        // What is wrong is told to the callback; without a scope it would go to the handler of the program's errors.
         let _ = link.scoped(|| {
             for stage in &stages {
                 let mut report = Report { progress: Arc::clone(&progress), ok: false };
@@ -215,12 +215,12 @@ impl Pending {
             // A loss is told to the callback of the device, which may be due only now; a device of the user's tells
             // nobody.
             self.link.poll_once();
-            self.link.health.check()?;
+            self.link.health.alive()?;
             self.link.probe();
-            self.link.health.check()?;
+            self.link.health.alive()?;
             return Err(bug("a read", "the buffer could not be mapped"));
         }
-        self.link.health.check()?;
+        self.link.health.alive()?;
         let _span = span!("read", bytes = self.stages.iter().map(|stage| stage.bytes).sum::<u64>());
         let mut results = vec![Vec::new(); self.requests];
         for stage in self.stages {
@@ -308,7 +308,7 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::submit_and_read`]. Nothing is submitted then.
     pub(crate) fn start_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Pending> {
-        self.health().check()?;
+        self.health().alive()?;
         let plan = self.plan(commands)?;
         let stages = self.stage_reads(reads)?;
         let submitted = if plan.steps.is_empty() && stages.is_empty() {

@@ -106,10 +106,10 @@ impl Runtime {
     ///
     /// # Errors
     /// [`Error::Limit`] if a grid or parameters pass the device's limits; [`Error::Gpu`] for a command that breaks a
-    /// rule (a fault of the layers above) or an error reported since the last call; [`Error::DeviceLost`]. After an
+    /// rule (a fault of the layers above); [`Error::DeviceLost`]. After an
     /// error none of the commands runs.
     pub(crate) fn submit(&self, commands: &[Command]) -> Result<()> {
-        self.health().check()?;
+        self.health().alive()?;
         let plan = self.plan(commands)?;
         if !plan.steps.is_empty() {
             self.run(&plan, |_| (), |_| ())?;
@@ -120,12 +120,12 @@ impl Runtime {
     /// Blocks until everything that was submitted has finished; counted as a wait unless nothing is under way.
     ///
     /// # Errors
-    /// A fault of an earlier submission; [`Error::DeviceLost`].
+    /// [`Error::DeviceLost`].
     pub(crate) fn wait(&self) -> Result<()> {
         if let Some(last) = self.in_flight.last() {
             self.await_submitted(&last)?;
         }
-        self.health().check()
+        self.health().alive()
     }
 
     /// Blocks until a submission has finished; counted as a wait.

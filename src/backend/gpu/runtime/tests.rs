@@ -438,7 +438,7 @@ fn a_loss_is_found_by_the_next_read() {
 }
 
 #[test]
-fn stray_errors_come_back_once() {
+fn errors_of_the_programs_own_calls_fail_none_of_ours() {
     let runtime = open();
     let wrong = wgpu::BufferDescriptor {
         label: None,
@@ -449,8 +449,7 @@ fn stray_errors_come_back_once() {
     let _dead = runtime.device().create_buffer(&wrong);
     let buffer = runtime.buffer(16).expect("allocates");
     let commands = [Command::Fill { buffer, word: 0 }];
-    assert!(matches!(runtime.submit(&commands), Err(Error::Gpu { .. })));
-    runtime.submit(&commands).expect("was reported");
+    runtime.submit(&commands).expect("not ours");
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl Runtime {
             self.submit(commands)?;
             return Ok(None);
         }
-        self.health().check()?;
+        self.health().alive()?;
         let plan = self.plan(commands)?;
         let (device, link) = (self.device(), self.link());
         let made = link.scoped(|| {

@@ -29,7 +29,7 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::buffer`].
     pub(crate) fn upload(&self, data: &[u8]) -> Result<Buffer> {
-        self.health().check()?;
+        self.health().alive()?;
         let _span = span!("upload", bytes = data.len());
         let buffer = self.buffer(data.len() as u64)?;
         let mut offset = 0;
