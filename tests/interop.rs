@@ -258,6 +258,41 @@ fn an_error_of_the_programs_calls_is_none_of_ours() {
 }
 
 #[test]
+fn callbacks_of_the_queue_may_compute() {
+    let _turn = turn();
+    for (label, mine) in programs_and_ours() {
+        let (done, is_done) = std::sync::mpsc::channel();
+        let name = label.clone();
+        // In a thread of its own: what goes wrong is a deadlock.
+        std::thread::spawn(move || {
+            let x = RaggedTensor::<i32>::from_nested([vec![1, 2], vec![], vec![3]], &mine).expect("rows");
+            let (_, queue) = mine.as_wgpu().expect("a GPU");
+            let ran = Arc::new(AtomicU32::new(0));
+            for round in 0..20 {
+                x.add(round).and_then(|x| x.eval()).expect("computed");
+                mine.wait().expect("ended");
+                let (y, ran) = (x.multiply(round + 2).expect("recorded"), Arc::clone(&ran));
+                // Runs in whatever polls or submits next.
+                queue.on_submitted_work_done(move || {
+                    assert_eq!(y.to_vec().expect("a read in a callback"), [1, 2, 3].map(|v| v * (round + 2)));
+                    ran.fetch_add(1, Ordering::Relaxed);
+                });
+                match round % 3 {
+                    0 => x.subtract(round).and_then(|x| x.eval()).expect("computed"),
+                    1 => assert_eq!(x.subtract(round).and_then(|x| x.to_vec()).expect("read")[0], 1 - round, "{name}"),
+                    _ => drop(RaggedTensor::from_nested(vec![round; 1 << 20], &mine).expect("uploaded")),
+                }
+            }
+            mine.wait().expect("ended");
+            x.subtract(99).and_then(|x| x.to_vec()).expect("read");
+            assert_eq!(ran.load(Ordering::Relaxed), 20, "{name}");
+            done.send(()).expect("the test waits");
+        });
+        is_done.recv_timeout(std::time::Duration::from_secs(60)).unwrap_or_else(|e| panic!("{label}: {e}"));
+    }
+}
+
+#[test]
 fn a_future_hears_of_a_loss_that_nobody_told() {
     let _turn = turn();
     let Some(program) = Program::plain() else { return };

@@ -7,7 +7,7 @@
 //!   Runtime ── Link ········ device, queue, health (loss), counters; shared by all below
 //!     │  ├──── Pool ········ buffers by size class, for storage and for read-back
 //!     │  ├──── Pipelines ··· modules and pipelines by text, layouts by access list
-//!     │  └──── Submitter ··· behind one mutex: parameter buffer, bind groups
+//!     │  └──── Submitter ··· behind one mutex: parameter buffers, bind groups
 //!     └─ Buffer, Pipeline ── cheap handles; a buffer goes back to the pool with its last handle
 //! ```
 //!

@@ -15,20 +15,41 @@ use super::{
 };
 use crate::{Error, Result, trace::span};
 
-/// What only the thread that submits touches.
+/// What only the thread that encodes touches.
+///
+/// The lock on it is released before a command buffer is submitted: `Queue::submit` runs callbacks of the program's,
+/// which may call into this crate.
 #[derive(Debug, Default)]
 pub(super) struct Submitter {
+    /// The parameters of what is being encoded.
     params: Option<ParamsBuffer>,
+    /// Those that no command buffer names which is still to be submitted.
+    spare_params: Vec<ParamsBuffer>,
     bind_groups: BindGroups,
     last_flush: Option<Submitted>,
     submitted: u64,
 }
 
+impl Submitter {
+    /// Takes the parameters back once their command buffer is submitted.
+    fn put_back(&mut self, params: Option<ParamsBuffer>) {
+        self.spare_params.extend(params);
+    }
+
+    /// After an error: bind groups that were made while things went wrong may be invalid, and would fail again; and what
+    /// was to be written may be lost.
+    fn distrust(&mut self, params: Option<ParamsBuffer>) {
+        self.bind_groups = BindGroups::default();
+        self.put_back(params.map(|params| ParamsBuffer { written: Vec::new(), ..params }));
+    }
+}
+
 /// The uniform buffer that holds the parameters of all kernels of a submission.
 ///
-/// One is enough, for ever: it is written at the start of a submission, after the submission before it has ended. Since
-/// it stays the same, bind groups that name it can be kept; and a program that runs again need not write what it wrote
-/// the last time.
+/// A thread that submits has one to itself until its command buffer is submitted. It is written at the start of the next
+/// submission, after all submissions that read it have ended, so that the next thread can have it at once: there are as
+/// many as threads submit at the same time. Since it stays the same, bind groups that name it can be kept; and a program
+/// that runs again need not write what it wrote the last time.
 #[derive(Debug)]
 struct ParamsBuffer {
     buffer: wgpu::Buffer,
@@ -64,8 +85,17 @@ impl ParamsBuffer {
 #[derive(Debug, Clone)]
 pub(super) struct Submitted {
     pub(super) index: wgpu::SubmissionIndex,
-    /// Counts up by one a submission.
+    /// Counts up by one a submission, in the order in which they were noted.
     number: u64,
+    /// The number of the last one that was noted before this was submitted.
+    after: u64,
+}
+
+impl Submitted {
+    /// Whether this has ended once the other one has: submissions of several threads at once may be noted in any order.
+    fn ends_with(&self, other: &Self) -> bool {
+        self.number <= other.after || self.number == other.number
+    }
 }
 
 /// The submissions that may still be running, oldest first.
@@ -87,17 +117,14 @@ impl InFlight {
         if queue.len() < MAX_IN_FLIGHT { None } else { queue.pop_front() }
     }
 
-    /// The latest.
-    fn last(&self) -> Option<Submitted> {
-        lock(&self.0).back().cloned()
+    /// The latest that was noted, up to that number.
+    fn last(&self, most: u64) -> Option<Submitted> {
+        lock(&self.0).iter().rev().find(|submitted| submitted.number <= most).cloned()
     }
 
     /// Takes out all up to one that is known to have ended.
     pub(super) fn ended(&self, last: &Submitted) {
-        let mut queue = lock(&self.0);
-        while queue.front().is_some_and(|front| front.number <= last.number) {
-            queue.pop_front();
-        }
+        lock(&self.0).retain(|submitted| !submitted.ends_with(last));
     }
 }
 
@@ -122,7 +149,10 @@ impl Runtime {
     /// # Errors
     /// [`Error::DeviceLost`].
     pub(crate) fn wait(&self) -> Result<()> {
-        if let Some(last) = self.in_flight.last() {
+        // One wait, unless several threads were submitting at the same time.
+        let mut most = u64::MAX;
+        while let Some(last) = self.in_flight.last(most) {
+            most = last.number;
             self.await_submitted(&last)?;
         }
         self.health().alive()
@@ -159,6 +189,31 @@ impl Runtime {
         let _span = span!("submit", dispatches = plan.kernels);
         // Before the lock is taken: others may submit meanwhile.
         self.throttle()?;
+        let (commands, params, after) = self.encoded(plan, encode)?;
+        let link = self.link();
+        let outcome = link.scoped(|| link.queue.submit([commands]));
+        let mut submitter = lock(&self.submitter);
+        let index = match outcome {
+            Ok(index) => index,
+            Err(error) => {
+                submitter.distrust(params);
+                return Err(self.not_submitted(&error));
+            }
+        };
+        submitter.put_back(params);
+        // On a lost device wgpu drops submissions without an error.
+        link.health.alive()?;
+        Counters::add(&link.counters.dispatches, plan.kernels);
+        Ok(self.submitted(&mut submitter, index, after))
+    }
+
+    /// The command buffer that `encode` makes of a plan, the parameters that it names, and the number of the last
+    /// submission so far.
+    fn encoded(
+        &self,
+        plan: &Plan<'_>,
+        encode: impl FnOnce(&mut Submitter, &mut wgpu::CommandEncoder),
+    ) -> Result<(wgpu::CommandBuffer, Option<ParamsBuffer>, u64)> {
         let link = self.link();
         let mut submitter = lock(&self.submitter);
         let submitter = &mut *submitter;
@@ -168,33 +223,29 @@ impl Runtime {
             let descriptor = wgpu::CommandEncoderDescriptor { label: Some("ragged") };
             let mut encoder = link.device.create_command_encoder(&descriptor);
             if let Some(params) = submitter.params.as_mut().filter(|params| !params.holds(&plan.params)) {
-                // Runs at the start of this very submission: the lock keeps others from submitting in between.
+                // Runs at the start of the next submission, whoever makes it: no other command buffer that is still to
+                // be submitted names this buffer.
                 link.queue.write_buffer(&params.buffer, 0, &plan.params);
                 params.wrote(&plan.params);
             }
             encode(submitter, &mut encoder);
-            link.queue.submit([encoder.finish()])
+            encoder.finish()
         });
-        let index = outcome.map_err(|error| {
-            // Bind groups that were made while things went wrong may be invalid, and would fail again.
-            submitter.bind_groups = BindGroups::default();
-            // So may what was to be written be lost.
-            if let Some(params) = &mut submitter.params {
-                params.written.clear();
+        let params = submitter.params.take();
+        match outcome {
+            Ok(commands) => Ok((commands, params, submitter.submitted)),
+            Err(error) => {
+                submitter.distrust(params);
+                Err(self.not_submitted(&error))
             }
-            self.not_submitted(&error)
-        })?;
-        // On a lost device wgpu drops submissions without an error.
-        link.health.alive()?;
-        Counters::add(&link.counters.dispatches, plan.kernels);
-        Ok(self.submitted(submitter, index))
+        }
     }
 
-    fn submitted(&self, submitter: &mut Submitter, index: wgpu::SubmissionIndex) -> Submitted {
+    fn submitted(&self, submitter: &mut Submitter, index: wgpu::SubmissionIndex, after: u64) -> Submitted {
         Counters::add(&self.link().counters.submissions, 1);
         self.upload_backlog.store(0, Relaxed);
         submitter.submitted += 1;
-        let submitted = Submitted { index, number: submitter.submitted };
+        let submitted = Submitted { index, number: submitter.submitted, after };
         self.in_flight.push(submitted.clone());
         submitted
     }
@@ -222,11 +273,12 @@ impl Runtime {
     /// way.
     pub(super) fn flush_uploads(&self) -> Result<()> {
         let before = {
-            let mut submitter = lock(&self.submitter);
+            let after = lock(&self.submitter).submitted;
             let outcome = self.link().scoped(|| self.link().queue.submit([]));
             let index = outcome.map_err(|error| self.not_submitted(&error))?;
             self.health().alive()?;
-            let submitted = self.submitted(&mut submitter, index);
+            let mut submitter = lock(&self.submitter);
+            let submitted = self.submitted(&mut submitter, index, after);
             submitter.last_flush.replace(submitted)
         };
         if let Some(before) = before {
@@ -237,13 +289,18 @@ impl Runtime {
         Ok(())
     }
 
-    /// Makes room for parameters.
+    /// Makes room for parameters that are about to be encoded.
     fn reserve_params(&self, submitter: &mut Submitter, bytes: u64) -> Result<()> {
-        if bytes == 0 || submitter.params.as_ref().is_some_and(|params| params.capacity >= bytes) {
+        if bytes == 0 {
             return Ok(());
         }
-        if let Some(old) = submitter.params.take() {
-            submitter.bind_groups.forget(&[old.id]);
+        // The one that was put back last, whose bind groups a single thread finds again.
+        if let Some(spare) = submitter.spare_params.pop() {
+            if spare.capacity >= bytes {
+                submitter.params = Some(spare);
+                return Ok(());
+            }
+            submitter.bind_groups.forget(&[spare.id]);
         }
         let capacity = bytes.next_power_of_two().max(64 << 10);
         let descriptor = wgpu::BufferDescriptor {
