@@ -6,8 +6,10 @@ use super::{HostTensor, HostValues, Nested, RaggedTensor, Tensor};
 use crate::element::Element;
 use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_to_odd};
 
-/// Tensors of more values than this are printed in part.
+/// Tensors of more values than this, or of more rows, are printed in part.
 const THRESHOLD: usize = 1000;
+/// Values and lists that are printed at most of a tensor that is printed in part: many dimensions have many ends.
+const MOST: usize = 1 << 16;
 /// How many elements a shortened list shows at either end.
 const EDGE: usize = 3;
 
@@ -69,7 +71,11 @@ fn truth(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
+/// Value `i`; an empty list where there is none.
 fn value(f: &mut impl fmt::Write, values: &HostValues, i: usize) -> fmt::Result {
+    if i >= values.len() {
+        return f.write_str("[]");
+    }
     match values {
         HostValues::Bool(v) => f.write_str(truth(v[i])),
         HostValues::U8(v) => write!(f, "{}", v[i]),
@@ -94,33 +100,62 @@ fn value(f: &mut impl fmt::Write, values: &HostValues, i: usize) -> fmt::Result 
     }
 }
 
-/// What stands at position `at` of dimension `dim - 1`.
-fn lists(f: &mut impl fmt::Write, t: &HostTensor, dim: usize, at: usize, shorten: bool) -> fmt::Result {
-    if dim == t.rank() {
-        return value(f, &t.values, at);
+/// A tensor that is printed in part, or whole.
+struct Lists<'a> {
+    tensor: &'a HostTensor,
+    shorten: bool,
+    /// Values and lists that may still be printed.
+    left: usize,
+}
+
+impl<'a> Lists<'a> {
+    fn of(tensor: &'a HostTensor) -> Self {
+        // Lists without values count too: there may be any number of them.
+        let rows = tensor.nested_row_splits.iter().map(|splits| splits.len().saturating_sub(1));
+        let inner = tensor.inner_shape.iter().scan(1usize, |n, &d| {
+            *n = n.saturating_mul(d);
+            Some(*n)
+        });
+        let shorten = rows.chain(inner).chain([tensor.values.len()]).any(|n| n > THRESHOLD);
+        Self { tensor, shorten, left: if shorten { MOST } else { usize::MAX } }
     }
-    let all = t.children(dim, at);
-    let hidden = if shorten && all.len() > 2 * EDGE { all.start + EDGE..all.end - EDGE } else { all.end..all.end };
-    f.write_char('[')?;
-    for child in all.start..hidden.start {
-        if child > all.start {
-            f.write_str(", ")?;
+
+    /// What stands at position `at` of dimension `dim - 1`.
+    fn write(&mut self, f: &mut impl fmt::Write, dim: usize, at: usize) -> fmt::Result {
+        let Some(left) = self.left.checked_sub(1) else { return f.write_str("...") };
+        self.left = left;
+        if dim == self.tensor.rank() {
+            return value(f, &self.tensor.values, at);
         }
-        lists(f, t, dim + 1, child, shorten)?;
-    }
-    if !hidden.is_empty() {
-        f.write_str(", ...")?;
+        let all = self.tensor.children(dim, at);
+        let is_long = self.shorten && all.len() > 2 * EDGE;
+        let hidden = if is_long { all.start + EDGE..all.end - EDGE } else { all.end..all.end };
+        f.write_char('[')?;
+        for child in all.start..hidden.start {
+            f.write_str(if child > all.start { ", " } else { "" })?;
+            self.write(f, dim + 1, child)?;
+            if self.left == 0 {
+                return f.write_str(", ...]");
+            }
+        }
+        if !hidden.is_empty() {
+            f.write_str(", ...")?;
+        }
         for child in hidden.end..all.end {
             f.write_str(", ")?;
-            lists(f, t, dim + 1, child, shorten)?;
+            self.write(f, dim + 1, child)?;
+            if self.left == 0 {
+                return f.write_str(", ...]");
+            }
         }
+        f.write_char(']')
     }
-    f.write_char(']')
 }
 
 impl fmt::Display for HostTensor {
+    /// Fields that do not fit together, which [`HostTensor::to_device`] refuses, print as lists of what there is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        lists(f, self, 0, 0, self.values.len() > THRESHOLD)
+        Lists::of(self).write(f, 0, 0)
     }
 }
 

@@ -88,24 +88,25 @@ impl Tensor {
 }
 
 impl HostValues {
-    /// Value `i`.
+    /// Value `i`; an empty list where there is none.
     pub(crate) fn nested_at(&self, i: usize) -> Nested {
-        match self {
-            Self::Bool(v) => v[i].into(),
-            Self::U8(v) => v[i].into(),
-            Self::I8(v) => v[i].into(),
-            Self::U16(v) => v[i].into(),
-            Self::I16(v) => v[i].into(),
-            Self::I32(v) => v[i].into(),
-            Self::U32(v) => v[i].into(),
-            Self::I64(v) => v[i].into(),
-            Self::U64(v) => v[i].into(),
-            Self::F16(v) => v[i].into(),
-            Self::BF16(v) => v[i].into(),
-            Self::F32(v) => v[i].into(),
-            Self::F64(v) => v[i].into(),
-            Self::Str(v) => Nested::Str(v[i].clone()),
-        }
+        let value = match self {
+            Self::Bool(v) => v.get(i).copied().map(Nested::from),
+            Self::U8(v) => v.get(i).copied().map(Nested::from),
+            Self::I8(v) => v.get(i).copied().map(Nested::from),
+            Self::U16(v) => v.get(i).copied().map(Nested::from),
+            Self::I16(v) => v.get(i).copied().map(Nested::from),
+            Self::I32(v) => v.get(i).copied().map(Nested::from),
+            Self::U32(v) => v.get(i).copied().map(Nested::from),
+            Self::I64(v) => v.get(i).copied().map(Nested::from),
+            Self::U64(v) => v.get(i).copied().map(Nested::from),
+            Self::F16(v) => v.get(i).copied().map(Nested::from),
+            Self::BF16(v) => v.get(i).copied().map(Nested::from),
+            Self::F32(v) => v.get(i).copied().map(Nested::from),
+            Self::F64(v) => v.get(i).copied().map(Nested::from),
+            Self::Str(v) => v.get(i).cloned().map(Nested::Str),
+        };
+        value.unwrap_or(Nested::List(Vec::new()))
     }
 }
 
@@ -116,24 +117,42 @@ impl HostTensor {
     }
 
     /// The positions, one dimension down, of what stands at position `at` of dimension `dim - 1`; of everything at
-    /// `dim` 0.
+    /// `dim` 0. Only those that exist, should the fields not fit together.
     pub(crate) fn children(&self, dim: usize, at: usize) -> std::ops::Range<usize> {
         let ragged = self.nested_row_splits.len();
-        match dim {
-            0 if ragged > 0 => 0..self.nested_row_splits[0].len() - 1,
-            0 => 0..self.inner_shape.first().copied().unwrap_or(1),
+        let (start, end) = match dim {
+            0 if ragged > 0 => (0, usize::MAX),
+            0 => (0, self.inner_shape.first().copied().unwrap_or(1)),
             d if d <= ragged => {
                 let splits = &self.nested_row_splits[d - 1];
-                splits[at] as usize..splits[at + 1] as usize
+                let split = |at: usize| splits.get(at).map_or(0, |&split| split as usize);
+                (split(at), split(at.saturating_add(1)))
             }
             d => {
                 let len = self.inner_shape[d - ragged];
-                at * len..(at + 1) * len
+                (at.saturating_mul(len), at.saturating_add(1).saturating_mul(len))
             }
+        };
+        let end = end.min(self.positions(dim));
+        start.min(end)..end
+    }
+
+    /// How many positions a dimension has, by the splits that begin there or by the values.
+    pub(crate) fn positions(&self, dim: usize) -> usize {
+        if let Some(splits) = self.nested_row_splits.get(dim) {
+            return splits.len().saturating_sub(1);
+        }
+        let inner = self.inner_shape.get(dim - self.nested_row_splits.len()..).unwrap_or_default();
+        let below = inner.get(1..).unwrap_or_default();
+        match below.iter().fold(1usize, |n, &d| n.saturating_mul(d)) {
+            // Any number of positions without values.
+            0 if below.contains(&0) => usize::MAX,
+            width => self.values.len() / width.max(1),
         }
     }
 
-    /// The tensor as nested lists.
+    /// The tensor as nested lists. Fields that do not fit together, which [`HostTensor::to_device`] refuses, give lists of
+    /// what there is.
     pub fn to_nested(&self) -> Nested {
         fn go(t: &HostTensor, dim: usize, at: usize) -> Nested {
             if dim == t.rank() {
