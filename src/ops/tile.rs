@@ -121,7 +121,8 @@ impl Tensor {
     fn grown_inside(&self, op: &'static str, multiples: &[u64], order: Order) -> Result<(Vec<u32>, Expr)> {
         let dim = |(&d, &m): (&u32, &u64)| Ok(Extent::known_u64(op, u64::from(d).saturating_mul(m))?.capacity());
         let inner: Vec<u32> = self.inner().iter().zip(multiples).map(dim).collect::<Result<_>>()?;
-        Extent::known_u64(op, inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d))))?;
+        // Also where there are no elements, so that the width of one can be worked with.
+        Extent::known_u64(op, inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
         if multiples.iter().all(|&m| m == 1) {
             return Ok((inner, Expr::index().rem(Expr::u32(self.width().max(1)))));
         }

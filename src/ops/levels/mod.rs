@@ -72,10 +72,11 @@ impl Levels {
     pub(crate) fn place(&self, axis: usize) -> Expr {
         // Uniform dimensions are climbed in one division, so that a row is recognised as that of the number itself.
         let climb = |at: Expr, width: u32| at.div(Expr::u32(width.max(1)));
-        let (mut at, mut width) = (Expr::index(), 1);
+        let (mut at, mut width) = (Expr::index(), 1u32);
         for p in self.parts[axis..].iter().rev() {
             match p.uniform_row_length() {
-                Some(len) => width *= len.max(1),
+                // One that does not fit is that of no numbers.
+                Some(len) => width = width.saturating_mul(len.max(1)),
                 None => (at, width) = (p.row_of(climb(at, width)), 1),
             }
         }
