@@ -3,7 +3,7 @@
 //
 // Generated  alias Float, alias Bits: a float type and the unsigned integers of its width
 // Buffers    given: array<Bits>    the operands, so that no compiler knows them
-//            found: array<Bits>    7 results
+//            found: array<Bits>    8 results
 // Grid       1 workgroup, of which one invocation works
 
 @group(0) @binding(1) var<storage, read> given: array<Bits>;
@@ -27,4 +27,6 @@ fn main() {
     let b = operand(10u);
     found[5] = Bits((a == b) || (a < b) || (a <= b) || (a > b) || (a >= b));
     found[6] = Bits(a != b);
+    // A sum that loses its smaller operand, minus the larger one: the smaller one if reassociated.
+    found[7] = bitcast<Bits>((operand(1u) + operand(3u)) - operand(1u));
 }

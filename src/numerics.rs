@@ -2,8 +2,8 @@
 
 /// What a device's float arithmetic does where the specifications of graphics interfaces leave it open.
 ///
-/// Kernels guard against most of it: they never leave a product and a sum to be contracted, convert integers by exact
-/// steps, and compare where NaN matters by bits. What they cannot make good is a device that flushes subnormal numbers:
+/// Kernels guard against most of it: they never leave a product and a sum to be contracted, or sums to be reassociated,
+/// convert integers by exact steps, and compare where NaN matters by bits. What they cannot make good is a device that flushes subnormal numbers:
 /// there results that are subnormal, or made of subnormal numbers, may differ from those of the CPU backend.
 ///
 /// ```
@@ -30,6 +30,9 @@ pub struct FloatNumerics {
     pub flushes_outputs: bool,
     /// `a * b + c`, written plainly, rounds once instead of twice. Kernels here are written so that it cannot.
     pub contracts: bool,
+    /// `(a + b) - a`, written plainly, is `b`: sums are reassociated, as by Mesa. Kernels here are written so that they
+    /// cannot be.
+    pub reassociates: bool,
     /// The device's own conversions from integers round to the nearest float, ties to even.
     pub conversions_round_to_nearest: bool,
     /// `==`, `<`, `<=`, `>` and `>=` are all false of NaN.
@@ -44,6 +47,7 @@ impl FloatNumerics {
         flushes_inputs: false,
         flushes_outputs: false,
         contracts: false,
+        reassociates: false,
         conversions_round_to_nearest: true,
         nan_is_unordered: true,
         nan_differs_from_itself: true,

@@ -121,7 +121,7 @@ fn only_long_strings_take_more_than_a_dispatch() {
 #[test]
 fn strings_that_may_be_long_are_hashed_alike() {
     let text: String =
-        (0..700_000).map(|k| if k * k % 7 == 1 { ' ' } else { char::from(b'a' + (k % 26) as u8) }).collect();
+        (0..700_000u64).map(|k| if k * k % 7 == 1 { ' ' } else { char::from(b'a' + (k % 26) as u8) }).collect();
     let text = format!("{text} {} end", "long".repeat(300_000));
     let of = |device: &Device| {
         let words = tensor(device, &[&text]).string_split(b" ", Pieces::NonEmpty)?;

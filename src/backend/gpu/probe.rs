@@ -8,7 +8,7 @@ use crate::numerics::{FloatNumerics, Numerics};
 const PROBE: &str = include_str!("../../../shaders/probe.wgsl");
 
 /// Results of the probe.
-const FOUND: usize = 7;
+const FOUND: usize = 8;
 
 /// Runs the probe for each float type that the device has: one wait each.
 ///
@@ -63,12 +63,13 @@ fn of_type(runtime: &Runtime, dtype: DType) -> Result<FloatNumerics> {
         *word = u64::from_le_bytes(all);
     }
     let even = |v: u64| if dtype == DType::F32 { u64::from((v as f32).to_bits()) } else { (v as f64).to_bits() };
-    let [input, output, sum, low, high, ordered, differs] = words;
+    let [input, output, sum, low, high, ordered, differs, rest] = words;
     let ties = given(dtype);
     Ok(FloatNumerics {
         flushes_inputs: input == 0,
         flushes_outputs: output == 0,
         contracts: sum != 0,
+        reassociates: rest != 0,
         conversions_round_to_nearest: low == even(ties[7]) && high == even(ties[8]),
         nan_is_unordered: ordered == 0,
         nan_differs_from_itself: differs != 0,

@@ -1,7 +1,9 @@
 //! The opcodes in WGSL. Twin of `backend/cpu/lanes.rs`: the same results, bit for bit.
 //!
-//! Drivers may contract a product that feeds a sum, and simplify as if there were no NaN or rounding. Operands of float
-//! arithmetic therefore pass through `guard_*`, an exclusive or with a zero that no compiler can know.
+//! Drivers may contract a product that feeds a sum, reassociate a chain of sums, and simplify as if there were no NaN or
+//! rounding: the defaults of Metal and DXC. Between any two operations of float arithmetic there is therefore a
+//! `guard_*`, an exclusive or with a zero that no compiler can know: on the operands of expressions, and on the results
+//! of reductions, which are operands of the next step.
 
 use super::{Module, pairs, value_type};
 use crate::dtype::DType;
@@ -126,7 +128,8 @@ fn floats(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> S
     }
 }
 
-/// `a` and `b` combined, as an expression in `a` and `b`. A fused product comes in as `b`: it is guarded.
+/// `a` and `b` combined, as an expression in `a` and `b`. A fused product comes in as `b`: it is guarded against
+/// contraction, and the result against reassociation with what it is combined with next.
 pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String {
     if pairs::is_pair(m, dtype) {
         return pairs::combine(op, dtype);
@@ -135,8 +138,11 @@ pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String 
     match op {
         ReduceOp::Sum | ReduceOp::Prod => {
             let sign = if op == ReduceOp::Sum { "+" } else { "*" };
-            let b = if float { guard(m, dtype, "b") } else { "b".into() };
-            format!("a {sign} {b}")
+            if !float {
+                return format!("a {sign} b");
+            }
+            let b = guard(m, dtype, "b");
+            guard(m, dtype, &format!("a {sign} {b}"))
         }
         ReduceOp::Min | ReduceOp::Max => {
             let op = if op == ReduceOp::Min { BinaryOp::Min } else { BinaryOp::Max };
@@ -145,13 +151,16 @@ pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String 
     }
 }
 
-/// `sum + a * b` with both roundings, as an expression in `sum`, `a` and `b`.
+/// `sum + a * b` with both roundings, as an expression in `sum`, `a` and `b`. Guarded as [`combine`].
 pub(crate) fn add_product(m: &mut Module<'_>, dtype: DType) -> String {
     if pairs::is_pair(m, dtype) {
         return "add64(sum, mul64(a, b))".into();
     }
-    let product = if dtype.is_float() { guard(m, dtype, "a * b") } else { "a * b".into() };
-    format!("sum + {product}")
+    if !dtype.is_float() {
+        return "sum + a * b".into();
+    }
+    let product = guard(m, dtype, "a * b");
+    guard(m, dtype, &format!("sum + {product}"))
 }
 
 /// Defines the smaller or larger of two floats by their order-preserving keys: NaN if either is, -0 below +0.

@@ -95,12 +95,43 @@ pub(super) fn lint_floats(name: &str, module: &naga::Module, info: &ModuleInfo) 
     }
 }
 
+/// The values that the statements return, but for those in loops.
+fn returned(block: &naga::Block) -> Vec<naga::Handle<naga::Expression>> {
+    let of = |statement: &naga::Statement| match statement {
+        naga::Statement::Return { value } => value.iter().copied().collect(),
+        naga::Statement::Block(block) => returned(block),
+        naga::Statement::If { accept, reject, .. } => [returned(accept), returned(reject)].concat(),
+        _ => Vec::new(),
+    };
+    block.iter().flat_map(of).collect()
+}
+
 fn lint_function(name: &str, module: &naga::Module, function: &naga::Function, info: &FunctionInfo) {
     use naga::{BinaryOperator as Op, Expression};
     let is_float = |e: naga::Handle<Expression>| {
         info[e].ty.inner_with(&module.types).scalar().is_some_and(|s| s.kind == naga::ScalarKind::Float)
     };
     let place = function.name.as_deref().unwrap_or("the entry point");
+    // A sum, a difference or a product of floats, with its operands.
+    let operation = |e: naga::Handle<Expression>| match function.expressions[e] {
+        Expression::Binary { op: Op::Add | Op::Subtract | Op::Multiply, left, right } => {
+            is_float(left).then_some([left, right])
+        }
+        _ => None,
+    };
+    // Drivers reassociate and contract operations that have no guard between them: one that is an operand of another,
+    // here or, of a function whose argument is an operand and whose result is returned, at the next call.
+    for (e, _) in function.expressions.iter() {
+        let nested = operation(e).is_some_and(|operands| operands.into_iter().any(|of| operation(of).is_some()));
+        // The product of a conversion is exact: contracted or not, there is one rounding.
+        let is_conversion = place.starts_with("f32_of_") || place.starts_with("f64_of_");
+        assert!(!nested || is_conversion, "{name}: an operation of floats of another without a guard in {place}");
+    }
+    for value in returned(&function.body) {
+        let is_argument = |of| matches!(function.expressions[of], Expression::FunctionArgument(_));
+        let chains = operation(value).is_some_and(|operands| operands.into_iter().any(is_argument));
+        assert!(!chains, "{name}: an argument and a result of an operation of floats without a guard: {place}");
+    }
     for (_, e) in function.expressions.iter() {
         match *e {
             Expression::Math { fun, arg, .. } => {
@@ -196,6 +227,16 @@ fn the_lint_finds_what_it_is_for() {
         let text = body.replace('#', faulty);
         let (module, info) = super::validity::validate("a text", &text, naga::valid::Capabilities::empty());
         assert!(std::panic::catch_unwind(move || lint_floats("a text", &module, &info)).is_err(), "{faulty}");
+    }
+    for (faulty, text) in [
+        (true, body.replace('#', "x + y - x")),
+        (true, format!("fn f(x: f32, y: f32) -> f32 {{ return x * y; }}\n{}", body.replace('#', "f(x, y)"))),
+        (false, body.replace('#', "x + y")),
+        (false, body.replace('#', "bitcast<f32>(bitcast<u32>(x * y) ^ u32(y)) + x")),
+    ] {
+        let (module, info) = super::validity::validate("a text", &text, naga::valid::Capabilities::empty());
+        let found = std::panic::catch_unwind(move || lint_floats("a text", &module, &info)).is_err();
+        assert_eq!(found, faulty, "{text}");
     }
     let body = body.replace("f32", "vec2<u32>");
     let lint = |of: &str| {
