@@ -85,17 +85,56 @@ struct Module {
     pipelines: Vec<(&'static str, Checks, Pipeline)>,
 }
 
+/// How many modules are kept. Those of a program's loop are a few dozen; each takes its text and what the driver made
+/// of it, tens of kilobytes.
+const CAPACITY: usize = 1024;
+
+/// The modules by their text: least recently used first out. A plan keeps its pipelines alive all the same.
+#[derive(Debug)]
+struct Modules {
+    /// The text itself is the key: nothing rests on hashes not colliding. Each module has a lock of its own, so that
+    /// different modules are compiled at the same time and one module only once.
+    cached: HashMap<Arc<str>, (Arc<Mutex<Module>>, u64)>,
+    clock: u64,
+    capacity: usize,
+}
+
+impl Default for Modules {
+    fn default() -> Self {
+        Self { cached: HashMap::new(), clock: 0, capacity: CAPACITY }
+    }
+}
+
+impl Modules {
+    fn get(&mut self, wgsl: &str) -> Arc<Mutex<Module>> {
+        self.clock += 1;
+        if let Some((module, used)) = self.cached.get_mut(wgsl) {
+            *used = self.clock;
+            return Arc::clone(module);
+        }
+        if self.cached.len() >= self.capacity {
+            // A quarter at a time, so that the search for the oldest is paid once in so many.
+            let mut times: Vec<u64> = self.cached.values().map(|(_, used)| *used).collect();
+            let (_, pivot, _) = times.select_nth_unstable(self.cached.len() / 4);
+            let pivot = *pivot;
+            self.cached.retain(|_, (_, used)| *used > pivot);
+        }
+        let module = Arc::default();
+        self.cached.insert(Arc::from(wgsl), (Arc::clone(&module), self.clock));
+        module
+    }
+}
+
 /// The modules, pipelines and layouts of one device.
 #[derive(Debug, Default)]
 pub(super) struct Pipelines {
-    /// The text itself is the key: nothing rests on hashes not colliding. Each module has a lock of its own, so that
-    /// different modules are compiled at the same time and one module only once.
-    modules: Mutex<HashMap<Arc<str>, Arc<Mutex<Module>>>>,
+    modules: Mutex<Modules>,
     layouts: Mutex<HashMap<Vec<Access>, Arc<Layout>>>,
 }
 
 impl Runtime {
-    /// The kernel `entry` of a module, compiled at the first call with this text, entry point, checks and access list.
+    /// The kernel `entry` of a module, compiled at the first call with this text, entry point, checks and access list, and
+    /// again where 1024 other texts came in between.
     ///
     /// Bind group 0 holds the parameters (a uniform buffer) at binding 0 and the storage buffers at bindings 1, 2, ...,
     /// accessed as `access` says. Workgroup memory is not cleared.
@@ -123,13 +162,7 @@ impl Runtime {
                 whose: self.info().name.clone(),
             });
         }
-        let module = {
-            let mut modules = lock(&self.pipelines.modules);
-            match modules.get(wgsl) {
-                Some(module) => Arc::clone(module),
-                None => Arc::clone(modules.entry(Arc::from(wgsl)).or_default()),
-            }
-        };
+        let module = lock(&self.pipelines.modules).get(wgsl);
         let mut module = lock(&module);
         let is_same =
             |(name, with, it): &&(&str, Checks, Pipeline)| *name == entry && *with == checks && it.access() == access;
@@ -148,6 +181,18 @@ impl Runtime {
         let pipeline = self.compile(label, &shader, entry, self.layout(access)?)?;
         module.pipelines.push((entry, checks, pipeline.clone()));
         Ok(pipeline)
+    }
+
+    /// Keeps that many modules from now on.
+    #[cfg(test)]
+    pub(super) fn limit_modules(&self, capacity: usize) {
+        lock(&self.pipelines.modules).capacity = capacity;
+    }
+
+    /// How many modules are cached.
+    #[cfg(test)]
+    pub(super) fn cached_modules(&self) -> usize {
+        lock(&self.pipelines.modules).cached.len()
     }
 
     fn compile_module(&self, label: &str, wgsl: &str, checks: Checks) -> Result<wgpu::ShaderModule> {

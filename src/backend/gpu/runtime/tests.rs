@@ -453,6 +453,37 @@ fn errors_of_the_programs_own_calls_fail_none_of_ours() {
 }
 
 #[test]
+fn modules_that_are_not_used_any_more_are_dropped() {
+    let runtime = open();
+    runtime.limit_modules(8);
+    let source = upload_words(&runtime, &[1, 2, 3]);
+    let compile = |k: u32| {
+        let text = format!("// {k}\n{AFFINE}");
+        let access = [Access::Read, Access::ReadWrite];
+        runtime.pipeline("affine", &text, "main", &access, Checks::ALL).expect("compiles")
+    };
+    let compiled = || runtime.stats().pipelines_compiled;
+    let first = compile(0);
+    for k in 1..20 {
+        compile(k);
+        compile(0);
+        assert!(runtime.cached_modules() <= 8, "{k}");
+    }
+    assert_eq!(compiled(), 20, "what is in use stays");
+    compile(1);
+    assert_eq!(compiled(), 21, "what is not goes, and comes back");
+    for k in 20..40 {
+        compile(k);
+    }
+    // A kernel that is held works on.
+    let target = runtime.buffer(12).expect("allocates");
+    let Command::Dispatch(mut dispatch) = affine(&runtime, &source, &target, 3, 1) else { unreachable!() };
+    dispatch.pipeline = first;
+    runtime.submit(&[Command::Dispatch(dispatch)]).expect("runs");
+    assert_eq!(words(&read(&runtime, &target)), [1, 3, 5]);
+}
+
+#[test]
 fn what_does_not_compile_says_why() {
     let runtime = open();
     let message =
