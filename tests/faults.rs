@@ -167,6 +167,10 @@ fn what_a_device_cannot_hold_is_refused_before_anything_is_allocated() {
     computed(Tensor::concat(&[&fits, &fits], 0));
     computed(Tensor::stack(&[&fits, &fits], 0));
     computed(fits.cast(ragged::DType::F64).and_then(|x| x.add(&x)));
+    // One id asks for as many rows as it says.
+    let one = ints(vec![1]).to_device(&device).expect("small");
+    limit(Tensor::from_value_rowids(&one, [4_294_967_290i64], None));
+    limit(Tensor::from_value_rowids_unchecked(&one, [0i64], Some(20_000)));
     let column = HostTensor::dense(&[300, 1], HostValues::I32(vec![1; 300])).to_device(&device).expect("small");
     let row = HostTensor::dense(&[1, 300], HostValues::I32(vec![1; 300])).to_device(&device).expect("small");
     computed(column.add(&row));
@@ -292,6 +296,17 @@ fn shapes_that_overflow_are_errors_even_where_there_are_no_elements() {
         values: HostValues::F32(Vec::new()),
     };
     assert!(bad.to_device(&device).is_err());
+}
+
+#[test]
+fn any_number_of_empty_pieces_is_refused() {
+    let device = Device::cpu();
+    let none = HostTensor::dense(&[0, 0], HostValues::F32(Vec::new())).to_device(&device).expect("no values");
+    for axis in [0, 1] {
+        let outcome = none.split(1 << 30, axis);
+        assert!(matches!(outcome, Err(Error::Limit { unit: "pieces", .. })), "{axis}");
+        assert_eq!(none.split(3, axis).expect("empty pieces").len(), 3);
+    }
 }
 
 /// Sizes of dimensions whose product does not fit 32 or 64 bits, in tensors without elements.

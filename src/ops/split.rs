@@ -10,6 +10,9 @@ use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "split";
 
+/// Pieces that a number may ask for: an empty dimension has any number of them. A piece takes about a kilobyte.
+const MOST_PIECES: u32 = 1 << 20;
+
 /// How a dimension is cut.
 ///
 /// ```
@@ -56,7 +59,8 @@ impl Tensor {
     ///
     /// # Errors
     /// An axis out of range or ragged; a number of pieces below 1, or a size below 0; sizes that do not add up to the
-    /// dimension's, or a number that does not divide it: at the read where only the device knows.
+    /// dimension's, or a number that does not divide it: at the read where only the device knows; more than 2^20 pieces
+    /// of one size.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -127,6 +131,15 @@ impl Pieces {
         let Some(n) = u32::try_from(n).ok().filter(|&n| n > 0) else {
             return Err(Error::argument(OP, format!("the number of pieces must be 1 or more, but is {n}")));
         };
+        if n > MOST_PIECES {
+            return Err(Error::Limit {
+                what: OP.into(),
+                requested: n.into(),
+                unit: "pieces",
+                limit: MOST_PIECES.into(),
+                whose: "a list of tensors".into(),
+            });
+        }
         if let Some(size) = size.as_known().filter(|size| size % n != 0) {
             return Err(Error::argument(OP, format!("a dimension of size {size} has no {n} pieces of one size")));
         }

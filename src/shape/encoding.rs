@@ -142,7 +142,10 @@ pub(crate) fn trusted_splits_of_rowids(op: &'static str, ids: &[i64], nrows: Opt
     if rows == 0 && !ids.is_empty() {
         return Err(Error::partition(op, format!("there are {} values, but no rows", ids.len())));
     }
-    let mut splits = vec![0u32; rows + 1];
+    let mut splits = Vec::new();
+    let no_memory = |_| Error::partition(op, format!("the host has no memory for the splits of {rows} rows"));
+    splits.try_reserve_exact(rows + 1).map_err(no_memory)?;
+    splits.resize(rows + 1, 0u32);
     for &id in ids {
         splits[id.clamp(0, rows as i64 - 1) as usize + 1] += 1;
     }

@@ -54,6 +54,20 @@ impl<'a> Making<'a> {
         Node::assert(self.backend, count, ok, Arc::new(check))
     }
 
+    /// Fails if an array of so many bytes has no place on the device.
+    pub(crate) fn fits(self, bytes: u64) -> Result<()> {
+        if bytes <= self.backend.max_bytes() {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            what: self.op.into(),
+            requested: bytes,
+            unit: "bytes",
+            limit: self.backend.max_bytes(),
+            whose: self.backend.name().into(),
+        })
+    }
+
     /// The condition that there are rows where there are values, which an unchecked partition needs too: without a row
     /// no kernel would write these values. None where the host knows that it holds, and for a checked partition, whose
     /// conditions include it.

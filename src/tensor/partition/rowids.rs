@@ -29,6 +29,11 @@ pub(crate) fn from_rowids(
         }
         _ => {}
     }
+    // One id may ask for any number of rows: the device is asked before the host makes the splits.
+    let rows = nrows.or_else(|| ids.last().map(|last| last.saturating_add(1))).unwrap_or(0).max(0) as u64;
+    if rows < u64::from(u32::MAX) - 1 {
+        m.fits(4 * (rows + 1))?;
+    }
     let splits = match m.trust {
         Trust::Check => splits_of_rowids(m.op, ids, nrows)?,
         Trust::Vouched => trusted_splits_of_rowids(m.op, ids, nrows)?,
