@@ -490,6 +490,39 @@ fn a_buffer_that_the_program_holds_is_not_used_for_anything_else() {
 }
 
 #[test]
+fn a_buffer_of_ours_that_is_handed_in_is_not_used_for_anything_else() {
+    let _turn = turn();
+    for (label, mine) in programs_and_ours() {
+        let data: Vec<u32> = (0..4096).collect();
+        let x = RaggedTensor::from_nested(data.clone(), &mine).and_then(|x| &x + 1).expect("recorded");
+        let held = x.values_buffer().expect("computed");
+        let y = RaggedTensor::<u32>::from_wgpu_buffer(held.buffer(), &[4096], &mine).expect("adopted");
+        let z = RaggedTensor::<u32>::from_wgpu_buffer(held.buffer(), &[64, 64], &mine).expect("adopted twice");
+        let ours = held.buffer().clone();
+        drop((x, held, z));
+        let others: Vec<_> = (0..8u32)
+            .map(|k| {
+                let other = RaggedTensor::from_nested(data.clone(), &mine).and_then(|y| &y * k).expect("recorded");
+                let other = other.values_buffer().expect("computed");
+                assert!(*other.buffer() != ours, "{label}");
+                other
+            })
+            .collect();
+        drop(others);
+        let want: Vec<u32> = data.iter().map(|v| v + 1).collect();
+        assert_eq!(y.to_vec().expect("reads"), want, "{label}");
+        drop(y);
+        // In the other order it goes back to the pool.
+        let before = mine.stats();
+        let x = RaggedTensor::from_nested(data.clone(), &mine).and_then(|x| &x + 2).expect("recorded");
+        let held = x.values_buffer().expect("computed");
+        drop(RaggedTensor::<u32>::from_wgpu_buffer(held.buffer(), &[4096], &mine).expect("adopted"));
+        drop((x, held));
+        assert_eq!(mine.stats().buffer_bytes, before.buffer_bytes, "{label}");
+    }
+}
+
+#[test]
 fn a_programs_buffer_never_enters_the_pool() {
     let _turn = turn();
     for (label, mine) in programs_and_ours() {

@@ -34,6 +34,7 @@ impl Drop for Inner {
             self.pool.link().counters.buffer_given_back(self.bytes);
             self.pool.release(slot);
         } else {
+            self.pool.disown(&self.wgpu);
             // Bind groups are cached, and would keep it alive.
             self.pool.forget(self.id);
         }
@@ -163,7 +164,8 @@ impl Runtime {
     }
 
     /// A handle of the first `bytes` bytes of a buffer that the user made on this device. Kernels read it, and never
-    /// write it; it never enters the pool, and counts neither as ours nor towards the budget.
+    /// write it; it never enters the pool, and counts neither as ours nor towards the budget. One of ours, which the
+    /// program got from a tensor, is not reused as long as there is such a handle.
     ///
     /// # Errors
     /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is no multiple of 4, or is of
@@ -208,6 +210,7 @@ impl Runtime {
             }));
         })?;
         let (wgpu, pool) = (buffer.clone(), Arc::clone(self.pool()));
+        pool.adopt(&wgpu);
         let inner = Inner { slot: None, wgpu, id: fresh_id(), capacity: size, bytes, pool };
         Ok(Buffer { inner: Arc::new(inner) })
     }

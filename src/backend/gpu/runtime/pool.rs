@@ -9,7 +9,7 @@
 //! in the pool. What was submitted before runs, in queue order, before whatever the next owner submits or uploads.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque, hash_map::Entry},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
@@ -88,6 +88,8 @@ struct Free {
     /// Bytes of storage that the driver was asked for and has not been given back; and how many of them lie unused.
     held: u64,
     idle: u64,
+    /// Buffers that the program handed in, which may be ours, with the number of their handles: not to be reused.
+    adopted: HashMap<wgpu::Buffer, usize>,
 }
 
 impl Free {
@@ -329,6 +331,12 @@ impl Pool {
         let surplus = {
             let mut free = lock(&self.free);
             free.in_use -= slot.capacity;
+            if free.adopted.contains_key(&slot.buffer) {
+                // Its memory goes with the program's handles.
+                free.gone(slot.usage, slot.capacity);
+                drop(free);
+                return self.forget(slot.id);
+            }
             free.put(slot);
             let mut surplus = Vec::new();
             while free.pooled > self.allowance(&free) {
@@ -341,6 +349,21 @@ impl Pool {
         };
         // Outside of the lock: destroying calls into the driver.
         surplus.into_iter().for_each(|slot| self.destroy(slot));
+    }
+
+    /// Notes that the program handed a buffer in: should it be one of ours, it is not reused while it is.
+    pub(super) fn adopt(&self, buffer: &wgpu::Buffer) {
+        *lock(&self.free).adopted.entry(buffer.clone()).or_default() += 1;
+    }
+
+    /// Takes back one [`Pool::adopt`].
+    pub(super) fn disown(&self, buffer: &wgpu::Buffer) {
+        if let Entry::Occupied(mut handles) = lock(&self.free).adopted.entry(buffer.clone()) {
+            *handles.get_mut() -= 1;
+            if *handles.get() == 0 {
+                handles.remove();
+            }
+        }
     }
 
     /// How much may lie unused. By default what is in use and what is pooled may together be a quarter more than the
