@@ -703,3 +703,25 @@ fn typed_tensors_stay_typed() {
     assert_eq!(parts[0].to_vec().expect("a read"), [1, 2]);
     assert_eq!(shape.to_string(), "[2, None]");
 }
+
+#[test]
+fn a_shape_that_is_broadcast_with_itself_has_each_condition_once() {
+    for (name, device) in backends() {
+        let host = HostTensor::from_row_splits(vec![0, 2, 2, 5], HostValues::I32((0..5).collect()));
+        let splits = |of: &[i64]| HostTensor::dense(&[of.len()], HostValues::I64(of.to_vec())).to_device(&device);
+        let shape_of = |of: &[i64]| {
+            let values = HostTensor::dense(&[5], host.values.clone()).to_device(&device)?;
+            Ok::<_, Error>(Tensor::from_row_splits(&values, &splits(of)?)?.ragged_shape().clone())
+        };
+        // Whether rows whose splits are on the device are alike, only the device can tell.
+        let other = shape_of(&[0, 2, 2, 5]).expect("rows");
+        let mut shape = shape_of(&[0, 2, 2, 5]).and_then(|s| s.broadcast(&other)).expect("recorded");
+        for _ in 0..40 {
+            shape = shape.broadcast(&shape).and_then(|s| s.broadcast(&other)).expect("recorded");
+        }
+        let ones = Tensor::ones(&shape, DType::I32).and_then(|t| t.to_host()).expect("equal rows");
+        assert_eq!(ones.nested_row_splits, host.nested_row_splits, "{name}");
+        let unlike = shape_of(&[0, 1, 2, 5]).and_then(|s| s.broadcast(&other)).expect("recorded");
+        assert!(Tensor::ones(&unlike, DType::I32).and_then(|t| t.to_host()).is_err(), "{name}");
+    }
+}

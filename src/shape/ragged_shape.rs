@@ -312,8 +312,12 @@ impl RaggedShape {
         Device::check_same(OP, &self.backend, &other.backend)?;
         let shared = broadcast(&self.backend, OP, &[self, other], UniformRows::Repeated)?;
         let mut conditions = self.conditions.clone();
-        conditions.extend(other.conditions.iter().cloned());
-        conditions.extend(shared.asserts);
+        // Those of both once: a shape that is broadcast with what it was made of has most of them already.
+        for condition in other.conditions.iter().chain(&shared.asserts) {
+            if !conditions.contains(condition) {
+                conditions.push(condition.clone());
+            }
+        }
         Self::of_parts(OP, &self.backend, shared.partitions, shared.outer, shared.inner, conditions)
     }
 
