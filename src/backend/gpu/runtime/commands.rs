@@ -260,10 +260,13 @@ impl Runtime {
     }
 }
 
-/// The smallest grid of at most `side` by `side` with at least `workgroups` workgroups and as few rows as possible.
+/// The smallest grid of at most `side` by `side` with at least `workgroups` workgroups and as few rows as possible. None
+/// too where the surplus workgroups of the last row had numbers that do not fit 32 bits: they would be taken for the
+/// first ones.
 fn fold(workgroups: u32, side: u32) -> Option<(u32, u32)> {
     let rows = workgroups.div_ceil(side.max(1));
-    (rows <= side).then(|| (workgroups.div_ceil(rows.max(1)), rows))
+    let grid = (workgroups.div_ceil(rows.max(1)), rows);
+    (rows <= side && grid.0.checked_mul(rows).is_some()).then_some(grid)
 }
 
 #[cfg(test)]
@@ -281,5 +284,9 @@ mod tests {
         assert_eq!(fold(u32::MAX, 65_535), None);
         assert_eq!(fold(5, 2), None);
         assert_eq!(fold(4, 2), Some((2, 2)));
+        // 70,000 by 61,357 workgroups are more than 2^32.
+        assert_eq!(fold(u32::MAX - 1, 70_000), None);
+        assert_eq!(fold(u32::MAX, 1 << 16), None);
+        assert_eq!(fold(u32::MAX - 65_535, 1 << 16), Some((1 << 16, (1 << 16) - 1)));
     }
 }
