@@ -146,6 +146,9 @@ pub enum Error {
         message: String,
     },
     /// The device is gone; its tensors cannot be read any more.
+    ///
+    /// wgpu reports some losses, those that the driver finds while the host waits, by a panic alone, which this crate
+    /// catches. In a program that is compiled with `panic = "abort"` such a loss ends the process.
     #[error("the GPU device was lost: {reason}")]
     DeviceLost {
         /// The driver's words.
