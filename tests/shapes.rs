@@ -708,9 +708,9 @@ fn typed_tensors_stay_typed() {
 fn a_shape_that_is_broadcast_with_itself_has_each_condition_once() {
     for (name, device) in backends() {
         let host = HostTensor::from_row_splits(vec![0, 2, 2, 5], HostValues::I32((0..5).collect()));
-        let splits = |of: &[i64]| HostTensor::dense(&[of.len()], HostValues::I64(of.to_vec())).to_device(&device);
+        let splits = |of: &[i64]| HostTensor::dense(&[of.len()], HostValues::I64(of.to_vec())).to_device(device);
         let shape_of = |of: &[i64]| {
-            let values = HostTensor::dense(&[5], host.values.clone()).to_device(&device)?;
+            let values = HostTensor::dense(&[5], host.values.clone()).to_device(device)?;
             Ok::<_, Error>(Tensor::from_row_splits(&values, &splits(of)?)?.ragged_shape().clone())
         };
         // Whether rows whose splits are on the device are alike, only the device can tell.
