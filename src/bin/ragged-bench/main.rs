@@ -4,6 +4,7 @@ mod args;
 mod ceilings;
 mod count;
 mod devices;
+mod embed;
 mod failures;
 mod inputs;
 mod least;

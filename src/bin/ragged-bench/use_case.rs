@@ -5,39 +5,15 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use ragged::{Device, HostTensor, HostValues, Pieces, Stats, Tensor, s};
+use ragged::{Device, HostTensor, HostValues, Stats};
 
 use crate::args::Args;
+use crate::embed::{SPACES, embed};
 use crate::failures::Failures;
 use crate::inputs;
 use crate::measure::{median, progress};
 use crate::table::{self, bytes, grouped, number};
 use crate::text::Text;
-
-/// What stands between words.
-const SPACES: &[u8] = b" \t\r\x0b\x0c";
-
-/// Words of a text, by lines, and their means.
-struct Embedded {
-    words: Tensor,
-    means: Tensor,
-}
-
-/// Records the use case: lines of words from one buffer of bytes, their embeddings, those of pairs, the means.
-fn embed(text: &[u8], table: &Tensor) -> ragged::Result<Embedded> {
-    let buckets = table.shape()[0].unwrap_or(1) as i64;
-    let text = HostTensor::dense(&[1], HostValues::Str(vec![text.to_vec()])).to_device(&table.device())?;
-    let lines = text.string_split(b"\n", Pieces::All)?.values()?;
-    let words = lines.string_split(SPACES, Pieces::NonEmpty)?;
-
-    let word_embeddings = table.embedding_lookup(&words.to_hash_bucket_fast(buckets)?)?;
-    let marker = words.fill_rows(1, "#")?;
-    let padded = Tensor::concat(&[&marker, &words, &marker], 1)?;
-    let pairs = Tensor::string_join(&[&padded.slice(s![.., ..-1])?, &padded.slice(s![.., 1..])?], "+")?;
-    let pair_embeddings = table.embedding_lookup(&pairs.to_hash_bucket_fast(buckets)?)?;
-    let means = Tensor::concat(&[&word_embeddings, &pair_embeddings], 1)?.reduce_mean(1, false)?;
-    Ok(Embedded { words, means })
-}
 
 /// Timed runs over the text end early once they took this long together.
 const ENOUGH_MS: f64 = 5_000.0;
