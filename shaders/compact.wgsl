@@ -13,7 +13,7 @@
 //            fn value(i: u32, row: u32) -> Elem      asked for where number i stays only; `row` is unused
 //            fn store(i: u32, v: Elem)
 //            fn mark(k: u32) -> u32                  word k of the marks, as marks.wgsl has them
-// Head       head[0]  capacity of the positions, inner, tiles of the marks
+// Head       head[0]  capacity of the positions, inner, tiles of the marks, capacity of `out`
 // Grid       capacity * inner / 1024 workgroups, rounded up, folded
 
 @compute @workgroup_size(256)
@@ -24,7 +24,7 @@ fn main(
 ) {
     let inner = p.head[0].y;
     let tiles = p.head[0].z;
-    let numbers = p.head[0].x * inner;
+    let numbers = p.head[0].w;
     let count = min(live(), p.head[0].x) * inner;
     let first = (wid.x + wid.y * groups.x) * 1024u + t;
     for (var k = 0u; k < 4u; k++) {

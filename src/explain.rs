@@ -7,7 +7,9 @@ use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::plan::{Plan, Step, plan};
+use crate::graph::plan::{LinkedPlan, Step};
+use crate::graph::program::trace;
+use crate::graph::stage::outlook;
 use crate::graph::traffic;
 use crate::graph::unfused::Unfused;
 
@@ -66,7 +68,9 @@ fn ratio(bytes: u64, least: u64) -> f64 {
 
 /// What reading a tensor would run: its kernels in order, with the bytes they move and what kept them apart.
 ///
-/// Bytes are counted at capacities: where a size is known on the device only they are what could be moved at most.
+/// Bytes are those of arrays as they are made. Sizes that are not known before the program runs are those of its last run
+/// on the device; where it has not run, they are upper bounds, of no more elements than the largest input where a device
+/// counts before it computes (see [`waits`](Self::waits)).
 ///
 /// Printed, it is a tree: what was asked for at the roots, and below each kernel those whose arrays it reads, each with
 /// the reason why they are not one kernel ([`Unfused`]). Kernels are numbered as they run; one that several read is
@@ -98,9 +102,10 @@ pub struct Explain {
     /// Bytes that any way of computing the same would move: each operand as often as it is named, each result once,
     /// splits once.
     pub least_bytes: u64,
-    /// Times that reading it waits for the device: once, at the end; once more where only the device knows the size of
-    /// a result that may take more than [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity). Never on the CPU
-    /// backend.
+    /// Times that reading it waits for the device: once, at the end; and once for each stage whose counts are read before
+    /// the rest is computed ([`Tuning::stage_bytes`](crate::Tuning::stage_bytes)), or once where only the device knows
+    /// the size of a result that may take more than [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity). Never
+    /// on the CPU backend.
     pub waits: u64,
 }
 
@@ -119,8 +124,15 @@ impl Explain {
     }
 
     pub(crate) fn new(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
-        let plan = plan(roots, backend.plan_limits());
-        let asked: HashSet<Digest> = roots.iter().map(Node::digest).collect();
+        let (program, mut bindings) = trace(roots);
+        let stages = outlook(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
+        for (number, value) in backend.last_counts(&program) {
+            bindings.sizes[number].1 = value;
+        }
+        program.recompute(&mut bindings.sizes);
+        let plan = LinkedPlan::new(program, &bindings, &backend.stand_in(), backend.plan_limits());
+        let outputs: Vec<Node> = plan.outputs().cloned().collect();
+        let asked: HashSet<Digest> = outputs.iter().map(Node::digest).collect();
         let makers = makers(&plan);
         let mut kernels = Vec::with_capacity(plan.steps.len());
         for step in &plan.steps {
@@ -143,12 +155,12 @@ impl Explain {
                 least_bytes: traffic::least_of(step),
             });
         }
-        Ok(Self { kernels, least_bytes: traffic::least(&plan, roots), waits: backend.waits(roots) })
+        Ok(Self { kernels, least_bytes: traffic::least(&plan.steps, &outputs), waits: backend.waits(roots, stages) })
     }
 }
 
 /// The steps that store each array.
-fn makers(plan: &Plan) -> HashMap<Digest, usize> {
+fn makers(plan: &LinkedPlan) -> HashMap<Digest, usize> {
     let steps = plan.steps.iter().enumerate();
     steps.flat_map(|(k, step)| step.outputs().into_iter().map(move |n| (n.digest(), k))).collect()
 }

@@ -23,10 +23,11 @@ pub struct Stats {
     pub bytes_uploaded: u64,
     /// Bytes of data copied from the device.
     pub bytes_read_back: u64,
-    /// Plans that were made: evaluations for which none was at hand. One is at hand where the same operations were
-    /// asked for before with tensors of these dtypes and sizes, whatever their values and row lengths: the next batch
-    /// of the same shapes. Where sizes, numbers or which tensors are the same differ, a plan is made; where rows are
-    /// longer than 64, 128, 256, 512 or 896 values and were not before, one may be.
+    /// Plans that were made: evaluations for which none was at hand. A plan is at hand where the same operations were
+    /// evaluated before over inputs of the same dtypes, whatever their sizes, row lengths and values: sizes are
+    /// parameters of a plan. Other numbers in operations make another program, and so do sizes of 0 and 1, which
+    /// broadcast or leave nothing to compute. On a GPU, a program over arrays larger than half a binding is planned for
+    /// their exact sizes.
     pub plans: u64,
     /// Compute pipelines that were compiled.
     pub pipelines_compiled: u64,

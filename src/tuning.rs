@@ -41,6 +41,10 @@ pub struct Tuning {
     /// suffices; larger ones are read in two: the count, then what there is. A wait is worth the bytes that are moved
     /// in its time.
     pub read_at_capacity: u64,
+    /// Arrays of sizes that only the device knows are made for upper bounds of up to this many bytes, or of twice the
+    /// largest input. Where one would take more, the count is read first, with one wait for all counts that are ready,
+    /// and what follows is exact. A wait is worth the bytes that are moved in its time.
+    pub stage_bytes: u64,
 }
 
 impl Default for Tuning {
@@ -73,6 +77,7 @@ setters! {
     coalesce_rows: bool,
     most_buffers: u32,
     read_at_capacity: u64,
+    stage_bytes: u64,
 }
 
 impl Tuning {
@@ -85,6 +90,7 @@ impl Tuning {
         coalesce_rows: true,
         most_buffers: 12,
         read_at_capacity: 32 << 20,
+        stage_bytes: 16 << 20,
     };
 
     /// With the figures that kernels have a form for.

@@ -275,13 +275,15 @@ fn what_is_explained_is_what_runs() {
             device.wait().expect("idle");
             let before = device.stats();
             tensor.eval().expect("computed");
-            assert_eq!((device.stats() - before).dispatches, explained.dispatches(), "{what}");
+            // Counts at whose bounds it would take much memory are read on the way.
+            let evaluated = device.stats() - before;
+            assert_eq!(evaluated.dispatches, explained.dispatches(), "{what}");
             // Everything is there: reading it is what is left.
             let (before, waits) = (device.stats(), tensor.explain().expect("explained").waits);
             tensor.to_host().expect("read");
             let read = device.stats() - before;
             assert_eq!((read.dispatches, read.waits), (0, waits), "{what}");
-            assert_eq!(explained.waits, waits, "{what}");
+            assert_eq!(explained.waits, evaluated.waits + waits, "{what}");
         }
     }
 }

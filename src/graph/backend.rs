@@ -9,8 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::expr::Check;
-use super::node::Node;
+use super::node::{Node, Stored};
 use super::plan::{PlanLimits, Step};
+use super::program::Program;
+use super::size::Size;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::numerics::Numerics;
@@ -75,19 +77,35 @@ pub(crate) struct StepCost {
 pub(crate) struct Part {
     /// The array.
     pub(crate) node: Node,
-    /// These elements, which the caller knows to be there; none for all that are live.
-    pub(crate) elements: Option<Range<u32>>,
+    /// What of it.
+    pub(crate) elements: Elements,
+}
+
+/// Elements of an array.
+#[derive(Debug, Clone)]
+pub(crate) enum Elements {
+    /// All that are live.
+    All,
+    /// These, which the caller knows to be there.
+    Range(Range<u32>),
+    /// The one at an index that may depend on counts: it is looked at once the array is computed.
+    At(Size),
 }
 
 impl Part {
     /// All live elements.
     pub(crate) fn whole(node: Node) -> Self {
-        Self { node, elements: None }
+        Self { node, elements: Elements::All }
     }
 
     /// These elements.
     pub(crate) fn of(node: Node, elements: Range<u32>) -> Self {
-        Self { node, elements: Some(elements) }
+        Self { node, elements: Elements::Range(elements) }
+    }
+
+    /// The element at that index.
+    pub(crate) fn at(node: Node, at: Size) -> Self {
+        Self { node, elements: Elements::At(at) }
     }
 }
 
@@ -121,6 +139,12 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn plan_limits(&self) -> PlanLimits;
     /// Takes `bytes` (whole elements of `dtype`, little endian) into storage.
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>>;
+    /// Element `at` of a stored array of u32, if it can be had without waiting.
+    fn word(&self, _stored: &Stored, _at: u32) -> Option<u32> {
+        None
+    }
+    /// What the nodes of plans are said to be of: a backend that computes nothing and holds no other alive.
+    fn stand_in(&self) -> BackendRef;
     /// What the step would cost.
     fn cost(&self, step: &Step) -> Result<StepCost>;
     /// Computes and stores the nodes. Does not look at conditions and does not wait.
@@ -136,8 +160,10 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
         pollster::block_on(self.read_parts(nodes.iter().cloned().map(Part::whole).collect(), Wait::Blocking))
     }
-    /// How often [`Backend::read`] of the nodes would wait for the device.
-    fn waits(&self, nodes: &[Node]) -> u64;
+    /// The counts that the program came to when it ran last, by their numbers in it.
+    fn last_counts(&self, program: &Program) -> Vec<(usize, u32)>;
+    /// How often [`Backend::read`] of the nodes would wait for the device, if it waits so often for counts before.
+    fn waits(&self, nodes: &[Node], stages: u64) -> u64;
     /// What did run so far.
     fn stats(&self) -> Stats;
     /// What its float arithmetic does, found out once.

@@ -9,7 +9,7 @@ fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Assert { .. } => 1,
         // The seats of long strings, in as many bindings as they take.
-        Recipe::Hash { nbytes, longest, .. } => match limits.hash_seats(*nbytes, *longest) {
+        Recipe::Hash { op, on, longest, .. } => match limits.hash_seats(*op, on.nvals.capacity(), longest.value()) {
             0 => 1,
             seats => 1 + limits.windows(u64::from(seats) * HASH_SEAT),
         },

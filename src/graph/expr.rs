@@ -4,13 +4,15 @@
 //! holds a position is [`ExprKind::RowOf`], a search in the row splits. Slices, gathers, concatenations and broadcasts
 //! are therefore index arithmetic, and fusing them into a consumer is substitution ([`Expr::at`]).
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::digest::{Digest, DigestMap};
 use super::fold::fold_u32;
 use super::node::Node;
 use super::opcode::{BinaryOp, UnaryOp};
+use super::recipe::Rewrite;
 use super::scalar::Scalar;
+use super::size::Size;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 
@@ -51,33 +53,108 @@ impl Check {
     }
 }
 
-/// The kinds of scalar expression.
-#[derive(Debug)]
-pub(crate) enum ExprKind {
+/// The kinds of scalar expression, over references to expressions, arrays and sizes: those of a recording, or numbers in
+/// a [`Program`](super::program::Program).
+#[derive(Debug, Clone)]
+pub(crate) enum ExprKind<E = Expr, A = Node, S = Size> {
     /// The flat position of the element being computed (u32).
     Index,
     /// A number: a run-time parameter of the kernel.
     Scalar(Scalar),
+    /// A size (u32), at its capacity: a run-time parameter of the kernel.
+    Size(S),
     /// Element `index` of a node. Out-of-range indices give an unspecified element, never a fault.
-    Load(Node, Expr),
+    Load(A, E),
     /// The row that holds position `index`: the greatest `r` with `splits[r] <= index`, by search in sorted splits.
-    RowOf(Node, Expr),
+    RowOf(A, E),
     /// Position `offset` of row `row` of sorted splits: `splits[row] + offset`, where the offset lies within the row.
     /// What sets it apart from the sum is that promise: the row of such a position is `row`, without a search.
-    Within(Node, Expr, Expr),
+    Within(A, E, E),
     /// One operand.
-    Unary(UnaryOp, Expr),
+    Unary(UnaryOp, E),
     /// Two operands of one dtype.
-    Binary(BinaryOp, Expr, Expr),
+    Binary(BinaryOp, E, E),
     /// `if condition { a } else { b }`: only the branch taken is evaluated.
-    Select(Expr, Expr, Expr),
+    Select(E, E, E),
     /// Conversion of value: as Rust's `as`, except that float to integer out of range is unspecified on no backend
     /// (it saturates) and anything to bool is `!= 0`.
-    Cast(Expr),
+    Cast(E),
     /// Conversion of bits between types of one width.
-    Bitcast(Expr),
+    Bitcast(E),
     /// The value, recording the position if the condition does not hold.
-    Checked(Arc<Check>, Expr, Expr),
+    Checked(Arc<Check>, E, E),
+}
+
+impl<E, A, S> ExprKind<E, A, S> {
+    /// The operands that are expressions over the same position, in order.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &E> {
+        use ExprKind as K;
+        let (a, b, c) = match self {
+            K::Index | K::Scalar(_) | K::Size(_) => (None, None, None),
+            K::Load(_, a) | K::RowOf(_, a) | K::Unary(_, a) | K::Cast(a) | K::Bitcast(a) => (Some(a), None, None),
+            K::Binary(_, a, b) | K::Checked(_, a, b) | K::Within(_, a, b) => (Some(a), Some(b), None),
+            K::Select(a, b, c) => (Some(a), Some(b), Some(c)),
+        };
+        [a, b, c].into_iter().flatten()
+    }
+
+    /// The same operation over other references: the array or size first, then the operands in their order.
+    pub(crate) fn map<X, R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> ExprKind<R::Expr, R::Array, R::Size> {
+        use ExprKind as K;
+        match self {
+            K::Index => K::Index,
+            K::Scalar(s) => K::Scalar(*s),
+            K::Size(s) => K::Size(r.size(s)),
+            K::Load(n, i) => K::Load(r.array(n), r.expr(i)),
+            K::RowOf(n, i) => K::RowOf(r.array(n), r.expr(i)),
+            K::Within(n, row, offset) => K::Within(r.array(n), r.expr(row), r.expr(offset)),
+            K::Unary(op, a) => K::Unary(*op, r.expr(a)),
+            K::Binary(op, a, b) => K::Binary(*op, r.expr(a), r.expr(b)),
+            K::Select(c, a, b) => K::Select(r.expr(c), r.expr(a), r.expr(b)),
+            K::Cast(a) => K::Cast(r.expr(a)),
+            K::Bitcast(a) => K::Bitcast(r.expr(a)),
+            K::Checked(check, ok, v) => K::Checked(check.clone(), r.expr(ok), r.expr(v)),
+        }
+    }
+}
+
+/// Constants are equal if their bits are.
+impl<E: PartialEq, A: PartialEq, S: PartialEq> PartialEq for ExprKind<E, A, S> {
+    fn eq(&self, other: &Self) -> bool {
+        use ExprKind as K;
+        match (self, other) {
+            (K::Index, K::Index) => true,
+            (K::Scalar(a), K::Scalar(b)) => a.dtype() == b.dtype() && a.bits() == b.bits(),
+            (K::Size(a), K::Size(b)) => a == b,
+            (K::Load(m, a), K::Load(n, b)) | (K::RowOf(m, a), K::RowOf(n, b)) => m == n && a == b,
+            (K::Within(m, a, b), K::Within(n, c, d)) => m == n && a == c && b == d,
+            (K::Unary(f, a), K::Unary(g, b)) => f == g && a == b,
+            (K::Binary(f, a, b), K::Binary(g, c, d)) => f == g && a == c && b == d,
+            (K::Select(a, b, c), K::Select(d, e, f)) => a == d && b == e && c == f,
+            (K::Cast(a), K::Cast(b)) | (K::Bitcast(a), K::Bitcast(b)) => a == b,
+            (K::Checked(x, a, b), K::Checked(y, c, d)) => x == y && a == c && b == d,
+            _ => false,
+        }
+    }
+}
+impl<E: Eq, A: Eq, S: Eq> Eq for ExprKind<E, A, S> {}
+
+impl<E: std::hash::Hash, A: std::hash::Hash, S: std::hash::Hash> std::hash::Hash for ExprKind<E, A, S> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        use ExprKind as K;
+        std::mem::discriminant(self).hash(state);
+        match self {
+            K::Index => {}
+            K::Scalar(s) => (s.dtype(), s.bits()).hash(state),
+            K::Size(s) => s.hash(state),
+            K::Load(n, _) | K::RowOf(n, _) | K::Within(n, ..) => n.hash(state),
+            K::Unary(op, _) => op.hash(state),
+            K::Binary(op, ..) => op.hash(state),
+            // Told apart by their operands, and by comparison.
+            K::Select(..) | K::Cast(_) | K::Bitcast(_) | K::Checked(..) => {}
+        }
+        self.operands().for_each(|e| e.hash(state));
+    }
 }
 
 /// A scalar expression; cheap to clone, immutable, compared by structure.
@@ -119,21 +196,10 @@ const SEARCH_COST: u32 = 24;
 /// Cost of a function of `crate::math`, in operations.
 const MATH_COST: u32 = 24;
 
-fn operands(kind: &ExprKind) -> impl Iterator<Item = &Expr> {
-    use ExprKind as K;
-    let (a, b, c) = match kind {
-        K::Index | K::Scalar(_) => (None, None, None),
-        K::Load(_, a) | K::RowOf(_, a) | K::Unary(_, a) | K::Cast(a) | K::Bitcast(a) => (Some(a), None, None),
-        K::Binary(_, a, b) | K::Checked(_, a, b) | K::Within(_, a, b) => (Some(a), Some(b), None),
-        K::Select(a, b, c) => (Some(a), Some(b), Some(c)),
-    };
-    [a, b, c].into_iter().flatten()
-}
-
 fn own_cost(kind: &ExprKind) -> u32 {
     use ExprKind as K;
     match kind {
-        K::Index | K::Scalar(_) | K::Bitcast(_) => 0,
+        K::Index | K::Scalar(_) | K::Size(_) | K::Bitcast(_) => 0,
         K::RowOf(..) => SEARCH_COST,
         K::Within(..) => 2,
         K::Unary(UnaryOp::Math(_), _) => MATH_COST,
@@ -149,6 +215,7 @@ impl Expr {
         let digest = match &kind {
             K::Index => Digest::of("index", ()),
             K::Scalar(s) => Digest::of("scalar", (s.dtype(), s.bits())),
+            K::Size(size) => size.digest(),
             K::Load(n, i) => Digest::of("load", (n.digest(), i)),
             K::RowOf(n, i) => Digest::of("row", (n.digest(), i)),
             K::Within(n, r, o) => Digest::of("within", (n.digest(), r, o)),
@@ -174,7 +241,7 @@ impl Expr {
         };
         let (mut has_index, mut reads, mut conditions) = (out.has_index, out.reads, out.conditions);
         let (mut fallible, mut cost) = (out.fallible, out.cost);
-        for e in operands(&out.kind) {
+        for e in out.kind.operands() {
             has_index |= e.has_index();
             reads |= e.reads();
             conditions |= e.has_conditions();
@@ -196,6 +263,14 @@ impl Expr {
     }
     pub(crate) fn digest(&self) -> Digest {
         self.0.digest
+    }
+    /// Where it is in memory.
+    pub(super) fn address(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+    /// References to it.
+    pub(super) fn references(&self) -> usize {
+        Arc::strong_count(&self.0)
     }
     /// Whether it depends on the element's position.
     pub(crate) fn has_index(&self) -> bool {
@@ -220,7 +295,8 @@ impl Expr {
 
     /// The flat position of the element being computed.
     pub(crate) fn index() -> Self {
-        Self::new(ExprKind::Index, DType::U32)
+        static INDEX: LazyLock<Expr> = LazyLock::new(|| Expr::new(ExprKind::Index, DType::U32));
+        INDEX.clone()
     }
     pub(crate) fn scalar(s: impl Into<Scalar>) -> Self {
         let s = s.into();
@@ -228,7 +304,16 @@ impl Expr {
     }
     /// A u32: the type of positions and counts.
     pub(crate) fn u32(v: u32) -> Self {
-        Self::scalar(v)
+        // Most are 0 or 1.
+        static SMALL: LazyLock<[Expr; 4]> = LazyLock::new(|| [0u32, 1, 2, 3].map(Expr::scalar));
+        SMALL.get(v as usize).map_or_else(|| Self::scalar(v), Self::clone)
+    }
+    /// The capacity that the size stands for.
+    pub(crate) fn size(size: &Size) -> Self {
+        match size.as_const() {
+            Some(n) => Self::u32(n),
+            None => Self::new(ExprKind::Size(size.clone()), DType::U32),
+        }
     }
     /// Element `index` of `node`.
     pub(crate) fn load(node: &Node, index: Self) -> Self {
@@ -351,13 +436,25 @@ impl Expr {
             _ => None,
         }
     }
+    /// The value, if it is a number or a size that the host knows: what is decided by it makes another program.
+    pub(crate) fn as_known(&self) -> Option<u32> {
+        self.as_size()?.is_host_known()
+    }
+    /// The size it is, if it is a number or a size.
+    pub(crate) fn as_size(&self) -> Option<Size> {
+        match self.kind() {
+            ExprKind::Scalar(Scalar::U32(v)) => Some(Size::Const(*v)),
+            ExprKind::Size(size) => Some(size.clone()),
+            _ => None,
+        }
+    }
     pub(crate) fn is_index(&self) -> bool {
         matches!(self.kind(), ExprKind::Index)
     }
 
     /// The operands that are expressions over the same position, in order.
     pub(crate) fn operands(&self) -> impl Iterator<Item = &Self> {
-        operands(self.kind())
+        self.kind().operands()
     }
     /// What this operation costs by itself, its operands given.
     pub(crate) fn own_cost(&self) -> u32 {
@@ -387,7 +484,7 @@ impl Expr {
         use ExprKind as K;
         let mut next = || ops.next().expect("bug: too few operands");
         match self.kind() {
-            K::Index | K::Scalar(_) => self.clone(),
+            K::Index | K::Scalar(_) | K::Size(_) => self.clone(),
             K::Load(n, _) => Self::load(n, next()),
             K::RowOf(n, _) => Self::row_of(n, next()),
             K::Within(n, _, _) => {

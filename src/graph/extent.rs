@@ -1,8 +1,11 @@
 //! Sizes: known on the host, or a bound on the host with a count on the device.
 
 use super::backend::{BackendRef, Part, Wait};
+use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
 use super::node::Node;
+use super::size::{Size, SizeKind};
+use super::walk::for_each_node;
 use crate::error::{Error, Result};
 
 /// Where a count is to be had.
@@ -10,8 +13,8 @@ use crate::error::{Error, Result};
 pub(crate) enum Count {
     /// On the host.
     Known(u32),
-    /// On the device: that element of that array, but no more than the capacity.
-    At(Node, u32, u32),
+    /// On the device: the element at that index of that array, but no more than the capacity.
+    At(Node, Size, u32),
 }
 
 impl Count {
@@ -24,102 +27,200 @@ impl Count {
     }
 }
 
-/// How many elements an array has.
+/// How many elements an array has: a [`Size`], all of it live or as much as its counts say.
 ///
-/// Either known on the host, or at most `capacity` with the live count an expression over arrays of the device. What
-/// depends on data (the words of a text, the values a slice keeps) is of the second kind, so that nothing waits for
-/// it: buffers and grids come from the capacity, kernels stop at the count.
+/// What depends on data (the words of a text, the values a mask keeps) has a count in it that a kernel computes, so that
+/// nothing waits for it: buffers and grids are made for an upper bound, the *capacity*, and kernels stop at the count.
+/// Where the count is known by then, on the CPU backend always, capacity and count are one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Extent {
-    capacity: u32,
-    live: Option<Expr>,
+    size: Size,
+    /// Elements up to the capacity are live, whatever the counts say.
+    whole: bool,
 }
 
 impl Extent {
-    /// Exactly `n` elements.
+    /// Exactly `n` elements: a constant of the program.
     pub(crate) fn known(n: u32) -> Self {
-        Self { capacity: n, live: None }
+        Self { size: Size::Const(n), whole: false }
+    }
+
+    /// As many elements as the input of that identity brings.
+    pub(crate) fn input(identity: Digest, n: u32) -> Self {
+        Self { size: Size::input(identity, n), whole: false }
+    }
+
+    /// That many elements.
+    pub(crate) fn of(size: Size) -> Self {
+        Self { size, whole: false }.stored()
     }
 
     /// `n` elements, or the error that says what needs so many.
     pub(crate) fn known_u64(what: &str, n: u64) -> Result<Self> {
-        match u32::try_from(n) {
-            Ok(n) if n < u32::MAX => Ok(Self::known(n)),
-            _ => Err(Error::Limit {
-                what: what.into(),
-                requested: n,
-                unit: "elements",
-                limit: u64::from(u32::MAX) - 1,
-                whose: "a tensor".into(),
-            }),
-        }
+        fits(what, n)?;
+        Ok(Self::known(n as u32))
     }
 
     /// `live` elements (a u32 expression without `Index`), `capacity` at most.
-    pub(crate) fn bounded(capacity: u32, live: Expr) -> Self {
+    pub(crate) fn bounded(capacity: impl Into<Size>, live: Expr) -> Self {
         debug_assert!(!live.has_index(), "bug: a count cannot depend on a position");
-        match live.as_u32() {
-            Some(n) => Self::known(n.min(capacity)),
-            None if capacity == 0 => Self::known(0),
-            None => Self { capacity, live: Some(live) },
+        let capacity = capacity.into();
+        match (live.as_size(), live.kind()) {
+            (Some(n), _) if n.is_host_known().is_some_and(|n| n <= capacity.value()) => Self::of(n),
+            (Some(n), _) => Self::of(n.min(&capacity)),
+            _ if capacity.is_host_known() == Some(0) => Self::known(0),
+            (None, ExprKind::Load(node, at)) if at.as_size().is_some() => {
+                let at = at.as_size().unwrap_or(Size::Const(0));
+                Self { size: Size::count(node.clone(), at, capacity), whole: false }
+            }
+            _ => {
+                let mut backend = None;
+                for_each_node(&live, &mut |n| backend = backend.take().or_else(|| Some(n.backend().clone())));
+                let Some(backend) = backend else { unreachable!("bug: a count of sizes that no arithmetic folds") };
+                let node = Node::map(&backend, "count", Self::known(1), live, &[]);
+                Self { size: Size::count(node, Size::Const(0), capacity), whole: false }
+            }
         }
+    }
+
+    /// The same capacity, all of it live.
+    pub(crate) fn whole(&self) -> Self {
+        Self { size: self.size.clone(), whole: true }
+    }
+
+    /// The capacity.
+    pub(crate) fn size(&self) -> &Size {
+        &self.size
+    }
+
+    /// Whether elements up to the capacity are live, whatever the counts say.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole
     }
 
     /// The most elements there can be.
     pub(crate) fn capacity(&self) -> u32 {
-        self.capacity
+        self.size.value()
     }
 
     /// The count, if the host knows it.
     pub(crate) fn as_known(&self) -> Option<u32> {
-        if self.live.is_none() { Some(self.capacity) } else { None }
+        if self.whole { Some(self.size.value()) } else { self.size.is_host_known() }
+    }
+
+    /// Whether both are the same count for sure: by structure, or by value where the host knows both.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self == other || self.as_known().is_some() && self.as_known() == other.as_known()
     }
 
     /// The count on the device, if only the device knows it.
-    pub(crate) fn live(&self) -> Option<&Expr> {
-        self.live.as_ref()
+    pub(crate) fn live(&self) -> Option<Expr> {
+        if self.whole { None } else { self.size.exact_expr() }
     }
 
     /// The count as an expression, whoever knows it.
     pub(crate) fn expr(&self) -> Expr {
-        self.live.clone().unwrap_or_else(|| Expr::u32(self.capacity))
+        self.live().unwrap_or_else(|| Expr::size(&self.size))
     }
 
     /// `k` times as many.
     pub(crate) fn times(&self, what: &str, k: u64) -> Result<Self> {
-        let cap = Self::known_u64(what, u64::from(self.capacity).saturating_mul(k))?;
-        Ok(match &self.live {
-            None => cap,
-            Some(live) => Self::bounded(cap.capacity, live.clone().mul(Expr::u32(k as u32))),
-        })
+        if self.as_known().is_some() {
+            fits(what, u64::from(self.capacity()).saturating_mul(k))?;
+        }
+        // A larger factor is one of no elements.
+        let k = u32::try_from(k).unwrap_or(u32::MAX);
+        Ok(Self { size: self.size.mul(k), whole: self.whole }.stored())
+    }
+
+    /// As many times as many elements as the other has.
+    pub(crate) fn times_size(&self, what: &str, k: &Size) -> Result<Self> {
+        if let (Some(n), Some(k)) = (self.as_known(), k.is_host_known()) {
+            fits(what, u64::from(n) * u64::from(k))?;
+        }
+        Ok(Self { size: self.size.mul(k), whole: self.whole }.stored())
+    }
+
+    /// One `k`-th of as many, rounded down.
+    pub(crate) fn part(&self, k: u32) -> Self {
+        Self { size: self.size.div(k), whole: self.whole }.stored()
     }
 
     /// As many as both together.
     pub(crate) fn plus(&self, what: &str, other: &Self) -> Result<Self> {
-        let cap = Self::known_u64(what, u64::from(self.capacity) + u64::from(other.capacity))?;
-        Ok(if self.live.is_none() && other.live.is_none() {
-            cap
-        } else {
-            Self::bounded(cap.capacity, self.expr().add(other.expr()))
-        })
+        if let (Some(a), Some(b)) = (self.as_known(), other.as_known()) {
+            fits(what, u64::from(a) + u64::from(b))?;
+        }
+        Ok(Self { size: self.size.add(&other.size), whole: self.whole || other.whole }.stored())
+    }
+
+    /// The same with its count in an array of its own, where it is made of several or by many operations: so that what
+    /// a kernel reads for it does not grow with the program.
+    fn stored(self) -> Self {
+        /// Operations on a count that readers repeat.
+        const FEW: u32 = 4;
+        if self.size.is_host_known().is_some() {
+            return self;
+        }
+        let counts = self.size.counts();
+        if counts.is_empty() || counts.len() == 1 && self.size.depth() <= counts[0].depth() + FEW {
+            return self;
+        }
+        let backend = counts.iter().find_map(|size| match size.kind() {
+            Some(SizeKind::Count(count)) => Some(count.place()?.0.backend().clone()),
+            _ => None,
+        });
+        let (Some(backend), Some(live)) = (backend, self.size.exact_expr()) else { return self };
+        let node = Node::map(&backend, "count", Self::known(1), live, &[]);
+        Self { size: Size::count(node, Size::Const(0), self.size.clone()), whole: self.whole }
+    }
+
+    /// Notes the count, which was read from where [`Self::count`] said.
+    pub(crate) fn settle(&self, value: u32) {
+        if let Some(SizeKind::Count(count)) = self.size.kind() {
+            count.settle(value);
+        }
     }
 
     /// Where the count can be read.
     pub(crate) fn count(&self, backend: &BackendRef) -> Count {
-        match &self.live {
-            None => Count::Known(self.capacity),
+        match self.live() {
+            None => Count::Known(self.capacity()),
             Some(live) => match live.kind() {
-                ExprKind::Load(node, at) if at.as_u32().is_some() => {
-                    Count::At(node.clone(), at.as_u32().unwrap_or(0), self.capacity)
+                ExprKind::Load(node, at) if at.as_size().is_some() => {
+                    Count::At(node.clone(), at.as_size().unwrap_or(Size::Const(0)), self.capacity())
                 }
-                // Anything else is worked out on the device: a kernel of one element.
-                _ => Count::At(Node::map(backend, "count", Self::known(1), live.clone(), &[]), 0, self.capacity),
+                // Anything else is computed on the device: a kernel of one element.
+                _ => {
+                    let node = Node::map(backend, "count", Self::known(1), live, &[]);
+                    Count::At(node, Size::Const(0), self.capacity())
+                }
             },
         }
     }
+
     /// The count on the host: one wait where only the device knows it.
     pub(crate) fn on_host(&self, backend: &BackendRef, op: &'static str) -> Result<u32> {
-        self.live.as_ref().map_or(Ok(self.capacity), |live| read_u32(backend, op, live.clone()))
+        self.live().map_or(Ok(self.capacity()), |live| read_u32(backend, op, live))
+    }
+}
+
+/// A bound as an array can have: one that is larger is none, and what exceeds it fails when the sizes are summed.
+pub(crate) fn upper_bound(n: u64) -> u32 {
+    n.min(u64::from(u32::MAX) - 1) as u32
+}
+
+/// The number of elements, or the error that says what needs so many.
+fn fits(what: &str, n: u64) -> Result<u32> {
+    match u32::try_from(n) {
+        Ok(n) if n < u32::MAX => Ok(n),
+        _ => Err(Error::Limit {
+            what: what.into(),
+            requested: n,
+            unit: "elements",
+            limit: u64::from(u32::MAX) - 1,
+            whose: "a tensor".into(),
+        }),
     }
 }
 
@@ -132,9 +233,8 @@ pub(crate) fn read_u32(backend: &BackendRef, op: &'static str, e: Expr) -> Resul
 pub(crate) fn read_u32_if(backend: &BackendRef, op: &'static str, e: Expr, asserts: &[Node]) -> Result<u32> {
     let part = match e.kind() {
         // An element of an array is read where it lies.
-        ExprKind::Load(node, at) if asserts.is_empty() && at.as_u32().is_some() => {
-            let at = at.as_u32().unwrap_or(0);
-            Part::of(node.clone(), at..at + 1)
+        ExprKind::Load(node, at) if asserts.is_empty() && at.as_size().is_some() => {
+            Part::at(node.clone(), at.as_size().unwrap_or(Size::Const(0)))
         }
         _ => Part::whole(Node::map(backend, op, Extent::known(1), e, asserts)),
     };

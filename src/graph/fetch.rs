@@ -36,7 +36,7 @@ impl Plain<'_> {
         if out.stored().is_some() || (!self.done.insert(out.digest()) && out != self.of) {
             return out;
         }
-        let live = out.extent().live().cloned();
+        let live = out.extent().live();
         let (limits, fused) = (self.limits, vec![self.of.op()]);
         let (reads, checks, after, kept) = (Vec::new(), Vec::new(), Vec::new(), Kept::default());
         let (pass, row_context) = (None, None);

@@ -109,7 +109,8 @@ fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Un
     if !in_place || map.live.as_ref().is_some_and(elsewhere) {
         return Err(Unfused::OtherRows);
     }
-    let more = map.reads.iter().filter(|n| *n != from && !reduction.reads.contains(n));
+    let read = map.value_reads();
+    let more = read.iter().filter(|n| *n != from && !reduction.reads.contains(n));
     let status = u32::from(!reduction.checks.is_empty() || !map.checks.is_empty());
     let reads = reduction.reads.iter().chain(more);
     if fits(&reduction.recipe, std::iter::once(to), reads, &|_| false, status, limits) {
@@ -131,7 +132,6 @@ fn joined(reduction: Step, map: Step) -> Step {
         reducer: *reducer,
         value: reduced.clone(),
         finish: Some(finish),
-        live: map.live.clone(),
         is_stored: true,
     };
     reduction.with_map(map, &[from], RowPass { results: vec![result], map: None })

@@ -3,6 +3,7 @@
 use super::expr::{Expr, ExprKind};
 use super::opcode::BinaryOp;
 use super::scalar::Scalar;
+use super::size::{Size, SizeOp};
 use crate::dtype::DType;
 
 /// `q` and `m` of `q * k + m` where `m` is below `k` by its form.
@@ -28,11 +29,39 @@ fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
     }
 }
 
+/// Arithmetic and comparison of sizes that the host knows. A comparison is decided here and now: recordings for which it
+/// comes out differently are different programs.
+fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    if !matches!(a.kind(), ExprKind::Size(_)) && !matches!(b.kind(), ExprKind::Size(_)) {
+        return None;
+    }
+    let (a, b) = (a.as_size()?, b.as_size()?);
+    let (x, y) = (a.is_host_known()?, b.is_host_known()?);
+    let fits = |n: Option<u32>| n.is_some();
+    let op = match op {
+        BinaryOp::Add if fits(x.checked_add(y)) => SizeOp::Add,
+        BinaryOp::Sub if fits(x.checked_sub(y)) => SizeOp::Sub,
+        BinaryOp::Mul if fits(x.checked_mul(y)) => SizeOp::Mul,
+        BinaryOp::Div | BinaryOp::IndexDiv => SizeOp::Div,
+        BinaryOp::Min => SizeOp::Min,
+        BinaryOp::Max => SizeOp::Max,
+        BinaryOp::Eq => return Some(Expr::scalar(x == y)),
+        BinaryOp::Ne => return Some(Expr::scalar(x != y)),
+        BinaryOp::Lt => return Some(Expr::scalar(x < y)),
+        BinaryOp::Le => return Some(Expr::scalar(x <= y)),
+        _ => return None,
+    };
+    Some(Expr::size(&Size::op(op, &a, &b)))
+}
+
 /// Index arithmetic that needs no kernel: `x + 0`, `x * 1`, `x / 1`, `x % 1`, `(q * k + m) / k` with `m % k = m`,
 /// `within(s, r, o) - s[r]`, and numbers with numbers.
 pub(super) fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if a.dtype() != DType::U32 {
         return None;
+    }
+    if let Some(folded) = fold_sizes(op, a, b) {
+        return Some(folded);
     }
     let (x, y) = (a.as_u32(), b.as_u32());
     if let (Some(x), Some(y)) = (x, y) {

@@ -10,8 +10,7 @@ use super::bindings::fits;
 use super::cost::contains_search;
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
-use super::extent::Extent;
-use super::node::{Node, Recipe};
+use super::node::{Node, Recipe, RowDomain};
 use super::plan::{PlanLimits, Step};
 use super::reducer::state_bytes;
 use super::row_pass::{BLOCK, MAX_STATE, RowMap};
@@ -162,23 +161,19 @@ fn same<'a, T: PartialEq + 'a>(a: impl Iterator<Item = &'a T> + Clone, b: impl I
 
 /// Whether an error of one is an error of the other: a read looks at the conditions that it depends on, and no others.
 fn same_conditions(a: &Step, b: &Step) -> bool {
-    let fallible = |s: &'_ Step| s.reads.iter().filter(|n| n.is_fallible()).cloned().collect::<Vec<Node>>();
+    let fallible = |nodes: &[Node]| nodes.iter().filter(|n| n.is_fallible()).cloned().collect::<Vec<Node>>();
     same(a.checks.iter(), b.checks.iter())
-        && same(a.after.iter(), b.after.iter())
-        && same(fallible(a).iter(), fallible(b).iter())
+        && same(fallible(&a.after).iter(), fallible(&b.after).iter())
+        && same(fallible(&a.reads).iter(), fallible(&b.reads).iter())
 }
 
 /// Whether one pass could do for both, if neither needs the other.
 pub(super) fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
     let (Some(p), Some(q)) = (&a.pass, &b.pass) else { return false };
-    let (
-        Recipe::Reduce { rows, nrows, nvals, inner, .. },
-        Recipe::Reduce { rows: rows_b, nrows: nrows_b, nvals: nvals_b, inner: inner_b, .. },
-    ) = (&a.recipe, &b.recipe)
-    else {
+    let (Recipe::Reduce { on, .. }, Recipe::Reduce { on: on_b, .. }) = (&a.recipe, &b.recipe) else {
         return false;
     };
-    if (rows, nrows, nvals, inner) != (rows_b, nrows_b, nvals_b, inner_b) || !same_conditions(a, b) {
+    if on != on_b || !same_conditions(a, b) {
         return false;
     }
     // Passes that read nothing together but their rows gain nothing.
@@ -197,9 +192,10 @@ pub(super) fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
     });
     let bytes = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
     // The partials of long rows, two a block.
-    let block = if *inner == 1 { BLOCK } else { BLOCK / 4 };
+    let (nvals, inner) = (&on.nvals, on.inner);
+    let block = if inner == 1 { BLOCK } else { BLOCK / 4 };
     let blocks = 2 * (u64::from(nvals.capacity() / block) + 1);
-    let is_small = bytes <= MAX_STATE && limits.windows(blocks * u64::from(*inner) * bytes as u64) == 1;
+    let is_small = bytes <= MAX_STATE && limits.windows(blocks * u64::from(inner) * bytes as u64) == 1;
     is_small && fits(&a.recipe, outputs, reads, &|_| false, status, limits)
 }
 
@@ -218,23 +214,20 @@ fn shared(mut a: Step, b: Step) -> Step {
 /// need. Else why it is not; a map of anything but the elements finds that the reductions have ended their kernel.
 fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), Unfused> {
     let ended = Err(Unfused::EndsKernel(step.family()));
-    let (Recipe::Reduce { rows, nvals, inner: 1, .. }, Some(pass), Recipe::Map { value, .. }) =
+    let (Recipe::Reduce { on: RowDomain { rows, nvals, inner: 1, .. }, .. }, Some(pass), Recipe::Map { value, .. }) =
         (&step.recipe, &step.pass, &map.recipe)
     else {
         return ended;
     };
-    let extent = match &map.live {
-        None => map.out.extent().clone(),
-        Some(live) => Extent::bounded(map.out.extent().capacity(), live.clone()),
-    };
-    if pass.map.is_some() || &extent != nvals {
+    if pass.map.is_some() || map.out.extent() != nvals {
         return ended;
     }
     if map.row_context.is_some() && map.row_context != step.row_context {
         return ended;
     }
     // An error of the map must be none of a result that others read.
-    let adds_none = map.checks.is_empty() && map.after.is_empty() && same_conditions_of_map(step, map);
+    let is_known = |n: &Node| !n.is_fallible() || step.after.contains(n) || step.reads.contains(n);
+    let adds_none = map.checks.is_empty() && map.after.iter().all(is_known) && same_conditions_of_map(step, map);
     if !adds_none && !stored.is_empty() {
         return Err(Unfused::Condition);
     }
@@ -262,7 +255,8 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
     if !in_place || elsewhere {
         return Err(Unfused::OtherRows);
     }
-    let reads = step.reads.iter().chain(map.reads.iter().filter(|n| !is_result(n) && !step.reads.contains(n)));
+    let read = map.value_reads();
+    let reads = step.reads.iter().chain(read.iter().filter(|n| !is_result(n) && !step.reads.contains(n)));
     let status = u32::from(!step.checks.is_empty() || !map.checks.is_empty());
     let results = pass.results.iter().map(|r| &r.out).filter(|n| stored.contains(&n.digest()));
     if fits(&step.recipe, results.chain([&map.out]), reads, &|_| false, status, limits) {

@@ -17,6 +17,7 @@ use super::expr::Expr;
 use super::extent::Extent;
 use super::node::Node;
 use super::opcode::{BinaryOp, UnaryOp};
+use super::size::Size;
 
 /// Positions of a tile.
 pub(crate) const TILE: u32 = 2048;
@@ -33,8 +34,19 @@ pub(crate) const fn tiles(capacity: u32) -> u32 {
 }
 
 /// Words of marks of up to that many positions.
+#[cfg(test)]
 pub(crate) const fn words(capacity: u32) -> u32 {
     tiles(capacity) * (1 + TILE_WORDS) + 1
+}
+
+/// The number of tiles of marks of that many words.
+pub(crate) const fn tiles_in(words: u32) -> u32 {
+    words.saturating_sub(1) / (1 + TILE_WORDS)
+}
+
+/// [`words`] as a size.
+pub(super) fn words_size(capacity: &Size) -> Size {
+    capacity.div(TILE).add(1).mul(1 + TILE_WORDS).add(1)
 }
 
 /// The marks of some positions.
@@ -67,8 +79,12 @@ impl Marks {
 
     /// How many stay in all; known on the device.
     pub(crate) fn total(&self) -> Extent {
-        let capacity = self.count.capacity();
-        Extent::bounded(capacity, Expr::load(&self.node, Expr::u32(tiles(capacity))))
+        Extent::bounded(self.count.size(), Expr::load(&self.node, Expr::size(&self.tiles())))
+    }
+
+    /// The number of tiles: of the array as it was made, perhaps for an upper bound of the positions.
+    fn tiles(&self) -> Size {
+        Size::len(&self.node).sub(1).div(1 + TILE_WORDS)
     }
 
     /// How many stay of those before position `at`, which is at most the number of positions.
@@ -76,7 +92,7 @@ impl Marks {
         let shifted = |e: Expr, op, by: u32| e.binary(op, Expr::u32(by));
         let one = || Expr::u32(1);
         let tile = Expr::load(&self.node, shifted(at.clone(), BinaryOp::Shr, TILE.ilog2()));
-        let first = Expr::u32(tiles(self.count.capacity()) + 1);
+        let first = Expr::size(&self.tiles().add(1));
         let word = Expr::load(&self.node, first.add(shifted(at.clone(), BinaryOp::Shr, WORD.ilog2())));
         let before = one().binary(BinaryOp::Shl, at.clone().and(Expr::u32(WORD - 1))).sub(one());
         let in_word = word.clone().and(before).unary(UnaryOp::CountOnes);

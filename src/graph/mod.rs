@@ -1,4 +1,21 @@
-//! The expression graph: what is to be computed, independent of who computes it.
+//! The expression graph: what is to be computed, independent of the backend that computes it.
+//!
+//! Operations record [`node`]s: arrays with a [`recipe`], the primitive that computes them, over [`expr`]essions and
+//! symbolic [`size`]s. A read traces the nodes below it into a flat [`program`], in which sizes are parameters. The
+//! program is the key of each backend's cache of plans; on a miss it is lifted to nodes of its own, and [`plan`] fuses
+//! them into steps, which backends run:
+//!
+//! ```text
+//! node, expr, size ──trace──> program + bindings ──cache──> plan ──backend──> results, for the recorded nodes
+//!                                    └──lift──> planned nodes ──plan──> steps ┘
+//! ```
+//!
+//! [`stage`] decides which sizes are read back before the rest is computed.
+//!
+//! A new primitive touches ten files: `recipe.rs` (the variant with its visitor, and how its kernel evaluates
+//! expressions), `node.rs` (its constructor), `bindings.rs` (the buffers that its kernel binds), `traffic.rs` (the bytes
+//! that it moves), `plain.rs` (its form over arrays that exceed a binding), `backend/cpu/mod.rs` and the file of its
+//! loop, `backend/gpu/lower.rs` and the file of its grids, and its shader.
 
 pub(crate) mod backend;
 mod bindings;
@@ -17,12 +34,14 @@ pub(crate) mod node;
 pub(crate) mod opcode;
 mod plain;
 pub(crate) mod plan;
-mod recipe;
+pub(crate) mod program;
+pub(crate) mod recipe;
 pub(crate) mod reducer;
-pub(crate) mod request;
 pub(crate) mod row_lengths;
 pub(crate) mod row_pass;
 pub(crate) mod scalar;
+pub(crate) mod size;
+pub(crate) mod stage;
 mod step;
 pub(crate) mod traffic;
 pub(crate) mod unfused;

@@ -15,9 +15,10 @@ use super::expr::{Check, Expr};
 use super::extent::Extent;
 use super::marks::{self, Marks};
 use super::opcode::{HashOp, ReduceOp};
-pub(crate) use super::recipe::{Product, Recipe, Rows};
+pub(crate) use super::recipe::{Product, Recipe, RowDomain, Rows};
 use super::reducer::Reducer;
 use super::row_lengths::{self, KnownLengths};
+use super::size::Size;
 use super::walk::for_each_node;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -29,6 +30,8 @@ pub(crate) struct Stored {
     pub(crate) data: Arc<dyn Any + Send + Sync>,
     /// The conditions to look at before the data is trusted.
     pub(crate) status: Arc<[Status]>,
+    /// Elements that it was made for: the capacity at that time.
+    pub(crate) len: u32,
 }
 
 #[derive(Debug)]
@@ -45,7 +48,7 @@ struct Inner {
     /// Nodes in a chain of unevaluated ones above and including this: what a walk may have to descend.
     depth: u32,
     /// For splits: what the host knows of the rows. No part of its identity.
-    lengths: KnownLengths,
+    lengths: Mutex<KnownLengths>,
     /// Whether its storage is a program's own, which ends where the array does.
     lent: bool,
     /// Whether reading it may be an error: whether it, or something that it is made of, has a condition.
@@ -98,6 +101,14 @@ impl Drop for Inner {
     }
 }
 
+/// A bound of the length of rows, as a size: it changes no results, and no plan.
+fn longest_row(rows: &Rows, bound: u32) -> Size {
+    match rows {
+        Rows::Uniform(_) => Size::Const(bound),
+        Rows::Splits(splits) => Size::input(Digest::of("longest row", (splits.digest(), bound)), bound),
+    }
+}
+
 impl Node {
     /// An array that exists already, in the backend's own storage.
     pub(crate) fn source(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
@@ -127,17 +138,17 @@ impl Node {
     ) -> Self {
         let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
         let stored = OnceLock::new();
-        let _ = stored.set(Stored { data, status: Arc::from([]) });
+        let _ = stored.set(Stored { data, status: Arc::from([]), len });
         intern(digest, || Inner {
             digest,
             dtype,
-            extent: Extent::known(len),
+            extent: if len <= 1 { Extent::known(len) } else { Extent::input(digest, len) },
             backend: backend.clone(),
             op: "source",
             recipe: Mutex::new(None),
             asserts: Box::default(),
             depth: 0,
-            lengths,
+            lengths: Mutex::new(lengths),
             lent,
             fallible: false,
             stored,
@@ -165,13 +176,14 @@ impl Node {
         let digest = Digest::of("node", (backend.id(), dtype, &extent, &which, &recipe));
         intern(digest, || {
             let mut depth = 0;
-            let conditions = recipe.exprs().into_iter().chain(extent.live()).any(Expr::has_conditions);
+            let conditions = recipe.exprs().into_iter().any(Expr::has_conditions);
             let mut fallible = conditions || matches!(recipe, Recipe::Assert { .. });
             let mut reads = |n: &Self| {
                 depth = depth.max(n.depth());
                 fallible |= n.is_fallible();
             };
-            recipe.exprs().into_iter().chain(extent.live()).for_each(|e| for_each_node(e, &mut reads));
+            recipe.exprs().into_iter().for_each(|e| for_each_node(e, &mut reads));
+            recipe.lives().chain(extent.live()).for_each(|e| for_each_node(&e, &mut reads));
             recipe.array().into_iter().for_each(&mut reads);
             asserts.iter().for_each(&mut reads);
             Inner {
@@ -183,11 +195,62 @@ impl Node {
                 recipe: Mutex::new(Some(Arc::new(recipe))),
                 asserts: asserts.into(),
                 depth: depth + 1,
-                lengths: KnownLengths::NONE,
+                lengths: Mutex::new(KnownLengths::NONE),
                 lent: false,
                 fallible,
                 stored: OnceLock::new(),
             }
+        })
+    }
+
+    /// An input of a program, to be planned with: its storage is bound when the plan runs.
+    pub(super) fn planned_input(
+        backend: &BackendRef,
+        digest: Digest,
+        (dtype, extent, lengths): (DType, Extent, KnownLengths),
+        fallible: bool,
+        lent: bool,
+    ) -> Self {
+        let stored = OnceLock::new();
+        let _ = stored.set(Stored { data: Arc::new(()), status: Arc::from([]), len: 0 });
+        intern(digest, || Inner {
+            digest,
+            dtype,
+            extent,
+            backend: backend.clone(),
+            op: "source",
+            recipe: Mutex::new(None),
+            asserts: Box::default(),
+            depth: 0,
+            lengths: Mutex::new(lengths),
+            lent,
+            fallible,
+            stored,
+        })
+    }
+
+    /// A computed array of a program, to be planned with.
+    pub(super) fn planned(
+        backend: &BackendRef,
+        digest: Digest,
+        op: &'static str,
+        (dtype, extent, fallible): (DType, Extent, bool),
+        asserts: Vec<Self>,
+        recipe: Recipe,
+    ) -> Self {
+        intern(digest, || Inner {
+            digest,
+            dtype,
+            extent,
+            backend: backend.clone(),
+            op,
+            recipe: Mutex::new(Some(Arc::new(recipe))),
+            asserts: asserts.into(),
+            depth: 1,
+            lengths: Mutex::new(KnownLengths::NONE),
+            lent: false,
+            fallible,
+            stored: OnceLock::new(),
         })
     }
 
@@ -196,7 +259,7 @@ impl Node {
         // `x[i]` at `i`, all of it, is x.
         if let super::expr::ExprKind::Load(n, i) = value.kind()
             && i.is_index()
-            && n.extent() == &extent
+            && n.extent().is_same(&extent)
             && asserts.is_empty()
         {
             return n.clone();
@@ -234,8 +297,9 @@ impl Node {
     ) -> Result<Self> {
         let extent = nrows.times("a row reduction", u64::from(inner))?;
         let reducer = reducer.into();
-        let recipe = Recipe::Reduce { reducer, rows, nrows, nvals, inner, value: value.clone() };
-        Ok(Self::recorded(backend, name, value.dtype(), extent, &[], recipe))
+        let dtype = value.dtype();
+        let recipe = Recipe::Reduce { reducer, on: RowDomain { rows, nrows, nvals, inner }, value };
+        Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
     }
 
     /// The products of matrices, `extent` numbers in all; see [`Recipe::Product`].
@@ -268,8 +332,9 @@ impl Node {
         value: Expr,
     ) -> Result<Self> {
         let extent = nvals.times("a row scan", u64::from(inner))?;
-        let recipe = Recipe::RowScan { op, rows, nrows, nvals, inner, value: value.clone() };
-        Ok(Self::recorded(backend, name, value.dtype(), extent, &[], recipe))
+        let dtype = value.dtype();
+        let recipe = Recipe::RowScan { op, on: RowDomain { rows, nrows, nvals, inner }, value };
+        Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
     }
 
     /// The stable order of keys; see [`Recipe::Sort`].
@@ -287,8 +352,9 @@ impl Node {
         longest: u32,
     ) -> Self {
         let extent = nvals.clone();
-        let longest = row_lengths::class(longest);
-        Self::recorded(backend, op, DType::U32, extent, &[], Recipe::RowSort { rows, nrows, nvals, key, bits, longest })
+        let longest = longest_row(&rows, row_lengths::class(longest));
+        let on = RowDomain { rows, nrows, nvals, inner: 1 };
+        Self::recorded(backend, op, DType::U32, extent, &[], Recipe::RowSort { on, key, bits, longest })
     }
 
     /// The hash of each row of bytes; see [`Recipe::Hash`].
@@ -297,17 +363,18 @@ impl Node {
         name: &'static str,
         op: HashOp,
         (rows, nrows): (Rows, Extent),
-        (byte, nbytes): (Expr, u32),
+        (byte, nbytes): (Expr, Extent),
     ) -> Self {
         let extent = nrows.clone();
-        let longest = row_lengths::string_class(rows.longest().min(nbytes));
-        let recipe = Recipe::Hash { op, rows, nrows, byte, nbytes, longest };
+        let longest = longest_row(&rows, row_lengths::string_class(rows.longest().min(nbytes.capacity())));
+        let on = RowDomain { rows, nrows, nvals: nbytes, inner: 1 };
+        let recipe = Recipe::Hash { op, on, byte, longest };
         Self::recorded(backend, name, DType::U64, extent, &[], recipe)
     }
 
     /// The marks of the positions at which `keep` holds; see [`Recipe::Marks`].
     pub(super) fn marks(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
-        let extent = Extent::known(marks::words(count.capacity()));
+        let extent = Extent::of(marks::words_size(count.size())).whole();
         Self::recorded(backend, name, DType::U32, extent, &[], Recipe::Marks { keep, count })
     }
 
@@ -332,6 +399,14 @@ impl Node {
     pub(crate) fn digest(&self) -> Digest {
         self.0.digest
     }
+    /// Where it is in memory.
+    pub(super) fn address(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+    /// References to it.
+    pub(super) fn references(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
     pub(crate) fn dtype(&self) -> DType {
         self.0.dtype
     }
@@ -354,7 +429,15 @@ impl Node {
     }
     /// For splits: no row is longer, as far as the host knows.
     pub(super) fn longest_row(&self) -> u32 {
-        self.0.lengths.longest
+        self.known_lengths().longest
+    }
+    /// For splits: what the host knows of the rows.
+    pub(super) fn known_lengths(&self) -> KnownLengths {
+        *self.0.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+    /// Of a planned input: sets what is known in this run.
+    pub(super) fn set_known_lengths(&self, lengths: KnownLengths) {
+        *self.0.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = lengths;
     }
     /// For splits: the class of the longest row, as far as the host knows.
     pub(super) fn longest_class(&self) -> u32 {
@@ -362,7 +445,7 @@ impl Node {
     }
     /// For splits: no more values than that are in rows longer than [`BLOCK`].
     pub(super) fn values_in_long_rows(&self) -> u32 {
-        self.0.lengths.in_long_rows
+        self.known_lengths().in_long_rows
     }
     /// Whether its storage on a GPU goes on to a multiple of 16 bytes: a buffer of the program's own need not.
     pub(crate) fn ends_with_a_vector(&self) -> bool {

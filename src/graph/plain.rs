@@ -21,7 +21,7 @@ use super::expr::Expr;
 use super::extent::Extent;
 use super::fetch::is_own;
 use super::marks::Marks;
-use super::node::{Node, Product, Recipe, Rows};
+use super::node::{Node, Product, Recipe, RowDomain, Rows};
 use super::plan::{PlanLimits, Step};
 use super::row_pass::{RowPass, RowResult};
 use super::step::Reading;
@@ -49,9 +49,10 @@ impl Plain<'_> {
     fn resolve(&mut self, step: Step) -> Step {
         let recipe = match step.recipe {
             // Its bytes are an array of their own already.
-            Recipe::Hash { op, rows, nrows, byte, nbytes, longest } => {
-                let (rows, nrows) = self.walked(&rows, &nrows);
-                Recipe::Hash { op, rows, nrows, byte, nbytes, longest }
+            Recipe::Hash { op, on, byte, longest } => {
+                let (rows, nrows) = self.walked(&on.rows, &on.nrows);
+                let nvals = self.count(&on.nvals);
+                Recipe::Hash { op, on: RowDomain { rows, nrows, nvals, inner: 1 }, byte, longest }
             }
             Recipe::Product(p) => Recipe::Product(Box::new(self.product(*p))),
             Recipe::Map { value, whole } => {
@@ -61,15 +62,13 @@ impl Plain<'_> {
                 let (ok, count) = (self.plain(&ok, count.capacity()), self.count(&count));
                 Recipe::Assert { ok, count, check }
             }
-            Recipe::Reduce { reducer, rows, nrows, nvals, inner, value } => {
-                let (rows, nrows) = self.walked(&rows, &nrows);
-                let (value, nvals) = self.in_rows(&value, &rows, &nvals, inner);
-                Recipe::Reduce { reducer, rows, nrows, nvals, inner, value }
+            Recipe::Reduce { reducer, on, value } => {
+                let (on, value) = self.in_rows(&value, &on);
+                Recipe::Reduce { reducer, on, value }
             }
-            Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
-                let (rows, nrows) = self.walked(&rows, &nrows);
-                let (value, nvals) = self.in_rows(&value, &rows, &nvals, inner);
-                Recipe::RowScan { op, rows, nrows, nvals, inner, value }
+            Recipe::RowScan { op, on, value } => {
+                let (on, value) = self.in_rows(&value, &on);
+                Recipe::RowScan { op, on, value }
             }
             Recipe::Scan { value, count } => {
                 Recipe::Scan { value: self.numbers(&value, &count, 1), count: self.count(&count) }
@@ -84,7 +83,7 @@ impl Plain<'_> {
                 let value = value.at(&self.position_of_kept(marks, count, inner));
                 Recipe::Map { value: self.whole(&value, step.out.extent().capacity()), whole: false }
             }
-            Recipe::RowSort { rows, nrows, nvals, key, bits, .. } => {
+            Recipe::RowSort { on: RowDomain { rows, nrows, nvals, .. }, key, bits, .. } => {
                 let value = self.sorted(&rows, &nrows, &nvals, &key, bits);
                 Recipe::Map { value: self.whole(&value, nvals.capacity()), whole: false }
             }
@@ -95,7 +94,7 @@ impl Plain<'_> {
         out.after.extend(step.reads);
         if let (Some(pass), Recipe::Reduce { value, .. }) = (step.pass, &out.recipe) {
             // Kernels that walk rows stop where the splits do.
-            let plain = |r| RowResult { value: value.clone(), live: None, ..r };
+            let plain = |r| RowResult { value: value.clone(), ..r };
             out.pass = Some(RowPass { results: pass.results.into_iter().map(plain).collect(), map: None });
         }
         if out.recipe.rows().is_some() {
@@ -124,7 +123,7 @@ impl Plain<'_> {
     fn count(&mut self, extent: &Extent) -> Extent {
         match extent.live() {
             None => extent.clone(),
-            Some(live) => Extent::bounded(extent.capacity(), self.count_of(live)),
+            Some(live) => Extent::bounded(extent.size(), self.count_of(&live)),
         }
     }
 
@@ -134,7 +133,7 @@ impl Plain<'_> {
             Rows::Splits(node) => node.clone(),
             Rows::Uniform(len) => {
                 let nrows = self.count(nrows);
-                let start = Expr::index().min(nrows.expr()).mul(Expr::u32(*len));
+                let start = Expr::index().min(nrows.expr()).mul(Expr::size(len));
                 self.map(Extent::known(nrows.capacity() + 1), start)
             }
         }
@@ -145,15 +144,17 @@ impl Plain<'_> {
         (Rows::Splits(self.splits(rows, nrows)), Extent::known(nrows.capacity()))
     }
 
-    /// The values of rows, in another array than the splits, and how many elements there may be.
-    fn in_rows(&mut self, value: &Expr, rows: &Rows, nvals: &Extent, inner: u32) -> (Expr, Extent) {
-        let mut value = self.numbers(value, nvals, inner);
-        if let Rows::Splits(splits) = rows
+    /// The rows to walk, and their values, in another array than the splits.
+    fn in_rows(&mut self, value: &Expr, on: &RowDomain) -> (RowDomain, Expr) {
+        let RowDomain { rows, nrows, nvals, inner } = on;
+        let (rows, nrows) = self.walked(rows, nrows);
+        let mut value = self.numbers(value, nvals, *inner);
+        if let Rows::Splits(splits) = &rows
             && value.node() == Some(splits)
         {
             value = self.copied(&value, splits, nvals.capacity());
         }
-        (value, self.count(nvals))
+        (RowDomain { rows, nrows, nvals: self.count(nvals), inner: *inner }, value)
     }
 
     /// Where the numbers come from that a compaction keeps: the last position of each rank.
@@ -178,15 +179,16 @@ impl Plain<'_> {
         let numbers = |k: usize| told[k].clone();
         let (sizes, starts) = ([0, 1, 2].map(numbers), [3, 4, 5].map(numbers));
         let mut operand = |k: usize| {
-            let value = self.plain(&p.operands[k], p.capacities[k]);
-            if is_own(&value) { value } else { self.stored(&value, p.capacities[k]) }
+            let capacity = p.capacities[k].value();
+            let value = self.plain(&p.operands[k], capacity);
+            if is_own(&value) { value } else { self.stored(&value, capacity) }
         };
         let mut operands = [operand(0), operand(1)];
         if let [Some(left), Some(right)] = operands.each_ref().map(Expr::node)
             && left == right
         {
             let left = left.clone();
-            operands[1] = self.copied(&operands[1], &left, p.capacities[1]);
+            operands[1] = self.copied(&operands[1], &left, p.capacities[1].value());
         }
         Product { batches, sizes, starts, operands, tiles, ..p }
     }
@@ -230,7 +232,7 @@ impl Plain<'_> {
 
 /// The step with what it reads and looks at, as its expressions say.
 pub(super) fn finished(mut step: Step) -> Step {
-    let Reading { reads, checks, own_row } = Reading::of(&step.recipe, step.live.as_ref());
+    let Reading { reads, checks, own_row, .. } = Reading::of(&step.recipe, step.live.as_ref());
     (step.reads, step.checks) = (reads, checks);
     // Arrays that exist need no reason, others mostly have theirs.
     for n in step.reads.iter().filter(|n| n.stored().is_none()) {

@@ -25,8 +25,6 @@ pub(crate) struct RowResult {
     pub(crate) value: Expr,
     /// What becomes of the results as they are stored, if anything.
     pub(crate) finish: Option<Finish>,
-    /// The live count of the node, over stored arrays only.
-    pub(crate) live: Option<Expr>,
     /// Whether it is stored: where only the pass's own map reads it, it is not.
     pub(crate) is_stored: bool,
 }
@@ -89,7 +87,7 @@ impl Step {
 pub(crate) fn in_long_rows(rows: &Rows, nvals: u32) -> u32 {
     match rows {
         Rows::Splits(node) => node.values_in_long_rows().min(nvals),
-        Rows::Uniform(len) if *len > BLOCK => nvals,
+        Rows::Uniform(len) if len.value() > BLOCK => nvals,
         Rows::Uniform(_) => 0,
     }
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use super::digest::DigestSet;
 use super::expr::{Check, Expr, ExprKind};
-use super::node::{Node, Recipe};
+use super::node::{Node, Recipe, Rows};
+use super::opcode::HashOp;
 use super::row_pass::RowPass;
+use super::size::Size;
 use super::unfused::Kept;
-use super::walk::{arrays, for_each_expr};
+use super::walk::{arrays, for_each_expr, for_each_node};
 use crate::tuning::Tuning;
 
 /// Bytes of the seat of a long string that is hashed: see `shaders/row_hash_long.wgsl`.
@@ -43,22 +45,27 @@ impl PlanLimits {
         1 << self.max_binding.max(1).ilog2()
     }
 
-    /// Bytes of a long string that a dispatch hashes, a multiple of 64. Hashes are chains over their bytes, so that one
-    /// invocation takes as long as it takes: the fewer bytes, the more dispatches; the more, the nearer to what a driver
-    /// ends, after some seconds or after so many turns of a loop, of which 64 bytes take up to nine.
-    pub(crate) fn hash_leg(&self) -> u32 {
-        if self.ends_loops { 256 << 10 } else { 4 << 20 }
+    /// Bytes of a long string that a dispatch hashes, a multiple of 64. A hash is a chain over its bytes, serial in one
+    /// invocation: the fewer bytes, the more dispatches; the more, the nearer to a driver's watchdog timeout, or to the
+    /// number of iterations after which it ends loops. 64 bytes take one iteration of Fingerprint64, up to nine of the
+    /// others.
+    pub(crate) fn hash_leg(&self, op: HashOp) -> u32 {
+        match op {
+            HashOp::Fingerprint if self.ends_loops => 3 << 20,
+            _ if self.ends_loops => 256 << 10,
+            _ => 4 << 20,
+        }
     }
 
     /// The most bytes of a string that are hashed at once: all of them may have to be in one binding.
-    pub(crate) fn longest_hashed_at_once(&self) -> u32 {
-        u64::from(self.hash_leg()).min(self.window_bytes()) as u32
+    pub(crate) fn longest_hashed_at_once(&self, op: HashOp) -> u32 {
+        u64::from(self.hash_leg(op)).min(self.window_bytes()) as u32
     }
 
     /// How many seats strings have that are not hashed at once, of strings of so many bytes in all, none of which is
     /// longer than that.
-    pub(crate) fn hash_seats(&self, nbytes: u32, longest: u32) -> u32 {
-        let at_once = self.longest_hashed_at_once();
+    pub(crate) fn hash_seats(&self, op: HashOp, nbytes: u32, longest: u32) -> u32 {
+        let at_once = self.longest_hashed_at_once(op);
         if longest > at_once { nbytes / at_once + 1 } else { 0 }
     }
 
@@ -123,30 +130,36 @@ impl Step {
         };
         let mut elsewhere: DigestSet = self.row_context.iter().map(|(splits, _)| splits.digest()).collect();
         let mut at_own = DigestSet::default();
-        let count = match &self.recipe {
-            Recipe::Assert { count, .. } => count.live(),
-            _ => None,
-        };
+        let count = self.recipe.lives();
         for_each_expr(value, &mut |e| match e.kind() {
             ExprKind::Load(n, at) if at.is_index() => {
                 at_own.insert(n.digest());
             }
             _ => elsewhere.extend(e.node().map(Node::digest)),
         });
-        for e in self.live.iter().chain(count) {
-            elsewhere.extend(arrays(e));
+        for e in self.live.clone().into_iter().chain(count) {
+            elsewhere.extend(arrays(&e));
         }
         at_own.difference(&elsewhere).copied().collect()
     }
 }
 
 impl Step {
+    /// Of what it reads, the arrays in its expressions: not those that only say how many elements there are.
+    pub(super) fn value_reads(&self) -> Vec<Node> {
+        let mut read = DigestSet::default();
+        self.recipe.exprs().into_iter().for_each(|e| read.extend(arrays(e)));
+        self.reads.iter().filter(|n| read.contains(&n.digest())).cloned().collect()
+    }
+
     /// The step with a map of what it has `made` in it: its pass computes the map's node, and depends on all that
     /// either depended on.
     pub(super) fn with_map(self, map: Self, made: &[Node], pass: RowPass) -> Self {
         let (mut reads, mut checks, mut after) = (self.reads, self.checks, self.after);
         let is_other = |n: &Node| !made.contains(n);
-        merge(&mut reads, map.reads.into_iter().filter(is_other));
+        let read = map.value_reads();
+        merge(&mut reads, read.iter().filter(|n| is_other(n)).cloned());
+        merge(&mut after, map.reads.into_iter().filter(|n| is_other(n) && !read.contains(n)));
         merge(&mut checks, map.checks);
         merge(&mut after, map.after.into_iter().filter(is_other));
         let (mut fused, mut kept) = (map.fused, map.kept);
@@ -173,13 +186,20 @@ pub(super) struct Reading {
     pub(super) checks: Vec<Arc<Check>>,
     /// The partition, with its inner width, that the row of the current element is first asked for in.
     pub(super) own_row: Option<(Node, u32)>,
+    /// The arrays besides that hold counts which its sizes are made of: they must be there when the step starts.
+    pub(super) sized: Vec<Node>,
 }
 
 impl Reading {
     /// Of the recipe, and of the live count of what it computes.
     pub(super) fn of(recipe: &Recipe, live: Option<&Expr>) -> Self {
-        let mut out = Self { reads: recipe.array().cloned().into_iter().collect(), checks: Vec::new(), own_row: None };
-        for e in recipe.exprs().into_iter().chain(live) {
+        let reads = recipe.array().cloned().into_iter().collect();
+        let mut out = Self { reads, checks: Vec::new(), own_row: None, sized: Vec::new() };
+        let lives: Vec<Expr> = recipe.lives().chain(live.cloned()).collect();
+        // Kernels that walk splits stop where these do.
+        let stops_at_splits = recipe.domain().is_some_and(|on| matches!(on.rows, Rows::Splits(_)));
+        let read = if stops_at_splits { &[] } else { &lives[..] };
+        for e in recipe.exprs().into_iter().chain(read) {
             for_each_expr(e, &mut |e| {
                 if let ExprKind::Checked(check, ..) = e.kind()
                     && !out.checks.contains(check)
@@ -191,11 +211,21 @@ impl Reading {
                 {
                     out.reads.push(n.clone());
                 }
+                if let ExprKind::Size(size) = e.kind() {
+                    merge(
+                        &mut out.sized,
+                        size.counts().into_iter().filter_map(Size::slot_count).map(|c| c.node.clone()),
+                    );
+                }
                 if out.own_row.is_none() {
                     out.own_row = e.as_own_row().map(|(splits, inner)| (splits.clone(), inner));
                 }
             });
         }
+        for e in &lives {
+            for_each_node(e, &mut |n| merge(&mut out.sized, [n.clone()]));
+        }
+        out.sized.retain(|n| !out.reads.contains(n));
         out
     }
 }

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
 use super::marks;
-use super::node::{Node, Recipe, Rows};
-use super::plan::{Plan, Step};
+use super::node::{Node, Recipe, RowDomain, Rows};
+use super::plan::Step;
 use super::row_pass::{BLOCK, in_long_rows};
 use super::walk::for_each_expr;
 
@@ -40,14 +40,15 @@ fn domain(step: &Step) -> (&Expr, u64) {
     match &step.recipe {
         Recipe::Map { value, .. } => (value, u64::from(step.out.extent().capacity())),
         Recipe::Assert { ok, count, .. } => (ok, u64::from(count.capacity())),
-        Recipe::Reduce { nvals, inner, value, .. } => (value, u64::from(nvals.capacity()) * u64::from(*inner)),
+        Recipe::Reduce { on, value, .. } | Recipe::RowScan { on, value, .. } => {
+            (value, u64::from(on.nvals.capacity()) * u64::from(on.inner))
+        }
         // Each operand once: tiles of one row or column read the same, from the cache or not.
-        Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0])),
+        Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0].value())),
         Recipe::Scan { value, count } => (value, u64::from(count.capacity())),
-        Recipe::RowScan { nvals, inner, value, .. } => (value, u64::from(nvals.capacity()) * u64::from(*inner)),
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity())),
-        Recipe::RowSort { nvals, key, .. } => (key, u64::from(nvals.capacity())),
-        Recipe::Hash { byte, nbytes, .. } => (byte, u64::from(*nbytes)),
+        Recipe::RowSort { on, key, .. } => (key, u64::from(on.nvals.capacity())),
+        Recipe::Hash { on, byte, .. } => (byte, u64::from(on.nvals.capacity())),
         Recipe::Marks { keep, count } => (keep, u64::from(count.capacity())),
         Recipe::Compact { value, count, inner, .. } => (value, u64::from(count.capacity()) * u64::from(*inner)),
     }
@@ -81,7 +82,7 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
         Some(pass) => pass.results.iter().map(|r| (&r.value, positions)).collect(),
     };
     if let Recipe::Product(p) = &step.recipe {
-        values.push((&p.operands[1], u64::from(p.capacities[1])));
+        values.push((&p.operands[1], u64::from(p.capacities[1].value())));
     }
     // What is reduced is at hand where it is finished, and where the elements are mapped by it.
     let mut at_hand: Vec<&Node> = Vec::new();
@@ -119,7 +120,9 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
 /// What a pass over rows reads once more for the elements of rows that take several kernels: its own map's values, and
 /// the splits.
 fn read_again(step: &Step) -> u64 {
-    let (Some(pass), Recipe::Reduce { rows, nvals, .. }) = (&step.pass, &step.recipe) else { return 0 };
+    let (Some(pass), Recipe::Reduce { on: RowDomain { rows, nvals, .. }, .. }) = (&step.pass, &step.recipe) else {
+        return 0;
+    };
     // Elements are mapped where they are one number.
     let (Some(map), true) = (&pass.map, rows.longest() > BLOCK) else { return 0 };
     let elements = u64::from(nvals.capacity());
@@ -199,7 +202,7 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
             // A pass reads a key twice and an index once, and writes both.
             Traffic { read: 2 * read + n * 12 * passes, written: n * 8 * passes }
         }
-        Recipe::RowSort { nvals, bits, .. } if scratch_bytes > 0 => {
+        Recipe::RowSort { on: RowDomain { nvals, .. }, bits, .. } if scratch_bytes > 0 => {
             // Any row may turn out to be long, and then takes passes, by its number too.
             let n = u64::from(nvals.capacity());
             let passes =
@@ -210,12 +213,12 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     }
 }
 
-/// The bytes that any way of computing the plan's roots moves: what the plan reads from before, each array as often as
+/// The bytes that any way of computing the roots of these steps moves: what they read from before, each array as often as
 /// it is named but splits once, and the roots.
-pub(crate) fn least(plan: &Plan, roots: &[Node]) -> u64 {
-    let made: HashSet<Digest> = plan.steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
+pub(crate) fn least(steps: &[Step], roots: &[Node]) -> u64 {
+    let made: HashSet<Digest> = steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
     let mut splits = HashSet::new();
-    for step in &plan.steps {
+    for step in steps {
         loads(step, &mut |n, at, _| {
             if at.is_none() {
                 splits.insert(n.digest());
@@ -224,7 +227,7 @@ pub(crate) fn least(plan: &Plan, roots: &[Node]) -> u64 {
     }
     let mut seen = HashSet::new();
     let mut bytes = 0;
-    for step in &plan.steps {
+    for step in steps {
         loads(step, &mut |n, at, b| {
             // One step may read splits as a partition, and another one its lengths by two loads.
             let is_splits = splits.contains(&n.digest());

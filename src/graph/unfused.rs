@@ -33,6 +33,8 @@ pub enum Unfused {
     Condition,
     /// Row splits, which a kernel searches or walks as an array.
     Splits,
+    /// The number of elements, which kernels read before they start.
+    Count,
     /// The reader would bind more storage buffers than the device allows in a kernel.
     StorageBuffers,
     /// The reader's kernel would grow too large.
@@ -56,6 +58,7 @@ impl fmt::Display for Unfused {
             Self::OtherRows => "its reader needs the results of other rows",
             Self::Condition => "a condition in it would not be looked at everywhere",
             Self::Splits => "row splits are searched as an array",
+            Self::Count => "its readers need their number of elements",
             Self::StorageBuffers => "its reader would bind too many storage buffers",
             Self::KernelSize => "its reader would grow too large",
             Self::ConditionsOnly => "its conditions must hold",

@@ -29,14 +29,13 @@ impl Tensor {
             _ => longest(backend, op, p),
         };
         let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>()?;
-        let read: Vec<Node> = sizes
-            .iter()
-            .filter_map(Extent::live)
-            .map(|size| Node::map(backend, op, Extent::known(1), size.clone(), &[]))
-            .collect();
+        let lives: Vec<Option<Expr>> = sizes.iter().map(Extent::live).collect();
+        let read: Vec<Node> =
+            lives.iter().flatten().map(|size| Node::map(backend, op, Extent::known(1), size.clone(), &[])).collect();
         let mut read = if read.is_empty() { Vec::new() } else { backend.read(&read)? }.into_iter();
         let mut next = || read.next().map_or(0, |bytes| bytemuck::pod_read_unaligned(&bytes));
-        Ok(sizes.iter().map(|size| size.as_known().unwrap_or_else(&mut next)).collect())
+        let known = |(size, live): (&Extent, &Option<Expr>)| if live.is_some() { next() } else { size.capacity() };
+        Ok(sizes.iter().zip(&lives).map(known).collect())
     }
 
     /// The size of each dimension that the tensor needs to be dense, as expressions.

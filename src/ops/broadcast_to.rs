@@ -77,7 +77,7 @@ impl Tensor {
             return Err(is_larger());
         }
         let bound = match &shared.places[0] {
-            Place::Same => BytesBound::AtMost(self.values_ref().bytes_capacity()),
+            Place::Same => BytesBound::AtMost(self.values_ref().bytes_size()),
             _ => BytesBound::Unknown,
         };
         let pick = Pick::From(self.values_ref(), shared.places[0].expr());

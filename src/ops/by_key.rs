@@ -9,6 +9,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::Size;
 
 /// Elements in the order of their keys.
 ///
@@ -35,9 +36,15 @@ impl ByKey {
         let key = Node::map(backend, op, count.clone(), key.min(nkeys.expr()), &[]);
         if count.capacity() == 0 || nkeys.capacity() == 0 {
             let none = Extent::known(0);
-            return Ok(Self { order: key.clone(), key, rows: Rows::Uniform(0), nkeys: nkeys.clone(), nvals: none });
+            return Ok(Self {
+                order: key.clone(),
+                key,
+                rows: Rows::Uniform(Size::Const(0)),
+                nkeys: nkeys.clone(),
+                nvals: none,
+            });
         }
-        let bits = u32::BITS - nkeys.capacity().leading_zeros();
+        let bits = key_bits(nkeys.capacity());
         let order = Node::sort(backend, op, count.clone(), Expr::load(&key, Expr::index()), bits);
         // A search gives the last entry that is not above a key: over 0 and the sorted keys plus 1, that is the number
         // of keys below it. All entries of the capacity are filled, so that they are sorted throughout.
@@ -45,11 +52,11 @@ impl ByKey {
         let sorted = Expr::load(&key, Expr::load(&order, at.clone().sub(Expr::u32(1))));
         let bound = at.clone().le(count.expr()).select(sorted.add(Expr::u32(1)), Expr::u32(u32::MAX));
         let bound = at.eq(Expr::u32(0)).select(Expr::u32(0), bound);
-        let bounds = Node::map(backend, op, Extent::known(count.capacity()).plus(op, &Extent::known(2))?, bound, &[]);
+        let bounds = Node::map(backend, op, count.whole().plus(op, &Extent::known(2))?, bound, &[]);
         let start = Expr::row_of(&bounds, Expr::index().min(nkeys.expr()));
-        let splits = Node::map(backend, op, Extent::known(nkeys.capacity()).plus(op, &Extent::known(1))?, start, &[]);
-        let total = Expr::load(&splits, Expr::u32(nkeys.capacity()));
-        let nvals = Extent::bounded(count.capacity(), total);
+        let splits = Node::map(backend, op, nkeys.whole().plus(op, &Extent::known(1))?, start, &[]);
+        let total = Expr::load(&splits, Expr::size(nkeys.size()));
+        let nvals = Extent::bounded(count.size(), total);
         Ok(Self { key, order, rows: Rows::Splits(splits), nkeys: nkeys.clone(), nvals })
     }
 
@@ -86,7 +93,7 @@ impl ByKey {
         scan: &RowScan,
     ) -> Result<Expr> {
         let count = self.order.extent();
-        let bits = u32::BITS - count.capacity().leading_zeros();
+        let bits = key_bits(count.capacity());
         let places = Node::sort(backend, name, count.clone(), Expr::load(&self.order, Expr::index()), bits);
         let width = Expr::u32(inner.max(1));
         let element = Expr::index().div(width.clone());
@@ -115,6 +122,12 @@ impl ByKey {
     pub(crate) fn key(&self, element: Expr) -> Expr {
         Expr::load(&self.key, element)
     }
+}
+
+/// How many low bits of keys up to `most` a sort looks at: whole digits, so that what is planned does not depend on the
+/// exact number of keys.
+pub(crate) fn key_bits(most: u32) -> u32 {
+    (u32::BITS - most.leading_zeros()).next_multiple_of(8)
 }
 
 /// [`Node::reduce`], or the array of no numbers where there are none.

@@ -69,7 +69,7 @@ impl Tensor {
         (0..num_partitions)
             .map(|k| {
                 let (start, len) = (rows.start(Expr::u32(k)), rows.length(Expr::u32(k)));
-                sorted.rows_from(&start, Extent::bounded(rows.nvals_extent().capacity(), len))
+                sorted.rows_from(&start, Extent::bounded(rows.nvals_extent().size(), len))
             })
             .collect()
     }
@@ -113,7 +113,7 @@ impl Groups {
         let order = Expr::load(keys.order(), Expr::index());
         let sorted = data.take_rows(op, count.clone(), order, Repeats::Never, &asserts)?;
         let rows = match keys.rows().0 {
-            Rows::Splits(splits) => RowPartition::from_splits_node(splits.clone(), groups, count.capacity()),
+            Rows::Splits(splits) => RowPartition::from_splits_node(splits.clone(), groups, count.size()),
             // No elements, or no groups: rows of nothing, ragged by type all the same.
             Rows::Uniform(_) => RowPartition::from_lengths(backend, op, &groups, Expr::u32(0), 0)?,
         };

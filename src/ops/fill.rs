@@ -87,7 +87,7 @@ impl Tensor {
             Fill::String(s) => u64::from(count.capacity()) * s.len() as u64,
         };
         let pick = Pick::Fill(value);
-        let bound = BytesBound::AtMost(bytes);
+        let bound = BytesBound::at_most(bytes);
         let values = Values::rearranged(&shape.backend, op, &count, &pick, bound, &shape.conditions)?;
         Self::new(&shape.backend, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), values)
     }

@@ -63,7 +63,7 @@ impl Tensor {
         let filled = match rows.uniform_row_length() {
             Some(len) => RowPartition::uniform(len.max(1), nrows.clone())?,
             None if full => rows.clone(),
-            None => RowPartition::from_lengths(backend, OP, nrows, length, most.capacity())?.with_lengths(lengths),
+            None => RowPartition::from_lengths(backend, OP, nrows, length, most.size())?.with_lengths(lengths),
         };
         let width = Expr::u32(self.width().max(1));
         let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
@@ -74,7 +74,7 @@ impl Tensor {
         let count = outer.times(OP, self.width().into())?;
         let new = u64::from(nrows.capacity()) * u64::from(self.width()) * longest;
         let bytes = self.values_ref().bytes_capacity().saturating_add(new);
-        let bound = if bytes < u64::from(u32::MAX) { BytesBound::AtMost(bytes) } else { BytesBound::Unknown };
+        let bound = BytesBound::at_most(bytes);
         let values = Values::rearranged(backend, OP, &count, &Pick::either(there, own, value), bound, &[])?;
         let parts = above.iter().cloned().chain([filled]).collect();
         let out = Self::new(backend, parts, Some(outer), self.inner().to_vec(), values)?;

@@ -54,7 +54,7 @@ impl DenseRows {
     /// The tensor that keeps the first `length` (an expression in the row) elements of each row.
     fn cut(self, t: &Tensor, length: Expr) -> Result<Tensor> {
         let backend = t.backend();
-        let capacity = self.rows.times(OP, self.width.into())?.capacity();
+        let capacity = self.rows.times(OP, self.width.into())?.size().clone();
         let p = RowPartition::from_lengths(backend, OP, &self.rows, length, capacity)?;
         let width = self.number_width();
         let outer = p.nvals_extent().clone();
@@ -63,7 +63,7 @@ impl DenseRows {
         let (row, offset) = (p.row_of(element.clone()), p.offset_of(element));
         let from = row.mul(Expr::u32(self.width)).add(offset).mul(Expr::u32(width)).add(number);
         let pick = Pick::From(t.values_ref(), from);
-        let bound = BytesBound::AtMost(t.values_ref().bytes_capacity());
+        let bound = BytesBound::AtMost(t.values_ref().bytes_size());
         let numbers = outer.times(OP, width.into())?;
         let values = Values::rearranged(backend, OP, &numbers, &pick, bound, &[])?;
         let mut partitions = self.above;
@@ -153,7 +153,7 @@ impl Tensor {
         let (1, 0, Some(count)) = (lengths.rank(), lengths.ragged_rank(), lengths.outer()) else {
             return Err(misfit("lengths must be a vector"));
         };
-        if count != &rows.rows {
+        if !count.is_same(&rows.rows) {
             return Err(misfit("there must be one length for each row"));
         }
         let (given, width) = (Expr::load(lengths.numbers(OP)?, Expr::index()), Expr::u32(rows.width));
@@ -233,7 +233,7 @@ impl Tensor {
         }
         place = place.rem(Expr::u32(width.max(1)));
         let pick = Pick::From(dense.values_ref(), from.mul(Expr::u32(width)).add(place));
-        let bound = BytesBound::AtMost(dense.values_ref().bytes_capacity());
+        let bound = BytesBound::AtMost(dense.values_ref().bytes_size());
         let values = Values::rearranged(backend, OP, &count.times(OP, width.into())?, &pick, bound, &[])?;
         out = Self::new(backend, kept, Some(count), out.inner().to_vec(), values)?;
         Ok(out)
@@ -284,7 +284,7 @@ impl Tensor {
         let differs = differs(dense, padding.values_ref(), at)?;
         let end = Expr::index().rem(Expr::u32(per_row)).div(Expr::u32(numbers)).add(Expr::u32(1));
         let value = differs.select(end, Expr::scalar(Scalar::U32(0)));
-        let shape = (Rows::Uniform(per_row), rows.rows.clone());
+        let shape = (Rows::Uniform(per_row.into()), rows.rows.clone());
         let kept = Node::reduce(dense.backend(), OP, ReduceOp::Max, shape, dense.count()?, 1, value)?;
         rows.cut(dense, Expr::load(&kept, Expr::index()))
     }

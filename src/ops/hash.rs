@@ -92,7 +92,7 @@ impl Tensor {
     fn hash_node(&self, name: &'static str, op: HashOp) -> Result<Node> {
         let (strings, bytes) = self.strings(name)?;
         let rows = (strings.rows().clone(), strings.nrows_extent().clone());
-        let bytes = (Expr::load(bytes, Expr::index()), bytes.extent().capacity());
+        let bytes = (Expr::load(bytes, Expr::index()), bytes.extent().clone());
         Ok(Node::hash(self.backend(), name, op, rows, bytes))
     }
 

@@ -4,6 +4,7 @@
 //! a column where dimensions lie below it. Lines have places of their own, one line after another; every number has a
 //! place, and the other way round. Along the innermost axis both are the same.
 
+use super::by_key::key_bits;
 use super::levels::{Levels, Stage};
 use super::sort_key::sort_key;
 use crate::error::Result;
@@ -60,7 +61,7 @@ impl Lines {
                 let (element, number) = (this.number.clone().div(by.clone()), this.number.clone().rem(by.clone()));
                 this.number = Expr::load(keys.order(), element).mul(by.clone()).add(number);
                 let nvals = keys.rows().2;
-                let bits = u32::BITS - nvals.capacity().leading_zeros();
+                let bits = key_bits(nvals.capacity());
                 let back = Node::sort(backend, op, nvals.clone(), Expr::load(keys.order(), at.clone()), bits.max(1));
                 let moved = Expr::load(&back, at.clone().div(by.clone())).mul(by.clone()).add(at.clone().rem(by));
                 this.place = this.place.at(&moved);
@@ -86,7 +87,7 @@ impl Lines {
         let at = Expr::index();
         let (nlines, count) = (nrows.times(op, u64::from(width))?, nvals.times(op, u64::from(width))?);
         let longest = match rows {
-            Rows::Uniform(len) => *len,
+            Rows::Uniform(len) => len.value(),
             Rows::Splits(_) => nvals.capacity(),
         };
         let whole = |rows: Rows, number, place| {
@@ -101,7 +102,7 @@ impl Lines {
         let (element, column) = (at.clone().div(by.clone()), at.clone().rem(by.clone()));
         match rows {
             Rows::Uniform(len) => {
-                let long = Expr::u32((*len).max(1));
+                let long = Expr::size(&len.max(1));
                 let (line, offset) = (at.clone().div(long.clone()), at.rem(long.clone()));
                 let (row, line_column) = (line.clone().div(by.clone()), line.rem(by.clone()));
                 let number = row.mul(long.clone()).add(offset).mul(by.clone()).add(line_column);
@@ -162,7 +163,7 @@ impl Lines {
     /// The line of place `at`.
     pub(crate) fn line_of(&self, at: Expr) -> Expr {
         match &self.rows {
-            Rows::Uniform(len) => at.div(Expr::u32((*len).max(1))),
+            Rows::Uniform(len) => at.div(Expr::size(&len.max(1))),
             Rows::Splits(splits) => Expr::row_of(splits, at),
         }
     }

@@ -35,7 +35,8 @@ impl Tensor {
     /// # Cost
     /// Marks (a bit and a rank for each element of the mask, a quarter of a byte), a map over the rows, and a
     /// compaction; a scan for each ragged dimension below the mask. The mask is worked out once, values are read once
-    /// and only those that stay. Never waits; memory is taken for as many elements as there were.
+    /// and only those that stay. Never waits; a GPU takes memory for as many elements as there were, the CPU backend for
+    /// those that stay.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -131,7 +132,7 @@ impl Tensor {
 /// The rows once only the marked ones of their values stay: each begins at the rank of its old start.
 fn thinned(backend: &BackendRef, op: &'static str, rows: &RowPartition, marks: &Marks) -> Result<RowPartition> {
     let start = marks.rank(&rows.start(Expr::index()));
-    let new = RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, marks.count().capacity(), &[])?;
+    let new = RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, marks.count().size(), &[])?;
     Ok(new.with_lengths(rows.known_lengths().map(|(_, longest)| (0, longest))))
 }
 

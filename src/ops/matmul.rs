@@ -121,7 +121,7 @@ impl Tensor {
     /// All rows as one matrix, by one matrix.
     fn by_one_matrix(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
         let [m, _, n] = &pairs.sizes;
-        let n = match n.as_u32() {
+        let n = match n.as_known() {
             Some(n) => n,
             // A dimension of a dense tensor that only the device knows: the wait.
             None => read_u32(call.backend, OP, n.clone())?,
@@ -140,12 +140,12 @@ impl Tensor {
 
     /// By matrices of one size, where the results have as many columns each: the rest of the layout stays.
     fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
-        let (m, n) = (&pairs.sizes[0], pairs.sizes[2].as_u32().unwrap_or(0));
+        let (m, n) = (&pairs.sizes[0], pairs.sizes[2].as_known().unwrap_or(0));
         let mut inner = self.inner().to_vec();
         inner.pop();
         if pairs.left.transposed {
             inner.pop();
-            inner.push(m.as_u32().unwrap_or(0));
+            inner.push(m.as_known().unwrap_or(0));
         }
         inner.push(n);
         let first_row = match &pairs.left.row {
@@ -177,7 +177,7 @@ impl Tensor {
             (Some(len), _) => RowPartition::uniform(len, all_rows)?,
             (None, Some(results)) => {
                 let results = Extent::known_u64(OP, results)?;
-                RowPartition::from_lengths(backend, OP, &all_rows, length, results.capacity())?.with_nvals(results)
+                RowPartition::from_lengths(backend, OP, &all_rows, length, results.size())?.with_nvals(results)
             }
             (None, None) => level_below(backend, OP, source, &all_rows, length, Repeats::Maybe)?,
         };

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
+use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::Size;
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
@@ -133,7 +135,7 @@ impl Matrices {
     fn on_host(&self, call: Call<'_>) -> Result<Option<Vec<Stored>>> {
         let (Some(batches), Some(all)) = (self.batches.as_known(), self.all_rows().as_known()) else { return Ok(None) };
         let length = |p: &RowPartition, r: usize| match (p.rows(), p.host_splits()) {
-            (Rows::Uniform(len), _) => Some(*len),
+            (Rows::Uniform(len), _) => Some(len.value()),
             (_, Some(s)) => Some(s[r + 1] - s[r]),
             _ => None,
         };
@@ -146,7 +148,7 @@ impl Matrices {
             };
             let Some(rows) = rows else { return Ok(None) };
             let columns = match self.column.rows() {
-                Rows::Uniform(len) => Some(*len),
+                Rows::Uniform(len) => Some(len.value()),
                 Rows::Splits(_) if rows == 0 => None,
                 Rows::Splits(_) => {
                     let Some(len) = length(&self.column, first) else { return Ok(None) };
@@ -219,9 +221,9 @@ impl Pairs {
     pub(super) fn new(call: Call<'_>, left: Matrices, right: Matrices, asserts: Vec<Node>) -> Result<Self> {
         let [m, k] = left.sizes();
         let ([mut other, mut n], mut right_start) = (right.sizes(), right.start());
-        if left.batches != right.batches {
+        if !left.batches.is_same(&right.batches) {
             // Equal on a condition only: stay within the right operand, whatever that finds.
-            let within = Expr::index().min(Expr::u32(right.batches.capacity().max(1) - 1));
+            let within = Expr::index().min(Expr::size(&right.batches.size().max(1).sub(1)));
             [other, n, right_start] = [other, n, right_start].map(|e| e.at(&within));
         }
         let starts = [left.start(), right_start];
@@ -240,7 +242,7 @@ impl Pairs {
         };
         let told = !left.can_be_open() && !right.can_be_open();
         if let ([Some(m), _, Some(n)], Some(k), Some(other), true) =
-            (self.sizes.each_ref().map(Expr::as_u32), k.as_u32(), other.as_u32(), told)
+            (self.sizes.each_ref().map(Expr::as_known), k.as_known(), other.as_known(), told)
         {
             if k != other {
                 return Err(misfit(k, other, 0));
@@ -273,6 +275,14 @@ impl Pairs {
         Ok(())
     }
 
+    /// No sum has more terms, for operands of at most so many numbers.
+    fn most_terms(&self, [left, right]: [u32; 2]) -> u32 {
+        let [_, of_left] = self.left.partitions();
+        let [of_right, _] = self.right.partitions();
+        let longest = |p: Option<&RowPartition>| p.and_then(RowPartition::known_lengths).map(|(_, longest)| longest);
+        [longest(of_left), longest(of_right)].into_iter().flatten().fold(left.min(right), u32::min)
+    }
+
     /// The products of the operands' numbers: `extent` in all, those of a batch from `start` on.
     pub(super) fn product(&self, call: Call<'_>, operands: [&Node; 2], extent: &Extent, start: Expr) -> Result<Node> {
         let (backend, dtype) = (call.backend, operands[0].dtype());
@@ -285,28 +295,35 @@ impl Pairs {
         let ([rows, _], [_, columns]) = (self.left.totals(), self.right.totals());
         let cut = Cut::new(extent.capacity().into(), rows, columns, batches.capacity().into());
         let [m, _, n] = &self.sizes;
-        let (tiles, tile_capacity) = match (m.as_u32(), n.as_u32()) {
+        let known = |e: &Expr| e.as_size().filter(|size| size.is_host_known().is_some());
+        let (tiles, tile_capacity) = match (known(m), known(n)) {
             (Some(m), Some(n)) => {
-                let each = u64::from(m.div_ceil(cut.tile)) * u64::from(n.div_ceil(cut.tile));
-                let all = each * u64::from(batches.capacity());
-                (Rows::Uniform(each as u32), Extent::known_u64(call.op, all)?.capacity())
+                let side = |size: &Size| size.add(cut.tile - 1).div(cut.tile);
+                let each = side(&m).mul(side(&n));
+                let all = u64::from(each.value()) * u64::from(batches.capacity());
+                Extent::known_u64(call.op, all)?;
+                let all = each.mul(batches.size());
+                (Rows::Uniform(each), all)
             }
             _ => {
                 let most = Extent::known_u64(call.op, cut.most)?.capacity();
                 let each = cut.side(m).mul(cut.side(n));
                 let p = RowPartition::from_lengths(backend, call.op, batches, each, most)?;
-                (p.rows().clone(), most)
+                let identity = Digest::of("tiles", (operands.map(Node::digest), most));
+                (p.rows().clone(), Size::input(identity, most))
             }
         };
         let ([m, k, n], [left_start, right_start]) = (self.sizes.clone(), self.starts.clone());
         let [m, k, n, left_start, right_start, start] =
             tabled(call, batches, [m, k, n, left_start, right_start, start])?;
+        let most = self.most_terms(operands.map(|n| n.extent().capacity()));
         let product = Product {
             batches: batches.clone(),
             sizes: [m, k, n],
             starts: [left_start, right_start, start],
             operands: operands.map(|n| Expr::load(n, Expr::index()).cast(accumulator)),
-            capacities: operands.map(|n| n.extent().capacity()),
+            capacities: operands.map(|n| n.extent().size().clone()),
+            terms: Size::input(Digest::of("terms", (operands.map(Node::digest), most)), most),
             transposed: [self.left.transposed, self.right.transposed],
             tiles,
             tile_capacity,

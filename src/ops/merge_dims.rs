@@ -88,7 +88,7 @@ fn one_level(backend: &BackendRef, levels: &[RowPartition], width: u32) -> Resul
         let (a, b) = p.known_lengths()?;
         Some((least.saturating_mul(a), most.saturating_mul(b)))
     });
-    let merged = RowPartition::from_starts(backend, OP, nrows, &start, nvals.capacity(), &[])?;
+    let merged = RowPartition::from_starts(backend, OP, nrows, &start, nvals.size(), &[])?;
     Ok(merged.with_nvals(nvals).with_lengths(lengths))
 }
 

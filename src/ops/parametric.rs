@@ -177,7 +177,7 @@ impl Tensor {
     /// TensorFlow: `tf.zeros_like`.
     pub fn zeros_like(&self) -> Result<Self> {
         let (pick, count) = (Pick::Fill(Fill::zero(self.dtype())), self.count()?);
-        let zeros = Values::rearranged(self.backend(), "zeros_like", &count, &pick, BytesBound::AtMost(0), &[])?;
+        let zeros = Values::rearranged(self.backend(), "zeros_like", &count, &pick, BytesBound::at_most(0), &[])?;
         self.holding(zeros)
     }
 }

@@ -58,8 +58,8 @@ impl Tensor {
     /// bounds ask for; more than 2^32 - 2 numbers together.
     ///
     /// # Cost
-    /// A map and a prefix sum over the rows, and a map over the numbers. It waits once, for how many numbers there are:
-    /// nothing else bounds them. Errors in the values are found by that wait.
+    /// A map and a prefix sum over the rows, and a map over the numbers. No wait: how many numbers there are is known on the
+    /// device only, and errors in the values are found by a read.
     ///
     /// # Source
     /// `tf.ragged.range`.
@@ -126,7 +126,7 @@ impl Tensor {
         };
         let lengths = Node::map(backend, OP, rows.clone(), length, &shared.asserts);
         let length = Expr::load(&lengths, Expr::index());
-        let partition = RowPartition::from_lengths(backend, OP, &rows, length, u32::MAX - 1)?.measured(backend, OP)?;
+        let partition = RowPartition::from_lengths(backend, OP, &rows, length, u32::MAX - 1)?;
         let nvals = partition.nvals_extent().clone();
         let row = partition.row_of(Expr::index());
         let place = partition.offset_of(Expr::index()).cast(dtype);

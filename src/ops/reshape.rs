@@ -175,7 +175,7 @@ impl Tensor {
             let (lhs, rhs) = (self.shape_text(), format!("{sizes:?}"));
             return Err(Error::Shape { op, lhs, rhs, what: format!("{n} values are no multiple of {by}") });
         }
-        let mut fit = Extent::bounded(count.capacity() / by, count.expr().div(Expr::u32(by)));
+        let mut fit = count.part(by);
         if open > 0 {
             dims[open] = fit.capacity();
             fit = Extent::known(dims[0]);
@@ -197,7 +197,7 @@ impl Tensor {
             self.values_ref().clone()
         } else {
             let pick = Pick::From(self.values_ref(), Expr::index());
-            let bound = BytesBound::AtMost(self.values_ref().bytes_capacity());
+            let bound = BytesBound::AtMost(self.values_ref().bytes_size());
             Values::rearranged(self.backend(), op, &shape.count(op)?, &pick, bound, asserts)?
         };
         Self::new(self.backend(), shape.partitions, shape.outer, shape.inner, values)

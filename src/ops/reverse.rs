@@ -52,7 +52,7 @@ impl Tensor {
             let place = element.clone().rem(Expr::u32(len.max(1)));
             let mirrored = element.sub(place.clone()).add(Expr::u32(len.saturating_sub(1)).sub(place));
             let pick = Pick::From(self.values_ref(), mirrored.mul(width).add(number));
-            let bound = BytesBound::AtMost(self.values_ref().bytes_capacity());
+            let bound = BytesBound::AtMost(self.values_ref().bytes_size());
             let values = Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, &[])?;
             return self.holding(values);
         }

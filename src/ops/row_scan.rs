@@ -49,13 +49,13 @@ impl RowScan {
         let (width, one) = (Expr::u32(inner), Expr::u32(1));
         let number = |element: Expr, d: Expr| element.mul(width.clone()).add(d);
         let within = |row: Expr, offset: Expr| match rows {
-            Rows::Uniform(len) => row.mul(Expr::u32(*len)).add(offset),
+            Rows::Uniform(len) => row.mul(Expr::size(len)).add(offset),
             Rows::Splits(splits) => Expr::within(splits, row, offset),
         };
         let value = if self.reverse {
             let element = Expr::index().div(width.clone());
             let row = match rows {
-                Rows::Uniform(len) => element.clone().div(Expr::u32((*len).max(1))),
+                Rows::Uniform(len) => element.clone().div(Expr::size(&len.max(1))),
                 Rows::Splits(splits) => Expr::row_of(splits, element.clone()),
             };
             let offset = element.sub(rows.start(row.clone()));

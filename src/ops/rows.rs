@@ -54,7 +54,7 @@ impl Tensor {
         let number = Expr::index().rem(Expr::u32(width.max(1)));
         let at = self.flat(Expr::load(&from, element), number);
         let bound = match repeats {
-            Repeats::Never => BytesBound::AtMost(self.values_ref().bytes_capacity()),
+            Repeats::Never => BytesBound::AtMost(self.values_ref().bytes_size()),
             Repeats::Maybe => BytesBound::Unknown,
         };
         let numbers = count.times(op, u64::from(width))?;

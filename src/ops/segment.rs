@@ -146,7 +146,7 @@ impl Segments {
         for below in &data.partitions()[ids.ragged_rank()..] {
             // A row of the result is as long as the longest one of its members.
             let longest = keys.reduce(backend, op, ReduceOp::Max, 1, &below.length(Expr::index()))?;
-            let capacity = below.nvals_extent().capacity();
+            let capacity = below.nvals_extent().size();
             let part = RowPartition::from_lengths(backend, op, &outer, Expr::load(&longest, Expr::index()), capacity)?;
             let key = part.within(keys.key(below.row_of(Expr::index())), below.offset_of(Expr::index()));
             outer = part.nvals_extent().clone();
@@ -230,7 +230,7 @@ impl Tensor {
         let below = counts_below(backend, op, count, key)?;
         let entries = segments.plus(op, &Extent::known(1))?;
         let splits = Node::map(backend, op, entries, Expr::row_of(&below, Expr::index()), &asserts);
-        let part = RowPartition::from_splits_node(splits, segments.clone(), count.capacity()).with_nvals(count.clone());
+        let part = RowPartition::from_splits_node(splits, segments.clone(), count.size()).with_nvals(count.clone());
         let width = self.width();
         let x = Expr::load(self.numbers(op)?, Expr::index());
         let members = part.length(Expr::index().div(Expr::u32(width.max(1))));

@@ -10,11 +10,11 @@ use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded};
 
 impl Tensor {
     /// The segment of each value, for splits in this tensor: an i64 vector of `splits[last]` entries.
-    /// `tf.ragged.row_splits_to_segment_ids`. One scan, one map, and one wait for the number of values.
+    /// `tf.ragged.row_splits_to_segment_ids`. One scan and one map. No wait.
     ///
     /// # Errors
-    /// Not a dense i32, u32 or i64 tensor of rank 1; no splits; at once, since it waits: splits that do not start at 0
-    /// or that decrease.
+    /// Not a dense i32, u32 or i64 tensor of rank 1; no splits; at the read: splits that do not start at 0 or that
+    /// decrease.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues};

@@ -44,7 +44,7 @@ impl Tensor {
     /// at the read where only the device knows the lengths of rows.
     ///
     /// # Cost
-    /// One map, which fuses into what reads it. For strings a scan and another map, and a wait where strings repeat.
+    /// One map, which fuses into what reads it. For strings a scan and another map. No wait.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -84,7 +84,7 @@ impl Tensor {
         let capacity = u64::from(count.capacity());
         let ((x, of_x), (y, of_y)) = (side(&x, &at_x, capacity), side(&y, &at_y, capacity));
         let bound = match of_x.zip(of_y) {
-            Some((a, b)) => BytesBound::AtMost(a.saturating_add(b)),
+            Some((a, b)) => BytesBound::at_most(a.saturating_add(b)),
             None => BytesBound::Unknown,
         };
         let values = Values::rearranged(backend, OP, &count, &Pick::either(flag, x, y), bound, &shared.asserts)?;
@@ -152,7 +152,7 @@ impl Tensor {
     ///
     /// # Cost
     /// Marks and a compaction over the elements, a map for each dimension, with a search for each ragged one, and one
-    /// over the indices. Never waits; memory is taken for as many indices as there were elements.
+    /// over the indices. Never waits.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {

@@ -59,7 +59,7 @@ impl SparseTensor {
             Fill::String(s) => s.len() as u64 * u64::from(total.capacity()),
             Fill::Number(_) => 0,
         };
-        let bound = BytesBound::AtMost(values.values_ref().bytes_capacity() + fill);
+        let bound = BytesBound::at_most(values.values_ref().bytes_capacity() + fill);
         let pick = Pick::either(found, Pick::From(values.values_ref(), value), Pick::Fill(default));
         let values = Values::rearranged(backend, OP, &total, &pick, bound, &asserts)?;
         let (outer, inner) = match dims.split_first() {

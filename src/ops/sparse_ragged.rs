@@ -128,7 +128,7 @@ impl Tensor {
         let sums = Node::scan(backend, OP, rows.clone(), length)?;
         let splits = Expr::load(&sums, Expr::index()).min(count.expr());
         let splits = Node::map(backend, OP, entries, splits, &asserts);
-        let p = RowPartition::from_splits_node(splits, rows, count.capacity()).with_nvals(count);
+        let p = RowPartition::from_splits_node(splits, rows, count.size()).with_nvals(count);
         sparse.values().under(p)
     }
 }

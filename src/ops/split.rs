@@ -144,7 +144,7 @@ impl Pieces {
             return Err(Error::argument(OP, format!("a dimension of size {size} has no {n} pieces of one size")));
         }
         let by = Expr::u32(n);
-        let each = Extent::bounded(size.capacity() / n, size.expr().div(by.clone()));
+        let each = size.part(n);
         let fits = size.live().map(|size| {
             (size.clone().rem(by).eq(Expr::u32(0)), format!("the dimension's size must be a multiple of {n}"))
         });

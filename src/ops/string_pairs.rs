@@ -4,7 +4,7 @@ use super::elementwise::Together;
 use super::operand::Operand;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
+use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::shape::{Place, RowPartition};
@@ -25,7 +25,7 @@ impl Side {
             Operand::Tensor(t) => t.values_ref().clone(),
             Operand::Value(fill) => {
                 let pick = Pick::Fill(fill.clone());
-                let bound = BytesBound::AtMost(0);
+                let bound = BytesBound::at_most(0);
                 Values::rearranged(together.backend, op, &Extent::known(1), &pick, bound, &[])?
             }
         };
@@ -43,21 +43,20 @@ impl Side {
     fn bound(&self, count: &Extent) -> BytesBound {
         let own = self.values.bytes_capacity();
         if self.place == Place::Same {
-            return BytesBound::AtMost(own);
+            return BytesBound::AtMost(self.values.bytes_size());
         }
         let longest = match &self.values {
             Values::Strings { strings, .. } => strings.known_lengths().map(|(_, longest)| u64::from(longest)),
             Values::Numbers(_) => None,
         };
         match longest.map(|l| l * u64::from(count.capacity())) {
-            Some(all) if all <= SMALL.max(2 * own) => BytesBound::AtMost(all),
+            Some(all) if all <= SMALL.max(2 * own) => BytesBound::at_most(all),
             _ => BytesBound::Unknown,
         }
     }
 }
 
-/// Each string of `a` followed by that of `b`. One scan and one map; a wait for the number of bytes where long strings
-/// repeat.
+/// Each string of `a` followed by that of `b`. One scan and one map.
 #[track_caller]
 pub(super) fn join(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     let operands = [a, b];
@@ -71,13 +70,10 @@ pub(super) fn join(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<T
         length = Expr::load(&Node::map(backend, op, count.clone(), length, &together.asserts), Expr::index());
     }
     let capacity = match (a.bound(count), b.bound(count)) {
-        (BytesBound::AtMost(a), BytesBound::AtMost(b)) => Some(Extent::known_u64(op, a + b)?.capacity()),
-        _ => None,
+        (BytesBound::AtMost(a), BytesBound::AtMost(b)) => a.add(&b),
+        _ => upper_bound(u64::MAX).into(),
     };
-    let mut strings = RowPartition::from_lengths(backend, op, count, length, capacity.unwrap_or(u32::MAX - 1))?;
-    if capacity.is_none() {
-        strings = strings.measured(backend, op)?;
-    }
+    let strings = RowPartition::from_lengths(backend, op, count, length, capacity)?;
     let (row, offset) = (strings.row_of(Expr::index()), strings.offset_of(Expr::index()));
     let (in_a, in_b) = (a.place.expr().at(&row), b.place.expr().at(&row));
     let head = a_strings.length(in_a.clone());

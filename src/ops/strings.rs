@@ -4,7 +4,7 @@ use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
+use crate::graph::marks::Marks;
 use crate::graph::node::Node;
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
@@ -28,7 +28,8 @@ impl Tensor {
     /// The tensor holds no strings; `separators` is empty; the tensor is a scalar (give it a dimension).
     ///
     /// # Cost
-    /// Two prefix sums over the bytes and three maps; the numbers of pieces and bytes stay on the device. No wait.
+    /// Two passes that mark and rank bytes (half a byte per byte), two compactions and two maps; the numbers of pieces and
+    /// bytes stay on the device. No wait.
     ///
     /// # Source
     /// `tf.strings.split`, with a set of one-byte separators.
@@ -51,61 +52,57 @@ impl Tensor {
             return Err(Error::argument(OP, "a scalar has no rows to split; give it a dimension first"));
         }
         let backend = self.backend();
-        let byte_count = strings.nvals_extent();
+        let (byte_count, nrows) = (strings.nvals_extent(), strings.nrows_extent());
+        let (at, one) = (Expr::index(), Expr::u32(1));
         let is_separator = |at: Expr| {
             let byte = Expr::load(bytes, at);
             let hits = separators.iter().map(|&s| byte.clone().eq(Expr::scalar(s)));
             hits.reduce(Expr::or).expect("not empty")
         };
-        let count = |flag: Expr| {
-            let flags = Node::map(backend, OP, byte_count.clone(), flag, &[]);
-            Node::scan(backend, OP, byte_count.clone(), Expr::load(&flags, Expr::index()).cast(DType::U32))
-        };
-        let at = Expr::index();
-        // How many bytes are kept before each; how many separators, or starts of pieces, come before each.
-        let kept = count(is_separator(at.clone()).not())?;
-        let total = Expr::u32(byte_count.capacity());
-        let one = Expr::u32(1);
+        let kept = Marks::new(backend, OP, byte_count, is_separator(at.clone()).not());
+        // Where pieces start, or where they end with a separator.
         let marks = match pieces {
-            Pieces::All => count(is_separator(at.clone()))?,
+            Pieces::All => Marks::new(backend, OP, byte_count, is_separator(at.clone())),
             Pieces::NonEmpty => {
                 let is_first = strings.start(strings.row_of(at.clone())).eq(at.clone());
                 // The byte before: of another string, or none, where this is the first; then it is not looked at.
                 let after = is_first.select(Expr::scalar(true), is_separator(at.clone().sub(one.clone())));
-                count(is_separator(at.clone()).not().and(after))?
+                let starts = is_separator(at.clone()).not().and(after);
+                let starts = Node::map(backend, OP, byte_count.clone(), starts, &[]);
+                Marks::new(backend, OP, byte_count, Expr::load(&starts, at.clone()))
             }
         };
-        let nrows = strings.nrows_extent();
         // Pieces before row r: its starts of pieces; or its separators and a piece for each string.
-        let before = Expr::load(&marks, strings.start(at.clone()));
+        let before = marks.rank(&strings.start(at.clone()));
         let before = match pieces {
             Pieces::NonEmpty => before,
             Pieces::All => before.add(at.clone()),
         };
         let capacity = match pieces {
             // Every piece but the last of a string has a byte and a separator.
-            Pieces::NonEmpty => byte_count.capacity().min((byte_count.capacity() / 2).saturating_add(nrows.capacity())),
-            Pieces::All => byte_count.plus(OP, nrows)?.capacity(),
+            Pieces::NonEmpty => byte_count.size().min(byte_count.size().div(2).add(nrows.size())),
+            Pieces::All => byte_count.plus(OP, nrows)?.size().clone(),
         };
-        let partition = RowPartition::from_starts(backend, OP, nrows, &before, capacity, &[])?;
-        // Where piece k starts among the bytes. The position of mark number q is the last that has q marks before it.
+        let partition = RowPartition::from_starts(backend, OP, nrows, &before, &capacity, &[])?;
+        let (piece_count, piece_bytes) = (partition.nvals_extent(), kept.total());
+        // Bytes kept before piece k.
         let start = match pieces {
-            Pieces::NonEmpty => Expr::row_of(&marks, at.clone()),
+            Pieces::NonEmpty => {
+                let starts = Node::compact(backend, OP, &marks, (kept.rank(&at), 1), piece_count.clone());
+                Expr::load(&starts, at.clone())
+            }
             Pieces::All => {
-                let row = partition.row_of(at.clone());
-                let nth = partition.offset_of(at.clone());
+                let ends = Node::compact(backend, OP, &marks, (kept.rank(&at), 1), marks.total());
+                let (row, nth) = (partition.row_of(at.clone()), partition.offset_of(at.clone()));
                 let first = strings.start(row);
-                let mark = Expr::load(&marks, first.clone()).add(nth.clone()).sub(one.clone());
-                nth.eq(Expr::u32(0)).select(first, Expr::row_of(&marks, mark).add(one))
+                let end = Expr::load(&ends, marks.rank(&first).add(nth.clone()).sub(one));
+                nth.eq(Expr::u32(0)).select(kept.rank(&first), end)
             }
         };
-        let piece_count = partition.nvals_extent();
-        let kept_total = Expr::load(&kept, total);
-        let piece_splits = at.clone().lt(piece_count.expr()).select(Expr::load(&kept, start), kept_total.clone());
-        let piece_bytes = Extent::bounded(byte_count.capacity(), kept_total);
-        let byte = Expr::load(bytes, Expr::row_of(&kept, at));
-        let bytes = Node::map(backend, OP, piece_bytes.clone(), byte, &[]);
-        let strings = RowPartition::from_starts(backend, OP, piece_count, &piece_splits, byte_count.capacity(), &[])?
+        let piece_splits = at.clone().lt(piece_count.expr()).select(start, piece_bytes.expr());
+        let byte = (Expr::load(bytes, at), 1);
+        let bytes = Node::compact(backend, OP, &kept, byte, piece_bytes.clone());
+        let strings = RowPartition::from_starts(backend, OP, piece_count, &piece_splits, byte_count.size(), &[])?
             .with_nvals(piece_bytes);
         let mut partitions = self.deepened(self.inner().len())?.partitions().to_vec();
         let outer = piece_count.clone();
@@ -166,11 +163,8 @@ impl Tensor {
         let at = Expr::index();
         let length = a.length(at.clone()).add(Expr::u32(between)).add(b.length(at.clone()));
         let length = Expr::load(&Node::map(backend, op, extent.clone(), length, &asserts), at.clone());
-        let capacity = u64::from(a_bytes.extent().capacity())
-            + u64::from(b_bytes.extent().capacity())
-            + u64::from(between) * u64::from(extent.capacity());
-        let capacity = Extent::known_u64(op, capacity)?.capacity();
-        let strings = RowPartition::from_lengths(backend, op, &extent, length, capacity)?;
+        let bytes = a.nvals_extent().plus(op, b.nvals_extent())?.plus(op, &extent.times(op, between.into())?)?;
+        let strings = RowPartition::from_lengths(backend, op, &extent, length, bytes.size())?.with_nvals(bytes);
         let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));
         let first_len = a.length(row.clone());
         let second_at = first_len.clone().add(Expr::u32(between));
@@ -196,7 +190,7 @@ impl Tensor {
         let pick = Pick::From(self.values_ref(), Expr::u32(0));
         let count = layout.count()?;
         let bytes = self.values_ref().bytes_capacity() * u64::from(count.capacity());
-        let values = Values::rearranged(self.backend(), op, &count, &pick, BytesBound::AtMost(bytes), &[])?;
+        let values = Values::rearranged(self.backend(), op, &count, &pick, BytesBound::at_most(bytes), &[])?;
         layout.holding(values)
     }
 

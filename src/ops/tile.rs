@@ -111,7 +111,7 @@ impl Tensor {
         let element = level.from.at(&Expr::index().div(Expr::u32(width.max(1))));
         let pick = Pick::From(self.values_ref(), self.flat(element, number));
         let all = multiples.iter().fold(1u64, |n, &m| n.saturating_mul(m));
-        let bound = BytesBound::AtMost(self.values_ref().bytes_capacity().saturating_mul(all));
+        let bound = BytesBound::at_most(self.values_ref().bytes_capacity().saturating_mul(all));
         let numbers = level.count.times(op, u64::from(width))?;
         let values = Values::rearranged(backend, op, &numbers, &pick, bound, &[])?;
         Self::new(backend, partitions, Some(level.count), inner, values)
@@ -206,7 +206,7 @@ impl Level {
         if self.whole && self.times == 1 && m == 1 {
             return Ok(p.clone());
         }
-        let (capacity, times, m) = (nvals.capacity(), u32::try_from(m).unwrap_or(u32::MAX), factor(m));
+        let (capacity, times, m) = (nvals.size(), u32::try_from(m).unwrap_or(u32::MAX), factor(m));
         let partition = if self.whole {
             // The starts of the copies follow from those of one: no scan.
             let start = if self.times == 1 {

@@ -178,7 +178,7 @@ impl Tensor {
         let pick = Pick::either(there, value, padding.pick(OP, self, d)?);
         let pads = u64::from(numbers.capacity()).saturating_mul(padding.longest());
         let bytes = self.values_ref().bytes_capacity().saturating_add(pads);
-        let bound = if bytes < u64::from(u32::MAX) { BytesBound::AtMost(bytes) } else { BytesBound::Unknown };
+        let bound = BytesBound::at_most(bytes);
         let values = Values::rearranged(self.backend(), OP, &numbers, &pick, bound, &[])?;
         Self::new(self.backend(), Vec::new(), Some(rows), below, values)
     }

@@ -51,9 +51,9 @@ impl Runs {
             return Err(Error::argument(op, what));
         }
         let (at, one) = (Expr::index(), Expr::u32(1));
-        let capacity = lines.count().capacity();
+        let capacity = lines.count().size();
         let (parts, found) = if last == 0 {
-            let total = Expr::load(&self.before, Expr::u32(capacity));
+            let total = Expr::load(&self.before, Expr::size(capacity));
             (Vec::new(), Extent::bounded(capacity, total))
         } else {
             let mut parts = x.deepened(x.inner().len())?.partitions().to_vec();

@@ -45,6 +45,7 @@ impl Extent {
         let (a, b) = (self.expr(), other.expr());
         match (self.as_known(), other.as_known()) {
             _ if a == b => Agreement::Yes,
+            (Some(a), Some(b)) if a == b => Agreement::Yes,
             (Some(a), Some(b)) => Agreement::No((a, b)),
             _ => Agreement::If(Self::known(1), a.eq(b)),
         }
@@ -63,7 +64,7 @@ impl RowPartition {
             Agreement::If(self.nrows_extent().clone(), ok)
         };
         let length = |p: &Self, r: usize| match (p.rows(), p.host_splits()) {
-            (Rows::Uniform(len), _) => Some(*len),
+            (Rows::Uniform(len), _) => Some(len.value()),
             (_, Some(s)) => Some(s[r + 1] - s[r]),
             _ => None,
         };

@@ -10,6 +10,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::Size;
 
 /// The shape of a ragged tensor: its row partitions, outermost first, and the shape of its flat values.
 ///
@@ -123,9 +124,37 @@ impl RaggedShape {
     ) -> Result<Self> {
         // Also where there are no elements, so that the width of one can be worked with.
         Extent::known_u64("an element", inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
-        let out = Self { backend: backend.clone(), partitions, outer, inner, conditions };
+        // One size for what is one number, so that equal domains are seen to be equal.
+        let mut below: Vec<RowPartition> = Vec::with_capacity(partitions.len());
+        for p in partitions {
+            below.push(match below.last() {
+                Some(above) => p.below(above.nvals_extent())?,
+                None => p,
+            });
+        }
+        let outer = match (outer, below.last().map(RowPartition::nvals_extent)) {
+            (Some(outer), Some(nvals)) if outer.as_known().is_some() && outer.as_known() == nvals.as_known() => {
+                Some(nvals.clone())
+            }
+            (outer, _) => outer,
+        };
+        let out = Self { backend: backend.clone(), partitions: below, outer, inner, conditions };
         out.count(op)?;
         Ok(out)
+    }
+
+    /// The arrays that hold its sizes, where only the device knows them.
+    pub(crate) fn counts(&self) -> Vec<Node> {
+        let levels = self.partitions.iter().flat_map(|p| [p.nrows_extent(), p.nvals_extent()]);
+        let unknown = levels.chain(&self.outer).filter(|x| x.as_known().is_none());
+        let sizes = unknown.flat_map(|x| x.size().counts());
+        let mut out: Vec<Node> = Vec::new();
+        for node in sizes.filter_map(Size::count_node) {
+            if !out.contains(&node) {
+                out.push(node);
+            }
+        }
+        out
     }
 
     /// The device that it lives on.

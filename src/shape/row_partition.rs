@@ -5,11 +5,12 @@ use std::sync::Arc;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
+use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::row_lengths::KnownLengths;
-use crate::graph::walk::for_each_node;
+use crate::graph::size::Size;
 
 /// How values are divided into rows.
 ///
@@ -42,19 +43,22 @@ impl RowPartition {
         });
         let known = KnownLengths::of(&splits);
         let node = Node::source_splits(backend, (splits.len() as u32, known), data);
+        let nvals = Extent::input(Digest::of("nvals", node.digest()), splits.last().copied().unwrap_or(0));
         Ok(Self {
+            nrows: Extent::of(node.extent().size().sub(1)),
+            nvals,
             rows: Rows::Splits(node),
-            nrows: Extent::known(splits.len() as u32 - 1),
-            nvals: Extent::known(splits.last().copied().unwrap_or(0)),
             host: Some(splits.into()),
             lengths: Some(lengths.unwrap_or((0, 0))),
         })
     }
 
     /// `nrows` rows of `len` values each.
-    pub(crate) fn uniform(len: u32, nrows: Extent) -> Result<Self> {
-        let nvals = nrows.times("a uniform partition", u64::from(len))?;
-        Ok(Self { rows: Rows::Uniform(len), nrows, nvals, host: None, lengths: Some((len, len)) })
+    pub(crate) fn uniform(len: impl Into<Size>, nrows: Extent) -> Result<Self> {
+        let len = len.into();
+        let nvals = nrows.times_size("a uniform partition", &len)?;
+        let lengths = Some((len.value(), len.value()));
+        Ok(Self { rows: Rows::Uniform(len), nrows, nvals, host: None, lengths })
     }
 
     /// The partition whose row `r` has `length` (an expression in the row) values, `capacity` together at most.
@@ -63,10 +67,10 @@ impl RowPartition {
         op: &'static str,
         nrows: &Extent,
         length: Expr,
-        capacity: u32,
+        capacity: impl Into<Size>,
     ) -> Result<Self> {
-        if let Some(len) = length.as_u32() {
-            return Self::uniform_but_ragged(backend, op, nrows, len);
+        if let Some(len) = length.as_size().filter(|len| len.is_host_known().is_some()) {
+            return Self::uniform_but_ragged(backend, op, nrows, &len);
         }
         // As a node of its own, a length that is costly to work out is stored, not worked out twice.
         let lengths = Node::map(backend, op, nrows.clone(), length, &[]);
@@ -75,10 +79,11 @@ impl RowPartition {
     }
 
     /// Ragged in type, though all rows have the same length.
-    fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: u32) -> Result<Self> {
-        let nvals = nrows.times(op, u64::from(len))?;
-        let splits = Node::splits(backend, op, nrows, &Expr::index().mul(Expr::u32(len)), &[])?;
-        Ok(Self { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals, host: None, lengths: Some((len, len)) })
+    fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: &Size) -> Result<Self> {
+        let nvals = nrows.times_size(op, len)?;
+        let splits = Node::splits(backend, op, nrows, &Expr::index().mul(Expr::size(len)), &[])?;
+        let lengths = Some((len.value(), len.value()));
+        Ok(Self { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals, host: None, lengths })
     }
 
     /// The partition whose row `r` starts at `start`, an expression in the row that also gives, at the number of rows,
@@ -88,7 +93,7 @@ impl RowPartition {
         op: &'static str,
         nrows: &Extent,
         start: &Expr,
-        capacity: u32,
+        capacity: impl Into<Size>,
         asserts: &[Node],
     ) -> Result<Self> {
         let splits = Node::splits(backend, op, nrows, start, asserts)?;
@@ -96,10 +101,25 @@ impl RowPartition {
     }
 
     /// The partition of a node of valid splits, whose entries beyond the live rows repeat the last.
-    pub(crate) fn from_splits_node(splits: Node, nrows: Extent, capacity: u32) -> Self {
-        let total = Expr::load(&splits, Expr::u32(nrows.capacity()));
+    pub(crate) fn from_splits_node(splits: Node, nrows: Extent, capacity: impl Into<Size>) -> Self {
+        let total = Expr::load(&splits, Expr::size(nrows.size()));
         let nvals = if nrows.capacity() == 0 { Extent::known(0) } else { Extent::bounded(capacity, total) };
         Self { rows: Rows::Splits(splits), nrows, nvals, host: None, lengths: None }
+    }
+
+    /// The same partition below `above`, of which each value is a row of this one: with that one's size for their number,
+    /// where the host knows that both are equal.
+    pub(crate) fn below(mut self, above: &Extent) -> Result<Self> {
+        if self.nrows == *above || self.nrows.as_known().is_none() || self.nrows.as_known() != above.as_known() {
+            return Ok(self);
+        }
+        match &self.rows {
+            Rows::Uniform(len) => Self::uniform(len, above.clone()),
+            Rows::Splits(_) => {
+                self.nrows = above.clone();
+                Ok(self)
+            }
+        }
     }
 
     /// Entry `i` (the current position) of splits that end at the number of values, of entries that may not: the last
@@ -114,14 +134,8 @@ impl RowPartition {
 
     /// The same partition with what the host knows about its number of values; without rows there are none.
     pub(crate) fn with_nvals(mut self, nvals: Extent) -> Self {
-        self.nvals = if self.nrows.capacity() == 0 { Extent::known(0) } else { nvals };
+        self.nvals = if self.nrows.as_known() == Some(0) { Extent::known(0) } else { nvals };
         self
-    }
-
-    /// The same partition with its number of values on the host: one wait where only the device knows it.
-    pub(crate) fn measured(self, backend: &BackendRef, op: &'static str) -> Result<Self> {
-        let nvals = Extent::known_u64(op, self.nvals.on_host(backend, op)?.into())?;
-        Ok(self.with_nvals(nvals))
     }
 
     /// The same partition, knowing its shortest and longest row.
@@ -143,6 +157,15 @@ impl RowPartition {
     pub(crate) fn host_splits(&self) -> Option<&Arc<[u32]>> {
         self.host.as_ref()
     }
+    /// Entry `at` of the splits, where the host has them: a size that comes with them.
+    pub(crate) fn known_split(&self, at: u32) -> Option<Size> {
+        let split = *self.host.as_ref()?.get(at as usize)?;
+        match &self.rows {
+            _ if at == 0 => Some(Size::from(0)),
+            Rows::Splits(node) => Some(Size::input(Digest::of("split", (node.digest(), at)), split)),
+            Rows::Uniform(_) => Some(Size::from(split)),
+        }
+    }
     /// Shortest and longest row, where known on the host.
     pub(crate) fn known_lengths(&self) -> Option<(u32, u32)> {
         self.lengths
@@ -158,8 +181,8 @@ impl RowPartition {
     }
     /// The length of every row, if this is a uniform partition.
     pub fn uniform_row_length(&self) -> Option<u32> {
-        match self.rows {
-            Rows::Uniform(len) => Some(len),
+        match &self.rows {
+            Rows::Uniform(len) => Some(len.value()),
             Rows::Splits(_) => None,
         }
     }
@@ -175,8 +198,10 @@ impl RowPartition {
         if let Rows::Splits(n) = &self.rows {
             look(n);
         }
-        for live in [self.nrows.live(), self.nvals.live()].into_iter().flatten() {
-            for_each_node(live, &mut look);
+        for size in [self.nrows.size(), self.nvals.size()] {
+            if size.is_host_known().is_none() {
+                size.counts().into_iter().filter_map(Size::count_node).for_each(|n| look(&n));
+            }
         }
         match foreign {
             None => Ok(()),
@@ -186,7 +211,7 @@ impl RowPartition {
 
     /// Whether both lay out their rows in the same way for sure: one partition, or of equal origin.
     pub(crate) fn same(&self, other: &Self) -> bool {
-        self.rows == other.rows && self.nrows == other.nrows
+        self.rows == other.rows && self.nrows.is_same(&other.nrows)
     }
 
     /// Where row `row` starts.
@@ -207,7 +232,7 @@ impl RowPartition {
     /// The place of value `at` in its row.
     pub(crate) fn offset_of(&self, at: Expr) -> Expr {
         match &self.rows {
-            Rows::Uniform(len) => at.rem(Expr::u32((*len).max(1))),
+            Rows::Uniform(len) => at.rem(Expr::size(&len.max(1))),
             Rows::Splits(_) => at.clone().sub(self.start(self.row_of(at))),
         }
     }
@@ -215,7 +240,7 @@ impl RowPartition {
     /// The position of the value that stands at `offset`, within the row, in row `row`.
     pub(crate) fn within(&self, row: Expr, offset: Expr) -> Expr {
         match &self.rows {
-            Rows::Uniform(len) => row.mul(Expr::u32(*len)).add(offset),
+            Rows::Uniform(len) => row.mul(Expr::size(len)).add(offset),
             Rows::Splits(node) => Expr::within(node, row, offset),
         }
     }
@@ -225,7 +250,7 @@ impl RowPartition {
         match &self.rows {
             Rows::Splits(node) => Ok(node.clone()),
             Rows::Uniform(len) => {
-                let start = Expr::index().mul(Expr::u32(*len));
+                let start = Expr::index().mul(Expr::size(len));
                 Node::splits(backend, "row_splits", &self.nrows, &start, &[])
             }
         }

@@ -4,21 +4,17 @@ use super::RowPartition;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
+use crate::graph::extent::{Extent, upper_bound};
+use crate::graph::size::Size;
 
 /// Whether a row may be taken more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeats {
     /// Each row at most once: the result is no larger than its source.
     Never,
-    /// Any number of times. Where nothing bounds the result usefully this costs a wait for its size.
+    /// Any number of times. Where the longest row bounds the result no further, only its exact size does.
     Maybe,
 }
-
-/// Capacities up to this many elements are taken as they are, however few of them are used.
-const SMALL: u64 = 1 << 16;
-/// Larger capacities may be this many times the source's size before the exact size is asked for.
-const SLACK: u64 = 2;
 
 /// The partition of `count` rows with those lengths, each the length of some row of `source`.
 pub(crate) fn level_below(
@@ -29,22 +25,14 @@ pub(crate) fn level_below(
     length: Expr,
     repeats: Repeats,
 ) -> Result<RowPartition> {
-    let nvals = u64::from(source.nvals_extent().capacity());
+    let nvals = source.nvals_extent().size();
     let longest = source.known_lengths().map(|(_, longest)| longest);
-    let at_most = longest.map(|l| u64::from(count.capacity()) * u64::from(l));
-    let capacity = match (repeats, at_most) {
-        (Repeats::Never, m) => Some(m.map_or(nvals, |m| m.min(nvals))),
-        (Repeats::Maybe, Some(m)) if m <= SMALL.max(SLACK * nvals) => Some(m),
-        (Repeats::Maybe, _) if nvals == 0 => Some(0),
-        _ => None,
+    let most = Size::from(upper_bound(u64::MAX));
+    let bound = match repeats {
+        _ if nvals.is_host_known() == Some(0) => Size::from(0),
+        Repeats::Never => longest.map_or_else(|| nvals.clone(), |longest| count.size().mul(longest).min(nvals)),
+        Repeats::Maybe => longest.map_or_else(|| most.clone(), |longest| count.size().mul(longest).min(&most)),
     };
-    if let Some(capacity) = capacity {
-        return Ok(RowPartition::from_lengths(backend, op, count, length, capacity as u32)?
-            .with_lengths(longest.map(|l| (0, l))));
-    }
-    let taken = RowPartition::from_lengths(backend, op, count, length, u32::MAX - 1)?;
-    if taken.nvals().is_some() {
-        return Ok(taken);
-    }
-    Ok(taken.measured(backend, op)?.with_lengths(longest.map(|l| (0, l))))
+    let taken = RowPartition::from_lengths(backend, op, count, length, bound)?;
+    Ok(taken.with_lengths(longest.map(|longest| (0, longest))))
 }

@@ -305,6 +305,6 @@ pub(crate) fn of_parts(
     }
     let dims = shape.iter().map(|&d| Ok(Extent::known_u64(op, d as u64)?.capacity())).collect::<Result<Vec<u32>>>()?;
     let values: Values = values.upload(device)?;
-    let outer = dims.first().map(|&d| Extent::known(d));
+    let outer = dims.first().map(|&d| values.rows(partitions.len(), d));
     Tensor::new(backend, partitions, outer, dims.into_iter().skip(1).collect(), values)
 }

@@ -219,6 +219,9 @@ impl HostTensor {
         if self.inner_shape.is_empty() && !self.nested_row_splits.is_empty() {
             return Err(Error::argument(OP, "a scalar has no rows: with row splits the inner shape needs a dimension"));
         }
+        let dims = self.inner_shape.iter().map(|&d| Ok(Extent::known_u64(OP, d as u64)?.capacity()));
+        let dims: Vec<u32> = dims.collect::<Result<_>>()?;
+        let values = self.values.upload(device)?;
         let mut partitions = Vec::new();
         for (k, splits) in self.nested_row_splits.iter().enumerate() {
             let below = match self.nested_row_splits.get(k + 1) {
@@ -230,7 +233,7 @@ impl HostTensor {
             let uniform = self.uniform_row_lengths.get(k).copied().flatten();
             partitions.push(match uniform {
                 Some(len) => {
-                    let p = RowPartition::uniform(len, Extent::known(splits.len() as u32 - 1))?;
+                    let p = RowPartition::uniform(len, values.rows(k, splits.len() as u32 - 1))?;
                     if let Some(row) = splits.windows(2).position(|w| w[1] - w[0] != len) {
                         let found = splits[row + 1] - splits[row];
                         let what = format!("row {row} has {found} values, but the uniform row length is {len}");
@@ -241,10 +244,7 @@ impl HostTensor {
                 None => RowPartition::from_host_splits(device.backend(), splits)?,
             });
         }
-        let dims = self.inner_shape.iter().map(|&d| Ok(Extent::known_u64(OP, d as u64)?.capacity()));
-        let dims: Vec<u32> = dims.collect::<Result<_>>()?;
-        let values = self.values.upload(device)?;
-        let outer = dims.first().map(|&d| Extent::known(d));
+        let outer = dims.first().map(|&d| values.rows(self.nested_row_splits.len(), d));
         Tensor::new(device.backend(), partitions, outer, dims.into_iter().skip(1).collect(), values)
     }
 }

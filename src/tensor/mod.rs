@@ -75,8 +75,9 @@ impl Tensor {
         let shape = RaggedShape::of_parts("a tensor", backend, partitions, outer, inner, Vec::new())?;
         let out = Self { shape, values };
         let nodes = out.nodes()?;
-        if nodes.iter().any(|n| n.depth() > MAX_DEPTH) {
-            out.eval()?;
+        let counts = out.shape.counts();
+        if nodes.iter().chain(&counts).any(|n| n.depth() > MAX_DEPTH) {
+            out.backend().evaluate(&[nodes, counts].concat())?;
         }
         Ok(out)
     }
@@ -98,7 +99,7 @@ impl Tensor {
             return Ok(self.clone());
         }
         let pick = Pick::From(&self.values, Expr::index());
-        let bound = BytesBound::AtMost(self.values.bytes_capacity());
+        let bound = BytesBound::AtMost(self.values.bytes_size());
         self.holding(Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, asserts)?)
     }
 
@@ -212,7 +213,8 @@ impl Tensor {
         Ok(out)
     }
 
-    /// Computes the tensor now, on its device, without waiting.
+    /// Computes the tensor now, on its device, without waiting for it. It waits only for sizes whose upper bounds would
+    /// take much memory: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes).
     ///
     /// # Errors
     /// What the device refuses. Conditions on values are looked at by reads only.

@@ -25,25 +25,26 @@ pub(super) fn strings(splits: &[u32], bytes: &[u8]) -> HostValues {
     HostValues::Str(splits.windows(2).map(|w| bytes[w[0] as usize..w[1] as usize].to_vec()).collect())
 }
 
-/// The arrays that a read brings back, in their order, as they come.
-type Arrays<'a> = &'a mut dyn Iterator<Item = Vec<u8>>;
+/// The arrays that a read brings back, in their order, as they come; none where the host knew already what would be
+/// asked for.
+type Arrays<'a> = &'a mut dyn Iterator<Item = Option<Vec<u8>>>;
 
 fn next_array(arrays: Arrays<'_>) -> Vec<u8> {
-    arrays.next().expect("bug: a read gives what was asked for")
+    arrays.next().flatten().expect("bug: a read gives what was asked for")
 }
 
 /// A size, where only the device knows it.
 fn size_part(size: &Extent, backend: &BackendRef) -> Option<Part> {
     match size.count(backend) {
         Count::Known(_) => None,
-        Count::At(node, at, _) => Some(Part::of(node, at..at + 1)),
+        Count::At(node, at, _) => Some(Part::at(node, at)),
     }
 }
 
 /// The size whose [`size_part`] comes next.
 fn size_of(size: &Extent, read: Arrays<'_>) -> u32 {
-    let live = || words(&next_array(read))[0].min(size.capacity());
-    size.as_known().unwrap_or_else(live)
+    let found = read.next().flatten();
+    found.map_or_else(|| size.capacity(), |bytes| words(&bytes)[0].min(size.capacity()))
 }
 
 /// What the host lacks to tell where the rows begin.
@@ -58,30 +59,44 @@ fn splits_part(p: &RowPartition, backend: &BackendRef) -> Option<Part> {
 /// The splits whose [`splits_part`] comes next.
 fn splits_of(p: &RowPartition, read: Arrays<'_>) -> Vec<u32> {
     match (p.host_splits(), p.rows()) {
-        (Some(splits), _) => splits.to_vec(),
+        (Some(splits), _) => {
+            read.next();
+            splits.to_vec()
+        }
         (None, Rows::Splits(_)) => words(&next_array(read)),
         // Fits: the partition has as many values.
-        (None, Rows::Uniform(len)) => (0..=size_of(p.nrows_extent(), read)).map(|row| row * len).collect(),
+        (None, Rows::Uniform(len)) => (0..=size_of(p.nrows_extent(), read)).map(|row| row * len.value()).collect(),
     }
+}
+
+/// Reads the parts that are to be read, and leaves the others out.
+pub(super) async fn read_parts(
+    backend: &BackendRef,
+    parts: Vec<Option<Part>>,
+    wait: Wait,
+) -> Result<impl Iterator<Item = Option<Vec<u8>>>> {
+    let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();
+    let mut read = backend.read_parts(parts.into_iter().flatten().collect(), wait).await?.into_iter();
+    Ok(asked.into_iter().map(move |asked| if asked { read.next() } else { None }))
 }
 
 impl Tensor {
     async fn read(&self, wait: Wait) -> Result<HostTensor> {
-        let mut read = self.backend().read_parts(self.parts_to_read(), wait).await?.into_iter();
+        let mut read = read_parts(self.backend(), self.parts_to_read(), wait).await?;
         Ok(self.of_bytes(&mut read))
     }
 
-    /// What is read of the tensor, in order: what the host does not know.
-    pub(super) fn parts_to_read(&self) -> Vec<Part> {
+    /// What is read of the tensor, in order; none where the host knows already.
+    pub(super) fn parts_to_read(&self) -> Vec<Option<Part>> {
         let backend = self.backend();
-        let mut parts: Vec<Part> = self.partitions().iter().filter_map(|p| splits_part(p, backend)).collect();
+        let mut parts: Vec<Option<Part>> = self.partitions().iter().map(|p| splits_part(p, backend)).collect();
         // The size itself: with an inner dimension of 0 there is no value to count.
-        parts.extend(self.outer().and_then(|outer| size_part(outer, backend)));
+        parts.extend(self.outer().map(|outer| size_part(outer, backend)));
         match self.values_ref() {
-            Values::Numbers(numbers) => parts.push(Part::whole(numbers.clone())),
+            Values::Numbers(numbers) => parts.push(Some(Part::whole(numbers.clone()))),
             Values::Strings { strings, bytes } => {
-                parts.extend(splits_part(strings, backend));
-                parts.push(Part::whole(bytes.clone()));
+                parts.push(splits_part(strings, backend));
+                parts.push(Some(Part::whole(bytes.clone())));
             }
         }
         parts
@@ -109,9 +124,10 @@ impl Tensor {
         self.backend().read_parts(parts, wait).await.map(drop)
     }
 
-    /// Reads the whole tensor back: evaluates what is pending, in one submission, and waits once. A tensor whose size
-    /// only the device knows, and that may take more than
-    /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity), takes two of each: its size is read first.
+    /// Reads the whole tensor back: evaluates what is pending, in one submission, and waits once. Sizes that only the
+    /// device knows and whose upper bounds would take much memory are read first, with a submission and a wait for all
+    /// that are ready: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) and
+    /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity).
     ///
     /// # Errors
     /// The first condition on the device that does not hold; a lost device.

@@ -61,7 +61,7 @@ impl Tensor {
         let entries = rows.start..rows.end.saturating_add(1);
         Ok(match (p.rows(), p.host_splits()) {
             // Fits: the partition has as many values.
-            (Rows::Uniform(len), _) => entries.map(|row| row * len).collect(),
+            (Rows::Uniform(len), _) => entries.map(|row| row * len.value()).collect(),
             (Rows::Splits(_), Some(splits)) => splits[entries.start as usize..entries.end as usize].to_vec(),
             (Rows::Splits(node), None) => words(&self.read_part(node, entries, wait).await?),
         })
@@ -76,7 +76,10 @@ impl Tensor {
         let nrows = match self.nrows_extent().count(self.backend()) {
             Count::Known(n) => n,
             Count::At(node, at, most) => {
-                words(&self.read_part(&node, at..at + 1, wait).await?).first().map_or(0, |&n| n.min(most))
+                let at = at.value();
+                let n = words(&self.read_part(&node, at..at + 1, wait).await?).first().map_or(0, |&n| n.min(most));
+                self.nrows_extent().settle(n);
+                n
             }
         };
         let mut rows = which.among(nrows)?;

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use super::read::read_parts;
 use super::{HostTensor, Tensor};
 use crate::device::Device;
 use crate::error::Result;
@@ -104,6 +105,6 @@ async fn read(tensors: Vec<Tensor>, wait: Wait) -> Result<Vec<HostTensor>> {
     for t in &tensors {
         parts.extend(t.parts_to_read());
     }
-    let mut read = backend.read_parts(parts, wait).await?.into_iter();
+    let mut read = read_parts(&backend, parts, wait).await?;
     Ok(tensors.iter().map(|t| t.of_bytes(&mut read)).collect())
 }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
+use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
+use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::Size;
 use crate::shape::RowPartition;
 
 /// The flat values of a tensor.
@@ -99,12 +101,21 @@ enum Leaf<'a> {
 }
 
 /// How many bytes the strings of a rearrangement have together.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum BytesBound {
-    /// At most this many: known from where they come.
-    AtMost(u64),
-    /// Known on the device only, and not bounded usefully: costs a wait, for strings only.
+    /// So many: known from where they come.
+    Exactly(Extent),
+    /// At most this many.
+    AtMost(Size),
+    /// Known on the device only, and not bounded usefully.
     Unknown,
+}
+
+impl BytesBound {
+    /// No more than that.
+    pub(crate) fn at_most(n: u64) -> Self {
+        Self::AtMost(upper_bound(n).into())
+    }
 }
 
 impl Values {
@@ -115,11 +126,28 @@ impl Values {
         }
     }
 
+    /// How many rows these values of an upload have at a level of the tensor: a size that comes with them.
+    pub(crate) fn rows(&self, level: usize, n: u32) -> Extent {
+        let node = match self {
+            Self::Numbers(node) => node,
+            Self::Strings { bytes, .. } => bytes,
+        };
+        if n <= 1 { Extent::known(n) } else { Extent::input(Digest::of("rows", (node.digest(), level)), n) }
+    }
+
     /// Bytes that all strings have together at most; 0 for numbers.
     pub(crate) fn bytes_capacity(&self) -> u64 {
         match self {
             Self::Numbers(_) => 0,
             Self::Strings { bytes, .. } => u64::from(bytes.extent().capacity()),
+        }
+    }
+
+    /// The same as a size.
+    pub(crate) fn bytes_size(&self) -> Size {
+        match self {
+            Self::Numbers(_) => Size::Const(0),
+            Self::Strings { strings, .. } => strings.nvals_extent().size().clone(),
         }
     }
 
@@ -155,19 +183,12 @@ impl Values {
             // The conditions hang on the lengths, which everything else is made of.
             length = Expr::load(&Node::map(backend, op, extent.clone(), length, asserts), Expr::index());
         }
-        let mut capacity = match bound {
-            BytesBound::AtMost(n) => n,
-            BytesBound::Unknown => u64::from(u32::MAX) - 1,
+        let strings = |bound: Size| RowPartition::from_lengths(backend, op, extent, length, bound);
+        let strings = match bound {
+            BytesBound::Exactly(bytes) => strings(bytes.size().clone())?.with_nvals(bytes),
+            BytesBound::AtMost(bytes) => strings(bytes)?,
+            BytesBound::Unknown => strings(upper_bound(u64::MAX).into())?,
         };
-        if let Some(len) = length.as_u32() {
-            capacity = u64::from(len) * u64::from(extent.capacity());
-        }
-        let capacity = Extent::known_u64(op, capacity)?.capacity();
-        let is_measured = length.as_u32().is_none() && extent.capacity() > 0;
-        let mut strings = RowPartition::from_lengths(backend, op, extent, length, capacity)?;
-        if matches!(bound, BytesBound::Unknown) && is_measured {
-            strings = strings.measured(backend, op)?;
-        }
         let at = Expr::index();
         let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));
         let mut failure = None;

@@ -68,6 +68,11 @@ struct Chain<'a> {
     log: String,
 }
 
+/// Whether shapes agree in all sizes that both hosts know: a device whose arrays were computed knows more.
+fn may_be_same(a: &[Option<u64>], b: &[Option<u64>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b || a.is_none() || b.is_none())
+}
+
 impl Chain<'_> {
     /// The tensor on every device; as many of its rows as a mask keeps, so that no host knows how many, now and then.
     fn upload(&mut self, host: &HostTensor) {
@@ -115,7 +120,15 @@ impl Chain<'_> {
         for ((device, _), result) in self.devices.iter().zip(&results) {
             let got = outcome(result, read);
             let errors = (result.as_ref().err(), results[0].as_ref().err());
-            assert_eq!(want, got, "seed {} on {device}: {:?}, not {:?}\n{}", self.seed, errors.0, errors.1, self.log);
+            let same = match (&results[0], result) {
+                (Ok(a), Ok(b)) => a.dtype() == b.dtype() && may_be_same(&a.shape(), &b.shape()),
+                _ => want == got,
+            };
+            assert!(
+                same,
+                "seed {} on {device}: {got}, not {want}; {:?}, not {:?}\n{}",
+                self.seed, errors.0, errors.1, self.log
+            );
         }
         // A tensor of broken conditions breaks all that is made of it: few of these. What is too large is not computed.
         let stays = match size {

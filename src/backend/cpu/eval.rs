@@ -64,11 +64,6 @@ impl Inputs {
         let slot = self.checks.iter().position(|c| c == check).expect("bug: an unplanned check");
         &self.outcomes[slot]
     }
-
-    /// A scalar expression's value.
-    pub(crate) fn scalar_u32(&self, e: &Expr) -> u32 {
-        Block::run(&Program::new(self, e), 0, 1).eval_as::<u32>()[0]
-    }
 }
 
 /// What it takes to part the lanes of two branches, a lane, in the costs of expressions: to list those of each, to pick
@@ -142,6 +137,7 @@ impl<'a> Program<'a> {
         let mut at = |e: &Expr| self.place(inputs, e, known);
         let op = match e.kind() {
             ExprKind::Scalar(s) => Op::Scalar(*s),
+            ExprKind::Size(size) => Op::Scalar(Scalar::U32(size.value())),
             ExprKind::Index => Op::Index,
             ExprKind::Load(node, i) => Op::Load(inputs.array(node), node.dtype(), at(i)),
             ExprKind::RowOf(splits, i) => Op::RowOf(inputs.array(splits).slice(), at(i)),

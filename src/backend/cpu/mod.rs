@@ -50,9 +50,8 @@ mod sources;
 mod wide_rows;
 
 use std::any::Any;
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use array::Array;
 use eval::{Block, Inputs, Program};
@@ -60,11 +59,12 @@ use pool::Pool;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{Backend, Part, Reading, Status, StepCost, Wait};
+use crate::graph::backend::{Backend, BackendRef, Elements, Part, Reading, Status, StepCost, Wait};
 use crate::graph::expr::Check;
-use crate::graph::extent::{Count, Extent};
+use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, Stored};
-use crate::graph::plan::{Longs, PlanLimits, Step, plan};
+use crate::graph::plan::{LinkedPlan, Longs, PlanCache, PlanLimits, Source, Step};
+use crate::graph::program::{self, Bindings, trace};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::trace::span;
@@ -74,34 +74,84 @@ use crate::tuning::Tuning;
 #[derive(Debug, Default)]
 pub(crate) struct CpuBackend {
     passes: AtomicU64,
+    planned: AtomicU64,
     unfused: bool,
     id: u64,
     pool: Arc<Pool>,
+    plans: PlanCache<LinkedPlan>,
+    /// What the nodes of plans are said to be of: they hold no backend alive.
+    stand_in: OnceLock<BackendRef>,
+}
+
+/// The array of a result.
+fn array_of(stored: &Stored) -> Arc<Array> {
+    stored.data.clone().downcast().expect("bug: an array of another backend")
 }
 
 impl CpuBackend {
     /// A backend of that identity; `fuse` off stores every map, to test that fusing changes no bits.
     pub(crate) fn new(id: u64, fuse: bool) -> Self {
-        Self { passes: AtomicU64::new(0), unfused: !fuse, id, pool: Arc::default() }
+        Self { id, unfused: !fuse, ..Self::default() }
     }
 
-    fn run(&self, step: &Step) -> Result<()> {
+    /// The plan of the program, made now if there is none.
+    fn plan(&self, program: program::Program, bindings: &Bindings) -> LinkedPlan {
+        if let Some(plan) = self.plans.take(&program, |plan: &LinkedPlan| plan.takes(bindings)) {
+            return plan;
+        }
+        self.planned.fetch_add(1, Ordering::Relaxed);
+        LinkedPlan::new(program, bindings, &self.stand_in(), self.plan_limits())
+    }
+
+    /// Runs a plan: each step with exact sizes, each array until the last step that reads it.
+    fn run(&self, plan: &mut LinkedPlan, bindings: &Bindings) -> Result<()> {
+        plan.last_counts.clear();
+        let kept = plan.kept(bindings, true);
+        let mut made: Vec<Option<Stored>> = vec![None; plan.made.len()];
+        for (k, step) in plan.steps.iter().enumerate() {
+            let links = &plan.links[k];
+            let find = |source: &Source| match source {
+                Source::Input(array) => bindings.stored(*array),
+                Source::Made(m) => made[*m].as_ref(),
+            };
+            let (reads, after) = (links.reads.iter().map(find), links.after.iter().map(find));
+            let stored = |found: Option<&Stored>| found.expect("bug: a step before its inputs").clone();
+            let (reads, after): (Vec<Stored>, Vec<Stored>) = (reads.map(stored).collect(), after.map(stored).collect());
+            let (arrays, status) = self.step(step, &reads, &after)?;
+            for (m, array) in (links.first_output..).zip(arrays) {
+                let len = array.len() as u32;
+                made[m] = Some(Stored { data: Arc::new(array), status: status.clone(), len });
+                // From here on the sizes that are in it are exact.
+                for count in plan.counts.iter().filter(|c| c.source == Source::Made(m)) {
+                    let bound = bindings.sizes[count.number].1;
+                    let value = made[m].as_ref().and_then(|stored| self.word(stored, count.at.value()));
+                    let value = value.unwrap_or(bound).min(bound);
+                    count.slot.set(value);
+                    bindings.settle(count.number, value);
+                    plan.last_counts.push((count.number, value));
+                }
+            }
+            for (m, of) in plan.made.iter().enumerate().filter(|(_, of)| of.last_step == k) {
+                match of.array {
+                    Some(array) if kept[m] => {
+                        if let Some(stored) = made[m].take() {
+                            bindings.node(array).set_stored(stored);
+                        }
+                    }
+                    _ => made[m] = None,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the step makes, and the conditions that it depends on.
+    fn step(&self, step: &Step, reads: &[Stored], after: &[Stored]) -> Result<(Vec<Array>, Arc<[Status]>)> {
         let bytes = || step.outputs().iter().map(|n| n.bytes()).sum::<u64>();
         let _span = span!("cpu step", op = step.out.op(), kind = step.family(), bytes = bytes());
-        let mut read = HashMap::new();
         let mut status: Vec<Status> = Vec::new();
-        let mut inherit = |from: &Node| {
-            let stored = from.stored().expect("bug: a step before its inputs");
-            Status::inherit(&mut status, &stored.status);
-            stored.data.clone()
-        };
-        for n in &step.reads {
-            let data = inherit(n).downcast::<Array>().expect("bug: an array of another backend");
-            read.insert(n.digest(), data);
-        }
-        for n in &step.after {
-            inherit(n);
-        }
+        reads.iter().chain(after).for_each(|stored| Status::inherit(&mut status, &stored.status));
+        let read = step.reads.iter().zip(reads).map(|(n, stored)| (n.digest(), array_of(stored))).collect();
         let mut checks = step.checks.clone();
         if let Recipe::Assert { check, .. } = &step.recipe {
             checks.push(check.clone());
@@ -116,85 +166,63 @@ impl CpuBackend {
         }
         // What does not fit may be so for a condition that failed before, such as an index beyond all rows: that is the
         // error then.
-        let arrays = match self.compute(step, &inputs) {
-            Ok(arrays) => arrays,
-            Err(e) => return Err(status.iter().find_map(|s| settled(s).err()).unwrap_or(e)),
-        };
-        let status: Arc<[Status]> = status.into();
-        for (out, array) in step.outputs().into_iter().zip(arrays) {
-            out.set_stored(Stored { data: Arc::new(array), status: status.clone() });
+        match self.compute(step, &inputs) {
+            Ok(arrays) => Ok((arrays, status.into())),
+            Err(e) => Err(status.iter().find_map(|s| settled(s).err()).unwrap_or(e)),
         }
-        Ok(())
     }
 
     fn read_now(&self, parts: &[Part]) -> Result<Vec<Vec<u8>>> {
-        let count = |part: &Part| match &part.elements {
-            Some(_) => None,
-            None => Some(part.node.extent().count(part.node.backend())),
-        };
-        let counts: Vec<Option<Count>> = parts.iter().map(count).collect();
-        let mut wanted: Vec<Node> = parts.iter().map(|part| part.node.clone()).collect();
-        wanted.extend(counts.iter().flatten().filter_map(Count::node).cloned());
+        let wanted: Vec<Node> = parts.iter().map(|part| part.node.clone()).collect();
         self.evaluate(&wanted)?;
-        for n in &wanted {
-            let stored = n.stored().expect("bug: evaluation left a node without a result");
-            stored.status.iter().try_for_each(settled)?;
-        }
-        let array = |n: &Node| {
-            let data = n.stored().expect("bug: evaluated above").data.clone();
-            data.downcast::<Array>().expect("bug: an array of another backend")
-        };
-        let bytes = |(part, count): (&Part, &Option<Count>)| {
-            let elements = match (&part.elements, count) {
-                (Some(elements), _) => elements.clone(),
-                (None, Some(Count::At(node, at, most))) => {
-                    0..array(node).slice::<u32>().get(*at as usize).copied().unwrap_or(0).min(*most)
+        let stored = |n: &Node| n.stored().expect("bug: evaluation left a node without a result").clone();
+        wanted.iter().try_for_each(|n| stored(n).status.iter().try_for_each(settled))?;
+        let bytes = |part: &Part| {
+            let array = array_of(&stored(&part.node));
+            let elements = match &part.elements {
+                Elements::All => 0..array.len(),
+                Elements::Range(range) => range.start as usize..range.end as usize,
+                Elements::At(at) => {
+                    let at = (at.value() as usize).min(array.len().saturating_sub(1));
+                    at..at + 1
                 }
-                (None, Some(Count::Known(n))) => 0..*n,
-                (None, None) => 0..0,
             };
             let size = part.node.dtype().size();
-            array(&part.node).bytes()[elements.start as usize * size..elements.end as usize * size].to_vec()
+            array.bytes()[elements.start * size..elements.end * size].to_vec()
         };
-        Ok(parts.iter().zip(&counts).map(bytes).collect())
+        Ok(parts.iter().map(bytes).collect())
     }
 
     /// The step's [outputs](Step::outputs).
     fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Vec<Array>> {
-        let live = |e: &Extent| match e.live() {
-            None => e.capacity() as usize,
-            Some(live) => inputs.scalar_u32(live).min(e.capacity()) as usize,
-        };
-        let capacity = step.out.extent().capacity() as usize;
-        let n = match &step.live {
-            None => capacity,
-            Some(live) => (inputs.scalar_u32(live) as usize).min(capacity),
-        };
+        // Every size is exact here.
+        let count = |e: &Extent| e.capacity() as usize;
+        let n = count(step.out.extent());
         let op = step.out.op();
-        if let (Recipe::Reduce { rows, nrows, inner, .. }, Some(pass)) = (&step.recipe, &step.pass) {
-            return reduce::pass(inputs, pass, rows, live(nrows), *inner as usize, n);
+        // Arithmetic of sizes saturates.
+        for out in step.outputs() {
+            Extent::known_u64(op, out.extent().capacity().into())?;
+        }
+        if let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.pass) {
+            return reduce::pass(inputs, pass, &on.rows, count(&on.nrows), on.inner as usize, n);
         }
         let pool = &self.pool;
-        let mut out = Array::unset(pool, op, step.out.dtype(), capacity)?;
+        let mut out = Array::unset(pool, op, step.out.dtype(), n)?;
         // What no row, no value and no result is at is zero, whatever the memory held.
         match &step.recipe {
-            Recipe::Map { value, whole } => {
-                let n = if *whole { capacity } else { n };
-                map::map(inputs, value, n, &mut out);
-                out.clear_from(n);
-            }
-            Recipe::Assert { ok, count, check } => map::assert(inputs, ok, check, live(count)),
+            Recipe::Map { value, .. } => map::map(inputs, value, n, &mut out),
+            Recipe::Assert { ok, count: positions, check } => map::assert(inputs, ok, check, count(positions)),
             Recipe::Reduce { .. } => unreachable!("bug: a row reduction without a pass"),
             Recipe::Product(p) => {
                 out.clear_from(0);
-                matmul::products(inputs, op, p, live(&p.batches), &mut out)?;
+                matmul::products(inputs, op, p, count(&p.batches), &mut out)?;
             }
-            Recipe::Scan { value, count } => {
+            Recipe::Scan { value, count: positions } => {
                 let program = Program::new(inputs, value);
                 let values = |start: usize, out: &mut [u32]| {
                     Block::run(&program, start as u32, out.len()).store_numbers(out);
                 };
-                let total = scan::exclusive_sum(live(count), values, out.slice_mut());
+                let total = scan::exclusive_sum(count(positions), values, out.slice_mut());
                 if total > u64::from(u32::MAX) {
                     return Err(Error::Limit {
                         what: step.out.op().into(),
@@ -205,24 +233,23 @@ impl CpuBackend {
                     });
                 }
             }
-            Recipe::RowScan { op, rows, nrows, inner, value, .. } => {
-                row_scan::row_scan(inputs, *op, rows, live(nrows), *inner as usize, value, &mut out);
+            Recipe::RowScan { op, on, value } => {
+                row_scan::row_scan(inputs, *op, &on.rows, count(&on.nrows), on.inner as usize, value, &mut out);
             }
-            Recipe::Sort { key, count, bits } => {
-                let mut keys = Array::unset(pool, op, DType::U32, live(count))?;
+            Recipe::Sort { key, count: positions, bits } => {
+                let mut keys = Array::unset(pool, op, DType::U32, count(positions))?;
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
                 sort::sort_indices(|at| &keys.slice()[at], *bits, 0, &mut out.slice_mut()[..n]);
                 out.clear_from(n);
             }
-            Recipe::RowSort { rows, nrows, key, bits, .. } => {
-                row_sort::row_sort(inputs, rows, live(nrows), key, *bits, &mut out);
+            Recipe::RowSort { on, key, bits, .. } => {
+                row_sort::row_sort(inputs, &on.rows, count(&on.nrows), key, *bits, &mut out);
             }
-            Recipe::Hash { op, rows, nrows, byte, .. } => {
-                row_hash::row_hash(inputs, *op, rows, live(nrows), byte, &mut out);
-                out.clear_from(live(nrows));
+            Recipe::Hash { op, on, byte, .. } => {
+                row_hash::row_hash(inputs, *op, &on.rows, count(&on.nrows), byte, &mut out);
             }
-            Recipe::Marks { keep, count } => marks::marks(inputs, keep, live(count), &mut out),
+            Recipe::Marks { keep, count: positions } => marks::marks(inputs, keep, count(positions), &mut out),
             Recipe::Compact { marks, value, inner, .. } => {
                 compact::compact(inputs, marks, value, *inner as usize, &mut out);
             }
@@ -270,14 +297,29 @@ impl Backend for CpuBackend {
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         Ok(Arc::new(Array::from_bytes(&self.pool, dtype, bytes)?))
     }
+    fn word(&self, stored: &Stored, at: u32) -> Option<u32> {
+        array_of(stored).slice::<u32>().get(at as usize).copied()
+    }
+    fn stand_in(&self) -> BackendRef {
+        self.stand_in.get_or_init(|| Arc::new(Self::new(u64::MAX, true))).clone()
+    }
     fn cost(&self, _: &Step) -> Result<StepCost> {
         Ok(StepCost { dispatches: 1, scratch_bytes: 0 })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
-        for step in plan(nodes, self.plan_limits()).steps {
-            self.run(&step)?;
+        if nodes.iter().all(|n| n.stored().is_some()) {
+            return Ok(());
         }
-        Ok(())
+        loop {
+            let (program, bindings) = trace(nodes);
+            let mut plan = self.plan(program, &bindings);
+            // What another thread has stored meanwhile is an input of the next program.
+            if plan.is_of(&bindings) {
+                let done = self.run(&mut plan, &bindings);
+                self.plans.put(&plan.program.clone(), plan);
+                return done;
+            }
+        }
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         self.evaluate(nodes)?;
@@ -291,11 +333,15 @@ impl Backend for CpuBackend {
         // Nothing to wait for: computing is done in the poll.
         Box::pin(async move { self.read_now(&parts) })
     }
-    fn waits(&self, _: &[Node]) -> u64 {
+    fn last_counts(&self, program: &program::Program) -> Vec<(usize, u32)> {
+        self.plans.peek(program, |plan| plan.last_counts.clone()).unwrap_or_default()
+    }
+    fn waits(&self, _: &[Node], _: u64) -> u64 {
         0
     }
     fn stats(&self) -> Stats {
-        Stats { dispatches: self.passes.load(Ordering::Relaxed), ..self.pool.stats() }
+        let (dispatches, plans) = (self.passes.load(Ordering::Relaxed), self.planned.load(Ordering::Relaxed));
+        Stats { dispatches, plans, ..self.pool.stats() }
     }
     fn numerics(&self) -> Result<Numerics> {
         Ok(Numerics::IDEAL)
@@ -311,12 +357,10 @@ mod random_programs;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::extent::read_u32;
     use crate::{Device, RaggedTensor};
 
-    /// [`Array::unset`] fills memory in tests, so that whatever is not set shows.
     #[test]
-    fn beyond_what_is_live_there_are_zeros() -> Result<()> {
+    fn arrays_are_as_long_as_what_is_live() -> Result<()> {
         let device = Device::cpu();
         let rows: Vec<Vec<f32>> = (0..100).map(|row| vec![row as f32; row % 4]).collect();
         let third: Vec<bool> = (0..100).map(|row| row % 3 == 0).collect();
@@ -336,15 +380,13 @@ mod tests {
         ];
         for (k, tensor) in found.iter().enumerate() {
             let node = tensor.numbers("test")?;
-            let (backend, extent) = (node.backend(), node.extent());
-            backend.evaluate(std::slice::from_ref(node))?;
-            let live = read_u32(backend, "test", extent.expr())?;
-            let stored = node.stored().expect("evaluated").data.clone().downcast::<Array>().expect("of this backend");
-            assert!(
-                live < extent.capacity() && stored.len() == extent.capacity() as usize,
-                "{k}: {live} of {extent:?}"
-            );
-            assert!(stored.slice::<f32>()[live as usize..].iter().all(|x| x.to_bits() == 0), "{k}: {stored:?}");
+            let bound = node.extent().capacity();
+            node.backend().evaluate(std::slice::from_ref(node))?;
+            let array = array_of(node.stored().expect("evaluated"));
+            let values = (0..100).filter(|row| row % 3 == 0).map(|row| row % 4).sum::<usize>();
+            let want = if node.extent().capacity() == 34 { 34 } else { values };
+            assert_eq!(array.len(), want, "{k}: of {bound} at most");
+            assert_eq!(node.extent().as_known(), Some(want as u32), "{k}: the host knows by now");
         }
         Ok(())
     }

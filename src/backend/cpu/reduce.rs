@@ -48,7 +48,7 @@ pub(crate) fn pass(
         // What shares an accumulator is accumulated once.
         let like = |r: &RowResult| pass.column_of(r) == pass.column_of(&pass.results[k]);
         let parts: Vec<usize> = (k..results.len()).filter(|&j| like(&pass.results[j])).collect();
-        let floats = if parts.len() == 1 { floats(inputs, &pass.results[k], nrows * inner) } else { None };
+        let floats = if parts.len() == 1 { floats(&pass.results[k], nrows * inner) } else { None };
         let mut reduced = Vec::with_capacity(parts.len());
         for &j in &parts {
             let r = &pass.results[j];
@@ -78,35 +78,28 @@ pub(crate) fn pass(
     Ok(stored.chain([out]).collect())
 }
 
-/// How many results are live.
-fn live(inputs: &Inputs, r: &RowResult) -> usize {
-    let capacity = r.out.extent().capacity() as usize;
-    r.live.as_ref().map_or(capacity, |live| (inputs.scalar_u32(live) as usize).min(capacity))
-}
-
 /// Keys whose floats are the results: the key of no float, and what there is instead.
 type Floats = (i32, f32);
 
 /// Nothing unless each of the `numbers` of reduced values is a key, and the result its float. Floats are then stored at
 /// once: where rows are short, a map over the keys takes half as long as reducing does.
-fn floats(inputs: &Inputs, r: &RowResult, numbers: usize) -> Option<Floats> {
+fn floats(r: &RowResult, numbers: usize) -> Option<Floats> {
     let finish = r.finish.as_ref()?;
     let (key, [Scalar::I32(none), Scalar::F32(empty)]) = order_key::unkeyed(&finish.value)? else { return None };
     let keeps_keys = matches!(r.reducer.accumulator(), Accumulator::Op(_));
-    (keeps_keys && *key == finish.reduced && live(inputs, r) == numbers).then_some((none, empty))
+    (keeps_keys && *key == finish.reduced && r.out.extent().capacity() as usize == numbers).then_some((none, empty))
 }
 
 /// What becomes of the reduced values.
 fn finished(inputs: &Inputs, r: &RowResult, reduced: Array) -> Result<Array> {
     let Some(finish) = &r.finish else { return Ok(reduced) };
-    let (capacity, live) = (reduced.len(), live(inputs, r));
+    let capacity = reduced.len();
     let mut out = Array::unset(&inputs.pool, r.out.op(), r.out.dtype(), capacity)?;
     let mut inputs = inputs.clone();
     if let Some(node) = finish.reduced.node() {
         inputs.add(node, reduced);
     }
-    map::map(&inputs, &finish.value, live, &mut out);
-    out.clear_from(live);
+    map::map(&inputs, &finish.value, capacity, &mut out);
     Ok(out)
 }
 

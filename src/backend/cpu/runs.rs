@@ -21,7 +21,7 @@ impl<'a> Starts<'a> {
     pub(crate) fn new(inputs: &'a Inputs, rows: &Rows) -> Self {
         match rows {
             Rows::Splits(node) => Self::Splits(inputs.array(node).slice()),
-            Rows::Uniform(len) => Self::Uniform(*len as usize),
+            Rows::Uniform(len) => Self::Uniform(len.value() as usize),
         }
     }
 

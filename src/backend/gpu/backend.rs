@@ -3,16 +3,19 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
+use super::codegen::Modules;
 use super::lower::lower;
-use super::prepared::PlanCache;
+use super::prepared::Prepared;
 use super::probe;
 use super::runtime::{AdapterKind, Buffer, Runtime};
 use super::tuning;
+use crate::backend::cpu::CpuBackend;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::{Backend, Part, Reading, StepCost, Wait};
+use crate::graph::backend::{Backend, BackendRef, Part, Reading, StepCost, Wait};
 use crate::graph::node::Node;
-use crate::graph::plan::{Longs, PlanLimits, Step};
+use crate::graph::plan::{LastCounts, Longs, PlanCache, PlanLimits, Step};
+use crate::graph::program::Program;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::tuning::Tuning;
@@ -26,14 +29,27 @@ pub(crate) struct GpuBackend {
     fuse: bool,
     pub(crate) tuning: Tuning,
     numerics: OnceLock<Numerics>,
-    pub(super) plans: PlanCache,
+    pub(super) plans: PlanCache<Prepared>,
+    pub(super) last_counts: LastCounts,
+    /// What the nodes of plans are said to be of: they hold no backend alive.
+    stand_in: OnceLock<BackendRef>,
 }
 
 impl GpuBackend {
     /// Without a tuning of its own, that of its class of adapters.
     pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool, tuning: Option<Tuning>) -> Self {
         let tuning = tuning.unwrap_or(tuning::tuning_of(runtime.info().kind)).feasible();
-        Self { runtime, id, name, fuse, tuning, numerics: OnceLock::new(), plans: PlanCache::default() }
+        Self {
+            runtime,
+            id,
+            name,
+            fuse,
+            tuning,
+            numerics: OnceLock::new(),
+            plans: PlanCache::default(),
+            last_counts: LastCounts::default(),
+            stand_in: OnceLock::new(),
+        }
     }
 
     pub(crate) fn runtime(&self) -> &Runtime {
@@ -52,7 +68,7 @@ impl GpuBackend {
     #[cfg(feature = "wgpu-profiler")]
     pub(crate) fn evaluate_profiled(&self, nodes: &[Node]) -> Result<Option<Vec<wgpu_profiler::GpuTimerQueryResult>>> {
         let run = || {
-            let recorded = self.record(nodes)?;
+            let recorded = self.record(nodes, self.staged(nodes)?)?;
             let scopes = self.runtime.submit_profiled(&recorded.commands)?;
             recorded.publish(&self.runtime);
             Ok(scopes)
@@ -105,8 +121,11 @@ impl Backend for GpuBackend {
         debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");
         Ok(Arc::new(self.runtime.upload(bytes).map_err(|e| self.runtime.blame(e))?))
     }
+    fn stand_in(&self) -> BackendRef {
+        self.stand_in.get_or_init(|| Arc::new(CpuBackend::new(u64::MAX, true))).clone()
+    }
     fn cost(&self, step: &Step) -> Result<StepCost> {
-        let lowered = lower(step, 0)?;
+        let lowered = lower(step, 0, &mut Modules::default())?;
         let mut dispatches = 0;
         for launch in lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0) {
             dispatches += self.windows(step, &lowered, launch)?.map_or(1, |parts| parts.len() as u64);
@@ -115,7 +134,7 @@ impl Backend for GpuBackend {
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
         let run = || {
-            let recorded = self.record(nodes)?;
+            let recorded = self.record(nodes, self.staged(nodes)?)?;
             if !recorded.commands.is_empty() {
                 self.runtime.submit(&recorded.commands)?;
             }
@@ -126,7 +145,7 @@ impl Backend for GpuBackend {
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         let run = || {
-            let recorded = self.record(nodes)?;
+            let recorded = self.record(nodes, self.staged(nodes)?)?;
             let ms = self.runtime.submit_timed(&recorded.commands)?;
             recorded.publish(&self.runtime);
             self.runtime.wait()?;
@@ -140,8 +159,12 @@ impl Backend for GpuBackend {
     fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_> {
         Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.blame(e)) })
     }
-    fn waits(&self, nodes: &[Node]) -> u64 {
-        1 + u64::from(!nodes.iter().all(|n| self.at_once(n)))
+    fn last_counts(&self, program: &Program) -> Vec<(usize, u32)> {
+        self.last_counts.get(program)
+    }
+    fn waits(&self, nodes: &[Node], stages: u64) -> u64 {
+        // Sizes are exact once counts were read.
+        1 + stages + u64::from(stages == 0) * u64::from(!nodes.iter().all(|n| self.at_once(n, n.bytes())))
     }
     fn stats(&self) -> Stats {
         self.runtime.stats()

@@ -44,6 +44,7 @@ impl Below {
         let bound = match e.kind() {
             ExprKind::Index => Some(self.positions),
             ExprKind::Scalar(Scalar::U32(v)) => Some(u64::from(*v) + 1),
+            ExprKind::Size(size) => Some(u64::from(size.value()) + 1),
             // A row of the splits, the first if there is none.
             ExprKind::RowOf(splits, _) => Some(u64::from(splits.extent().capacity().saturating_sub(1).max(1))),
             ExprKind::Select(_, a, b) => self.of(a).zip(self.of(b)).map(|(a, b)| a.max(b)),

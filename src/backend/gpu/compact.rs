@@ -1,11 +1,9 @@
 //! The host side of `shaders/compact.wgsl`.
 
-use std::sync::Arc;
-
-use super::codegen::{Module, elements_per_word, storage_type, value_type};
+use super::codegen::{Module, Modules, elements_per_word, storage_type, value_type};
 use super::launch::{Lowered, live, within};
 use crate::error::Result;
-use crate::graph::marks::tiles;
+use crate::graph::marks::tiles_in;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
 
@@ -23,22 +21,28 @@ pub const fn groups(numbers: u32) -> u32 {
 const COMPACT: &str = include_str!("../../../shaders/compact.wgsl");
 
 /// Lowers a step of [`Recipe::Compact`].
-pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lowered> {
+pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Result<Lowered> {
     let Recipe::Compact { marks, value, count, inner } = &step.recipe else { unreachable!("bug: another recipe") };
     let numbers = step.out.extent().capacity();
     within(step, numbers, MAX_CAPACITY, "a compaction")?;
     if numbers == 0 {
         return Ok(Lowered::default());
     }
-    let mut m = Module::new(step, first_slot).without_row_context();
-    live(&mut m, "live", count);
-    m.array_function("mark", marks);
-    m.value_function("value", value);
-    m.compact_output(value.dtype());
     let is_packed = elements_per_word(value.dtype()) > 1;
-    let out = if is_packed { "atomic<u32>" } else { storage_type(value.dtype()) };
-    let g = m.finish(&[COMPACT], value_type(value.dtype()), Some(out), &[]);
-    let head = [count.capacity(), *inner, tiles(count.capacity()), 0, 0, 0, 0, 0];
-    let launches = vec![g.launch(label, "main", head, groups(numbers), 1)];
+    let g = modules.get(step, ("compact", 0), || {
+        let mut m = Module::new(step, first_slot).without_row_context();
+        live(&mut m, "live", count);
+        m.array_function("mark", marks);
+        m.value_function("value", value);
+        m.compact_output(value.dtype());
+        let out = if is_packed { "atomic<u32>" } else { storage_type(value.dtype()) };
+        m.finish(&[COMPACT], value_type(value.dtype()), Some(out), &[])
+    });
+    // Marks may have been made for more positions than are known to be by now.
+    let head = [count.capacity(), *inner, tiles_in(marks.extent().capacity()), numbers, 0, 0, 0, 0];
+    let moved = u64::from(count.capacity()) * u64::from(*inner);
+    let moved = u32::try_from(moved).unwrap_or(u32::MAX);
+    within(step, moved, MAX_CAPACITY, "a compaction")?;
+    let launches = vec![g.launch("main", head, groups(moved), 1)];
     Ok(Lowered { launches, cleared_outputs: if is_packed { vec![0] } else { Vec::new() }, ..Lowered::default() })
 }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Binding, Generated, Module};
+use super::codegen::{Binding, Generated, Module, Word};
 use super::runtime::Checks;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
 use crate::graph::plan::Step;
-use crate::graph::scalar::Scalar;
 
 pub(super) const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.wgsl");
 pub(super) const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
@@ -17,14 +16,10 @@ pub(super) const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workg
 /// One kernel to start.
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
-    /// The primitive and the operations in it.
-    pub(crate) label: Arc<str>,
-    /// The module.
-    pub(crate) text: Arc<str>,
+    /// What of it is the same in every run.
+    pub(crate) module: Arc<Generated>,
     /// The entry point.
     pub(crate) entry: &'static str,
-    /// What it binds, from binding 1 on.
-    pub(crate) bindings: Vec<Binding>,
     /// The template's words, then the numbers.
     pub(crate) params: Vec<u32>,
     /// Workgroups, folded to two dimensions.
@@ -33,6 +28,18 @@ pub(crate) struct Launch {
     pub(crate) depth: u32,
     /// The checks that it takes.
     pub(crate) checks: Checks,
+}
+
+impl Launch {
+    /// The module's text.
+    pub(crate) fn text(&self) -> &Arc<str> {
+        &self.module.text
+    }
+
+    /// What it binds, from binding 1 on.
+    pub(crate) fn bindings(&self) -> &[Binding] {
+        &self.module.bindings
+    }
 }
 
 /// A step's launches, in order.
@@ -48,33 +55,25 @@ pub(crate) struct Lowered {
 }
 
 impl Generated {
-    pub(super) fn launch(
-        &self,
-        label: &Arc<str>,
-        entry: &'static str,
-        head: [u32; 8],
-        workgroups: u32,
-        depth: u32,
-    ) -> Launch {
-        let mut params = head.to_vec();
-        params.extend(&self.scalars);
-        let text = self.text.as_str().into();
-        let (label, bindings) = (label.clone(), self.bindings.clone());
-        Launch { label, text, entry, bindings, params, workgroups, depth, checks: Checks::ALL }
+    /// One launch of it, with the sizes of this run.
+    pub(super) fn launch(self: &Arc<Self>, entry: &'static str, head: [u32; 8], workgroups: u32, depth: u32) -> Launch {
+        let mut params = Vec::with_capacity(head.len() + self.scalars.len());
+        params.extend(head);
+        params.extend(self.scalars.iter().map(|word| match word {
+            Word::Constant(n) => *n,
+            Word::Size(size) => size.value(),
+        }));
+        Launch { module: self.clone(), entry, params, workgroups, depth, checks: Checks::ALL }
     }
 }
 
 /// The function `name`: how many elements of the extent are live.
 pub(super) fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
-    // A known count is the capacity.
-    let count = extent.live().cloned();
-    match count {
-        Some(e) => {
-            let e = e.min(Expr::u32(extent.capacity()));
-            m.count_function(name, &e);
-        }
+    match extent.live() {
+        Some(e) => m.count_function(name, &e.min(Expr::size(extent.size()))),
+        // A known count is the capacity.
         None => {
-            let n = m.number(Scalar::U32(extent.capacity()));
+            let n = m.size(extent.size());
             m.push(&format!("fn {name}() -> u32 {{\n    return {n};\n}}"));
         }
     }
@@ -86,7 +85,7 @@ pub(super) fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
         Rows::Splits(node) => m.splits_function(node),
         Rows::Uniform(len) => {
             live(m, "live_rows", nrows);
-            m.uniform_splits_function(*len);
+            m.uniform_splits_function(len);
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::bounds::are_proven;
-use super::codegen::{Generated, Module, storage_type, value_type, vector_type};
+use super::codegen::{Generated, Module, Modules, storage_type, value_type, vector_type};
 use super::launch::{Lowered, live};
 use super::runtime::Checks;
 use crate::dtype::DType;
@@ -36,7 +36,7 @@ fn tile(step: &Step, capacity: u32) -> u32 {
 /// Whether four elements of the map are computed at once: all that it reads are arrays of at most 32 bits an element at
 /// the position of what is computed, and they end with a vector. It is computed at up to three positions behind the
 /// last one, where no condition need hold.
-pub(super) fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
+fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
     let is_word = |dtype: DType| dtype.size() <= 4;
     let is_tuned = step.limits.tuning.map_width == 4;
     if !is_tuned || !is_word(value.dtype()) || value.has_conditions() || !is_plain(step, capacity) {
@@ -60,62 +60,57 @@ pub(super) fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capa
     flat && !counts && step.fetches().is_none() && work(value, None) <= CHEAP
 }
 
-/// A map into `out`, or a condition, whose output functions the module has already.
-pub(super) fn lower(
-    mut m: Module<'_>,
-    step: &Step,
-    value: &Expr,
-    count: Option<&Expr>,
-    capacity: u32,
-    label: &dyn Fn(&str) -> Arc<str>,
-) -> Lowered {
-    let is_assert = matches!(step.recipe, Recipe::Assert { .. });
-    let extent = counted(&mut m, count, capacity);
-    m.value_function("value", value);
-    let out = (!is_assert).then(|| storage_type(value.dtype()));
-    let ty = value_type(value.dtype());
-    let tile = tile(step, capacity);
-    m.push(&format!("const MAP_TILE = {tile}u;"));
-    let (g, head, stem) = match m.row_context().cloned() {
-        Some((splits, inner)) => {
-            m.splits_function(&splits);
-            let rows = splits.extent().capacity().saturating_sub(1);
-            (m.finish(&[ROW_MAP], ty, out, &[]), [capacity, rows, inner, 0, 0, 0, 0, 0], "row_map")
-        }
-        None => (m.finish(&[MAP], ty, out, &[]), [capacity, 0, 0, 0, 0, 0, 0, 0], "map"),
+/// A map into its output, or a condition.
+pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent, modules: &mut Modules) -> Lowered {
+    let capacity = extent.capacity();
+    if let Recipe::Map { .. } = step.recipe
+        && takes_vectors(step, value, extent.live().as_ref(), capacity)
+    {
+        let g = modules.get(step, ("vector_map", 0), || {
+            let mut m = Module::new(step, first_slot);
+            live(&mut m, "live", extent);
+            m.vector_function("values", value);
+            let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
+            m.push(&format!("const MAP_TILE = {tile}u;"));
+            Generated { tile, ..m.finish(&[VECTOR_MAP], ty, Some(vector_type(value.dtype())), &[]) }
+        });
+        return launched(&g, [capacity, 0, 0, 0, 0, 0, 0, 0], value, extent);
+    }
+    let stem = if step.row_context.is_some() { "row_map" } else { "map" };
+    let g = modules.get(step, (stem, 0), || {
+        let mut m = Module::new(step, first_slot);
+        let out = if let Recipe::Assert { .. } = step.recipe {
+            m.assert_output(first_slot + step.checks.len() as u32);
+            None
+        } else {
+            m.map_output(value.dtype());
+            Some(storage_type(value.dtype()))
+        };
+        live(&mut m, "live", extent);
+        m.value_function("value", value);
+        let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
+        m.push(&format!("const MAP_TILE = {tile}u;"));
+        let template = match m.row_context().cloned() {
+            Some((splits, _)) => {
+                m.splits_function(&splits);
+                ROW_MAP
+            }
+            None => MAP,
+        };
+        Generated { tile, ..m.finish(&[template], ty, out, &[]) }
+    });
+    let head = match &step.row_context {
+        Some((splits, inner)) => [capacity, splits.extent().capacity().saturating_sub(1), *inner, 0, 0, 0, 0, 0],
+        None => [capacity, 0, 0, 0, 0, 0, 0, 0],
     };
-    launched(&g, &label(stem), head, tile, value, &extent)
-}
-
-/// A map that [takes vectors](takes_vectors).
-pub(super) fn lower_vectors(
-    mut m: Module<'_>,
-    step: &Step,
-    value: &Expr,
-    count: Option<&Expr>,
-    capacity: u32,
-    label: &Arc<str>,
-) -> Lowered {
-    let extent = counted(&mut m, count, capacity);
-    m.vector_function("values", value);
-    let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
-    m.push(&format!("const MAP_TILE = {tile}u;"));
-    let g = m.finish(&[VECTOR_MAP], ty, Some(vector_type(value.dtype())), &[]);
-    launched(&g, label, [capacity, 0, 0, 0, 0, 0, 0, 0], tile, value, &extent)
-}
-
-/// The elements of a map, and the function `live` of how many there are.
-fn counted(m: &mut Module<'_>, count: Option<&Expr>, capacity: u32) -> Extent {
-    let extent = count.map_or_else(|| Extent::known(capacity), |e| Extent::bounded(capacity, e.clone()));
-    live(m, "live", &extent);
-    extent
+    launched(&g, head, value, extent)
 }
 
 /// The one launch of a map, a workgroup a tile.
-fn launched(g: &Generated, label: &Arc<str>, head: [u32; 8], tile: u32, value: &Expr, extent: &Extent) -> Lowered {
+fn launched(g: &Arc<Generated>, head: [u32; 8], value: &Expr, extent: &Extent) -> Lowered {
     let capacity = extent.capacity();
-    let mut launch = g.launch(label, "main", head, capacity.div_ceil(tile), 1);
-    launch.checks = checks(value, extent.live(), capacity);
+    let mut launch = g.launch("main", head, capacity.div_ceil(g.tile), 1);
+    launch.checks = checks(value, extent.live().as_ref(), capacity);
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
 

@@ -1,8 +1,6 @@
 //! The host side of `shaders/marks.wgsl`.
 
-use std::sync::Arc;
-
-use super::codegen::Module;
+use super::codegen::{Module, Modules};
 use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -21,18 +19,26 @@ pub const fn is_small(capacity: u32) -> bool {
 const MARKS: &str = include_str!("../../../shaders/marks.wgsl");
 
 /// The positions that stay are marked and counted a tile at a time, and the counts are scanned.
-pub(super) fn lower(step: &Step, first_slot: u32, keep: &Expr, count: &Extent, label: &Arc<str>) -> Result<Lowered> {
+pub(super) fn lower(
+    step: &Step,
+    first_slot: u32,
+    keep: &Expr,
+    count: &Extent,
+    modules: &mut Modules,
+) -> Result<Lowered> {
     let n = count.capacity();
     within(step, n, MAX_CAPACITY, "a compaction")?;
-    let mut m = Module::new(step, first_slot).without_row_context();
-    live(&mut m, "live", count);
-    m.value_function("keep", keep);
-    let g = m.finish(&[MARKS, WORKGROUP_SCAN], "bool", Some("u32"), &[]);
+    let g = modules.get(step, ("marks", 0), || {
+        let mut m = Module::new(step, first_slot).without_row_context();
+        live(&mut m, "live", count);
+        m.value_function("keep", keep);
+        m.finish(&[MARKS, WORKGROUP_SCAN], "bool", Some("u32"), &[])
+    });
     let head = [n, 0, 0, 0, 0, 0, 0, 0];
     let launches = if is_small(n) {
-        vec![g.launch(label, "small", head, 1, 1)]
+        vec![g.launch("small", head, 1, 1)]
     } else {
-        vec![g.launch(label, "upsweep", head, tiles(n), 1), g.launch(label, "spine", head, 1, 1)]
+        vec![g.launch("upsweep", head, tiles(n), 1), g.launch("spine", head, 1, 1)]
     };
     Ok(Lowered { launches, ..Lowered::default() })
 }

@@ -1,9 +1,8 @@
 //! The host side of `shaders/matmul.wgsl`.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::codegen::{Generated, Module, value_type};
+use super::codegen::{Generated, Module, Modules, value_type};
 use super::launch::{Lowered, partition};
 use crate::graph::node::Product;
 use crate::graph::plan::Step;
@@ -64,26 +63,26 @@ fn are_here(l: u32, r: u32) -> bool {
 const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
 
 /// Lowers [`Recipe::Product`](crate::graph::node::Recipe::Product).
-pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, label: &Arc<str>) -> Lowered {
-    let (batches, capacity) = (p.batches.capacity(), step.out.extent().capacity());
-    if batches == 0 || p.tile_capacity == 0 || capacity == 0 {
+pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, modules: &mut Modules) -> Lowered {
+    let (batches, capacity, tiles) = (p.batches.capacity(), step.out.extent().capacity(), p.tile_capacity.value());
+    if batches == 0 || tiles == 0 || capacity == 0 {
         return Lowered::default();
     }
-    let most = p.sizes[1].as_u32().unwrap_or(p.capacities[0].min(p.capacities[1]));
+    let most = p.sizes[1].as_size().map_or(p.terms.value(), |k| k.value());
     let at_once = if step.limits.ends_loops { TERMS } else { most.max(1) };
-    let head = |terms| head(batches, p.tile_capacity, capacity, p.transposed, terms);
+    let head = |terms| head(batches, tiles, capacity, p.transposed, terms);
     let is_in_parts = step.is_oversized();
-    let g = module(step, first_slot, p, is_in_parts);
+    let g = modules.get(step, ("matmul", 0), || module(step, first_slot, p, is_in_parts));
     let mut launches = Vec::new();
     if is_in_parts {
         // Every sum begins with nothing.
-        let none = module(step, first_slot, p, false);
-        launches.push(none.launch(label, "main", head(0..0), p.tile_capacity, 1));
+        let none = modules.get(step, ("matmul", 1), || module(step, first_slot, p, false));
+        launches.push(none.launch("main", head(0..0), tiles, 1));
     }
     launches.extend(
         (0..most.max(1))
             .step_by(at_once as usize)
-            .map(|first| g.launch(label, "main", head(first..first.saturating_add(at_once)), p.tile_capacity, 1)),
+            .map(|first| g.launch("main", head(first..first.saturating_add(at_once)), tiles, 1)),
     );
     Lowered { launches, ..Lowered::default() }
 }

@@ -13,7 +13,7 @@ use super::{row_hash, scan, sort};
 use crate::backend::cpu::{row_reduce, row_scan};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::marks;
-use crate::graph::node::{Node, Product, Recipe, Rows};
+use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
 use crate::graph::plan::Step;
 
 /// What of an array the workgroups of a dispatch need.
@@ -46,22 +46,26 @@ pub(super) fn needs(step: &Step, launch: &Launch, elements: &[u64]) -> Option<Ve
         Recipe::Scan { .. } => Some(scanned(launch, b, matches!(b, Binding::Output(_)))),
         Recipe::Marks { count, .. } => Some(marked(launch, b, count.capacity())),
         Recipe::Sort { .. } => Some(sorted(launch, b)),
-        Recipe::Reduce { rows: Rows::Splits(splits), value, inner, .. } if reads_apart(value, splits) => {
+        Recipe::Reduce { on: RowDomain { rows: Rows::Splits(splits), inner, .. }, value, .. }
+            if reads_apart(value, splits) =>
+        {
             let results = Need::Rows { bytes: u64::from(*inner) * size(&step.out), more: 0 };
             let block = row_reduce::block_len(*inner as usize);
             Some(walked(step, launch, (b, element), splits, (*inner, block), |_| results.clone()))
         }
-        Recipe::RowScan { rows: Rows::Splits(splits), value, inner, .. } if reads_apart(value, splits) => {
+        Recipe::RowScan { on: RowDomain { rows: Rows::Splits(splits), inner, .. }, value, .. }
+            if reads_apart(value, splits) =>
+        {
             let block = row_scan::block_len(*inner as usize);
             Some(walked(step, launch, (b, element), splits, (*inner, block), |values| values(&step.out)))
         }
         Recipe::Product(p) => multiplied(step, launch, b, p),
-        Recipe::Hash { rows: Rows::Splits(splits), byte, .. } if reads_apart(byte, splits) => {
+        Recipe::Hash { on: RowDomain { rows: Rows::Splits(splits), .. }, byte, .. } if reads_apart(byte, splits) => {
             Some(hashed(step, launch, b, splits))
         }
         _ => None,
     };
-    launch.bindings.iter().zip(elements).map(of).collect()
+    launch.bindings().iter().zip(elements).map(of).collect()
 }
 
 /// Bytes of an element.
@@ -183,7 +187,7 @@ fn multiplied(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<
         Binding::Read(n) if is_told(n) => n.bytes().div_ceil(step.limits.window_bytes()),
         _ => 1,
     };
-    let is_told_at_once = launch.bindings.iter().map(windows).sum::<u64>() <= step.limits.bindings.into();
+    let is_told_at_once = launch.bindings().iter().map(windows).sum::<u64>() <= step.limits.bindings.into();
     Some(match b {
         Binding::Read(n) if is_told(n) && is_told_at_once => Need::Start(u64::MAX),
         Binding::Read(n) if is_told(n) => match &p.tiles {

@@ -110,7 +110,7 @@ impl Cut {
     fn new(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Self> {
         let limits = step.limits;
         let is_small = |bytes: u64| bytes <= limits.max_binding;
-        let elements = element_sizes(&launch.text);
+        let elements = element_sizes(launch.text());
         let needs = needs(step, launch, &elements)?;
         let fetches = needs.iter().any(|need| matches!(need, Need::Any { fetched, .. } if fetched.may_miss()));
         let by_rows = needs.iter().zip(bytes).any(|(need, &b)| matches!(need, Need::Rows { .. }) && !is_small(b));
@@ -126,7 +126,7 @@ impl Cut {
             let need = if is_small(bytes) && !is_cut { Need::Whole } else { need };
             Array { bytes, element, window: window_bytes(limits.max_binding, element), need, windows: 1 }
         };
-        let each = needs.into_iter().zip(bytes).zip(&launch.bindings).zip(elements);
+        let each = needs.into_iter().zip(bytes).zip(launch.bindings()).zip(elements);
         let mut arrays: Vec<Array> = each.map(array).collect();
         if arrays.iter().any(|a| a.need == Need::Whole && !is_small(a.bytes)) {
             return None;
@@ -144,7 +144,7 @@ impl Cut {
         let mut cut = Self {
             limits,
             arrays,
-            text: launch.text.clone(),
+            text: launch.text().clone(),
             rows: 1,
             rows_each: 1,
             tiles: u64::from(launch.workgroups),
@@ -167,7 +167,7 @@ impl Cut {
         let reaches: Vec<Reach> = cut.arrays.iter().map(Array::reach).collect();
         // A product says itself what it makes of what is not there.
         let stores_all = matches!(step.recipe, Recipe::Product(_));
-        cut.text = changed(&launch.text, &reaches, limits.max_binding, stores_all).into();
+        cut.text = changed(launch.text(), &reaches, limits.max_binding, stores_all).into();
         Some(cut)
     }
 

@@ -1,62 +1,76 @@
-//! From a plan to kernels that are ready to run: lowered, compiled, every size looked at, nothing allocated.
+//! From a plan to kernels for the sizes of a run: lowered, compiled, every size looked at, nothing allocated.
+
+use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::codegen::Binding;
+use super::codegen::{Binding, Modules};
 use super::launch::{Launch, Lowered};
 use super::lower::lower;
-use super::prepared::{Bound, BufferBinding, Kernel, Prepared, ReadyArray, ReadyStep, Source};
-use super::runtime::Access;
+use super::prepared::{Bound, BufferBinding, Kernel, Lifetimes, Prepared, Ready, ReadyStep};
+use super::runtime::{Access, Pipeline};
 use super::windows::{self, BindingWindow, Windowed};
 use crate::error::{Error, Result};
 use crate::graph::backend::Backend;
-use crate::graph::digest::Digest;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::plan::{Plan, Step};
-use crate::graph::request::Request;
+use crate::graph::plan::{LinkedPlan, Links, Source, Step};
 use crate::graph::traffic::traffic;
 
 impl GpuBackend {
-    /// Compiles a plan of the request. All sizes are looked at; nothing is allocated.
-    pub(super) fn prepare(&self, plan: &Plan, request: &Request) -> Result<Prepared> {
-        self.runtime.counters().plan();
-        let mut out = Prepared { steps: Vec::with_capacity(plan.steps.len()), ..Prepared::default() };
-        let mut made: Vec<Digest> = Vec::with_capacity(plan.steps.len());
-        for step in &plan.steps {
-            let op = step.out.op();
-            let array = |n: &&Node| ReadyArray { number: request.number(n), bytes: node_bytes(n) };
-            let outputs: Vec<ReadyArray> = step.outputs().iter().map(array).collect();
-            outputs.iter().try_for_each(|array| self.check_bytes(op, array.bytes))?;
-            let lowered = lower(step, out.slots)?;
-            lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
-            out.moves += traffic(step, lowered.scratch.iter().sum()).total();
-            // Where the plan finds an array.
-            let mut source = |n: &Node| match made.iter().position(|made| *made == n.digest()) {
-                Some(k) => Source::Made(k),
-                None => Source::Input(out.input(request.number(n).expect("bug: an array that nothing makes"))),
-            };
-            let depends = step.reads.iter().chain(&step.after).map(&mut source).collect();
-            let mut kernels = Vec::new();
-            for launch in &lowered.launches {
-                let arrays: Vec<Bound> = launch.bindings.iter().map(|b| bound(b, &mut source)).collect();
-                match self.windows(step, &lowered, launch)? {
-                    None => kernels.push(self.whole(launch, &arrays)?),
-                    Some(parts) => kernels.extend(self.parts(launch, parts, &arrays)?),
-                }
-            }
-            made.extend(step.outputs().iter().map(|n| n.digest()));
-            let mut checks = step.checks.clone();
-            if let Recipe::Assert { check, .. } = &step.recipe {
-                checks.push(check.clone());
-            }
-            out.slots += checks.len() as u32;
-            let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
-            out.steps.push(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks, overflow, depends });
+    /// The kernels of the plan for the sizes that it has now; `kept` are the arrays that outlive the run.
+    pub(super) fn ready(&self, prepared: &mut Prepared, signature: Vec<u32>, kept: &[bool]) -> Result<Arc<Ready>> {
+        if let Some((of, ready)) = &prepared.ready
+            && *of == signature
+        {
+            return Ok(ready.clone());
         }
-        out.buffers.extend((out.slots > 0).then_some(u64::from(out.slots) * 4));
-        for step in &out.steps {
-            out.buffers.extend(step.outputs.iter().map(|array| array.bytes).chain(step.scratch.iter().copied()));
+        let Prepared { plan, modules, .. } = prepared;
+        let mut out = Ready { steps: Vec::with_capacity(plan.steps.len()), ..Ready::default() };
+        let mut buffers = Lifetimes::default();
+        let slots: usize = plan.steps.iter().map(|step| checks(step).len()).sum();
+        out.status = (slots > 0).then(|| buffers.take(slots as u64 * 4, 0, None));
+        for (k, (step, modules)) in plan.steps.iter().zip(modules).enumerate() {
+            let ready = self.ready_step(plan, (k, step), &mut out, modules, (&mut buffers, kept))?;
+            out.slots += ready.checks.len() as u32;
+            out.steps.push(ready);
         }
+        out.buffers = buffers.into_bytes();
+        let out = Arc::new(out);
+        prepared.ready = Some((signature, out.clone()));
         Ok(out)
+    }
+
+    fn ready_step(
+        &self,
+        plan: &LinkedPlan,
+        (k, step): (usize, &Step),
+        out: &mut Ready,
+        modules: &mut Modules,
+        (buffers, kept): (&mut Lifetimes, &[bool]),
+    ) -> Result<ReadyStep> {
+        let (op, links) = (step.out.op(), &plan.links[k]);
+        let outputs = step.outputs();
+        outputs.iter().try_for_each(|n| self.check_bytes(op, node_bytes(n)))?;
+        let lowered = lower(step, out.slots, modules)?;
+        lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
+        out.moves += traffic(step, lowered.scratch.iter().sum()).total();
+        let mut kernels = Vec::with_capacity(lowered.launches.len());
+        for launch in &lowered.launches {
+            let arrays: Vec<Bound> = launch.bindings().iter().map(|b| bound(b, step, links)).collect();
+            match self.windows(step, &lowered, launch)? {
+                None => kernels.push(self.whole(launch, &arrays)?),
+                Some(parts) => kernels.extend(self.parts(launch, parts, &arrays)?),
+            }
+        }
+        let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
+        let output = |(m, n): (usize, &&Node)| {
+            let last = if kept[m] { None } else { Some(plan.made[m].last_step) };
+            (buffers.take(node_bytes(n), k, last), n.extent().capacity())
+        };
+        let outputs = (links.first_output..).zip(&outputs).map(output).collect();
+        // What says whether a sum fits is read at the end.
+        let last = |s: usize| if overflow.is_some_and(|(at, _)| at == s) { None } else { Some(k) };
+        let scratch = scratch.iter().enumerate().map(|(s, &bytes)| buffers.take(bytes, k, last(s))).collect();
+        Ok(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks: checks(step), overflow })
     }
 
     fn check_bytes(&self, what: &str, bytes: u64) -> Result<()> {
@@ -80,7 +94,7 @@ impl GpuBackend {
             Binding::Scratch(k) | Binding::ScratchRead(k) => lowered.scratch[*k],
             Binding::Status => 0,
         };
-        let bytes: Vec<u64> = launch.bindings.iter().map(bytes).collect();
+        let bytes: Vec<u64> = launch.bindings().iter().map(bytes).collect();
         windows::split(step, launch, &bytes).map_err(|refused| Error::Limit {
             what: format!("{}: arrays of {} bytes in all", step.out.op(), bytes.iter().sum::<u64>()),
             requested: refused.requested,
@@ -90,25 +104,38 @@ impl GpuBackend {
         })
     }
 
+    /// The pipeline of a launch whose arrays are bound whole, compiled now if it was not before.
+    fn pipeline_of(&self, launch: &Launch) -> Result<Pipeline> {
+        let mut known = launch.module.pipelines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((.., pipeline)) = known.iter().find(|(e, c, _)| *e == launch.entry && *c == launch.checks) {
+            return Ok(pipeline.clone());
+        }
+        let access: Vec<Access> = launch.bindings().iter().map(access).collect();
+        let label = &launch.module.label;
+        let pipeline = self.runtime.pipeline(label, launch.text(), launch.entry, &access, launch.checks)?;
+        known.push((launch.entry, launch.checks, pipeline.clone()));
+        Ok(pipeline)
+    }
+
     fn whole(&self, launch: &Launch, arrays: &[Bound]) -> Result<Kernel> {
-        let access: Vec<Access> = launch.bindings.iter().map(access).collect();
         Ok(Kernel {
-            pipeline: self.runtime.pipeline(&launch.label, &launch.text, launch.entry, &access, launch.checks)?,
+            pipeline: self.pipeline_of(launch)?,
             bindings: arrays.iter().map(|&what| BufferBinding { what, window: None }).collect(),
             params: launch.params.as_slice().into(),
             workgroups: launch.workgroups,
             depth: launch.depth,
-            label: launch.label.clone(),
+            label: launch.module.label.clone(),
         })
     }
 
     /// The dispatches of a launch that is cut, which share a text and what they bind.
     fn parts(&self, launch: &Launch, parts: Vec<Windowed>, arrays: &[Bound]) -> Result<Vec<Kernel>> {
         let Some(first) = parts.first() else { return Ok(Vec::new()) };
-        let access: Vec<Access> = first.bindings.iter().map(|w| access(&launch.bindings[w.binding])).collect();
+        let access: Vec<Access> = first.bindings.iter().map(|w| access(&launch.bindings()[w.binding])).collect();
         // The proofs are about arrays that are bound whole.
         let checks = launch.checks.with_bounds();
-        let pipeline = self.runtime.pipeline(&launch.label, &first.text, launch.entry, &access, checks)?;
+        let label = &launch.module.label;
+        let pipeline = self.runtime.pipeline(label, &first.text, launch.entry, &access, checks)?;
         let of_array = |w: BindingWindow| BufferBinding { what: arrays[w.binding], window: w.bytes };
         let kernel = |part: Windowed| Kernel {
             pipeline: pipeline.clone(),
@@ -116,19 +143,34 @@ impl GpuBackend {
             params: part.params.into(),
             workgroups: part.workgroups,
             depth: launch.depth,
-            label: launch.label.clone(),
+            label: label.clone(),
         };
         Ok(parts.into_iter().map(kernel).collect())
     }
 }
 
-fn bound(binding: &Binding, source: &mut impl FnMut(&Node) -> Source) -> Bound {
+/// The conditions that a step evaluates, its own last.
+fn checks(step: &Step) -> Vec<Arc<crate::graph::expr::Check>> {
+    let mut checks = step.checks.clone();
+    if let Recipe::Assert { check, .. } = &step.recipe {
+        checks.push(check.clone());
+    }
+    checks
+}
+
+fn bound(binding: &Binding, step: &Step, links: &Links) -> Bound {
     match binding {
-        Binding::Read(n) => Bound::Array(source(n)),
+        Binding::Read(n) => Bound::Array(source(n, step, links)),
         Binding::Output(k) => Bound::Output(*k),
         Binding::Scratch(k) | Binding::ScratchRead(k) => Bound::Scratch(*k),
         Binding::Status => Bound::Status,
     }
+}
+
+/// Where a step finds an array that it reads.
+fn source(node: &Node, step: &Step, links: &Links) -> Source {
+    let at = step.reads.iter().position(|n| n == node).expect("bug: a kernel reads what its step does not");
+    links.reads[at]
 }
 
 fn access(binding: &Binding) -> Access {

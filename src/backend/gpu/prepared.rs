@@ -1,44 +1,48 @@
-//! Plans made ready to run, and kept for when the same is asked for again.
+//! Plans with their kernels, kept for the next run of the same program.
 //!
-//! What a plan comes to does not depend on the arrays that it reads, only on the form of what is asked for: see
-//! [`Request`](crate::graph::request::Request). So it is kept without any node in it, and holds no result alive.
-//! Running it again, over the same inputs or over the next batch of these shapes, takes a walk over the graph, buffers
-//! from the pool, and nothing else.
+//! What a plan comes to depends on the program alone, up to how large its grids and buffers are: those follow from the
+//! sizes of a run ([`Ready`]), without generating or compiling anything. A run with the sizes of the one before takes
+//! buffers from the pool, and nothing else.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use super::codegen::Modules;
 use super::runtime::Pipeline;
-use crate::graph::digest::Rehash;
 use crate::graph::expr::Check;
-use crate::graph::request::Key;
+use crate::graph::plan::{LinkedPlan, Source};
 
-/// A plan whose kernels are compiled. It knows arrays by their numbers in a request.
-#[derive(Debug, Default)]
+/// A plan with the modules of its steps.
+#[derive(Debug)]
 pub(super) struct Prepared {
-    /// The arrays that it reads and does not make.
-    pub(super) inputs: Vec<usize>,
+    pub(super) plan: LinkedPlan,
+    /// Of each step.
+    pub(super) modules: Vec<Modules>,
+    /// What the last run came to, with what of the run it depends on.
+    pub(super) ready: Option<(Vec<u32>, Arc<Ready>)>,
+    /// The ids of the buffers that the last run took. Taken again where they lie unused, they need no new bind groups.
+    pub(super) last: Vec<u64>,
+}
+
+impl Prepared {
+    pub(super) fn new(plan: LinkedPlan) -> Self {
+        let modules = plan.steps.iter().map(|_| Modules::default()).collect();
+        Self { plan, modules, ready: None, last: Vec::new() }
+    }
+}
+
+/// The kernels of a plan for the sizes of one run.
+#[derive(Debug, Default)]
+pub(super) struct Ready {
     pub(super) steps: Vec<ReadyStep>,
     /// How many conditions report to the block of conditions.
     pub(super) slots: u32,
-    /// Bytes of the buffers that it takes: the block of conditions, if there are any, then outputs and scratch step by
-    /// step.
+    /// Bytes of the buffers that it takes. Arrays that are never alive together share one.
     pub(super) buffers: Vec<u64>,
+    /// The buffer of the block of conditions.
+    pub(super) status: Option<usize>,
     /// Bytes that its kernels read plus write, at capacities.
     pub(super) moves: u64,
-    /// The ids of those that it took the last time. Taken again where they lie unused, they need no new bind groups.
-    pub(super) last: Mutex<Vec<u64>>,
-}
-
-/// An array that a plan reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
-    /// It was stored before: by its number in the request.
-    Input(usize),
-    /// By number among the arrays that the plan makes.
-    Made(usize),
 }
 
 /// What a kernel binds as one storage buffer.
@@ -71,20 +75,14 @@ pub(super) struct Kernel {
     pub(super) label: Arc<str>,
 }
 
-/// An array to make.
-#[derive(Debug)]
-pub(super) struct ReadyArray {
-    /// Its number in the request; none if it is a part of the plan alone.
-    pub(super) number: Option<usize>,
-    pub(super) bytes: u64,
-}
-
 /// A step: arrays to make, and how.
 #[derive(Debug)]
 pub(super) struct ReadyStep {
-    pub(super) outputs: Vec<ReadyArray>,
+    /// The buffer and the number of elements of each output.
+    pub(super) outputs: Vec<(usize, u32)>,
     pub(super) op: &'static str,
-    pub(super) scratch: Vec<u64>,
+    /// The buffer of each scratch array.
+    pub(super) scratch: Vec<usize>,
     pub(super) kernels: Vec<Kernel>,
     /// The outputs that must be 0 beforehand.
     pub(super) cleared_outputs: Vec<usize>,
@@ -92,70 +90,52 @@ pub(super) struct ReadyStep {
     pub(super) checks: Vec<Arc<Check>>,
     /// The scratch buffer and word that is not 0 when a scan's total did not fit.
     pub(super) overflow: Option<(usize, u32)>,
-    /// Arrays whose conditions the outputs depend on.
-    pub(super) depends: Vec<Source>,
 }
 
-impl Prepared {
-    /// Notes that it reads the array of that number, and gives the number.
-    pub(super) fn input(&mut self, number: usize) -> usize {
-        if !self.inputs.contains(&number) {
-            self.inputs.push(number);
-        }
-        number
-    }
-
-    /// The numbers of the arrays that it makes, in order.
-    pub(super) fn made(&self) -> impl Iterator<Item = Option<usize>> {
-        self.steps.iter().flat_map(|step| &step.outputs).map(|array| array.number)
-    }
-
-    /// The ids of the buffers that it took the last time; none if another thread is about to take them.
-    pub(super) fn last_buffers(&self) -> Vec<u64> {
-        std::mem::take(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Notes the ids of the buffers that it took.
-    pub(super) fn took_buffers(&self, ids: Vec<u64>) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = ids;
-    }
-}
-
-/// How many are kept.
-const CAPACITY: usize = 256;
-
-/// The plans of one device, by what was asked for: least recently used first out.
+/// Buffers of a run by the steps in which they are in use.
 #[derive(Debug, Default)]
-pub(super) struct PlanCache(Mutex<Entries>);
-
-#[derive(Debug, Default)]
-struct Entries {
-    cached: HashMap<Key, (Arc<Prepared>, u64), BuildHasherDefault<Rehash>>,
-    clock: u64,
+pub(super) struct Lifetimes {
+    bytes: Vec<u64>,
+    /// The last step that uses each; none for those that outlive the run.
+    last: Vec<Option<usize>>,
 }
 
-impl PlanCache {
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl Lifetimes {
+    /// A buffer of so many bytes, in use from step `from` to step `last` (to the end of the run and beyond if none): the
+    /// smallest that is free by then and large enough, of about the size if it outlives the run; else a new one.
+    pub(super) fn take(&mut self, bytes: u64, from: usize, last: Option<usize>) -> usize {
+        let is_free = |k: &usize| self.last[*k].is_some_and(|last| last < from);
+        let fits = |k: &usize| self.bytes[*k] >= bytes && (last.is_some() || self.bytes[*k] / 2 <= bytes);
+        let best = (0..self.bytes.len()).filter(|k| is_free(k) && fits(k)).min_by_key(|&k| self.bytes[k]);
+        let at = best.unwrap_or_else(|| {
+            self.bytes.push(bytes);
+            self.last.push(None);
+            self.bytes.len() - 1
+        });
+        self.last[at] = last;
+        at
     }
 
-    pub(super) fn get(&self, key: &Key) -> Option<Arc<Prepared>> {
-        let entries = &mut *self.entries();
-        entries.clock += 1;
-        let (prepared, used) = entries.cached.get_mut(key)?;
-        *used = entries.clock;
-        Some(prepared.clone())
+    pub(super) fn into_bytes(self) -> Vec<u64> {
+        self.bytes
     }
+}
 
-    pub(super) fn insert(&self, key: &Key, prepared: Arc<Prepared>) {
-        let entries = &mut *self.entries();
-        if entries.cached.len() >= CAPACITY && !entries.cached.contains_key(key) {
-            // A quarter at a time, so that the search for the oldest is paid once in so many.
-            let mut times: Vec<u64> = entries.cached.values().map(|(_, used)| *used).collect();
-            let (_, pivot, _) = times.select_nth_unstable(CAPACITY / 4);
-            let pivot = *pivot;
-            entries.cached.retain(|_, (_, used)| *used > pivot);
-        }
-        entries.cached.insert(key.clone(), (prepared, entries.clock));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_shared_by_arrays_that_are_never_alive_together() {
+        let mut all = Lifetimes::default();
+        let first = all.take(1000, 0, Some(1));
+        let second = all.take(1000, 1, Some(2));
+        assert_ne!(first, second, "the second is made while the first is read");
+        assert_eq!(all.take(900, 2, None), first);
+        assert_eq!(all.take(600, 3, Some(4)), second, "of about the size");
+        assert_eq!(all.take(1000, 5, Some(5)), second, "the first is kept");
+        assert_eq!(all.take(100, 6, Some(6)), second, "far smaller");
+        assert_ne!(all.take(100, 7, None), second, "far smaller, and kept");
+        assert_eq!(all.into_bytes(), [1000, 1000, 100]);
     }
 }

@@ -1,35 +1,81 @@
 //! Reads: conditions, then counts, then what there is.
 
-use std::collections::HashMap;
-
 use super::backend::GpuBackend;
 use super::record::StatusBlock;
 use super::runtime::{Buffer, Pending, ReadRequest};
 use crate::error::{Error, Result};
-use crate::graph::backend::{Part, Status, Wait};
+use crate::graph::backend::{Elements, Part, Status, Wait};
 use crate::graph::digest::Digest;
 use crate::graph::extent::Count;
 use crate::graph::node::Node;
+use crate::graph::plan::Counting;
+use crate::graph::program::{Bindings, Program, trace};
+use crate::graph::size::{Size, SizeKind};
+use crate::graph::stage::counts_to_read;
 
 impl GpuBackend {
     /// The body of [`Backend::read_parts`]: conditions, then counts, then what there is, in one read where that is
     /// cheap.
+    ///
+    /// Counts at whose bounds the parts would take much memory are read before: see [`crate::graph::stage`].
     pub(super) async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<Vec<u8>>> {
-        // The elements that were asked for, or how many there are.
-        let counts: Vec<Count> = parts
-            .iter()
-            .map(|p| match &p.elements {
-                Some(elements) => Count::Known(elements.end - elements.start),
-                None => p.node.extent().count(p.node.backend()),
-            })
-            .collect();
-        let mut wanted: Vec<Node> = parts.iter().map(|p| p.node.clone()).collect();
-        wanted.extend(counts.iter().filter_map(Count::node).cloned());
-        let recorded = self.record(&wanted)?;
+        let mut counting: Option<Counting> = None;
+        loop {
+            let counts: Vec<Count> = parts.iter().map(count).collect();
+            let wanted = wanted(&parts, &counts);
+            let traced = trace(&wanted);
+            let first = counts_to_read(&traced.0, &traced.1, self.tuning.stage_bytes);
+            if first.is_empty() {
+                if let Some(counting) = counting {
+                    self.last_counts.put(counting);
+                }
+                return self.read_traced(&parts, &counts, (&wanted, traced), wait).await;
+            }
+            let (program, bindings) = traced;
+            let counting = counting.get_or_insert_with(|| Counting::new(program, &bindings));
+            drop(bindings);
+            self.settle(&first, wait, &mut |count, value| counting.note(count.digest(), value)).await?;
+        }
+    }
+
+    /// Reads counts, which are computed without one another.
+    pub(super) async fn settle(
+        &self,
+        counts: &[Size],
+        wait: Wait,
+        note: &mut (dyn FnMut(&Size, u32) + Send),
+    ) -> Result<()> {
+        let place = |size: &Size| match size.kind() {
+            Some(SizeKind::Count(count)) => count.place(),
+            _ => None,
+        };
+        // Another thread may have settled some of them.
+        let (sizes, parts): (Vec<&Size>, Vec<Part>) =
+            counts.iter().filter_map(|size| place(size).map(|(node, at)| (size, Part::at(node, at)))).unzip();
+        let known: Vec<Count> = parts.iter().map(count).collect();
+        let wanted = wanted(&parts, &known);
+        let read = self.read_traced(&parts, &known, (&wanted, trace(&wanted)), wait).await?;
+        for (size, bytes) in sizes.into_iter().zip(read) {
+            if let Some(SizeKind::Count(count)) = size.kind() {
+                count.settle(bytemuck::pod_read_unaligned(&bytes));
+                note(size, size.value());
+            }
+        }
+        Ok(())
+    }
+
+    async fn read_traced(
+        &self,
+        parts: &[Part],
+        counts: &[Count],
+        (wanted, traced): (&[Node], (Program, Bindings)),
+        wait: Wait,
+    ) -> Result<Vec<Vec<u8>>> {
+        let recorded = self.record(wanted, traced)?;
         let mut reads: Vec<ReadRequest> = Vec::new();
         // Conditions, one read a block.
         let mut outcomes: Vec<Status> = Vec::new();
-        for n in &wanted {
+        for n in wanted {
             Status::inherit(&mut outcomes, &recorded.stored(n).status);
         }
         let block_of =
@@ -38,31 +84,50 @@ impl GpuBackend {
             let buffer = block_of(s).buffer.clone();
             reads.push(ReadRequest { buffer, offset: u64::from(s.slot) * 4, bytes: 4 });
         }
-        // Counts.
+        // Counts. Arrays are as long as they were made, whatever is known by now.
+        let index = |node: &Node, at: &Size| {
+            let at = at.value_given(&|n| recorded.made_for(n));
+            at.min(recorded.stored(node).len.saturating_sub(1))
+        };
         let mut asked: Vec<(Digest, u32)> = Vec::new();
-        for count in &counts {
-            if let Count::At(node, at, _) = count {
-                let key = (node.digest(), *at);
-                if !asked.contains(&key) {
-                    asked.push(key);
-                    let buffer = recorded.buffer(node);
-                    reads.push(ReadRequest { buffer, offset: u64::from(*at) * 4, bytes: 4 });
+        let mut live_counts: Vec<Live> = Vec::with_capacity(parts.len());
+        for count in counts {
+            live_counts.push(match count {
+                Count::Known(n) => Live::Known(*n),
+                Count::At(node, at, most) => {
+                    let at = index(node, at);
+                    let key = (node.digest(), at);
+                    let known = asked.iter().position(|k| *k == key).unwrap_or_else(|| {
+                        asked.push(key);
+                        let buffer = recorded.buffer(node);
+                        reads.push(ReadRequest { buffer, offset: u64::from(at) * 4, bytes: 4 });
+                        asked.len() - 1
+                    });
+                    Live::Asked(known, *most)
                 }
-            }
+            });
         }
-        for p in &parts {
+        let mut at_once: Vec<bool> = Vec::with_capacity(parts.len());
+        for p in parts {
             let size = p.node.dtype().size() as u64;
-            let buffer = || recorded.buffer(&p.node);
-            match &p.elements {
-                Some(elements) => {
-                    let bytes = u64::from(elements.end - elements.start) * size;
-                    reads.push(ReadRequest { buffer: buffer(), offset: u64::from(elements.start) * size, bytes });
+            let some = match &p.elements {
+                Elements::All => None,
+                Elements::Range(range) => Some(range.clone()),
+                Elements::At(at) => {
+                    let at = index(&p.node, at);
+                    Some(at..at + 1)
                 }
-                None if self.at_once(&p.node) => {
-                    reads.push(ReadRequest { buffer: buffer(), offset: 0, bytes: p.node.bytes() })
-                }
-                None => {}
+            };
+            let bytes = u64::from(recorded.stored(&p.node).len) * size;
+            let is_at_once = some.is_some() || self.at_once(&p.node, bytes);
+            if is_at_once {
+                let (offset, bytes) = match some {
+                    Some(range) => (u64::from(range.start) * size, u64::from(range.end - range.start) * size),
+                    None => (0, bytes),
+                };
+                reads.push(ReadRequest { buffer: recorded.buffer(&p.node), offset, bytes });
             }
+            at_once.push(is_at_once);
         }
         let buffers: Vec<Buffer> = parts.iter().map(|p| recorded.buffer(&p.node)).collect();
         let pending = self.runtime.start_read(&recorded.commands, &reads)?;
@@ -73,19 +138,19 @@ impl GpuBackend {
             let word: u32 = bytemuck::pod_read_unaligned(&next()?);
             s.settle(block_of(s).first_offender(word))?;
         }
-        let mut known: HashMap<(Digest, u32), u32> = HashMap::new();
-        for key in asked {
-            known.insert(key, bytemuck::pod_read_unaligned(&next()?));
+        let mut known: Vec<u32> = Vec::with_capacity(asked.len());
+        for _ in &asked {
+            known.push(bytemuck::pod_read_unaligned(&next()?));
         }
-        let live = |count: &Count| match count {
-            Count::Known(n) => *n as usize,
-            Count::At(node, at, most) => known.get(&(node.digest(), *at)).map_or(0, |&n| n.min(*most)) as usize,
+        let live = |count: &Live| match count {
+            Live::Known(n) => *n,
+            Live::Asked(k, most) => known[*k].min(*most),
         };
         let mut data: Vec<Vec<u8>> = Vec::with_capacity(parts.len());
         let mut later: Vec<(usize, ReadRequest)> = Vec::new();
-        for (k, (p, count)) in parts.iter().zip(&counts).enumerate() {
-            let bytes = live(count) * p.node.dtype().size();
-            if p.elements.is_some() || self.at_once(&p.node) {
+        for (k, (p, count)) in parts.iter().zip(&live_counts).enumerate() {
+            let bytes = live(count) as usize * p.node.dtype().size();
+            if at_once[k] {
                 let mut all = next()?;
                 all.truncate(bytes);
                 data.push(all);
@@ -101,13 +166,19 @@ impl GpuBackend {
                 data[*k] = bytes;
             }
         }
+        // The host knows these sizes from here on.
+        for (p, count) in parts.iter().zip(&live_counts) {
+            if let Live::Asked(..) = count {
+                p.node.extent().settle(live(count));
+            }
+        }
         Ok(data)
     }
 
     /// Whether a read takes the array with its count: all of it where that is cheap, else what there is once the count
     /// is known.
-    pub(super) fn at_once(&self, n: &Node) -> bool {
-        n.extent().as_known().is_some() || n.bytes() <= self.tuning.read_at_capacity
+    pub(super) fn at_once(&self, n: &Node, bytes: u64) -> bool {
+        n.extent().as_known().is_some() || bytes <= self.tuning.read_at_capacity
     }
 
     async fn finish(&self, pending: Pending, wait: Wait) -> Result<Vec<Vec<u8>>> {
@@ -116,6 +187,28 @@ impl GpuBackend {
             Wait::Polled => self.runtime.finish_read(pending).await,
         }
     }
+}
+
+/// Where only the device knows how many elements are asked for.
+fn count(p: &Part) -> Count {
+    match &p.elements {
+        Elements::All => p.node.extent().count(p.node.backend()),
+        Elements::Range(range) => Count::Known(range.end - range.start),
+        Elements::At(_) => Count::Known(1),
+    }
+}
+
+/// The arrays to compute for the parts.
+fn wanted(parts: &[Part], counts: &[Count]) -> Vec<Node> {
+    parts.iter().map(|p| &p.node).chain(counts.iter().filter_map(Count::node)).cloned().collect()
+}
+
+/// How many elements a part has.
+enum Live {
+    /// On the host already.
+    Known(u32),
+    /// By number among the counts that are read, but no more than that.
+    Asked(usize, u32),
 }
 
 fn lost_read(name: &str) -> Error {

@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::prepared::{Bound, BufferBinding, Prepared, Source};
+use super::prepared::{Bound, BufferBinding, Prepared};
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch, Runtime};
 use crate::error::Result;
-use crate::graph::backend::{Backend, Status};
+use crate::graph::backend::{Backend, Status, Wait};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
-use crate::graph::plan::plan;
-use crate::graph::request::Request;
+use crate::graph::plan::{LinkedPlan, Source};
+use crate::graph::program::{Bindings, Program, trace};
+use crate::graph::stage::counts_to_read;
 
 /// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are
 /// cleared to without a kernel; that of a scan is whether its total did not fit.
@@ -49,6 +50,12 @@ impl Recorded {
         }
     }
 
+    /// How many elements an array was made for; none if it has not been made.
+    pub(super) fn made_for(&self, node: &Node) -> Option<u32> {
+        let made = self.results.get(&node.digest()).map(|(_, stored)| stored.len);
+        made.or_else(|| node.stored().map(|stored| stored.len))
+    }
+
     pub(super) fn buffer(&self, node: &Node) -> Buffer {
         buffer(&self.stored(node))
     }
@@ -67,68 +74,88 @@ fn buffer(stored: &Stored) -> Buffer {
 }
 
 impl GpuBackend {
+    /// The program that computes the nodes, with the counts known at whose bounds it would take much memory: one wait for
+    /// each of its stages but the last.
+    pub(super) fn staged(&self, nodes: &[Node]) -> Result<(Program, Bindings)> {
+        loop {
+            let (program, bindings) = trace(nodes);
+            let counts = counts_to_read(&program, &bindings, self.tuning.stage_bytes);
+            if counts.is_empty() {
+                return Ok((program, bindings));
+            }
+            drop((program, bindings));
+            pollster::block_on(self.settle(&counts, Wait::Blocking, &mut |_, _| {}))?;
+        }
+    }
+
     /// The commands that store the nodes, by a plan that is at hand or by a new one.
-    pub(super) fn record(&self, nodes: &[Node]) -> Result<Recorded> {
+    pub(super) fn record(&self, nodes: &[Node], traced: (Program, Bindings)) -> Result<Recorded> {
+        let mut traced = Some(traced);
         if nodes.iter().all(|n| n.stored().is_some()) {
             return Ok(Recorded::default());
         }
         loop {
-            let request = Request::new(nodes);
-            if let Some(known) = self.plans.get(request.key()) {
-                return self.commands(&known, &request);
-            }
-            let prepared = Arc::new(self.prepare(&plan(nodes, self.plan_limits()), &request)?);
-            // Another thread may have stored a node since the request was made: then it asks for more than is planned.
-            if is_of(&prepared, &request) {
-                self.plans.insert(request.key(), prepared.clone());
-                return self.commands(&prepared, &request);
+            let (program, bindings) = traced.take().unwrap_or_else(|| trace(nodes));
+            let mut prepared = match self.plans.take(&program, |p: &Prepared| p.plan.takes(&bindings)) {
+                Some(prepared) => prepared,
+                None => {
+                    self.runtime.counters().plan();
+                    Prepared::new(LinkedPlan::new(program, &bindings, &self.stand_in(), self.plan_limits()))
+                }
+            };
+            // What another thread has stored meanwhile is an input of the next program.
+            if prepared.plan.is_of(&bindings) {
+                let recorded = self.commands(&mut prepared, &bindings);
+                self.plans.put(&prepared.plan.program.clone(), prepared);
+                return recorded;
             }
         }
     }
 
-    fn commands(&self, plan: &Prepared, request: &Request) -> Result<Recorded> {
-        let what = plan.steps.last().map_or("nothing", |step| step.op);
-        self.runtime.check_budget(what, plan.buffers.iter().copied())?;
-        let mut last = plan.last_buffers();
-        let mut buffers = self.runtime.buffers(&plan.buffers, &mut last)?.into_iter();
-        plan.took_buffers(last);
-        let mut take = |n: usize| -> Vec<Buffer> { buffers.by_ref().take(n).collect() };
-        let mut out = Recorded { moves: plan.moves, ..Recorded::default() };
-        let status = take(usize::from(plan.slots > 0)).pop().map(|buffer| {
+    fn commands(&self, prepared: &mut Prepared, bindings: &Bindings) -> Result<Recorded> {
+        let kept = prepared.plan.kept(bindings, false);
+        let mut signature = prepared.plan.signature(bindings);
+        signature.extend(kept.iter().map(|&kept| u32::from(kept)));
+        let ready = self.ready(prepared, signature, &kept)?;
+        let plan = &prepared.plan;
+        let what = ready.steps.last().map_or("nothing", |step| step.op);
+        self.runtime.check_budget(what, ready.buffers.iter().copied())?;
+        let buffers = self.runtime.buffers(&ready.buffers, &mut prepared.last)?;
+        let mut out = Recorded { moves: ready.moves, ..Recorded::default() };
+        let status = ready.status.map(|at| {
+            let buffer = buffers[at].clone();
             out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
             Arc::new(StatusBlock { buffer, is_flag: false })
         });
         let block = || status.clone().expect("bug: slots were counted");
-        let mut made: Vec<Stored> = Vec::with_capacity(plan.steps.len());
+        let mut made: Vec<Stored> = Vec::with_capacity(plan.made.len());
         let mut slot = 0;
-        for step in &plan.steps {
-            let outputs = take(step.outputs.len());
-            let scratch = take(step.scratch.len());
-            let stored = |from: Source| match from {
-                Source::Input(number) => request.stored(number).expect("bug: an input without a result"),
-                Source::Made(k) => &made[k],
+        for (step, links) in ready.steps.iter().zip(&plan.links) {
+            let stored = |from: &Source| match from {
+                Source::Input(array) => bindings.stored(*array).expect("bug: an input without a result"),
+                Source::Made(k) => &made[*k],
             };
             let mut outcomes: Vec<Status> = Vec::new();
-            for from in &step.depends {
-                Status::inherit(&mut outcomes, &stored(*from).status);
+            for from in links.reads.iter().chain(&links.after) {
+                Status::inherit(&mut outcomes, &stored(from).status);
             }
             for check in &step.checks {
                 outcomes.push(Status::new(block(), slot, check.clone()));
                 slot += 1;
             }
             if let Some((k, word)) = step.overflow {
-                let block = Arc::new(StatusBlock { buffer: scratch[k].clone(), is_flag: true });
+                let block = Arc::new(StatusBlock { buffer: buffers[step.scratch[k]].clone(), is_flag: true });
                 outcomes.push(Status::new(block, word, Check::overflow(step.op)));
             }
             for &k in &step.cleared_outputs {
-                out.commands.push(Command::Fill { buffer: outputs[k].clone(), word: 0 });
+                out.commands.push(Command::Fill { buffer: buffers[step.outputs[k].0].clone(), word: 0 });
             }
             for kernel in &step.kernels {
                 let slice = |binding: &BufferBinding| {
-                    let buffer = match binding.what {
+                    let buffer = match &binding.what {
                         Bound::Array(from) => buffer(stored(from)),
-                        Bound::Output(k) => outputs[k].clone(),
-                        Bound::Scratch(k) => scratch[k].clone(),
+                        Bound::Output(k) => buffers[step.outputs[*k].0].clone(),
+                        Bound::Scratch(k) => buffers[step.scratch[*k]].clone(),
                         Bound::Status => block().buffer.clone(),
                     };
                     match &binding.window {
@@ -146,22 +173,15 @@ impl GpuBackend {
                 }));
             }
             let status: Arc<[Status]> = outcomes.into();
-            let stored = |output| Stored { data: Arc::new(output), status: status.clone() };
-            made.extend(outputs.into_iter().map(stored));
+            let stored =
+                |&(at, len): &(usize, u32)| Stored { data: Arc::new(buffers[at].clone()), status: status.clone(), len };
+            made.extend(step.outputs.iter().map(stored));
         }
-        let result = |(number, stored): (Option<usize>, Stored)| {
-            let node = request.array(number?).clone();
+        let result = |(k, stored): (usize, Stored)| {
+            let node = bindings.node(plan.made[k].array.filter(|_| kept[k])?).clone();
             Some((node.digest(), (node, stored)))
         };
-        out.results = plan.made().zip(made).filter_map(result).collect();
+        out.results = made.into_iter().enumerate().filter_map(result).collect();
         Ok(out)
     }
-}
-
-/// Whether the plan makes what was to be made, of what was there, when the request was made.
-fn is_of(plan: &Prepared, request: &Request) -> bool {
-    let is_there = |number: usize| request.stored(number).is_some();
-    let is_made = |number: usize| plan.made().any(|made| made == Some(number));
-    plan.inputs.iter().all(|&number| is_there(number))
-        && request.roots().all(|number| is_there(number) || is_made(number))
 }

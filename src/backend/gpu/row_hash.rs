@@ -1,10 +1,8 @@
 //! The host side of `shaders/row_hash.wgsl` and `shaders/row_hash_long.wgsl`.
 
-use std::sync::Arc;
-
-use super::codegen::{Binding, Module};
+use super::codegen::{Binding, Module, Modules};
 use super::launch::{Lowered, partition};
-use crate::graph::node::Recipe;
+use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::opcode::HashOp;
 use crate::graph::plan::{HASH_SEAT, Step};
 
@@ -21,31 +19,40 @@ const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
 const MURMUR: &str = include_str!("../../../shaders/hash/murmur.wgsl");
 
 /// Lowers [`Recipe::Hash`].
-pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Lowered {
-    let Recipe::Hash { op, rows, nrows, byte, nbytes, longest } = &step.recipe else {
-        unreachable!("bug: a hash is lowered");
-    };
-    let mut m = Module::new(step, first_slot);
-    partition(&mut m, rows, nrows);
-    m.value_function("load", byte);
-    m.push("fn store(row: u32, v: U64) {\n    out[row] = v;\n}");
+pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowered {
+    let Recipe::Hash { op, on, byte, longest } = &step.recipe else { unreachable!("bug: a hash is lowered") };
+    let RowDomain { rows, nrows, nvals, .. } = on;
+    let (nbytes, longest) = (nvals.capacity(), longest.value());
     let (piece, words) = piece(*op);
-    let (at_once, leg) = (step.limits.longest_hashed_at_once(), step.limits.hash_leg());
-    let seats = step.limits.hash_seats(*nbytes, *longest);
+    let (at_once, leg) = (step.limits.longest_hashed_at_once(*op), step.limits.hash_leg(*op));
+    let seats = step.limits.hash_seats(*op, nbytes, longest);
     let [a, b, c, d] = words;
     let n = nrows.capacity();
     let head = [n, a, b, c, d, at_once, seats, 0];
+    let module = || {
+        let mut m = Module::new(step, first_slot);
+        partition(&mut m, rows, nrows);
+        m.value_function("load", byte);
+        m.push("fn store(row: u32, v: U64) {\n    out[row] = v;\n}");
+        m
+    };
     if seats == 0 {
-        m.push("fn seat(row: u32, first: u32, len: u32) {\n}");
-        let g = m.finish(&[ROW_HASH, piece], "U64", Some("U64"), &[]);
-        return Lowered { launches: vec![g.launch(label, "main", head, n.div_ceil(ROWS), 1)], ..Lowered::default() };
+        let g = modules.get(step, ("row_hash", 0), || {
+            let mut m = module();
+            m.push("fn seat(row: u32, first: u32, len: u32) {\n}");
+            m.finish(&[ROW_HASH, piece], "U64", Some("U64"), &[])
+        });
+        return Lowered { launches: vec![g.launch("main", head, n.div_ceil(ROWS), 1)], ..Lowered::default() };
     }
-    let is_here = if step.is_oversized() { "!rg_missed" } else { "true" };
-    m.push(&format!("const LEG: u32 = {leg}u;\nfn is_here() -> bool {{\n    return {is_here};\n}}"));
-    let scratch = [("seats", "array<U64>", Binding::Scratch(SEATS))];
-    let g = m.finish(&[ROW_HASH, ROW_HASH_LONG, piece], "U64", Some("U64"), &scratch);
-    let of_seats = |entry| g.launch(label, entry, head, seats.div_ceil(256), 1);
-    let mut launches = vec![of_seats("clear"), g.launch(label, "main", head, n.div_ceil(ROWS), 1)];
+    let g = modules.get(step, ("row_hash", 1), || {
+        let mut m = module();
+        let is_here = if step.is_oversized() { "!rg_missed" } else { "true" };
+        m.push(&format!("const LEG: u32 = {leg}u;\nfn is_here() -> bool {{\n    return {is_here};\n}}"));
+        let scratch = [("seats", "array<U64>", Binding::Scratch(SEATS))];
+        m.finish(&[ROW_HASH, ROW_HASH_LONG, piece], "U64", Some("U64"), &scratch)
+    });
+    let of_seats = |entry| g.launch(entry, head, seats.div_ceil(256), 1);
+    let mut launches = vec![of_seats("clear"), g.launch("main", head, n.div_ceil(ROWS), 1)];
     let legs = longest.min(nbytes).div_ceil(leg);
     launches.extend(std::iter::repeat_n(of_seats("leg"), legs as usize));
     launches.push(of_seats("finish"));

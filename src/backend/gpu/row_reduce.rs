@@ -1,14 +1,12 @@
 //! The host side of `shaders/row_reduce.wgsl` and its part for several columns, `row_reduce_wide.wgsl`.
 
-use std::sync::Arc;
-
-use super::codegen::{Module, shares_words};
+use super::codegen::{Module, Modules, shares_words};
 use super::launch::{Lowered, ROW_TILES, partition, too_many};
 use super::runtime::Checks;
 use super::{MAX_GROUPS, fold_grid};
 use crate::backend::cpu::row_reduce::{block_len, level2_lanes};
 use crate::error::Result;
-use crate::graph::node::Recipe;
+use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::plan::Step;
 use crate::graph::reducer::state_bytes;
 use crate::tuning::Tuning;
@@ -193,10 +191,11 @@ impl Shared {
 }
 
 /// Lowers a step of [`Recipe::Reduce`].
-pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lowered> {
-    let (Recipe::Reduce { rows, nrows, nvals, inner, .. }, Some(pass)) = (&step.recipe, &step.pass) else {
+pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Result<Lowered> {
+    let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.pass) else {
         unreachable!("bug: another recipe")
     };
+    let RowDomain { rows, nrows, nvals, inner } = on;
     if nrows.capacity() == 0 || *inner == 0 {
         return Ok(Lowered::default());
     }
@@ -212,19 +211,21 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
     if step.is_oversized() {
         grid = in_parts(grid);
     }
-    let mut m = Module::new(step, first_slot);
-    partition(&mut m, rows, nrows);
-    let elem = m.row_pass(pass, rows);
-    // What is bound in part may lack some of a tile's positions.
-    let coalesces = tuning.coalesce_rows && !step.is_oversized();
-    let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
-    m.push(&Shared::of(&grid, lanes, state, by_position).declared());
-    let g = m.finish_row_pass(&[ROW_REDUCE, ROW_REDUCE_WIDE, ROW_TILES], &elem, pass);
-    let mut launches = vec![g.launch(label, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
+    let g = modules.get(step, ("row_reduce", 0), || {
+        let mut m = Module::new(step, first_slot);
+        partition(&mut m, rows, nrows);
+        let elem = m.row_pass(pass, rows);
+        // What is bound in part may lack some of a tile's positions.
+        let coalesces = tuning.coalesce_rows && !step.is_oversized();
+        let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
+        m.push(&Shared::of(&grid, lanes, state, by_position).declared());
+        m.finish_row_pass(&[ROW_REDUCE, ROW_REDUCE_WIDE, ROW_TILES], &elem, pass)
+    });
+    let mut launches = vec![g.launch(grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
     if let Some((x, y, z)) = grid.level2 {
-        launches.push(g.launch(label, "level2", grid.head, x * y, z));
+        launches.push(g.launch("level2", grid.head, x * y, z));
         if pass.map.is_some() {
-            launches.push(g.launch(label, "map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
+            launches.push(g.launch("map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
         }
     }
     launches.iter_mut().for_each(|launch| launch.checks = CHECKS);

@@ -1,13 +1,11 @@
 //! The host side of `shaders/row_scan.wgsl`.
 
-use std::sync::Arc;
-
-use super::codegen::{Binding, Module, value_type};
+use super::codegen::{Binding, Module, Modules, value_type};
 use super::launch::{Lowered, ROW_TILES, WORKGROUP_SCAN, partition, too_many};
 use super::row_reduce;
 use crate::backend::cpu::row_scan::block_len;
 use crate::error::Result;
-use crate::graph::node::Recipe;
+use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::plan::Step;
 
 /// What a scan of rows dispatches and needs. Its tiles and partials are those of a row reduction with its blocks.
@@ -47,10 +45,9 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
 
 /// Lowers a step of [`Recipe::RowScan`].
-pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lowered> {
-    let Recipe::RowScan { op, rows, nrows, nvals, inner, value } = &step.recipe else {
-        unreachable!("bug: another recipe")
-    };
+pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Result<Lowered> {
+    let Recipe::RowScan { op, on, value } = &step.recipe else { unreachable!("bug: another recipe") };
+    let RowDomain { rows, nrows, nvals, inner } = on;
     let grid = grid(nvals.capacity(), nrows.capacity(), *inner);
     let Some(mut grid) = grid.map(|g| g.for_rows_up_to(rows.longest_class())) else {
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row scan"));
@@ -58,15 +55,17 @@ pub(super) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Result<Lo
     if step.is_oversized() {
         grid = Grid(row_reduce::in_parts(grid.0));
     }
-    let mut m = Module::new(step, first_slot);
-    partition(&mut m, rows, nrows);
-    m.value_function("load", value);
-    m.monoid(*op, value.dtype(), op.identity(value.dtype()));
-    let ty = value_type(value.dtype());
-    let part = format!("array<{ty}>");
-    let templates = [ROW_SCAN, ROW_TILES, WORKGROUP_SCAN];
-    let g = m.finish(&templates, ty, Some(ty), &[("part", &part, Binding::Scratch(0))]);
-    let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(label, entry, grid.head(), x * y, z));
+    let g = modules.get(step, ("row_scan", 0), || {
+        let mut m = Module::new(step, first_slot);
+        partition(&mut m, rows, nrows);
+        m.value_function("load", value);
+        m.monoid(*op, value.dtype(), op.identity(value.dtype()));
+        let ty = value_type(value.dtype());
+        let part = format!("array<{ty}>");
+        let templates = [ROW_SCAN, ROW_TILES, WORKGROUP_SCAN];
+        m.finish(&templates, ty, Some(ty), &[("part", &part, Binding::Scratch(0))])
+    });
+    let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(entry, grid.head(), x * y, z));
     let scratch = vec![u64::from(grid.part_len()) * value.dtype().size() as u64];
     Ok(Lowered { launches: launches.collect(), scratch, ..Lowered::default() })
 }

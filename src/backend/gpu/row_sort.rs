@@ -2,16 +2,14 @@
 //! passes of `shaders/sort.wgsl` over their elements alone, by key and then by row. How many those are is known on the
 //! device only: without any, the passes return at once.
 
-use std::sync::Arc;
-
-use super::codegen::{Binding, Module};
+use super::codegen::{Binding, Generated, Module, Modules};
 use super::launch::{Launch, Lowered, WORKGROUP_SCAN, partition};
 use super::scan::{self, SCAN};
 use super::sort::{self, SORT};
 use crate::graph::expr::Expr;
-use crate::graph::node::Recipe;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::plan::Step;
-use crate::graph::scalar::Scalar;
 
 const ROW_SORT: &str = include_str!("../../../shaders/row_sort.wgsl");
 const LONG_ROWS: &str = include_str!("../../../shaders/lib/long_rows.wgsl");
@@ -68,30 +66,31 @@ const PERM: [usize; 2] = [5, 6];
 ///
 /// # Panics
 /// If the step is another recipe.
-pub(crate) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Lowered {
-    let Recipe::RowSort { rows, nrows, nvals, key, bits, longest } = &step.recipe else {
-        unreachable!("bug: not a sort of rows")
-    };
+pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowered {
+    let Recipe::RowSort { on, key, bits, longest } = &step.recipe else { unreachable!("bug: not a sort of rows") };
+    let RowDomain { rows, nrows, nvals, .. } = on;
     let n = nvals.capacity();
     if n == 0 || nrows.capacity() == 0 {
         return Lowered::default();
     }
-    let has_long = n.min(*longest) > STRETCH;
-    // Of the arrays that the step reads only those that a kernel itself needs.
-    let mut m = Module::empty(step, first_slot);
-    partition(&mut m, rows, nrows);
-    m.value_function("value", key);
-    m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
-    m.push("fn store(i: u32, source: u32) {\n    out[i] = source;\n}");
-    let noted = "\n    longs[stretch] = len;\n    longs[stretches() + 1u + stretch] = at;\n";
-    m.push(&format!("fn note_long(stretch: u32, at: u32, len: u32) {{{}}}", if has_long { noted } else { "" }));
-    let longs = ("longs", "array<u32>", Binding::Scratch(LONGS));
-    let g = m.finish(&[ROW_SORT], "u32", Some("u32"), if has_long { std::slice::from_ref(&longs) } else { &[] });
-    let mut launches = vec![g.launch(label, "main", head(n, nrows.capacity()), stretches(n), 1)];
+    let has_long = n.min(longest.value()) > STRETCH;
+    let g = modules.get(step, ("row_sort", u32::from(has_long)), || {
+        // Of the arrays that the step reads only those that a kernel itself needs.
+        let mut m = Module::empty(step, first_slot);
+        partition(&mut m, rows, nrows);
+        m.value_function("value", key);
+        m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
+        m.push("fn store(i: u32, source: u32) {\n    out[i] = source;\n}");
+        let noted = "\n    longs[stretch] = len;\n    longs[stretches() + 1u + stretch] = at;\n";
+        m.push(&format!("fn note_long(stretch: u32, at: u32, len: u32) {{{}}}", if has_long { noted } else { "" }));
+        let longs = ("longs", "array<u32>", Binding::Scratch(LONGS));
+        m.finish(&[ROW_SORT], "u32", Some("u32"), if has_long { std::slice::from_ref(&longs) } else { &[] })
+    });
+    let mut launches = vec![g.launch("main", head(n, nrows.capacity()), stretches(n), 1)];
     if !has_long {
         return Lowered { launches, ..Lowered::default() };
     }
-    launches.extend(sum_longs(step, first_slot, label, n));
+    launches.extend(sum_longs(step, first_slot, n, modules));
     let by_key = sort::passes(*bits).max(1);
     let passes = by_key + sort::passes(row_bits(n, nrows.capacity()));
     for pass in 0..passes {
@@ -102,7 +101,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Lowered {
         };
         let head = pass_head(n, if pass < by_key { pass } else { pass - by_key });
         let m = Pass { by, to: pass as usize % 2, is_first: pass == 0, is_last: pass + 1 == passes };
-        launches.extend(m.launches(step, first_slot, label, key, head));
+        launches.extend(m.launches(step, first_slot, key, (head, nvals), modules));
     }
     let (digits, array) = (sort::counts_len(n), u64::from(n) * 4);
     let tiles = scan::scratch_len(digits.max(stretches(n)));
@@ -114,13 +113,17 @@ pub(crate) fn lower(step: &Step, first_slot: u32, label: &Arc<str>) -> Lowered {
 }
 
 /// The sums of the long rows' lengths, in place.
-fn sum_longs(step: &Step, first_slot: u32, label: &Arc<str>, n: u32) -> Vec<Launch> {
-    let mut m = Module::empty(step, first_slot);
-    m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
-    m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
-    m.push(scan::ASKS_TWICE);
-    let scratch = [("out", "array<u32>", Binding::Scratch(LONGS)), ("tiles", "array<u32>", Binding::Scratch(TILES))];
-    scan::launches(&m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch), label, stretches(n))
+fn sum_longs(step: &Step, first_slot: u32, n: u32, modules: &mut Modules) -> Vec<Launch> {
+    let g = modules.get(step, ("row_sort longs", 0), || {
+        let mut m = Module::empty(step, first_slot);
+        m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
+        m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
+        m.push(scan::ASKS_TWICE);
+        let scratch =
+            [("out", "array<u32>", Binding::Scratch(LONGS)), ("tiles", "array<u32>", Binding::Scratch(TILES))];
+        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch)
+    });
+    scan::launches(&g, stretches(n))
 }
 
 /// A pass over the elements of long rows.
@@ -134,8 +137,8 @@ struct Pass {
 }
 
 impl Pass {
-    fn launches(&self, step: &Step, first_slot: u32, label: &Arc<str>, key: &Expr, head: [u32; 8]) -> Vec<Launch> {
-        let (n, from) = (head[0], 1 - self.to);
+    fn module(&self, step: &Step, first_slot: u32, key: &Expr) -> Generated {
+        let from = 1 - self.to;
         let mut m = Module::empty(step, first_slot);
         let words = "array<u32>";
         let mut scratch =
@@ -167,29 +170,45 @@ impl Pass {
             scratch.push(("keys_out", words, Binding::Scratch(KEYS[self.to])));
             scratch.push(("perm_out", words, Binding::Scratch(PERM[self.to])));
         }
-        let g = m.finish(&[SORT, WORKGROUP_SCAN, LONG_ROWS], "u32", None, &scratch);
-        let mut launches = vec![g.launch(label, "count", head, sort::tiles(n), 1)];
-        launches.extend(sum_digits(step, first_slot, label, n));
-        launches.push(g.launch(label, "scatter", head, sort::tiles(n), 1));
+        m.finish(&[SORT, WORKGROUP_SCAN, LONG_ROWS], "u32", None, &scratch)
+    }
+
+    fn launches(
+        &self,
+        step: &Step,
+        first_slot: u32,
+        key: &Expr,
+        (head, nvals): ([u32; 8], &Extent),
+        modules: &mut Modules,
+    ) -> Vec<Launch> {
+        let n = head[0];
+        let number = self.by as u32 * 8 + self.to as u32 * 4 + u32::from(self.is_first) * 2 + u32::from(self.is_last);
+        let g = modules.get(step, ("row_sort pass", number), || self.module(step, first_slot, key));
+        let mut launches = vec![g.launch("count", head, sort::tiles(n), 1)];
+        launches.extend(sum_digits(step, first_slot, nvals, modules));
+        launches.push(g.launch("scatter", head, sort::tiles(n), 1));
         launches
     }
 }
 
 /// The sums of the digits' counts, in place: of as many as `count` wrote.
-fn sum_digits(step: &Step, first_slot: u32, label: &Arc<str>, n: u32) -> Vec<Launch> {
-    let digits = sort::counts_len(n);
-    let mut m = Module::empty(step, first_slot);
-    // Tiles of sort.wgsl that have elements, 256 digits each.
-    let total = m.number(Scalar::U32(stretches(n)));
-    m.push(&format!("fn live() -> u32 {{\n    return ((longs[{total}] + 2047u) >> 11u) << 8u;\n}}"));
-    m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
-    m.push(scan::ASKS_TWICE);
-    let scratch = [
-        ("out", "array<u32>", Binding::Scratch(DIGITS)),
-        ("tiles", "array<u32>", Binding::Scratch(TILES)),
-        ("longs", "array<u32>", Binding::ScratchRead(LONGS)),
-    ];
-    scan::launches(&m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch), label, digits)
+fn sum_digits(step: &Step, first_slot: u32, nvals: &Extent, modules: &mut Modules) -> Vec<Launch> {
+    let digits = sort::counts_len(nvals.capacity());
+    let g = modules.get(step, ("row_sort digits", 0), || {
+        let mut m = Module::empty(step, first_slot);
+        // Tiles of sort.wgsl that have elements, 256 digits each.
+        let total = m.size(&nvals.size().add(STRETCH - 1).div(STRETCH));
+        m.push(&format!("fn live() -> u32 {{\n    return ((longs[{total}] + 2047u) >> 11u) << 8u;\n}}"));
+        m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
+        m.push(scan::ASKS_TWICE);
+        let scratch = [
+            ("out", "array<u32>", Binding::Scratch(DIGITS)),
+            ("tiles", "array<u32>", Binding::Scratch(TILES)),
+            ("longs", "array<u32>", Binding::ScratchRead(LONGS)),
+        ];
+        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch)
+    });
+    scan::launches(&g, digits)
 }
 
 #[cfg(test)]

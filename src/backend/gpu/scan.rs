@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Binding, Generated, Module};
+use super::codegen::{Binding, Generated, Module, Modules};
 use super::launch::{Launch, Lowered, WORKGROUP_SCAN, live, within};
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -39,32 +39,36 @@ pub(super) const ASKS_TWICE: &str = "const KEEPS = false;";
 pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
 
 /// Lowers [`Recipe::Scan`](crate::graph::node::Recipe::Scan).
-pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, count: &Extent, label: &Arc<str>) -> Result<Lowered> {
-    let mut m = Module::new(step, first_slot).without_row_context();
-    live(&mut m, "live", count);
-    m.value_function("value", value);
-    m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
-    m.push(if keeps_elements(step) { KEEPS } else { ASKS_TWICE });
-    let tiles = ("tiles", "array<u32>", Binding::Scratch(0));
-    let g = m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some("u32"), &[tiles]);
+pub(super) fn lower(
+    step: &Step,
+    first_slot: u32,
+    value: &Expr,
+    count: &Extent,
+    modules: &mut Modules,
+) -> Result<Lowered> {
     within(step, count.capacity(), MAX_CAPACITY, "a scan")?;
-    let launches = launches(&g, label, count.capacity());
+    let g = modules.get(step, ("scan", 0), || {
+        let mut m = Module::new(step, first_slot).without_row_context();
+        live(&mut m, "live", count);
+        m.value_function("value", value);
+        m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
+        m.push(if keeps_elements(step) { KEEPS } else { ASKS_TWICE });
+        let tiles = ("tiles", "array<u32>", Binding::Scratch(0));
+        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some("u32"), &[tiles])
+    });
+    let launches = launches(&g, count.capacity());
     let words = scratch_len(count.capacity());
     Ok(Lowered { launches, scratch: vec![u64::from(words) * 4], overflow: Some((0, words - 1)), ..Lowered::default() })
 }
 
 /// The launches of a scan of up to `capacity` elements.
-pub(super) fn launches(g: &Generated, label: &Arc<str>, capacity: u32) -> Vec<Launch> {
+pub(super) fn launches(g: &Arc<Generated>, capacity: u32) -> Vec<Launch> {
     let tiles = tiles(capacity);
     let head = [capacity, 0, 0, 0, 0, 0, 0, 0];
     if is_small(capacity) {
-        vec![g.launch(label, "small", head, 1, 1)]
+        vec![g.launch("small", head, 1, 1)]
     } else {
-        vec![
-            g.launch(label, "upsweep", head, tiles, 1),
-            g.launch(label, "spine", head, 1, 1),
-            g.launch(label, "downsweep", head, tiles, 1),
-        ]
+        vec![g.launch("upsweep", head, tiles, 1), g.launch("spine", head, 1, 1), g.launch("downsweep", head, tiles, 1)]
     }
 }
 

@@ -1,8 +1,6 @@
 //! The host side of `shaders/sort.wgsl`.
 
-use std::sync::Arc;
-
-use super::codegen::{Binding, Module};
+use super::codegen::{Binding, Module, Modules};
 use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
 use super::scan;
 use crate::error::Result;
@@ -52,7 +50,7 @@ pub(super) fn lower(
     key: &Expr,
     count: &Extent,
     bits: u32,
-    label: &Arc<str>,
+    modules: &mut Modules,
 ) -> Result<Lowered> {
     within(step, count.capacity(), MAX_CAPACITY, "a sort")?;
     let n = count.capacity();
@@ -69,39 +67,45 @@ pub(super) fn lower(
         let is_first = pass == 0;
         let is_last = pass + 1 == passes;
         let (to, from) = (pass as usize % 2, 1 - pass as usize % 2);
-        let mut m = Module::new(step, first_slot).without_row_context();
-        let capacity = "fn capacity() -> u32 {\n    return p.head[0].x;\n}";
-        let mut scratch = vec![("digits", "array<u32>", Binding::Scratch(digits_at))];
-        if is_first {
-            live(&mut m, "live", count);
-            m.value_function("value", key);
-            m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
-            m.push("fn index(i: u32) -> u32 {\n    return i;\n}");
-        } else {
-            m = Module::empty(step, first_slot);
-            m.push("fn live() -> u32 {\n    return capacity();\n}");
-            m.push("fn load(i: u32) -> u32 {\n    return keys_in[i];\n}");
-            m.push("fn index(i: u32) -> u32 {\n    return perm_in[i];\n}");
-            scratch.push(("keys_in", "array<u32>", Binding::ScratchRead(keys_at[from])));
-            scratch.push(("perm_in", "array<u32>", Binding::ScratchRead(perm_at[from])));
-        }
-        m.push(capacity);
-        m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
-        scratch.push(("keys_out", "array<u32>", Binding::Scratch(keys_at[to])));
-        let perm_out = if is_last { Binding::Output(0) } else { Binding::Scratch(perm_at[to]) };
-        scratch.push(("perm_out", "array<u32>", perm_out));
-        let g = m.finish(&[SORT, WORKGROUP_SCAN], "u32", None, &scratch);
+        let g = modules.get(step, ("sort", pass), || {
+            let mut m = Module::new(step, first_slot).without_row_context();
+            let capacity = "fn capacity() -> u32 {\n    return p.head[0].x;\n}";
+            let mut scratch = vec![("digits", "array<u32>", Binding::Scratch(digits_at))];
+            if is_first {
+                live(&mut m, "live", count);
+                m.value_function("value", key);
+                m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
+                m.push("fn index(i: u32) -> u32 {\n    return i;\n}");
+            } else {
+                m = Module::empty(step, first_slot);
+                m.push("fn live() -> u32 {\n    return capacity();\n}");
+                m.push("fn load(i: u32) -> u32 {\n    return keys_in[i];\n}");
+                m.push("fn index(i: u32) -> u32 {\n    return perm_in[i];\n}");
+                scratch.push(("keys_in", "array<u32>", Binding::ScratchRead(keys_at[from])));
+                scratch.push(("perm_in", "array<u32>", Binding::ScratchRead(perm_at[from])));
+            }
+            m.push(capacity);
+            m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
+            scratch.push(("keys_out", "array<u32>", Binding::Scratch(keys_at[to])));
+            let perm_out = if is_last { Binding::Output(0) } else { Binding::Scratch(perm_at[to]) };
+            scratch.push(("perm_out", "array<u32>", perm_out));
+            m.finish(&[SORT, WORKGROUP_SCAN], "u32", None, &scratch)
+        });
         let head = head(n, pass);
-        launches.push(g.launch(label, "count", head, tiles, 1));
-        let mut m = Module::empty(step, first_slot);
-        m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
-        m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
-        m.push(scan::ASKS_TWICE);
-        let scan_scratch =
-            [("out", "array<u32>", Binding::Scratch(digits_at)), ("tiles", "array<u32>", Binding::Scratch(tiles_at))];
-        let sums = m.finish(&[scan::SCAN, WORKGROUP_SCAN], "u32", None, &scan_scratch);
-        launches.extend(scan::launches(&sums, label, digits));
-        launches.push(g.launch(label, "scatter", head, tiles, 1));
+        launches.push(g.launch("count", head, tiles, 1));
+        let sums = modules.get(step, ("sort digits", 0), || {
+            let mut m = Module::empty(step, first_slot);
+            m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
+            m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
+            m.push(scan::ASKS_TWICE);
+            let scratch = [
+                ("out", "array<u32>", Binding::Scratch(digits_at)),
+                ("tiles", "array<u32>", Binding::Scratch(tiles_at)),
+            ];
+            m.finish(&[scan::SCAN, WORKGROUP_SCAN], "u32", None, &scratch)
+        });
+        launches.extend(scan::launches(&sums, digits));
+        launches.push(g.launch("scatter", head, tiles, 1));
     }
     let array = u64::from(n) * 4;
     let spare = if passes > 1 { array } else { 4 };

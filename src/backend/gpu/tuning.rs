@@ -8,8 +8,9 @@ use crate::tuning::Tuning;
 pub(super) const fn tuning_of(kind: AdapterKind) -> Tuning {
     match kind {
         AdapterKind::Discrete | AdapterKind::Integrated | AdapterKind::Virtual | AdapterKind::Other => Tuning::SANE,
-        // A processor's caches serve a row as well as a column, and each barrier costs.
-        AdapterKind::Software => Tuning::SANE.coalesce_rows(false),
+        // A processor's caches serve a row as well as a column, and each barrier costs. Waits cost little, and memory is
+        // the program's own.
+        AdapterKind::Software => Tuning::SANE.coalesce_rows(false).stage_bytes(4 << 20),
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
     };
     let mut widest = 0;
     let windows: Vec<u64> =
-        element_sizes(&launch.text).into_iter().map(|size| window_bytes(limits.max_binding, size)).collect();
+        element_sizes(launch.text()).into_iter().map(|size| window_bytes(limits.max_binding, size)).collect();
     let reach = |((b, &bytes), window): ((&Binding, &u64), &u64)| match own_dtype(b) {
         _ if bytes <= limits.max_binding => Reach::Whole,
         Some(dtype) => {
@@ -77,12 +77,12 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
         }
         None => Reach::Windows(bytes.div_ceil(*window).try_into().unwrap_or(u32::MAX)),
     };
-    let reaches: Vec<Reach> = launch.bindings.iter().zip(bytes).zip(&windows).map(reach).collect();
+    let reaches: Vec<Reach> = launch.bindings().iter().zip(bytes).zip(&windows).map(reach).collect();
     let needed = reaches.iter().map(|r| if let Reach::Windows(n) = r { *n } else { 1 }).fold(0, u32::saturating_add);
     if is_oversized || needed > limits.bindings {
         return Err(Refused { requested: needed.into(), unit: "bindings", limit: limits.bindings.into() });
     }
-    let text: Arc<str> = changed(&launch.text, &reaches, limits.max_binding, true).into();
+    let text: Arc<str> = changed(launch.text(), &reaches, limits.max_binding, true).into();
     // Tiles of a map that fit a window, whatever the array.
     let tiles = match widest {
         0 => launch.workgroups,
@@ -101,7 +101,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
                     bindings.extend(all);
                 }
                 Reach::Own { .. } => {
-                    let dtype = own_dtype(&launch.bindings[binding]).map_or(4, DType::size) as u64;
+                    let dtype = own_dtype(&launch.bindings()[binding]).map_or(4, DType::size) as u64;
                     let tile = u64::from(MAP_TILE) * dtype;
                     let from = u64::from(first) * tile;
                     // An array that has ended by then is read nowhere, but something has to be bound.

@@ -4,10 +4,18 @@
 //! substitution, unless storing it is the better bargain; every other recipe is a step of its own. Both backends run
 //! the same steps, so a row's bits do not depend on who computes them.
 
+mod cache;
+mod last_counts;
+mod linked;
 mod resolve;
 mod take;
 
+pub(crate) use cache::PlanCache;
+pub(crate) use last_counts::{Counting, LastCounts};
+pub(crate) use linked::{LinkedPlan, Links, Source};
+
 use super::digest::{DigestMap, DigestSet};
+use super::expr::Expr;
 use super::finish;
 use super::fuse_rows;
 use super::node::{Node, Recipe};
@@ -57,7 +65,8 @@ impl Planner {
             }
             let Some(recipe) = node.recipe() else { continue };
             let mut loads = DigestSet::default();
-            for e in recipe.exprs().into_iter().chain(node.extent().live()) {
+            let lives: Vec<Expr> = recipe.lives().chain(node.extent().live()).collect();
+            for e in recipe.exprs().into_iter().chain(&lives) {
                 let mut exprs = vec![e];
                 while let Some(e) = exprs.pop() {
                     if !loads.insert(e.digest()) {

@@ -4,26 +4,13 @@ use super::{Planner, Step};
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Product, Recipe, Rows};
+use crate::graph::node::{Node, Recipe, Rows};
+use crate::graph::recipe::{Evaluation, Rewrite};
 use crate::graph::row_pass::{RowPass, RowResult};
-use crate::graph::step::Reading;
+use crate::graph::size::Size;
+use crate::graph::step::{Reading, merge};
 use crate::graph::unfused::{Kept, Unfused};
 use crate::graph::walk::for_each_node;
-
-/// How a template uses the expression it is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Evaluation {
-    /// Once a position, with its row at hand.
-    Once,
-    /// Once a position, without its row.
-    Rowless,
-    /// Twice a position, without its row: by both passes of a scan.
-    Twice,
-    /// Any number of times a position, without its row, and not at all where no result needs it: by a product's tiles.
-    Again,
-    /// From a hundred places of the text, as a hash reads bytes: what is not a mere load would be compiled as often.
-    Everywhere,
-}
 
 /// What is gathered while one step's expressions are resolved.
 pub(super) struct Growing<'a> {
@@ -48,22 +35,17 @@ impl Planner {
     /// The step that computes the node, and the maps that went into it: any but those of `stored`.
     pub(super) fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &DigestSet) -> (Step, Vec<Node>) {
         let rows = match recipe {
-            Recipe::Reduce { rows: Rows::Splits(s), inner, .. } => Some((s.clone(), *inner)),
-            Recipe::RowScan { rows: Rows::Splits(s), inner, .. } => Some((s.clone(), *inner)),
-            Recipe::Hash { rows: Rows::Splits(s), .. } => Some((s.clone(), 1)),
+            Recipe::Reduce { on, .. } | Recipe::RowScan { on, .. } | Recipe::Hash { on, .. } => match &on.rows {
+                Rows::Splits(splits) => Some((splits.clone(), on.inner)),
+                Rows::Uniform(_) => None,
+            },
             _ => None,
         };
         let mut g = Growing {
             stored,
             rows,
-            evaluation: match recipe {
-                Recipe::Scan { .. } | Recipe::Sort { .. } | Recipe::RowSort { .. } => Evaluation::Twice,
-                Recipe::Product(_) => Evaluation::Again,
-                Recipe::Hash { .. } => Evaluation::Everywhere,
-                Recipe::Marks { .. } | Recipe::Compact { .. } => Evaluation::Rowless,
-                _ => Evaluation::Once,
-            },
-            domain: None,
+            evaluation: recipe.evaluation(),
+            domain: recipe.evaluated_at(node.extent()),
             memo: <[DigestMap<Expr>; 2]>::default(),
             taken: Vec::new(),
             after: node.asserts().to_vec(),
@@ -71,86 +53,16 @@ impl Planner {
             cost: 0,
         };
         recipe.array().into_iter().for_each(|n| g.kept.note(n, Unfused::as_array(n)));
-        let mut count = |this: &Self, e: &Extent| match e.live() {
-            None => e.clone(),
-            Some(live) => Extent::bounded(e.capacity(), this.resolve(live, &mut g, false)),
-        };
-        // Each position of the domain, or some of them.
-        let each = |e: &Expr, domain: Option<Extent>, g: &mut Growing<'_>| {
-            let always = domain.is_some();
-            g.domain = domain;
-            self.resolve(e, g, always)
-        };
-        let numbers = |nvals: &Extent, inner: u32| nvals.times("a row", u64::from(inner)).ok();
-        let resolved = match recipe {
-            Recipe::Map { value, whole } => {
-                let domain = (!whole).then(|| node.extent().clone());
-                Recipe::Map { value: each(value, domain, &mut g), whole: *whole }
-            }
-            Recipe::Reduce { reducer, rows, nrows, nvals, inner, value } => {
-                let domain = numbers(nvals, *inner);
-                let (nrows, nvals) = (count(self, nrows), count(self, nvals));
-                let value = each(value, domain, &mut g);
-                Recipe::Reduce { reducer: *reducer, rows: rows.clone(), nrows, nvals, inner: *inner, value }
-            }
-            Recipe::Product(p) => {
-                let batches = count(self, &p.batches);
-                let mut all = |of: &[Expr; 3]| of.each_ref().map(|e| each(e, None, &mut g));
-                let (sizes, starts) = (all(&p.sizes), all(&p.starts));
-                let operands = p.operands.each_ref().map(|e| each(e, None, &mut g));
-                let Product { capacities, transposed, tile_capacity, tile, .. } = **p;
-                let tiles = p.tiles.clone();
-                Recipe::Product(Box::new(Product {
-                    batches,
-                    sizes,
-                    starts,
-                    operands,
-                    capacities,
-                    transposed,
-                    tiles,
-                    tile_capacity,
-                    tile,
-                }))
-            }
-            Recipe::Scan { value, count: n } => {
-                let live = count(self, n);
-                Recipe::Scan { value: each(value, Some(n.clone()), &mut g), count: live }
-            }
-            Recipe::RowScan { op, rows, nrows, nvals, inner, value } => {
-                let domain = numbers(nvals, *inner);
-                let (nrows, nvals) = (count(self, nrows), count(self, nvals));
-                let value = each(value, domain, &mut g);
-                Recipe::RowScan { op: *op, rows: rows.clone(), nrows, nvals, inner: *inner, value }
-            }
-            Recipe::Sort { key, count: n, bits } => {
-                let live = count(self, n);
-                Recipe::Sort { key: each(key, Some(n.clone()), &mut g), count: live, bits: *bits }
-            }
-            Recipe::RowSort { rows, nrows, nvals, key, bits, longest } => {
-                let domain = Some(nvals.clone());
-                let (nrows, nvals) = (count(self, nrows), count(self, nvals));
-                let key = each(key, domain, &mut g);
-                Recipe::RowSort { rows: rows.clone(), nrows, nvals, key, bits: *bits, longest: *longest }
-            }
-            Recipe::Hash { op, rows, nrows, byte, nbytes, longest } => {
-                let (nrows, byte) = (count(self, nrows), each(byte, None, &mut g));
-                Recipe::Hash { op: *op, rows: rows.clone(), nrows, byte, nbytes: *nbytes, longest: *longest }
-            }
-            Recipe::Marks { keep, count: n } => {
-                let live = count(self, n);
-                Recipe::Marks { keep: each(keep, Some(n.clone()), &mut g), count: live }
-            }
-            Recipe::Compact { marks, value, count: n, inner } => {
-                let live = count(self, n);
-                Recipe::Compact { marks: marks.clone(), value: each(value, None, &mut g), count: live, inner: *inner }
-            }
-            Recipe::Assert { ok, count: n, check } => {
-                let live = count(self, n);
-                Recipe::Assert { ok: each(ok, Some(n.clone()), &mut g), count: live, check: check.clone() }
-            }
-        };
-        let live = node.extent().live().map(|e| self.resolve(e, &mut g, false));
-        let Reading { reads, checks, own_row } = Reading::of(&resolved, live.as_ref());
+        let resolved = recipe.map(&mut Resolving { planner: self, growing: &mut g });
+        let live = node.extent().live();
+        for e in resolved.lives().chain(live.clone()) {
+            for_each_node(&e, &mut |n| {
+                let asked = self.roots.contains(&n.digest());
+                g.kept.note(n, Some(if asked { Unfused::Requested } else { Unfused::Count }));
+            });
+        }
+        let Reading { reads, checks, own_row, sized } = Reading::of(&resolved, live.as_ref());
+        merge(&mut g.after, sized);
         // A map is told the row of each element in any one partition; a reduction only in the one that it walks.
         let row_context = match resolved {
             Recipe::Map { .. } | Recipe::Assert { .. } => own_row,
@@ -162,8 +74,8 @@ impl Planner {
         let (out, limits) = (node.clone(), self.limits);
         let pass = match &resolved {
             Recipe::Reduce { reducer, value, .. } => {
-                let (out, value, live) = (node.clone(), value.clone(), live.clone());
-                let result = RowResult { out, reducer: *reducer, value, finish: None, live, is_stored: true };
+                let (out, value) = (node.clone(), value.clone());
+                let result = RowResult { out, reducer: *reducer, value, finish: None, is_stored: true };
                 Some(RowPass { results: vec![result], map: None })
             }
             _ => None,
@@ -207,6 +119,32 @@ impl Planner {
         }
         g.memo[usize::from(always)].insert(e.digest(), out.clone());
         out
+    }
+}
+
+/// Substitutes maps in the expressions of a recipe.
+struct Resolving<'a, 'g> {
+    planner: &'a Planner,
+    growing: &'a mut Growing<'g>,
+}
+
+impl Rewrite<Expr, Node, Extent, Size> for Resolving<'_, '_> {
+    type Expr = Expr;
+    type Array = Node;
+    type Extent = Extent;
+    type Size = Size;
+    fn expr(&mut self, e: &Expr) -> Expr {
+        let always = self.growing.domain.is_some();
+        self.planner.resolve(e, self.growing, always)
+    }
+    fn array(&mut self, a: &Node) -> Node {
+        a.clone()
+    }
+    fn extent(&mut self, x: &Extent) -> Extent {
+        x.clone()
+    }
+    fn size(&mut self, s: &Size) -> Size {
+        s.clone()
     }
 }
 

@@ -1,13 +1,14 @@
 //! Whether a map is computed by the kernel that reads it, or stored.
 
 use super::Planner;
-use super::resolve::{Evaluation, Growing};
+use super::resolve::Growing;
 use crate::graph::conditions::always_looked_at;
 use crate::graph::cost::{CHEAP, contains_search, work};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::opcode::BinaryOp;
+use crate::graph::recipe::Evaluation;
 use crate::graph::unfused::Unfused;
 use crate::graph::walk::for_each_expr;
 

@@ -1,7 +1,7 @@
 //! Two tensors joined along one axis.
 //!
 //! Elements of the result are numbered by where they come from: those of the left operand by their position, those of
-//! the right one by their position plus the left one's capacity.
+//! the right one by their position plus a number that no position of the left one reaches.
 
 use std::collections::HashSet;
 
@@ -39,8 +39,8 @@ struct Joined {
     from: Expr,
     /// The same in pieces: here positions in the operands show the row that they lie in.
     pieces: Pieces,
-    /// The number of the right operand's first element.
-    base: u32,
+    /// The number of the right operand's first element: above those of the left operand.
+    base: Expr,
 }
 
 impl Joined {
@@ -48,18 +48,18 @@ impl Joined {
     fn appended(count: Extent, n: &Extent) -> Self {
         let at = Expr::index();
         let pieces = [at.clone().lt(n.expr()), at.clone(), at.sub(n.expr())];
-        Self { count, from: appended(n), pieces, base: n.capacity() }
+        Self { count, from: Expr::index(), pieces, base: n.expr() }
     }
 
     /// Elements of which some come from the left operand and the others from the right one, after `base`.
-    fn chosen(count: Extent, pieces: Pieces, base: u32) -> Self {
+    fn chosen(count: Extent, pieces: Pieces, base: Expr) -> Self {
         let [in_x, x, y] = pieces.clone();
-        Self { count, from: in_x.select(x, Expr::u32(base).add(y)), pieces, base }
+        Self { count, from: in_x.select(x, base.clone().add(y)), pieces, base }
     }
 
     /// The pieces of a source.
     fn split(&self, from: &Expr) -> Pieces {
-        let base = Expr::u32(self.base);
+        let base = self.base.clone();
         [from.clone().lt(base.clone()), from.clone(), from.clone().sub(base)]
     }
 }
@@ -136,7 +136,7 @@ impl<'a> Pair<'a> {
         nvals: Extent,
         lengths: Option<(u32, u32)>,
     ) -> Result<RowPartition> {
-        let part = RowPartition::from_starts(self.backend, self.op, count, start, nvals.capacity(), &self.asserts)?;
+        let part = RowPartition::from_starts(self.backend, self.op, count, start, nvals.size(), &self.asserts)?;
         Ok(part.with_nvals(nvals).with_lengths(lengths))
     }
 
@@ -179,7 +179,7 @@ impl<'a> Pair<'a> {
                 self.partition(p.nrows_extent(), &start, nvals, lengths)?
             }
         };
-        let base = p.nvals_extent().capacity();
+        let base = base(p, q);
         let (row, at) = (part.row_of(Expr::index()), part.offset_of(Expr::index()));
         let own = p.length(row.clone());
         let in_y = q.within(row.clone(), at.clone().sub(own.clone()));
@@ -198,12 +198,12 @@ impl<'a> Pair<'a> {
             None => {
                 let [in_x, x, y] = above.split(&Expr::load(&rows, Expr::index()));
                 let length = in_x.select(p.length(x), q.length(y));
-                RowPartition::from_lengths(self.backend, self.op, &above.count, length, nvals.capacity())?
+                RowPartition::from_lengths(self.backend, self.op, &above.count, length, nvals.size())?
                     .with_nvals(nvals)
                     .with_lengths(Self::bounds(p, q))
             }
         };
-        let base = p.nvals_extent().capacity();
+        let base = base(p, q);
         let (row, at) = (part.row_of(Expr::index()), part.offset_of(Expr::index()));
         let [in_x, x, y] = above.split(&Expr::load(&rows, row));
         let pieces = [in_x, p.within(x, at.clone()), q.within(y, at)];
@@ -259,7 +259,12 @@ impl<'a> Pair<'a> {
         let number = Expr::index().rem(step.clone());
         let number = |element: Expr| element.mul(step.clone()).add(number.clone());
         let pick = Pick::either(in_x, Pick::From(xs, number(x)), Pick::From(ys, number(y)));
-        let bound = BytesBound::AtMost(xs.bytes_capacity() + ys.bytes_capacity());
+        let bound = match (xs, ys) {
+            (Values::Strings { strings: x, .. }, Values::Strings { strings: y, .. }) => {
+                BytesBound::Exactly(x.nvals_extent().plus(self.op, y.nvals_extent())?)
+            }
+            _ => BytesBound::Unknown,
+        };
         let values = Values::rearranged(self.backend, self.op, &count, &pick, bound, &self.asserts)?;
         let ragged = self.x.ragged_rank();
         let outer = match ragged.checked_sub(1) {
@@ -273,17 +278,18 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Where appended elements come from, the first `n` from the left operand.
-fn appended(n: &Extent) -> Expr {
-    let at = Expr::index();
-    let right = Expr::u32(n.capacity()).add(at.clone().sub(n.expr()));
-    if n.as_known().is_some() { at } else { at.clone().lt(n.expr()).select(at, right) }
+/// What the numbers of the right operand's values start from: a constant where there are few enough, so that it is the
+/// same whenever the numbers are computed and read.
+fn base(p: &RowPartition, q: &RowPartition) -> Expr {
+    const HALF: u32 = 1 << 31;
+    let is_few = |p: &RowPartition| p.nvals_extent().capacity() <= HALF;
+    if is_few(p) && is_few(q) { Expr::u32(HALF) } else { p.nvals_extent().expr() }
 }
 
 /// The uniform partition of `count` rows, if both are and their rows are equally long.
 fn uniform(p: &RowPartition, q: &RowPartition, count: &Extent) -> Result<Option<RowPartition>> {
     match (p.rows(), q.rows()) {
-        (Rows::Uniform(a), Rows::Uniform(b)) if a == b => RowPartition::uniform(*a, count.clone()).map(Some),
+        (Rows::Uniform(a), Rows::Uniform(b)) if a == b => RowPartition::uniform(a, count.clone()).map(Some),
         _ => Ok(None),
     }
 }

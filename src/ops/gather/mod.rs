@@ -28,9 +28,8 @@ impl Tensor {
     /// be below their size.
     ///
     /// Costs a map over the values, which fuses into what reads it, and a scan a ragged level of `self` below `axis`.
-    /// Where rows of unknown length may be taken many times it waits once a level for the size of the result, and for
-    /// strings once for the number of bytes; below the outermost axis also once where only the device knows how many
-    /// indices there are, and they become a dimension of a dense tensor.
+    /// Below the outermost axis it waits once where only the device knows how many indices there are, and they become a
+    /// dimension of a dense tensor.
     ///
     /// TensorFlow: `tf.gather`.
     ///

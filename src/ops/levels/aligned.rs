@@ -31,7 +31,7 @@ impl Levels {
         keep: bool,
     ) -> Result<(ByKey, Self)> {
         let below = &self.parts[last];
-        let capacity = |level: usize| self.parts[level].nvals_extent().capacity();
+        let capacity = |level: usize| self.parts[level].nvals_extent().size();
         let mut a = match first.checked_sub(1) {
             // Results side by side: those of the longest row.
             None => Alignment {
@@ -100,9 +100,7 @@ impl Levels {
                 // A dimension of a dense tensor that only the device knows: the wait.
                 RowPartition::uniform(columns.on_host(backend, op)?, rows)?
             }
-            _ => {
-                RowPartition::from_lengths(backend, op, &rows, columns.expr(), columns.capacity())?.with_nvals(columns)
-            }
+            _ => RowPartition::from_lengths(backend, op, &rows, columns.expr(), columns.size())?.with_nvals(columns),
         });
         parts.extend(a.parts);
         let ragged = if dense { 0 } else { parts.len() };
@@ -129,7 +127,7 @@ impl Levels {
                 // Results without members have no row to be in any more; their rows were empty.
                 let aligned = &below[0];
                 let length = aligned.length(from);
-                let capacity = aligned.nvals_extent().capacity();
+                let capacity = aligned.nvals_extent().size();
                 below[0] = RowPartition::from_lengths(backend, op, innermost.nvals_extent(), length, capacity)?;
             }
             parts.extend(kept);
@@ -157,7 +155,7 @@ impl Levels {
             let nrows = parts.last().map_or(results.clone(), |p| p.nvals_extent().clone());
             let (rows, _) = self.composed(backend, op, first, level)?;
             let any = Expr::u32(0).lt(rows.length(result.clone())).select(Expr::u32(1), Expr::u32(0));
-            let part = RowPartition::from_lengths(backend, op, &nrows, any, nrows.capacity())?;
+            let part = RowPartition::from_lengths(backend, op, &nrows, any, nrows.size())?;
             let above =
                 Node::map(backend, op, part.nvals_extent().clone(), result.at(&part.row_of(Expr::index())), &[]);
             result = Expr::load(&above, Expr::index());

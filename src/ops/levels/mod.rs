@@ -16,6 +16,7 @@ mod stage;
 use super::by_key::reduce_rows;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
+use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
@@ -137,8 +138,8 @@ impl Levels {
         let Some(above) = first.checked_sub(1) else {
             let total = self.count(last);
             let one = Extent::known(1);
-            if let Some(n) = total.as_known() {
-                return Ok((Rows::Uniform(n), one));
+            if total.as_known().is_some() {
+                return Ok((Rows::Uniform(total.size().clone()), one));
             }
             let start = Expr::index().eq(Expr::u32(0)).select(Expr::u32(0), total.expr());
             return Ok((Rows::Splits(Node::map(backend, op, Extent::known(2), start, &[])), one));
@@ -149,12 +150,12 @@ impl Levels {
             return Ok((one.rows().clone(), nrows));
         }
         if parts.iter().all(|p| p.uniform_row_length().is_some()) {
-            return Ok((Rows::Uniform(product(op, parts)?), nrows));
+            return Ok((Rows::Uniform(product(op, parts)?.into()), nrows));
         }
         // The whole capacity is filled: entries beyond the live rows repeat the total.
         let row = Expr::index().min(nrows.expr());
         let start = parts.iter().fold(row, |at, p| p.start(at));
-        let count = Extent::known(nrows.capacity()).plus(op, &Extent::known(1))?;
+        let count = nrows.whole().plus(op, &Extent::known(1))?;
         Ok((Rows::Splits(Node::map(backend, op, count, start, &[])), nrows))
     }
 
@@ -202,11 +203,11 @@ pub(super) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) 
     }
     // Without the splits the known lengths may be no more than bounds.
     let bound = p.known_lengths().map(|(_, longest)| longest);
-    if let (Some(longest), Some(_)) = (bound, p.host_splits()) {
-        return Ok(Extent::known(longest));
+    if let (Some(longest), Some(_), Rows::Splits(splits)) = (bound, p.host_splits(), p.rows()) {
+        return Ok(Extent::input(Digest::of("longest row", splits.digest()), longest));
     }
-    let capacity = p.nvals_extent().capacity();
-    let capacity = bound.map_or(capacity, |b| b.min(capacity));
+    let capacity = p.nvals_extent().size();
+    let capacity = bound.map_or_else(|| capacity.clone(), |b| capacity.min(b));
     let value = p.length(Expr::index());
     let rows = Levels { outer: Some(nrows.clone()), parts: Vec::new(), ragged: 0 }.composed(backend, op, 0, 0)?.0;
     let most = reduce_rows(backend, op, ReduceOp::Max, (&rows, &Extent::known(1)), nrows, 1, value)?;

@@ -35,9 +35,9 @@ impl Tensor {
 pub(crate) fn single_row(backend: &BackendRef, op: &'static str, count: Extent) -> Result<RowPartition> {
     let one = Extent::known(1);
     match count.as_known() {
-        Some(size) => RowPartition::uniform(size, one),
+        Some(_) => RowPartition::uniform(count.size(), one),
         None => {
-            let rows = RowPartition::from_lengths(backend, op, &one, count.expr(), count.capacity())?;
+            let rows = RowPartition::from_lengths(backend, op, &one, count.expr(), count.size())?;
             Ok(rows.with_nvals(count))
         }
     }
@@ -48,7 +48,7 @@ pub(crate) fn single_row(backend: &BackendRef, op: &'static str, count: Extent) 
 pub(super) fn settled(backend: &BackendRef, count: Expr) -> Expr {
     let mut fixed = true;
     for_each_expr(&count, &mut |e| {
-        fixed &= !matches!(e.kind(), ExprKind::Load(_, at) if at.as_u32().is_none());
+        fixed &= !matches!(e.kind(), ExprKind::Load(_, at) if at.as_size().is_none());
     });
     if fixed {
         return count;
@@ -69,25 +69,24 @@ pub(super) fn run_of_rows(
     start: &Expr,
     count: &Extent,
 ) -> Result<(RowPartition, Expr)> {
-    if start.as_u32() == Some(0) && count == p.nrows_extent() {
+    if start.as_u32() == Some(0) && count.is_same(p.nrows_extent()) {
         return Ok((p.clone(), Expr::u32(0)));
     }
     if let Some(len) = p.uniform_row_length() {
         return Ok((RowPartition::uniform(len, count.clone())?, p.start(start.clone())));
     }
     let end = start.clone().add(count.expr());
-    let known = |at: &Expr| p.host_splits().zip(at.as_u32()).and_then(|(s, at)| s.get(at as usize).copied());
+    let known = |at: &Expr| p.known_split(at.as_known()?).map(|split| Expr::size(&split));
     let first = match (known(start), start.as_u32()) {
-        (Some(first), _) => Expr::u32(first),
+        (Some(first), _) => first,
         (None, Some(0)) => Expr::u32(0),
         _ => p.start(start.clone()),
     };
-    let last = known(&end).map_or_else(|| p.start(end), Expr::u32);
-    let most = u64::from(longest(p)) * u64::from(count.capacity());
-    let capacity = most.min(p.nvals_extent().capacity().into()) as u32;
-    let nvals = Extent::bounded(capacity, settled(backend, last.sub(first.clone())));
+    let last = known(&end).unwrap_or_else(|| p.start(end));
+    let capacity = count.size().mul(longest(p)).min(p.nvals_extent().size());
+    let nvals = Extent::bounded(&capacity, settled(backend, last.sub(first.clone())));
     let from = p.start(Expr::index().add(start.clone())).sub(first.clone());
-    let taken = RowPartition::from_starts(backend, OP, count, &from, capacity, &[])?.with_nvals(nvals);
+    let taken = RowPartition::from_starts(backend, OP, count, &from, &capacity, &[])?.with_nvals(nvals);
     Ok((taken.with_lengths(p.known_lengths()), first))
 }
 
@@ -99,7 +98,7 @@ pub(super) fn run_of_values(
     count: &Extent,
     all: &Extent,
 ) -> Result<Values> {
-    if start.as_u32() == Some(0) && count == all {
+    if start.as_u32() == Some(0) && count.is_same(all) {
         return Ok(values.clone());
     }
     let read = |node: &Node, count: Extent, start: &Expr| {

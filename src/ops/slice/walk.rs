@@ -90,10 +90,10 @@ impl<'a> Walk<'a> {
         if let Some(len) = p.uniform_row_length() {
             return (p.start(row), Extent::known(len));
         }
-        let known = row.as_u32().zip(p.host_splits());
-        let ends = known.and_then(|(r, s)| s.get(r as usize).copied().zip(s.get(r as usize + 1).copied()));
+        let known = row.as_known();
+        let ends = known.and_then(|r| Some((p.known_split(r)?, p.known_split(r + 1)?)));
         if let Some((start, end)) = ends {
-            return (Expr::u32(start), Extent::known(end - start));
+            return (Expr::size(&start), Extent::of(end.sub(&start)));
         }
         (p.start(row.clone()), Extent::bounded(longest(p), settled(self.backend(), p.length(row))))
     }
@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
                     if at < 0 || at >= i64::from(n) {
                         return Err(Error::Index { op: OP, index: *i, size: n.into(), at: None });
                     }
-                    return Ok(Expr::u32(at as u32));
+                    return Ok(if *i < 0 { Expr::size(&size.size().sub(magnitude)) } else { Expr::u32(at as u32) });
                 }
                 let (k, n) = (Expr::u32(magnitude), size.expr());
                 if *i < 0 { (n.clone().sub(k.clone()), k.le(n)) } else { (k.clone(), k.lt(n)) }
@@ -235,10 +235,11 @@ impl<'a> Walk<'a> {
             };
             let mut taken = RowPartition::from_lengths(&backend, OP, &self.count, new, capacity)?.with_lengths(lengths);
             if let (From::Run(start), Some((shortest, _))) = (&self.from, p.known_lengths()) {
-                let all = start.as_u32() == Some(0) && &self.count == p.nrows_extent();
+                let all = start.as_u32() == Some(0) && self.count.is_same(p.nrows_extent());
                 let lost = span.loss(shortest).filter(|_| all);
-                if let (Some(lost), Some(rows), Some(nvals)) = (lost, p.nrows(), p.nvals()) {
-                    taken = taken.with_nvals(Extent::known(nvals - lost * rows));
+                if let (Some(lost), Some(_), Some(_)) = (lost, p.nrows(), p.nvals()) {
+                    let nvals = p.nvals_extent().size().sub(p.nrows_extent().size().mul(lost));
+                    taken = taken.with_nvals(Extent::of(nvals));
                 }
             }
             taken
@@ -263,7 +264,7 @@ impl<'a> Walk<'a> {
                 let by = Expr::u32(width.max(1));
                 let element = from.at(Expr::index().div(by.clone()));
                 let pick = Pick::From(values, self.source.flat(element, Expr::index().rem(by)));
-                let bound = BytesBound::AtMost(values.bytes_capacity());
+                let bound = BytesBound::AtMost(values.bytes_size());
                 Values::rearranged(backend, OP, &numbers, &pick, bound, &self.asserts)?
             }
         };

@@ -10,7 +10,7 @@ use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 impl Tensor {
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`. `tf.RaggedTensor.from_value_rowids`.
     ///
-    /// Without `nrows` the last id is in the last row; with ids on the device that costs a wait.
+    /// Without `nrows` the last id is in the last row; with ids on the device only the device knows how many rows there are.
     ///
     /// # Errors
     /// A scalar as values; an id that is negative, below the one before it, or not below `nrows`, with the first such

@@ -5,7 +5,7 @@ use super::{Making, Trust};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::extent::{Extent, read_u32};
+use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::shape::{Encoding, RowPartition};
 use crate::tensor::integers::{Integers, Source};
@@ -66,7 +66,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
         Encoding::Splits if ints.count.capacity() == 0 => {
             return Err(RowPartition::validate_splits(m.op, &[], None).unwrap_err());
         }
-        Encoding::Splits => Extent::bounded(ints.count.capacity() - 1, len.clone().max(one.clone()).sub(one.clone())),
+        Encoding::Splits => Extent::bounded(ints.count.size().sub(1), len.clone().max(one.clone()).sub(one.clone())),
         _ => ints.count.clone(),
     };
     let values = nvals.map_or_else(|| Expr::u32(most), Extent::expr);
@@ -86,7 +86,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
         }
     };
     let sums = Node::scan(m.backend, m.op, nrows.clone(), length)?;
-    let total = Expr::load(&sums, Expr::u32(nrows.capacity()));
+    let total = Expr::load(&sums, Expr::size(nrows.size()));
     let mut asserts = Vec::new();
     if m.trust == Trust::Check {
         let all = |count: &Extent, ok, what: &str| m.condition(count.clone(), ok, format!("{name} {what}"));
@@ -97,8 +97,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
         let ascends = ints.raw(i.clone()).le(ints.raw(i.clone().add(one.clone())));
         let last = ints.entry(len.clone().sub(one.clone()));
         let end = ints.count_as_entry(values.clone());
-        let pairs =
-            Extent::bounded(ints.count.capacity().saturating_sub(1), len.clone().max(one.clone()).sub(one.clone()));
+        let pairs = Extent::bounded(ints.count.size().sub(1), len.clone().max(one.clone()).sub(one.clone()));
         match encoding {
             Encoding::Splits => {
                 asserts.push(all(&single, empty.clone().not(), "must have at least one entry"));
@@ -135,8 +134,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
     let splits = Node::splits(m.backend, m.op, &nrows, &splits, &asserts)?;
     let nvals = match nvals {
         Some(n) => n.clone(),
-        // Nothing bounds the number of values: one wait for it.
-        None => Extent::known(read_u32(m.backend, m.op, Expr::load(&splits, Expr::u32(nrows.capacity())))?),
+        None => Extent::bounded(upper_bound(u64::MAX), Expr::load(&splits, Expr::size(nrows.size()))),
     };
-    Ok(RowPartition::from_splits_node(splits, nrows, nvals.capacity()).with_nvals(nvals))
+    Ok(RowPartition::from_splits_node(splits, nrows, nvals.size()).with_nvals(nvals))
 }

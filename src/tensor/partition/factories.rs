@@ -26,8 +26,8 @@ macro_rules! factories {
 factories! {
     /// The partition whose row `r` holds the values `row_splits[r]..row_splits[r + 1]`. `RowPartition.from_row_splits`.
     ///
-    /// Splits on the host are checked here; those in a tensor on the device are checked there, with one wait for the
-    /// number of values.
+    /// Splits on the host are checked here; those in a tensor on the device are checked there, and only the
+    /// device knows the number of values.
     ///
     /// # Errors
     /// No splits; splits that do not start at 0 or that decrease, with the first such entry; more than 2^32 - 2 values.
@@ -88,7 +88,7 @@ impl RowPartition {
 
     /// The partition whose value `i` is in row `value_rowids[i]`. `RowPartition.from_value_rowids`.
     ///
-    /// Without `nrows` the last id is in the last row; with ids on the device that costs a wait.
+    /// Without `nrows` the last id is in the last row; with ids on the device only the device knows how many rows there are.
     ///
     /// # Errors
     /// An id that is negative, below the one before it, or not below `nrows`, with the first such entry.

@@ -5,7 +5,7 @@ use super::{Making, Trust};
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
-use crate::graph::extent::{Extent, read_u32};
+use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::shape::{RowPartition, splits_of_rowids, trusted_splits_of_rowids};
 use crate::tensor::Tensor;
@@ -56,7 +56,7 @@ fn ending_at(m: Making<'_>, p: RowPartition, nvals: &Extent, what: &str) -> Resu
     asserts.extend(m.rows_for(nvals, p.nrows_extent())?);
     let splits = RowPartition::ending_at(p.start(Expr::index()), p.nrows_extent(), nvals);
     let splits = Node::splits(m.backend, m.op, p.nrows_extent(), &splits, &asserts)?;
-    Ok(RowPartition::from_splits_node(splits, p.nrows_extent().clone(), nvals.capacity()).with_nvals(nvals.clone()))
+    Ok(RowPartition::from_splits_node(splits, p.nrows_extent().clone(), nvals.size()).with_nvals(nvals.clone()))
 }
 
 /// For sorted keys below u32::MAX - 1, by position: what to search for the number of keys below `r`, which is
@@ -73,7 +73,7 @@ pub(crate) fn counts_below(
     let at = i.clone().sub(one.clone());
     let inside = at.clone().lt(count.expr()).select(key(at).add(one), Expr::u32(u32::MAX));
     let fenced = i.eq(Expr::u32(0)).select(Expr::u32(0), inside);
-    let places = Extent::known(count.capacity()).plus(op, &Extent::known(2))?;
+    let places = count.whole().plus(op, &Extent::known(2))?;
     Ok(Node::map(backend, op, places, fenced, &[]))
 }
 
@@ -95,19 +95,20 @@ fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option
         Some(n) => n,
         None => {
             let last = ints.clamped(len.clone().sub(one.clone())).add(one.clone());
-            // Nothing bounds the ids: one wait for the last.
-            Extent::known(match ints.count.capacity() {
-                0 => 0,
-                _ => read_u32(m.backend, m.op, len.clone().eq(Expr::u32(0)).select(Expr::u32(0), last))?,
-            })
+            match ints.count.as_known() {
+                Some(0) => Extent::known(0),
+                _ => {
+                    let nrows = len.clone().eq(Expr::u32(0)).select(Expr::u32(0), last);
+                    Extent::bounded(upper_bound(u64::MAX) - 1, nrows)
+                }
+            }
         }
     };
     let count = nrows.plus(m.op, &Extent::known(1))?;
     let mut asserts = Vec::new();
     if m.trust == Trust::Check {
         let all = |count: &Extent, ok, what: &str| m.condition(count.clone(), ok, format!("{name} {what}"));
-        let pairs =
-            Extent::bounded(ints.count.capacity().saturating_sub(1), len.clone().max(one.clone()).sub(one.clone()));
+        let pairs = Extent::bounded(ints.count.size().sub(1), len.clone().max(one.clone()).sub(one.clone()));
         let ascends = ints.raw(i.clone()).le(ints.raw(i.clone().add(one)));
         asserts.push(all(&ints.count, ints.in_range(i.clone()), "must not be negative"));
         asserts.push(all(&pairs, ascends, "must ascend"));
@@ -127,5 +128,5 @@ fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option
     asserts.extend(m.rows_for(&nvals, &nrows)?);
     let splits = RowPartition::ending_at(Expr::load(&sums, Expr::index()), &nrows, &nvals);
     let splits = Node::splits(m.backend, m.op, &nrows, &splits, &asserts)?;
-    Ok(RowPartition::from_splits_node(splits, nrows, nvals.capacity()).with_nvals(nvals))
+    Ok(RowPartition::from_splits_node(splits, nrows, nvals.size()).with_nvals(nvals))
 }

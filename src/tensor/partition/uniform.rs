@@ -2,7 +2,6 @@
 
 use super::Making;
 use crate::error::{Error, Result};
-use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
@@ -26,10 +25,7 @@ pub(crate) fn uniform(
     let rows = match (&given, per_row) {
         (Some(n), _) => n.clone(),
         (None, 0) => Extent::known(0),
-        (None, len) => match nvals.as_known() {
-            Some(n) => Extent::known(n / len),
-            None => Extent::bounded(nvals.capacity() / len, nvals.expr().div(Expr::u32(len))),
-        },
+        (None, len) => nvals.part(len),
     };
     let p = RowPartition::uniform(per_row, rows.clone())?;
     let mut asserts = Vec::new();

@@ -80,13 +80,14 @@ impl<'m, 'a> Emitter<'m, 'a> {
         match e.kind() {
             ExprKind::Index => return "i".into(),
             ExprKind::Scalar(s) => return self.module.number(*s),
+            ExprKind::Size(size) => return self.module.size(size),
             _ => {}
         }
         if let Some(name) = self.known(e) {
             return name.clone();
         }
         let text = match e.kind() {
-            ExprKind::Index | ExprKind::Scalar(_) => unreachable!("handled above"),
+            ExprKind::Index | ExprKind::Scalar(_) | ExprKind::Size(_) => unreachable!("handled above"),
             ExprKind::Load(node, at) => {
                 let at = self.value(at);
                 self.load(node, &at)
@@ -201,7 +202,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
     /// A search in sorted splits, for a position other than the element's own.
     fn search(&mut self, splits: &crate::graph::node::Node, at: &str) -> String {
         let k = self.module.array(splits);
-        let rows = self.module.scalar(&[splits.extent().capacity().max(1) - 1]);
+        let rows = self.module.size(&splits.extent().size().max(1).sub(1));
         if self.module.fetched == Some(splits) {
             // Groups of windows come in order: a later one that has a row further on has the last word.
             self.module.helper(format!(
@@ -214,7 +215,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
                  if (b{k}[mid] <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    \
                  let start = b{k}[a];\n    rg_missed = first > 0u && (first >= end || start > at);\n    return a;\n}}"
             ));
-            return format!("search_{k}({at}, {})", Module::word(rows));
+            return format!("search_{k}({at}, {rows})");
         }
         let mut text = String::new();
         write!(
@@ -226,6 +227,6 @@ impl<'m, 'a> Emitter<'m, 'a> {
         )
         .expect("a string takes text");
         self.module.helper(text);
-        format!("search_{k}({at}, {})", Module::word(rows))
+        format!("search_{k}({at}, {rows})")
     }
 }

@@ -13,11 +13,14 @@ mod pairs;
 mod row_pass;
 mod types;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
+use std::sync::{Arc, Mutex};
 
 pub(crate) use row_pass::shares_words;
 pub(crate) use types::{elements_per_word, storage_type, value_type, vector_type};
+
+use super::runtime::{Checks, Pipeline};
 
 use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
@@ -25,6 +28,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::plan::{Longs, Step};
 use crate::graph::scalar::Scalar;
+use crate::graph::size::Size;
 use crate::graph::walk::for_each_expr;
 use crate::math::{self, MathFn};
 
@@ -49,7 +53,7 @@ pub(crate) struct Module<'a> {
     /// Where the step's conditions report: its first slot.
     first_slot: u32,
     reads: Vec<Node>,
-    scalars: Vec<u32>,
+    scalars: Vec<Word>,
     math: BTreeSet<(&'static str, &'static str)>,
     helpers: BTreeSet<String>,
     functions: String,
@@ -119,7 +123,7 @@ impl<'a> Module<'a> {
 
     /// The number of the parameter word that holds the first of `words`.
     fn scalar(&mut self, words: &[u32]) -> usize {
-        self.scalars.extend(words);
+        self.scalars.extend(words.iter().map(|&word| Word::Constant(word)));
         self.scalars.len() - words.len()
     }
 
@@ -153,6 +157,15 @@ impl<'a> Module<'a> {
             DType::I8 | DType::I16 | DType::I32 | DType::F32 => format!("bitcast<{}>({word})", value_type(s.dtype())),
             _ => word,
         }
+    }
+
+    /// A size, at its capacity: a parameter.
+    pub(crate) fn size(&mut self, size: &Size) -> String {
+        if let Some(n) = size.as_const() {
+            return self.number(Scalar::U32(n));
+        }
+        self.scalars.push(Word::Size(size.clone()));
+        Self::word(self.scalars.len() - 1)
     }
 
     /// Adds a library function or any other definition, once.
@@ -278,9 +291,8 @@ impl<'a> Module<'a> {
     }
 
     /// The definition of `splits_at` for rows of one length, of which there are `live_rows()`.
-    pub(crate) fn uniform_splits_function(&mut self, len: u32) {
-        let k = self.scalar(&[len]);
-        let word = Self::word(k);
+    pub(crate) fn uniform_splits_function(&mut self, len: &Size) {
+        let word = self.size(len);
         self.push(&format!("fn splits_at(i: u32) -> u32 {{\n    return min(i, live_rows()) * {word};\n}}"));
     }
 
@@ -370,7 +382,7 @@ impl<'a> Module<'a> {
         let mut text = String::new();
         // Uniform buffers hold at least one vector of numbers, so that every kernel has the same kind of block.
         let vectors = self.scalars.len().div_ceil(4).max(1);
-        self.scalars.resize(vectors * 4, 0);
+        self.scalars.resize(vectors * 4, Word::Constant(0));
         write!(
             text,
             "struct Params {{\n    head: array<vec4<u32>, 2>,\n    scalars: array<vec4<u32>, {vectors}>,\n}}\n\
@@ -413,7 +425,7 @@ impl<'a> Module<'a> {
         }
         library::complete(templates, &mut text, self.longs());
         let text = templates.iter().chain([&text.as_str()]).copied().collect::<Vec<_>>().join("\n");
-        Generated { text, bindings, scalars: self.scalars }
+        Generated { text: text.into(), bindings: bindings.into(), scalars: self.scalars, ..Generated::default() }
     }
 }
 
@@ -437,13 +449,55 @@ const fn packed_bits(dtype: DType) -> &'static str {
     }
 }
 
-/// A complete module.
+/// A parameter word that follows the template's own eight.
+#[derive(Debug, Clone)]
+pub(crate) enum Word {
+    /// The same in every run.
+    Constant(u32),
+    /// The capacity that a size has in the run.
+    Size(Size),
+}
+
+/// A complete module: what of a kernel is the same in every run.
 #[derive(Debug)]
 pub(crate) struct Generated {
+    /// The primitive and the operations in it.
+    pub(crate) label: Arc<str>,
     /// WGSL.
-    pub(crate) text: String,
+    pub(crate) text: Arc<str>,
     /// What to bind, from binding 1 on.
-    pub(crate) bindings: Vec<Binding>,
+    pub(crate) bindings: Arc<[Binding]>,
     /// The parameter words that follow the template's own eight.
-    pub(crate) scalars: Vec<u32>,
+    pub(crate) scalars: Vec<Word>,
+    /// Elements of a tile, where the text says so.
+    pub(crate) tile: u32,
+    /// What it was compiled to, by entry point and checks.
+    pub(super) pipelines: Mutex<Vec<(&'static str, Checks, Pipeline)>>,
+}
+
+impl Default for Generated {
+    fn default() -> Self {
+        let (label, text, bindings) = (Arc::from(""), Arc::from(""), Arc::from([]));
+        Self { label, text, bindings, scalars: Vec::new(), tile: 0, pipelines: Mutex::default() }
+    }
+}
+
+/// The modules of one step, generated once: by stem, and a number where a stem has several.
+#[derive(Debug, Default)]
+pub(crate) struct Modules(HashMap<(&'static str, u32), Arc<Generated>>);
+
+impl Modules {
+    /// The module of that stem, generated now if it was not before.
+    pub(super) fn get(
+        &mut self,
+        step: &Step,
+        (stem, number): (&'static str, u32),
+        generate: impl FnOnce() -> Generated,
+    ) -> Arc<Generated> {
+        let new = || {
+            let label = format!("{stem}({})", step.fused.join(" ")).into();
+            Arc::new(Generated { label, ..generate() })
+        };
+        self.0.entry((stem, number)).or_insert_with(new).clone()
+    }
 }

@@ -64,7 +64,7 @@ fn run(mode: Mode, flags: &[u32], live: u32, (packed, small, inner): (bool, bool
     let bound_flags = gpu.upload(flags);
     let marks = gpu.junk::<u32>(words(capacity) as usize);
     let size = gpu.upload(&[live]);
-    let head = [capacity, inner, tiles(capacity), 0, 0, 0, 0, 0];
+    let head = [capacity, inner, tiles(capacity), numbers, 0, 0, 0, 0];
     let kernel = gpu.kernel(&marking(), mode, head, &[&bound_flags, &marks, &size]);
     if small {
         assert!(marks::is_small(capacity));

@@ -193,9 +193,9 @@ impl<'a> Cases<'a> {
                 for inner in [1, 16] {
                     let name = format!("{op:?} {dtype} inner {inner}");
                     self.reduction(format!("{name} splits"), op, Rows::Splits(self.splits()), inner, dtype, false);
-                    self.reduction(format!("{name} uniform"), op, Rows::Uniform(17), inner, dtype, false);
+                    self.reduction(format!("{name} uniform"), op, Rows::Uniform(17.into()), inner, dtype, false);
                     self.reduction(format!("{name} counted"), op, Rows::Splits(self.splits()), inner, dtype, true);
-                    self.reduction(format!("{name} uniform counted"), op, Rows::Uniform(17), inner, dtype, true);
+                    self.reduction(format!("{name} uniform counted"), op, Rows::Uniform(17.into()), inner, dtype, true);
                 }
             }
             for (inner, counted) in [(1, false), (1, true), (16, false), (16, true)] {
@@ -211,10 +211,10 @@ impl<'a> Cases<'a> {
                 for inner in [1, 16] {
                     let name = format!("{reducer:?} {dtype} inner {inner}");
                     self.reduction(format!("{name} splits"), reducer, Rows::Splits(self.splits()), inner, dtype, false);
-                    self.reduction(format!("{name} uniform"), reducer, Rows::Uniform(17), inner, dtype, true);
+                    self.reduction(format!("{name} uniform"), reducer, Rows::Uniform(17.into()), inner, dtype, true);
                 }
             }
-            for rows in [Rows::Splits(self.splits()), Rows::Uniform(17)] {
+            for rows in [Rows::Splits(self.splits()), Rows::Uniform(17.into())] {
                 for to in [dtype, DType::F16] {
                     self.mapped(rows.clone(), dtype, to);
                 }
@@ -262,9 +262,9 @@ impl<'a> Cases<'a> {
                 for inner in [1, 16] {
                     let name = format!("scan {op:?} {dtype} inner {inner}");
                     self.row_scan(format!("{name} splits"), op, Rows::Splits(self.splits()), inner, dtype, false);
-                    self.row_scan(format!("{name} uniform"), op, Rows::Uniform(17), inner, dtype, false);
+                    self.row_scan(format!("{name} uniform"), op, Rows::Uniform(17.into()), inner, dtype, false);
                     self.row_scan(format!("{name} counted"), op, Rows::Splits(self.splits()), inner, dtype, true);
-                    self.row_scan(format!("{name} uniform counted"), op, Rows::Uniform(17), inner, dtype, true);
+                    self.row_scan(format!("{name} uniform counted"), op, Rows::Uniform(17.into()), inner, dtype, true);
                 }
             }
         }
@@ -318,10 +318,11 @@ impl<'a> Cases<'a> {
                             sizes: [size.clone(), Expr::u32(7), size],
                             starts: [0; 3].map(|_| start(Expr::index())),
                             operands: [value.clone().mul(value), self.values(DType::U8).cast(dtype)],
-                            capacities: [values; 2],
+                            capacities: [values.into(), values.into()],
+                            terms: values.into(),
                             transposed: [true, false],
-                            tiles: if is_ragged { Rows::Splits(self.splits()) } else { Rows::Uniform(3) },
-                            tile_capacity: values,
+                            tiles: if is_ragged { Rows::Splits(self.splits()) } else { Rows::Uniform(3.into()) },
+                            tile_capacity: values.into(),
                             tile,
                         };
                         let node = Node::product(self.backend, "product", Extent::known(values), product, &[]);
@@ -363,7 +364,7 @@ impl<'a> Cases<'a> {
                     true => Extent::bounded(n, Expr::load(&counts, Expr::u32(at))),
                     false => Extent::known(n),
                 };
-                for (rows, of) in [(Rows::Splits(self.splits()), "splits"), (Rows::Uniform(17), "uniform")] {
+                for (rows, of) in [(Rows::Splits(self.splits()), "splits"), (Rows::Uniform(17.into()), "uniform")] {
                     for (bits, longest) in [(1, 600), (32, 896), (8, 897), (9, u32::MAX), (32, u32::MAX)] {
                         let rows = (rows.clone(), count(nrows, 2));
                         let node =
@@ -374,7 +375,7 @@ impl<'a> Cases<'a> {
                 }
             }
         }
-        let (one, n) = ((Rows::Uniform(values), Extent::known(1)), Extent::known(values));
+        let (one, n) = ((Rows::Uniform(values.into()), Extent::known(1)), Extent::known(values));
         let row = Node::row_sort(self.backend, "sort", one, n, (self.values(DType::U32), 8), u32::MAX);
         self.out.push(("row sort of one row by 8 bits".into(), row));
     }
@@ -382,17 +383,18 @@ impl<'a> Cases<'a> {
     fn hashes(&mut self) {
         for op in ops::HASHES {
             for counted in [false, true] {
-                for rows in [Rows::Splits(self.splits()), Rows::Uniform(23)] {
+                for rows in [Rows::Splits(self.splits()), Rows::Uniform(23.into())] {
                     let n = self.sizes.rows;
                     let nrows = if counted { self.counted_extent(n) } else { Extent::known(n) };
                     let name = format!("{op:?} counted {counted} {}", matches!(rows, Rows::Uniform(_)));
                     // Strings that may be longer are another structure: see below.
-                    let byte = (self.values(DType::U8).unary(UnaryOp::Not), self.sizes.values.min(256 << 10));
+                    let byte =
+                        (self.values(DType::U8).unary(UnaryOp::Not), Extent::known(self.sizes.values.min(256 << 10)));
                     self.out.push((name, Node::hash(self.backend, "hash", op, (rows, nrows), byte)));
                 }
             }
-            let byte = (self.values(DType::U8), u32::MAX);
-            let long = Node::hash(self.backend, "hash", op, (Rows::Uniform(5 << 20), Extent::known(3)), byte);
+            let byte = (self.values(DType::U8), Extent::known(u32::MAX));
+            let long = Node::hash(self.backend, "hash", op, (Rows::Uniform((5 << 20).into()), Extent::known(3)), byte);
             self.out.push((format!("{op:?} of long strings"), long));
         }
     }

@@ -36,10 +36,11 @@ fn product(backend: &BackendRef, value: &Expr) -> Node {
         sizes: [30, 10, 30].map(Expr::u32),
         starts: [300, 300, 900].map(start),
         operands: [value.clone().add(Expr::u32(1)), value],
-        capacities: [N; 2],
+        capacities: [N.into(), N.into()],
+        terms: N.into(),
         transposed: [false; 2],
-        tiles: Rows::Uniform(4),
-        tile_capacity: 40,
+        tiles: Rows::Uniform(4.into()),
+        tile_capacity: 40.into(),
         tile: 16,
     };
     Node::product(backend, "product", Extent::known(9000), product, &[])

@@ -184,7 +184,7 @@ fn reductions(dtype: DType) {
                 add("counted".into(), rows, counted(backend, nrows, nrows - 2), live, &plain);
                 for len in [1, 17, 300] {
                     let whole = nvals / len;
-                    let rows = Rows::Uniform(len);
+                    let rows = Rows::Uniform(len.into());
                     let (r, v) = (Extent::known(whole), Extent::known(whole * len));
                     add(format!("rows of {len}"), rows.clone(), r.clone(), v.clone(), &plain);
                     // The value searches rows of its own, which are not those reduced.
@@ -244,14 +244,15 @@ fn products(dtype: DType) {
                         sizes: [0, 1, 2].map(field),
                         starts: [3, 4, 5].map(field),
                         operands: [x.clone().mul(x.clone()), y.clone()],
-                        capacities: [total(&a), total(&b)],
+                        capacities: [total(&a).into(), total(&b).into()],
+                        terms: total(&a).into(),
                         transposed,
                         // Entries beyond the live batches repeat the total.
                         tiles: Rows::Splits(words(
                             backend,
                             &tiles.iter().map(|&s| s.min(tiles[live as usize])).collect::<Vec<_>>(),
                         )),
-                        tile_capacity: total(&tiles),
+                        tile_capacity: total(&tiles).into(),
                         tile,
                     };
                     let count = counted(backend, total(&out_starts), out_starts[live as usize]);
@@ -332,7 +333,7 @@ fn sorts_of_rows_short_and_long() {
                     let node = Node::row_sort(backend, "sort", rows, Extent::known(n), (key.clone(), bits), longest);
                     out.push((format!("{bits} bits, up to {longest}"), node));
                 }
-                let uniform = (Rows::Uniform(1300), counted(backend, n / 1300, n / 1300));
+                let uniform = (Rows::Uniform(1300.into()), counted(backend, n / 1300, n / 1300));
                 let nvals = Extent::known(n / 1300 * 1300);
                 let node = Node::row_sort(backend, "sort", uniform, nvals, (key.clone(), bits), 1300);
                 out.push((format!("{bits} bits, uniform"), node));
@@ -419,11 +420,11 @@ fn hashes_of_every_length() {
             let nrows = lengths.len() as u32;
             let rows = [
                 ("splits", Rows::Splits(words(backend, &all)), Extent::known(nrows)),
-                ("uniform", Rows::Uniform(67), Extent::known(n / 67)),
-                ("counted", Rows::Uniform(9), counted(backend, n / 9, 77)),
+                ("uniform", Rows::Uniform(67.into()), Extent::known(n / 67)),
+                ("counted", Rows::Uniform(9.into()), counted(backend, n / 9, 77)),
             ];
             rows.map(|(name, rows, nrows)| {
-                (name.to_owned(), Node::hash(backend, "hash", op, (rows, nrows), (byte.clone(), n)))
+                (name.to_owned(), Node::hash(backend, "hash", op, (rows, nrows), (byte.clone(), Extent::known(n))))
             })
             .into()
         });

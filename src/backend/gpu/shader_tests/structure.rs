@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::cases::{Cases, Sizes};
 use super::twins::unevaluated;
 use super::validity::limits;
+use crate::backend::gpu::codegen::Modules;
 use crate::backend::gpu::lower::lower;
 use crate::graph::node::Node;
 use crate::graph::plan::{Longs, plan};
@@ -17,8 +18,8 @@ fn texts(node: &Node) -> Vec<(&'static str, String)> {
 
 fn texts_with(node: &Node, longs: Longs) -> Vec<(&'static str, String)> {
     let steps = plan(std::slice::from_ref(node), limits(longs)).steps;
-    let launches = steps.iter().flat_map(|step| lower(step, 7).expect("small").launches);
-    launches.map(|l| (l.entry, l.text.to_string())).collect()
+    let launches = steps.iter().flat_map(|step| lower(step, 7, &mut Modules::default()).expect("small").launches);
+    launches.map(|l| (l.entry, l.text().to_string())).collect()
 }
 
 #[test]

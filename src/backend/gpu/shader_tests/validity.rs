@@ -7,7 +7,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::twins::unevaluated;
-use crate::backend::gpu::codegen::{Binding, elements_per_word, storage_type};
+use crate::backend::gpu::codegen::{Binding, Modules, elements_per_word, storage_type};
 use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::lower::lower;
 use crate::dtype::DType;
@@ -81,9 +81,9 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
     assert_eq!(params.space, naga::AddressSpace::Uniform, "{name}");
     assert_eq!(layouter[params.ty].size as usize, launch.params.len() * 4, "{name}: parameters");
     assert!(launch.params.len() * 4 <= UNIFORM_BYTES, "{name}: parameters");
-    assert_eq!(storage.len(), launch.bindings.len(), "{name}: bindings");
+    assert_eq!(storage.len(), launch.bindings().len(), "{name}: bindings");
     assert!(storage.len() <= STORAGE_BUFFERS, "{name}: {} storage buffers", storage.len());
-    for (g, binding) in storage.iter().zip(&launch.bindings) {
+    for (g, binding) in storage.iter().zip(launch.bindings()) {
         let naga::AddressSpace::Storage { access } = g.space else { panic!("{name}: {:?} is no storage", g.name) };
         let reads = matches!(binding, Binding::Read(_) | Binding::ScratchRead(_));
         let want =
@@ -121,7 +121,7 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
                     2 => ("2 u32".into(), 8),
                     _ => (format!("4 {}", one.0), 16),
                 };
-                let is_four = launch.label.starts_with("vector_map")
+                let is_four = launch.module.label.starts_with("vector_map")
                     && match (binding, &step.recipe) {
                         // It may count its elements by other arrays.
                         (Binding::Read(n), Recipe::Map { value, .. }) => {
@@ -186,23 +186,24 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
             !of.contains(&DType::F64) && (of.contains(&DType::I64) || of.contains(&DType::U64))
         };
         for step in steps.iter().filter(|step| longs == Longs::Native || differs(step)) {
-            let lowered = lower(step, 3).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let lowered = lower(step, 3, &mut Modules::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(!lowered.launches.is_empty(), "{name}");
             let is_empty = matches!(step.recipe, Recipe::Assert { .. });
             for launch in &lowered.launches {
                 launches += 1;
-                let (module, info) = validate(name, &launch.text, needed(step));
+                let (module, info) = validate(name, launch.text(), needed(step));
                 check_bindings(name, launch, &lowered, step, &module);
                 check_memory(name, launch, &module);
-                let writes = launch.bindings.iter().any(|b| !matches!(b, Binding::Read(_) | Binding::ScratchRead(_)));
+                let writes = launch.bindings().iter().any(|b| !matches!(b, Binding::Read(_) | Binding::ScratchRead(_)));
                 assert!(writes || is_empty, "{name}: {} writes nothing", launch.entry);
-                if modules.insert(launch.text.clone()) {
-                    lint_text(name, &launch.text);
+                if modules.insert(launch.text().clone()) {
+                    lint_text(name, launch.text());
                     lint_floats(name, &module, &info);
                     if longs == Longs::Pairs {
                         lint_pairs(name, &module, &info);
                     }
-                    let generated = launch.text.split("struct Params").nth(1).expect("parameters follow the template");
+                    let generated =
+                        launch.text().split("struct Params").nth(1).expect("parameters follow the template");
                     assert!(!generated.contains("Barrier("), "{name}: a generated barrier");
                 }
             }

@@ -1,0 +1,197 @@
+//! Plans whose steps know where each array comes from: what a backend runs, again and again.
+
+use std::sync::Arc;
+
+use super::{Plan, PlanLimits, plan};
+use crate::graph::backend::BackendRef;
+use crate::graph::digest::DigestMap;
+use crate::graph::node::Node;
+use crate::graph::program::{ArrayId, Bindings, Lifted, Program};
+use crate::graph::row_lengths;
+use crate::graph::size::Size;
+use crate::graph::step::Step;
+
+/// Where a step finds an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// An input of the program.
+    Input(ArrayId),
+    /// By number among the arrays that the plan makes.
+    Made(usize),
+}
+
+/// An array that a plan makes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Made {
+    /// The array of the program; none of one that is a part of the plan alone.
+    pub(crate) array: Option<ArrayId>,
+    /// The last step that reads it; the one that makes it if none does.
+    pub(crate) last_step: usize,
+}
+
+/// What a step reads and makes.
+#[derive(Debug)]
+pub(crate) struct Links {
+    /// Of each of [`Step::reads`].
+    pub(crate) reads: Vec<Source>,
+    /// Of each of [`Step::after`].
+    pub(crate) after: Vec<Source>,
+    /// The number of its first output among the arrays that the plan makes.
+    pub(crate) first_output: usize,
+}
+
+/// A count that a plan computes.
+#[derive(Debug)]
+pub(crate) struct CountLink {
+    /// The slot of its value.
+    pub(crate) slot: Size,
+    /// The number of the size in the program.
+    pub(crate) number: usize,
+    /// The array that holds it, and where.
+    pub(crate) source: Source,
+    pub(crate) at: Size,
+}
+
+/// A program with its plan.
+#[derive(Debug)]
+pub(crate) struct LinkedPlan {
+    pub(crate) program: Arc<Program>,
+    lifted: Lifted,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) links: Vec<Links>,
+    pub(crate) made: Vec<Made>,
+    pub(crate) counts: Vec<CountLink>,
+    /// The inputs that it reads.
+    pub(crate) inputs: Vec<ArrayId>,
+    limits: PlanLimits,
+    /// The sizes that it was made for, where it holds for no others: an array may exceed a binding.
+    exact: Option<Vec<u32>>,
+    /// The counts of the last run, by their numbers.
+    pub(crate) last_counts: Vec<(usize, u32)>,
+}
+
+impl LinkedPlan {
+    /// Plans a program for the sizes of these bindings. `backend` stands in for the nodes' own.
+    pub(crate) fn new(program: Program, bindings: &Bindings, backend: &BackendRef, limits: PlanLimits) -> Self {
+        let lifted = Lifted::new(&program, backend, bindings);
+        lifted.assign(bindings);
+        let roots: Vec<Node> = program.outputs().iter().map(|&a| lifted.node(a).clone()).collect();
+        let Plan { steps } = plan(&roots, limits);
+        let mut this = Self {
+            program: Arc::new(program),
+            lifted,
+            steps: Vec::new(),
+            links: Vec::with_capacity(steps.len()),
+            made: Vec::with_capacity(steps.len()),
+            counts: Vec::new(),
+            inputs: Vec::new(),
+            limits,
+            exact: None,
+            last_counts: Vec::new(),
+        };
+        let mut makers: DigestMap<usize> = DigestMap::default();
+        for (k, step) in steps.iter().enumerate() {
+            let reads = step.reads.iter().map(|n| this.source(n, &makers, k)).collect();
+            let after = step.after.iter().map(|n| this.source(n, &makers, k)).collect();
+            let first_output = this.made.len();
+            for n in step.outputs() {
+                makers.insert(n.digest(), this.made.len());
+                this.made.push(Made { array: this.lifted.array(n), last_step: k });
+            }
+            this.links.push(Links { reads, after, first_output });
+        }
+        let counts: Vec<(usize, Size)> = this.lifted.counts().map(|(number, slot)| (number, slot.clone())).collect();
+        for (number, slot) in counts {
+            let Some(count) = slot.slot_count().cloned() else { continue };
+            // A count that no step depends on is not computed.
+            let made = makers.get(&count.node.digest()).copied();
+            if made.is_some() || count.node.stored().is_some() {
+                let last = made.map_or(0, |made| this.made[made].last_step);
+                let source = this.source(&count.node, &makers, last);
+                this.counts.push(CountLink { slot, number, source, at: count.at });
+            }
+        }
+        this.steps = steps;
+        if !this.is_small() {
+            this.exact = Some(this.signature(bindings));
+        }
+        this
+    }
+
+    fn source(&mut self, node: &Node, makers: &DigestMap<usize>, step: usize) -> Source {
+        if let Some(&made) = makers.get(&node.digest()) {
+            self.made[made].last_step = self.made[made].last_step.max(step);
+            return Source::Made(made);
+        }
+        let array = self.lifted.array(node).expect("bug: an array that nothing makes");
+        if !self.inputs.contains(&array) {
+            self.inputs.push(array);
+        }
+        Source::Input(array)
+    }
+
+    /// The outputs of the program.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Node> {
+        self.program.outputs().iter().map(|&a| self.lifted.node(a))
+    }
+
+    /// Whether the plan holds for a run, whose sizes it has from here on: for all of the program while no array comes
+    /// near the size of a binding, else for the very sizes that it was made for.
+    pub(crate) fn takes(&self, bindings: &Bindings) -> bool {
+        if let Some(exact) = &self.exact {
+            let is_same = *exact == self.signature(bindings);
+            if is_same {
+                self.lifted.assign(bindings);
+            }
+            return is_same;
+        }
+        self.lifted.assign(bindings);
+        self.is_small()
+    }
+
+    /// Whether each array fits a binding well.
+    fn is_small(&self) -> bool {
+        let most = self.limits.max_binding / 2;
+        most == u64::MAX / 2
+            || (self.lifted.nodes().all(|n| n.bytes() <= most)
+                && self.steps.iter().flat_map(Step::outputs).all(|n| n.bytes() <= most))
+    }
+
+    /// What grids and buffers of a run depend on: all sizes, and how long rows are.
+    pub(crate) fn signature(&self, bindings: &Bindings) -> Vec<u32> {
+        let mut out: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
+        for (node, stored) in &bindings.arrays {
+            if let Some(stored) = stored {
+                out.extend([stored.len, row_lengths::class(node.longest_row())]);
+            }
+        }
+        out
+    }
+
+    /// Which of the arrays that the plan makes are kept for their nodes when it has run: the outputs, and what something
+    /// else than this program may still ask for. `settle`: whether counts become known in the run.
+    pub(crate) fn kept(&self, bindings: &Bindings, settle: bool) -> Vec<bool> {
+        /// Less than this in all is kept without a look at who refers to it.
+        const FEW_BYTES: u64 = 1 << 20;
+        let mut made = vec![false; bindings.arrays.len()];
+        let mut bytes = 0;
+        for array in self.made.iter().filter_map(|made| made.array) {
+            made[array.index()] = true;
+            bytes += self.lifted.node(array).bytes();
+        }
+        if bytes <= FEW_BYTES {
+            return self.made.iter().map(|made| made.array.is_some()).collect();
+        }
+        let shared = bindings.shared(&made, settle);
+        let is_kept = |array: ArrayId| self.program.outputs().contains(&array) || shared[array.index()];
+        self.made.iter().map(|made| made.array.is_some_and(is_kept)).collect()
+    }
+
+    /// Whether the plan finds its inputs and makes what was asked for: another thread may have stored an array between
+    /// tracing and planning.
+    pub(crate) fn is_of(&self, bindings: &Bindings) -> bool {
+        let is_there = |array: ArrayId| bindings.stored(array).is_some();
+        let is_made = |array: ArrayId| self.made.iter().any(|made| made.array == Some(array));
+        self.inputs.iter().all(|&array| is_there(array)) && self.program.outputs().iter().all(|&array| is_made(array))
+    }
+}

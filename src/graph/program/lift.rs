@@ -1,0 +1,191 @@
+//! From a program to nodes that planning works on.
+//!
+//! Planned nodes are like recorded ones, but for their sizes: those that differ from run to run are slots, whose values
+//! are set before each run. Until then a size of a planned node has no meaning; what is decided by one while a plan is
+//! made is decided for that run's values alone.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{ArrayDef, ArrayId, Bindings, ExprId, ExtentDef, Program, SizeDef, SizeId};
+use crate::graph::backend::BackendRef;
+use crate::graph::digest::{Digest, DigestMap};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::recipe::Rewrite;
+use crate::graph::size::{Size, SlotCount};
+
+/// The nodes and sizes of a program.
+#[derive(Debug)]
+pub(crate) struct Lifted {
+    arrays: Vec<Node>,
+    sizes: Vec<Size>,
+    numbers: DigestMap<ArrayId>,
+}
+
+impl Lifted {
+    /// Of the program. `backend` is what the nodes are said to be of; it computes nothing.
+    pub(crate) fn new(program: &Program, backend: &BackendRef, bindings: &Bindings) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let mut lifter = Lifter {
+            program,
+            backend,
+            bindings,
+            plan: NEXT.fetch_add(1, Ordering::Relaxed),
+            arrays: vec![None; program.arrays.len()],
+            exprs: vec![None; program.exprs.len()],
+            sizes: vec![None; program.sizes.len()],
+        };
+        (0..program.arrays.len() as u32).for_each(|k| lifter.lift_with_inputs(ArrayId(k)));
+        let arrays: Vec<Node> = lifter.arrays.into_iter().flatten().collect();
+        let sizes: Vec<Size> = lifter.sizes.into_iter().map(|size| size.unwrap_or(Size::Const(0))).collect();
+        let numbers = (0..).map(ArrayId).zip(&arrays).map(|(k, n)| (n.digest(), k)).collect();
+        Self { arrays, sizes, numbers }
+    }
+
+    /// The node of an array.
+    pub(crate) fn node(&self, array: ArrayId) -> &Node {
+        &self.arrays[array.index()]
+    }
+
+    /// The nodes of all arrays.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.arrays.iter()
+    }
+
+    /// The array that a node is; none of one that planning made.
+    pub(crate) fn array(&self, node: &Node) -> Option<ArrayId> {
+        self.numbers.get(&node.digest()).copied()
+    }
+
+    /// The counts: the slot of each, with the number of its size in the program.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (usize, &Size)> {
+        self.sizes.iter().enumerate().filter(|(_, size)| size.slot_count().is_some())
+    }
+
+    /// Sets all sizes to those of the run.
+    pub(crate) fn assign(&self, bindings: &Bindings) {
+        for (slot, (_, value)) in self.sizes.iter().zip(&bindings.sizes) {
+            slot.set(*value);
+        }
+        for (node, (bound, stored)) in self.arrays.iter().zip(&bindings.arrays) {
+            if let Some(stored) = stored {
+                node.extent().size().set(stored.len);
+                node.set_known_lengths(bound.known_lengths());
+            }
+        }
+    }
+}
+
+struct Lifter<'a> {
+    program: &'a Program,
+    backend: &'a BackendRef,
+    bindings: &'a Bindings,
+    plan: u64,
+    arrays: Vec<Option<Node>>,
+    exprs: Vec<Option<Expr>>,
+    sizes: Vec<Option<Size>>,
+}
+
+impl Lifter<'_> {
+    /// Lifts an array after those that it is made of, without recursion.
+    fn lift_with_inputs(&mut self, array: ArrayId) {
+        let mut stack = vec![(array, false)];
+        while let Some((array, is_ready)) = stack.pop() {
+            if self.arrays[array.index()].is_some() {
+                continue;
+            }
+            if is_ready {
+                self.lift_array(array);
+            } else {
+                stack.push((array, true));
+                stack.extend(self.program.inputs(array).into_iter().map(|a| (a, false)));
+            }
+        }
+    }
+
+    fn lift_array(&mut self, array: ArrayId) {
+        let program = self.program;
+        let digest = Digest::of("planned", (self.plan, array));
+        let node = match &program.arrays[array.index()] {
+            ArrayDef::Input { dtype, fallible, ends_with_a_vector } => {
+                let len = Size::slot(Digest::of("length", digest), None);
+                let lengths = self.bindings.arrays[array.index()].0.known_lengths();
+                let form = (*dtype, Extent::of(len), lengths);
+                Node::planned_input(self.backend, digest, form, *fallible, !ends_with_a_vector)
+            }
+            ArrayDef::Computed { dtype, op, extent, asserts, recipe, fallible } => {
+                let extent = self.extent(extent);
+                let asserts: Vec<Node> = asserts.iter().map(|&a| self.array(&a)).collect();
+                let recipe = recipe.map(self);
+                Node::planned(self.backend, digest, op, (*dtype, extent, *fallible), asserts, recipe)
+            }
+        };
+        self.arrays[array.index()] = Some(node);
+    }
+}
+
+impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId> for Lifter<'_> {
+    type Expr = Expr;
+    type Array = Node;
+    type Extent = Extent;
+    type Size = Size;
+
+    fn expr(&mut self, e: &ExprId) -> Expr {
+        if let Some(known) = &self.exprs[e.0 as usize] {
+            return known.clone();
+        }
+        // Operands have smaller numbers: those that are missing are lifted in order.
+        let (mut missing, mut stack) = (Vec::new(), vec![*e]);
+        let mut seen = std::collections::HashSet::new();
+        while let Some(e) = stack.pop() {
+            if self.exprs[e.0 as usize].is_none() && seen.insert(e) {
+                missing.push(e);
+                stack.extend(self.program.exprs[e.0 as usize].kind.operands());
+            }
+        }
+        missing.sort_unstable_by_key(|e| e.0);
+        for e in missing {
+            let def = &self.program.exprs[e.0 as usize];
+            let kind = def.kind.map::<ExtentDef, _>(self);
+            self.exprs[e.0 as usize] = Some(Expr::new(kind, def.dtype));
+        }
+        self.exprs[e.0 as usize].clone().expect("bug: an expression that was not lifted")
+    }
+
+    fn array(&mut self, a: &ArrayId) -> Node {
+        self.arrays[a.index()].clone().expect("bug: an array before those that it is made of")
+    }
+
+    fn extent(&mut self, x: &ExtentDef) -> Extent {
+        let size = self.size(&x.size);
+        if x.whole { Extent::of(size).whole() } else { Extent::of(size) }
+    }
+
+    fn size(&mut self, s: &SizeId) -> Size {
+        let at = s.0 as usize;
+        if let Some(known) = &self.sizes[at] {
+            return known.clone();
+        }
+        let identity = Digest::of("size of a plan", (self.plan, s));
+        let size = match &self.program.sizes[at] {
+            SizeDef::Const(n) => Size::Const(*n),
+            SizeDef::Input => Size::slot(identity, None),
+            SizeDef::Len(array) => match &self.program.arrays[array.index()] {
+                ArrayDef::Input { .. } => Size::slot(identity, None),
+                ArrayDef::Computed { .. } => Size::len(&self.array(array)),
+            },
+            SizeDef::Count { array, at } => {
+                let (node, at) = (self.array(array), self.size(at));
+                Size::slot(identity, Some(SlotCount { node, at }))
+            }
+            SizeDef::Op(op, a, b) => {
+                let (a, b) = (self.size(a), self.size(b));
+                Size::op(*op, &a, &b)
+            }
+        };
+        size.set(self.bindings.sizes[at].1);
+        self.sizes[at] = Some(size.clone());
+        size
+    }
+}

@@ -1,0 +1,284 @@
+//! Programs: what a recording computes, as one flat list of definitions.
+//!
+//! A [`Program`] is the graph below the requested arrays with numbers in place of references: arrays, expressions and
+//! sizes are numbered in the order in which a walk from the outputs meets them. It holds no pointer, no hash and no
+//! value of an input, so that recordings of one computation over other inputs are equal programs. It is the key of the
+//! plan cache on both backends and what planning starts from.
+//!
+//! ```text
+//! recording (Node, Expr, Size)  --trace-->  Program + Bindings  --lift-->  planned nodes  --plan-->  steps
+//! ```
+//!
+//! What belongs to one run and not to the program is in its [`Bindings`]: which arrays the inputs are, their lengths,
+//! and the values of all sizes.
+//!
+//! Primitives and scalar operations are defined once, generically over references: [`Recipe`] and [`ExprKind`] with
+//! nodes are the recording, with numbers the program.
+
+mod lift;
+mod print;
+mod shared;
+mod trace;
+
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+
+pub(crate) use lift::Lifted;
+pub(crate) use trace::{Bindings, trace};
+
+use super::expr::ExprKind;
+use super::recipe::{Part, Recipe};
+use super::size::{Size, SizeOp};
+use crate::dtype::DType;
+
+/// The number of an array in a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ArrayId(u32);
+
+/// The number of an expression in a program; operands have smaller numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ExprId(u32);
+
+/// The number of a size in a program; operands have smaller numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct SizeId(u32);
+
+impl ArrayId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl SizeId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl ArrayDef {
+    /// The size and the dtype, if it is computed.
+    pub(crate) fn computed(&self) -> Option<(SizeId, DType)> {
+        match self {
+            Self::Computed { extent, dtype, .. } => Some((extent.size, *dtype)),
+            Self::Input { .. } => None,
+        }
+    }
+}
+
+/// A size of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum SizeDef {
+    /// A constant.
+    Const(u32),
+    /// A parameter: given with the inputs.
+    Input,
+    /// The length of an array as it was made.
+    Len(ArrayId),
+    /// Element `at` of an array, which a kernel computes.
+    Count { array: ArrayId, at: SizeId },
+    /// Arithmetic.
+    Op(SizeOp, SizeId, SizeId),
+}
+
+/// How many elements an array has: see [`Extent`](super::extent::Extent).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ExtentDef {
+    size: SizeId,
+    whole: bool,
+}
+
+/// An expression of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct ExprDef {
+    kind: ExprKind<ExprId, ArrayId, SizeId>,
+    dtype: DType,
+}
+
+/// An array of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum ArrayDef {
+    /// Given.
+    Input {
+        dtype: DType,
+        /// Whether it depends on conditions.
+        fallible: bool,
+        /// Whether its storage on a GPU goes on to a multiple of 16 bytes.
+        ends_with_a_vector: bool,
+    },
+    /// Computed.
+    Computed {
+        dtype: DType,
+        /// The operation that recorded it.
+        op: &'static str,
+        /// Whether it depends on conditions.
+        fallible: bool,
+        extent: ExtentDef,
+        /// Conditions that must hold for it.
+        asserts: Vec<ArrayId>,
+        recipe: Recipe<ExprId, ArrayId, ExtentDef, SizeId>,
+    },
+}
+
+/// A computation, apart from what it is computed of.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    /// Of all that follows, computed once.
+    hash: u64,
+    sizes: Vec<SizeDef>,
+    exprs: Vec<ExprDef>,
+    arrays: Vec<ArrayDef>,
+    outputs: Vec<ArrayId>,
+}
+
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash
+            && self.outputs == other.outputs
+            && self.sizes == other.sizes
+            && self.exprs == other.exprs
+            && self.arrays == other.arrays
+    }
+}
+impl Eq for Program {}
+impl Hash for Program {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl Program {
+    /// The outputs, in the order in which they were asked for.
+    pub(crate) fn outputs(&self) -> &[ArrayId] {
+        &self.outputs
+    }
+
+    /// All arrays.
+    pub(crate) fn arrays(&self) -> impl Iterator<Item = (ArrayId, &ArrayDef)> {
+        (0..).map(ArrayId).zip(&self.arrays)
+    }
+
+    /// The numbers of the sizes that are counts.
+    pub(crate) fn counts(&self) -> Vec<SizeId> {
+        let is_count = |(_, def): &(SizeId, &SizeDef)| matches!(def, SizeDef::Count { .. });
+        (0..).map(SizeId).zip(&self.sizes).filter(is_count).map(|(id, _)| id).collect()
+    }
+
+    /// Does the arithmetic of sizes again, for other values of those that it starts from.
+    pub(crate) fn recompute(&self, values: &mut [(Size, u32)]) {
+        for (k, def) in self.sizes.iter().enumerate() {
+            if let SizeDef::Op(op, a, b) = def {
+                values[k].1 = op.apply(values[a.index()].1, values[b.index()].1);
+            }
+        }
+    }
+
+    /// The counts that a size is made of.
+    pub(crate) fn counts_in(&self, size: SizeId) -> Vec<SizeId> {
+        let (mut out, mut stack) = (Vec::new(), vec![size]);
+        while let Some(size) = stack.pop() {
+            match self.sizes[size.index()] {
+                SizeDef::Count { .. } if !out.contains(&size) => out.push(size),
+                SizeDef::Op(_, a, b) => stack.extend([a, b]),
+                _ => {}
+            }
+        }
+        out
+    }
+
+    /// The array that holds a count.
+    pub(crate) fn count_array(&self, count: SizeId) -> Option<ArrayId> {
+        match self.sizes[count.index()] {
+            SizeDef::Count { array, .. } => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The arrays that an array is computed from, directly.
+    pub(crate) fn inputs(&self, array: ArrayId) -> Vec<ArrayId> {
+        let ArrayDef::Computed { extent, asserts, recipe, .. } = &self.arrays[array.index()] else {
+            return Vec::new();
+        };
+        let mut out = asserts.clone();
+        let (mut sizes, mut exprs) = (vec![extent.size], Vec::new());
+        recipe.visit(&mut |part| match part {
+            Part::Expr(e) => exprs.push(*e),
+            Part::Array(a) => out.push(*a),
+            Part::Extent(x) => sizes.push(x.size),
+            Part::Size(s) => sizes.push(*s),
+        });
+        let mut seen = HashSet::new();
+        while let Some(e) = exprs.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            let kind = &self.exprs[e.0 as usize].kind;
+            match kind {
+                ExprKind::Load(a, _) | ExprKind::RowOf(a, _) | ExprKind::Within(a, ..) => out.push(*a),
+                ExprKind::Size(s) => sizes.push(*s),
+                _ => {}
+            }
+            exprs.extend(kind.operands());
+        }
+        while let Some(size) = sizes.pop() {
+            match self.sizes[size.index()] {
+                SizeDef::Count { array, at } => {
+                    out.push(array);
+                    sizes.push(at);
+                }
+                SizeDef::Len(array) => out.push(array),
+                SizeDef::Op(_, a, b) => sizes.extend([a, b]),
+                SizeDef::Const(_) | SizeDef::Input => {}
+            }
+        }
+        out
+    }
+
+    /// The array and all that it is computed from.
+    pub(crate) fn needed_for(&self, array: ArrayId) -> HashSet<ArrayId> {
+        let (mut seen, mut stack) = (HashSet::new(), vec![array]);
+        while let Some(array) = stack.pop() {
+            if seen.insert(array) {
+                stack.extend(self.inputs(array));
+            }
+        }
+        seen
+    }
+
+    fn hashed(mut self) -> Self {
+        let mut hasher = Mix(0);
+        (&self.sizes, &self.exprs, &self.arrays, &self.outputs).hash(&mut hasher);
+        self.hash = hasher.finish();
+        self
+    }
+}
+
+/// A fast hash without defence against chosen inputs: programs that collide are told apart by comparison.
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+    fn write_u8(&mut self, v: u8) {
+        self.write_u64(v.into());
+    }
+    fn write_u32(&mut self, v: u32) {
+        self.write_u64(v.into());
+    }
+    fn write_u64(&mut self, v: u64) {
+        self.0 = (self.0 ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    }
+    fn write_usize(&mut self, v: usize) {
+        self.write_u64(v as u64);
+    }
+    fn write_isize(&mut self, v: isize) {
+        self.write_u64(v as u64);
+    }
+}

@@ -1,0 +1,20 @@
+//! A program as text: one line per array, for [`Explain`](crate::Explain) and for debugging.
+
+use std::fmt;
+
+use super::{ArrayDef, Program};
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, array) in self.arrays.iter().enumerate() {
+            match array {
+                ArrayDef::Input { dtype, .. } => writeln!(f, "a{k}: {dtype} = input")?,
+                ArrayDef::Computed { dtype, op, recipe, .. } => {
+                    writeln!(f, "a{k}: {dtype} = {} ({op})", recipe.family())?;
+                }
+            }
+        }
+        let outputs: Vec<String> = self.outputs.iter().map(|a| format!("a{}", a.index())).collect();
+        writeln!(f, "return {}", outputs.join(", "))
+    }
+}

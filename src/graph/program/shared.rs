@@ -1,0 +1,134 @@
+//! Which arrays of a recording something else still refers to.
+//!
+//! When a program has run, an intermediate array is kept only where a tensor, or a recording that has not run yet, may
+//! ask for it again; anything else goes back to the pool after its last reader. References are counted: those from
+//! within the recording against all that there are. What has more is referred to from outside, and so is whatever it is
+//! made of.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Bindings;
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::node::{Node, Recipe};
+use crate::graph::recipe::Part;
+use crate::graph::size::{Size, SizeKind, Symbol};
+
+/// An allocation of a recording.
+#[derive(Clone)]
+enum Item {
+    Node(Node),
+    Expr(Expr),
+    Symbol(Arc<Symbol>),
+}
+
+impl Item {
+    fn address(&self) -> *const () {
+        match self {
+            Self::Node(n) => n.address(),
+            Self::Expr(e) => e.address(),
+            Self::Symbol(s) => Arc::as_ptr(s).cast(),
+        }
+    }
+
+    /// References to it, but for this one.
+    fn references(&self) -> usize {
+        match self {
+            Self::Node(n) => n.references(),
+            Self::Expr(e) => e.references(),
+            Self::Symbol(s) => Arc::strong_count(s),
+        }
+        .saturating_sub(1)
+    }
+}
+
+/// Calls `f` with what an item refers to. Counts refer to the arrays that hold them unless they `settle` in the run.
+fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
+    let size = |s: &Size, f: &mut dyn FnMut(Item)| {
+        if let Size::Symbol(symbol) = s {
+            f(Item::Symbol(symbol.clone()));
+        }
+    };
+    match item {
+        Item::Node(node) => {
+            let Some(recipe) = node.recipe() else { return };
+            size(node.extent().size(), f);
+            node.asserts().iter().for_each(|n| f(Item::Node(n.clone())));
+            Recipe::visit(&recipe, &mut |part| match part {
+                Part::Expr(e) => f(Item::Expr(e.clone())),
+                Part::Array(n) => f(Item::Node(n.clone())),
+                Part::Extent(x) => size(x.size(), f),
+                Part::Size(s) => size(s, f),
+            });
+        }
+        Item::Expr(e) => {
+            e.operands().for_each(|o| f(Item::Expr(o.clone())));
+            e.node().into_iter().for_each(|n| f(Item::Node(n.clone())));
+            if let ExprKind::Size(s) = e.kind() {
+                size(s, f);
+            }
+        }
+        Item::Symbol(symbol) => match Size::Symbol(symbol.clone()).kind() {
+            Some(SizeKind::Op(_, a, b)) => [a, b].into_iter().for_each(|s| size(s, f)),
+            Some(SizeKind::Len(node)) => f(Item::Node(node.clone())),
+            Some(SizeKind::Count(count)) if !settle => {
+                if let Some((node, at)) = count.place() {
+                    f(Item::Node(node));
+                    size(&at, f);
+                }
+            }
+            _ => {}
+        },
+    }
+}
+
+impl Bindings {
+    /// For each array whether something outside of the recording refers to it, directly or through what is not `made`
+    /// in this run. `settle`: whether counts become known in the run, so that none refers to an array afterwards.
+    pub(crate) fn shared(&self, made: &[bool], settle: bool) -> Vec<bool> {
+        let mut known: HashMap<*const (), (Item, usize)> = HashMap::new();
+        // These bindings refer to every node and size once.
+        let nodes = self.arrays.iter().map(|(n, _)| Item::Node(n.clone()));
+        let symbols = self.sizes.iter().filter_map(|(s, _)| match s {
+            Size::Symbol(symbol) => Some(Item::Symbol(symbol.clone())),
+            Size::Const(_) => None,
+        });
+        let mut stack = Vec::new();
+        for item in nodes.chain(symbols) {
+            known.entry(item.address()).or_insert_with(|| (item.clone(), 0)).1 += 1;
+            stack.push(item);
+        }
+        while let Some(item) = stack.pop() {
+            refers_to(&item, false, &mut |to| {
+                let entry = known.entry(to.address()).or_insert_with(|| {
+                    stack.push(to.clone());
+                    (to.clone(), 0)
+                });
+                entry.1 += 1;
+            });
+        }
+        let numbers: HashMap<*const (), usize> =
+            self.arrays.iter().enumerate().map(|(k, (n, _))| (n.address(), k)).collect();
+        let mut out = vec![false; self.arrays.len()];
+        // `known` holds one reference to each.
+        let is_outside = |(item, inside): &(Item, usize)| item.references() > *inside;
+        let mut stack: Vec<Item> =
+            known.values().filter(|entry| is_outside(entry)).map(|(item, _)| item.clone()).collect();
+        let mut seen: std::collections::HashSet<*const ()> = stack.iter().map(Item::address).collect();
+        while let Some(item) = stack.pop() {
+            let number = numbers.get(&item.address()).copied();
+            if let Some(k) = number {
+                out[k] = true;
+                if made[k] {
+                    continue;
+                }
+            }
+            refers_to(&item, settle, &mut |to| {
+                if seen.insert(to.address()) {
+                    stack.push(to);
+                }
+            });
+        }
+        out
+    }
+}

@@ -1,0 +1,178 @@
+//! From a recording to its program and the bindings of this run.
+
+use super::{ArrayDef, ArrayId, ExprDef, ExprId, ExtentDef, Program, SizeDef, SizeId};
+use crate::graph::digest::DigestMap;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Recipe, Stored};
+use crate::graph::recipe::Rewrite;
+use crate::graph::size::{Size, SizeKind};
+
+/// What a program is run on.
+#[derive(Debug, Default)]
+pub(crate) struct Bindings {
+    /// The recorded node of each array, with its result if it is an input.
+    pub(crate) arrays: Vec<(Node, Option<Stored>)>,
+    /// The recorded size of each size, with its value: of a count that only the device knows, an upper bound.
+    pub(crate) sizes: Vec<(Size, u32)>,
+}
+
+impl Bindings {
+    /// The node of an array.
+    pub(crate) fn node(&self, array: ArrayId) -> &Node {
+        &self.arrays[array.index()].0
+    }
+
+    /// Sets the exact value of a count: from here on the host knows it, whatever holds the size.
+    pub(crate) fn settle(&self, size: usize, value: u32) {
+        if let Some(SizeKind::Count(count)) = self.sizes[size].0.kind() {
+            count.settle(value);
+        }
+    }
+
+    /// The result that an array had when the program was traced.
+    pub(crate) fn stored(&self, array: ArrayId) -> Option<&Stored> {
+        self.arrays[array.index()].1.as_ref()
+    }
+}
+
+/// The program that computes those of the nodes that have no result yet, in their order.
+pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
+    let mut t = Tracer::default();
+    for node in nodes.iter().filter(|n| n.stored().is_none()) {
+        let id = t.number(node);
+        if !t.program.outputs.contains(&id) {
+            t.program.outputs.push(id);
+        }
+    }
+    let mut at = 0;
+    while at < t.bindings.arrays.len() {
+        let node = t.bindings.arrays[at].0.clone();
+        let (def, stored) = t.definition(&node);
+        t.program.arrays.push(def);
+        t.bindings.arrays[at].1 = stored;
+        at += 1;
+    }
+    (t.program.hashed(), t.bindings)
+}
+
+#[derive(Default)]
+struct Tracer {
+    program: Program,
+    bindings: Bindings,
+    arrays: DigestMap<ArrayId>,
+    exprs: DigestMap<ExprId>,
+    sizes: DigestMap<SizeId>,
+}
+
+impl Tracer {
+    /// The number of an array, the next one if it has none.
+    fn number(&mut self, node: &Node) -> ArrayId {
+        let next = ArrayId(self.bindings.arrays.len() as u32);
+        let number = *self.arrays.entry(node.digest()).or_insert(next);
+        if number == next {
+            self.bindings.arrays.push((node.clone(), None));
+        }
+        number
+    }
+
+    fn definition(&mut self, node: &Node) -> (ArrayDef, Option<Stored>) {
+        // Another thread may store it meanwhile: whichever is found here holds for this run.
+        let recipe = if node.stored().is_none() { node.recipe() } else { None };
+        let (dtype, fallible) = (node.dtype(), node.is_fallible());
+        let Some(recipe) = recipe else {
+            let stored = node.stored().expect("bug: neither result nor recipe").clone();
+            let def = ArrayDef::Input { dtype, fallible, ends_with_a_vector: node.ends_with_a_vector() };
+            return (def, Some(stored));
+        };
+        let extent = self.extent(node.extent());
+        let asserts = node.asserts().iter().map(|n| self.number(n)).collect();
+        let recipe: Recipe<ExprId, ArrayId, ExtentDef, SizeId> = recipe.map(self);
+        (ArrayDef::Computed { dtype, op: node.op(), fallible, extent, asserts, recipe }, None)
+    }
+
+    /// The number of a size; operands first.
+    fn size_id(&mut self, size: &Size) -> SizeId {
+        if let Some(&known) = self.sizes.get(&size.digest()) {
+            return known;
+        }
+        let (def, value) = match size.kind() {
+            None => (SizeDef::Const(size.value()), size.value()),
+            Some(SizeKind::Input(n)) => (SizeDef::Input, *n),
+            Some(SizeKind::Slot { .. }) => (SizeDef::Input, size.value()),
+            Some(SizeKind::Len(node)) => {
+                let node = node.clone();
+                (SizeDef::Len(self.number(&node)), size.value())
+            }
+            Some(SizeKind::Count(count)) => {
+                // A backend that computes in the host's memory has the value at hand.
+                if let (None, Some((node, at))) = (count.exact(), count.place())
+                    && let Some(stored) = node.stored()
+                    && let Some(value) = node.backend().word(stored, at.value())
+                {
+                    count.settle(value);
+                }
+                match (count.exact(), count.place()) {
+                    (None, Some((node, at))) => {
+                        let (array, at) = (self.number(&node), self.size_id(&at));
+                        (SizeDef::Count { array, at }, count.bound())
+                    }
+                    _ => (SizeDef::Input, size.value()),
+                }
+            }
+            Some(SizeKind::Op(op, a, b)) => {
+                let (a, b) = (self.size_id(a), self.size_id(b));
+                (SizeDef::Op(*op, a, b), size.value())
+            }
+        };
+        let id = SizeId(self.program.sizes.len() as u32);
+        self.program.sizes.push(def);
+        self.bindings.sizes.push((size.clone(), value));
+        self.sizes.insert(size.digest(), id);
+        id
+    }
+
+    /// The number of an expression, after its operands.
+    fn expr_id(&mut self, e: &Expr) -> ExprId {
+        if let Some(&known) = self.exprs.get(&e.digest()) {
+            return known;
+        }
+        // What is on the stack with `true` has its operands numbered.
+        let mut stack = vec![(e.clone(), false)];
+        while let Some((e, is_ready)) = stack.pop() {
+            if self.exprs.contains_key(&e.digest()) {
+                continue;
+            }
+            if !is_ready {
+                let operands: Vec<Expr> = e.operands().cloned().collect();
+                stack.push((e, true));
+                stack.extend(operands.into_iter().rev().map(|o| (o, false)));
+                continue;
+            }
+            let kind = e.kind().map::<Extent, _>(self);
+            let id = ExprId(self.program.exprs.len() as u32);
+            self.program.exprs.push(ExprDef { kind, dtype: e.dtype() });
+            self.exprs.insert(e.digest(), id);
+        }
+        self.exprs[&e.digest()]
+    }
+}
+
+impl Rewrite<Expr, Node, Extent, Size> for Tracer {
+    type Expr = ExprId;
+    type Array = ArrayId;
+    type Extent = ExtentDef;
+    type Size = SizeId;
+    fn expr(&mut self, e: &Expr) -> ExprId {
+        self.expr_id(e)
+    }
+    fn array(&mut self, a: &Node) -> ArrayId {
+        self.number(a)
+    }
+    fn extent(&mut self, x: &Extent) -> ExtentDef {
+        ExtentDef { size: self.size_id(x.size()), whole: x.is_whole() }
+    }
+    fn size(&mut self, s: &Size) -> SizeId {
+        self.size_id(s)
+    }
+}

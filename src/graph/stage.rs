@@ -1,0 +1,76 @@
+//! Stages: which counts are read back before the rest of a program is computed.
+//!
+//! A GPU makes arrays for upper bounds of what only the device knows, and kernels stop at the count. Where that wastes
+//! little, nothing waits. Where arrays at a bound take many bytes, the program is divided there: the counts are computed
+//! and read first, all that are ready in one wait, and what follows is planned with exact sizes. Bounds never compound:
+//! where one is made of another, the other is read first.
+
+use super::program::{Bindings, Program, SizeId};
+use super::size::Size;
+
+/// The counts to read before the outputs of the program are computed: those at whose bounds an array takes more than
+/// `most` bytes and more than twice the largest input, and that are computed without another one of these. None where
+/// nothing is worth a wait.
+pub(crate) fn counts_to_read(program: &Program, bindings: &Bindings, most: u64) -> Vec<Size> {
+    let ready = ready(program, &wasteful(program, bindings, most));
+    ready.into_iter().map(|count| bindings.sizes[count.index()].0.clone()).collect()
+}
+
+/// What a run of the program would come to, as far as that can be told before: how often it would wait for counts. The
+/// counts that it would read are set to an estimate: the bound, but no more elements than the largest array that is
+/// there.
+pub(crate) fn outlook(program: &Program, bindings: &mut Bindings, most: u64) -> u64 {
+    let known = bindings.arrays.iter().filter_map(|(_, stored)| stored.as_ref()).map(|stored| stored.len);
+    let largest = known.max().unwrap_or(0).max(1);
+    let mut estimated: Vec<SizeId> = Vec::new();
+    for stage in 0.. {
+        let mut wasteful = wasteful(program, bindings, most);
+        wasteful.retain(|count| !estimated.contains(count));
+        let ready = ready(program, &wasteful);
+        if ready.is_empty() {
+            return stage;
+        }
+        for count in ready {
+            let value = &mut bindings.sizes[count.index()].1;
+            *value = largest.min(*value);
+            estimated.push(count);
+        }
+        program.recompute(&mut bindings.sizes);
+    }
+    0
+}
+
+/// Those of the counts that are computed without another one of them.
+fn ready(program: &Program, counts: &[SizeId]) -> Vec<SizeId> {
+    let is_ready = |count: &&SizeId| {
+        let Some(array) = program.count_array(**count) else { return false };
+        let needed = program.needed_for(array);
+        let sizes = program.arrays().filter(|(a, _)| needed.contains(a)).filter_map(|(_, def)| def.computed());
+        let mut others = sizes.flat_map(|(size, _)| program.counts_in(size)).filter(|other| other != *count);
+        !others.any(|other| counts.contains(&other))
+    };
+    counts.iter().filter(is_ready).copied().collect()
+}
+
+/// The counts at whose bounds an array takes more than `most` bytes, and more than twice the largest input: what is no
+/// larger than what is there already is not worth a wait.
+fn wasteful(program: &Program, bindings: &Bindings, most: u64) -> Vec<SizeId> {
+    let counts = program.counts();
+    if counts.is_empty() {
+        return counts;
+    }
+    let inputs = bindings
+        .arrays
+        .iter()
+        .filter_map(|(node, stored)| stored.as_ref().map(|stored| u64::from(stored.len) * node.dtype().size() as u64));
+    let most = most.max(2 * inputs.max().unwrap_or(0));
+    let mut bytes = vec![0u64; bindings.sizes.len()];
+    for (size, dtype) in program.arrays().filter_map(|(_, def)| def.computed()) {
+        let array = u64::from(bindings.sizes[size.index()].1) * dtype.size() as u64;
+        for count in program.counts_in(size) {
+            let largest = &mut bytes[count.index()];
+            *largest = array.max(*largest);
+        }
+    }
+    counts.into_iter().filter(|count| bytes[count.index()] > most).collect()
+}

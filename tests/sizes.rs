@@ -1,0 +1,201 @@
+//! Sizes as parameters: one plan for batches of any size, counts that stay on the device, bounds that do not compound,
+//! and memory that is given back.
+
+mod common;
+
+use std::sync::{Mutex, MutexGuard};
+
+use common::outcome::same_bits;
+use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, RaggedShape, RaggedTensor, Result, Tensor, s};
+
+/// Counters are of a device that all tests of this binary share: one test at a time.
+fn turn() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Numbers without a pattern, the same in every run.
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    /// Rows of up to `most` values each, of which the largest lengths are rare.
+    fn rows(&mut self, nrows: usize, most: u64) -> Vec<Vec<f32>> {
+        let mut row = || {
+            let len = self.below(most + 1).min(self.below(most + 1));
+            (0..len).map(|_| self.below(1000) as f32 / 8.0).collect()
+        };
+        (0..nrows).map(|_| row()).collect()
+    }
+}
+
+/// A batch: two ragged tensors of as many rows, a number for each row, and an index for each value of the first.
+struct Batch {
+    x: Tensor,
+    y: Tensor,
+    weights: Tensor,
+    ids: Tensor,
+}
+
+const BUCKETS: usize = 50;
+
+impl Batch {
+    fn new(noise: &mut Noise, nrows: usize, device: &Device) -> Result<Self> {
+        let (x, y) = (noise.rows(nrows, 60), noise.rows(nrows, 20));
+        let ids: Vec<Vec<i64>> =
+            x.iter().map(|row| row.iter().map(|_| noise.below(BUCKETS as u64) as i64).collect()).collect();
+        let weights = (0..nrows).map(|_| noise.below(100) as f32 / 64.0).collect();
+        Ok(Self {
+            x: RaggedTensor::from_nested(x, device)?.into_erased(),
+            y: RaggedTensor::from_nested(y, device)?.into_erased(),
+            weights: HostTensor::dense(&[nrows, 1], HostValues::F32(weights)).to_device(device)?,
+            ids: RaggedTensor::from_nested(ids, device)?.into_erased(),
+        })
+    }
+}
+
+type Program = (&'static str, fn(&Batch, &Tensor) -> Result<Tensor>);
+
+const PROGRAMS: [Program; 6] = [
+    ("lookup with mean", |b, table| table.embedding_lookup(&b.ids)?.reduce_mean(1, false)),
+    ("chain", |b, _| {
+        let centred = (&b.x - &b.x.reduce_mean(1, true)?)?;
+        let scaled = ((&centred * &b.weights)? + 1f32)?;
+        let kept = scaled.slice(s![.., 1..])?.slice(s![.., ..-1])?;
+        kept.cumsum(1, false, false)?.softmax(1)?.reduce_max(1, false)
+    }),
+    ("concat and padding", |b, _| Tensor::concat(&[&b.x, &b.y], 1)?.to_tensor(0f32, Some(&[None, Some(64)]))),
+    ("sort", |b, _| b.x.sort(1, false)),
+    ("mask", |b, _| b.x.boolean_mask(&b.x.greater(60f32)?)?.reduce_sum(1, false)),
+    ("rows and all of them", |b, _| b.x.reduce_sum(1, false)?.reduce_max(None, false)),
+];
+
+#[test]
+fn batches_of_any_size_take_few_plans() {
+    let _turn = turn();
+    let cpu = Device::cpu();
+    for (label, device) in common::devices() {
+        let table = |device: &Device| {
+            let values = (0..BUCKETS * 4).map(|k| k as f32 / 16.0).collect();
+            HostTensor::dense(&[BUCKETS, 4], HostValues::F32(values)).to_device(device)
+        };
+        let (own, reference) = (table(&device).expect("uploads"), table(&cpu).expect("uploads"));
+        for (name, program) in PROGRAMS {
+            let mut noise = Noise(7);
+            let before = device.stats();
+            let mut pipelines = 0;
+            for k in 0..60 {
+                let nrows = noise.below(if k % 10 == 0 { 5000 } else { 300 }) as usize;
+                let seed = noise.0;
+                let batch = Batch::new(&mut noise, nrows, &device).expect("uploads");
+                let got = program(&batch, &own).and_then(|t| t.to_host()).expect("computed");
+                if k == 7 {
+                    pipelines = device.stats().pipelines_compiled;
+                }
+                if k % 6 == 0 {
+                    let batch = Batch::new(&mut Noise(seed), nrows, &cpu).expect("uploads");
+                    let want = program(&batch, &reference).and_then(|t| t.to_host()).expect("computed");
+                    assert_eq!(got.nested_row_splits, want.nested_row_splits, "{label} {name}, batch {k}");
+                    assert!(same_bits(&got.values, &want.values), "{label} {name}, batch {k}: other bits");
+                }
+            }
+            let plans = (device.stats() - before).plans;
+            assert!(plans <= 8, "{label} {name}: {plans} plans for 60 batches");
+            assert_eq!(device.stats().pipelines_compiled, pipelines, "{label} {name}: compiled after the 8th batch");
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_given_other_sizes_than_it_was_made_for() {
+    let _turn = turn();
+    for (label, device) in common::devices() {
+        // From small to large and back, over every number of rows that a class of grids begins with.
+        for nrows in [2, 3, 63, 64, 65, 2047, 2048, 2049, 20_000, 5, 2] {
+            let mut noise = Noise(nrows as u64);
+            let rows = noise.rows(nrows, 9);
+            let x = RaggedTensor::from_nested(rows.clone(), &device).expect("uploads");
+            let found = x.cumsum(1, false, false).and_then(|t| t.slice(s![.., -1..])?.to_nested_vec::<Vec<Vec<f32>>>());
+            let want: Vec<Vec<f32>> = rows
+                .iter()
+                .map(|row| if row.is_empty() { vec![] } else { vec![row.iter().fold(0.0, |a, b| a + b)] })
+                .collect();
+            assert_eq!(found.expect("computed"), want, "{label} {nrows} rows");
+        }
+    }
+}
+
+/// A count of a concatenation is one array, however many inputs it adds up.
+#[test]
+fn many_inputs_of_unknown_size_are_joined() {
+    let _turn = turn();
+    let core = DeviceOptions::default().core_limits(true);
+    let mut devices = common::devices();
+    if !common::gpus().is_empty() {
+        devices.push(("core limits".into(), Device::gpu_with(&core).expect("opens again")));
+    }
+    for (label, device) in devices {
+        let filtered = |k: usize| {
+            let x = RaggedTensor::from_nested((0..100).map(|i| (i * (k + 1)) as f32).collect::<Vec<_>>(), &device)?;
+            x.boolean_mask(&x.greater(50.0f32)?)
+        };
+        let parts = (0..40).map(filtered).collect::<Result<Vec<_>>>().expect("recorded");
+        let all = RaggedTensor::concat(&parts.iter().collect::<Vec<_>>(), 0).and_then(|all| all.to_vec());
+        let want: Vec<f32> =
+            (0..40).flat_map(|k| (0..100).map(move |i| (i * (k + 1)) as f32).filter(|&v| v > 50.0)).collect();
+        assert_eq!(all.expect("joined"), want, "{label}");
+    }
+}
+
+/// Counts of counts are stored, so that no walk over a long chain of them recurses.
+#[test]
+fn a_long_chain_of_slices_of_unknown_size_is_no_deep_recursion() {
+    let _turn = turn();
+    let body = || -> Result<usize> {
+        let device = Device::cpu();
+        let all = RaggedTensor::<i32>::from_nested((0..8_000).collect::<Vec<i32>>(), &device)?;
+        let mut x = all.boolean_mask(&all.greater_equal(0)?)?;
+        for _ in 0..4_000 {
+            x = x.slice(s![..-1])?;
+        }
+        Ok(x.to_vec()?.len())
+    };
+    let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(body).expect("starts");
+    assert_eq!(thread.join().expect("no panic"), Ok(4_000));
+}
+
+/// An array whose size is known holds none of those that the size came from.
+#[test]
+fn unique_of_unique_keeps_no_array_before() {
+    let _turn = turn();
+    for (label, device) in common::devices() {
+        let mut x = RaggedTensor::<i32>::from_nested((0..50_000).collect::<Vec<i32>>(), &device).expect("uploads");
+        let mut after = Vec::new();
+        for _ in 0..12 {
+            x = x.unique(0).expect("recorded");
+            x.to_vec().expect("read");
+            after.push(device.stats().buffer_bytes);
+        }
+        assert!(after[11] <= after[3], "{label}: {after:?} bytes in use");
+    }
+}
+
+/// A bound above 2^32 is none: the rows are all there.
+#[test]
+fn rows_that_repeat_are_not_cut_at_a_bound() {
+    let _turn = turn();
+    let device = Device::cpu();
+    let long: i64 = (1 << 31) + 16;
+    let lengths = RaggedShape::from_lengths(&[2.into(), [long, 0].into()], &device).expect("valid");
+    let x = Tensor::zeros(&lengths, DType::U8).expect("recorded");
+    let rows = HostTensor::dense(&[2], HostValues::I32(vec![1, 1])).to_device(&device).expect("uploads");
+    let none = x.gather(&rows, None, 0).and_then(|t| t.to_host()).expect("two empty rows");
+    assert_eq!((none.nested_row_splits, none.values.len()), (vec![vec![0, 0, 0]], 0));
+    let rows = HostTensor::dense(&[2], HostValues::I32(vec![0, 0])).to_device(&device).expect("uploads");
+    let twice = x.gather(&rows, None, 0).and_then(|t| t.row_lengths(1)?.reduce_sum(None, false)?.to_host());
+    assert!(twice.is_err() || matches!(twice, Ok(t) if t.values == HostValues::I64(vec![2 * long])));
+}
