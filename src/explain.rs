@@ -125,9 +125,10 @@ impl Explain {
 
     pub(crate) fn new(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
         let (program, mut bindings) = trace(roots);
+        let bounds: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
         let stages = outlook(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
         for (number, value) in backend.last_counts(&program) {
-            bindings.sizes[number].1 = value;
+            bindings.sizes[number].1 = value.min(bounds[number]);
         }
         program.recompute(&mut bindings.sizes);
         let plan = LinkedPlan::new(program, &bindings, &backend.stand_in(), backend.plan_limits());

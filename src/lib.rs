@@ -27,7 +27,7 @@
 //! # Recording and computing
 //!
 //! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans what
-//! it needs, fuses it into few kernels, runs them and waits once. [`Tensor::eval`] computes without waiting; it also
+//! it needs, fuses it into few kernels, runs them and waits once. [`Tensor::eval`] computes without reading; it also
 //! happens by itself once 64 unevaluated arrays stand in a chain. Sizes that depend on data, such as the words of a
 //! text, stay on the device. [`eval`] and [`to_host`] take several tensors at once, and compute what they share once.
 //! [`Tensor::explain`] shows the kernels that a read would run and what keeps them apart, [`Device::stats`] what did

@@ -139,7 +139,7 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn plan_limits(&self) -> PlanLimits;
     /// Takes `bytes` (whole elements of `dtype`, little endian) into storage.
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>>;
-    /// Element `at` of a stored array of u32, if it can be had without waiting.
+    /// Element `at` of a stored array of u32, if it can be had without waiting and its conditions hold.
     fn word(&self, _stored: &Stored, _at: u32) -> Option<u32> {
         None
     }
@@ -147,7 +147,8 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn stand_in(&self) -> BackendRef;
     /// What the step would cost.
     fn cost(&self, step: &Step) -> Result<StepCost>;
-    /// Computes and stores the nodes. Does not look at conditions and does not wait.
+    /// Computes and stores the nodes, without a look at their conditions. Waits only for counts at whose upper bounds
+    /// arrays would take too much memory.
     fn evaluate(&self, nodes: &[Node]) -> Result<()>;
     /// As [`Backend::evaluate`], then waits, and says how many milliseconds the device itself took if it can tell.
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;

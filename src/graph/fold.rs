@@ -29,13 +29,17 @@ fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
     }
 }
 
-/// Arithmetic and comparison of sizes that the host knows. A comparison is decided here and now: recordings for which it
-/// comes out differently are different programs.
+/// Arithmetic and comparison of sizes that the host knows. A comparison is decided when it is recorded: recordings for
+/// which it comes out differently are different programs. In a plan, whose sizes differ from run to run, it is left to the
+/// run, and so is arithmetic that wraps for some of them.
 fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if !matches!(a.kind(), ExprKind::Size(_)) && !matches!(b.kind(), ExprKind::Size(_)) {
         return None;
     }
     let (a, b) = (a.as_size()?, b.as_size()?);
+    if (a.varies() || b.varies()) && !matches!(op, BinaryOp::Div | BinaryOp::IndexDiv | BinaryOp::Min | BinaryOp::Max) {
+        return None;
+    }
     let (x, y) = (a.is_host_known()?, b.is_host_known()?);
     let fits = |n: Option<u32>| n.is_some();
     let op = match op {

@@ -174,6 +174,8 @@ impl Node {
         let mut which: Vec<Digest> = asserts.iter().map(Self::digest).collect();
         which.sort_unstable();
         let digest = Digest::of("node", (backend.id(), dtype, &extent, &which, &recipe));
+        // Made and dropped outside the table's lock: each may hold the last reference to a node.
+        let lives: Vec<Expr> = recipe.lives().chain(extent.live()).collect();
         intern(digest, || {
             let mut depth = 0;
             let conditions = recipe.exprs().into_iter().any(Expr::has_conditions);
@@ -183,7 +185,7 @@ impl Node {
                 fallible |= n.is_fallible();
             };
             recipe.exprs().into_iter().for_each(|e| for_each_node(e, &mut reads));
-            recipe.lives().chain(extent.live()).for_each(|e| for_each_node(&e, &mut reads));
+            lives.iter().for_each(|e| for_each_node(e, &mut reads));
             recipe.array().into_iter().for_each(&mut reads);
             asserts.iter().for_each(&mut reads);
             Inner {

@@ -64,6 +64,8 @@ pub(crate) struct Symbol {
     digest: Digest,
     /// Operations nested in it.
     depth: u32,
+    /// Whether a plan's slot is in it, so that its value is another one in each run.
+    varies: bool,
     kind: SizeKind,
 }
 
@@ -211,7 +213,13 @@ impl Size {
     }
 
     fn symbol(digest: Digest, depth: u32, kind: SizeKind) -> Self {
-        Self::Symbol(Arc::new(Symbol { digest, depth, kind }))
+        let varies = match &kind {
+            SizeKind::Slot { .. } => true,
+            SizeKind::Len(node) => node.extent().size().varies(),
+            SizeKind::Op(_, a, b) => a.varies() || b.varies(),
+            SizeKind::Input(_) | SizeKind::Count(_) => false,
+        };
+        Self::Symbol(Arc::new(Symbol { digest, depth, varies, kind }))
     }
 
     pub(crate) fn digest(&self) -> Digest {
@@ -234,6 +242,14 @@ impl Size {
         match self {
             Self::Const(_) => 0,
             Self::Symbol(s) => s.depth,
+        }
+    }
+
+    /// Whether it is a size of a plan, which each run sets anew: nothing that a plan keeps may follow from its value.
+    pub(super) fn varies(&self) -> bool {
+        match self {
+            Self::Const(_) => false,
+            Self::Symbol(s) => s.varies,
         }
     }
 
@@ -314,6 +330,8 @@ impl Size {
         let digest = Digest::of("size", (op, a, b));
         let depth = a.depth().max(b.depth()) + 1;
         if depth > MAX_DEPTH
+            && !a.varies()
+            && !b.varies()
             && let (Some(x), Some(y)) = (a.is_host_known(), b.is_host_known())
         {
             return Self::symbol(digest, 0, SizeKind::Input(op.apply(x, y)));
@@ -340,7 +358,8 @@ impl Size {
         Self::op(SizeOp::Max, self, &other.into())
     }
 
-    /// The exact value as an expression that reads the counts in it from the device; none if the host knows it.
+    /// The exact value as an expression that reads the counts in it from the device; none if the host knows it. It
+    /// saturates as [`SizeOp::apply`] does.
     pub(crate) fn exact_expr(&self) -> Option<Expr> {
         fn go(size: &Size) -> Expr {
             match size.kind() {
@@ -350,11 +369,22 @@ impl Size {
                 },
                 Some(SizeKind::Slot { count: Some(SlotCount { node, at }), .. }) => Expr::load(node, Expr::size(at)),
                 Some(SizeKind::Op(op, a, b)) => {
+                    // Upper bounds whose sum or product fits are of values whose sum or product does.
+                    let most = u64::from(u32::MAX);
+                    let (x, y) = (u64::from(a.value()), u64::from(b.value()));
+                    let adds = !size.varies() && x + y <= most;
+                    let multiplies = !size.varies() && x * y <= most;
                     let (a, b) = (go(a), go(b));
+                    let most = Expr::u32(u32::MAX);
                     match op {
-                        SizeOp::Add => a.add(b),
+                        SizeOp::Add if adds => a.add(b),
+                        SizeOp::Add => most.sub(a.clone()).min(b).add(a),
                         SizeOp::Sub => a.max(b.clone()).sub(b),
-                        SizeOp::Mul => a.mul(b),
+                        SizeOp::Mul if multiplies => a.mul(b),
+                        SizeOp::Mul => {
+                            let fits = a.clone().le(most.clone().div(b.clone().max(Expr::u32(1))));
+                            fits.select(a.mul(b), most)
+                        }
                         SizeOp::Div => a.div(b),
                         SizeOp::Min => a.min(b),
                         SizeOp::Max => a.max(b),

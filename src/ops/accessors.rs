@@ -364,7 +364,7 @@ impl<T: Element> RaggedTensor<T> {
     pub fn with_flat_values<U: Element>(&self, flat_values: &RaggedTensor<U>) -> Result<RaggedTensor<U>> {
         self.erased().with_flat_values(flat_values.erased())?.try_into()
     }
-    /// Computes the tensor now, on its device, without waiting; see [`Tensor::eval`].
+    /// Computes the tensor now, on its device; see [`Tensor::eval`].
     ///
     /// # Errors
     /// As [`Tensor::eval`].

@@ -21,7 +21,8 @@ fn nodes_of(op: &'static str, tensors: &[&Tensor]) -> Result<Option<(BackendRef,
     Ok(Some((first.backend().clone(), nodes)))
 }
 
-/// Computes the tensors now, on their device, without waiting: in one submission, what they share once.
+/// Computes the tensors now, on their device: in one submission, what they share once. Waits only for sizes, as
+/// [`Tensor::eval`] does.
 ///
 /// Reductions over the same rows read the values once: the mean, the variance, the greatest and the least value of a
 /// tensor are one pass over it. No tensors are nothing to do.

@@ -122,6 +122,8 @@ impl Chain<'_> {
             let errors = (result.as_ref().err(), results[0].as_ref().err());
             let same = match (&results[0], result) {
                 (Ok(a), Ok(b)) => a.dtype() == b.dtype() && may_be_same(&a.shape(), &b.shape()),
+                // A size that one host knows already, and another one learns when it reads.
+                (Ok(t), Err(Error::Shape { .. })) | (Err(Error::Shape { .. }), Ok(t)) => t.to_host().is_err(),
                 _ => want == got,
             };
             assert!(

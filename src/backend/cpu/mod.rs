@@ -107,6 +107,15 @@ impl CpuBackend {
     fn run(&self, plan: &mut LinkedPlan, bindings: &Bindings) -> Result<()> {
         plan.last_counts.clear();
         let kept = plan.kept(bindings, true);
+        // A count that another thread has stored meanwhile is an input.
+        for count in &plan.counts {
+            if let Source::Input(array) = count.source
+                && let Some(stored) = bindings.stored(array)
+            {
+                let bound = bindings.sizes[count.number].1;
+                count.slot.set(word(stored, count.at.value()).map_or(bound, |value| value.min(bound)));
+            }
+        }
         let mut made: Vec<Option<Stored>> = vec![None; plan.made.len()];
         for (k, step) in plan.steps.iter().enumerate() {
             let links = &plan.links[k];
@@ -124,10 +133,13 @@ impl CpuBackend {
                 // From here on the sizes that are in it are exact.
                 for count in plan.counts.iter().filter(|c| c.source == Source::Made(m)) {
                     let bound = bindings.sizes[count.number].1;
-                    let value = made[m].as_ref().and_then(|stored| self.word(stored, count.at.value()));
+                    let value = made[m].as_ref().and_then(|stored| word(stored, count.at.value()));
                     let value = value.unwrap_or(bound).min(bound);
                     count.slot.set(value);
-                    bindings.settle(count.number, value);
+                    // What is made of a count inherits the conditions of its array, as long as one does not hold.
+                    if status.iter().all(|s| settled(s).is_ok()) {
+                        bindings.settle(count.number, value);
+                    }
                     plan.last_counts.push((count.number, value));
                 }
             }
@@ -258,6 +270,11 @@ impl CpuBackend {
     }
 }
 
+/// Element `at` of an array of u32.
+fn word(stored: &Stored, at: u32) -> Option<u32> {
+    array_of(stored).slice::<u32>().get(at as usize).copied()
+}
+
 /// Fails if the condition was found not to hold.
 fn settled(s: &Status) -> Result<()> {
     let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
@@ -298,7 +315,8 @@ impl Backend for CpuBackend {
         Ok(Arc::new(Array::from_bytes(&self.pool, dtype, bytes)?))
     }
     fn word(&self, stored: &Stored, at: u32) -> Option<u32> {
-        array_of(stored).slice::<u32>().get(at as usize).copied()
+        let holds = stored.status.iter().all(|s| settled(s).is_ok());
+        if holds { word(stored, at) } else { None }
     }
     fn stand_in(&self) -> BackendRef {
         self.stand_in.get_or_init(|| Arc::new(Self::new(u64::MAX, true))).clone()

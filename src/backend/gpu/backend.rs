@@ -56,7 +56,7 @@ impl GpuBackend {
         &self.runtime
     }
 
-    /// The buffer that holds the array, computed now if it is pending; nothing waits.
+    /// The buffer that holds the array, computed now if it is pending.
     pub(crate) fn array(&self, node: &Node) -> Result<Buffer> {
         self.evaluate(std::slice::from_ref(node))?;
         let data = node.stored().expect("bug: evaluation left a node without a result").data.clone();

@@ -4,6 +4,7 @@ use super::codegen::Modules;
 use super::launch::{Lowered, within};
 use super::{compact, map, marks, matmul, row_hash, row_reduce, row_scan, row_sort, scan, sort};
 use crate::error::Result;
+use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
 
@@ -16,7 +17,12 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
     match &step.recipe {
         Recipe::Map { value, whole } => {
             let extent = step.out.extent();
-            let extent = if *whole { extent.whole() } else { extent.clone() };
+            // A plain step counts by an array of one element.
+            let extent = match &step.live {
+                _ if *whole => extent.whole(),
+                Some(live) if extent.live().as_ref() != Some(live) => Extent::bounded(extent.size(), live.clone()),
+                _ => extent.clone(),
+            };
             Ok(map::lower(step, first_slot, value, &extent, modules))
         }
         Recipe::Assert { ok, count, .. } => Ok(map::lower(step, first_slot, ok, count, modules)),

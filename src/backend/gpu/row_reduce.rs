@@ -211,7 +211,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
     if step.is_oversized() {
         grid = in_parts(grid);
     }
-    let g = modules.get(step, ("row_reduce", 0), || {
+    let g = modules.get(step, ("row_reduce", grid.head[4]), || {
         let mut m = Module::new(step, first_slot);
         partition(&mut m, rows, nrows);
         let elem = m.row_pass(pass, rows);

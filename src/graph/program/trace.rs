@@ -53,6 +53,15 @@ pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
         t.bindings.arrays[at].1 = stored;
         at += 1;
     }
+    // An array that another thread has stored meanwhile is as long as it was made.
+    for (def, size) in t.program.sizes.iter().zip(&mut t.bindings.sizes) {
+        if let SizeDef::Len(array) = def
+            && let Some(stored) = &t.bindings.arrays[array.index()].1
+        {
+            size.1 = stored.len;
+        }
+    }
+    t.program.recompute(&mut t.bindings.sizes);
     (t.program.hashed(), t.bindings)
 }
 
