@@ -123,7 +123,7 @@ impl Chain<'_> {
             let same = match (&results[0], result) {
                 (Ok(a), Ok(b)) => a.dtype() == b.dtype() && may_be_same(&a.shape(), &b.shape()),
                 // A size that one host knows already, and another one learns when it reads.
-                (Ok(t), Err(Error::Shape { .. })) | (Err(Error::Shape { .. }), Ok(t)) => t.to_host().is_err(),
+                (Ok(t), Err(_)) | (Err(_), Ok(t)) => t.to_host().is_err(),
                 _ => want == got,
             };
             assert!(
