@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use ragged::{DType, Device, Error, HostTensor, HostValues, Operand, Tensor};
+use ragged::{DType, Device, Error, HostTensor, HostValues, Operand, Result, Tensor};
 
 use crate::nest::{Random, on};
 use crate::{common, devices, outcome};
@@ -141,18 +141,23 @@ fn floats_are_a_product_and_a_sum() {
 
 #[test]
 fn what_has_no_end_is_refused() {
+    // Looked at by reads: recording waits for nothing.
+    let read = |ranges: Result<Tensor>| ranges.and_then(|ranges| ranges.to_host());
     for device in devices() {
         let f = |v: f32| vector(HostValues::F32(vec![0.0, v]), &device);
         for v in [f32::NAN, f32::INFINITY, 1e30] {
-            assert!(matches!(Tensor::ranges(0f32, &f(v), 1f32), Err(Error::Check { .. })), "{v}");
+            assert!(matches!(read(Tensor::ranges(0f32, &f(v), 1f32)), Err(Error::Check { .. })), "{v}");
         }
-        assert!(matches!(Tensor::ranges(0f32, &f(1.0), 0f32), Err(Error::Check { .. })));
+        assert!(matches!(read(Tensor::ranges(0f32, &f(1.0), 0f32)), Err(Error::Check { .. })));
         assert_eq!(Tensor::ranges(0f32, &f(f32::NEG_INFINITY), 1f32).unwrap().count_of_values(), 0);
         let i = |v: i64| vector(HostValues::I64(vec![0, v]), &device);
-        assert!(matches!(Tensor::ranges(0, &i(1 << 32), 1), Err(Error::Check { .. })));
-        assert!(matches!(Tensor::ranges(0, &i(1), &i(0)), Err(Error::Check { .. })));
-        assert!(matches!(Tensor::ranges(0, &i((1 << 32) - 1), 1), Err(Error::Check { .. })));
-        assert!(matches!(Tensor::ranges(-5, &i((1 << 32) - 7), 1), Err(Error::Limit { .. } | Error::Check { .. })));
+        assert!(matches!(read(Tensor::ranges(0, &i(1 << 32), 1)), Err(Error::Check { .. })));
+        assert!(matches!(read(Tensor::ranges(0, &i(1), &i(0))), Err(Error::Check { .. })));
+        assert!(matches!(read(Tensor::ranges(0, &i((1 << 32) - 1), 1)), Err(Error::Check { .. })));
+        assert!(matches!(
+            read(Tensor::ranges(-5, &i((1 << 32) - 7), 1)),
+            Err(Error::Limit { .. } | Error::Check { .. })
+        ));
         let three = vector(HostValues::I64(vec![1, 2, 3]), &device);
         assert!(matches!(Tensor::ranges(&three, &i(1), 1), Err(Error::Shape { .. })));
         let square = on(&HostTensor::dense(&[1, 1], HostValues::I64(vec![1])), &device);

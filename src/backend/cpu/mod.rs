@@ -112,8 +112,8 @@ impl CpuBackend {
             if let Source::Input(array) = count.source
                 && let Some(stored) = bindings.stored(array)
             {
-                let bound = bindings.sizes[count.number].1;
-                count.slot.set(word(stored, count.at.value()).map_or(bound, |value| value.min(bound)));
+                let value = word(stored, count.at.value()).filter(|_| holds(&stored.status)).unwrap_or(0);
+                count.slot.set(value.min(bindings.sizes[count.number].1));
             }
         }
         let mut made: Vec<Option<Stored>> = vec![None; plan.made.len()];
@@ -133,11 +133,14 @@ impl CpuBackend {
                 // From here on the sizes that are in it are exact.
                 for count in plan.counts.iter().filter(|c| c.source == Source::Made(m)) {
                     let bound = bindings.sizes[count.number].1;
+                    // Where a condition does not hold, a count may be any number, and no read gets at what is made of
+                    // it: there are no elements then. The host does not know the count: what is made of it later
+                    // inherits the condition.
+                    let is_right = holds(&status);
                     let value = made[m].as_ref().and_then(|stored| word(stored, count.at.value()));
-                    let value = value.unwrap_or(bound).min(bound);
+                    let value = value.filter(|_| is_right).unwrap_or(0).min(bound);
                     count.slot.set(value);
-                    // What is made of a count inherits the conditions of its array, as long as one does not hold.
-                    if status.iter().all(|s| settled(s).is_ok()) {
+                    if is_right {
                         bindings.settle(count.number, value);
                     }
                     plan.last_counts.push((count.number, value));
@@ -275,6 +278,11 @@ fn word(stored: &Stored, at: u32) -> Option<u32> {
     array_of(stored).slice::<u32>().get(at as usize).copied()
 }
 
+/// Whether all of the conditions hold.
+fn holds(status: &[Status]) -> bool {
+    status.iter().all(|s| settled(s).is_ok())
+}
+
 /// Fails if the condition was found not to hold.
 fn settled(s: &Status) -> Result<()> {
     let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
@@ -315,8 +323,7 @@ impl Backend for CpuBackend {
         Ok(Arc::new(Array::from_bytes(&self.pool, dtype, bytes)?))
     }
     fn word(&self, stored: &Stored, at: u32) -> Option<u32> {
-        let holds = stored.status.iter().all(|s| settled(s).is_ok());
-        if holds { word(stored, at) } else { None }
+        if holds(&stored.status) { word(stored, at) } else { None }
     }
     fn stand_in(&self) -> BackendRef {
         self.stand_in.get_or_init(|| Arc::new(Self::new(u64::MAX, true))).clone()
