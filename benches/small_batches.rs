@@ -1,8 +1,9 @@
 //! Streams of small batches, each of other sizes than the one before: time per batch next to a plain Rust loop, and what
 //! the engine plans, compiles and allocates over the stream.
 //!
-//! The loop runs on the calling thread and uses no types of the engine. It computes the same result bit for bit: sums are
-//! in the engine's canonical order.
+//! The loops run on the calling thread and use no types of the engine. One is written as a program without the engine would
+//! be: sums add one value after the other. The other computes the engine's bits: sums are in its canonical order, which
+//! the compiler makes vectors of.
 
 mod common;
 #[path = "../src/bin/ragged-bench/rows.rs"]
@@ -123,7 +124,37 @@ struct Stream {
     /// Records the program on the uploaded tensors and the table.
     record: fn(&[Tensor], &Tensor) -> Result<Tensor>,
     /// The same without the engine.
-    plain: fn(&Batch, &[[f32; WIDTH]]) -> Vec<f32>,
+    plain: fn(&Batch, &[[f32; WIDTH]], Order) -> Vec<f32>,
+    /// Operations that are recorded.
+    operations: usize,
+}
+
+/// How a loop adds the values of a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// One after the other.
+    Sequential,
+    /// In the engine's order.
+    Canonical,
+}
+
+impl Order {
+    fn sum(self, values: &[f32]) -> f32 {
+        match self {
+            Self::Sequential => values.iter().sum(),
+            Self::Canonical => sums::sum(values),
+        }
+    }
+
+    fn sum_rows(self, table: &[[f32; WIDTH]], ids: &[u32]) -> [f32; WIDTH] {
+        match self {
+            Self::Sequential => ids.iter().fold([0.0; WIDTH], |sum, &id| {
+                let row = &table[id as usize];
+                std::array::from_fn(|k| sum[k] + row[k])
+            }),
+            Self::Canonical => sums::sum_rows(table, ids),
+        }
+    }
 }
 
 const STREAMS: [Stream; 5] = [
@@ -134,6 +165,7 @@ const STREAMS: [Stream; 5] = [
         inputs: |batch| vec![batch.x.host()],
         record: chain,
         plain: plain_chain,
+        operations: 10,
     },
     Stream {
         name: "lookup_mean",
@@ -145,6 +177,7 @@ const STREAMS: [Stream; 5] = [
         },
         record: |inputs, table| table.embedding_lookup(&inputs[0])?.reduce_mean(1, false),
         plain: plain_lookup_mean,
+        operations: 2,
     },
     Stream {
         name: "chain",
@@ -153,6 +186,7 @@ const STREAMS: [Stream; 5] = [
         inputs: |batch| vec![batch.x.host()],
         record: chain,
         plain: plain_chain,
+        operations: 10,
     },
     Stream {
         name: "concat_padded",
@@ -164,6 +198,7 @@ const STREAMS: [Stream; 5] = [
             joined.to_tensor(0f32, Some(&[None, Some(PADDED as u64)]))
         },
         plain: plain_concat_padded,
+        operations: 2,
     },
     Stream {
         name: "sort",
@@ -172,6 +207,7 @@ const STREAMS: [Stream; 5] = [
         inputs: |batch| vec![batch.x.host()],
         record: |inputs, _| inputs[0].sort(1, false),
         plain: plain_sort,
+        operations: 1,
     },
 ];
 
@@ -191,33 +227,33 @@ fn chain(inputs: &[Tensor], _: &Tensor) -> Result<Tensor> {
     tail.reduce_sum(1, false)
 }
 
-fn plain_chain(batch: &Batch, _: &[[f32; WIDTH]]) -> Vec<f32> {
+fn plain_chain(batch: &Batch, _: &[[f32; WIDTH]], order: Order) -> Vec<f32> {
     let (mut scaled, mut square) = (Vec::new(), Vec::new());
     let row = |row: &[f32]| {
         let count = row.len() as f32;
-        let mean = sums::sum(row) / count;
+        let mean = order.sum(row) / count;
         square.clear();
         square.extend(row.iter().map(|x| (x - mean) * (x - mean)));
-        let divisor = sums::sum(&square) / count + 1.0;
+        let divisor = order.sum(&square) / count + 1.0;
         scaled.clear();
         scaled.extend(row.iter().map(|x| (x - mean) / divisor));
         let largest = scaled.iter().fold(f32::NEG_INFINITY, |a, &b| a.max(b));
         scaled.iter_mut().for_each(|x| *x -= largest);
-        sums::sum(scaled.get(1..).unwrap_or_default())
+        order.sum(scaled.get(1..).unwrap_or_default())
     };
     batch.x.iter().map(row).collect()
 }
 
-fn plain_lookup_mean(batch: &Batch, table: &[[f32; WIDTH]]) -> Vec<f32> {
+fn plain_lookup_mean(batch: &Batch, table: &[[f32; WIDTH]], order: Order) -> Vec<f32> {
     let rows = batch.x.splits.windows(2);
     let mean = |ends: &[u32]| {
         let ids = &batch.ids[ends[0] as usize..ends[1] as usize];
-        sums::sum_rows(table, ids).map(|sum| sum / ids.len() as f32)
+        order.sum_rows(table, ids).map(|sum| sum / ids.len() as f32)
     };
     rows.flat_map(mean).collect()
 }
 
-fn plain_concat_padded(batch: &Batch, _: &[[f32; WIDTH]]) -> Vec<f32> {
+fn plain_concat_padded(batch: &Batch, _: &[[f32; WIDTH]], _: Order) -> Vec<f32> {
     let mut out = vec![0.0; (batch.x.splits.len() - 1) * PADDED];
     for (out, (x, y)) in out.chunks_exact_mut(PADDED).zip(batch.x.iter().zip(batch.y.iter())) {
         let x = &x[..x.len().min(PADDED)];
@@ -228,7 +264,7 @@ fn plain_concat_padded(batch: &Batch, _: &[[f32; WIDTH]]) -> Vec<f32> {
     out
 }
 
-fn plain_sort(batch: &Batch, _: &[[f32; WIDTH]]) -> Vec<f32> {
+fn plain_sort(batch: &Batch, _: &[[f32; WIDTH]], _: Order) -> Vec<f32> {
     let mut out = batch.x.values.clone();
     for ends in batch.x.splits.windows(2) {
         out[ends[0] as usize..ends[1] as usize].sort_unstable_by(f32::total_cmp);
@@ -244,6 +280,7 @@ struct Times {
     read: Vec<f64>,
     engine: Vec<f64>,
     plain: Vec<f64>,
+    canonical: Vec<f64>,
     /// Of some batches: the time of `Tensor::explain`, which plans and runs nothing.
     explain: Vec<f64>,
 }
@@ -258,6 +295,7 @@ struct Levels {
 /// Measurements of one stream on one device.
 struct Measured {
     name: &'static str,
+    operations: usize,
     batches: usize,
     /// Rows and values of all batches.
     rows: usize,
@@ -267,6 +305,15 @@ struct Measured {
     work: Stats,
     warm_work: Stats,
     levels: [Levels; 2],
+}
+
+/// Whether the loops compute the same but for the order of sums.
+fn assert_about_equal(what: &str, plain: &[f32], canonical: &[f32]) {
+    assert_eq!(plain.len(), canonical.len(), "{what}");
+    for (a, b) in plain.iter().zip(canonical) {
+        let is_same = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-3 * b.abs().max(1.0);
+        assert!(is_same, "{what}: {a} and {b}");
+    }
 }
 
 fn microseconds(start: Instant) -> f64 {
@@ -308,13 +355,18 @@ fn measure(stream: &Stream, device: &Device, batches: usize) -> Measured {
         drop((result, inputs));
 
         let start = Instant::now();
-        let plain = (stream.plain)(&batch, table);
+        let plain = (stream.plain)(&batch, table, Order::Sequential);
         times.plain.push(microseconds(start));
+        let start = Instant::now();
+        let canonical = (stream.plain)(&batch, table, Order::Canonical);
+        times.canonical.push(microseconds(start));
         times.upload.push(upload);
         times.record.push(record);
         times.read.push(read_time);
         times.engine.push(upload + record + read_time);
-        assert_same_bits(&format!("{} on {}, batch {number}", stream.name, device.name()), &read, &plain);
+        let what = format!("{} on {}, batch {number}", stream.name, device.name());
+        assert_same_bits(&what, &read, &canonical);
+        assert_about_equal(&what, &plain, &canonical);
 
         if number + 1 == WARM {
             warm = Some(device.stats());
@@ -336,12 +388,15 @@ fn measure(stream: &Stream, device: &Device, batches: usize) -> Measured {
     let mut levels = levels.into_iter();
     let levels = [levels.next().unwrap_or_else(last), levels.next().unwrap_or_else(last)];
     let (work, warm_work) = (end - before, end - warm.unwrap_or(end));
-    Measured { name: stream.name, batches, rows, values, times, work, warm_work, levels }
+    Measured { name: stream.name, operations: stream.operations, batches, rows, values, times, work, warm_work, levels }
 }
 
 fn print(device: &Device, all: &[Measured]) {
     println!("small_batches on {}\n", device.name());
-    println!("Median microseconds per batch; engine: upload, record and read together; loop: on one thread");
+    println!(
+        "Median microseconds per batch; record and explain in all and per operation; engine: upload, record and read \
+         together; loop, and the loop with the engine's bits: on one thread"
+    );
     let time = |times: &[f64]| format!("{:.1}", median(times.to_vec()));
     let rows: Vec<Vec<String>> = all
         .iter()
@@ -349,19 +404,25 @@ fn print(device: &Device, all: &[Measured]) {
             let per_batch = |count: usize| (count / m.batches).to_string();
             let t = &m.times;
             let total = |times: &[f64]| times.iter().sum::<f64>();
+            let with_share = |times: &[f64]| {
+                let all = median(times.to_vec());
+                format!("{all:.1} / {:.1}", all / m.operations as f64)
+            };
             vec![
                 m.name.to_owned(),
                 m.batches.to_string(),
                 per_batch(m.rows),
                 per_batch(m.values),
                 time(&t.upload),
-                time(&t.record),
-                time(&t.explain),
+                with_share(&t.record),
+                with_share(&t.explain),
                 time(&t.read),
                 time(&t.engine),
                 time(&t.plain),
-                format!("{:.3}", median(t.plain.clone()) / median(t.engine.clone())),
-                format!("{:.3}", total(&t.plain) / total(&t.engine)),
+                time(&t.canonical),
+                format!("{:.2}", median(t.engine.clone()) / median(t.plain.clone())),
+                format!("{:.2}", median(t.engine.clone()) / median(t.canonical.clone())),
+                format!("{:.2}", total(&t.engine) / total(&t.plain)),
             ]
         })
         .collect();
@@ -376,7 +437,9 @@ fn print(device: &Device, all: &[Measured]) {
         "read",
         "engine",
         "loop",
-        "loop/engine",
+        "same bits",
+        "engine/loop",
+        "engine/same bits",
         "of totals",
     ];
     print_table(&header, &rows);

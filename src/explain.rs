@@ -69,8 +69,8 @@ fn ratio(bytes: u64, least: u64) -> f64 {
 /// What reading a tensor would run: its kernels in order, with the bytes they move and what kept them apart.
 ///
 /// Bytes are those of arrays as they are made. Sizes that are not known before the program runs are those of its last run
-/// on the device; where it has not run, they are upper bounds, of no more elements than the largest input where a device
-/// counts before it computes (see [`waits`](Self::waits)).
+/// with inputs of the same sizes on the device. Where there is none, they are upper bounds: at most the largest input for
+/// arrays whose size the device reads before it allocates them (see [`waits`](Self::waits)).
 ///
 /// Printed, it is a tree: what was asked for at the roots, and below each kernel those whose arrays it reads, each with
 /// the reason why they are not one kernel ([`Unfused`]). Kernels are numbered as they run; one that several read is
@@ -125,12 +125,8 @@ impl Explain {
 
     pub(crate) fn new(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
         let (program, mut bindings) = trace(roots);
-        let bounds: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
         let stages = outlook(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
-        for (number, value) in backend.last_counts(&program) {
-            bindings.sizes[number].1 = value.min(bounds[number]);
-        }
-        program.recompute(&mut bindings.sizes);
+        backend.last_counts().apply(&program, &mut bindings);
         let plan = LinkedPlan::new(program, &bindings, &backend.stand_in(), backend.plan_limits());
         let outputs: Vec<Node> = plan.outputs().cloned().collect();
         let asked: HashSet<Digest> = outputs.iter().map(Node::digest).collect();

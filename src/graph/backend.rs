@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::expr::Check;
 use super::node::{Node, Stored};
-use super::plan::{PlanLimits, Step};
-use super::program::Program;
+use super::plan::{LastCounts, PlanLimits, Step};
 use super::size::Size;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -161,8 +160,8 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
         pollster::block_on(self.read_parts(nodes.iter().cloned().map(Part::whole).collect(), Wait::Blocking))
     }
-    /// The counts that the program came to when it ran last, by their numbers in it.
-    fn last_counts(&self, program: &Program) -> Vec<(usize, u32)>;
+    /// The counts that programs came to when they ran last.
+    fn last_counts(&self) -> &LastCounts;
     /// How often [`Backend::read`] of the nodes would wait for the device, if it waits so often for counts before.
     fn waits(&self, nodes: &[Node], stages: u64) -> u64;
     /// What did run so far.

@@ -7,7 +7,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::digest::{Digest, DigestMap};
-use super::fold::fold_u32;
+use super::fold::{fold_remainder, fold_u32};
 use super::node::Node;
 use super::opcode::{BinaryOp, UnaryOp};
 use super::recipe::Rewrite;
@@ -175,6 +175,8 @@ struct Inner {
     fallible: bool,
     /// Number of operations in the tree, counted with repetition and saturating: what evaluating it may cost.
     cost: u32,
+    /// The depth of the deepest array that it reads, when it was recorded.
+    depth: u32,
     kind: ExprKind,
 }
 
@@ -237,19 +239,24 @@ impl Expr {
                 _ => matches!(kind, K::Checked(..)),
             },
             cost: own_cost(&kind),
+            depth: match &kind {
+                K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.depth(),
+                _ => 0,
+            },
             kind,
         };
         let (mut has_index, mut reads, mut conditions) = (out.has_index, out.reads, out.conditions);
-        let (mut fallible, mut cost) = (out.fallible, out.cost);
+        let (mut fallible, mut cost, mut depth) = (out.fallible, out.cost, out.depth);
         for e in out.kind.operands() {
             has_index |= e.has_index();
             reads |= e.reads();
             conditions |= e.has_conditions();
             fallible |= e.is_fallible();
             cost = cost.saturating_add(e.cost());
+            depth = depth.max(e.depth());
         }
         (out.has_index, out.reads, out.conditions, out.cost) = (has_index, reads, conditions, cost);
-        out.fallible = fallible;
+        (out.fallible, out.depth) = (fallible, depth);
         Self(Arc::new(out))
     }
 
@@ -287,6 +294,10 @@ impl Expr {
     /// Whether evaluating it may be an error, for a condition here or one of an array that is read.
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
+    }
+    /// The depth of the deepest array that it reads: see [`Node::depth`]. Arrays may have been evaluated since.
+    pub(super) fn depth(&self) -> u32 {
+        self.0.depth
     }
     /// What evaluating it may cost, in operations.
     pub(crate) fn cost(&self) -> u32 {
@@ -346,7 +357,7 @@ impl Expr {
     /// `self op other`; the dtypes must agree. Positions fold where one side is 0 or 1, or both are numbers.
     pub(crate) fn binary(self, op: BinaryOp, other: Self) -> Self {
         debug_assert_eq!(self.dtype(), other.dtype(), "bug: {op:?} of {:?} and {:?}", self.dtype(), other.dtype());
-        if let Some(folded) = fold_u32(op, &self, &other) {
+        if let Some(folded) = fold_u32(op, &self, &other).or_else(|| fold_remainder(op, &self, &other)) {
             return folded;
         }
         let dtype = op.result(self.dtype());
@@ -364,8 +375,30 @@ impl Expr {
         if a == b && !self.reads() {
             return a;
         }
+        // Elements of one array: the position is chosen, and the array is read once.
+        if let (ExprKind::Load(n, i), ExprKind::Load(m, j)) = (a.kind(), b.kind())
+            && n == m
+        {
+            return Self::load(n, self.select_operand(i, j));
+        }
         let dtype = a.dtype();
         Self::new(ExprKind::Select(self, a, b), dtype)
+    }
+
+    /// `if self { a } else { b }`, where what both have in common is computed of what is chosen: `(if c { x } else { y })
+    /// + z` for `if c { x + z } else { y + z }`.
+    fn select_operand(self, a: &Self, b: &Self) -> Self {
+        if let (ExprKind::Binary(op, x, z), ExprKind::Binary(other, y, w)) = (a.kind(), b.kind())
+            && op == other
+        {
+            if z == w {
+                return self.select_operand(x, y).binary(*op, z.clone());
+            }
+            if x == y {
+                return x.clone().binary(*op, self.select_operand(z, w));
+            }
+        }
+        self.select(a.clone(), b.clone())
     }
 
     /// `self`, recording the element's position if `ok` is false.

@@ -29,6 +29,17 @@ fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
     }
 }
 
+/// The remainder of an unsigned number by a power of two: its lowest bits, which take no division. GPUs have none of 64
+/// bits.
+pub(super) fn fold_remainder(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    let mask = match (op, b.kind()) {
+        (BinaryOp::Rem, ExprKind::Scalar(Scalar::U32(k))) if k.is_power_of_two() => Scalar::U32(k - 1),
+        (BinaryOp::Rem, ExprKind::Scalar(Scalar::U64(k))) if k.is_power_of_two() => Scalar::U64(k - 1),
+        _ => return None,
+    };
+    Some(a.clone().binary(BinaryOp::And, Expr::scalar(mask)))
+}
+
 /// Arithmetic and comparison of sizes that the host knows. A comparison is decided when it is recorded: recordings for
 /// which it comes out differently are different programs. In a plan, whose sizes differ from run to run, it is left to the
 /// run, and so is arithmetic that wraps for some of them.

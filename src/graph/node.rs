@@ -19,7 +19,6 @@ pub(crate) use super::recipe::{Product, Recipe, RowDomain, Rows};
 use super::reducer::Reducer;
 use super::row_lengths::{self, KnownLengths};
 use super::size::Size;
-use super::walk::for_each_node;
 use crate::dtype::DType;
 use crate::error::Result;
 
@@ -137,12 +136,24 @@ impl Node {
         data: Arc<dyn Any + Send + Sync>,
     ) -> Self {
         let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
-        let stored = OnceLock::new();
-        let _ = stored.set(Stored { data, status: Arc::from([]), len });
+        let extent = if len <= 1 { Extent::known(len) } else { Extent::input(digest, len) };
+        let stored = Stored { data, status: Arc::from([]), len };
+        Self::stored_input(backend, digest, (dtype, extent, lengths), false, lent, stored)
+    }
+
+    /// A node without a recipe, which is stored from the start.
+    fn stored_input(
+        backend: &BackendRef,
+        digest: Digest,
+        (dtype, extent, lengths): (DType, Extent, KnownLengths),
+        fallible: bool,
+        lent: bool,
+        stored: Stored,
+    ) -> Self {
         intern(digest, || Inner {
             digest,
             dtype,
-            extent: if len <= 1 { Extent::known(len) } else { Extent::input(digest, len) },
+            extent,
             backend: backend.clone(),
             op: "source",
             recipe: Mutex::new(None),
@@ -150,8 +161,8 @@ impl Node {
             depth: 0,
             lengths: Mutex::new(lengths),
             lent,
-            fallible: false,
-            stored,
+            fallible,
+            stored: OnceLock::from(stored),
         })
     }
 
@@ -177,17 +188,15 @@ impl Node {
         // Made and dropped outside the table's lock: each may hold the last reference to a node.
         let lives: Vec<Expr> = recipe.lives().chain(extent.live()).collect();
         intern(digest, || {
-            let mut depth = 0;
-            let conditions = recipe.exprs().into_iter().any(Expr::has_conditions);
-            let mut fallible = conditions || matches!(recipe, Recipe::Assert { .. });
-            let mut reads = |n: &Self| {
+            let (mut depth, mut fallible) = (0, matches!(recipe, Recipe::Assert { .. }));
+            for e in recipe.exprs().into_iter().chain(&lives) {
+                depth = depth.max(e.depth());
+                fallible |= e.is_fallible();
+            }
+            for n in recipe.array().into_iter().chain(&asserts) {
                 depth = depth.max(n.depth());
                 fallible |= n.is_fallible();
-            };
-            recipe.exprs().into_iter().for_each(|e| for_each_node(e, &mut reads));
-            lives.iter().for_each(|e| for_each_node(e, &mut reads));
-            recipe.array().into_iter().for_each(&mut reads);
-            asserts.iter().for_each(&mut reads);
+            }
             Inner {
                 digest,
                 dtype,
@@ -209,26 +218,12 @@ impl Node {
     pub(super) fn planned_input(
         backend: &BackendRef,
         digest: Digest,
-        (dtype, extent, lengths): (DType, Extent, KnownLengths),
+        form: (DType, Extent, KnownLengths),
         fallible: bool,
         lent: bool,
     ) -> Self {
-        let stored = OnceLock::new();
-        let _ = stored.set(Stored { data: Arc::new(()), status: Arc::from([]), len: 0 });
-        intern(digest, || Inner {
-            digest,
-            dtype,
-            extent,
-            backend: backend.clone(),
-            op: "source",
-            recipe: Mutex::new(None),
-            asserts: Box::default(),
-            depth: 0,
-            lengths: Mutex::new(lengths),
-            lent,
-            fallible,
-            stored,
-        })
+        let stored = Stored { data: Arc::new(()), status: Arc::from([]), len: 0 };
+        Self::stored_input(backend, digest, form, fallible, lent, stored)
     }
 
     /// A computed array of a program, to be planned with.
@@ -468,6 +463,13 @@ impl Node {
             return None;
         }
         self.0.recipe.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+    /// What it has the sums of, if it is a scan without a result.
+    pub(crate) fn summed(&self) -> Option<Expr> {
+        match self.recipe().as_deref() {
+            Some(Recipe::Scan { value, .. }) if !value.has_conditions() => Some(value.clone()),
+            _ => None,
+        }
     }
     /// Sets the result, the first time, and drops the recipe.
     pub(crate) fn set_stored(&self, stored: Stored) {

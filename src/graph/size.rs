@@ -123,6 +123,11 @@ impl DeviceCount {
         tighter.map_or(self.bound, |size| size.value().min(self.bound))
     }
 
+    /// The upper bound as a size, if it is made of others.
+    pub(crate) fn bounded_by(&self) -> Option<Size> {
+        lock(&self.bounded_by).clone()
+    }
+
     /// The array and the index where the value is, unless the host knows it already.
     pub(crate) fn place(&self) -> Option<(Node, Size)> {
         lock(&self.place).clone()

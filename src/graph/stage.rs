@@ -43,7 +43,7 @@ pub(crate) fn outlook(program: &Program, bindings: &mut Bindings, most: u64) -> 
 /// Those of the counts that are computed without another one of them.
 fn ready(program: &Program, counts: &[SizeId]) -> Vec<SizeId> {
     let is_ready = |count: &&SizeId| {
-        let Some(array) = program.count_array(**count) else { return false };
+        let Some((array, _)) = program.count_place(**count) else { return false };
         let needed = program.needed_for(array);
         let sizes = program.arrays().filter(|(a, _)| needed.contains(a)).filter_map(|(_, def)| def.computed());
         let mut others = sizes.flat_map(|(size, _)| program.counts_in(size)).filter(|other| other != *count);

@@ -2,7 +2,7 @@
 //!
 //! Counts are made at capacities, the sizes that the host knows. Each distinct load of an expression counts: an array
 //! read at positions counts its elements as often as they are read there, but at most the array once, since positions
-//! in rows hit each element once; an array read at indices that are data counts every access, unless it is a table of
+//! in rows hit each element once, and at most once per side of a choice of positions; an array read at indices that are data counts every access, unless it is a table of
 //! up to 4 MiB, which the caches hold. Splits count once.
 
 use std::collections::HashSet;
@@ -54,6 +54,17 @@ fn domain(step: &Step) -> (&Expr, u64) {
     }
 }
 
+/// How many positions an index chooses between. Visits at most `budget` expressions: operands may be shared.
+fn sides(at: &Expr, budget: &mut u32) -> u64 {
+    *budget = budget.saturating_sub(1);
+    match at.kind() {
+        _ if *budget == 0 => 1,
+        ExprKind::Select(_, a, b) => sides(a, budget) + sides(b, budget),
+        ExprKind::Binary(_, a, b) => sides(a, budget).max(sides(b, budget)),
+        _ => 1,
+    }
+}
+
 /// Bytes that one load moves when it is evaluated at `positions` positions.
 fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
     if !at.has_index() {
@@ -62,7 +73,7 @@ fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
     let accesses = positions * node.dtype().size() as u64;
     let mut is_data = false;
     for_each_expr(at, &mut |e| is_data |= matches!(e.kind(), ExprKind::Cast(_) | ExprKind::Checked(..)));
-    if is_data && node.bytes() > CACHED_TABLE { accesses } else { accesses.min(node.bytes()) }
+    if is_data && node.bytes() > CACHED_TABLE { accesses } else { accesses.min(node.bytes() * sides(at, &mut 256)) }
 }
 
 /// Calls `f` with each array that the step reads and the bytes of it, by distinct load; splits once.

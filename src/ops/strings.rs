@@ -161,12 +161,17 @@ impl Tensor {
         let extent = self.count()?;
         let between = separator.len() as u32;
         let at = Expr::index();
-        let length = a.length(at.clone()).add(Expr::u32(between)).add(b.length(at.clone()));
+        let [first_len, second_len] = [a, b].map(|strings| strings.length_of_existing(at.clone()));
+        let length = first_len.add(Expr::u32(between)).add(second_len);
         let length = Expr::load(&Node::map(backend, op, extent.clone(), length, &asserts), at.clone());
         let bytes = a.nvals_extent().plus(op, b.nvals_extent())?.plus(op, &extent.times(op, between.into())?)?;
-        let strings = RowPartition::from_lengths(backend, op, &extent, length, bytes.size())?.with_nvals(bytes);
+        let mut strings = RowPartition::from_lengths(backend, op, &extent, length, bytes.size())?;
+        // Else their own sums tell, and those of the operands need not be computed.
+        if bytes.as_known().is_some() {
+            strings = strings.with_nvals(bytes);
+        }
         let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));
-        let first_len = a.length(row.clone());
+        let first_len = a.length_of_existing(row.clone());
         let second_at = first_len.clone().add(Expr::u32(between));
         let from_a = Expr::load(a_bytes, a.within(row.clone(), offset.clone()));
         let from_b = Expr::load(b_bytes, b.within(row, offset.clone().sub(second_at.clone())));

@@ -224,6 +224,18 @@ impl RowPartition {
         self.rows.length(row)
     }
 
+    /// The same of a row that exists. Where the splits are sums that are still to be computed, it is what they are sums
+    /// of: then they need not be computed for it.
+    pub(crate) fn length_of_existing(&self, row: Expr) -> Expr {
+        match &self.rows {
+            Rows::Splits(node) => match node.summed() {
+                Some(length) => length.at(&row),
+                None => self.length(row),
+            },
+            Rows::Uniform(_) => self.length(row),
+        }
+    }
+
     /// The row that holds value `at`.
     pub(crate) fn row_of(&self, at: Expr) -> Expr {
         self.rows.row_of(at)

@@ -175,7 +175,7 @@ impl Values {
             return Ok(Self::Numbers(Node::map(backend, op, extent.clone(), number, asserts)));
         }
         let mut length = pick.expr(&Expr::index(), &mut |leaf| match leaf {
-            Leaf::From(Self::Strings { strings, .. }, i) => strings.length(i.clone()),
+            Leaf::From(Self::Strings { strings, .. }, i) => strings.length_of_existing(i.clone()),
             Leaf::Fill(Fill::String(s)) => Expr::u32(s.len() as u32),
             _ => Expr::u32(0),
         });

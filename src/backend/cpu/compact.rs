@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::lanes::Lane;
-use super::marks::{marked, ranks};
+use super::marks::{Marked, marked, ranks};
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::marks::{TILE, TILE_WORDS};
@@ -41,8 +41,11 @@ fn fill<T: Lane + Send + Sync, S: Stored>(
     tiles.enumerate().for_each(|(k, (out, words))| {
         let first = k as u32 * TILE;
         if inner == 1 {
-            let positions: Vec<u32> = marked(words, first).take(out.len()).collect();
-            Block::list(&program, positions).store::<T, S>(out, &store);
+            let block = match Marked::new(words, first, out.len()) {
+                Marked::Positions(positions) => Block::list(&program, positions),
+                Marked::Runs { ends, firsts } => Block::in_runs(&program, ends, firsts),
+            };
+            block.store::<T, S>(out, &store);
             return;
         }
         let positions: Vec<u32> = marked(words, first).collect();

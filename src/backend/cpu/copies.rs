@@ -1,46 +1,80 @@
 //! Results that are elements of arrays: copied to where they are stored, without a block of values in between.
 //!
-//! Slices, gathers, joins and paddings are such: a load, or a choice between two of these, or between one and a number.
-//! Where each comes from is worked out for all positions of a block, also for those that the other one is chosen for:
-//! that is a few numbers a row, while keeping to the chosen positions would mean to cut these numbers apart and to join
-//! them.
+//! Slices, gathers, joins and paddings are such: a load, or a choice among loads and numbers, of any number of levels.
+//! Where each comes from is worked out for all positions of a block, also for those that another one is chosen for: that
+//! is a few numbers a row, while keeping to the chosen positions would mean to cut these numbers apart and to join them.
 
 use super::array::Stored;
 use super::eval::{Block, Op};
 use super::filling::Filling;
 use super::lanes::{Lane, Lanes};
 use super::pieces::{self, Fronts};
-use super::sources::{Choice, Pieces, Source};
+use super::sources::{Choice, Chosen, Pieces, Source};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
-/// What a block takes of a choice.
-enum Taken<'a, S> {
-    /// All from the operation at that place.
-    Side(usize),
-    Both(Choice<'a, S>),
+/// Where a condition holds.
+enum Condition {
+    /// At every position, or at none.
+    Everywhere(bool),
+    /// In the front of each run, or behind it.
+    InRuns(Fronts),
 }
 
 impl<'a> Block<'a> {
     /// Fills `out` with the block's values, if they are elements of arrays, and returns whether all that was worked out
     /// is a few numbers a run; does nothing if they are not.
     pub(super) fn copy<T: Lane, S: Stored>(&mut self, out: &mut [S], store: &impl Fn(T) -> S) -> Option<bool> {
-        let program = self.program();
-        let last = program.ops().len() - 1;
-        let place = match &program.ops()[last] {
-            Op::Load(..) => last,
-            Op::Select([c, a, b], _) => match self.choose(*c, *a, *b, store)? {
-                Taken::Side(place) => place,
-                Taken::Both(choice) => {
-                    choice.copy(Filling::of(out));
-                    return Some(choice.is_in_runs());
-                }
-            },
+        let last = self.program().ops().len() - 1;
+        match &self.program().ops()[last] {
+            Op::Load(..) => {}
+            Op::Select([_, a, b], _) if self.is_copied(*a) && self.is_copied(*b) => {}
             _ => return None,
+        }
+        match self.chosen(last, store)? {
+            Chosen::One(source) => {
+                source.copy(out.len() as u32, Filling::of(out));
+                Some(source.is_in_runs())
+            }
+            Chosen::Either(fronts, sides) => {
+                let choice = Choice::new(Chosen::Either(fronts, sides));
+                choice.copy(Filling::of(out));
+                Some(choice.is_in_runs())
+            }
+        }
+    }
+
+    /// Whether the operation at that place is a load, a number or a choice of such, and may be computed where its result
+    /// is not asked for: a condition holds where it is, and elsewhere need not.
+    fn is_copied(&self, place: usize) -> bool {
+        match &self.program().ops()[place] {
+            Op::Scalar(_) => true,
+            Op::Load(array, ..) => array.len() > 0 && !self.program().has_conditions(place),
+            Op::Select([_, a, b], _) => {
+                !self.program().has_conditions(place) && self.is_copied(*a) && self.is_copied(*b)
+            }
+            _ => false,
+        }
+    }
+
+    /// Where the values of the operation at that place come from, if that is a load, a number or a choice of such by runs.
+    fn chosen<T: Lane, S: Stored>(&mut self, place: usize, store: &impl Fn(T) -> S) -> Option<Chosen<'a, S>> {
+        let Op::Select([c, a, b], _) = self.program().ops()[place] else {
+            return self.source(place, store).map(Chosen::One);
         };
-        let source = self.source(place, store)?;
-        source.copy(out.len() as u32, Filling::of(out));
-        Some(source.is_in_runs())
+        let fronts = match self.condition(c)? {
+            Condition::Everywhere(yes) => return self.chosen(if yes { a } else { b }, store),
+            Condition::InRuns(fronts) => fronts,
+        };
+        let [front, rest] = if fronts.hold { [a, b] } else { [b, a] };
+        match fronts.lens.iter().map(|&len| len as usize).sum::<usize>() {
+            0 => self.chosen(rest, store),
+            all if Some(all) == fronts.ends.last().map(|&n| n as usize) => self.chosen(front, store),
+            _ => {
+                let sides = [self.chosen(front, store)?, self.chosen(rest, store)?];
+                Some(Chosen::Either(fronts, Box::new(sides)))
+            }
+        }
     }
 
     /// Where the values of the operation at that place come from, if that is a load or a number.
@@ -57,40 +91,15 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// What is chosen by the condition at `c` of the operations at `a` and `b`, if these are loads and numbers.
-    fn choose<T: Lane, S: Stored>(
-        &mut self,
-        c: usize,
-        a: usize,
-        b: usize,
-        store: &impl Fn(T) -> S,
-    ) -> Option<Taken<'a, S>> {
-        let program = self.program();
-        let is_copied = |place: usize| match &program.ops()[place] {
-            Op::Scalar(_) => true,
-            // A condition holds where it is asked for; elsewhere it need not.
-            Op::Load(array, ..) => array.len() > 0 && !program.has_conditions(place),
-            _ => false,
-        };
-        if !is_copied(a) || !is_copied(b) {
-            return None;
+    /// Where the condition at that place holds, if that is known by runs.
+    fn condition(&mut self, place: usize) -> Option<Condition> {
+        if let Some(fronts) = self.compared(place) {
+            return Some(Condition::InRuns(fronts));
         }
-        let fronts = match self.compared(c) {
-            Some(fronts) => fronts,
-            None => match self.eval(c) {
-                Lanes::One(Scalar::Bool(yes)) => return Some(Taken::Side(if yes { a } else { b })),
-                Lanes::Runs(ends, flags) => Fronts::of_flags(ends, bool::operand(&flags)),
-                _ => return None,
-            },
-        };
-        let [front, rest] = if fronts.hold { [a, b] } else { [b, a] };
-        match fronts.lens.iter().map(|&len| len as usize).sum::<usize>() {
-            0 => Some(Taken::Side(rest)),
-            all if Some(all) == fronts.ends.last().map(|&n| n as usize) => Some(Taken::Side(front)),
-            _ => {
-                let sides = [self.source(front, store)?, self.source(rest, store)?];
-                Some(Taken::Both(Choice::new(fronts, sides)))
-            }
+        match self.eval(place) {
+            Lanes::One(Scalar::Bool(yes)) => Some(Condition::Everywhere(yes)),
+            Lanes::Runs(ends, flags) => Some(Condition::InRuns(Fronts::of_flags(ends, bool::operand(&flags)))),
+            _ => None,
         }
     }
 

@@ -7,7 +7,6 @@
 //! only, unless what is worked out in vain costs less than to part the positions, or they are copied as they are (see
 //! `copies`).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -27,7 +26,7 @@ use super::pool::Pool;
 use super::rows_of::rows_of;
 use super::simd;
 use crate::dtype::DType;
-use crate::graph::digest::Digest;
+use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
@@ -38,7 +37,7 @@ use crate::math::MathFn;
 /// What the expressions of a step read, and where their conditions report.
 #[derive(Clone)]
 pub(crate) struct Inputs {
-    pub(crate) arrays: HashMap<Digest, Arc<Array>>,
+    pub(crate) arrays: DigestMap<Arc<Array>>,
     pub(crate) checks: Vec<Arc<Check>>,
     /// The first offending position of each check, or u32::MAX.
     pub(crate) outcomes: Arc<[AtomicU32]>,
@@ -125,12 +124,12 @@ pub(crate) struct Program<'a> {
 impl<'a> Program<'a> {
     pub(crate) fn new(inputs: &'a Inputs, e: &Expr) -> Self {
         let mut program = Self { ops: Vec::new(), conditions: Vec::new() };
-        program.place(inputs, e, &mut HashMap::new());
+        program.place(inputs, e, &mut DigestMap::default());
         program
     }
 
     /// The place of the expression's result.
-    fn place(&mut self, inputs: &'a Inputs, e: &Expr, known: &mut HashMap<Digest, usize>) -> usize {
+    fn place(&mut self, inputs: &'a Inputs, e: &Expr, known: &mut DigestMap<usize>) -> usize {
         if let Some(&place) = known.get(&e.digest()) {
             return place;
         }
@@ -177,7 +176,7 @@ impl<'a> Program<'a> {
         self.conditions[place]
     }
 
-    fn push(&mut self, e: &Expr, op: Op<'a>, known: &mut HashMap<Digest, usize>) -> usize {
+    fn push(&mut self, e: &Expr, op: Op<'a>, known: &mut DigestMap<usize>) -> usize {
         self.ops.push(op);
         self.conditions.push(e.has_conditions());
         known.insert(e.digest(), self.ops.len() - 1);
@@ -213,6 +212,12 @@ impl<'a> Block<'a> {
     /// A block of `len` positions from `start` on, of a program in numbers that stand for `each` positions of the step.
     pub(crate) fn of_each(program: &'a Program<'a>, start: u32, len: usize, each: u32) -> Self {
         Self { each, ..Self::run(program, start, len) }
+    }
+
+    /// A block of runs of positions that end at `ends`, of which each starts at its first.
+    pub(crate) fn in_runs(program: &'a Program<'a>, ends: Vec<u32>, firsts: Vec<u32>) -> Self {
+        let len = ends.last().map_or(0, |&n| n as usize);
+        Self::new(program, len, pieces::ramps(Way::Up, ends.into(), firsts.into()))
     }
 
     /// A block of any positions.

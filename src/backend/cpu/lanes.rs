@@ -6,7 +6,7 @@ use std::rc::Rc;
 use half::{bf16, f16};
 
 use super::filling::{Filling, few};
-use super::loops::{Blend, spread};
+use super::loops::{Blend, either_flag, spread};
 use super::simd;
 use crate::dtype::DType;
 use crate::graph::scalar::Scalar;
@@ -257,10 +257,16 @@ macro_rules! lanes {
         }
         /// Lane by lane, `a` where the condition holds, else `b`.
         pub(crate) fn blend<'x>(n: usize, condition: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+            let condition = &condition[..n];
+            if a.dtype() == DType::Bool {
+                let (a, b) = (bool::operand(a), bool::operand(b));
+                return Lanes::Bool(simd::run(Blend { condition, a, b, either: either_flag }).into());
+            }
             match a.dtype() {
                 $(DType::$v => {
                     let (a, b) = (<$t>::operand(a), <$t>::operand(b));
-                    Lanes::$v(simd::run(Blend { condition: &condition[..n], a, b }).into())
+                    let either = |c: bool, a: $t, b: $t| if c { a } else { b };
+                    Lanes::$v(simd::run(Blend { condition, a, b, either }).into())
                 })*
                 DType::Str => unreachable!("bug: strings are not lanes"),
             }

@@ -121,26 +121,34 @@ pub(super) fn map2<'x, A: Lane, B: Lane>(
 }
 
 /// One of two values, each where its condition says so.
-pub(super) struct Blend<'l, T> {
+pub(super) struct Blend<'l, T, F> {
     pub(super) condition: &'l [bool],
     pub(super) a: Operand<'l, T>,
     pub(super) b: Operand<'l, T>,
+    /// The one of two values.
+    pub(super) either: F,
 }
 
-impl<T: Copy> Loop for Blend<'_, T> {
+/// The one of two flags. Of a branch that loads flags the compiler makes no vectors.
+#[inline(always)]
+pub(super) fn either_flag(c: bool, a: bool, b: bool) -> bool {
+    (c & a) | (!c & b)
+}
+
+impl<T: Copy, F: Fn(bool, T, T) -> T> Loop for Blend<'_, T, F> {
     type Output = Vec<T>;
     #[inline(always)]
     fn run(self) -> Vec<T> {
         let n = self.condition.len();
         let lanes = self.condition.iter();
-        let either = |c: &bool, a: T, b: T| if *c { a } else { b };
+        let either = self.either;
         match (self.a, self.b) {
             (Operand::Many(a), Operand::Many(b)) => {
-                listed(n, lanes.zip(a[..n].iter().zip(&b[..n])).map(|(c, (&a, &b))| either(c, a, b)))
+                listed(n, lanes.zip(a[..n].iter().zip(&b[..n])).map(|(&c, (&a, &b))| either(c, a, b)))
             }
-            (Operand::One(a), Operand::Many(b)) => listed(n, lanes.zip(&b[..n]).map(|(c, &b)| either(c, a, b))),
-            (Operand::Many(a), Operand::One(b)) => listed(n, lanes.zip(&a[..n]).map(|(c, &a)| either(c, a, b))),
-            (Operand::One(a), Operand::One(b)) => listed(n, lanes.map(|c| either(c, a, b))),
+            (Operand::One(a), Operand::Many(b)) => listed(n, lanes.zip(&b[..n]).map(|(&c, &b)| either(c, a, b))),
+            (Operand::Many(a), Operand::One(b)) => listed(n, lanes.zip(&a[..n]).map(|(&c, &a)| either(c, a, b))),
+            (Operand::One(a), Operand::One(b)) => listed(n, lanes.map(|&c| either(c, a, b))),
         }
     }
 }

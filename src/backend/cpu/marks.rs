@@ -7,6 +7,9 @@ use super::eval::{Block, Inputs, Program};
 use crate::graph::expr::Expr;
 use crate::graph::marks::{TILE, TILE_WORDS, WORD};
 
+/// Tiles whose positions are evaluated at a time.
+const TOGETHER: usize = 4;
+
 /// Fills `out` with the marks of the first `n` positions.
 pub(crate) fn marks(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
     let program = Program::new(inputs, keep);
@@ -14,15 +17,19 @@ pub(crate) fn marks(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
     let tiles = out.len() / (1 + TILE_WORDS as usize);
     let (ranks, words) = out.split_at_mut(tiles + 1);
     ranks.fill(0);
-    words.par_chunks_mut(TILE_WORDS as usize).zip(&mut *ranks).enumerate().for_each(|(k, (words, total))| {
-        let start = (k * TILE as usize).min(n);
-        let stays = Block::run(&program, start as u32, (TILE as usize).min(n - start)).eval_as::<bool>();
+    let groups = words.par_chunks_mut(TOGETHER * TILE_WORDS as usize).zip(ranks[..tiles].par_chunks_mut(TOGETHER));
+    groups.enumerate().for_each(|(k, (words, totals))| {
+        let start = (k * TOGETHER * TILE as usize).min(n);
+        let positions = (words.len() * WORD as usize).min(n - start);
+        let stays = Block::run(&program, start as u32, positions).eval_as::<bool>();
         let mut flags = stays.chunks(WORD as usize);
-        for word in words {
-            let flags = flags.next().unwrap_or_default();
-            let bits = flags.iter().rev().fold(0, |bits, &stays| (bits << 1) | u32::from(stays));
-            *word = (*total << 16) | bits;
-            *total += bits.count_ones();
+        for (words, total) in words.chunks_mut(TILE_WORDS as usize).zip(totals) {
+            for word in words {
+                let flags = flags.next().unwrap_or_default();
+                let bits = flags.iter().rev().fold(0, |bits, &stays| (bits << 1) | u32::from(stays));
+                *word = (*total << 16) | bits;
+                *total += bits.count_ones();
+            }
         }
     });
     let mut before = 0;
@@ -37,6 +44,53 @@ pub(crate) fn ranks(marks: &Array) -> &[u32] {
     &marks.slice()[..tiles + 1]
 }
 
+/// Marked positions of a tile.
+pub(super) enum Marked {
+    /// Each of them.
+    Positions(Vec<u32>),
+    /// Those that follow each other: where runs of them end, counted in marked positions, and where each begins.
+    Runs { ends: Vec<u32>, firsts: Vec<u32> },
+}
+
+/// Positions that follow each other are runs if there are so many of them on average.
+const WORTHWHILE: u32 = 3;
+
+impl Marked {
+    /// At most `most` of the marked positions of a tile, whose words these are; `first` is its first position.
+    pub(super) fn new(words: &[u32], first: u32, most: usize) -> Self {
+        let (mut total, mut starts, mut before) = (0, 0, 0);
+        for word in words {
+            let bits = word & 0xffff;
+            total += bits.count_ones();
+            starts += (bits & !(bits << 1 | before)).count_ones();
+            before = bits >> (WORD - 1);
+        }
+        if total < WORTHWHILE * starts || total as usize > most {
+            return Self::Positions(marked(words, first).take(most).collect());
+        }
+        let [mut ends, mut firsts] = [(); 2].map(|()| Vec::with_capacity(starts as usize));
+        let (mut count, mut next) = (0, u32::MAX);
+        for (k, word) in words.iter().enumerate() {
+            let mut bits = word & 0xffff;
+            while bits != 0 {
+                let skipped = bits.trailing_zeros();
+                let run = (bits >> skipped).trailing_ones();
+                bits &= bits + (1 << skipped);
+                let start = first + k as u32 * WORD + skipped;
+                count += run;
+                if start == next {
+                    ends.pop();
+                } else {
+                    firsts.push(start);
+                }
+                ends.push(count);
+                next = start + run;
+            }
+        }
+        Self::Runs { ends, firsts }
+    }
+}
+
 /// The marked positions of a tile, whose words these are, in order; `first` is its first position.
 pub(crate) fn marked(words: &[u32], first: u32) -> impl Iterator<Item = u32> + '_ {
     words.iter().enumerate().flat_map(move |(k, &word)| {
@@ -47,4 +101,37 @@ pub(crate) fn marked(words: &[u32], first: u32) -> impl Iterator<Item = u32> + '
             Some(first + k as u32 * WORD + bit)
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pieces::tests::Numbers;
+    use super::*;
+
+    #[test]
+    fn runs_are_the_marked_positions() {
+        let (mut numbers, mut in_runs) = (Numbers(3), 0);
+        for _ in 0..2000 {
+            let dense = numbers.below(3);
+            let words: Vec<u32> = (0..TILE_WORDS)
+                .map(|_| match numbers.below(1 + dense) {
+                    0 => numbers.below(1 << 16) & numbers.below(1 << 16),
+                    1 => 0xffff,
+                    _ => 0xffff >> numbers.below(16) << numbers.below(4) & 0xffff,
+                })
+                .map(|bits| bits | 5 << 16)
+                .collect();
+            let expected: Vec<u32> = marked(&words, 4096).collect();
+            let found = match Marked::new(&words, 4096, expected.len()) {
+                Marked::Positions(positions) => positions,
+                Marked::Runs { ends, firsts } => {
+                    in_runs += 1;
+                    let lens = ends.iter().scan(0, |start, &end| Some(end - std::mem::replace(start, end)));
+                    firsts.iter().zip(lens).flat_map(|(&first, len)| first..first + len).collect()
+                }
+            };
+            assert_eq!(found, expected);
+        }
+        assert!((500..1900).contains(&in_runs), "{in_runs}");
+    }
 }

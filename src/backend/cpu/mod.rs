@@ -63,7 +63,7 @@ use crate::graph::backend::{Backend, BackendRef, Elements, Part, Reading, Status
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, Stored};
-use crate::graph::plan::{LinkedPlan, Longs, PlanCache, PlanLimits, Source, Step};
+use crate::graph::plan::{LastCounts, LinkedPlan, Longs, PlanCache, PlanLimits, Source, Step};
 use crate::graph::program::{self, Bindings, trace};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -79,6 +79,7 @@ pub(crate) struct CpuBackend {
     id: u64,
     pool: Arc<Pool>,
     plans: PlanCache<LinkedPlan>,
+    last_counts: LastCounts,
     /// What the nodes of plans are said to be of: they hold no backend alive.
     stand_in: OnceLock<BackendRef>,
 }
@@ -105,7 +106,6 @@ impl CpuBackend {
 
     /// Runs a plan: each step with exact sizes, each array until the last step that reads it.
     fn run(&self, plan: &mut LinkedPlan, bindings: &Bindings) -> Result<()> {
-        plan.last_counts.clear();
         let kept = plan.kept(bindings, true);
         // A count that another thread has stored meanwhile is an input.
         for count in &plan.counts {
@@ -133,17 +133,17 @@ impl CpuBackend {
                 // From here on the sizes that are in it are exact.
                 for count in plan.counts.iter().filter(|c| c.source == Source::Made(m)) {
                     let bound = bindings.sizes[count.number].1;
-                    // Where a condition does not hold, a count may be any number, and no read gets at what is made of
-                    // it: there are no elements then. The host does not know the count: what is made of it later
-                    // inherits the condition.
+                    // The value of a count is undefined if one of its conditions failed. Zero then avoids a large
+                    // allocation: the arrays sized by it inherit the condition, and reading them returns the error.
+                    // The count is not recorded as known on the host.
                     let is_right = holds(&status);
                     let value = made[m].as_ref().and_then(|stored| word(stored, count.at.value()));
                     let value = value.filter(|_| is_right).unwrap_or(0).min(bound);
                     count.slot.set(value);
                     if is_right {
                         bindings.settle(count.number, value);
+                        self.last_counts.put(&count.key, bound, value);
                     }
-                    plan.last_counts.push((count.number, value));
                 }
             }
             for (m, of) in plan.made.iter().enumerate().filter(|(_, of)| of.last_step == k) {
@@ -358,8 +358,8 @@ impl Backend for CpuBackend {
         // Nothing to wait for: computing is done in the poll.
         Box::pin(async move { self.read_now(&parts) })
     }
-    fn last_counts(&self, program: &program::Program) -> Vec<(usize, u32)> {
-        self.plans.peek(program, |plan| plan.last_counts.clone()).unwrap_or_default()
+    fn last_counts(&self) -> &LastCounts {
+        &self.last_counts
     }
     fn waits(&self, _: &[Node], _: u64) -> u64 {
         0

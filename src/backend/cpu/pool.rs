@@ -16,6 +16,9 @@ use crate::stats::Stats;
 /// Less than this many bytes is left to the allocator, which keeps such sizes itself.
 const SMALL: u64 = 64 << 10;
 
+/// From so many words on little is wasted of each.
+const LARGE: usize = 1 << 17;
+
 /// The most bytes that lie unused.
 const MOST_UNUSED: u64 = 1 << 30;
 
@@ -53,9 +56,11 @@ impl Unused {
     }
 }
 
-/// A size and a few more, so that sizes which differ a little find each other's memory: two bits below the leading one.
+/// A size and a few more, so that sizes which differ a little find each other's memory: two bits below the leading one, of
+/// large sizes four.
 fn size_class(words: usize) -> usize {
-    let step = 1 << words.max(8).ilog2().saturating_sub(2);
+    let bits = if words > LARGE { 4 } else { 2 };
+    let step = 1 << words.max(8).ilog2().saturating_sub(bits);
     words.checked_next_multiple_of(step).unwrap_or(words)
 }
 
@@ -65,19 +70,34 @@ impl Free {
         self.in_use_peak = self.in_use_peak.max(self.in_use);
     }
 
-    /// The newest memory of that size: likeliest to be in a cache still.
+    /// The smallest memory of at least that size, and of half as much more at most; the newest of these, which is likeliest
+    /// to be in a cache still.
     fn take(&mut self, words: usize) -> Option<Unused> {
-        let at = self.unused.iter().rposition(|unused| unused.words.len() == words)?;
+        let fits = |unused: &Unused| (words..=words + words / 2).contains(&unused.words.len());
+        let found = self.unused.iter().enumerate().rev().filter(|(_, unused)| fits(unused));
+        let (at, _) = found.min_by_key(|(_, unused)| unused.words.len())?;
         let found = self.unused.remove(at)?;
         self.unused_bytes -= found.bytes();
         Some(found)
     }
 
-    /// What lies unused and what is in use may together be a quarter more than was ever in use, so that a loop which
-    /// does the same again and again stops allocating after its first round.
+    /// What lies unused and what is in use may together be an eighth more than was ever in use, so that a loop which does
+    /// the same again and again hardly allocates after its first round.
     fn may_keep(&self) -> u64 {
-        let total = (self.in_use_peak + self.in_use_peak / 4).max(FLOOR);
+        let total = (self.in_use_peak + self.in_use_peak / 8).max(FLOOR);
         total.saturating_sub(self.in_use).min(MOST_UNUSED)
+    }
+
+    /// Takes what is more than may be kept, the oldest first.
+    fn surplus(&mut self) -> Vec<Unused> {
+        let mut surplus = Vec::new();
+        while self.unused_bytes > self.may_keep()
+            && let Some(oldest) = self.unused.pop_front()
+        {
+            self.unused_bytes -= oldest.bytes();
+            surplus.push(oldest);
+        }
+        surplus
     }
 }
 
@@ -116,27 +136,25 @@ impl Pool {
         if Vec::<u64>::new().try_reserve_exact(class).is_err() {
             return refused(isize::MAX as u64, "what this machine can address; it is out of memory before");
         }
+        let mut free = self.lock();
+        free.used(asked);
+        let surplus = free.surplus();
+        drop(free);
+        drop(surplus);
         let mut words = vec![0; class].into_boxed_slice();
         huge_pages::ask_for(&mut words);
         self.misses.fetch_add(1, Relaxed);
-        self.lock().used(asked);
         Ok(Memory { words, zero_from: 0, asked, pool: self.clone() })
     }
 
     fn release(&self, unused: Unused, asked: u64) {
-        let mut surplus = Vec::new();
         let mut free = self.lock();
         free.in_use -= asked;
         if unused.bytes() >= SMALL {
             free.unused_bytes += unused.bytes();
             free.unused.push_back(unused);
-            while free.unused_bytes > free.may_keep()
-                && let Some(oldest) = free.unused.pop_front()
-            {
-                free.unused_bytes -= oldest.bytes();
-                surplus.push(oldest);
-            }
         }
+        let surplus = free.surplus();
         // Unmapping takes a while; others need not wait for it.
         drop(free);
         drop(surplus);
@@ -205,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_was_in_use_and_a_quarter() {
+    fn no_more_is_kept_than_was_in_use_and_an_eighth() {
         let pool = Arc::new(Pool::default());
         let size = FLOOR as usize / 8;
         let round = |n: usize, words: usize| {
@@ -213,10 +231,15 @@ mod tests {
         };
         round(3, size);
         assert_eq!(pool.lock().unused_bytes, 3 * FLOOR);
+        // What is in use is counted too.
+        let one = pool.take("test", 3 * size).expect("small enough");
+        assert!(pool.lock().unused_bytes <= 3 * FLOOR / 8);
+        drop(one);
+        round(3, size);
         // Another size takes the place of the oldest.
         round(3, size / 2);
         let unused = pool.lock().unused_bytes;
-        assert!((3 * FLOOR..=3 * FLOOR + 3 * FLOOR / 4).contains(&unused), "{unused}");
+        assert!((3 * FLOOR / 2..=3 * FLOOR + 3 * FLOOR / 8).contains(&unused), "{unused}");
         assert_eq!(pool.lock().unused.iter().filter(|unused| unused.words.len() == size / 2).count(), 3);
         pool.trim();
         assert_eq!(pool.stats().buffer_bytes, 0);

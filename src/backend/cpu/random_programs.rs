@@ -1,7 +1,7 @@
 //! Programs that look random, at blocks of positions and at one position at a time: the values and the failed
 //! conditions are the same.
 
-use std::collections::HashMap;
+use crate::graph::digest::DigestMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -147,7 +147,7 @@ fn mirrored(splits: &Node, row: &Expr, start: Expr) -> Expr {
 fn inputs(numbers: &mut Numbers, splits: &[Node], values: &[Node], check: &Arc<Check>) -> Inputs {
     let outcomes: Arc<[AtomicU32]> = [AtomicU32::new(u32::MAX)].into();
     let pool = Arc::new(Pool::default());
-    let mut inputs = Inputs { arrays: HashMap::new(), checks: vec![check.clone()], outcomes, pool: pool.clone() };
+    let mut inputs = Inputs { arrays: DigestMap::default(), checks: vec![check.clone()], outcomes, pool: pool.clone() };
     let array = |dtype, bytes: &[u8]| Array::from_bytes(&pool, dtype, bytes).expect("a small array");
     for node in splits {
         let most = [2, 4, 20, 200][numbers.below(4) as usize];

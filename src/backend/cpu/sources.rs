@@ -6,6 +6,7 @@
 //! before they are copied.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::array::Stored;
 use super::filling::{Filling, STEP, few};
@@ -45,12 +46,20 @@ pub(super) struct Pieces<'a, S> {
     scattered: bool,
 }
 
-/// In each run so many positions from the one source, the others from the other.
+/// What is chosen of several sources.
+pub(super) enum Chosen<'a, S> {
+    One(Source<'a, S>),
+    /// In each run the first ones in the front, and the others behind it.
+    Either(Fronts, Box<[Self; 2]>),
+}
+
+/// In each run some positions from each of several sources, one source after the other.
 pub(super) struct Choice<'a, S> {
     ends: Ends,
-    fronts: Vec<u32>,
+    /// For each source but the last, and for each run, how many positions come before the next source's.
+    cuts: Vec<Rc<Vec<u32>>>,
     /// Pieces are of these runs.
-    sides: [Source<'a, S>; 2],
+    sides: Vec<Source<'a, S>>,
 }
 
 /// How many pieces begin far from the one before.
@@ -231,32 +240,79 @@ impl<'a, S: Stored> Pieces<'a, S> {
     }
 }
 
-impl<'a, S: Stored> Choice<'a, S> {
-    /// In each run so many positions from the first side.
-    pub(super) fn new(Fronts { ends, lens, .. }: Fronts, sides: [Source<'a, S>; 2]) -> Self {
-        let common = sides.iter().fold(ends.clone(), |ends, side| match side {
-            Source::Pieces(pieces) => sides::common_ends(&ends, &pieces.ends),
-            _ => ends,
-        });
-        let fronts = if ends == common {
-            lens
-        } else {
-            sides::parts(&ends, &common).map(|(run, skipped)| lens[run].saturating_sub(skipped)).collect()
+impl<S> Chosen<'_, S> {
+    /// The runs in which each source is one piece and each front one number.
+    fn common_ends(&self, known: Option<Ends>) -> Option<Ends> {
+        let with = |known: Option<Ends>, ends: &Ends| match known {
+            Some(known) => Some(sides::common_ends(&known, ends)),
+            None => Some(ends.clone()),
         };
-        let sides = sides.map(|side| match side {
-            Source::Pieces(pieces) => Source::Pieces(pieces.cut(&common)),
-            same => same,
-        });
-        Self { ends: common, fronts, sides }
+        match self {
+            Self::One(Source::Pieces(pieces)) => with(known, &pieces.ends),
+            Self::One(_) => known,
+            Self::Either(fronts, sides) => {
+                sides.iter().fold(with(known, &fronts.ends), |known, side| side.common_ends(known))
+            }
+        }
+    }
+}
+
+/// Numbers that are not below the first and not above the second ones.
+struct Clamp<'l>(&'l mut [u32], Option<&'l [u32]>, Option<&'l [u32]>);
+
+impl Loop for Clamp<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self(numbers, low, high) = self;
+        for (number, &low) in numbers.iter_mut().zip(low.unwrap_or_default()) {
+            *number = low.max(*number);
+        }
+        for (number, &high) in numbers.iter_mut().zip(high.unwrap_or_default()) {
+            *number = high.min(*number);
+        }
+    }
+}
+
+impl<'a, S: Stored> Choice<'a, S> {
+    /// What is chosen of more than one source.
+    pub(super) fn new(chosen: Chosen<'a, S>) -> Self {
+        let ends = chosen.common_ends(None).expect("bug: a choice without runs");
+        let mut out = Self { ends, cuts: Vec::new(), sides: Vec::new() };
+        out.add(chosen, [None, None]);
+        out
+    }
+
+    /// Adds sources for the positions of each run from the first of these cuts up to the second one.
+    fn add(&mut self, chosen: Chosen<'a, S>, [from, to]: [Option<&[u32]>; 2]) {
+        match chosen {
+            Chosen::One(source) => {
+                self.sides.push(match source {
+                    Source::Pieces(pieces) => Source::Pieces(pieces.cut(&self.ends)),
+                    same => same,
+                });
+            }
+            Chosen::Either(Fronts { ends, mut lens, .. }, sides) => {
+                if ends != self.ends {
+                    let parts = sides::parts(&ends, &self.ends);
+                    lens = parts.map(|(run, skipped)| lens[run].saturating_sub(skipped)).collect();
+                }
+                simd::run(Clamp(&mut lens, from, to));
+                let ([front, rest], cut) = (*sides, Rc::new(lens));
+                self.add(front, [from, Some(&cut)]);
+                self.cuts.push(cut.clone());
+                self.add(rest, [Some(&cut), to]);
+            }
+        }
     }
 
     /// Stores all values.
     pub(super) fn copy(&self, out: Filling<&mut [S]>) {
         debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
-        let Self { ends, fronts, sides: [front, rest] } = self;
+        let Self { ends, cuts, sides } = self;
         // Joins and paddings: what a side is need not be asked at each run.
-        match (front, rest) {
-            (Source::Pieces(front), Source::Pieces(rest)) if [front.way, rest.way] == [Way::Up; 2] => {
+        match (&cuts[..], &sides[..]) {
+            ([fronts], [Source::Pieces(front), Source::Pieces(rest)]) if [front.way, rest.way] == [Way::Up; 2] => {
                 // Pieces of a step on average are seldom longer than two.
                 if ends.last().is_some_and(|&n| n as usize <= 2 * ends.len() * STEP) {
                     let (front, rest) = (&Upwards::<_, 2>(front), &Upwards::<_, 2>(rest));
@@ -266,10 +322,11 @@ impl<'a, S: Stored> Choice<'a, S> {
                     simd::run(ChoiceLoop { ends, fronts, front, rest, out });
                 }
             }
-            (Source::Pieces(front), Source::One(rest)) if front.way == Way::Up => {
+            ([fronts], [Source::Pieces(front), Source::One(rest)]) if front.way == Way::Up => {
                 simd::run(ChoiceLoop { ends, fronts, front: &Upwards::<_, 4>(front), rest: &Same(*rest), out });
             }
-            _ => simd::run(ChoiceLoop { ends, fronts, front, rest, out }),
+            ([fronts], [front, rest]) => simd::run(ChoiceLoop { ends, fronts, front, rest, out }),
+            _ => simd::run(ChoicesLoop { ends, cuts, sides, out }),
         }
     }
 
@@ -324,6 +381,38 @@ impl<S: Stored, A: Takes<S>, B: Takes<S>> Loop for ChoiceLoop<'_, '_, S, A, B> {
     }
 }
 
+/// What is chosen of all runs, of any number of sources.
+struct ChoicesLoop<'l, 'a, 'o, S> {
+    ends: &'l [u32],
+    cuts: &'l [Rc<Vec<u32>>],
+    sides: &'l [Source<'a, S>],
+    out: Filling<&'o mut [S]>,
+}
+
+impl<S: Stored> Loop for ChoicesLoop<'_, '_, '_, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { ends, cuts, sides, mut out } = self;
+        let Some((last, sides)) = sides.split_last() else { return };
+        let mut start = 0;
+        for (run, &end) in ends.iter().enumerate() {
+            let mut at = start;
+            for (side, cuts) in sides.iter().zip(cuts) {
+                let to = end.min(start + cuts[run]);
+                if to > at {
+                    side.take(run, at - start, at, to, &mut out);
+                    at = to;
+                }
+            }
+            if end > at {
+                last.take(run, at - start, at, end, &mut out);
+            }
+            start = end;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::pieces::tests::Numbers;
@@ -361,34 +450,47 @@ mod tests {
         }
     }
 
+    /// What is chosen in some way of some sources, and the value at each of `n` positions.
+    fn chosen<'a>(numbers: &mut Numbers, n: u32, depth: u32, from: &'a [u16]) -> (Chosen<'a, u16>, Vec<u16>) {
+        if depth == 0 {
+            let (source, values) = source(numbers, n, from);
+            return (Chosen::One(source), values);
+        }
+        let [a, b] = [(); 2].map(|()| numbers.below(depth));
+        let ((a, in_a), (b, in_b)) = (chosen(numbers, n, a, from), chosen(numbers, n, b, from));
+        let ends = match &a {
+            Chosen::One(Source::Pieces(pieces)) if numbers.below(2) == 0 => pieces.ends.clone(),
+            _ => numbers.ends(n),
+        };
+        let (mut lens, mut values, mut start) = (Vec::new(), Vec::new(), 0);
+        for &end in ends.iter() {
+            // Often all, or none.
+            lens.push(numbers.below(2 * (end - start) + 2).saturating_sub((end - start) / 2).min(end - start));
+            let cut = (start + lens[lens.len() - 1]) as usize;
+            values.extend_from_slice(&in_a[start as usize..cut]);
+            values.extend_from_slice(&in_b[cut..end as usize]);
+            start = end;
+        }
+        (Chosen::Either(Fronts { ends, lens, hold: true }, Box::new([a, b])), values)
+    }
+
     #[test]
     fn every_position_has_the_value_of_its_side() {
         let mut numbers = Numbers(5);
         let from: Vec<u16> = (0..400).map(|k| 1000 + k).collect();
-        for _ in 0..4000 {
+        for turn in 0..6000 {
             let n = 1 + numbers.below(300);
-            let ((a, in_a), (b, in_b)) = (source(&mut numbers, n, &from), source(&mut numbers, n, &from));
-            if let Source::Pieces(pieces) = &a {
-                let mut out = vec![0; n as usize];
-                pieces.copy(Filling::of(&mut out));
-                assert_eq!(out, in_a);
-            }
-            let ends = match &a {
-                Source::Pieces(pieces) if numbers.below(2) == 0 => pieces.ends.clone(),
-                _ => numbers.ends(n),
-            };
-            let (mut lens, mut expected, mut start) = (Vec::new(), Vec::new(), 0);
-            for &end in ends.iter() {
-                lens.push(numbers.below(end - start + 1));
-                let cut = (start + lens[lens.len() - 1]) as usize;
-                expected.extend_from_slice(&in_a[start as usize..cut]);
-                expected.extend_from_slice(&in_b[cut..end as usize]);
-                start = end;
-            }
-            let choice = Choice::new(Fronts { ends, lens, hold: true }, [a, b]);
             let mut out = vec![0; n as usize];
-            choice.copy(Filling::of(&mut out));
-            assert_eq!(out, expected);
+            match chosen(&mut numbers, n, turn % 4, &from) {
+                (Chosen::One(source), expected) => {
+                    source.copy(n, Filling::of(&mut out));
+                    assert_eq!(out, expected);
+                }
+                (chosen, expected) => {
+                    Choice::new(chosen).copy(Filling::of(&mut out));
+                    assert_eq!(out, expected);
+                }
+            }
         }
     }
 }

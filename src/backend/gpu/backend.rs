@@ -15,7 +15,6 @@ use crate::error::Result;
 use crate::graph::backend::{Backend, BackendRef, Part, Reading, StepCost, Wait};
 use crate::graph::node::Node;
 use crate::graph::plan::{LastCounts, Longs, PlanCache, PlanLimits, Step};
-use crate::graph::program::Program;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::tuning::Tuning;
@@ -30,7 +29,7 @@ pub(crate) struct GpuBackend {
     pub(crate) tuning: Tuning,
     numerics: OnceLock<Numerics>,
     pub(super) plans: PlanCache<Prepared>,
-    pub(super) last_counts: LastCounts,
+    last_counts: LastCounts,
     /// What the nodes of plans are said to be of: they hold no backend alive.
     stand_in: OnceLock<BackendRef>,
 }
@@ -159,8 +158,8 @@ impl Backend for GpuBackend {
     fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_> {
         Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.blame(e)) })
     }
-    fn last_counts(&self, program: &Program) -> Vec<(usize, u32)> {
-        self.last_counts.get(program)
+    fn last_counts(&self) -> &LastCounts {
+        &self.last_counts
     }
     fn waits(&self, nodes: &[Node], stages: u64) -> u64 {
         // Sizes are exact once counts were read.

@@ -27,13 +27,19 @@ impl GpuBackend {
         let mut out = Ready { steps: Vec::with_capacity(plan.steps.len()), ..Ready::default() };
         let mut buffers = Lifetimes::default();
         let slots: usize = plan.steps.iter().map(|step| checks(step).len()).sum();
-        out.status = (slots > 0).then(|| buffers.take(slots as u64 * 4, 0, None));
+        out.status = (slots > 0).then(|| buffers.add(slots as u64 * 4, 0, None));
         for (k, (step, modules)) in plan.steps.iter().zip(modules).enumerate() {
             let ready = self.ready_step(plan, (k, step), &mut out, modules, (&mut buffers, kept))?;
             out.slots += ready.checks.len() as u32;
             out.steps.push(ready);
         }
-        out.buffers = buffers.into_bytes();
+        let shared = buffers.share(|bytes| self.runtime.limits().most_for(bytes));
+        let buffer_of = |array: &mut usize| *array = shared.buffer_of[*array];
+        out.status.iter_mut().for_each(buffer_of);
+        for step in &mut out.steps {
+            step.outputs.iter_mut().map(|(array, _)| array).chain(&mut step.scratch).for_each(buffer_of);
+        }
+        out.buffers = shared.bytes;
         let out = Arc::new(out);
         prepared.ready = Some((signature, out.clone()));
         Ok(out)
@@ -64,12 +70,12 @@ impl GpuBackend {
         let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
         let output = |(m, n): (usize, &&Node)| {
             let last = if kept[m] { None } else { Some(plan.made[m].last_step) };
-            (buffers.take(node_bytes(n), k, last), n.extent().capacity())
+            (buffers.add(node_bytes(n), k, last), n.extent().capacity())
         };
         let outputs = (links.first_output..).zip(&outputs).map(output).collect();
         // What says whether a sum fits is read at the end.
         let last = |s: usize| if overflow.is_some_and(|(at, _)| at == s) { None } else { Some(k) };
-        let scratch = scratch.iter().enumerate().map(|(s, &bytes)| buffers.take(bytes, k, last(s))).collect();
+        let scratch = scratch.iter().enumerate().map(|(s, &bytes)| buffers.add(bytes, k, last(s))).collect();
         Ok(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks: checks(step), overflow })
     }
 

@@ -1,8 +1,8 @@
 //! Plans with their kernels, kept for the next run of the same program.
 //!
-//! What a plan comes to depends on the program alone, up to how large its grids and buffers are: those follow from the
-//! sizes of a run ([`Ready`]), without generating or compiling anything. A run with the sizes of the one before takes
-//! buffers from the pool, and nothing else.
+//! The steps of a plan and the shader text of its kernels depend on the program only. The sizes of grids and buffers
+//! are computed from the sizes of a run ([`Ready`]), which generates and compiles nothing. A run with the same sizes as
+//! the previous one only takes buffers from the pool.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -92,32 +92,67 @@ pub(super) struct ReadyStep {
     pub(super) overflow: Option<(usize, u32)>,
 }
 
-/// Buffers of a run by the steps in which they are in use.
+/// Arrays of a run with the steps in which they are in use: which of them share a buffer is decided when all are known.
 #[derive(Debug, Default)]
-pub(super) struct Lifetimes {
-    bytes: Vec<u64>,
-    /// The last step that uses each; none for those that outlive the run.
-    last: Vec<Option<usize>>,
+pub(super) struct Lifetimes(Vec<Lifetime>);
+
+/// An array from the step that makes it to the last one that reads it.
+#[derive(Debug, Clone, Copy)]
+struct Lifetime {
+    bytes: u64,
+    from: usize,
+    /// None of an array that outlives the run.
+    last: Option<usize>,
+}
+
+impl Lifetime {
+    fn overlaps(&self, other: &Self) -> bool {
+        let is_before = |a: &Self, b: &Self| a.last.is_some_and(|last| last < b.from);
+        !is_before(self, other) && !is_before(other, self)
+    }
+}
+
+/// The buffer of each array, and the bytes of each buffer.
+pub(super) struct Shared {
+    pub(super) buffer_of: Vec<usize>,
+    pub(super) bytes: Vec<u64>,
 }
 
 impl Lifetimes {
-    /// A buffer of so many bytes, in use from step `from` to step `last` (to the end of the run and beyond if none): the
-    /// smallest that is free by then and large enough, of about the size if it outlives the run; else a new one.
-    pub(super) fn take(&mut self, bytes: u64, from: usize, last: Option<usize>) -> usize {
-        let is_free = |k: &usize| self.last[*k].is_some_and(|last| last < from);
-        let fits = |k: &usize| self.bytes[*k] >= bytes && (last.is_some() || self.bytes[*k] / 2 <= bytes);
-        let best = (0..self.bytes.len()).filter(|k| is_free(k) && fits(k)).min_by_key(|&k| self.bytes[k]);
-        let at = best.unwrap_or_else(|| {
-            self.bytes.push(bytes);
-            self.last.push(None);
-            self.bytes.len() - 1
-        });
-        self.last[at] = last;
-        at
+    /// Adds an array of so many bytes, in use from step `from` to step `last`, to the end of the run and beyond if none.
+    /// Returns its number.
+    pub(super) fn add(&mut self, bytes: u64, from: usize, last: Option<usize>) -> usize {
+        self.0.push(Lifetime { bytes, from, last });
+        self.0.len() - 1
     }
 
-    pub(super) fn into_bytes(self) -> Vec<u64> {
-        self.bytes
+    /// Buffers for the arrays, the largest first: each takes the smallest buffer that none of its arrays uses at the same
+    /// time, or a new one. What outlives the run shares only with arrays of about its size. `most` is the largest buffer
+    /// for an array of so many bytes: one that fits into a binding is bound with its whole buffer.
+    pub(super) fn share(&self, most: impl Fn(u64) -> u64) -> Shared {
+        let mut by_size: Vec<usize> = (0..self.0.len()).collect();
+        by_size.sort_by_key(|&k| (std::cmp::Reverse(self.0[k].bytes), k));
+        let mut users: Vec<Vec<usize>> = Vec::new();
+        let mut out = Shared { buffer_of: vec![0; self.0.len()], bytes: Vec::new() };
+        for k in by_size {
+            let array = &self.0[k];
+            let most = if array.last.is_some() {
+                most(array.bytes)
+            } else {
+                most(array.bytes).min((2 * array.bytes).saturating_add(1))
+            };
+            let fits = |at: &usize| out.bytes[*at] <= most;
+            let is_free = |at: &usize| users[*at].iter().all(|&other| !array.overlaps(&self.0[other]));
+            // Of the buffers, which come in descending order of their sizes, the smallest one.
+            let at = (0..out.bytes.len()).rev().find(|at| fits(at) && is_free(at)).unwrap_or_else(|| {
+                out.bytes.push(array.bytes);
+                users.push(Vec::new());
+                out.bytes.len() - 1
+            });
+            users[at].push(k);
+            out.buffer_of[k] = at;
+        }
+        out
     }
 }
 
@@ -128,14 +163,39 @@ mod tests {
     #[test]
     fn buffers_are_shared_by_arrays_that_are_never_alive_together() {
         let mut all = Lifetimes::default();
-        let first = all.take(1000, 0, Some(1));
-        let second = all.take(1000, 1, Some(2));
-        assert_ne!(first, second, "the second is made while the first is read");
-        assert_eq!(all.take(900, 2, None), first);
-        assert_eq!(all.take(600, 3, Some(4)), second, "of about the size");
-        assert_eq!(all.take(1000, 5, Some(5)), second, "the first is kept");
-        assert_eq!(all.take(100, 6, Some(6)), second, "far smaller");
-        assert_ne!(all.take(100, 7, None), second, "far smaller, and kept");
-        assert_eq!(all.into_bytes(), [1000, 1000, 100]);
+        let first = all.add(1000, 0, Some(1));
+        let second = all.add(1000, 1, Some(2));
+        let third = all.add(900, 2, None);
+        let fourth = all.add(600, 3, Some(4));
+        let fifth = all.add(1000, 5, Some(5));
+        let small = all.add(100, 6, Some(6));
+        let small_and_kept = all.add(100, 7, None);
+        let Shared { buffer_of, bytes } = all.share(|_| u64::MAX);
+        assert_ne!(buffer_of[first], buffer_of[second], "the second is made while the first is read");
+        assert_eq!(buffer_of[third], buffer_of[first], "about the size");
+        assert_eq!(buffer_of[fourth], buffer_of[second]);
+        assert_eq!(buffer_of[fifth], buffer_of[second], "the first is kept");
+        assert_eq!(buffer_of[small], buffer_of[second], "far smaller");
+        assert_ne!(buffer_of[small_and_kept], buffer_of[second], "far smaller, and kept");
+        assert_eq!(bytes, [1000, 1000, 100]);
+    }
+
+    #[test]
+    fn a_large_array_takes_the_place_of_a_small_one() {
+        let mut all = Lifetimes::default();
+        let [small, large, last] =
+            [(10, 0, Some(0)), (1000, 1, Some(1)), (500, 2, None)].map(|(b, f, l)| all.add(b, f, l));
+        let Shared { buffer_of, bytes } = all.share(|_| u64::MAX);
+        assert_eq!((buffer_of[small], buffer_of[large], buffer_of[last]), (0, 0, 0));
+        assert_eq!(bytes, [1000]);
+    }
+
+    /// The buffer of the larger one cannot be bound as a whole.
+    #[test]
+    fn an_array_of_a_binding_shares_with_none_that_exceeds_a_binding() {
+        let mut all = Lifetimes::default();
+        let [fits, exceeds] = [(100, 0, Some(0)), (101, 1, Some(1))].map(|(b, f, l)| all.add(b, f, l));
+        let Shared { buffer_of, .. } = all.share(|bytes| if bytes <= 100 { 100 } else { 1000 });
+        assert_ne!(buffer_of[fits], buffer_of[exceeds]);
     }
 }

@@ -1,14 +1,17 @@
 //! Reads: conditions, then counts, then what there is.
 
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
 use super::backend::GpuBackend;
 use super::record::StatusBlock;
 use super::runtime::{Buffer, Pending, ReadRequest};
 use crate::error::{Error, Result};
-use crate::graph::backend::{Elements, Part, Status, Wait};
-use crate::graph::digest::Digest;
+use crate::graph::backend::{Backend, Elements, Part, Status, Wait};
+use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::extent::Count;
 use crate::graph::node::Node;
-use crate::graph::plan::Counting;
+use crate::graph::plan::CountKey;
 use crate::graph::program::{Bindings, Program, trace};
 use crate::graph::size::{Size, SizeKind};
 use crate::graph::stage::counts_to_read;
@@ -19,22 +22,32 @@ impl GpuBackend {
     ///
     /// Counts at whose bounds the parts would take much memory are read before: see [`crate::graph::stage`].
     pub(super) async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<Vec<u8>>> {
-        let mut counting: Option<Counting> = None;
+        // How the counts of the program are computed, and their bounds, before some of them are known.
+        let mut keys: DigestMap<(Arc<CountKey>, u32)> = DigestMap::default();
         loop {
             let counts: Vec<Count> = parts.iter().map(count).collect();
             let wanted = wanted(&parts, &counts);
             let traced = trace(&wanted);
             let first = counts_to_read(&traced.0, &traced.1, self.tuning.stage_bytes);
             if first.is_empty() {
-                if let Some(counting) = counting {
-                    self.last_counts.put(counting);
-                }
                 return self.read_traced(&parts, &counts, (&wanted, traced), wait).await;
             }
             let (program, bindings) = traced;
-            let counting = counting.get_or_insert_with(|| Counting::new(program, &bindings));
+            for id in program.counts() {
+                let (size, bound) = &bindings.sizes[id.index()];
+                if let Entry::Vacant(entry) = keys.entry(size.digest())
+                    && let Some(key) = CountKey::new(&program, &bindings, id)
+                {
+                    entry.insert((Arc::new(key), *bound));
+                }
+            }
             drop(bindings);
-            self.settle(&first, wait, &mut |count, value| counting.note(count.digest(), value)).await?;
+            let mut note = |count: &Size, value| {
+                if let Some((key, bound)) = keys.get(&count.digest()) {
+                    self.last_counts().put(key, *bound, value);
+                }
+            };
+            self.settle(&first, wait, &mut note).await?;
         }
     }
 

@@ -53,11 +53,6 @@ impl<P> PlanCache<P> {
         Some(entry.idle.remove(at))
     }
 
-    /// What `f` gives of a plan of the program that no thread has now.
-    pub(crate) fn peek<R>(&self, program: &Program, f: impl FnOnce(&P) -> R) -> Option<R> {
-        self.entries().cached.get(program).and_then(|entry| entry.idle.last()).map(f)
-    }
-
     /// Keeps a plan of the program.
     pub(crate) fn put(&self, program: &Arc<Program>, plan: P) {
         let entries = &mut *self.entries();

@@ -2,58 +2,79 @@
 //! known before a run.
 
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-use std::sync::{Mutex, PoisonError};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::graph::digest::{Digest, DigestMap, Rehash};
-use crate::graph::program::{Bindings, Program};
+use crate::graph::digest::Rehash;
+use crate::graph::program::{Bindings, Program, SizeId, trace};
 
-/// How many programs are remembered.
-const CAPACITY: usize = 64;
+/// How many counts are remembered.
+const CAPACITY: usize = 1024;
 
-/// The numbers of counts in their program, with their values.
-type Counts = Vec<(usize, u32)>;
-
-/// The counts of each program.
-#[derive(Debug, Default)]
-pub(crate) struct LastCounts(Mutex<HashMap<Program, Counts, BuildHasherDefault<Rehash>>>);
-
-/// The counts of a program that is about to run in stages: they become known one stage after another.
-#[derive(Debug)]
-pub(crate) struct Counting {
+/// How a count is computed: the program of the array that holds it, and the index there. Whatever else a program
+/// computes, the count is the same.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CountKey {
     program: Program,
-    numbers: DigestMap<usize>,
-    values: Counts,
+    /// None of an index that is a size.
+    at: Option<u32>,
 }
 
-impl Counting {
-    /// None of the counts is known.
-    pub(crate) fn new(program: Program, bindings: &Bindings) -> Self {
-        let counts = program.counts().into_iter();
-        let numbers = counts.map(|id| (bindings.sizes[id.index()].0.digest(), id.index())).collect();
-        Self { program, numbers, values: Vec::new() }
-    }
-
-    /// Notes the value of a count.
-    pub(crate) fn note(&mut self, count: Digest, value: u32) {
-        if let Some(&number) = self.numbers.get(&count) {
-            self.values.push((number, value));
-        }
+impl Hash for CountKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Those of one array are told apart by comparison.
+        self.program.hash(state);
     }
 }
+
+impl CountKey {
+    /// Of a count of the program that the host does not know.
+    pub(crate) fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
+        let (array, at) = program.count_place(count)?;
+        let node = bindings.node(array).clone();
+        Some(Self { program: trace(&[node]).0, at })
+    }
+}
+
+/// A count of a run.
+#[derive(Debug, Clone, Copy)]
+struct LastCount {
+    /// Its upper bound by the sizes that were known then.
+    bound: u32,
+    value: u32,
+}
+
+/// The values of counts, by how they are computed.
+#[derive(Debug, Default)]
+pub(crate) struct LastCounts(Mutex<HashMap<Arc<CountKey>, LastCount, BuildHasherDefault<Rehash>>>);
 
 impl LastCounts {
-    /// Remembers the counts of a run.
-    pub(crate) fn put(&self, counting: Counting) {
+    /// Stores the value of a count, and its upper bound.
+    pub(crate) fn put(&self, key: &Arc<CountKey>, bound: u32, value: u32) {
+        let last = LastCount { bound, value };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= CAPACITY && !all.contains_key(&counting.program) {
+        if let Some(known) = all.get_mut(key) {
+            *known = last;
+            return;
+        }
+        if all.len() >= CAPACITY {
             all.clear();
         }
-        all.insert(counting.program, counting.values);
+        all.insert(key.clone(), last);
     }
 
-    /// The counts of the last run of the program.
-    pub(crate) fn get(&self, program: &Program) -> Counts {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(program).cloned().unwrap_or_default()
+    /// Replaces the bounds of counts by the values of the last run. A value is taken where its bound was the same: that
+    /// run had inputs of the same sizes.
+    pub(crate) fn apply(&self, program: &Program, bindings: &mut Bindings) {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for id in program.counts() {
+            if let Some(key) = CountKey::new(program, bindings, id)
+                && let Some(last) = all.get(&key)
+                && last.bound == bindings.sizes[id.index()].1
+            {
+                bindings.sizes[id.index()].1 = last.value;
+            }
+        }
+        program.recompute(&mut bindings.sizes);
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Plan, PlanLimits, plan};
+use super::{CountKey, Plan, PlanLimits, plan};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::DigestMap;
 use crate::graph::node::Node;
-use crate::graph::program::{ArrayId, Bindings, Lifted, Program};
+use crate::graph::program::{ArrayId, Bindings, Lifted, Program, SizeId};
 use crate::graph::row_lengths;
 use crate::graph::size::Size;
 use crate::graph::step::Step;
@@ -50,6 +50,8 @@ pub(crate) struct CountLink {
     /// The array that holds it, and where.
     pub(crate) source: Source,
     pub(crate) at: Size,
+    /// How it is computed.
+    pub(crate) key: Arc<CountKey>,
 }
 
 /// A program with its plan.
@@ -66,8 +68,6 @@ pub(crate) struct LinkedPlan {
     limits: PlanLimits,
     /// The sizes that it was made for, where it holds for no others: an array may exceed a binding.
     exact: Option<Vec<u32>>,
-    /// The counts of the last run, by their numbers.
-    pub(crate) last_counts: Vec<(usize, u32)>,
 }
 
 impl LinkedPlan {
@@ -87,7 +87,6 @@ impl LinkedPlan {
             inputs: Vec::new(),
             limits,
             exact: None,
-            last_counts: Vec::new(),
         };
         let mut makers: DigestMap<usize> = DigestMap::default();
         for (k, step) in steps.iter().enumerate() {
@@ -100,15 +99,18 @@ impl LinkedPlan {
             }
             this.links.push(Links { reads, after, first_output });
         }
-        let counts: Vec<(usize, Size)> = this.lifted.counts().map(|(number, slot)| (number, slot.clone())).collect();
-        for (number, slot) in counts {
+        let counts: Vec<(SizeId, Size)> = this.lifted.counts().map(|(id, slot)| (id, slot.clone())).collect();
+        for (id, slot) in counts {
             let Some(count) = slot.slot_count().cloned() else { continue };
             // A count that no step depends on is not computed.
             let made = makers.get(&count.node.digest()).copied();
             if made.is_some() || count.node.stored().is_some() {
                 let last = made.map_or(0, |made| this.made[made].last_step);
                 let source = this.source(&count.node, &makers, last);
-                this.counts.push(CountLink { slot, number, source, at: count.at });
+                if let Some(key) = CountKey::new(&this.program, bindings, id) {
+                    let (number, key) = (id.index(), Arc::new(key));
+                    this.counts.push(CountLink { slot, number, source, at: count.at, key });
+                }
             }
         }
         this.steps = steps;

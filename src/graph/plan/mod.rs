@@ -11,7 +11,7 @@ mod resolve;
 mod take;
 
 pub(crate) use cache::PlanCache;
-pub(crate) use last_counts::{Counting, LastCounts};
+pub(crate) use last_counts::{CountKey, LastCounts};
 pub(crate) use linked::{LinkedPlan, Links, Source};
 
 use super::digest::{DigestMap, DigestSet};

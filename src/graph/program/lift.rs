@@ -58,9 +58,9 @@ impl Lifted {
         self.numbers.get(&node.digest()).copied()
     }
 
-    /// The counts: the slot of each, with the number of its size in the program.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = (usize, &Size)> {
-        self.sizes.iter().enumerate().filter(|(_, size)| size.slot_count().is_some())
+    /// The counts: the slot of each, with its size in the program.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (SizeId, &Size)> {
+        (0..).map(SizeId).zip(&self.sizes).filter(|(_, size)| size.slot_count().is_some())
     }
 
     /// Sets all sizes to those of the run.

@@ -185,11 +185,12 @@ impl Program {
         out
     }
 
-    /// The array that holds a count.
-    pub(crate) fn count_array(&self, count: SizeId) -> Option<ArrayId> {
-        match self.sizes[count.index()] {
-            SizeDef::Count { array, .. } => Some(array),
-            _ => None,
+    /// The array that holds a count, with the index if that is a constant.
+    pub(crate) fn count_place(&self, count: SizeId) -> Option<(ArrayId, Option<u32>)> {
+        let SizeDef::Count { array, at } = self.sizes[count.index()] else { return None };
+        match self.sizes[at.index()] {
+            SizeDef::Const(at) => Some((array, Some(at))),
+            _ => Some((array, None)),
         }
     }
 

@@ -76,6 +76,9 @@ fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
                     f(Item::Node(node));
                     size(&at, f);
                 }
+                if let Some(bound) = count.bounded_by() {
+                    size(&bound, f);
+                }
             }
             _ => {}
         },

@@ -39,6 +39,9 @@ impl Bindings {
 /// The program that computes those of the nodes that have no result yet, in their order.
 pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
     let mut t = Tracer::default();
+    t.exprs.reserve(128);
+    t.sizes.reserve(32);
+    t.arrays.reserve(32);
     for node in nodes.iter().filter(|n| n.stored().is_none()) {
         let id = t.number(node);
         if !t.program.outputs.contains(&id) {
@@ -146,24 +149,29 @@ impl Tracer {
         if let Some(&known) = self.exprs.get(&e.digest()) {
             return known;
         }
+        let mut last = ExprId(0);
         // What is on the stack with `true` has its operands numbered.
-        let mut stack = vec![(e.clone(), false)];
+        let mut stack = vec![(e, false)];
         while let Some((e, is_ready)) = stack.pop() {
+            if !is_ready {
+                if !self.exprs.contains_key(&e.digest()) {
+                    stack.push((e, true));
+                    let first = stack.len();
+                    stack.extend(e.operands().map(|o| (o, false)));
+                    stack[first..].reverse();
+                }
+                continue;
+            }
+            // Operands that two operations share are on the stack twice.
             if self.exprs.contains_key(&e.digest()) {
                 continue;
             }
-            if !is_ready {
-                let operands: Vec<Expr> = e.operands().cloned().collect();
-                stack.push((e, true));
-                stack.extend(operands.into_iter().rev().map(|o| (o, false)));
-                continue;
-            }
             let kind = e.kind().map::<Extent, _>(self);
-            let id = ExprId(self.program.exprs.len() as u32);
+            last = ExprId(self.program.exprs.len() as u32);
             self.program.exprs.push(ExprDef { kind, dtype: e.dtype() });
-            self.exprs.insert(e.digest(), id);
+            self.exprs.insert(e.digest(), last);
         }
-        self.exprs[&e.digest()]
+        last
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct DeviceLimits {
 impl DeviceLimits {
     /// The largest allocation for a buffer of `bytes` bytes: what fits a binding is bound whole, with what its size
     /// class adds.
-    pub(super) fn most_for(&self, bytes: u64) -> u64 {
+    pub(crate) fn most_for(&self, bytes: u64) -> u64 {
         if bytes <= self.max_binding { self.max_binding.min(self.max_buffer) } else { self.max_buffer }
     }
 }

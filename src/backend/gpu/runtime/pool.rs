@@ -64,10 +64,15 @@ pub(super) fn fresh_id() -> u64 {
 /// array.
 const GRAIN: u64 = 16;
 
-/// Rounds a size up to its class: two bits below the leading one, so that at most a quarter is wasted. None above 2^63.
+/// From here on classes are finer: of what is large, little is wasted.
+const LARGE: u64 = 1 << 20;
+
+/// Rounds a size up to its class: two bits below the leading one, so that at most a quarter is wasted; of large sizes four
+/// bits, and a sixteenth. None above 2^63.
 pub(super) fn size_class(bytes: u64) -> Option<u64> {
     let bytes = bytes.max(GRAIN);
-    let step = 1u64 << bytes.ilog2().saturating_sub(2);
+    let bits = if bytes > LARGE { 4 } else { 2 };
+    let step = 1u64 << bytes.ilog2().saturating_sub(bits);
     bytes.checked_next_multiple_of(step)?.checked_next_multiple_of(GRAIN)
 }
 
@@ -437,7 +442,7 @@ mod tests {
         assert_eq!(size_class(65), Some(80));
         assert_eq!(size_class(129), Some(160));
         assert_eq!(size_class(1 << 20), Some(1 << 20));
-        assert_eq!(size_class((1 << 20) + 1), Some(5 << 18));
+        assert_eq!(size_class((1 << 20) + 1), Some(17 << 16));
         assert_eq!(size_class(u64::MAX), None);
         for bytes in (64..100_000).chain((1 << 32) - 1000..(1 << 32) + 1000) {
             let class = size_class(bytes).expect("small enough");

@@ -21,9 +21,9 @@ use crate::{Error, Result, trace::span};
 /// which may call into this crate.
 #[derive(Debug, Default)]
 pub(super) struct Submitter {
-    /// The parameters of what is being encoded.
+    /// The parameter buffer of the command buffer that is being encoded.
     params: Option<ParamsBuffer>,
-    /// Those that no command buffer names which is still to be submitted.
+    /// Parameter buffers that no unsubmitted command buffer refers to.
     spare_params: Vec<ParamsBuffer>,
     bind_groups: BindGroups,
     last_flush: Option<Submitted>,
@@ -48,8 +48,8 @@ impl Submitter {
 ///
 /// A thread that submits has one to itself until its command buffer is submitted. It is written at the start of the next
 /// submission, after all submissions that read it have ended, so that the next thread can have it at once: there are as
-/// many as threads submit at the same time. Since it stays the same, bind groups that name it can be kept; and a program
-/// that runs again need not write what it wrote the last time.
+/// many as threads submit at the same time. Since the buffer stays the same, bind groups that name it can be
+/// cached; and a program that runs again with the same parameters does not upload them again.
 #[derive(Debug)]
 struct ParamsBuffer {
     buffer: wgpu::Buffer,
