@@ -125,8 +125,9 @@ impl Explain {
 
     pub(crate) fn new(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
         let (program, mut bindings) = trace(roots);
+        let bounds: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
         let stages = outlook(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
-        backend.last_counts().apply(&program, &mut bindings);
+        backend.last_counts().apply(&program, &mut bindings, &bounds);
         let plan = LinkedPlan::new(program, &bindings, &backend.stand_in(), backend.plan_limits());
         let outputs: Vec<Node> = plan.outputs().cloned().collect();
         let asked: HashSet<Digest> = outputs.iter().map(Node::digest).collect();

@@ -154,6 +154,18 @@ impl Extent {
         Ok(Self { size: self.size.add(&other.size), whole: self.whole || other.whole }.stored())
     }
 
+    /// As many as all together.
+    pub(crate) fn sum<'a>(what: &str, all: impl Iterator<Item = &'a Self>) -> Result<Self> {
+        let (mut sum, mut known) = (Self::known(0), 0u64);
+        for (k, extent) in all.enumerate() {
+            known += u64::from(extent.as_known().unwrap_or(0));
+            fits(what, known)?;
+            let size = if k == 0 { extent.size.clone() } else { sum.size.add(&extent.size) };
+            sum = Self { size, whole: sum.whole || extent.whole };
+        }
+        Ok(sum.stored())
+    }
+
     /// The same with its count in an array of its own, where it is made of several or by many operations: so that what
     /// a kernel reads for it does not grow with the program.
     fn stored(self) -> Self {

@@ -63,14 +63,14 @@ impl LastCounts {
         all.insert(key.clone(), last);
     }
 
-    /// Replaces the bounds of counts by the values of the last run. A value is taken where its bound was the same: that
-    /// run had inputs of the same sizes.
-    pub(crate) fn apply(&self, program: &Program, bindings: &mut Bindings) {
+    /// Replaces the bounds of counts by the values of the last run. A value is taken where its bound was that in
+    /// `bounds`: the run had inputs of the same sizes.
+    pub(crate) fn apply(&self, program: &Program, bindings: &mut Bindings, bounds: &[u32]) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for id in program.counts() {
             if let Some(key) = CountKey::new(program, bindings, id)
                 && let Some(last) = all.get(&key)
-                && last.bound == bindings.sizes[id.index()].1
+                && last.bound == bounds[id.index()]
             {
                 bindings.sizes[id.index()].1 = last.value;
             }

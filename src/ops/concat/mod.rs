@@ -1,26 +1,27 @@
 //! Concatenation and stacking.
 //!
-//! Two tensors are joined at a time, in a balanced tree, since a kernel binds few arrays; what is joined is the same in
-//! any grouping.
+//! A kernel binds few arrays: many distinct tensors are joined two at a time, in a balanced tree. The result is the same
+//! in any grouping.
 
-mod pair;
+mod join;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::tensor::{RaggedTensor, Tensor};
-use pair::Pair;
+use join::Join;
 
 /// All of them joined along `axis`, which all have; all have one dtype and one number of row partitions.
 #[track_caller]
 fn join_all(op: &'static str, all: &[Tensor], axis: usize) -> Result<Tensor> {
-    match all {
-        [one] => Ok(one.clone()),
-        _ => {
-            let (left, right) = all.split_at(all.len() / 2);
-            let (left, right) = (join_all(op, left, axis)?, join_all(op, right, axis)?);
-            Pair::new(op, &left, &right)?.join(axis)
-        }
+    if let [one] = all {
+        return Ok(one.clone());
     }
+    if let Some(join) = Join::new(op, all)? {
+        return join.along(axis);
+    }
+    let (left, right) = all.split_at(all.len() / 2);
+    let halves = [join_all(op, left, axis)?, join_all(op, right, axis)?];
+    Join::new(op, &halves)?.expect("bug: a pair is joined in one step").along(axis)
 }
 
 /// Fails unless there is at least one tensor, and all have the first one's rank, dtype and device.

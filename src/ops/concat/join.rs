@@ -1,0 +1,457 @@
+//! Tensors joined along one axis in one step.
+//!
+//! The distinct operands are the sources: an operand that is given twice is one source. Elements of the result are
+//! numbered by where they come from: their position in the source plus the source's base, a number above all numbers of
+//! the sources before.
+
+use std::collections::HashSet;
+
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::walk::for_each_node;
+use crate::shape::RowPartition;
+use crate::tensor::{BytesBound, Pick, Tensor, Values};
+
+/// Sources of one join. The smallest device binds 8 arrays in all.
+const MOST_SOURCES: usize = 2;
+
+/// Operands of one join: each element compares its position with their ends.
+const MOST_OPERANDS: usize = 8;
+
+/// Arrays that positions in pieces may be made of: the smallest device binds 8 in all, among them both sources' values,
+/// the output, a count and the block of conditions.
+const MOST_ARRAYS: usize = 3;
+
+/// An element's origin: the first piece whose condition holds, or the last piece.
+#[derive(Debug, Clone)]
+struct Pieces {
+    /// Of each piece but the last.
+    conditions: Vec<Expr>,
+    /// The source and the position in it.
+    pieces: Vec<(usize, Expr)>,
+}
+
+impl Pieces {
+    /// What `value` gives for the piece of an element, by number, source and position.
+    fn choose(&self, mut value: impl FnMut(usize, usize, &Expr) -> Expr) -> Expr {
+        let mut of = |k: usize| {
+            let (source, at) = &self.pieces[k];
+            value(k, *source, at)
+        };
+        let last = of(self.conditions.len());
+        let earlier = self.conditions.iter().enumerate().rev();
+        earlier.fold(last, |otherwise, (k, condition)| condition.clone().select(of(k), otherwise))
+    }
+
+    /// As [`Self::choose`], of values.
+    fn pick<'a>(&self, mut value: impl FnMut(usize, &Expr) -> Pick<'a>) -> Pick<'a> {
+        let mut of = |k: usize| {
+            let (source, at) = &self.pieces[k];
+            value(*source, at)
+        };
+        let last = of(self.conditions.len());
+        let earlier = self.conditions.iter().enumerate().rev();
+        earlier.fold(last, |otherwise, (k, condition)| Pick::either(condition.clone(), of(k), otherwise))
+    }
+
+    /// The number of arrays that they read.
+    fn arrays(&self) -> usize {
+        let mut found = HashSet::new();
+        for e in self.conditions.iter().chain(self.pieces.iter().map(|(_, at)| at)) {
+            for_each_node(e, &mut |n| {
+                found.insert(n.digest());
+            });
+        }
+        found.len()
+    }
+}
+
+/// The elements of a level of the result.
+struct Joined {
+    count: Extent,
+    /// The number of each, as an expression in its position.
+    from: Expr,
+    /// The same as pieces, by operand: here positions in the sources show the row that they lie in.
+    pieces: Pieces,
+    /// Of each source.
+    bases: Vec<Expr>,
+}
+
+impl Joined {
+    fn new(count: Extent, pieces: Pieces, bases: Vec<Expr>) -> Self {
+        let from = pieces.choose(|_, source, at| match source {
+            0 => at.clone(),
+            _ => bases[source].clone().add(at.clone()),
+        });
+        Self { count, from, pieces, bases }
+    }
+
+    /// The pieces of a number, by source.
+    fn split(&self, from: &Expr) -> Pieces {
+        let conditions = self.bases[1..].iter().map(|base| from.clone().lt(base.clone())).collect();
+        let position = |(source, base): (usize, &Expr)| {
+            let at = if source == 0 { from.clone() } else { from.clone().sub(base.clone()) };
+            (source, at)
+        };
+        Pieces { conditions, pieces: self.bases.iter().enumerate().map(position).collect() }
+    }
+}
+
+/// A distinct operand, with all its dimensions as partitions.
+struct Source<'a> {
+    tensor: &'a Tensor,
+    levels: Vec<RowPartition>,
+}
+
+/// Operands that are joined in one step.
+pub(super) struct Join<'a> {
+    backend: &'a BackendRef,
+    op: &'static str,
+    sources: Vec<Source<'a>>,
+    /// The source of each operand.
+    operands: Vec<usize>,
+    asserts: Vec<Node>,
+}
+
+impl<'a> Join<'a> {
+    /// None if there are too many operands or sources; there are not if there are two.
+    pub(super) fn new(op: &'static str, all: &'a [Tensor]) -> Result<Option<Self>> {
+        if all.len() > MOST_OPERANDS {
+            return Ok(None);
+        }
+        let mut sources: Vec<Source<'a>> = Vec::new();
+        let mut operands = Vec::with_capacity(all.len());
+        for tensor in all {
+            let levels = tensor.deepened(tensor.inner().len())?.partitions().to_vec();
+            let source = Source { tensor, levels };
+            let known = sources.iter().position(|s| s.is_same(&source)).unwrap_or(sources.len());
+            operands.push(known);
+            if known < sources.len() {
+                continue;
+            }
+            if sources.len() == MOST_SOURCES {
+                return Ok(None);
+            }
+            sources.push(source);
+        }
+        Ok(Some(Self { backend: all[0].backend(), op, sources, operands, asserts: Vec::new() }))
+    }
+
+    fn first(&self) -> &Source<'a> {
+        &self.sources[0]
+    }
+
+    fn misfit(&self, other: usize, what: impl Into<String>) -> Error {
+        let shape = |source: usize| self.sources[source].tensor.shape_text();
+        Error::Shape { op: self.op, lhs: shape(0), rhs: shape(other), what: what.into() }
+    }
+
+    /// The partitions of all operands at a level.
+    fn of_operands(&self, level: usize) -> impl DoubleEndedIterator<Item = &RowPartition> + Clone {
+        self.operands.iter().map(move |&source| &self.sources[source].levels[level])
+    }
+
+    /// The partitions of all sources at a level.
+    fn of_sources(&self, level: usize) -> impl Iterator<Item = &RowPartition> + Clone {
+        self.sources.iter().map(move |source| &source.levels[level])
+    }
+
+    /// The values below a level.
+    fn nvals(&self, level: usize) -> Result<Extent> {
+        Extent::sum(self.op, self.of_operands(level).map(RowPartition::nvals_extent))
+    }
+
+    /// The outermost rows of all operands together.
+    fn nrows(&self) -> Result<Extent> {
+        let rows: Vec<Extent> = self.operands.iter().map(|&s| self.sources[s].tensor.nrows_extent()).collect();
+        Extent::sum(self.op, rows.iter())
+    }
+
+    /// Fails unless all have equally many rows and, down to `axis`, rows of equal lengths; what only the device can
+    /// see becomes a condition.
+    #[track_caller]
+    fn check_outer(&mut self, axis: usize) -> Result<()> {
+        for other in 1..self.sources.len() {
+            let (x, y) = (&self.sources[0], &self.sources[other]);
+            let check = Check::new(self.op, "the tensors have different numbers of rows");
+            let rows = x.tensor.nrows_extent().agrees(&y.tensor.nrows_extent());
+            let misfit = |(a, b)| self.misfit(other, format!("{a} rows cannot be joined with {b}"));
+            let mut asserts: Vec<Node> = rows.condition(self.backend, check, misfit)?.into_iter().collect();
+            for dim in 0..axis.saturating_sub(1) {
+                let (p, q) = (&x.levels[dim], &y.levels[dim]);
+                match (p.uniform_row_length(), q.uniform_row_length()) {
+                    (Some(a), Some(b)) if a == b => continue,
+                    (Some(a), Some(b)) if dim >= x.tensor.ragged_rank() => {
+                        return Err(self.misfit(other, format!("dimension {} is {a} and {b}", dim + 1)));
+                    }
+                    _ => {}
+                }
+                let check = Check::new(self.op, format!("rows of dimension {dim} have different lengths"));
+                let misfit = |row| self.misfit(other, format!("row {row} of dimension {dim} has different lengths"));
+                asserts.extend(p.agrees(q).condition(self.backend, check, misfit)?);
+            }
+            self.asserts.append(&mut asserts);
+        }
+        Ok(())
+    }
+
+    /// Fails if an inner dimension other than `axis` differs.
+    fn check_inner(&self, axis: usize) -> Result<()> {
+        let first = self.first();
+        for (other, source) in self.sources.iter().enumerate().skip(1) {
+            for dim in first.tensor.ragged_rank()..first.levels.len() {
+                let (a, b) = (first.levels[dim].uniform_row_length(), source.levels[dim].uniform_row_length());
+                if a != b && dim + 1 != axis {
+                    let (a, b) = (a.unwrap_or(0), b.unwrap_or(0));
+                    return Err(self.misfit(other, format!("dimension {} is {a} and {b}", dim + 1)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The shortest and longest row that any source may have at the level.
+    fn bounds(&self, level: usize) -> Option<(u32, u32)> {
+        let lengths: Option<Vec<(u32, u32)>> = self.of_sources(level).map(RowPartition::known_lengths).collect();
+        lengths?.into_iter().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// The partition whose row `r` starts at `start`, an expression in the row.
+    fn partition(
+        &self,
+        count: &Extent,
+        start: &Expr,
+        nvals: Extent,
+        lengths: Option<(u32, u32)>,
+    ) -> Result<RowPartition> {
+        let part = RowPartition::from_starts(self.backend, self.op, count, start, nvals.size(), &self.asserts)?;
+        Ok(part.with_nvals(nvals).with_lengths(lengths))
+    }
+
+    /// Elements of which those of each operand follow those of the one before; `of` gives the elements of a source.
+    fn appended(&self, count: Extent, of: impl Fn(&Source<'a>) -> Extent) -> Joined {
+        let counts: Vec<Expr> = self.sources.iter().map(|source| of(source).expr()).collect();
+        let (mut conditions, mut pieces) = (Vec::new(), Vec::new());
+        let mut before: Option<Expr> = None;
+        for (k, &source) in self.operands.iter().enumerate() {
+            let at = Expr::index();
+            let at = before.clone().map_or(at.clone(), |before| at.sub(before));
+            pieces.push((source, at));
+            let end = match before {
+                None => counts[source].clone(),
+                Some(before) => before.add(counts[source].clone()),
+            };
+            if k + 1 < self.operands.len() {
+                conditions.push(Expr::index().lt(end.clone()));
+            }
+            before = Some(end);
+        }
+        let bases = running(&counts);
+        let mut joined = Joined::new(count, Pieces { conditions, pieces }, bases);
+        if self.operands.len() == self.sources.len() {
+            // In the order of their numbers.
+            joined.from = Expr::index();
+        }
+        joined
+    }
+
+    /// The next level below appended rows: everything stays in order.
+    fn append_below(&self, level: usize, above: &Joined) -> Result<(RowPartition, Joined)> {
+        let nvals = self.nvals(level)?;
+        let below = self.appended(nvals.clone(), |source| source.levels[level].nvals_extent().clone());
+        if let Some(part) = self.uniform(level, &above.count)? {
+            return Ok((part, below));
+        }
+        let values: Vec<Expr> = self.of_operands(level).map(|p| p.nvals_extent().expr()).collect();
+        let before = running(&values);
+        let start = above.pieces.choose(|k, source, row| {
+            let start = self.sources[source].levels[level].start(row.clone());
+            if k == 0 { start } else { before[k].clone().add(start) }
+        });
+        Ok((self.partition(&above.count, &start, nvals, self.bounds(level))?, below))
+    }
+
+    /// The rows of the dimension that is joined: those of all operands, side by side.
+    fn side_by_side(&self, level: usize) -> Result<(RowPartition, Joined)> {
+        let nvals = self.nvals(level)?;
+        let uniform: Option<Vec<u32>> = self.of_operands(level).map(RowPartition::uniform_row_length).collect();
+        let nrows = self.first().levels[level].nrows_extent();
+        let part = match uniform {
+            Some(lengths) => {
+                let lengths: Vec<Extent> = lengths.into_iter().map(Extent::known).collect();
+                RowPartition::uniform(Extent::sum(self.op, lengths.iter())?.capacity(), nrows.clone())?
+            }
+            None => {
+                let starts = self.of_operands(level).map(|p| p.start(Expr::index()));
+                let start = starts.reduce(Expr::add).unwrap_or_else(|| Expr::u32(0));
+                let lengths: Option<Vec<(u32, u32)>> =
+                    self.of_operands(level).map(RowPartition::known_lengths).collect();
+                let sum = |(a, b): (u32, u32), (c, d): (u32, u32)| (a.saturating_add(c), b.saturating_add(d));
+                let lengths = lengths.and_then(|lengths| lengths.into_iter().reduce(sum));
+                self.partition(nrows, &start, nvals, lengths)?
+            }
+        };
+        let (row, at) = (part.row_of(Expr::index()), part.offset_of(Expr::index()));
+        let lengths: Vec<Expr> = self.of_operands(level).map(|p| p.length(row.clone())).collect();
+        let starts = running(&lengths);
+        let piece = |(k, &source): (usize, &usize)| {
+            let within = if k == 0 { at.clone() } else { at.clone().sub(starts[k].clone()) };
+            (source, self.sources[source].levels[level].within(row.clone(), within))
+        };
+        let pieces = self.operands.iter().enumerate().map(piece).collect();
+        let conditions = starts[1..].iter().map(|end| at.clone().lt(end.clone())).collect();
+        let pieces = Pieces { conditions, pieces };
+        let joined = Joined::new(part.nvals_extent().clone(), pieces, self.bases(level));
+        Ok((part, joined))
+    }
+
+    /// The next level below: rows as long as those that they are numbers of.
+    fn below(&self, level: usize, above: &Joined) -> Result<(RowPartition, Joined)> {
+        let nvals = self.nvals(level)?;
+        let rows = Node::map(self.backend, self.op, above.count.clone(), above.from.clone(), &self.asserts);
+        let source = |source: usize| &self.sources[source].levels[level];
+        let part = match self.uniform(level, &above.count)? {
+            Some(part) => part,
+            None => {
+                let pieces = above.split(&Expr::load(&rows, Expr::index()));
+                let length = pieces.choose(|_, of, at| source(of).length(at.clone()));
+                RowPartition::from_lengths(self.backend, self.op, &above.count, length, nvals.size())?
+                    .with_nvals(nvals)
+                    .with_lengths(self.bounds(level))
+            }
+        };
+        let (row, at) = (part.row_of(Expr::index()), part.offset_of(Expr::index()));
+        let mut pieces = above.split(&Expr::load(&rows, row));
+        for (of, row) in &mut pieces.pieces {
+            *row = source(*of).within(row.clone(), at.clone());
+        }
+        let joined = Joined::new(part.nvals_extent().clone(), pieces, self.bases(level));
+        Ok((part, joined))
+    }
+
+    /// The operands joined along `axis`.
+    #[track_caller]
+    pub(super) fn along(mut self, axis: usize) -> Result<Tensor> {
+        self.check_inner(axis)?;
+        let (mut parts, mut joined) = match axis.checked_sub(1) {
+            None => (Vec::new(), self.appended(self.nrows()?, |source| source.tensor.nrows_extent())),
+            Some(above) => {
+                self.check_outer(axis)?;
+                let (part, joined) = self.side_by_side(above)?;
+                let mut parts = self.first().levels[..above].to_vec();
+                parts.push(part);
+                (parts, joined)
+            }
+        };
+        let deepest = self.first().levels.len();
+        let uniform = |level: &usize| self.uniform_length(*level).is_some();
+        let tail = (axis..deepest).rev().take_while(uniform).last().unwrap_or(deepest);
+        for level in axis..tail {
+            let (part, below) =
+                if axis == 0 { self.append_below(level, &joined)? } else { self.below(level, &joined)? };
+            parts.push(part);
+            joined = below;
+        }
+        let mut count = joined.count.clone();
+        let mut width = 1u64;
+        for level in tail..deepest {
+            let len = self.uniform_length(level).unwrap_or(0);
+            let part = RowPartition::uniform(len, count)?;
+            count = part.nvals_extent().clone();
+            width = width.saturating_mul(u64::from(len));
+            parts.push(part);
+        }
+        let width = Extent::known_u64(self.op, width)?.capacity();
+        let values = self.values(&joined, &count, width)?;
+        let ragged = self.first().tensor.ragged_rank();
+        let outer = match ragged.checked_sub(1) {
+            Some(last) => parts[last].nvals_extent().clone(),
+            None if axis == 0 => self.nrows()?,
+            None => self.first().tensor.nrows_extent(),
+        };
+        let inner = parts[ragged..].iter().map(|p| p.uniform_row_length().unwrap_or(0)).collect();
+        parts.truncate(ragged);
+        Tensor::new(self.backend, parts, Some(outer), inner, values)
+    }
+
+    /// The values of the result: `count` of them, `width` for each element of the lowest level.
+    fn values(&self, joined: &Joined, count: &Extent, width: u32) -> Result<Values> {
+        let step = Expr::u32(width.max(1));
+        // Positions that show their row let the sources' own maps in. What is wider than a position is never stored
+        // for the search in it: there the position is.
+        let is_number = matches!(self.first().tensor.values_ref(), Values::Numbers(_));
+        let pieces = if is_number && width <= 1 && joined.pieces.arrays() <= MOST_ARRAYS {
+            joined.pieces.clone()
+        } else {
+            let from = Node::map(self.backend, self.op, joined.count.clone(), joined.from.clone(), &self.asserts);
+            joined.split(&Expr::load(&from, Expr::index().div(step.clone())))
+        };
+        let number = Expr::index().rem(step.clone());
+        let pick = pieces.pick(|source, element| {
+            let at = element.clone().mul(step.clone()).add(number.clone());
+            Pick::From(self.sources[source].tensor.values_ref(), at)
+        });
+        let bytes = |&source: &usize| match self.sources[source].tensor.values_ref() {
+            Values::Strings { strings, .. } => Some(strings.nvals_extent()),
+            Values::Numbers(_) => None,
+        };
+        let bound = match self.operands.iter().map(bytes).collect::<Option<Vec<&Extent>>>() {
+            Some(bytes) => BytesBound::Exactly(Extent::sum(self.op, bytes.into_iter())?),
+            None => BytesBound::Unknown,
+        };
+        Values::rearranged(self.backend, self.op, count, &pick, bound, &self.asserts)
+    }
+
+    /// The numbers that the sources' values start from: constants where each has few enough, so that they are the same
+    /// whenever the numbers are computed and read.
+    fn bases(&self, level: usize) -> Vec<Expr> {
+        let share = (1u64 << 32) / self.sources.len() as u64;
+        if self.of_sources(level).all(|p| u64::from(p.nvals_extent().capacity()) <= share) {
+            return (0..self.sources.len() as u64).map(|k| Expr::u32((k * share) as u32)).collect();
+        }
+        let counts: Vec<Expr> = self.of_sources(level).map(|p| p.nvals_extent().expr()).collect();
+        running(&counts)
+    }
+
+    /// The row length of all sources at the level, if it is the same.
+    fn uniform_length(&self, level: usize) -> Option<u32> {
+        let len = self.first().levels[level].uniform_row_length()?;
+        self.of_sources(level).all(|p| p.uniform_row_length() == Some(len)).then_some(len)
+    }
+
+    /// The uniform partition of `count` rows, if those of all sources are equally long.
+    fn uniform(&self, level: usize, count: &Extent) -> Result<Option<RowPartition>> {
+        let Rows::Uniform(len) = self.first().levels[level].rows() else { return Ok(None) };
+        let is_same = |p: &RowPartition| matches!(p.rows(), Rows::Uniform(other) if other == len);
+        if !self.of_sources(level).all(is_same) {
+            return Ok(None);
+        }
+        RowPartition::uniform(len.clone(), count.clone()).map(Some)
+    }
+}
+
+impl Source<'_> {
+    /// Whether both are one tensor for sure.
+    fn is_same(&self, other: &Self) -> bool {
+        let is_same_level = |(p, q): (&RowPartition, &RowPartition)| p.same(q);
+        let values = match (self.tensor.values_ref(), other.tensor.values_ref()) {
+            (Values::Numbers(a), Values::Numbers(b)) => a == b,
+            (Values::Strings { strings: p, bytes: a }, Values::Strings { strings: q, bytes: b }) => p.same(q) && a == b,
+            _ => false,
+        };
+        values && self.levels.len() == other.levels.len() && self.levels.iter().zip(&other.levels).all(is_same_level)
+    }
+}
+
+/// The sum of the numbers before each.
+fn running(numbers: &[Expr]) -> Vec<Expr> {
+    let mut out = vec![Expr::u32(0)];
+    for (k, n) in numbers[..numbers.len() - 1].iter().enumerate() {
+        let before = out[k].clone();
+        out.push(if k == 0 { n.clone() } else { before.add(n.clone()) });
+    }
+    out
+}
