@@ -22,7 +22,7 @@ pub trait Element: sealed::Sealed + Send + Sync + 'static {
 }
 
 /// An element type of numbers, bools among them.
-pub trait Number: Element + Copy + Into<crate::graph::scalar::Scalar> {}
+pub trait Number: Element + Copy + bytemuck::NoUninit + Into<crate::graph::scalar::Scalar> {}
 
 /// An element type that sums and products are defined for: integers and floats.
 pub trait Arithmetic: Number {

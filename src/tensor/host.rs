@@ -2,12 +2,11 @@
 
 use half::{bf16, f16};
 
-use super::{Tensor, Values};
+use super::{Tensor, Values, upload};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::shape::RowPartition;
 
 /// Flat values on the host.
@@ -80,24 +79,24 @@ impl HostValues {
         }
     }
 
-    /// The bytes to upload, for numbers.
-    fn bytes(&self) -> Vec<u8> {
-        match self {
-            Self::Bool(v) => v.iter().map(|&b| u8::from(b)).collect(),
-            Self::U8(v) => v.clone(),
-            Self::I8(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::U16(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::I16(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::I32(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::U32(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::I64(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::U64(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::F16(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::BF16(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::F32(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::F64(v) => bytemuck::cast_slice(v).to_vec(),
-            Self::Str(v) => v.concat(),
-        }
+    /// The numbers as bytes; none of strings.
+    fn number_bytes(&self) -> Option<&[u8]> {
+        Some(match self {
+            Self::Bool(v) => bytemuck::cast_slice(v),
+            Self::U8(v) => v,
+            Self::I8(v) => bytemuck::cast_slice(v),
+            Self::U16(v) => bytemuck::cast_slice(v),
+            Self::I16(v) => bytemuck::cast_slice(v),
+            Self::I32(v) => bytemuck::cast_slice(v),
+            Self::U32(v) => bytemuck::cast_slice(v),
+            Self::I64(v) => bytemuck::cast_slice(v),
+            Self::U64(v) => bytemuck::cast_slice(v),
+            Self::F16(v) => bytemuck::cast_slice(v),
+            Self::BF16(v) => bytemuck::cast_slice(v),
+            Self::F32(v) => bytemuck::cast_slice(v),
+            Self::F64(v) => bytemuck::cast_slice(v),
+            Self::Str(_) => return None,
+        })
     }
 
     /// Numbers from the bytes that a read gave.
@@ -126,42 +125,12 @@ impl HostValues {
     /// Puts the values onto a device.
     ///
     /// # Errors
-    /// More than 2^32 - 2 values or bytes, or more than the device can hold.
+    /// As [`upload::numbers`] and [`upload::strings`].
     pub(crate) fn upload(&self, device: &Device) -> Result<Values> {
-        let backend = device.backend();
-        let check = |what: &str, bytes: u64| {
-            if bytes <= backend.max_bytes() {
-                return Ok(());
-            }
-            Err(Error::Limit {
-                what: what.into(),
-                requested: bytes,
-                unit: "bytes",
-                limit: backend.max_bytes(),
-                whose: backend.name().into(),
-            })
-        };
-        if let Err(hint) = backend.supports(self.dtype()) {
-            return Err(Error::unsupported("a tensor", self.dtype(), hint));
+        match (self, self.number_bytes()) {
+            (Self::Str(v), _) => upload::strings(device, v.iter().map(Vec::as_slice)),
+            (_, bytes) => upload::numbers(device, self.dtype(), bytes.unwrap_or_default()),
         }
-        let len = Extent::known_u64("a tensor", self.len() as u64)?.capacity();
-        check("a tensor", self.len() as u64 * self.dtype().size() as u64)?;
-        if let Self::Str(v) = self {
-            let mut splits = Vec::with_capacity(v.len() + 1);
-            let mut total = 0u64;
-            splits.push(0);
-            for s in v {
-                total += s.len() as u64;
-                splits.push(total as u32);
-            }
-            check("a string tensor", total)?;
-            let total = Extent::known_u64("a string tensor", total)?.capacity();
-            let strings = RowPartition::from_host_splits(backend, splits)?;
-            let bytes = Node::source(backend, DType::U8, total, backend.upload(DType::U8, &self.bytes())?);
-            return Ok(Values::Strings { strings, bytes });
-        }
-        let data = backend.upload(self.dtype(), &self.bytes())?;
-        Ok(Values::Numbers(Node::source(backend, self.dtype(), len, data)))
     }
 }
 

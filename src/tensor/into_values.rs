@@ -1,9 +1,10 @@
 //! What the factories take as values: lists on the host, or tensors.
 
-use super::{HostTensor, RaggedTensor};
+use super::{RaggedTensor, Tensor, Values, upload};
 use crate::device::Device;
 use crate::element::{Element, Number, Str};
 use crate::error::Result;
+use crate::graph::extent::Extent;
 
 /// Values for a factory: a list of numbers or byte strings on the host, or a tensor, ragged or dense, whose rows (of
 /// its outermost dimension) are divided.
@@ -26,47 +27,55 @@ pub trait IntoValues<T: Element> {
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>>;
 }
 
-/// A rank-1 tensor of these values.
-pub(crate) fn vector<T: Element>(values: Vec<T::Host>, device: &Device) -> Result<RaggedTensor<T>> {
-    HostTensor::dense(&[values.len()], T::wrap(values)).to_device(device)?.try_into()
+/// The vector of these values.
+pub(super) fn vector<T: Element>(device: &Device, values: Values, len: usize) -> Result<RaggedTensor<T>> {
+    let outer = values.rows(0, Extent::known_u64("a tensor", len as u64)?.capacity());
+    Tensor::new(device.backend(), Vec::new(), Some(outer), Vec::new(), values)?.try_into()
+}
+
+impl<T: Number + Element<Host = T>> IntoValues<T> for &[T] {
+    fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
+        vector(device, upload::numbers(device, T::DTYPE, bytemuck::cast_slice(self))?, self.len())
+    }
 }
 
 impl<T: Number + Element<Host = T>> IntoValues<T> for Vec<T> {
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
-        vector(self, device)
+        self.as_slice().into_values(device)
     }
 }
 impl<T: Number + Element<Host = T>> IntoValues<T> for &Vec<T> {
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
-        vector(self.clone(), device)
-    }
-}
-impl<T: Number + Element<Host = T>> IntoValues<T> for &[T] {
-    fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
-        vector(self.to_vec(), device)
+        self.as_slice().into_values(device)
     }
 }
 impl<T: Number + Element<Host = T>, const N: usize> IntoValues<T> for [T; N] {
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
-        vector(self.to_vec(), device)
+        self.as_slice().into_values(device)
     }
 }
 impl<T: Number + Element<Host = T>, const N: usize> IntoValues<T> for &[T; N] {
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
-        vector(self.to_vec(), device)
+        self.as_slice().into_values(device)
     }
 }
 
 macro_rules! strings {
     ($($text:ty),*) => {$(
+        impl IntoValues<Str> for &[$text] {
+            fn into_values(self, device: &Device) -> Result<RaggedTensor<Str>> {
+                let all = self.iter().map(|s| AsRef::<[u8]>::as_ref(s));
+                vector(device, upload::strings(device, all)?, self.len())
+            }
+        }
         impl IntoValues<Str> for Vec<$text> {
             fn into_values(self, device: &Device) -> Result<RaggedTensor<Str>> {
                 self.as_slice().into_values(device)
             }
         }
-        impl IntoValues<Str> for &[$text] {
+        impl IntoValues<Str> for &Vec<$text> {
             fn into_values(self, device: &Device) -> Result<RaggedTensor<Str>> {
-                vector(self.iter().map(|s| AsRef::<[u8]>::as_ref(s).to_vec()).collect(), device)
+                self.as_slice().into_values(device)
             }
         }
         impl<const N: usize> IntoValues<Str> for [$text; N] {
@@ -92,5 +101,32 @@ impl<T: Element> IntoValues<T> for RaggedTensor<T> {
 impl<T: Element> IntoValues<T> for &RaggedTensor<T> {
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
         self.clone().into_values(device)
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// A dense tensor of that shape: `values` are its elements, row-major.
+    ///
+    /// # Errors
+    /// The shape does not hold as many elements; more than the device can hold.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, Str};
+    /// let device = Device::cpu();
+    /// let table = RaggedTensor::dense(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[3, 2], &device)?;
+    /// assert_eq!(table.shape(), [Some(3), Some(2)]);
+    /// let text = RaggedTensor::<Str>::dense(&["one text"], &[1], &device)?;
+    /// assert_eq!(text.to_vec()?, [b"one text"]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn dense(values: impl IntoValues<T>, shape: &[usize], device: &Device) -> Result<Self> {
+        let values = values.into_values(device)?;
+        if let ([len], [own]) = (shape, values.shape().as_slice())
+            && *own == Some(*len as u64)
+        {
+            return Ok(values);
+        }
+        let shape: Vec<i64> = shape.iter().map(|&d| d as i64).collect();
+        values.reshape(shape.as_slice())
     }
 }

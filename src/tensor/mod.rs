@@ -16,6 +16,7 @@ mod read;
 mod read_rows;
 mod together;
 mod typed;
+mod upload;
 mod values;
 
 pub use buffers::DeviceBuffer;

@@ -8,6 +8,7 @@ pub(crate) mod array;
 mod available;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod block;
 mod block_scan;
 mod choice;
 pub mod compact;
@@ -19,7 +20,6 @@ mod filled;
 mod filling;
 mod fingerprint;
 mod floats;
-mod huge_pages;
 mod integers;
 mod lanes;
 mod looked_up;

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{available, huge_pages};
+use super::available;
+use super::block::Block;
 use crate::error::{Error, Result};
 use crate::stats::Stats;
 
@@ -38,14 +39,17 @@ struct Free {
     /// Oldest first.
     unused: VecDeque<Unused>,
     unused_bytes: u64,
+    /// Bytes that arrays in use asked for.
     in_use: u64,
     in_use_peak: u64,
+    /// Bytes of the memory that they have.
+    held: u64,
 }
 
 /// Memory without an owner.
 #[derive(Debug)]
 struct Unused {
-    words: Box<[u64]>,
+    words: Block,
     /// From this word on there are zeros.
     zero_from: usize,
 }
@@ -65,15 +69,15 @@ fn size_class(words: usize) -> usize {
 }
 
 impl Free {
-    fn used(&mut self, bytes: u64) {
-        self.in_use += bytes;
+    fn add_used(&mut self, asked: u64) {
+        self.in_use += asked;
         self.in_use_peak = self.in_use_peak.max(self.in_use);
     }
 
-    /// The smallest memory of at least that size, and of half as much more at most; the newest of these, which is likeliest
+    /// The smallest memory of at least that size, and of a quarter more at most; the newest of these, which is likeliest
     /// to be in a cache still.
     fn take(&mut self, words: usize) -> Option<Unused> {
-        let fits = |unused: &Unused| (words..=words + words / 2).contains(&unused.words.len());
+        let fits = |unused: &Unused| (words..=words + words / 4).contains(&unused.words.len());
         let found = self.unused.iter().enumerate().rev().filter(|(_, unused)| fits(unused));
         let (at, _) = found.min_by_key(|(_, unused)| unused.words.len())?;
         let found = self.unused.remove(at)?;
@@ -81,11 +85,11 @@ impl Free {
         Some(found)
     }
 
-    /// What lies unused and what is in use may together be an eighth more than was ever in use, so that a loop which does
-    /// the same again and again hardly allocates after its first round.
+    /// Memory in use and unused memory together may be an eighth more than arrays ever asked for: a loop of equal rounds
+    /// hardly allocates after its first one.
     fn may_keep(&self) -> u64 {
         let total = (self.in_use_peak + self.in_use_peak / 8).max(FLOOR);
-        total.saturating_sub(self.in_use).min(MOST_UNUSED)
+        total.saturating_sub(self.held).min(MOST_UNUSED)
     }
 
     /// Takes what is more than may be kept, the oldest first.
@@ -117,7 +121,8 @@ impl Pool {
         if !is_small {
             let mut free = self.lock();
             if let Some(Unused { words, zero_from }) = free.take(class) {
-                free.used(asked);
+                free.held += words.len() as u64 * 8;
+                free.add_used(asked);
                 self.hits.fetch_add(1, Relaxed);
                 return Ok(Memory { words, zero_from, asked, pool: self.clone() });
             }
@@ -132,17 +137,17 @@ impl Pool {
                 return refused(most, "the memory that is available on this machine");
             }
         }
-        // A trial, given back at once: `vec!` below asks the system for zeroed pages, but aborts if there are none.
-        if Vec::<u64>::new().try_reserve_exact(class).is_err() {
-            return refused(isize::MAX as u64, "what this machine can address; it is out of memory before");
-        }
+        let held = class as u64 * 8;
         let mut free = self.lock();
-        free.used(asked);
+        free.held += held;
         let surplus = free.surplus();
         drop(free);
         drop(surplus);
-        let mut words = vec![0; class].into_boxed_slice();
-        huge_pages::ask_for(&mut words);
+        let Some(words) = Block::zeroed(class) else {
+            self.lock().held -= held;
+            return refused(isize::MAX as u64, "what this machine can address; it is out of memory before");
+        };
+        self.lock().add_used(asked);
         self.misses.fetch_add(1, Relaxed);
         Ok(Memory { words, zero_from: 0, asked, pool: self.clone() })
     }
@@ -150,6 +155,7 @@ impl Pool {
     fn release(&self, unused: Unused, asked: u64) {
         let mut free = self.lock();
         free.in_use -= asked;
+        free.held -= unused.bytes();
         if unused.bytes() >= SMALL {
             free.unused_bytes += unused.bytes();
             free.unused.push_back(unused);
@@ -185,7 +191,7 @@ impl Pool {
 /// Memory of an array, which goes back to its pool.
 #[derive(Debug)]
 pub(super) struct Memory {
-    pub(super) words: Box<[u64]>,
+    pub(super) words: Block,
     /// From this word on there are zeros: its owner keeps it so.
     pub(super) zero_from: usize,
     asked: u64,

@@ -2,7 +2,7 @@
 //!
 //! The benchmark `text_loop` is compiled with it too.
 
-use ragged::{HostTensor, HostValues, Pieces, Tensor, s};
+use ragged::{Pieces, RaggedTensor, Str, Tensor, s};
 
 /// Bytes that separate words.
 pub const SPACES: &[u8] = b" \t\r\x0b\x0c";
@@ -22,8 +22,8 @@ pub struct Embedded {
 /// The text exceeds the limits of the device.
 pub fn embed(text: &[u8], table: &Tensor) -> ragged::Result<Embedded> {
     let buckets = table.shape()[0].unwrap_or(1) as i64;
-    let text = HostTensor::dense(&[1], HostValues::Str(vec![text.to_vec()])).to_device(&table.device())?;
-    let lines = text.string_split(b"\n", Pieces::All)?.values()?;
+    let text = RaggedTensor::<Str>::dense(&[text], &[1], &table.device())?;
+    let lines = text.erased().string_split(b"\n", Pieces::All)?.values()?;
     let words = lines.string_split(SPACES, Pieces::NonEmpty)?;
 
     let word_embeddings = table.embedding_lookup(&words.to_hash_bucket_fast(buckets)?)?;

@@ -1,0 +1,114 @@
+//! Zeroed memory from the system: of the allocator where it is small, a mapping of its own where it is large.
+//!
+//! A mapping goes back to the system whole when it is dropped. The allocator would keep blocks of up to 32 MiB in its
+//! heap once one of that size has been freed, where they fragment: 60 MiB of 400 MiB in a job of many such arrays.
+//!
+//! Mappings ask for pages of 2 MiB where the system gives them on request only. The processor caches the translations
+//! of some thousand pages: a few MiB in pages of 4 KiB. Rows scattered over more than that each wait for a page walk, and
+//! new memory is mapped and cleared page by page at its first write. NumPy asks for large pages as well.
+
+use std::ops::{Deref, DerefMut};
+
+/// Words of a block from which on it is a mapping.
+#[cfg(not(target_family = "wasm"))]
+const MAPPED: usize = (1 << 20) / size_of::<u64>();
+
+/// Less than this has few whole pages of 2 MiB.
+#[cfg(target_os = "linux")]
+const LARGE_PAGES: usize = (4 << 20) / size_of::<u64>();
+
+/// Words of memory.
+#[derive(Debug)]
+pub(super) enum Block {
+    Heap(Box<[u64]>),
+    #[cfg(not(target_family = "wasm"))]
+    Mapped(memmap2::MmapMut),
+}
+
+impl Block {
+    /// Zeros; none if the memory is not to be had.
+    pub(super) fn zeroed(words: usize) -> Option<Self> {
+        #[cfg(not(target_family = "wasm"))]
+        if words >= MAPPED {
+            let map = memmap2::MmapMut::map_anon(words.checked_mul(size_of::<u64>())?).ok()?;
+            // A system without large pages refuses, and nothing is lost.
+            #[cfg(target_os = "linux")]
+            if words >= LARGE_PAGES {
+                let _ = map.advise(memmap2::Advice::HugePage);
+            }
+            return Some(Self::Mapped(map));
+        }
+        // A trial, given back at once: `vec!` asks the allocator for zeroed memory, but aborts if there is none.
+        Vec::<u64>::new().try_reserve_exact(words).ok()?;
+        Some(Self::Heap(vec![0; words].into_boxed_slice()))
+    }
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self::Heap(Box::default())
+    }
+}
+
+impl Deref for Block {
+    type Target = [u64];
+    fn deref(&self) -> &[u64] {
+        match self {
+            Self::Heap(words) => words,
+            #[cfg(not(target_family = "wasm"))]
+            Self::Mapped(map) => bytemuck::cast_slice(map),
+        }
+    }
+}
+
+impl DerefMut for Block {
+    fn deref_mut(&mut self) -> &mut [u64] {
+        match self {
+            Self::Heap(words) => words,
+            #[cfg(not(target_family = "wasm"))]
+            Self::Mapped(map) => bytemuck::cast_slice_mut(map),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_zeroed_words() {
+        for words in [0, 1, MAPPED - 1, MAPPED, MAPPED + 1] {
+            let mut block = Block::zeroed(words).expect("small enough");
+            assert_eq!(block.len(), words);
+            assert!(block.iter().all(|&word| word == 0));
+            block.fill(7);
+            assert!(block.iter().all(|&word| word == 7));
+        }
+    }
+
+    #[test]
+    fn what_no_machine_has_is_none() {
+        assert!(Block::zeroed(1 << 58).is_none());
+        assert!(Block::zeroed(usize::MAX).is_none());
+    }
+
+    /// What the system has noted of the mapping.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn large_blocks_may_have_large_pages() {
+        if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+            return; // a system that has none
+        }
+        let block = Block::zeroed(8 * LARGE_PAGES).expect("small enough");
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux tells");
+        let range = |line: &str| {
+            let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+            Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
+        };
+        let at = block.as_ptr() as usize;
+        let own = maps.lines().skip_while(|line| range(line).is_none_or(|range| !range.contains(&at)));
+        let mut own = own.take_while(|line| range(line).is_none_or(|range| range.contains(&at)));
+        let flags = own.find_map(|line| line.strip_prefix("VmFlags:")).expect("a mapping of this process, with flags");
+        assert!(flags.split_whitespace().any(|flag| flag == "hg"), "{flags}");
+    }
+}

@@ -1,0 +1,68 @@
+//! Flat values from host memory onto a device, copied once.
+
+use std::borrow::Cow;
+
+use super::Values;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+
+/// Numbers of a dtype, as bytes.
+///
+/// # Errors
+/// More than 2^32 - 2 numbers, or more bytes than the device can hold; a dtype that it cannot compute with.
+pub(super) fn numbers(device: &Device, dtype: DType, bytes: &[u8]) -> Result<Values> {
+    supported(device, dtype)?;
+    let len = Extent::known_u64("a tensor", (bytes.len() / dtype.size()) as u64)?.capacity();
+    check_bytes(device, "a tensor", bytes.len() as u64)?;
+    let backend = device.backend();
+    Ok(Values::Numbers(Node::source(backend, dtype, len, backend.upload(dtype, bytes)?)))
+}
+
+/// Byte strings.
+///
+/// # Errors
+/// More than 2^32 - 2 strings, or more bytes than that or than the device can hold.
+pub(super) fn strings<'a>(device: &Device, strings: impl ExactSizeIterator<Item = &'a [u8]> + Clone) -> Result<Values> {
+    supported(device, DType::Str)?;
+    Extent::known_u64("a tensor", strings.len() as u64)?;
+    let mut splits = Vec::with_capacity(strings.len() + 1);
+    let mut total = 0u64;
+    splits.push(0);
+    for s in strings.clone() {
+        total += s.len() as u64;
+        splits.push(total as u32);
+    }
+    check_bytes(device, "a string tensor", total)?;
+    let len = Extent::known_u64("a string tensor", total)?.capacity();
+    let mut all = strings.clone();
+    let bytes: Cow<'_, [u8]> = match (all.next(), all.len()) {
+        (Some(one), 0) => one.into(),
+        _ => strings.collect::<Vec<_>>().concat().into(),
+    };
+    let backend = device.backend();
+    let partition = RowPartition::from_host_splits(backend, splits)?;
+    let bytes = Node::source(backend, DType::U8, len, backend.upload(DType::U8, &bytes)?);
+    Ok(Values::Strings { strings: partition, bytes })
+}
+
+fn supported(device: &Device, dtype: DType) -> Result<()> {
+    device.backend().supports(dtype).map_err(|hint| Error::unsupported("a tensor", dtype, hint))
+}
+
+fn check_bytes(device: &Device, what: &str, bytes: u64) -> Result<()> {
+    let backend = device.backend();
+    if bytes <= backend.max_bytes() {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what: what.into(),
+        requested: bytes,
+        unit: "bytes",
+        limit: backend.max_bytes(),
+        whose: backend.name().into(),
+    })
+}
