@@ -11,6 +11,7 @@ mod common;
 mod rows;
 
 use std::iter;
+use std::ops::Range;
 use std::time::Instant;
 
 use common::{Args, assert_same_bits, floats, median, mib, or_dash, print_table, resident, sums};
@@ -125,6 +126,8 @@ struct Stream {
     record: fn(&[Tensor], &Tensor) -> Result<Tensor>,
     /// The same without the engine.
     plain: fn(&Batch, &[[f32; WIDTH]], Order) -> Vec<f32>,
+    /// As [`Self::plain`] with sequential sums, by a loop and a new list for each operation, where there are many.
+    by_operation: Option<fn(&Batch) -> Vec<f32>>,
     /// Operations that are recorded.
     operations: usize,
 }
@@ -165,6 +168,7 @@ const STREAMS: [Stream; 5] = [
         inputs: |batch| vec![batch.x.host()],
         record: chain,
         plain: plain_chain,
+        by_operation: Some(chain_by_operation),
         operations: 10,
     },
     Stream {
@@ -177,6 +181,7 @@ const STREAMS: [Stream; 5] = [
         },
         record: |inputs, table| table.embedding_lookup(&inputs[0])?.reduce_mean(1, false),
         plain: plain_lookup_mean,
+        by_operation: None,
         operations: 2,
     },
     Stream {
@@ -186,6 +191,7 @@ const STREAMS: [Stream; 5] = [
         inputs: |batch| vec![batch.x.host()],
         record: chain,
         plain: plain_chain,
+        by_operation: Some(chain_by_operation),
         operations: 10,
     },
     Stream {
@@ -198,6 +204,7 @@ const STREAMS: [Stream; 5] = [
             joined.to_tensor(0f32, Some(&[None, Some(PADDED as u64)]))
         },
         plain: plain_concat_padded,
+        by_operation: None,
         operations: 2,
     },
     Stream {
@@ -207,6 +214,7 @@ const STREAMS: [Stream; 5] = [
         inputs: |batch| vec![batch.x.host()],
         record: |inputs, _| inputs[0].sort(1, false),
         plain: plain_sort,
+        by_operation: None,
         operations: 1,
     },
 ];
@@ -242,6 +250,36 @@ fn plain_chain(batch: &Batch, _: &[[f32; WIDTH]], order: Order) -> Vec<f32> {
         order.sum(scaled.get(1..).unwrap_or_default())
     };
     batch.x.iter().map(row).collect()
+}
+
+fn chain_by_operation(batch: &Batch) -> Vec<f32> {
+    let rows = |splits: &[u32]| splits.windows(2).map(|w| w[0] as usize..w[1] as usize).collect::<Vec<_>>();
+    let (own, x) = (rows(&batch.x.splits), &batch.x.values);
+    let per_row = |values: &[f32], of: fn(&[f32]) -> f32| -> Vec<f32> {
+        own.iter().map(|row| of(&values[row.clone()])).collect()
+    };
+    let with_row = |values: &[f32], numbers: &[f32], of: fn(f32, f32) -> f32| -> Vec<f32> {
+        let row = |(row, &n): (&Range<usize>, &f32)| values[row.clone()].iter().map(move |&v| of(v, n));
+        own.iter().zip(numbers).flat_map(row).collect()
+    };
+    let mean = |row: &[f32]| row.iter().sum::<f32>() / row.len() as f32;
+    let means = per_row(x, mean);
+    let deviation = with_row(x, &means, |x, mean| x - mean);
+    let square: Vec<f32> = deviation.iter().map(|d| d * d).collect();
+    let variance = per_row(&square, mean);
+    let divisor: Vec<f32> = variance.iter().map(|v| v + 1.0).collect();
+    let scaled = with_row(&deviation, &divisor, |d, divisor| d / divisor);
+    let largest = per_row(&scaled, |row| row.iter().fold(f32::NEG_INFINITY, |a, &b| a.max(b)));
+    let relative = with_row(&scaled, &largest, |s, largest| s - largest);
+    let tails = own.iter().map(|row| &relative[(row.start + 1).min(row.end)..row.end]);
+    let tail_lengths: Vec<usize> = tails.clone().map(<[f32]>::len).collect();
+    let tail: Vec<f32> = tails.flatten().copied().collect();
+    let mut at = 0;
+    let sum = |len: usize| {
+        at += len;
+        tail[at - len..at].iter().sum()
+    };
+    tail_lengths.into_iter().map(sum).collect()
 }
 
 fn plain_lookup_mean(batch: &Batch, table: &[[f32; WIDTH]], order: Order) -> Vec<f32> {
@@ -280,6 +318,7 @@ struct Times {
     read: Vec<f64>,
     engine: Vec<f64>,
     plain: Vec<f64>,
+    by_operation: Vec<f64>,
     canonical: Vec<f64>,
     /// Of some batches: the time of `Tensor::explain`, which plans and runs nothing.
     explain: Vec<f64>,
@@ -357,6 +396,12 @@ fn measure(stream: &Stream, device: &Device, batches: usize) -> Measured {
         let start = Instant::now();
         let plain = (stream.plain)(&batch, table, Order::Sequential);
         times.plain.push(microseconds(start));
+        if let Some(by_operation) = stream.by_operation {
+            let start = Instant::now();
+            let result = by_operation(&batch);
+            times.by_operation.push(microseconds(start));
+            assert_about_equal(&format!("{}, batch {number}, by operation", stream.name), &result, &plain);
+        }
         let start = Instant::now();
         let canonical = (stream.plain)(&batch, table, Order::Canonical);
         times.canonical.push(microseconds(start));
@@ -395,7 +440,7 @@ fn print(device: &Device, all: &[Measured]) {
     println!("small_batches on {}\n", device.name());
     println!(
         "Median microseconds per batch; record and explain in all and per operation; engine: upload, record and read \
-         together; loop, and the loop with the engine's bits: on one thread"
+         together; a loop, the same with a list per operation, and with the engine's bits: on one thread"
     );
     let time = |times: &[f64]| format!("{:.1}", median(times.to_vec()));
     let rows: Vec<Vec<String>> = all
@@ -419,8 +464,13 @@ fn print(device: &Device, all: &[Measured]) {
                 time(&t.read),
                 time(&t.engine),
                 time(&t.plain),
+                or_dash((!t.by_operation.is_empty()).then(|| time(&t.by_operation))),
                 time(&t.canonical),
                 format!("{:.2}", median(t.engine.clone()) / median(t.plain.clone())),
+                or_dash(
+                    (!t.by_operation.is_empty())
+                        .then(|| format!("{:.2}", median(t.engine.clone()) / median(t.by_operation.clone()))),
+                ),
                 format!("{:.2}", median(t.engine.clone()) / median(t.canonical.clone())),
                 format!("{:.2}", total(&t.engine) / total(&t.plain)),
             ]
@@ -437,8 +487,10 @@ fn print(device: &Device, all: &[Measured]) {
         "read",
         "engine",
         "loop",
+        "loop by operation",
         "same bits",
         "engine/loop",
+        "engine/by operation",
         "engine/same bits",
         "of totals",
     ];

@@ -129,6 +129,13 @@ pub enum Error {
         /// Whose limit it is.
         whose: String,
     },
+    /// An operation that is recorded under [`record_async`](crate::record_async) needs a size that only the device knows:
+    /// the closure is called again once the size is there. Return the error from it.
+    #[error("{op} needs a size that only the device knows, and must not block: it is awaited by record_async")]
+    WouldBlock {
+        /// The operation.
+        op: &'static str,
+    },
     /// The named device is not there.
     #[error("no device {name:?}; available: {available}")]
     NoDevice {

@@ -6,6 +6,7 @@ use std::fmt;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
+use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::program::trace;
@@ -46,6 +47,8 @@ pub struct ExplainedKernel {
     pub is_bound: bool,
     /// Kernels started for it.
     pub dispatches: u64,
+    /// Limits of the device or the driver that it takes more dispatches for.
+    pub limits: Vec<ManyDispatches>,
     /// Bytes it reads.
     pub bytes_read: u64,
     /// Bytes it writes.
@@ -148,6 +151,7 @@ impl Explain {
                 elements: u64::from(extent.capacity()),
                 is_bound: extent.as_known().is_none(),
                 dispatches: cost.dispatches,
+                limits: cost.limits,
                 bytes_read: moved.read,
                 bytes_written: moved.written,
                 least_bytes: traffic::least_of(step),
@@ -270,6 +274,9 @@ impl Explain {
             match is_new {
                 true => writeln!(f, "{output}\n{margin}{kernel}")?,
                 false => writeln!(f, ", as above")?,
+            }
+            for limit in kernel.limits.iter().filter(|_| is_new) {
+                writeln!(f, "{margin}several dispatches: {limit}")?;
             }
             let arrays = reader.iter().flat_map(|&r| &self.kernels[r].inputs).filter(|i| i.kernel == number);
             for ExplainedInput { bytes, why, .. } in arrays {

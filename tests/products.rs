@@ -3,6 +3,7 @@
 
 mod common;
 
+use ragged::ManyDispatches::{self, LoopLimit};
 use ragged::{Device, Element, Error, HostTensor, HostValues, Result, Tensor};
 
 /// A number that products are made of.
@@ -404,8 +405,38 @@ fn sums_of_very_many_terms() {
         let value = |k: usize| ((k * 7919) % 17) as i32 - 8;
         let x = HostTensor::dense(&[1, terms], HostValues::I32((0..terms).map(value).collect()));
         let x = x.to_device(&device).expect("an upload");
-        let product = x.matmul(&x, false, true).and_then(|t| t.to_host()).expect("a read");
+        let product = x.matmul(&x, false, true).expect("recorded");
+        let explained = product.explain().expect("explained");
+        let limits: &[ManyDispatches] = if device.is_cpu() || !device.is_software() { &[] } else { &[LoopLimit] };
+        assert_eq!(explained.kernels[0].limits, limits, "{name}");
+        assert_eq!(explained.kernels[0].dispatches > 1, !limits.is_empty(), "{name}: {explained}");
+        assert_eq!(explained.to_string().contains("the driver ends loops"), !limits.is_empty(), "{name}: {explained}");
+        let product = product.to_host().expect("a read");
         let want: i32 = (0..terms).map(|k| value(k) * value(k)).sum();
         assert_eq!(product.values, HostValues::I32(vec![want]), "{name}");
+    }
+}
+
+/// The loops of products are bounded by the longest row, not by the number of scores.
+#[test]
+fn an_attention_takes_few_dispatches() {
+    let lengths = (0..40).map(|row| (row * 131) % 400);
+    let splits = splits(lengths);
+    let tokens = *splits.last().expect("never empty") as usize;
+    let value = |k: usize| ((k * 7919) % 17) as f32 / 8.0 - 1.0;
+    let host = host(vec![splits], vec![tokens, 16], (0..tokens * 16).map(value).collect());
+    let mut want = None;
+    for (name, device) in common::devices() {
+        for hidden in [false, true] {
+            let x = on(&host, &device, hidden);
+            let attention = || x.matmul(&x, false, true)?.softmax(2)?.matmul(&x, false, false);
+            let attention = attention().expect("recorded");
+            let explained = attention.explain().expect("explained");
+            let result = attention.to_host().expect("a read");
+            println!("{name}: {} dispatches", explained.dispatches());
+            assert!(explained.dispatches() <= 20, "{name}: {explained}");
+            let want = want.get_or_insert_with(|| bits::<f32>(&result));
+            assert!(*want == bits::<f32>(&result), "{name}");
+        }
     }
 }

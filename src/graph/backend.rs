@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::expr::Check;
+use super::many_dispatches::ManyDispatches;
 use super::node::{Node, Stored};
 use super::plan::{LastCounts, PlanLimits, Step};
 use super::size::Size;
@@ -63,10 +64,12 @@ impl PartialEq for Status {
 }
 
 /// What a step costs on a backend.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct StepCost {
     /// Kernels started.
     pub(crate) dispatches: u64,
+    /// Limits that they are more for.
+    pub(crate) limits: Vec<ManyDispatches>,
     /// Bytes of intermediate results between its kernels.
     pub(crate) scratch_bytes: u64,
 }
@@ -157,6 +160,7 @@ pub(crate) trait Backend: Debug + Send + Sync {
     /// Nothing happens before the first poll.
     fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_>;
     /// As [`Backend::read_parts`] of whole nodes, blocking.
+    #[cfg(test)]
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
         pollster::block_on(self.read_parts(nodes.iter().cloned().map(Part::whole).collect(), Wait::Blocking))
     }

@@ -1,9 +1,10 @@
 //! Sizes: known on the host, or a bound on the host with a count on the device.
 
-use super::backend::{BackendRef, Part, Wait};
+use super::backend::{BackendRef, Part};
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
 use super::node::Node;
+use super::recording::read_now;
 use super::size::{Size, SizeKind};
 use super::walk::for_each_node;
 use crate::error::{Error, Result};
@@ -250,6 +251,6 @@ pub(crate) fn read_u32_if(backend: &BackendRef, op: &'static str, e: Expr, asser
         }
         _ => Part::whole(Node::map(backend, op, Extent::known(1), e, asserts)),
     };
-    let read = pollster::block_on(backend.read_parts(vec![part], Wait::Blocking))?;
+    let read = read_now(backend, op, vec![part])?;
     Ok(bytemuck::pod_read_unaligned(&read[0]))
 }

@@ -5,9 +5,11 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::graph::backend::Part;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recording::read_now;
 use crate::shape::RowPartition;
 use crate::tensor::{Making, RaggedTensor, Tensor, Trust, Values, positions};
 
@@ -32,7 +34,12 @@ impl Tensor {
         let lives: Vec<Option<Expr>> = sizes.iter().map(Extent::live).collect();
         let read: Vec<Node> =
             lives.iter().flatten().map(|size| Node::map(backend, op, Extent::known(1), size.clone(), &[])).collect();
-        let mut read = if read.is_empty() { Vec::new() } else { backend.read(&read)? }.into_iter();
+        let mut read = if read.is_empty() {
+            Vec::new()
+        } else {
+            read_now(backend, op, read.into_iter().map(Part::whole).collect())?
+        }
+        .into_iter();
         let mut next = || read.next().map_or(0, |bytes| bytemuck::pod_read_unaligned(&bytes));
         let known = |(size, live): (&Extent, &Option<Expr>)| if live.is_some() { next() } else { size.capacity() };
         Ok(sizes.iter().zip(&lives).map(known).collect())

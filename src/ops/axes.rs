@@ -15,7 +15,7 @@ use crate::tensor::Tensor;
 ///   the innermost first.
 /// - *Cost.* One pass over the values. An axis with ragged ones below costs a sort of positions besides, one more for
 ///   each further ragged level; `keepdims` on axis 0 of one ragged dimension waits where only the device knows the
-///   longest row.
+///   longest row; [`record_async`](crate::record_async) awaits it.
 ///
 /// ```
 /// use ragged::Axes;

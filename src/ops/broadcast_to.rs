@@ -20,7 +20,7 @@ impl Tensor {
     ///
     /// # Cost
     /// One map. A wait for the number of bytes, where strings repeat; another where the tensor is dense, of lower rank
-    /// than the shape, and only the device knows its size.
+    /// than the shape, and only the device knows its size. [`record_async`](crate::record_async) awaits them.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape, RaggedTensor};

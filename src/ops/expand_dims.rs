@@ -12,7 +12,7 @@ impl Tensor {
     ///
     /// Above or among the ragged dimensions it is a uniform row partition, below them an inner dimension; a dense
     /// tensor stays dense. No pass. It waits only for a new dimension in front of a dense tensor whose size the host
-    /// does not know, where that size becomes an inner one.
+    /// does not know, where that size becomes an inner one; [`record_async`](crate::record_async) awaits it.
     ///
     /// # Errors
     /// An axis out of range.

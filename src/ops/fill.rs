@@ -16,7 +16,7 @@ impl Tensor {
     /// dtype is the value's.
     ///
     /// Under the shape's very partitions. One map, which fuses into what reads it; no wait, but for the bytes of a
-    /// string that only the device has.
+    /// string that only the device has, which [`record_async`](crate::record_async) awaits.
     ///
     /// # Errors
     /// A tensor that is no scalar, or on another device than the shape; a dtype that the device lacks.

@@ -15,7 +15,7 @@ impl Tensor {
     ///
     /// Rows are those of the innermost partition. The dtype stays. The indicator is a bool tensor with the partitions
     /// above, dense where there is one partition. A scan over the rows and a map over the values; no wait, but for the
-    /// bytes of a string that only the device has.
+    /// bytes of a string that only the device has, which [`record_async`](crate::record_async) awaits.
     ///
     /// # Errors
     /// A dense tensor; a default of another dtype, on another device, or that is no scalar; 2^32 - 1 values or more.

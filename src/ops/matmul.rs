@@ -44,8 +44,8 @@ impl Tensor {
     /// One product; its tiles are spread evenly whatever the sizes of the batches are. Where these differ: the sums of
     /// the numbers of tiles and, for `[.., (i), (j)]`, of the lengths of rows. Waits once for the size of the result
     /// where only the device knows it and nothing bounds it usefully: for `j` of a dense result, for rows by rows both
-    /// ragged. A result is one sum in ascending order, without fused rounding: a function of its row and its column
-    /// alone, with the same bits on every device.
+    /// ragged; [`record_async`](crate::record_async) awaits it. A result is one sum in ascending order, without fused
+    /// rounding: a function of its row and its column alone, with the same bits on every device.
     ///
     /// ```
     /// # use ragged::{Device, HostTensor, HostValues};

@@ -18,7 +18,7 @@ impl Tensor {
     ///
     /// The new dimension must lie below the ragged ones. An index that is negative or not below `depth` gives a vector
     /// of `off`. Empty rows stay empty. One map, which fuses into what reads it; it waits only for axis 0 of a dense
-    /// tensor whose size the host does not know.
+    /// tensor whose size the host does not know, see [`record_async`](crate::record_async).
     ///
     /// # Errors
     /// Indices that are no integers; `on` and `off` of different dtypes; an axis out of range, or not below the ragged

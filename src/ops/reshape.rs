@@ -71,7 +71,7 @@ impl Tensor {
     ///
     /// One size may be -1: as large as the number of values makes it. No pass where the host knows that the numbers of
     /// values agree; a map otherwise. It waits only for a -1 behind the first size of a tensor whose number of values
-    /// only the device knows.
+    /// only the device knows; [`record_async`](crate::record_async) awaits it.
     ///
     /// # Errors
     /// Another number of values, at the read where only the device knows it; a negative size other than one -1, or a -1

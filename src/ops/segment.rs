@@ -342,7 +342,7 @@ macro_rules! sorted {
             #[doc = concat!("(`tf.math.", stringify!($name), "`).")]
             ///
             /// `segment_ids` is a vector that ascends from 0 or more; the result has as many rows as the last id and
-            /// one more, which costs a wait.
+            /// one more, which costs a wait; [`record_async`](crate::record_async) awaits it.
             #[doc = $none]
             /// Order as for [`unsorted_segment_sum`](Self::unsorted_segment_sum), without a sort: one pass over the
             /// values.

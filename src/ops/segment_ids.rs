@@ -33,7 +33,7 @@ impl Tensor {
     ///
     /// Ids need not ascend: they are counted as if sorted, `[2, 0, 1, 0]` gives `[0, 2, 3, 4]`. Ids from
     /// `num_segments` on do not count. A stable sort and a map; without `num_segments` (the greatest id and one more)
-    /// also a wait.
+    /// also a wait, see [`record_async`](crate::record_async).
     ///
     /// # Errors
     /// Not a dense i32, u32 or i64 tensor of rank 1; a negative `num_segments`; at the read, a negative id.

@@ -15,7 +15,7 @@ impl Tensor {
     ///
     /// Inner dimensions become coordinates; the dense shape is [`Tensor::bounding_shape`]. One map for the coordinates
     /// and one a ragged dimension; a wait only where the host does not know the longest rows or how many rows there
-    /// are.
+    /// are, which [`record_async`](crate::record_async) awaits.
     ///
     /// # Errors
     /// A scalar; more than 2^32 - 2 coordinates.

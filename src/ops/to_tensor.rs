@@ -109,8 +109,8 @@ impl Tensor {
     /// `shape` gives the size of each dimension, none for what the longest row needs; without a shape every dimension
     /// is as large as it needs to be ([`Tensor::bounding_shape`]). The outermost dimension is padded and cropped too.
     /// The dtype is the tensor's. One map over the result; a wait only for a size that is not given and that the host
-    /// does not know. (With no rows at all, uniform dimensions become 0 too, as TensorFlow has it, but only where the
-    /// host knows that there are none.)
+    /// does not know, which [`record_async`](crate::record_async) awaits. (With no rows at all, uniform dimensions
+    /// become 0 too, as TensorFlow has it, but only where the host knows that there are none.)
     ///
     /// # Errors
     /// A padding of another dtype or that does not broadcast to the inner dimensions; a shape of another rank or with

@@ -3,9 +3,11 @@
 use super::{RaggedShape, RowPartition, same_layout};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::graph::backend::Part;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::recording::read_now;
 
 /// How long the rows of one dimension are.
 ///
@@ -130,7 +132,12 @@ impl RaggedShape {
             let length = p.length(Expr::index());
             nodes.push(Node::map(&self.backend, OP, p.nrows_extent().clone(), length, &[]));
         }
-        let mut read = if nodes.is_empty() { Vec::new() } else { self.backend.read(&nodes)? }.into_iter();
+        let mut read = if nodes.is_empty() {
+            Vec::new()
+        } else {
+            read_now(&self.backend, OP, nodes.iter().cloned().map(Part::whole).collect())?
+        }
+        .into_iter();
         let mut next = || bytemuck::pod_collect_to_vec::<u8, u32>(&read.next().unwrap_or_default());
         let rows = if nodes.is_empty() { Vec::new() } else { next() };
         let rows = rows.first().copied().unwrap_or(nrows.capacity());
@@ -176,12 +183,14 @@ impl RaggedShape {
         };
         let conditions = [&self.conditions[..], &other.conditions[..]].concat();
         if !conditions.is_empty() {
-            self.backend.read(&[Node::map(&self.backend, OP, Extent::known(1), Expr::u32(0), &conditions)])?;
+            let all = Node::map(&self.backend, OP, Extent::known(1), Expr::u32(0), &conditions);
+            read_now(&self.backend, OP, vec![Part::whole(all)])?;
         }
         if asserts.is_empty() {
             return Ok(true);
         }
-        match self.backend.read(&[Node::map(&self.backend, OP, Extent::known(1), Expr::u32(0), &asserts)]) {
+        let all = Node::map(&self.backend, OP, Extent::known(1), Expr::u32(0), &asserts);
+        match read_now(&self.backend, OP, vec![Part::whole(all)]) {
             Ok(_) => Ok(true),
             // The comparison's own; what the splits themselves rest on is an error of the caller's.
             Err(Error::Check { op: OP, .. }) => Ok(false),

@@ -329,7 +329,7 @@ impl Backend for CpuBackend {
         self.stand_in.get_or_init(|| Arc::new(Self::new(u64::MAX, true))).clone()
     }
     fn cost(&self, _: &Step) -> Result<StepCost> {
-        Ok(StepCost { dispatches: 1, scratch_bytes: 0 })
+        Ok(StepCost { dispatches: 1, limits: Vec::new(), scratch_bytes: 0 })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
         if nodes.iter().all(|n| n.stored().is_some()) {

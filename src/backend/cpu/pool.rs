@@ -148,7 +148,9 @@ impl Pool {
             return refused(isize::MAX as u64, "what this machine can address; it is out of memory before");
         };
         self.lock().add_used(asked);
-        self.misses.fetch_add(1, Relaxed);
+        if !is_small {
+            self.misses.fetch_add(1, Relaxed);
+        }
         Ok(Memory { words, zero_from: 0, asked, pool: self.clone() })
     }
 

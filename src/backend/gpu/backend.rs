@@ -13,6 +13,7 @@ use crate::backend::cpu::CpuBackend;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::backend::{Backend, BackendRef, Part, Reading, StepCost, Wait};
+use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
 use crate::graph::plan::{LastCounts, Longs, PlanCache, PlanLimits, Step};
 use crate::numerics::Numerics;
@@ -125,11 +126,16 @@ impl Backend for GpuBackend {
     }
     fn cost(&self, step: &Step) -> Result<StepCost> {
         let lowered = lower(step, 0, &mut Modules::default())?;
-        let mut dispatches = 0;
+        let (mut dispatches, mut limits) = (0, Vec::new());
         for launch in lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0) {
-            dispatches += self.windows(step, &lowered, launch)?.map_or(1, |parts| parts.len() as u64);
+            let windows = self.windows(step, &lowered, launch)?.map_or(1, |parts| parts.len() as u64);
+            if windows > 1 && limits.is_empty() {
+                limits.push(ManyDispatches::BindingLimit);
+            }
+            dispatches += windows;
         }
-        Ok(StepCost { dispatches, scratch_bytes: lowered.scratch.iter().sum() })
+        limits.extend(lowered.limit);
+        Ok(StepCost { dispatches, limits, scratch_bytes: lowered.scratch.iter().sum() })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
         let run = || {

@@ -7,6 +7,7 @@ use super::runtime::Checks;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Rows;
 use crate::graph::plan::Step;
 
@@ -52,6 +53,8 @@ pub(crate) struct Lowered {
     pub(crate) overflow: Option<(usize, u32)>,
     /// The outputs that must be 0 beforehand: several invocations set bits of one word.
     pub(crate) cleared_outputs: Vec<usize>,
+    /// The limit that there are more launches for, apart from that of bindings.
+    pub(crate) limit: Option<ManyDispatches>,
 }
 
 impl Generated {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::codegen::{Generated, Module, Modules, value_type};
 use super::launch::{Lowered, partition};
+use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Product;
 use crate::graph::plan::Step;
 
@@ -84,7 +85,8 @@ pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, modules: &mut Mod
             .step_by(at_once as usize)
             .map(|first| g.launch("main", head(first..first.saturating_add(at_once)), tiles, 1)),
     );
-    Lowered { launches, ..Lowered::default() }
+    let limit = (most > at_once).then_some(ManyDispatches::LoopLimit);
+    Lowered { launches, limit, ..Lowered::default() }
 }
 
 fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> Generated {

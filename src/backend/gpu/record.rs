@@ -13,6 +13,7 @@ use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
 use crate::graph::plan::{LinkedPlan, Source};
 use crate::graph::program::{Bindings, Program, trace};
+use crate::graph::recording::must_not_block;
 use crate::graph::stage::counts_to_read;
 
 /// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are
@@ -80,7 +81,7 @@ impl GpuBackend {
         loop {
             let (program, bindings) = trace(nodes);
             let counts = counts_to_read(&program, &bindings, self.tuning.stage_bytes);
-            if counts.is_empty() {
+            if counts.is_empty() || must_not_block() {
                 return Ok((program, bindings));
             }
             drop((program, bindings));

@@ -2,6 +2,7 @@
 
 use super::codegen::{Binding, Module, Modules};
 use super::launch::{Lowered, partition};
+use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::opcode::HashOp;
 use crate::graph::plan::{HASH_SEAT, Step};
@@ -56,7 +57,12 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowe
     let legs = longest.min(nbytes).div_ceil(leg);
     launches.extend(std::iter::repeat_n(of_seats("leg"), legs as usize));
     launches.push(of_seats("finish"));
-    Lowered { launches, scratch: vec![u64::from(seats) * HASH_SEAT], ..Lowered::default() }
+    let limit = match (legs > 1, step.limits.ends_loops) {
+        (false, _) => None,
+        (true, true) => Some(ManyDispatches::LoopLimit),
+        (true, false) => Some(ManyDispatches::WatchdogTimeout),
+    };
+    Lowered { launches, limit, scratch: vec![u64::from(seats) * HASH_SEAT], ..Lowered::default() }
 }
 
 /// The text of a hash, and its parameter words.

@@ -22,7 +22,7 @@ pub struct Embedded {
 /// The text exceeds the limits of the device.
 pub fn embed(text: &[u8], table: &Tensor) -> ragged::Result<Embedded> {
     let buckets = table.shape()[0].unwrap_or(1) as i64;
-    let text = RaggedTensor::<Str>::dense(&[text], &[1], &table.device())?;
+    let text = RaggedTensor::<Str>::dense([text], &[1], &table.device())?;
     let lines = text.erased().string_split(b"\n", Pieces::All)?.values()?;
     let words = lines.string_split(SPACES, Pieces::NonEmpty)?;
 

@@ -29,7 +29,7 @@ impl Tensor {
     ///
     /// Costs a map over the values, which fuses into what reads it, and a scan a ragged level of `self` below `axis`.
     /// Below the outermost axis it waits once where only the device knows how many indices there are, and they become a
-    /// dimension of a dense tensor.
+    /// dimension of a dense tensor; [`record_async`](crate::record_async) awaits it.
     ///
     /// TensorFlow: `tf.gather`.
     ///

@@ -50,7 +50,7 @@ impl Tensor {
     /// Costs a map over the values; for each ragged dimension that is not kept whole (or lies below one) a scan over
     /// its rows, or a map where the rows taken stand side by side. Slices that keep equally many values of every row
     /// share their partition: `x[:, :-1]` and `x[:, 1:]`. It waits only for a new axis before a dense dimension whose
-    /// size the host does not know.
+    /// size the host does not know; [`record_async`](crate::record_async) awaits it.
     ///
     /// TensorFlow: `RaggedTensor.__getitem__`.
     ///

@@ -1,0 +1,27 @@
+//! Why a kernel is started several times where once would do.
+
+use std::fmt;
+
+/// Why a kernel takes several dispatches: a limit of the device or of its driver.
+///
+/// Sorts, scans and reductions of long rows take several dispatches on every device; those have no reason of this kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ManyDispatches {
+    /// An array exceeds one binding, and is bound window by window.
+    BindingLimit,
+    /// The driver ends loops after a fixed number of iterations (Mesa's llvmpipe: 65,535).
+    LoopLimit,
+    /// A loop that is serial in one invocation could exceed the driver's watchdog timeout.
+    WatchdogTimeout,
+}
+
+impl fmt::Display for ManyDispatches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BindingLimit => "an array exceeds one binding",
+            Self::LoopLimit => "the driver ends loops after some number of iterations",
+            Self::WatchdogTimeout => "a serial loop could exceed the driver's watchdog timeout",
+        })
+    }
+}
