@@ -4,7 +4,7 @@ mod common;
 
 use common::{naive, random};
 use proptest::prelude::*;
-use ragged::{DType, Device, HostTensor, HostValues, Index, NewAxis, Result, Tensor, s};
+use ragged::{DType, Device, HostTensor, HostValues, Index, NewAxis, RaggedTensor, Result, Tensor, s};
 
 /// A tensor as nested lists.
 #[derive(Debug, Clone, PartialEq)]
@@ -336,5 +336,32 @@ fn columns_by_indices_that_the_device_counts() {
         let ids = ids.boolean_mask(&ids.greater_equal(0i64).unwrap()).unwrap();
         let got = x.gather(&ids, Some(1), 0).and_then(|t| t.to_host()).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(got, HostTensor::dense(&[2, 2], HostValues::I32(vec![2, 0, 5, 3])), "{name}");
+    }
+}
+
+/// An index beyond the end of its row is an error, even where a later row has a value at that distance.
+#[test]
+fn an_index_takes_nothing_of_another_row() {
+    for (name, device) in common::devices() {
+        let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3, 4, 5]], &device).expect("uploads");
+        let at = |rows: Vec<Vec<i32>>| RaggedTensor::from_nested(rows, &device).expect("uploads");
+        let taken = |rows| x.batch_gather(&at(rows)).and_then(|t| t.to_vec());
+        assert_eq!(taken(vec![vec![1, 0], vec![], vec![2]]).expect("in range"), [2, 1, 5], "{name}");
+        for beyond in [vec![vec![2], vec![], vec![]], vec![vec![], vec![0], vec![]], vec![vec![], vec![], vec![3]]] {
+            let e = taken(beyond.clone()).expect_err("beyond the row");
+            assert!(e.to_string().contains("out of range"), "{name}: {beyond:?} gives {e}");
+            let indices = at(beyond).into_erased();
+            let by_row =
+                Tensor::map_rows_of(&[x.erased(), &indices], |rows| rows[0].gather(&rows[1])).and_then(|t| t.to_host());
+            assert!(by_row.is_err(), "{name}: {by_row:?}");
+        }
+        let of_one = |row: i32, at: i32| {
+            let index = RaggedTensor::dense([row, at], &[1, 2], &device)?;
+            x.gather_nd(index.erased())?.to_vec()
+        };
+        assert_eq!(of_one(2, 2).expect("in range"), [5], "{name}");
+        for (row, at) in [(0, 2), (1, 0), (2, 3)] {
+            assert!(of_one(row, at).is_err(), "{name}: row {row} has no value {at}");
+        }
     }
 }

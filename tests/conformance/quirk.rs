@@ -25,3 +25,29 @@ pub fn is_no_tensor(want: &Value) -> bool {
         _ => false,
     }
 }
+
+/// Cases whose origin takes an index beyond the end of its row and gives a value of a later row. An index that is out of
+/// range for its row is an error here, whatever the other rows hold.
+const BEYOND_THE_ROW: [&str; 16] = [
+    "gather/batch_gather/4a708219",
+    "gather/gather/60941db5",
+    "gather/gather/7b23a150",
+    "gather/gather/98e1dd10",
+    "gather/gather/b6b18d15",
+    "gather/gather/c2ed0aba",
+    "gather/gather/c8ebf832",
+    "gather/gather/ca864283",
+    "gather/gather/cb32df84",
+    "gather/gather/d21ee2f5",
+    "gather/gather/e060eb3b",
+    "gather/gather/e7590681",
+    "gather/gather/f36b9b5c",
+    "gather/gather_nd/ae65ae7a",
+    "gather/gather_nd/bd7fa3d7",
+    "gather/gather_nd/fda1a779",
+];
+
+/// Whether the origin's value is one of another row, for which an error is the only right answer.
+pub fn reads_another_row(case: &Case) -> bool {
+    BEYOND_THE_ROW.contains(&case.id.as_str())
+}

@@ -25,9 +25,6 @@ pub(super) enum Within<'a> {
     /// The rows of the outermost dimension.
     Outermost(Extent),
     /// The values of that row of a partition.
-    ///
-    /// In a ragged row an index is checked as TensorFlow does: it may name a value behind the end of its row, one of
-    /// a later row, as long as there are so many values in all.
     Row(&'a RowPartition, Expr),
 }
 
@@ -38,13 +35,11 @@ impl Within<'_> {
         match self {
             Self::Outermost(n) => (narrow, in_range(&index, n.expr(), n.capacity())),
             Self::Row(p, row) => {
-                let start = p.start(row.clone());
                 let size = match p.uniform_row_length() {
                     Some(len) => Expr::u32(len),
-                    None => p.nvals_extent().expr().sub(start.clone()),
+                    None => p.length(row.clone()),
                 };
-                // The sum, not a position within the row: it may lie behind its end.
-                (start.add(narrow), in_range(&index, size, p.nvals_extent().capacity()))
+                (p.within(row.clone(), narrow), in_range(&index, size, p.nvals_extent().capacity()))
             }
         }
     }

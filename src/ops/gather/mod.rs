@@ -23,9 +23,8 @@ impl Tensor {
     /// one of its dimensions has one in `self` or `indices`, and is dense otherwise. An empty row of indices gives an
     /// empty row.
     ///
-    /// An index into a ragged dimension below others is checked as TensorFlow does: it may name a value behind the end
-    /// of its row, which is one of a later row, as long as there are so many values in all. In other dimensions it must
-    /// be below their size.
+    /// An index must be below the size of its dimension; in a ragged dimension, below the length of its row. (TensorFlow
+    /// reads a value of a later row where an index exceeds its own.)
     ///
     /// Costs a map over the values, which fuses into what reads it, and a scan a ragged level of `self` below `axis`.
     /// Below the outermost axis it waits once where only the device knows how many indices there are, and they become a
