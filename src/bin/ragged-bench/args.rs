@@ -10,6 +10,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::ceilings;
 use crate::count::count;
+use crate::jobs;
 use crate::lengths::{Lengths, Sweep};
 use crate::rows::Distribution;
 use crate::tune;
@@ -78,6 +79,8 @@ pub enum Command {
     /// Measures what adapters give at the most: copies, reads and writes by kernels that do nothing else, what
     /// dispatches and compilation cost, whether workgroups can pass messages on, limits and features
     Ceilings(ceilings::Options),
+    /// Measures jobs as users have them (those of `examples/`), end to end, next to plain loops
+    Jobs(jobs::Options),
     /// Measures which tile sizes and thresholds suit an adapter: what `DeviceOptions::tuning` takes
     Tune(tune::Options),
 }
@@ -118,6 +121,7 @@ The sweep's row lengths are log-normal: the mean, and the standard deviation of 
   ragged-bench --only workloads --values 16777216 --device gpu --json gpu.json
   ragged-bench --only workloads --row-lengths lengths.txt --sweep --json sweep.json
   ragged-bench report gpu.json sweep.json -o report.html
+  ragged-bench jobs --device all --values 4194304
   ragged-bench ceilings --device gpu --json ceilings.json
   ragged-bench tune --device gpu";
 

@@ -7,6 +7,7 @@ mod devices;
 mod embed;
 mod failures;
 mod inputs;
+mod jobs;
 mod least;
 mod length_file;
 mod lengths;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
 fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     match &args.command {
         Some(Command::Report { input, output }) => return report::run(input, output, out),
+        Some(Command::Jobs(options)) => return jobs::run(options, out),
         Some(Command::Ceilings(options)) => return ceilings::run(options, out),
         Some(Command::Tune(options)) => return tune::run(options, out),
         None => {}
