@@ -23,7 +23,7 @@ fn main() -> Result<()> {
     let device = Device::best()?;
     let tokens = RaggedTensor::dense([1.0f32, 0.0, 0.0, 2.0, 3.0, 3.0, 0.5, 0.5], &[4, 2], &device)?;
     // Sequences of three tokens, none, and one.
-    let tokens = RaggedTensor::from_row_splits(&tokens, &[0, 3, 3, 4], &device)?;
+    let tokens = RaggedTensor::from_row_splits(&tokens, [0, 3, 3, 4], &device)?;
     let attended = attention(&tokens, &tokens, &tokens)?;
     println!("{attended}");
     assert_eq!(attended.shape(), tokens.shape());

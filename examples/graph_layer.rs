@@ -6,8 +6,11 @@ use ragged::{Device, RaggedTensor, Result};
 
 /// What each node collects, of shape `[nodes, features]`.
 pub struct Collected {
+    /// Their mean; NaN without neighbours.
     pub mean: RaggedTensor<f32>,
+    /// Their maximum.
     pub max: RaggedTensor<f32>,
+    /// Their sum, weighted by a softmax over the products with the node's own features.
     pub attention: RaggedTensor<f32>,
 }
 

@@ -4,10 +4,13 @@
 
 use ragged::{Device, RaggedTensor, Result, s};
 
-/// The muons of each event: transverse momentum in GeV, pseudorapidity, azimuth. All have the rows of `pt`.
+/// The muons of each event. All have the rows of `pt`.
 pub struct Muons {
+    /// Transverse momentum in GeV.
     pub pt: RaggedTensor<f32>,
+    /// Pseudorapidity.
     pub eta: RaggedTensor<f32>,
+    /// Azimuth.
     pub phi: RaggedTensor<f32>,
 }
 

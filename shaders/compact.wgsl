@@ -1,16 +1,15 @@
-// The numbers of the positions that stay, in order: out[rank of i * inner + d] = value(i * inner + d) where i is
-// marked.
+// Stream compaction: stores the numbers of the positions that stay, in order. out[rank of i * inner + d] = value(i *
+// inner + d) where i is marked.
 //
-// Idea     marks.wgsl has said which positions stay and ranked them, so every number knows its place. One invocation
-//          moves 4 numbers, 256 apart: numbers that stay are loaded and stored with neighbours by neighbouring
-//          invocations.
-// Traffic  The marks, a quarter of a byte a position; what value(i) loads, once and only where the position stays; the
-//          output, once. Packed outputs must be 0 beforehand, and are set by an atomic `or` an element: the elements of
-//          a word may come from different workgroups, and bits that are set do not depend on the order.
+// Idea     marks.wgsl has marked and ranked the positions that stay, so every number has a known place. An invocation
+//          moves 4 numbers, 256 apart: neighbouring invocations load and store neighbouring numbers.
+// Traffic  The marks, a quarter of a byte per position; the loads of value(i), once and only where the position stays;
+//          the output, once. Packed outputs must be 0 beforehand, and are set by one atomic `or` per element: the
+//          elements of a word may come from different workgroups, and setting bits does not depend on the order.
 // Limits   capacity < 2^32 - 2^12, of the positions; capacity * inner < 2^32 - 2^12. No workgroup memory, no barriers.
 //
-// Generated  fn live() -> u32                        how many positions there are; may read a buffer
-//            fn value(i: u32, row: u32) -> Elem      asked for where number i stays only; `row` is unused
+// Generated  fn live() -> u32                        number of positions; may read a buffer
+//            fn value(i: u32, row: u32) -> Elem      called only where number i stays; `row` is unused
 //            fn store(i: u32, v: Elem)
 //            fn mark(k: u32) -> u32                  word k of the marks, as marks.wgsl has them
 // Head       head[0]  capacity of the positions, inner, tiles of the marks, capacity of `out`

@@ -1,18 +1,18 @@
 // Computes every element of an array from its position alone: out[i] = value(i).
 //
-// Idea     One invocation computes 4 elements, or 8 or 16: 256 apart, so that loads and stores coalesce; or, where
-//          elements are packed into words, those of one word of four, or of two words of two. The generated text says
-//          which (`place`).
-// Traffic  What value(i) loads, once, and the output, once.
+// Idea     One invocation computes 4, 8 or 16 elements. They lie 256 apart, so that loads and stores coalesce; or,
+//          where elements are packed into words, they are those of one word of four, or of two words of two. The
+//          generated text decides (`place`).
+// Traffic  The loads of value(i), once, and the output, once.
 // Limits   n < 2^32 - MAP_TILE. No workgroup memory, no barriers.
 //
-// Generated  const MAP_TILE: u32                elements of a workgroup: 1024, 2048 or 4096
-//            fn live() -> u32                 elements there are, at most the capacity; may read a buffer
+// Generated  const MAP_TILE: u32                elements per workgroup: 1024, 2048 or 4096
+//            fn live() -> u32                 number of elements, at most the capacity; may read a buffer
 //            fn place(tile: u32, t: u32, k: u32) -> u32   the k-th element of invocation t
 //            fn value(i: u32, row: u32) -> Elem           `row` is not used here
-//            fn store(i: u32, row: u32, v: Elem)          for packed types called for the elements of a word in order
+//            fn store(i: u32, row: u32, v: Elem)          packed types: called for the elements of a word in order
 // Head       head[0].x  capacity; head[1].x  the first tile of this dispatch
-// Grid       capacity / MAP_TILE workgroups, rounded up, folded; or a part of them
+// Grid       capacity / MAP_TILE workgroups, rounded up, folded; or part of them
 
 @compute @workgroup_size(256)
 fn main(

@@ -1,20 +1,20 @@
-// Which positions stay, as bits, and ranks: the number of positions that stay before a position.
+// Rank bitmap: which positions stay, as bits, and ranks, the number of positions that stay before a position.
 //
 //   out[tile]                      for tile < tile_count(): the rank of the tile's first position
-//   out[tile_count()]              how many positions stay in all
+//   out[tile_count()]              the number of positions that stay
 //   out[tile_count() + 1 + i / 16] bits 0 .. 16: which of positions i, i + 1, ... stay (16 divides i); bits 16 .. 32:
 //                                  the rank of i within its tile
 //
-// Idea     Reduce, then scan, over tiles of 2048 positions. `upsweep` asks which positions of a tile stay, ranks them
-//          within it, and leaves their number; `spine` scans the numbers in one workgroup. No workgroup waits for
-//          another. Up to 2047 positions, `small` does it all in one dispatch.
-//          An invocation asks for 8 positions in a row; two of them make a word.
-// Traffic  What keep(i) loads, once; writes a quarter of a byte a position. Reads and writes 4 bytes a tile besides.
+// Idea     Reduce, then scan, over tiles of 2048 positions. `upsweep` evaluates `keep` for the positions of a tile,
+//          ranks within the tile those that stay, and stores their number; `spine` scans the numbers in one workgroup.
+//          No workgroup waits for another. Up to 2047 positions, `small` does everything in one dispatch.
+//          An invocation evaluates 8 consecutive positions; two of these make a word.
+// Traffic  The loads of keep(i), once; writes a quarter of a byte per position. Also reads and writes 4 bytes per tile.
 // Limits   capacity < 2^32 - 2^12.
-// Source   Directories of ranks: Jacobson 1989; by words and tiles: Vigna 2008. The scan: Blelloch 1990.
+// Source   Rank directories: Jacobson 1989; by words and tiles: Vigna 2008. Scan: Blelloch 1990.
 //
 // Uses       lib/workgroup_scan.wgsl
-// Generated  fn live() -> u32                        how many positions there are; may read a buffer
+// Generated  fn live() -> u32                        number of positions; may read a buffer
 //            fn keep(i: u32, row: u32) -> bool       whether position i < live() stays; `row` is not used here
 // Buffers    out: array<u32>            129 * tile_count() + 1 words
 // Head       head[0].x  capacity
@@ -24,19 +24,19 @@ const TILE = 2048u;
 const ITEMS = 8u;
 const TILE_WORDS = 128u;
 
-/// For each 8 positions of the tile their bits, above these the number of positions before them that stay.
+/// For each 8 positions of the tile: their bits, and above these the number of positions before them that stay.
 var<workgroup> ranked: array<u32, 256>;
 
 fn capacity() -> u32 {
     return p.head[0].x;
 }
 
-/// One more position than the capacity, in tiles: at least one, so that the end has a rank too.
+/// Number of tiles of capacity + 1 positions: at least one, so that the end has a rank too.
 fn tile_count() -> u32 {
     return capacity() / TILE + 1u;
 }
 
-/// Which of the invocation's 8 positions stay.
+/// Bits of those of the invocation's 8 positions that stay.
 fn flags_of(t: u32, tile: u32) -> u32 {
     let count = min(live(), capacity());
     let first = tile * TILE + t * ITEMS;
@@ -49,8 +49,8 @@ fn flags_of(t: u32, tile: u32) -> u32 {
     return flags;
 }
 
-/// Stores the words of a tile. Its last invocation returns how many positions stay. Barriers: call it in uniform
-/// control flow.
+/// Stores the words of a tile. The last invocation returns the number of positions that stay. Barriers: call it in
+/// uniform control flow.
 fn mark_tile(t: u32, tile: u32) -> u32 {
     let flags = flags_of(t, tile);
     let before = wg_exclusive_scan(t, countOneBits(flags));
@@ -109,7 +109,7 @@ fn spine(@builtin(local_invocation_index) t: u32) {
     }
 }
 
-/// All of it, for a capacity below 2048.
+/// The whole computation, for a capacity below 2048.
 @compute @workgroup_size(256)
 fn small(@builtin(local_invocation_index) t: u32) {
     let count = mark_tile(t, 0u);

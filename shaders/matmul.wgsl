@@ -1,20 +1,19 @@
-// Multiplies matrices, batch by batch, each batch of sizes of its own: out = left * right.
+// Batched matrix product with sizes per batch: out = left * right.
 //
-// Idea     The results of all batches are cut into square tiles, found by position: `splits_at` says where a batch's
-//          tiles begin, so that any mix of sizes is spread evenly, and one search finds a tile's batch. A workgroup
-//          brings slabs of both matrices into workgroup memory; each invocation keeps the sums of up to 4 x 4 results
-//          in registers.
+// Idea     The results of all batches are cut into square tiles, found by position: `splits_at` gives each batch's
+//          first tile, so that any mix of sizes is spread evenly, and one search finds a tile's batch. A workgroup
+//          loads slabs of both matrices into workgroup memory; each invocation keeps the sums of up to 4 x 4 results in
+//          registers.
 // Order    A result is one sum: identity(), then the products in ascending order, each rounded and then added. It
-//          depends on nothing but its row, its column and their length: the same bits in any batch, tile, device, and
-//          on the CPU.
-// Traffic  Each result once; the left matrix once for every EDGE columns of the right one, and the other way round.
-// Terms    Sums of very many terms may be spread over several dispatches, in order: all but the first go on from what
-//          `out` holds. An element of `out` is what a sum is kept in, so that this changes no bits.
-// Parts    Where arrays are bound in part, a dispatch adds the products of which both numbers are at hand to what `out`
-//          holds. Dispatches go through the parts in order, so that the products of a result come in ascending order
-//          still.
+//          depends only on its row, its column and their length: the same bits in any batch and tile, on any device,
+//          and on the CPU.
+// Traffic  Each result once; the left matrix once per EDGE columns of the right one, and vice versa.
+// Terms    Sums of very many terms may be spread over several dispatches, in order: all but the first continue from the
+//          contents of `out`. An element of `out` has the type of the sum, so this changes no bits.
+// Parts    Where arrays are bound in part, a dispatch adds to `out` the products of which both numbers are bound.
+//          Dispatches visit the parts in order, so that the products of a result still come in ascending order.
 // Limits   All flat positions < 2^32. 2 * EDGE * SLAB elements and a few words of workgroup memory: 9 KiB. A product
-//          with a few results and very many terms is the work of few workgroups.
+//          with few results and very many terms occupies few workgroups.
 // Source   Tiles with register blocking: Volkov and Demmel 2008. Tiles by position, as in row_reduce.wgsl.
 //
 // Generated  const EDGE_BITS, SLAB_BITS: u32        a tile is 1 << EDGE_BITS results wide (16, 32, 64), a slab is
@@ -27,11 +26,11 @@
 //            const PARTS: bool                      whether arrays are bound in part
 //            fn note_left(at: u32, is_used: bool)   place `at` of the left slab has the number loaded last, or none
 //            fn note_right(at: u32, is_used: bool)
-//            fn are_here(l: u32, r: u32) -> bool    whether both numbers are at hand, by their places in the slabs
+//            fn are_here(l: u32, r: u32) -> bool    whether both numbers are bound, by their places in the slabs
 //            fn identity() -> Elem
 //            fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, v: Elem)
-//            fn partial(i: u32) -> Elem             what was stored
+//            fn partial(i: u32) -> Elem             the stored sum
 // Head       head[0]  batches (capacity, at least 1), tiles (capacity), results (capacity), whether left is stored
 //                     transposed
 //            head[1]  whether right is; the first term of this dispatch, a multiple of 16, and the first of the next
@@ -39,9 +38,9 @@
 
 const EDGE = 1u << EDGE_BITS;
 const SLAB = 1u << SLAB_BITS;
-/// Results of an invocation along a side: 16 apart, so that neighbours read and write neighbours.
+/// Results per invocation along a side: 16 apart, so that neighbours read and write neighbours.
 const EACH = EDGE / 16u;
-/// A gap, so that a slab may be filled along its terms without hitting one bank.
+/// Pitch of a slab, padded so that filling it along its terms causes no bank conflicts.
 const PITCH = EDGE + 1u;
 
 /// The slabs: term by term, all rows (columns) of the tile.
@@ -117,7 +116,7 @@ fn main(
         }
     }
     for (var base = first_term; base < end; base += SLAB) {
-        // Neighbouring invocations load neighbours, whichever way the matrix is stored.
+        // Neighbouring invocations load neighbours in either storage order.
         for (var e = t; e < EDGE * SLAB; e += 256u) {
             let i = select(e >> SLAB_BITS, e & (EDGE - 1u), is_left_transposed);
             let l = select(e & (SLAB - 1u), e >> EDGE_BITS, is_left_transposed);
@@ -144,7 +143,7 @@ fn main(
             note_right(l * PITCH + j, column < columns && term < end);
         }
         workgroupBarrier(); // uniform: `end` is the same for all
-        // Beyond the last term both are 0, and adding 0 * 0 to a sum that began with 0 leaves it as it is.
+        // Beyond the last term both numbers are 0: adding 0 * 0 to a sum that began with 0 does not change it.
         for (var l = 0u; l < SLAB; l++) {
             var b: array<Elem, EACH>;
             for (var c = 0u; c < EACH; c++) {

@@ -1,8 +1,8 @@
-// Shows what float arithmetic does on this device. Written plainly, against the dialect's rules for floats: what the
-// driver makes of that is the question.
+// Probes the device's float arithmetic. Written plainly, against the dialect's rules for floats: the question is how
+// the driver compiles it.
 //
 // Generated  alias Float, alias Bits: a float type and the unsigned integers of its width
-// Buffers    given: array<Bits>    the operands, so that no compiler knows them
+// Buffers    given: array<Bits>    the operands, unknown to any compiler
 //            found: array<Bits>    8 results
 // Grid       1 workgroup, of which one invocation works
 
@@ -18,7 +18,7 @@ fn main() {
     // A subnormal number times a large one; half of the least normal number.
     found[0] = bitcast<Bits>(operand(0u) * operand(1u));
     found[1] = bitcast<Bits>(operand(2u) * operand(3u));
-    // A product whose rounding error is what remains of the sum, if anything does.
+    // A product whose rounding error is the only possible remainder of the sum.
     found[2] = bitcast<Bits>(operand(4u) * operand(5u) + operand(6u));
     // Ties, down and up.
     found[3] = bitcast<Bits>(Float(given[7]));

@@ -1,29 +1,29 @@
 // A 64-bit hash of every row of bytes. Twin of backend/cpu/row_hash.rs.
 //
 // Idea     One invocation hashes one string. These hashes are chains over the string's bytes by definition, so a long
-//          string takes one invocation as long as it takes; the strings of a text are short. One that is longer than
-//          head[1].y bytes is not hashed here, but given a seat: see row_hash_long.wgsl.
-// Traffic  Reads every byte of a string once or twice (Fingerprint64 reads short ones from both ends); writes 8 bytes a
-//          row.
+//          string is serial in one invocation; the strings of a text are short. A string of more than head[1].y bytes
+//          is not hashed here, but gets a slot of scratch state (`seat`): see row_hash_long.wgsl.
+// Traffic  Reads every byte of a string once or twice (Fingerprint64 reads short ones from both ends); writes 8 bytes
+//          per row.
 // Limits   Rows below 2^32 bytes. No workgroup memory, no barriers.
 //
 // Uses       longs.wgsl or pairs.wgsl
-//            one piece of hash/, which defines, by byte, fetch32 and fetch64 of the string at hand,
+//            one piece of hash/, which defines, by byte, fetch32 and fetch64 of the current string,
 //              fn hash(len: u32) -> U64               the hash of a string; a long one's by chained
 //              struct Chain                           what is kept from one block of 64 bytes to the next
 //              fn begin(len: u32) -> Chain
-//              fn block(c: Chain, at: u32) -> Chain   goes through the 64 bytes from `at` on
-//              fn blocks_end(len: u32) -> u32         where the last such block ends
-//              fn end(c: Chain, len: u32) -> U64      what follows the last block
+//              fn block(c: Chain, at: u32) -> Chain   hashes the 64 bytes from `at` on
+//              fn blocks_end(len: u32) -> u32         end of the last such block
+//              fn end(c: Chain, len: u32) -> U64      hashes the rest after the last block
 // Generated  fn splits_at(i: u32) -> u32              i <= rows; rows beyond the live ones are empty
 //            fn load(i: u32, row: u32) -> u32         the byte at position i
 //            fn store(row: u32, v: U64)
-//            fn seat(row: u32, first: u32, len: u32)  remembers a row of more than head[1].y bytes
-// Head       head[0].x  rows (capacity); head[1].y  the most bytes of a string that is hashed at once; head[0].yzw and
+//            fn seat(row: u32, first: u32, len: u32)  gives a slot to a row of more than head[1].y bytes
+// Head       head[0].x  rows (capacity); head[1].y  the most bytes of a string hashed in one dispatch; head[0].yzw and
 //            head[1].x are the piece's, the rest is row_hash_long.wgsl's
 // Grid       rows / 256 workgroups, rounded up, folded
 
-/// Where the string at hand starts, and its row.
+/// Start of the current string, and its row.
 var<private> start: u32;
 var<private> own_row: u32;
 
@@ -39,7 +39,7 @@ fn fetch64(at: u32) -> U64 {
     return join64(fetch32(at), fetch32(at + 4u));
 }
 
-/// The hash by blocks, all of them.
+/// The hash by blocks, over all of them.
 fn chained(len: u32) -> U64 {
     var c = begin(len);
     let last = blocks_end(len);
@@ -61,7 +61,8 @@ fn main(
     }
     start = splits_at(row);
     own_row = row;
-    // Where arrays are bound in part, a workgroup too many may find where its row starts, and no end: then it has none.
+    // Where arrays are bound in part, a surplus workgroup may find a row's start but no end: the row counts as empty
+    // then.
     let len = max(splits_at(row + 1u), start) - start;
     if (len > p.head[1].y) {
         seat(row, start, len);

@@ -1,31 +1,32 @@
-// The hashes of strings that one dispatch does not get through. Goes with row_hash.wgsl.
+// Hashes strings that exceed one dispatch, over several dispatches. Complements row_hash.wgsl.
 //
-// Idea     A dispatch must end in a time that a driver allows (Mesa's software driver ends an invocation's loops after
-//          65,535 turns), and may not have all of a string at hand (arrays larger than a binding are bound in part). So
-//          a long string is hashed in legs: each goes on where the one before stopped, for so many blocks, or up to one
-//          that is not there. What it needs to go on lies in the string's seat, number start / head[1].y: each of these
-//          strings is longer than that, so that no two have the same.
-//            clear   no seat is taken
-//            main    of row_hash.wgsl: a long string takes its seat
+// Idea     A dispatch must end within the driver's time limit (Mesa's software driver ends an invocation's loops after
+//          65,535 iterations), and may not have a whole string bound (arrays larger than a binding are bound in part).
+//          So a long string is hashed by several dispatches of `leg`: each continues where the previous one stopped,
+//          for a fixed number of blocks, or up to a block that is not bound. The state between them lies in the
+//          string's slot of `seats`, number start / head[1].y: each of these strings is longer than that, so no two
+//          share a slot.
+//            clear   marks all slots free
+//            main    of row_hash.wgsl: a long string takes its slot
 //            leg     as often as the longest string may need; where arrays are bound in part, for each part in order
-//            finish  hashes go from the seats to their rows
-// Traffic  Besides the strings' bytes, 8 bytes a seat and leg, and 72 both ways if it is taken. A seat stands for
+//            finish  copies hashes from the slots to their rows
+// Traffic  Besides the strings' bytes, 8 bytes per slot and leg, and 72 both ways if the slot is taken. A slot covers
 //          head[1].y bytes: 256 KiB or more, unless a binding is less.
 // Limits   As row_hash.wgsl.
 //
 // Uses       row_hash.wgsl and all that it uses, and of its piece
 //              fn packed(c: Chain) -> array<U64, 7>, fn unpacked(words: array<U64, 7>) -> Chain
-//            seats, a scratch buffer of SEAT words of 64 bits a seat
-// Generated  fn is_here() -> bool  whether all bytes were there that this invocation has read
-//            const LEG: u32        bytes that a leg goes through: a multiple of 64
-// Head       head[1].y  as in row_hash.wgsl; head[1].z  how many seats
-// Grid       seats / 256 workgroups, rounded up, folded
+//            seats, a scratch buffer of SEAT words of 64 bits per slot
+// Generated  fn is_here() -> bool  whether all bytes that this invocation has read were bound
+//            const LEG: u32        bytes of a string per leg: a multiple of 64
+// Head       head[1].y  as in row_hash.wgsl; head[1].z  number of slots
+// Grid       slots / 256 workgroups, rounded up, folded
 
-/// Words of a seat: the row plus 1, or 0 if the seat is free, and the row's length; its start, and how many bytes of it
-/// are done; the chain so far.
+/// Words of a slot: the row plus 1, or 0 if the slot is free, and the row's length; its start, and the number of its
+/// bytes done; the state of the hash.
 const SEAT: u32 = 9u;
 
-/// How many bytes are done where the chain's first word is the hash.
+/// Number of bytes done where the first word of the state is the hash.
 const DONE: u32 = 0xffffffffu;
 
 fn seat(row: u32, first: u32, len: u32) {

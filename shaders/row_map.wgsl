@@ -1,21 +1,21 @@
 // Computes every element of a ragged array from its position and its row: out[i] = value(i, row).
 //
 // Idea     A tile of MAP_TILE elements finds the rows of its first and last element by two searches in the splits; each
-//          element then searches between these two only, mostly a handful of rows. Any number of empty rows or one
-//          giant row cost a few more steps of the search, nothing else.
+//          element then searches only between these two, usually a handful of rows. Any number of empty rows, or a
+//          giant row, only costs a few more search steps.
 // Traffic  As map.wgsl, plus the splits of the tile's rows, from the cache after the first touch.
 // Limits   n < 2^32 - MAP_TILE. 2 words of workgroup memory, one barrier.
 //
 // Generated  const MAP_TILE, fn live() -> u32, fn place, fn value, fn store        as in map.wgsl
 //            fn splits_at(i: u32) -> u32                  i <= rows, sorted
-// Head       head[0]  capacity, rows (capacity), numbers an element has (positions are divided by it to get to the
+// Head       head[0]  capacity, rows (capacity), numbers per element (positions are divided by it to index the
 //                     splits);
 //            head[1].x  the first tile of this dispatch
 // Grid       capacity / MAP_TILE workgroups, rounded up, folded; or a part of them
 
 var<workgroup> tile_rows: array<u32, 2>;
 
-/// The greatest row in low ..= high that starts at or before `at`; `low` if there is none.
+/// The last row in low ..= high that starts at or before `at`; `low` if none does.
 fn row_between(low: u32, high: u32, at: u32) -> u32 {
     var a = low;
     var b = high;

@@ -1,17 +1,17 @@
-// Reduces every row of a ragged array [nvals, inner] to one value a column: [rows, inner]; and maps the elements by
-// what their rows gave, if asked to.
+// Row reduction: reduces every row of a ragged array [nvals, inner] to one value per column, [rows, inner]. Optionally
+// maps the elements by the results of their rows.
 //
-// An Elem is what is kept of a row: one number, or the numbers of several reductions, each of which is what it would be
+// An Elem is the state of a row: one number, or the numbers of several reductions, each the same as when computed
 // alone.
 // Idea     The tiles and blocks of rows of lib/row_tiles.wgsl: the tile in which a block starts reduces it. A row of
-//          one block is done; the partials of longer rows go to `part`, whence `level2` reduces them. No float atomics,
-//          no workgroup waits for another, nothing to clear beforehand, no sizes read back. A workgroup that has
-//          reduced a row of one block maps its elements at once, while they are in its cache; those of longer rows are
-//          mapped by `map_long`, once `level2` has left what the row gave in the place of its first partial.
-//          An invocation that folds a short row by itself reads what no neighbour reads, and so wastes the width of the
-//          memory. Where the device is tuned to it, the workgroup first loads the tile's values to `stage`, neighbours
-//          by neighbours, and rows are folded from there; and the elements of short rows are mapped by position, each
-//          invocation searching the row of its element among the tile's. Neither changes an order.
+//          one block is done then; the partials of longer rows go to `part`, from which `level2` reduces them. No float
+//          atomics, no workgroup waits for another, nothing to clear beforehand, no sizes read back. A workgroup that
+//          has reduced a row of one block maps its elements at once, while they are in its cache. Elements of longer
+//          rows are mapped by `map_long`, once `level2` has stored the row's result in the place of its first partial.
+//          An invocation that folds a short row by itself makes uncoalesced reads. Where the device is tuned to it, the
+//          workgroup first loads the tile's values to `stage` with coalesced reads, and rows are folded from there; the
+//          elements of short rows are mapped by position, each invocation searching the row of its element among the
+//          tile's. Neither changes an order.
 //
 // Order    The order of the operations in a row depends on its length L and on `inner` alone, so a row has the same
 //          bits wherever it lies, on every device, and on the CPU. With fold(x...) being
@@ -26,19 +26,19 @@
 //                                  lanes, lane l folding elements l, l + S, ..., and a halving tree over the lanes;
 //                                  256 / min(16, inner rounded up to a power of two) lanes fold the block partials;
 //                                  then a halving tree
-//          combine(v, identity()) has to be v for every v that a fold from identity() can give; then missing lanes do
-//          not matter. (Float sums: the identity is 0.0, so no fold gives -0.0, and an empty row gives 0.0.)
+//          combine(v, identity()) must be v for every v that a fold from identity() can give; then missing lanes do not
+//          matter. (Float sums: the identity is 0.0, so no fold gives -0.0, and an empty row gives 0.0.)
 //
-// Traffic  Reads every value and the splits once and writes every result once; beyond that writes and reads at most
-//          2 * Elem * inner / block bytes a value for the partials of long rows (block = 256; inner > 1: 64 * S), and
-//          the searches, which stay in the caches. Blocks grow with `inner` since what is reduced may be far smaller
-//          than its partials: a look-up in a table reads 4 bytes for `inner` numbers. Where elements are mapped, those
-//          of rows of several blocks are read twice, the splits too, and every element is written once.
-// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha = 4 or
-//          what the device is tuned to, or 1 or 0 where that would not fit: right all the same, only less well
-//          balanced). Elem is at most 52 bytes: the larger, the smaller the tile, since a tile's blocks take 8 lanes
-//          each. Elements are mapped for inner = 1.
-//          The partials of one row are reduced by one workgroup for each 16 columns.
+// Traffic  Reads every value and the splits once and writes every result once. Beyond that, the partials of long rows
+//          are written and read: at most 2 * Elem * inner / block bytes per value (block = 256; inner > 1: 64 * S). The
+//          searches stay in the caches. Blocks grow with `inner` since the input may be far smaller than its partials:
+//          a table look-up reads 4 bytes for `inner` numbers. Where elements are mapped, those of rows of several
+//          blocks are read twice, the splits too, and every element is written once.
+// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14. The host picks alpha = 4 or the
+//          device's tuning, or 1 or 0 where that would not fit: correct all the same, only less balanced. Elem is at
+//          most 52 bytes: the larger, the smaller the tile, since a tile's blocks take 8 lanes each. Elements are
+//          mapped for inner = 1.
+//          One workgroup reduces the partials of one row for each 16 columns.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
 //          rows.
 //
@@ -48,10 +48,9 @@
 //            fn identity() -> Elem
 //            fn combine(a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, row: u32, v: Elem)          takes the reduced value of i = row * inner + column; called
-//                                                         once for each, from several places: what becomes of it is
-//                                                         short
+//                                                         once for each, from several places: keep it short
 //            const MAPS: bool                             whether elements are mapped
-//            fn finished(row: u32, v: Elem) -> Row        what the map needs of a row
+//            fn finished(row: u32, v: Elem) -> Row        the map's input from a row
 //            fn map(i: u32, row: u32, r: Row)             maps and stores the element at flat position i; once for each
 //            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and lanes for its blocks
 //            const STAGES: bool, STAGE: u32               whether values are staged, for which load must not use `row`;
@@ -68,10 +67,10 @@
 
 const SHORT = 16u; // longest row that one invocation folds
 
-/// 8 lanes for each block of a tile, or 32 for each of a few. In `level2` one for each invocation.
+/// 8 lanes for each block of a tile, or 32 for each of a few. In `level2`, one lane per invocation.
 var<workgroup> lanes: array<Elem, LANES>;
 
-/// What neighbours loaded of the tile's values, from the start of its first row on.
+/// The tile's values from the start of its first row on, loaded with coalesced reads.
 var<workgroup> stage: array<Elem, STAGE>;
 var<private> stage_start: u32;
 var<private> staged: u32;
@@ -79,7 +78,7 @@ var<private> staged: u32;
 /// The value at a position of the tile's rows.
 fn fetch(k: u32, row: u32) -> Elem {
     if (STAGES) {
-        let at = k - stage_start; // wraps for what is of an earlier row
+        let at = k - stage_start; // wraps for an earlier row
         if (at < staged) {
             return stage[at];
         }
@@ -87,8 +86,8 @@ fn fetch(k: u32, row: u32) -> Elem {
     return load(k, row);
 }
 
-/// Where the values end that a tile from `begin` on goes through in order, its rows being found: those of its last row
-/// that lie in the tile, or all of it if it is short.
+/// End of the values that a tile from `begin` on visits in order, its rows being found: those of its last row that lie
+/// in the tile, or all of that row if it is short.
 fn tile_end(begin: u32) -> u32 {
     let last = max(found[1], 1u) - 1u;
     let start = split(last);
@@ -99,7 +98,7 @@ fn tile_end(begin: u32) -> u32 {
     return min(max(begin + MAIN_TILE - alpha() * last, start), end);
 }
 
-/// What each short row of the tile gave.
+/// The results of the tile's short rows.
 var<workgroup> row_value: array<Elem, ROWS>;
 
 /// The row of a position that lies in rows found[0] .. found[1].
@@ -117,7 +116,7 @@ fn row_at(k: u32) -> u32 {
     return a;
 }
 
-/// Elements from, from + 32, ... before `to`, folded.
+/// Folds elements lane_start, lane_start + 32, ... before `to`.
 fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
     var acc = identity();
     var k = lane_start;
@@ -134,7 +133,7 @@ fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
     return acc;
 }
 
-/// Lanes lane, + 8, + 16 and + 24 of a block, and the first two steps of the tree over its 32 lanes.
+/// Folds lanes lane, + 8, + 16 and + 24 of a block, with the first two steps of the tree over its 32 lanes.
 fn fold_four_lanes(row: u32, lane_start: u32, to: u32) -> Elem {
     var acc0 = identity();
     var acc1 = acc0;
@@ -188,7 +187,7 @@ fn main(
         workgroupBarrier(); // uniform: a constant
     }
 
-    // Short rows are folded at once, the first blocks of others listed.
+    // Fold short rows at once, and list the first blocks of others.
     for (var row = found[0] + t; row < found[1]; row += 256u) {
         let start = split(row);
         let end = split(row + 1u);
@@ -224,7 +223,7 @@ fn main(
         }
     }
 
-    // Few blocks (full ones, of long rows): 32 invocations for each, a lane each. Many: 8 for each, 4 lanes each.
+    // Few blocks (full ones, of long rows): 32 invocations per block, a lane each. Many: 8 per block, 4 lanes each.
     let count = min(atomicLoad(&block_count), LANES >> 3u);
     let is_few = count <= min(LANES >> 5u, 16u);
     let width_bits = select(3u, 5u, is_few);
@@ -273,7 +272,7 @@ fn main(
     }
 }
 
-/// The elements of rows of several blocks, by what `level2` has left of each: the blocks that start in a tile.
+/// Maps the elements of rows of several blocks by the results that `level2` stored: the blocks that start in a tile.
 @compute @workgroup_size(256)
 fn map_long(
     @builtin(local_invocation_index) t: u32,
@@ -311,7 +310,7 @@ fn map_long(
     }
 }
 
-/// A block's result: the row's, or one of its partials.
+/// Stores a block's result: the row's, or one of its partials.
 fn finish_block(row: u32, j: u32, column: u32, bits: u32, v: Elem) {
     let start = split(row);
     if (split(row + 1u) - start <= (1u << bits)) {
@@ -321,7 +320,7 @@ fn finish_block(row: u32, j: u32, column: u32, bits: u32, v: Elem) {
     }
 }
 
-/// What a row of several blocks gave, all of whose partials have been read.
+/// Stores the result of a row of several blocks, all of whose partials have been read.
 fn finish_row(row: u32, column: u32, bits: u32, v: Elem) {
     store(row * inner() + column, row, v);
     if (MAPS) {
@@ -329,7 +328,7 @@ fn finish_row(row: u32, column: u32, bits: u32, v: Elem) {
     }
 }
 
-/// The partials of a row of at most 16 blocks.
+/// Reduces the partials of a row of at most 16 blocks.
 fn reduce_few(row: u32, column: u32, bits: u32) {
     let count = blocks_of(row, bits);
     let bin = split(row) >> bits;
@@ -349,7 +348,7 @@ fn reduce_few(row: u32, column: u32, bits: u32) {
     finish_row(row, column, bits, combine(combine(x[0], x[2]), combine(x[1], x[3])));
 }
 
-/// The partials lane, lane + stride, ... of a row, folded.
+/// Folds the partials lane, lane + stride, ... of a row.
 fn fold_partials(row: u32, column: u32, bits: u32, lane: u32, stride: u32) -> Elem {
     let count = blocks_of(row, bits);
     var acc = identity();
@@ -358,7 +357,7 @@ fn fold_partials(row: u32, column: u32, bits: u32, lane: u32, stride: u32) -> El
     }
     let bin = split(row) >> bits;
     acc = combine(acc, part[partial_at(bin, lane) + column]);
-    // from here on, no block is the first
+    // From here on, no block is the first.
     var j = lane + stride;
     let step = 2u * stride * inner();
     var i = partial_at(bin, j) + column;
@@ -382,7 +381,7 @@ fn fold_partials(row: u32, column: u32, bits: u32, lane: u32, stride: u32) -> El
     return acc;
 }
 
-/// Level 2: the rows of several blocks that start in 256 bins, a slice of the columns.
+/// Level 2: reduces the rows of several blocks that start in 256 bins, for a slice of the columns.
 @compute @workgroup_size(256)
 fn level2(
     @builtin(local_invocation_index) t: u32,

@@ -1,12 +1,12 @@
-// The part of row_reduce.wgsl for several columns: how the tile in which a block starts reduces it, a column at a time.
+// The part of row_reduce.wgsl for several columns: the tile in which a block starts reduces it, column by column.
 //
-// Idea     Neighbours take neighbouring columns, so that what they read lies side by side; the invocations that share
-//          all columns of an element are a team. Tiles cost the less the more columns there are, and so hold about as
-//          many numbers for any width. Order, traffic, limits, contract and grid are those of row_reduce.wgsl.
+// Idea     Neighbours take neighbouring columns, so that reads coalesce; the invocations that share all columns of an
+//          element are a team. A tile's cost falls with the number of columns, so tiles hold about as many numbers for
+//          any width. Order, traffic, limits, contract and grid are those of row_reduce.wgsl.
 
-const FOLDED = 64u; // longest row that one invocation folds, a column
+const FOLDED = 64u; // longest row that one invocation folds per column
 
-/// The binary logarithm of the lanes of a block, which are S in the order of row_reduce.wgsl.
+/// log2 of the lanes of a block, of which there are S in the order of row_reduce.wgsl.
 fn lane_bits() -> u32 {
     return min(firstLeadingBit(max(inner(), 2u) - 1u), 3u);
 }
@@ -15,7 +15,7 @@ fn wide_block_bits() -> u32 {
     return WIDE_BLOCK_BITS + lane_bits();
 }
 
-/// The numbers of one column of elements begin, begin + stride, ... before `end`, folded.
+/// Folds one column of the elements begin, begin + stride, ... before `end`.
 fn fold_column(row: u32, column: u32, begin: u32, end: u32, stride: u32) -> Elem {
     let step = inner() * stride;
     var i = begin * inner() + column;
@@ -36,8 +36,8 @@ fn fold_column(row: u32, column: u32, begin: u32, end: u32, stride: u32) -> Elem
     return acc;
 }
 
-/// Lanes lane, lane + teams, ... of a block, one column, and the steps of the tree that combine them. Both numbers are
-/// powers of two.
+/// Folds lanes lane, lane + teams, ... of a block in one column, with the steps of the tree that combine them. Both
+/// numbers are powers of two.
 fn fold_lanes(row: u32, j: u32, column: u32, lane: u32, teams: u32) -> Elem {
     let stride = 1u << lane_bits();
     let start = split(row) + (j << wide_block_bits());
@@ -59,7 +59,7 @@ fn fold_lanes(row: u32, j: u32, column: u32, lane: u32, teams: u32) -> Elem {
 var<workgroup> listed: u32;
 
 /// Level 1 for several columns. Neighbours take neighbouring columns; the invocations that share all columns of an
-/// element are a team. Rows of one fold take a team each, blocks of longer rows a team a lane as far as there are
+/// element are a team. A row of one fold takes one team, a block of a longer row one team per lane, as far as there are
 /// teams.
 @compute @workgroup_size(256)
 fn wide(

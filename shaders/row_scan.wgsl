@@ -1,10 +1,10 @@
 // Inclusive scans of every row of a ragged array [nvals, inner], column by column: out has the shape of the values.
 //
-// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl. The tile in which a block starts scans it by itself;
-//          rows of one block are done then. The totals of the blocks of longer rows go to `part`, where `level2` turns
-//          them into what comes before each block, and `add` puts that before the block's values. No float atomics, no
-//          workgroup waits for another, nothing to clear beforehand, no sizes read back, and no value ever meets one of
-//          another row: an infinity or NaN stays in its row.
+// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl. The tile in which a block starts scans it; rows of one
+//          block are done then. The block totals of longer rows go to `part`, where `level2` turns them into the prefix
+//          of each block, and `add` combines that prefix with the block's values. No float atomics, no workgroup waits
+//          for another, nothing to clear beforehand, no sizes read back. Values of different rows are never combined:
+//          an infinity or NaN stays in its row.
 //
 // Order    The order of the operations behind a result depends on its position in the row and on whether inner = 1, and
 //          on nothing else: not on the row's length, its place, or the device. A prefix of a row has a prefix of the
@@ -13,7 +13,7 @@
 //            inner > 1    64 positions (blocks), 8 blocks, 128 blocks
 //          Within its smallest unit a position has the left fold, from the identity, of the values up to it; a unit has
 //          the left fold of the totals of the units before it in the next larger unit (for 128 blocks: in the row).
-//          These are put together as
+//          These are combined as
 //            in the block    combine(before the chunk, in the chunk)                              (inner > 1: one fold)
 //            the result      combine(combine(combine(before 128, before 8), before the block), in the block)
 //                            (first block of a row: what is in the block)
@@ -21,7 +21,7 @@
 //          give. (Float sums: the identity is 0.0, so no result is -0.0: the scan of -0.0 is 0.0.)
 //
 // Traffic  Reads every value and the splits once and writes every result once. Rows of several blocks: another read and
-//          write of all results but their first block's, and 4 * Elem / 256 bytes a value for the partials (64 where
+//          write of all results but their first block's, and 4 * Elem / 256 bytes per value for the partials (64 where
 //          inner > 1).
 // Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha). Elem is
 //          at most 8 bytes. The partials of one row are scanned by one workgroup for each 16 columns, 2048 or more at a
@@ -32,7 +32,7 @@
 // Uses       lib/row_tiles.wgsl, lib/workgroup_scan.wgsl
 // Generated  fn splits_at(i: u32) -> u32                  see lib/row_tiles.wgsl
 //            fn load(i: u32, row: u32) -> Elem            the value at flat position i = position * inner + column;
-//                                                         asked for once; must not read `out`
+//                                                         called once; must not read `out`
 //            fn identity() -> Elem
 //            fn combine(a: Elem, b: Elem) -> Elem
 // Buffers    out: array<Elem>       nvals * inner elements, of which those in rows are written
@@ -45,20 +45,20 @@
 
 const SHORT = 16u; // longest row that one invocation scans
 const CHUNK_BITS = 3u;
-/// Chunks that a tile can hold: its blocks have at most 2048 + 255 positions, and each a chunk that is not full.
+/// Capacity in chunks: a tile's blocks have at most 2048 + 255 positions, and each may end with a partial chunk.
 const MAX_CHUNKS = 420u;
 
 /// The first chunk of each block of the tile.
 var<workgroup> block_chunk: array<u32, MAX_BLOCKS>;
 var<workgroup> chunk_total: array<Elem, MAX_CHUNKS>;
 
-/// Where the block's values start and how many they are.
+/// Start and length of a block's values.
 fn block_range(row: u32, j: u32, bits: u32) -> vec2<u32> {
     let start = split(row) + (j << bits);
     return vec2(start, min(split(row + 1u) - start, 1u << bits));
 }
 
-/// Keeps a block's total for `level2`, if its row has other blocks.
+/// Stores a block's total for `level2`, if its row has other blocks.
 fn finish_block(row: u32, j: u32, column: u32, bits: u32, total: Elem) {
     let start = split(row);
     if (split(row + 1u) - start > (1u << bits)) {
@@ -66,7 +66,7 @@ fn finish_block(row: u32, j: u32, column: u32, bits: u32, total: Elem) {
     }
 }
 
-/// A row of at most two chunks.
+/// Scans a row of at most two chunks.
 fn scan_short(row: u32, start: u32, end: u32) {
     var before = identity();
     var acc = identity();
@@ -112,7 +112,7 @@ fn main(
     }
     find_rows(t, begin, begin + tile_cost());
 
-    // Short rows are scanned at once, the first blocks of others listed.
+    // Scan short rows at once, and list the first blocks of others.
     for (var row = found[0] + t; row < found[1]; row += 256u) {
         let start = split(row);
         let end = split(row + 1u);
@@ -127,7 +127,7 @@ fn main(
     }
     workgroupBarrier(); // uniform: top level, after returns that were uniform
 
-    // The chunks of all listed blocks side by side, so that they keep all invocations busy whatever the blocks'
+    // Lay out the chunks of all listed blocks side by side, so that all invocations are busy whatever the blocks'
     // lengths.
     let count = min(atomicLoad(&block_count), MAX_BLOCKS);
     var chunks = 0u;
@@ -171,7 +171,7 @@ fn main(
         }
         workgroupBarrier(); // uniform: literal loop bounds
         if (chunk < total) {
-            // What lies before in the block may be of the round before.
+            // Earlier chunks of the block may be of the previous round.
             var before = identity();
             for (var c = block_chunk[s]; c < chunk; c++) {
                 before = combine(before, chunk_total[c]);
@@ -190,7 +190,7 @@ fn main(
     }
 }
 
-/// Block j of a row, one column.
+/// Scans block j of a row in one column.
 fn scan_column(row: u32, j: u32, column: u32) {
     let step = inner();
     let range = block_range(row, j, WIDE_BLOCK_BITS);
@@ -260,11 +260,11 @@ fn wide(
 const GROUP_BITS = 4u; // lanes of 8 blocks in 128 blocks
 
 var<workgroup> many_blocks: u32;
-/// Totals of 8 blocks, lane-major; totals of 128 blocks.
+/// Totals of 8 blocks, lane-major, and totals of 128 blocks.
 var<workgroup> lane_total: array<Elem, 256>;
 var<workgroup> group_total: array<Elem, 16>;
 
-/// Turns 8 partials of a row, from block j on, into what comes before each, on top of `base`. Returns their total.
+/// Replaces 8 partials of a row, from block j on, by the prefix of each, on top of `base`. Returns their total.
 fn scan_eight(bin: u32, j: u32, count: u32, column: u32, base: Elem, store: bool) -> Elem {
     var x: array<Elem, 8>;
     for (var k = 0u; k < 8u; k++) {
@@ -283,7 +283,7 @@ fn scan_eight(bin: u32, j: u32, count: u32, column: u32, base: Elem, store: bool
     return before;
 }
 
-/// Level 2: the rows of several blocks that start in 256 bins, a slice of the columns.
+/// Level 2: scans the partials of rows of several blocks that start in 256 bins, for a slice of the columns.
 @compute @workgroup_size(256)
 fn level2(
     @builtin(local_invocation_index) t: u32,
@@ -321,7 +321,7 @@ fn level2(
             many_blocks = blocks_of(row, bits);
         }
         let count = workgroupUniformLoad(&many_blocks);
-        // What comes before the 128 blocks that this round starts with.
+        // Prefix of the 128 blocks that this round starts with.
         var carry = identity();
         for (var first = 0u; first < count; first += stride << 3u) {
             let j = first + (lane << 3u);
@@ -355,7 +355,7 @@ fn level2(
     }
 }
 
-/// Level 3: puts what comes before each block, other than the first of its row, before its values. Neighbours take
+/// Level 3: combines the prefix of each block, other than the first of its row, with its values. Neighbours take
 /// neighbouring values.
 @compute @workgroup_size(256)
 fn add(

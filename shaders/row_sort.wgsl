@@ -1,22 +1,22 @@
-// Sorts the elements of each short row stably by u32 keys, and notes the long rows, which sort.wgsl sorts afterwards.
+// Stable sort of the elements of each short row by u32 keys. Records the long rows, which sort.wgsl sorts afterwards.
 //
-// Idea     Stretches of 896 positions. A workgroup takes the rows that start in its stretch, finds them with two
-//          searches, and sorts all of them at once, by row and key: any number of rows, any of them empty, cost the
-//          same. A row of up to 896 elements that starts in the stretch ends within 1792 elements, which is what a
-//          workgroup holds. A longer one can only be the last of its stretch, so that the stretch is its number: at
-//          most one is noted a stretch. The sort is a merge sort: every invocation sorts 7 neighbours, then runs are
-//          merged two by two, every invocation finding its 7 places by a search along its diagonal. Merges that find
-//          all in order move nothing, and rows are in order from the start: short rows cost few comparisons. Stable by
-//          itself.
-// Traffic  Reads every key once and writes every place once: 8 bytes an element, and the splits of the rows.
+// Idea     Stretches of 896 positions. A workgroup takes the rows that start in its stretch, finds them by two
+//          searches, and sorts all of them at once, by row and key: any number of rows, any of them empty, costs the
+//          same. A row of up to 896 elements that starts in the stretch ends within 1792 elements, the capacity of a
+//          workgroup. A longer row can only be the last of its stretch, so the stretch is its number, and at most one
+//          is recorded per stretch. The sort is a merge sort: every invocation sorts 7 neighbours, then runs are merged
+//          pairwise, with every invocation finding its 7 places by a search along its diagonal. Merges of runs that are
+//          in order move nothing, and rows are in order from the start: short rows cost few comparisons. The sort is
+//          stable by itself.
+// Traffic  Reads every key once and writes every place once: 8 bytes per element, and the splits of the rows.
 // Limits   n < 2^32 - 2^15. 14 KiB of workgroup memory.
-// Source   Merge path (Odeh et al. 2012), odd numbers of items an invocation against bank conflicts as in CUB's block
-//          merge sort; composite keys in the place of segments.
+// Source   Merge path (Odeh et al. 2012); an odd number of items per invocation against bank conflicts, as in CUB's
+//          block merge sort; composite keys instead of segments.
 //
 // Generated  fn splits_at(i: u32) -> u32                        i <= rows; non-decreasing; rows beyond the live ones
 //                                                               are empty
 //            fn load(i: u32) -> u32                             the key at flat position i
-//            fn store(i: u32, source: u32)                      the element at `source` comes to place i
+//            fn store(i: u32, source: u32)                      place i of the result is the element at `source`
 //            fn note_long(stretch: u32, at: u32, len: u32)      the long row of the stretch starts at `at`; without one
 //                                                               len is 0 and `at` is where the stretch's rows end
 // Head       head[0]  rows (capacity), n: elements (capacity), stretches: n / 896, rounded up
@@ -25,12 +25,12 @@
 const ITEMS = 7u;
 const TILE = 1792u; // 256 * ITEMS
 const STRETCH = 896u;
-const ROW_BITS = 11u; // of a place in the tile
+const ROW_BITS = 11u; // bits of a place in the tile
 
-/// The first row of this stretch, and that of the next.
+/// The first row of this stretch, and of the next one.
 var<workgroup> found: array<u32, 2>;
 var<workgroup> keys: array<u32, 1792>;
-/// Of each element: where its row starts in the tile, shifted by ROW_BITS, and its own place there.
+/// For each element: the start of its row in the tile, shifted by ROW_BITS, and its own place there.
 var<workgroup> tags: array<u32, 1792>;
 
 var<private> key: array<u32, 7>;
@@ -44,7 +44,7 @@ fn stretches() -> u32 {
     return p.head[0].z;
 }
 
-/// The splits, clamped, so that no access can leave the buffers.
+/// The splits, clamped so that no access can leave the buffers.
 fn split(i: u32) -> u32 {
     return min(splits_at(i), p.head[0].y);
 }
@@ -64,7 +64,7 @@ fn first_row(at: u32) -> u32 {
     return a;
 }
 
-/// The greatest row in low ..= high that starts at or before `at`; `low` if there is none.
+/// The last row in low ..= high that starts at or before `at`; `low` if none does.
 fn row_between(low: u32, high: u32, at: u32) -> u32 {
     var a = low;
     var b = high;
@@ -79,14 +79,14 @@ fn row_between(low: u32, high: u32, at: u32) -> u32 {
     return a;
 }
 
-/// Whether the element of key `ka` and tag `ta` comes before that of `kb` and `tb`, wherever they stand.
+/// Whether the element of key `ka` and tag `ta` sorts before that of `kb` and `tb`, wherever they lie.
 fn comes_before(ka: u32, ta: u32, kb: u32, tb: u32) -> bool {
     let row_a = ta >> ROW_BITS;
     let row_b = tb >> ROW_BITS;
     return row_a < row_b || (row_a == row_b && ka < kb);
 }
 
-/// Sorts the elements of this invocation, by exchanges of neighbours.
+/// Sorts this invocation's elements by odd-even transposition.
 fn sort_own() {
     for (var round = 0u; round < ITEMS; round++) {
         for (var k = round & 1u; k + 1u < ITEMS; k += 2u) {
@@ -102,15 +102,15 @@ fn sort_own() {
     }
 }
 
-/// Takes this invocation's elements from the merge of the run at `a_start` with the one behind it, both of `width`:
-/// those with `before` others before them.
+/// Merges the run at `a_start` with the one behind it, both of `width`, and takes this invocation's elements: those
+/// with `before` others before them.
 fn merge_own(a_start: u32, width: u32, before: u32) {
     let b_start = a_start + width;
     let a_last = b_start - 1u;
     if (!comes_before(keys[b_start], tags[b_start], keys[a_last], tags[a_last])) {
         return; // in order already
     }
-    // How many of the elements before are of the first run.
+    // Number of the elements before that are of the first run.
     var a = max(before, width) - width;
     var high = min(before, width);
     while (a < high) {
@@ -162,12 +162,12 @@ fn main(
     end = select(end, last_start, is_long);
     let count = min(max(end, begin) - begin, TILE);
     if (first >= beyond || count == 0u) {
-        return; // uniform: made of what was loaded uniformly, by indices that are uniform
+        return; // uniform: derived from uniform loads at uniform indices
     }
 
     for (var k = 0u; k < ITEMS; k++) {
         let i = k * 256u + t;
-        // beyond the rows: last in the tile
+        // Padding beyond the rows sorts last in the tile.
         var own_key = 0xffffffffu;
         var own_tag = 0xffffffffu;
         if (i < count) {
@@ -191,7 +191,7 @@ fn main(
             tags[t * ITEMS + k] = tag[k];
         }
         workgroupBarrier(); // uniform: as above
-        // A run belongs to that many invocations, a power of two.
+        // A run belongs to `owners` invocations, a power of two.
         let lane = t & (2u * owners - 1u);
         merge_own((t - lane) * ITEMS, owners * ITEMS, lane * ITEMS);
     }

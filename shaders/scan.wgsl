@@ -1,23 +1,23 @@
-// Exclusive prefix sums of u32: lengths to row splits, digit counts to offsets.
+// Exclusive prefix sum of u32: lengths to row splits, digit counts to offsets.
 //
 //   out[i] = load(0) + ... + load(i - 1)     for i <= live()
 //   out[i] = the total                       for live() < i <= capacity, so that rows which do not exist are empty
 //
 // Idea     Reduce, then scan, over tiles of 2048 elements. `upsweep` sums every tile, `spine` scans the tile sums in
-//          one workgroup, `downsweep` scans every tile again on top of its sum. No workgroup waits for another, so it
-//          needs no forward progress guarantee. Up to 2047 elements, `small` does it all in one dispatch.
-//          The capacity + 1 entries of `out` are scanned as so many elements, those from live() on being zero: the
+//          one workgroup, `downsweep` scans every tile again on top of its sum. No workgroup waits for another, so no
+//          forward progress guarantee is needed. Up to 2047 elements, `small` does everything in one dispatch.
+//          The capacity + 1 entries of `out` are scanned as that many elements, those from live() on being zero: the
 //          total and the entries that repeat it need no special case.
-// Traffic  2 reads and 1 write of 4 bytes an element; at sizes that fit the L2 cache the second read is free. Where an
-//          element takes more than 8 bytes to work out, `upsweep` leaves it in `out` (KEEPS), and `downsweep` reads it
-//          there: 2 writes and 1 read of 4 bytes besides what the element takes, once.
-// Limits   capacity < 2^32 - 2^12. Sums wrap; that the total does not fit 32 bits is noted (see `tiles`).
+// Traffic  2 reads and 1 write of 4 bytes per element; at sizes that fit the L2 cache the second read is free. Where
+//          computing an element takes more than 8 bytes, `upsweep` keeps it in `out` (KEEPS), and `downsweep` reads it
+//          there: 2 writes and 1 read of 4 bytes, besides the element's own loads, once.
+// Limits   capacity < 2^32 - 2^12. Sums wrap; an overflow of the total is recorded (see `tiles`).
 // Source   Blelloch 1990; Merrill and Grimshaw 2009. The scan in a tile is thread-serial over 8 elements, which are
 //          transposed through workgroup memory so that loads and stores coalesce.
 //
 // Uses       lib/workgroup_scan.wgsl
-// Generated  fn live() -> u32           how many elements there are, at most the capacity; may read a buffer
-//            fn load(i: u32) -> u32     element i < live(), asked for twice, or once if KEEPS; may read `out[i]` if
+// Generated  fn live() -> u32           number of elements, at most the capacity; may read a buffer
+//            fn load(i: u32) -> u32     element i < live(), called twice, or once if KEEPS; may read `out[i]` if
 //                                       not KEEPS (the scan works in place)
 //            const KEEPS: bool          whether elements are left in `out` from `upsweep` to `downsweep`
 // Buffers    out: array<u32>            capacity + 1 words
@@ -29,7 +29,7 @@
 const TILE = 2048u;
 const ITEMS = 8u;
 
-/// A tile, with a gap every 32 words, so that strides of 8 hit all the banks.
+/// A tile, padded by a word every 32 words, so that strides of 8 hit all banks.
 var<workgroup> stage: array<u32, 2112>;
 var<workgroup> overflow: atomic<u32>;
 
@@ -37,7 +37,7 @@ fn capacity() -> u32 {
     return p.head[0].x;
 }
 
-/// One more element than the capacity, in tiles: at least one.
+/// Number of tiles of capacity + 1 elements: at least one.
 fn tile_count() -> u32 {
     return capacity() / TILE + 1u;
 }
@@ -53,7 +53,7 @@ fn element(i: u32, count: u32) -> u32 {
     return 0u;
 }
 
-/// The element once more: as it was left, if it was.
+/// The element once more: from `out` if `upsweep` kept it there.
 fn element_again(i: u32, count: u32) -> u32 {
     if (!KEEPS) {
         return element(i, count);
@@ -64,8 +64,8 @@ fn element_again(i: u32, count: u32) -> u32 {
     return 0u;
 }
 
-/// Scans the staged tile in place, starting from `base`. Returns whether a sum that this invocation made wrapped.
-/// Barriers: call it in uniform control flow. The stage may be written before and read after without another one.
+/// Scans the staged tile in place, starting from `base`. Returns whether a sum of this invocation wrapped. Barriers:
+/// call it in uniform control flow. Writing the stage before, or reading it after, needs no other barrier.
 fn scan_stage(t: u32, base: u32) -> bool {
     workgroupBarrier(); // uniform: as the caller
     var sum = 0u;
@@ -194,7 +194,7 @@ fn downsweep(
     scan_tile(t, tile, tiles[tile]);
 }
 
-/// All of it, for a capacity below 2048.
+/// The whole scan, for a capacity below 2048.
 @compute @workgroup_size(256)
 fn small(@builtin(local_invocation_index) t: u32) {
     let count = min(live(), capacity());

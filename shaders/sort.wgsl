@@ -1,22 +1,22 @@
 // One pass of a stable radix sort of u32 keys that carries a permutation: sorts by 8 bits of the key.
 //
-// Idea     Least significant digit first; every pass is stable. `count` counts the digits of every tile, digit-major,
-//          so that their exclusive sums (scan.wgsl, over 256 * tiles() counts) are the places where each tile's
-//          elements of each digit go. `scatter` sorts a tile by the digit in workgroup memory, in two rounds of 4 bits,
-//          and writes runs of equal digits to neighbouring places. In a round, every invocation counts the digits of 8
-//          neighbours, and one scan over all counts ranks them. No subgroups, no waits between workgroups; the only
-//          atomics are integer counts, whose result does not depend on their order.
-//          Elements from live() on take the greatest key, with all bits set, and being last they stay last.
-// Traffic  A pass reads a key twice and an index once, writes both once: 20 bytes an element, and 2.5 for the counts.
+// Idea     Least significant digit first; every pass is stable. `count` makes a digit histogram of every tile,
+//          digit-major, so that the exclusive prefix sums (scan.wgsl, over 256 * tiles() counts) are the places of each
+//          tile's elements of each digit. `scatter` sorts a tile by the digit in workgroup memory, in two rounds of 4
+//          bits, and writes runs of equal digits to neighbouring places. In a round, every invocation counts the digits
+//          of 8 neighbours, and one scan over all counts ranks them. No subgroups, no waits between workgroups; the
+//          only atomics are integer counts, whose result does not depend on their order.
+//          Elements from live() on take the greatest key, with all bits set; being last, they stay last.
+// Traffic  A pass reads a key twice and an index once, writes both once: 20 bytes per element, and 2.5 for the counts.
 // Limits   n and 256 * tiles() stay below 2^32 - 2^12, thus n < 2^32 - 2^15.
 // Source   Satish, Harris and Garland 2009; packed counters as in CUB's block ranking.
 //
 // Uses       lib/workgroup_scan.wgsl
-// Generated  fn capacity() -> u32                         how many elements are sorted, at most n; may read a buffer
+// Generated  fn capacity() -> u32                         number of elements to sort, at most n; may read a buffer
 //                                                         that is bound for reading only
 //            fn live() -> u32                             elements that exist, at most as many; later passes: all
 //            fn load(i: u32) -> u32                       the key of element i < live(); later passes: keys_in[i]
-//            fn index(i: u32) -> u32                      what the permutation has at i: i; later passes: perm_in[i]
+//            fn index(i: u32) -> u32                      entry i of the permutation: i; later passes: perm_in[i]
 //            fn store(i: u32, key: u32, index: u32)       place i of the result: keys_out[i], perm_out[i]
 // Buffers    digits: array<u32>      256 * tiles() + 1 words: `count` writes all but the last, the scan works in place
 // Head       head[0]  n, shift: the first bit of this pass's digit, a multiple of 8 below 32
@@ -27,9 +27,9 @@ const TILE = 2048u;
 const ITEMS = 8u;
 
 var<workgroup> histogram: array<atomic<u32>, 256>;
-/// Where in the sorted tile the elements of a digit start.
+/// Start of each digit's run in the sorted tile.
 var<workgroup> run_start: array<u32, 256>;
-/// Counters (two of 16 bits in a word), keys, or indices of a tile, with a gap every 32 words against bank conflicts.
+/// Counters (two of 16 bits per word), keys, or indices of a tile, padded by a word every 32 against bank conflicts.
 var<workgroup> stage: array<u32, 2112>;
 
 var<private> keys: array<u32, 8>;
@@ -63,7 +63,7 @@ fn count(
 ) {
     let tile = wid.x + wid.y * groups.x;
     if (tile >= tiles()) {
-        return; // uniform: the workgroup's id, and a parameter or what is only read
+        return; // uniform: the workgroup's id, and a parameter or read-only data
     }
     atomicStore(&histogram[t], 0u);
     workgroupBarrier(); // uniform: top level, after a return that was uniform
@@ -137,7 +137,7 @@ fn sort_by_nibble(t: u32, first_bit: u32) {
     }
 }
 
-/// Sorts the tile and writes it to its places. `digits` holds the exclusive sums of the counts.
+/// Sorts the tile and scatters it to its places. `digits` holds the exclusive prefix sums of the counts.
 @compute @workgroup_size(256)
 fn scatter(
     @builtin(local_invocation_index) t: u32,
@@ -146,11 +146,11 @@ fn scatter(
 ) {
     let tile = wid.x + wid.y * groups.x;
     if (tile >= tiles()) {
-        return; // uniform: the workgroup's id, and a parameter or what is only read
+        return; // uniform: the workgroup's id, and a parameter or read-only data
     }
     let existing = min(live(), capacity());
     for (var k = 0u; k < ITEMS; k++) {
-        // beyond the capacity: last in the tile, and not written
+        // Padding beyond the capacity sorts last in the tile, and is not written.
         let i = tile * TILE + t * ITEMS + k;
         keys[k] = key_of(i, existing);
         indices[k] = 0u;
@@ -161,7 +161,7 @@ fn scatter(
     sort_by_nibble(t, shift());
     sort_by_nibble(t, shift() + 4u);
 
-    // From neighbours to strides of 256, so that stores coalesce; on the way, where the runs start.
+    // Transpose from neighbours to strides of 256, so that stores coalesce; on the way, record where runs start.
     workgroupBarrier(); // uniform: top level, after a return that was uniform
     for (var k = 0u; k < ITEMS; k++) {
         stage[place(t * ITEMS + k)] = keys[k];

@@ -1,8 +1,8 @@
-//! Devices: where tensors live and who computes them.
+//! Devices: the backends on which tensors live and are computed.
 //!
-//! This is the only file that reads environment variables: `RAGGED_DEVICE` names the device of [`Device::best`],
-//! `RAGGED_DUMP_WGSL` a folder into which every generated kernel is written, and `RAGGED_CHECKED_SHADERS=1` has every
-//! check of wgpu's in every kernel. The last two hold for devices that are opened without options.
+//! The only file that reads environment variables: `RAGGED_DEVICE` names the device of [`Device::best`],
+//! `RAGGED_DUMP_WGSL` a folder into which every generated kernel is written, and `RAGGED_CHECKED_SHADERS=1` injects all
+//! of wgpu's checks into every kernel. The last two apply to devices opened without options.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::tuning::Tuning;
 
-/// Where tensors live and who computes them: a GPU, or this machine's processor. Cheap to clone.
+/// A device on which tensors live and are computed: a GPU, or this machine's CPU. Cheap to clone.
 ///
 /// ```
 /// let device = ragged::Device::cpu();
@@ -26,13 +26,13 @@ use crate::tuning::Tuning;
 #[derive(Clone)]
 pub struct Device(BackendRef);
 
-/// Identities of devices; the first two are the CPU's.
+/// Source of device ids; the first two are the CPU's.
 static NEXT_ID: AtomicU64 = AtomicU64::new(2);
 
-/// What is done with a device that could not be opened: remembered, so that asking again is cheap.
+/// A device, or the error of opening it: remembered, so that a repeated request is cheap.
 type Opened = Result<Device>;
 
-/// The devices that were opened with the options of the environment, by adapter.
+/// The devices opened with the options of the environment, by adapter.
 static OPENED: Mutex<Vec<(usize, Opened)>> = Mutex::new(Vec::new());
 
 fn open(adapter: &Adapter, options: &DeviceOptions, fuse: bool) -> Result<Device> {
@@ -45,7 +45,7 @@ fn backend_over(runtime: Arc<Runtime>, fuse: bool, options: &DeviceOptions) -> D
     Device(Arc::new(GpuBackend::new(runtime, id, name, fuse, options.tuning)))
 }
 
-/// The device of the `k`-th adapter, opened once a process.
+/// The device of the `k`-th adapter, opened once per process.
 fn shared(k: usize, adapter: &Adapter) -> Result<Device> {
     let mut opened = OPENED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some((_, found)) = opened.iter().find(|(at, _)| *at == k) {
@@ -60,10 +60,10 @@ fn shared(k: usize, adapter: &Adapter) -> Result<Device> {
 }
 
 impl Device {
-    /// The first GPU, software adapters included where there is no other; opened once a process.
+    /// The first GPU, or a software adapter if there is no GPU; opened once per process.
     ///
     /// # Errors
-    /// There is no adapter, or the driver refuses.
+    /// No adapter exists, or the driver refuses.
     pub fn gpu() -> Result<Self> {
         match adapters().first() {
             Some(adapter) => shared(0, adapter),
@@ -71,10 +71,10 @@ impl Device {
         }
     }
 
-    /// A GPU opened with options of its own; not shared with other callers.
+    /// Opens a GPU with the given options; not shared with other callers.
     ///
     /// # Errors
-    /// There is no adapter, or the driver refuses.
+    /// No adapter exists, or the driver refuses.
     pub fn gpu_with(options: &DeviceOptions) -> Result<Self> {
         match adapters().first() {
             Some(adapter) => open(adapter, options, true),
@@ -82,7 +82,7 @@ impl Device {
         }
     }
 
-    /// As [`Device::gpu_with`], storing every intermediate array: to test that fusing changes no bits.
+    /// As [`Device::gpu_with`], storing every intermediate array: tests that fusion changes no bits.
     #[doc(hidden)]
     pub fn gpu_unfused(options: &DeviceOptions) -> Result<Self> {
         match adapters().first() {
@@ -91,25 +91,24 @@ impl Device {
         }
     }
 
-    /// A GPU device over a wgpu device and queue that the program has already, with whatever features and limits they
-    /// were made with. Not shared: call it once, and clone what it gives.
+    /// A GPU device over a wgpu device and queue of the program, with any features and limits. Not shared: call this
+    /// once, and clone the result.
     ///
-    /// Without `SHADER_INT64`, 64-bit integers are pairs of words, and there is no f64; without `TIMESTAMP_QUERY`,
-    /// [`Tensor::eval_timed`](crate::Tensor::eval_timed) tells no time. Of the limits it needs core WebGPU's
-    /// ([`wgpu::Limits::defaults`]) for storage buffers a stage, workgroups and their memory; arrays are as large as
-    /// the device allows. The options that limit features and sizes limit what is used of the device.
+    /// Without `SHADER_INT64`, 64-bit integers are pairs of words, and f64 is unavailable. Without `TIMESTAMP_QUERY`,
+    /// [`Tensor::eval_timed`](crate::Tensor::eval_timed) reports no time. Required are core WebGPU's limits
+    /// ([`wgpu::Limits::defaults`]) for storage buffers per stage, workgroups and their memory; arrays are as large as
+    /// the device allows. Options that limit features and sizes restrict what is used of the device.
     ///
-    /// # What both sides keep to
-    /// - The queue is the order: what the program submits before a call of this crate runs before what that call
-    ///   submits.
-    /// - Callbacks of the wgpu device run in whichever thread polls it, the program's among them, or one of this
-    ///   crate's.
+    /// # Rules for both sides
+    /// - The queue is the order: work that the program submits before a call of this crate runs before that call's
+    ///   submissions.
+    /// - Callbacks of the wgpu device run in whichever thread polls it: one of the program's, or one of this crate's.
     /// - The device's error and loss callbacks stay the program's own. Errors of this crate's commands are caught and
     ///   returned. A loss is [`Error::DeviceLost`] at the next read, [`Device::wait`] or
     ///   [`Tensor::check`](crate::Tensor::check).
     ///
     /// # Errors
-    /// The limits that the device lacks, each with what it has and what it takes; a queue of another device.
+    /// Each limit that the device lacks, with its value and the required one; a queue of another device.
     ///
     /// ```no_run
     /// use ragged::{Device, DeviceOptions, RaggedTensor, wgpu};
@@ -125,16 +124,16 @@ impl Device {
         Ok(backend_over(Runtime::over_user(device.clone(), queue.clone(), options)?, true, options))
     }
 
-    /// The wgpu device and queue that it works with: to make buffers for [`Tensor::from_wgpu_buffer`], and to run
-    /// commands of the program's own on the buffers of tensors. None for the CPU backend.
+    /// The wgpu device and queue of this device: for buffers that become tensors ([`Tensor::from_wgpu_buffer`]), and
+    /// for the program's own commands on the buffers of tensors. `None` for the CPU backend.
     ///
-    /// Device and queue may be cloned and kept. A submission of the program's runs after everything that this crate
-    /// submitted before it, and before everything that it submits after it. Destroying the wgpu device loses it for
-    /// all.
+    /// Device and queue may be cloned and kept. A submission of the program runs after everything that this crate
+    /// submitted before it, and before everything that this crate submits after it. Destroying the wgpu device loses it
+    /// for all.
     ///
-    /// An error of the program's own calls is no error of any call of this crate. On a device that this crate opened it
-    /// is printed to standard error, unless the program sets a handler with
-    /// [`wgpu::Device::on_uncaptured_error`], which it may at any time.
+    /// Errors of the program's own calls never fail a call of this crate. On a device that this crate opened they are
+    /// printed to standard error, unless the program sets a handler with [`wgpu::Device::on_uncaptured_error`], which
+    /// it may do at any time.
     ///
     /// [`Tensor::from_wgpu_buffer`]: crate::Tensor::from_wgpu_buffer
     ///
@@ -146,11 +145,11 @@ impl Device {
         Some((gpu.runtime().device(), gpu.runtime().queue()))
     }
 
-    /// The device that the variable `RAGGED_DEVICE` names if it is set, else the first real GPU, else the CPU backend.
-    /// A software adapter is slower than the CPU backend: it is taken only when named.
+    /// The device named by the variable `RAGGED_DEVICE` if it is set, else the first real GPU, else the CPU backend. A
+    /// software adapter is slower than the CPU backend, and is selected only by name.
     ///
     /// # Errors
-    /// `RAGGED_DEVICE` names nothing that is there: nothing else is taken in its place. The only real GPU's driver
+    /// `RAGGED_DEVICE` names no available device: nothing is selected in its place. The driver of the first real GPU
     /// refuses.
     pub fn best() -> Result<Self> {
         match std::env::var("RAGGED_DEVICE") {
@@ -161,10 +160,10 @@ impl Device {
         real.map_or_else(|| Ok(Self::cpu()), |(k, a)| shared(k, &a))
     }
 
-    /// The device of that name: `cpu`, `gpu` (the first adapter), `best`, or any part of an adapter's name in any case.
+    /// Finds a device by name: `cpu`, `gpu` (the first adapter), `best`, or any part of an adapter's name in any case.
     ///
     /// # Errors
-    /// Nothing has that name; the message lists what there is.
+    /// No device has that name; the message lists the available ones.
     pub fn named(name: &str) -> Result<Self> {
         match name.to_ascii_lowercase().as_str() {
             "cpu" => Ok(Self::cpu()),
@@ -180,15 +179,16 @@ impl Device {
         }
     }
 
-    /// Every device of this machine: the CPU backend, then each adapter, software ones too.
+    /// Every device of this machine: the CPU backend, then each adapter, including software adapters.
     ///
     /// # Errors
-    /// A driver refuses; [`Device::each`] tells which.
+    /// A driver refuses; [`Device::each`] tells which one.
     pub fn all() -> Result<Vec<Self>> {
         Self::each().into_iter().map(|(_, device)| device).collect()
     }
 
-    /// As [`Device::all`], each with its name and on its own: a driver that refuses takes no other device away.
+    /// As [`Device::all`], with each device's name and own outcome: a driver that refuses does not affect other
+    /// devices.
     ///
     /// ```
     /// let (name, cpu) = ragged::Device::each().swap_remove(0);
@@ -201,14 +201,14 @@ impl Device {
         out
     }
 
-    /// The names that [`Device::named`] takes on this machine.
+    /// The names that [`Device::named`] accepts on this machine.
     pub fn names() -> Vec<String> {
         let mut out = vec!["cpu".to_owned()];
         out.extend(adapters().iter().map(|a| a.summary.name.clone()));
         out
     }
 
-    /// The CPU backend. Always there.
+    /// The CPU backend, which is always available.
     pub fn cpu() -> Self {
         static CPU: OnceLock<BackendRef> = OnceLock::new();
         Self(CPU.get_or_init(|| Arc::new(CpuBackend::new(0, true))).clone())
@@ -221,44 +221,44 @@ impl Device {
         Self(CPU.get_or_init(|| Arc::new(CpuBackend::new(1, false))).clone())
     }
 
-    /// The name that selects it: `cpu`, or a part of the adapter's name.
+    /// The name that selects this device: `cpu`, or the adapter's name.
     pub fn name(&self) -> &str {
         self.0.name()
     }
 
-    /// Whether it is the CPU backend.
+    /// Whether this is the CPU backend.
     pub fn is_cpu(&self) -> bool {
         self.0.is_cpu()
     }
 
-    /// Whether the host's processor does its work: the CPU backend, and adapters that are software (lavapipe, WARP).
+    /// Whether the host's CPU does the work: true for the CPU backend and for software adapters (lavapipe, WARP).
     pub fn is_software(&self) -> bool {
         self.0.is_software()
     }
 
-    /// How its kernels are cut: as [`DeviceOptions::tuning`](crate::DeviceOptions::tuning) asked for, or as its class
-    /// of adapters has them. None for the CPU backend.
+    /// The tuning of its kernels: [`DeviceOptions::tuning`](crate::DeviceOptions::tuning) if given, else the default of
+    /// the adapter's class. `None` for the CPU backend.
     pub fn tuning(&self) -> Option<Tuning> {
         self.0.as_any().downcast_ref::<GpuBackend>().map(|gpu| gpu.tuning)
     }
 
-    /// Counts of what it did so far, over all tensors.
+    /// Counters of this device's work so far, over all tensors.
     pub fn stats(&self) -> Stats {
         self.0.stats()
     }
 
-    /// Blocks until everything that was evaluated has been computed: to measure, or before the process does something
-    /// else with the GPU. Reads wait by themselves.
+    /// Blocks until all evaluated tensors have been computed: for measurements, or before the process uses the GPU
+    /// otherwise. Reads wait by themselves.
     ///
     /// # Errors
-    /// A fault since the last read; a lost device.
+    /// A failure since the last read; a lost device.
     pub fn wait(&self) -> Result<()> {
         self.0.wait()
     }
 
-    /// Writes what the driver made of the kernels so far to the folder of [`DeviceOptions::pipeline_cache`], as
-    /// dropping the device does. Does nothing for a device that was opened without one, whose adapter has no such
-    /// caches, and for the CPU.
+    /// Writes the driver's compiled kernels to the folder of [`DeviceOptions::pipeline_cache`], as dropping the device
+    /// does. Does nothing for the CPU, for a device opened without such a folder, and on an adapter without pipeline
+    /// caches.
     ///
     /// # Errors
     /// The file cannot be written; a lost device.
@@ -271,8 +271,8 @@ impl Device {
         self.0.as_any().downcast_ref::<GpuBackend>().map_or(Ok(()), |gpu| gpu.runtime().save_pipeline_cache())
     }
 
-    /// What its float arithmetic does where specifications leave it open. Asked of the device once, with a wait; the
-    /// CPU backend is what IEEE 754 says.
+    /// Float behaviour of the device where specifications leave it open. Measured on the device once, with a wait; the
+    /// CPU backend follows IEEE 754.
     ///
     /// # Errors
     /// The device refuses, or is lost.
@@ -280,14 +280,14 @@ impl Device {
         self.0.numerics()
     }
 
-    /// For fault tests: makes the next `count` allocations on the device fail as if there were no memory left, after
-    /// what is pooled has been given back. Does nothing on the CPU.
+    /// For fault tests: makes the next `count` device allocations fail as if memory were exhausted, after the pool was
+    /// emptied. Does nothing on the CPU.
     #[doc(hidden)]
     pub fn fail_allocations(&self, count: u32) {
         self.0.fail_allocations(count);
     }
 
-    /// For fault tests: loses the device, as a driver's reset does. Does nothing on the CPU.
+    /// For fault tests: loses the device, as a driver reset does. Does nothing on the CPU.
     #[doc(hidden)]
     pub fn lose(&self) {
         self.0.lose();

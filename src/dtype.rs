@@ -57,7 +57,7 @@ impl DType {
         }
     }
 
-    /// The dtype of that short name.
+    /// The dtype with that short name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|d| d.name() == name)
     }
@@ -80,7 +80,7 @@ impl DType {
         Self::Str,
     ];
 
-    /// Bytes an element takes in memory; 0 for strings, whose elements vary.
+    /// Bytes per element in memory; 0 for strings, whose elements vary in size.
     pub const fn size(self) -> usize {
         match self {
             Self::Bool | Self::U8 | Self::I8 => 1,
@@ -107,8 +107,8 @@ impl DType {
         self.is_float() || matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
     }
 
-    /// The type in which numbers of this one are computed with: the narrow types are types of storage, whose elements
-    /// widen exactly, and whose results wrap or round once.
+    /// The type in which numbers of this type are computed. The narrow types are storage types: their elements widen
+    /// exactly, and results wrap or round once.
     pub(crate) const fn computes_in(self) -> Self {
         match self {
             Self::I8 | Self::I16 => Self::I32,
@@ -118,8 +118,8 @@ impl DType {
         }
     }
 
-    /// The type in which rows of these numbers are summed, multiplied and compared: the one they are computed with in,
-    /// and a word for bytes.
+    /// The type in which rows of these numbers are summed, multiplied and compared: the type of computation, but a word
+    /// for bytes.
     pub(crate) const fn accumulator(self) -> Self {
         match self {
             Self::U8 => Self::U32,

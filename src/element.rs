@@ -21,12 +21,12 @@ pub trait Element: sealed::Sealed + Send + Sync + 'static {
     fn unwrap(values: HostValues) -> Option<Vec<Self::Host>>;
 }
 
-/// An element type of numbers, bools among them.
+/// An element type of numbers, including bools.
 pub trait Number: Element + Copy + bytemuck::NoUninit + Into<crate::graph::scalar::Scalar> {}
 
 /// An element type that sums and products are defined for: integers and floats.
 pub trait Arithmetic: Number {
-    /// What their true quotient is: floats' own type, f32 for integers of 8 and 16 bits, f64 for wider ones.
+    /// The type of true quotients: floats' own type, f32 for integers of 8 and 16 bits, f64 for wider ones.
     type Quotient: FloatElement;
 }
 

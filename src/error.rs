@@ -1,14 +1,14 @@
-//! The one error type, and what each variant means.
+//! The crate's error type, and the meaning of each variant.
 
 use crate::dtype::DType;
 
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a call, or the computation that it asked for, failed.
+/// The reason why a call, or the computation that it requested, failed.
 ///
-/// What the host can see fails at the call; what only the device can see (an index out of range, rows whose lengths do
-/// not broadcast) fails at the read that depends on it. Tensors stay valid after an error.
+/// Errors visible to the host are reported at the call. Errors visible only on the device (an index out of range, rows
+/// whose lengths do not broadcast) are reported at the read that depends on them. Tensors stay valid after an error.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,7 +25,7 @@ pub enum Error {
     Nesting {
         /// The factory that was called.
         op: &'static str,
-        /// What is uneven.
+        /// The uneven part.
         what: String,
     },
     /// Two shapes that do not fit each other.
@@ -37,7 +37,7 @@ pub enum Error {
         lhs: String,
         /// The right shape.
         rhs: String,
-        /// Which rule they break.
+        /// The rule that they break.
         what: String,
     },
     /// An argument outside what the operation accepts.
@@ -45,7 +45,7 @@ pub enum Error {
     Argument {
         /// The operation.
         op: &'static str,
-        /// The argument, what it was and what it may be.
+        /// The argument, its value and the accepted values.
         what: String,
     },
     /// An axis that the tensor does not have.
@@ -70,7 +70,7 @@ pub enum Error {
         index: i64,
         /// The dimension's size.
         size: u64,
-        /// Where that index stands among the indices, if there are several.
+        /// Position of that index among the indices, if there are several.
         at: Option<u64>,
     },
     /// Operands of different dtypes.
@@ -90,7 +90,7 @@ pub enum Error {
         op: &'static str,
         /// The dtype.
         dtype: DType,
-        /// The way out, or empty.
+        /// The remedy, or empty.
         hint: String,
     },
     /// Operands on different devices.
@@ -103,7 +103,7 @@ pub enum Error {
         /// The right device.
         rhs: String,
     },
-    /// Found on the device while computing: the first offender and where the operation was recorded.
+    /// A check that failed on the device, with the first offender and where the operation was recorded.
     #[error("{op}: {what} (first at position {at}; recorded at {location})")]
     Check {
         /// The operation.
@@ -115,55 +115,55 @@ pub enum Error {
         /// Source file and line of the call.
         location: String,
     },
-    /// More than a device or the index type can hold.
+    /// A size beyond the limit of a device or of the index type.
     #[error("{what} needs {requested} {unit}, but {limit} is the limit of {whose}")]
     Limit {
-        /// What was asked for.
+        /// The object requested.
         what: String,
-        /// How much of it.
+        /// The amount that it needs.
         requested: u64,
-        /// What is counted.
+        /// The unit of both amounts.
         unit: &'static str,
         /// The most that is allowed.
         limit: u64,
-        /// Whose limit it is.
+        /// The owner of the limit.
         whose: String,
     },
-    /// An operation that is recorded under [`record_async`](crate::record_async) needs a size that only the device knows:
-    /// the closure is called again once the size is there. Return the error from it.
+    /// An operation recorded under [`record_async`](crate::record_async) needs a size that only the device knows. The
+    /// closure should return this error; it is called again once the size is known.
     #[error("{op} needs a size that only the device knows, and must not block: it is awaited by record_async")]
     WouldBlock {
         /// The operation.
         op: &'static str,
     },
-    /// The named device is not there.
+    /// No device has the given name.
     #[error("no device {name:?}; available: {available}")]
     NoDevice {
         /// The name as given.
         name: String,
-        /// The names that can be given.
+        /// The available names.
         available: String,
     },
     /// The device refused a kernel or a command: a fault of this crate or of the driver.
     #[error("the GPU refused {label}: {message}")]
     Gpu {
-        /// What was being built or run.
+        /// The kernel or command that was built or run.
         label: String,
-        /// The driver's or wgpu's words.
+        /// The message of the driver or of wgpu.
         message: String,
     },
-    /// The device is gone; its tensors cannot be read any more.
+    /// The device is lost; its tensors can no longer be read.
     ///
-    /// wgpu reports some losses, those that the driver finds while the host waits, by a panic alone, which this crate
-    /// catches. In a program that is compiled with `panic = "abort"` such a loss ends the process.
+    /// wgpu reports some losses, those that the driver finds while the host waits, only by a panic, which this crate
+    /// catches. In a program compiled with `panic = "abort"` such a loss ends the process.
     #[error("the GPU device was lost: {reason}")]
     DeviceLost {
-        /// The driver's words.
+        /// The driver's message.
         reason: String,
     },
 }
 
-/// Which axes there are, in words.
+/// The valid axes, in words.
 fn allowed_axes(rank: usize) -> String {
     match rank as i64 {
         0 => "a scalar has no axes".into(),

@@ -1,4 +1,4 @@
-//! What reading a tensor would run, before it runs.
+//! The kernels that a read would run, before they run.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -14,17 +14,17 @@ use crate::graph::stage::outlook;
 use crate::graph::traffic;
 use crate::graph::unfused::Unfused;
 
-/// An array that one kernel stores and another one reads.
+/// An array that one kernel stores and another reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedInput {
-    /// The kernel that stores it: its place in [`Explain::kernels`].
+    /// The kernel that stores the array: its index in [`Explain::kernels`].
     pub kernel: usize,
-    /// The operation that asked for it.
+    /// The operation that requested the array.
     pub operation: &'static str,
     /// Bytes of the array, at its capacity.
     pub bytes: u64,
-    /// Why the reader does not compute it itself.
+    /// The reason why the reader does not compute the array itself.
     pub why: Unfused,
 }
 
@@ -35,31 +35,31 @@ pub struct ExplainedKernel {
     /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`, `marks`,
     /// `compact`, `row_hash` or `assert`.
     pub kind: &'static str,
-    /// The operations in it: the one that asked for it first, then those fused into its loads and its pass.
+    /// Its operations: first the one that requested the kernel, then those fused into its loads and its pass.
     pub operations: Vec<&'static str>,
-    /// What it reads of the other kernels. Arrays that exist already, such as uploaded ones, are not among them.
+    /// Arrays that it reads from other kernels. Arrays that exist already, such as uploaded ones, are not listed.
     pub inputs: Vec<ExplainedInput>,
-    /// Whether something that it stores was asked for, rather than only read by other kernels.
+    /// Whether it stores a requested result, rather than only arrays for other kernels.
     pub is_output: bool,
-    /// How many elements it computes, at most.
+    /// Number of elements that it computes, or an upper bound.
     pub elements: u64,
-    /// Whether that many are known, or only that there are no more.
+    /// Whether `elements` is only an upper bound.
     pub is_bound: bool,
-    /// Kernels started for it.
+    /// Dispatches that it takes.
     pub dispatches: u64,
-    /// Limits of the device or the driver that it takes more dispatches for.
+    /// Limits of the device or the driver for which it takes more dispatches.
     pub limits: Vec<ManyDispatches>,
     /// Bytes it reads.
     pub bytes_read: u64,
     /// Bytes it writes.
     pub bytes_written: u64,
-    /// Bytes that any kernel of the same inputs and outputs moves. The difference is what it keeps between its passes,
-    /// or reads once more.
+    /// Bytes that any kernel with the same inputs and outputs moves. The excess is data kept between its passes, or
+    /// read more than once.
     pub least_bytes: u64,
 }
 
 impl ExplainedKernel {
-    /// Bytes that it reads plus writes, against the least; 1 where nothing has to be moved.
+    /// Bytes read plus written, relative to the least; 1 where nothing has to be moved.
     pub fn ratio(&self) -> f64 {
         ratio(self.bytes_read + self.bytes_written, self.least_bytes)
     }
@@ -69,16 +69,16 @@ fn ratio(bytes: u64, least: u64) -> f64 {
     if bytes == least { 1.0 } else { bytes as f64 / least.max(1) as f64 }
 }
 
-/// What reading a tensor would run: its kernels in order, with the bytes they move and what kept them apart.
+/// The plan of a read: its kernels in order, the bytes that they move, and the reasons why they are separate.
 ///
-/// Bytes are those of arrays as they are made. Sizes that are not known before the program runs are those of its last run
-/// with inputs of the same sizes on the device. Where there is none, they are upper bounds: at most the largest input for
-/// arrays whose size the device reads before it allocates them (see [`waits`](Self::waits)).
+/// Bytes are those of arrays as they are made. Sizes unknown before the program runs are those of its last run with
+/// inputs of the same sizes on the device. Without such a run they are upper bounds: at most the largest input for
+/// arrays whose size is read from the device before they are allocated (see [`waits`](Self::waits)).
 ///
-/// Printed, it is a tree: what was asked for at the roots, and below each kernel those whose arrays it reads, each with
-/// the reason why they are not one kernel ([`Unfused`]). Kernels are numbered as they run; one that several read is
-/// shown where it is met first, and only named after that. `x 1.20` says that a kernel moves 1.2 times the bytes of its
-/// inputs and outputs.
+/// The printed form is a tree. Requested results are its roots; below each kernel are the kernels whose arrays it
+/// reads, each with the reason why the two are not fused ([`Unfused`]). Kernels are numbered in the order of execution;
+/// one with several readers is shown at its first occurrence, and only named after that. `x 1.20` means that a kernel
+/// moves 1.2 times the bytes of its inputs and outputs.
 ///
 /// ```
 /// # use ragged::{Device, RaggedTensor};
@@ -102,26 +102,26 @@ fn ratio(bytes: u64, least: u64) -> f64 {
 pub struct Explain {
     /// The kernels, in the order in which they run.
     pub kernels: Vec<ExplainedKernel>,
-    /// Bytes that any way of computing the same would move: each operand as often as it is named, each result once,
-    /// splits once.
+    /// Bytes that any implementation of the same computation would move: each operand as often as it is named, each
+    /// result once, splits once.
     pub least_bytes: u64,
-    /// Times that reading it waits for the device: once, at the end; and once for each stage whose counts are read before
-    /// the rest is computed ([`Tuning::stage_bytes`](crate::Tuning::stage_bytes)), or once where only the device knows
-    /// the size of a result that may take more than [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity). Never
-    /// on the CPU backend.
+    /// Number of times that the read waits for the device. It waits once at the end, and once for each stage whose
+    /// counts are read before the rest is computed ([`Tuning::stage_bytes`](crate::Tuning::stage_bytes)), or once where
+    /// only the device knows the size of a result that may take more than
+    /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity). Always 0 on the CPU backend.
     pub waits: u64,
 }
 
 impl Explain {
-    /// Kernels started in all.
+    /// Dispatches of all kernels.
     pub fn dispatches(&self) -> u64 {
         self.kernels.iter().map(|k| k.dispatches).sum()
     }
-    /// Bytes that kernels read plus write.
+    /// Bytes that all kernels read plus write.
     pub fn bytes(&self) -> u64 {
         self.kernels.iter().map(|k| k.bytes_read + k.bytes_written).sum()
     }
-    /// Bytes that kernels read plus write, against the least; 1 where nothing has to be moved.
+    /// Bytes that all kernels read plus write, relative to the least; 1 where nothing has to be moved.
     pub fn ratio(&self) -> f64 {
         ratio(self.bytes(), self.least_bytes)
     }
@@ -161,13 +161,13 @@ impl Explain {
     }
 }
 
-/// The steps that store each array.
+/// The step that stores each array.
 fn makers(plan: &LinkedPlan) -> HashMap<Digest, usize> {
     let steps = plan.steps.iter().enumerate();
     steps.flat_map(|(k, step)| step.outputs().into_iter().map(move |n| (n.digest(), k))).collect()
 }
 
-/// What the step needs of others: the arrays that it reads, then those whose conditions it depends on besides.
+/// Inputs of a step from other steps: the arrays that it reads, then arrays that it needs only for their conditions.
 fn inputs(step: &Step, makers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
     let input = |n: &Node, bytes: u64, why: Option<Unfused>| {
         let (&kernel, why) = (makers.get(&n.digest())?, why?);
@@ -178,7 +178,7 @@ fn inputs(step: &Step, makers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
     read.chain(after.filter_map(|n| input(n, 0, Some(Unfused::ConditionsOnly)))).collect()
 }
 
-/// A number of bytes, in the largest unit that leaves at least one.
+/// A number of bytes, shown in the largest unit that leaves at least one.
 struct Bytes(u64);
 
 impl fmt::Display for Bytes {
@@ -190,7 +190,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A number of things.
+/// A count with its noun.
 struct Count(u64, &'static str);
 
 impl fmt::Display for Count {
@@ -207,7 +207,7 @@ impl fmt::Display for Count {
 }
 
 impl fmt::Display for ExplainedKernel {
-    /// What it computes and moves, on one line.
+    /// Its elements, dispatches and traffic, on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bound = if self.is_bound { "<= " } else { "" };
         write!(
@@ -237,7 +237,7 @@ impl fmt::Display for Explain {
         )?;
         let read: HashSet<usize> = self.kernels.iter().flat_map(|k| k.inputs.iter().map(|i| i.kernel)).collect();
         let mut shown = HashSet::new();
-        // Outputs that no other kernel reads: every kernel is below one of them.
+        // The roots are outputs that no other kernel reads; every kernel is below one of them.
         for root in (0..self.kernels.len()).filter(|k| !read.contains(k)) {
             self.fmt_tree(f, root, &mut shown)?;
         }
@@ -248,14 +248,14 @@ impl fmt::Display for Explain {
 /// A kernel of the printed tree.
 struct Branch {
     kernel: usize,
-    /// The kernel above it, which reads it.
+    /// The kernel above, which reads this one.
     reader: Option<usize>,
-    /// What stands before its first line, and before those below it.
+    /// Prefixes of its first line, and of the lines below it.
     lead: (String, String),
 }
 
 impl Explain {
-    /// The kernel with those below it; without them where they are shown already.
+    /// Prints the kernel with those below it; without them if it is shown already.
     fn fmt_tree(&self, f: &mut fmt::Formatter<'_>, root: usize, shown: &mut HashSet<usize>) -> fmt::Result {
         let mut stack = vec![Branch { kernel: root, reader: None, lead: (String::new(), String::new()) }];
         while let Some(Branch { kernel: number, reader, lead: (first, rest) }) = stack.pop() {
@@ -269,7 +269,7 @@ impl Explain {
             }
             write!(f, "{first}#{} {}: {}", number + 1, kernel.kind, kernel.operations.join(" < "))?;
             let output = if kernel.is_output && reader.is_some() { ", asked for" } else { "" };
-            // Under its text, with the line to those below it.
+            // Indented below its text, with the line to the kernels below.
             let margin = format!("{rest}{}", if below.is_empty() { "   " } else { "│  " });
             match is_new {
                 true => writeln!(f, "{output}\n{margin}{kernel}")?,

@@ -26,40 +26,59 @@
 //!
 //! # Recording and computing
 //!
-//! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans what
-//! it needs, fuses it into few kernels, runs them and waits once. [`Tensor::eval`] computes without reading; it also
-//! happens by itself once 64 unevaluated arrays stand in a chain. Sizes that depend on data, such as the words of a
-//! text, stay on the device. [`eval`] and [`to_host`] take several tensors at once, and compute what they share once.
-//! [`Tensor::explain`] shows the kernels that a read would run and what keeps them apart, [`Device::stats`] what did
-//! run.
+//! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans the
+//! recorded operations, fuses them into few kernels, runs these and waits once. [`Tensor::eval`] computes without
+//! reading; a chain of 64 unevaluated arrays is evaluated automatically. Sizes that depend on data, such as the number of
+//! words of a text, stay on the device. Recording is hash-consed: equal operations on equal operands are one array, which
+//! is computed once as long as a tensor of it lives. [`eval`] and [`to_host`] take several tensors and compute shared
+//! arrays once. [`Tensor::explain`] shows the kernels that a read would run and why they are separate, [`Device::stats`]
+//! the work that was done.
 //!
-//! With the feature `tracing` what takes time is in spans of that crate, with the target `ragged`. With the feature
-//! `wgpu-profiler` there is `Tensor::eval_profiled`: the time of each kernel.
+//! A plan is compiled once per program and cached. Sizes are parameters of a program: batches with other numbers and
+//! lengths of rows run the same plan.
 //!
-//! Every read has a twin that is a future ([`Tensor::to_host_async`]), for any executor. Any number of threads may
-//! record and read at once, on the same tensors.
+//! The feature `tracing` adds spans of that crate, with the target `ragged`, around planning, compiling, submitting,
+//! waiting, uploads and reads. The feature `wgpu-profiler` adds `Tensor::eval_profiled`, the time of each kernel.
+//!
+//! Every read has an async twin ([`Tensor::to_host_async`]) for any executor; [`record_async`] is the async twin of the
+//! few operations that wait for a size while they are recorded. Any number of threads may record and read concurrently,
+//! on the same tensors.
 //!
 //! # Sharing a GPU
 //!
-//! A program that works with [`wgpu`] itself can lend its device and queue ([`Device::from_wgpu`]) or use this crate's
+//! A program with its own [`wgpu`] device and queue can share them ([`Device::from_wgpu`]) or use this crate's
 //! ([`Device::as_wgpu`]), make tensors of its buffers ([`Tensor::from_wgpu_buffer`]) and bind the buffers of tensors in
-//! its own kernels ([`Tensor::values_buffer`]). Nothing is copied, and the queue keeps the order, so that nothing
-//! waits. [`DeviceOptions::max_memory`] bounds the device memory that this crate takes.
+//! its own kernels ([`Tensor::values_buffer`]). Nothing is copied, and nothing waits: the queue keeps the order. [`DeviceOptions::max_memory`] bounds the device memory that this crate takes.
 //!
 //! # Numbers
 //!
-//! A row's result depends on that row alone: not on its batch, its place, or the device. Integers, minima, maxima and
+//! A row's result depends on that row alone: not on its batch, its position, or the device. Integers, minima, maxima and
 //! copies are exact; float sums and products follow an order that only the row's length and the inner width determine;
 //! division, square roots and elementary functions are this crate's own, the same on every backend. Numbers of 8 and 16
-//! bits are types of storage: integers wrap in their own type, f16 and bf16 are computed with in f32 and rounded once
-//! an operation, a reduction counting as one. Where an adapter flushes subnormal numbers ([`Device::numerics`]) this
-//! holds for normal ones. NaN propagates; its payload is unspecified.
+//! bits are storage types: integers wrap in their own type; f16 and bf16 are computed in f32 and rounded once per
+//! operation, a reduction being one. On adapters that flush subnormal numbers ([`Device::numerics`]) this holds for normal
+//! numbers. NaN propagates; its payload is unspecified.
 //!
 //! # Errors
 //!
-//! What the host can see fails at the call. What only the device can see (an index out of range, rows that do not
-//! broadcast) fails at the read that depends on it, and names the operation and the line that recorded it. Nothing
-//! panics on bad input, and tensors stay usable after an error. See [`Error`].
+//! An error that the host can detect is returned by the call. An error that only the device can detect (an index out of
+//! range, rows that do not broadcast) is returned by the read that depends on it, with the operation and the line that
+//! recorded it. Bad input never panics, and tensors stay usable after an error. See [`Error`].
+//!
+//! # Glossary
+//!
+//! - *Row partition*: the division of an array into consecutive rows, by row splits or by one uniform row length.
+//! - *Row splits*: the positions at which rows begin, and the end of the last row; Arrow calls them offsets.
+//! - *Flat values*: the elements below all row partitions, in one array.
+//! - *Extent*: the number of elements of an array, known to the host or only to the device.
+//! - *Count*: a size that a kernel computes, such as the number of elements that a mask keeps.
+//! - *Recipe*: the primitive that computes an array (a map, a row reduction, a scan, a sort, …) with its expressions.
+//! - *Program*: the recorded arrays below a read, without their sizes and data: the key of the plan cache.
+//! - *Step*: a recipe after fusion, which runs as one kernel, or as a few that pass partial results.
+//! - *Condition*: a check on data that a kernel makes; a failed one is an error of every read that depends on it.
+//! - *Canonical order*: the order of a row's float sums and products, a function of the row's length and the inner width.
+//! - *Batch invariance*: a row's result is independent of the other rows.
+//! - *Window*: a range of an array that exceeds one binding, bound by itself.
 //!
 //! # Environment
 //!

@@ -1,10 +1,11 @@
-//! What a device's float arithmetic really does.
+//! Float behaviour of a device, as measured.
 
-/// What a device's float arithmetic does where the specifications of graphics interfaces leave it open.
+/// Float behaviour of a device where the specifications of graphics interfaces leave it open.
 ///
-/// Kernels guard against most of it: they never leave a product and a sum to be contracted, or sums to be reassociated,
-/// convert integers by exact steps, and compare where NaN matters by bits. What they cannot make good is a device that flushes subnormal numbers:
-/// there results that are subnormal, or made of subnormal numbers, may differ from those of the CPU backend.
+/// Kernels guard against most of it: they prevent contraction of products and sums and reassociation of sums, convert
+/// integers by exact steps, and compare bits where NaN matters. Kernels cannot compensate for a device that flushes
+/// subnormal numbers: there, results that are subnormal, or made of subnormal numbers, may differ from those of the CPU
+/// backend.
 ///
 /// ```
 /// let numerics = ragged::Device::cpu().numerics()?;
@@ -16,11 +17,11 @@
 pub struct Numerics {
     /// Single precision.
     pub f32: FloatNumerics,
-    /// Double precision; none if the device has none.
+    /// Double precision; `None` if the device lacks it.
     pub f64: Option<FloatNumerics>,
 }
 
-/// What arithmetic of one float type does.
+/// Behaviour of arithmetic in one float type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FloatNumerics {
@@ -28,21 +29,20 @@ pub struct FloatNumerics {
     pub flushes_inputs: bool,
     /// Subnormal results become zero.
     pub flushes_outputs: bool,
-    /// `a * b + c`, written plainly, rounds once instead of twice. Kernels here are written so that it cannot.
+    /// `a * b + c`, written plainly, rounds once instead of twice. Kernels of this crate prevent this contraction.
     pub contracts: bool,
-    /// `(a + b) - a`, written plainly, is `b`: sums are reassociated, as by Mesa. Kernels here are written so that they
-    /// cannot be.
+    /// `(a + b) - a`, written plainly, is `b`: sums are reassociated, as by Mesa. Kernels of this crate prevent it.
     pub reassociates: bool,
     /// The device's own conversions from integers round to the nearest float, ties to even.
     pub conversions_round_to_nearest: bool,
-    /// `==`, `<`, `<=`, `>` and `>=` are all false of NaN.
+    /// `==`, `<`, `<=`, `>` and `>=` are all false for NaN.
     pub nan_is_unordered: bool,
-    /// `!=` is true of NaN, as IEEE 754 has it. Kernels never rely on it.
+    /// `!=` is true for NaN, as IEEE 754 requires. Kernels never rely on it.
     pub nan_differs_from_itself: bool,
 }
 
 impl FloatNumerics {
-    /// As IEEE 754 demands.
+    /// IEEE 754 behaviour.
     pub(crate) const IDEAL: Self = Self {
         flushes_inputs: false,
         flushes_outputs: false,
@@ -55,6 +55,6 @@ impl FloatNumerics {
 }
 
 impl Numerics {
-    /// As the CPU computes.
+    /// The CPU's behaviour.
     pub(crate) const IDEAL: Self = Self { f32: FloatNumerics::IDEAL, f64: Some(FloatNumerics::IDEAL) };
 }

@@ -1,61 +1,58 @@
-//! Counters of what a device did.
+//! Counters of a device's work.
 
 use std::ops::Sub;
 
-/// What a device has done since it was opened.
+/// Counters of a device's work since it was opened.
 ///
-/// The difference of two snapshots says what happened between them: `device.stats() - before`.
+/// Subtract two snapshots for the work between them: `device.stats() - before`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Kernels that were started.
+    /// Kernels dispatched.
     pub dispatches: u64,
-    /// Bytes that these kernels read plus wrote, as [`Explain::bytes`](crate::Explain::bytes) counts them: at
-    /// capacities. 0 on the CPU backend, whose loops nobody counts.
+    /// Bytes that these kernels read plus wrote, counted as by [`Explain::bytes`](crate::Explain::bytes): at
+    /// capacities. 0 on the CPU backend, which does not count its traffic.
     pub bytes_moved: u64,
-    /// Command buffers given to the device, those that only flush uploads included.
+    /// Command buffers submitted, including those that only flush uploads.
     pub submissions: u64,
-    /// Times that a caller was blocked until the device had finished something it wanted to read.
+    /// Times that a caller blocked until the device had finished work that it waited for.
     pub waits: u64,
-    /// Times that a submission was held back because too many were under way.
+    /// Times that a submission was held back because too many were in flight.
     pub throttles: u64,
-    /// Bytes of data copied to the device (parameters of kernels not included).
+    /// Bytes of data copied to the device, without parameters of kernels.
     pub bytes_uploaded: u64,
     /// Bytes of data copied from the device.
     pub bytes_read_back: u64,
-    /// Plans that were made: evaluations for which none was at hand. A plan is at hand where the same operations were
-    /// evaluated before over inputs of the same dtypes, whatever their sizes, row lengths and values: sizes are
-    /// parameters of a plan. Other numbers in operations make another program, and so do sizes of 0 and 1, which
-    /// broadcast or leave nothing to compute. On a GPU, a program over arrays larger than half a binding is planned for
-    /// their exact sizes.
+    /// Plans made: evaluations without a cached plan. A cached plan serves all evaluations of the same operations over
+    /// inputs of the same dtypes, whatever their sizes, row lengths and values: sizes are parameters of a plan.
+    /// Different constants in operations make another program, and so do sizes of 0 and 1, which broadcast or leave
+    /// nothing to compute. On a GPU, a program over arrays larger than half a binding is planned for their exact sizes.
     pub plans: u64,
-    /// Compute pipelines that were compiled.
+    /// Compute pipelines compiled.
     pub pipelines_compiled: u64,
-    /// Bind groups that were made because none in the cache fitted.
+    /// Bind groups made because the cache held no match.
     pub bind_groups_created: u64,
-    /// Buffers that were taken from the pool.
+    /// Buffers taken from the pool.
     pub pool_hits: u64,
-    /// Buffers that had to be allocated.
+    /// Buffers allocated.
     pub pool_misses: u64,
-    /// Steps that ran on the host because the device could not do them. None does today: what a device cannot do is
-    /// refused.
+    /// Steps that ran on the host because the device could not run them. Always 0 today: unsupported steps are refused.
     pub host_steps: u64,
-    /// Bytes of device buffers that are in use now, as asked for. A level, not a count: a difference keeps the later
-    /// one.
+    /// Bytes of device buffers in use now, as requested. A level, not a count: a difference keeps the later one.
     pub buffer_bytes: u64,
-    /// The most that [`Self::buffer_bytes`] has been. A level too.
+    /// Peak of [`Self::buffer_bytes`]. A level too.
     pub buffer_bytes_peak: u64,
-    /// Bytes of device memory that arrays take now, in use or kept for reuse, as the driver is asked for them: what
-    /// counts towards the budget. A level too.
+    /// Bytes of device memory that arrays take now, in use or kept for reuse, as requested from the driver: the amount
+    /// that counts towards the budget. A level too.
     pub memory_bytes: u64,
-    /// The budget, if there is one: [`DeviceOptions::max_memory`](crate::DeviceOptions::max_memory).
+    /// The budget, if any: [`DeviceOptions::max_memory`](crate::DeviceOptions::max_memory).
     pub memory_budget: Option<u64>,
 }
 
 impl Sub for Stats {
     type Output = Self;
 
-    /// What was added to the counters since `earlier`; the levels are those of `self`.
+    /// The counters' increase since `earlier`; levels are those of `self`.
     fn sub(self, earlier: Self) -> Self {
         Self {
             dispatches: self.dispatches.saturating_sub(earlier.dispatches),

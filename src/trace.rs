@@ -1,6 +1,7 @@
-//! Spans of `tracing` around what takes time, behind the feature of that name.
+//! Spans of `tracing` around slow operations, behind the feature of that name.
 //!
-//! The target is `ragged`, the level debug. Without the feature a span is nothing at all: its fields are not evaluated.
+//! The target is `ragged`, the level debug. Without the feature a span compiles to nothing: its fields are not
+//! evaluated.
 
 /// Enters a span until the value that it returns is dropped: `let _span = span!("submit", dispatches = n);`
 #[cfg(feature = "tracing")]
@@ -10,7 +11,7 @@ macro_rules! span {
     };
 }
 
-/// Checks that the fields can be evaluated, and does nothing.
+/// Checks that the fields can be evaluated, and does nothing else.
 #[cfg(not(feature = "tracing"))]
 macro_rules! span {
     ($name:literal $(, $field:ident = $value:expr)* $(,)?) => {{
@@ -19,7 +20,7 @@ macro_rules! span {
     }};
 }
 
-/// What stands for a span without the feature.
+/// Replaces a span without the feature.
 #[cfg(not(feature = "tracing"))]
 #[must_use]
 pub(crate) struct Untraced;

@@ -1,12 +1,12 @@
-//! Figures that steer how a GPU's work is cut and moved.
+//! Tuning parameters of a GPU's kernels and transfers.
 
-/// How the kernels of a GPU device are cut: figures that suit one adapter better than another, and never change a
-/// result.
+/// Tuning parameters of a GPU device's kernels and transfers. The best values differ between adapters, and never change
+/// a result.
 ///
-/// The default is reasoned to be right for any GPU. `ragged-bench tune` measures the alternatives on an adapter and
-/// names the ones that win there; [`DeviceOptions::tuning`](crate::DeviceOptions::tuning) takes them. Kernels have
-/// forms for some figures only: others become the next larger one, within what there is;
-/// [`Device::tuning`](crate::Device::tuning) tells which.
+/// The default is reasoned to suit any GPU. `ragged-bench tune` measures the alternatives on an adapter and names the
+/// winners, for [`DeviceOptions::tuning`](crate::DeviceOptions::tuning). Kernels support some values only: others are
+/// rounded up to the next supported value, within range. [`Device::tuning`](crate::Device::tuning) returns the values
+/// in effect.
 ///
 /// ```
 /// use ragged::{DeviceOptions, Tuning};
@@ -16,34 +16,32 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Tuning {
-    /// Elements that a workgroup of 256 computes in element-wise kernels: 1024, 2048 or 4096. More of them start fewer
-    /// workgroups, fewer of them spread small arrays over more of the device.
+    /// Elements per workgroup of 256 invocations in element-wise kernels: 1024, 2048 or 4096. Larger tiles launch fewer
+    /// workgroups, smaller ones spread small arrays over more of the device.
     pub map_tile: u32,
-    /// Elements that an invocation of an element-wise kernel computes at once, 1 or 4, where arrays and result have at
-    /// most 32 bits an element, all of them is read at the position of what is computed, there are no conditions, no
-    /// array takes several bindings, and those in buffers of the program's own have a multiple of 16 bytes. Vectors
-    /// take fewer instructions that wait for memory; on lavapipe such kernels are 1.6 times as fast.
+    /// Vector width of element-wise kernels, 1 or 4. Width 4 applies if arrays and result have at most 32 bits per
+    /// element, all arrays are read at the position of the result, no conditions are checked, no array takes several
+    /// bindings, and arrays in the program's own buffers have a multiple of 16 bytes. Vectors take fewer instructions
+    /// that wait for memory. Measured: 1.6 times as fast on lavapipe.
     pub map_width: u32,
-    /// What the rows of a tile of a row reduction cost together, a value being 1: 512, 1024 or 2048. A workgroup takes
-    /// a tile. Reductions that keep more than 12 bytes of a row take 1024 at most, those of more than 24 bytes 512.
+    /// Cost of a row reduction's tile, of which each workgroup takes one: 512, 1024 or 2048, with a value costing 1.
+    /// Reductions that keep more than 12 bytes per row take 1024 at most, those with more than 24 bytes 512.
     pub row_tile: u32,
-    /// What a row costs a tile beyond its values: 1 to 16. The dearer a row is held to be, the fewer short rows come
-    /// together in one workgroup.
+    /// Cost of a row within a tile beyond its values: 1 to 16. A higher cost puts fewer short rows into one workgroup.
     pub row_cost: u32,
-    /// Whether a row reduction loads and maps short rows, of at most 16 numbers, by position, neighbours by neighbours,
-    /// with what that takes in workgroup memory and searches: else the one invocation that folds such a row reads and
-    /// writes it by itself.
+    /// Whether a row reduction loads and maps short rows, of at most 16 numbers, by position, so that accesses
+    /// coalesce; this takes workgroup memory and searches. Otherwise one invocation folds such a row, and reads and
+    /// writes it alone.
     pub coalesce_rows: bool,
-    /// Storage buffers that a kernel binds at most, where the adapter allows as many; at least 8. Core WebGPU's 8 are
-    /// few for a fused look-up and concatenation, and every one more costs the driver's tracking.
+    /// Most storage buffers that a kernel binds, where the adapter allows as many; at least 8. Core WebGPU's 8 are few
+    /// for a fused look-up and concatenation, and every further buffer costs tracking in the driver.
     pub most_buffers: u32,
-    /// Results whose size only the device knows are read at their capacity up to this many bytes, so that one wait
-    /// suffices; larger ones are read in two: the count, then what there is. A wait is worth the bytes that are moved
-    /// in its time.
+    /// Results whose size only the device knows are read at their capacity up to this many bytes, with a single wait.
+    /// Larger results take two reads: the count, then the data. A wait is worth the bytes that move in its time.
     pub read_at_capacity: u64,
-    /// Arrays of sizes that only the device knows are made for upper bounds of up to this many bytes, or of twice the
-    /// largest input. Where one would take more, the count is read first, with one wait for all counts that are ready,
-    /// and what follows is exact. A wait is worth the bytes that are moved in its time.
+    /// Arrays whose sizes only the device knows are allocated for upper bounds of up to this many bytes, or of twice
+    /// the largest input. Beyond that the count is read first, with one wait for all counts that are ready, and the
+    /// arrays that follow are exact. A wait is worth the bytes that move in its time.
     pub stage_bytes: u64,
 }
 
@@ -53,7 +51,7 @@ impl Default for Tuning {
     }
 }
 
-/// One chaining setter a field, so that code outside the crate can set single figures.
+/// Declares one chaining setter per field, so that code outside the crate can set single parameters.
 macro_rules! setters {
     ($($field:ident: $of:ty,)*) => {
         impl Tuning {
@@ -81,7 +79,7 @@ setters! {
 }
 
 impl Tuning {
-    /// Reasoned to be right for any GPU.
+    /// Reasoned to suit any GPU.
     pub(crate) const SANE: Self = Self {
         map_tile: 1024,
         map_width: 4,
@@ -93,7 +91,7 @@ impl Tuning {
         stage_bytes: 16 << 20,
     };
 
-    /// With the figures that kernels have a form for.
+    /// Rounds each parameter to a value that kernels support.
     pub(crate) fn feasible(self) -> Self {
         let power = |n: u32, least: u32, most: u32| n.clamp(least, most).next_power_of_two();
         Self {

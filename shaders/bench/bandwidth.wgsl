@@ -1,14 +1,14 @@
-// Moves words and does nothing else: what memory gives at the most, which other kernels are measured against.
+// Measures peak memory bandwidth: moves words and does nothing else. The other kernels are compared with it.
 //
-// Idea     A workgroup takes 4 elements an invocation, a workgroup apart, so that neighbours touch neighbouring memory.
-//          `copy_all` reads and writes; `read_all` reads, and writes only if the bits of what it has read are those
-//          asked for, so that no compiler can leave the loads out; `write_all` writes.
+// Idea     An invocation takes 4 elements, a workgroup apart, so that accesses coalesce. `copy_all` reads and writes.
+//          `read_all` reads, and writes only if the bits read are those searched for, so that no compiler can remove
+//          the loads. `write_all` writes.
 // Traffic  Every element of `source`, every element of `goal`, or both, once.
 // Limits   Elements below 2^32 - 4096. No barriers.
 // Source   STREAM (McCalpin 1995).
 //
 // Generated  alias Elem: u32 or vec4<u32>; fn same(a: Elem, b: Elem) -> bool
-//            const GROUP: u32                             invocations of a workgroup
+//            const GROUP: u32                             invocations per workgroup
 // Buffers    source: array<Elem>                          read, or read_write though it is only read
 //            goal: array<Elem>
 // Params     p.x  elements; p.y  the word that `write_all` writes and that `read_all` looks for

@@ -1,10 +1,10 @@
-// Adds 64 words to 64 others, bound as a row reduction is: so little that what is timed is binding and dispatching.
+// Adds 64 words to 64 others, bound as a row reduction is: so little work that binding and dispatching are timed.
 //
-// Idea     What a dispatch costs the host grows with what it binds. Parameters, two arrays that are read and two that
-//          are written are what the sum of a row takes.
+// Idea     The host's cost of a dispatch grows with its bindings. The sum of a row binds parameters, two arrays that
+//          are read and two that are written.
 // Traffic  1 KiB. No barriers.
 //
-// Buffers    p: vec4<u32>             how many words
+// Buffers    p: vec4<u32>             number of words
 //            splits: array<u32>       64 words
 //            values: array<u32>       64 words
 //            out: array<u32>          64 words

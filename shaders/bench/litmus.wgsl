@@ -1,34 +1,34 @@
-// Passes messages between workgroups: what a scan in a single pass by decoupled look-back would rest on.
+// Passes messages between workgroups, as a single-pass scan by decoupled look-back relies on.
 //
-// Idea     The litmus test MP, message passing. Each workgroup writes a message of 64 words, one an invocation, and
-//          then, beyond a barrier, the round into its flag. It waits for the flag of the workgroup before it, and then
-//          reads that one's message, which has to be this round's. It has read the place once before, as look-backs
-//          that poll do, so that a cache may hold the words of the round before.
-// Traffic  1 KiB a workgroup.
-// Limits   Nothing promises that another workgroup runs at the same time: a flag is looked at SPINS times, no more.
-//          Rounds follow each other from 1 on, without gaps; nothing else may write `messages` and `flags`, which begin
+// Idea     The litmus test MP, message passing. Each workgroup writes a message of 64 words, one per invocation, and
+//          then, after a barrier, the round into its flag. It waits for the flag of the workgroup before it, then reads
+//          that workgroup's message, which must be this round's. It reads the message once before waiting, as polling
+//          look-backs do, so that a cache may hold the previous round's words.
+// Traffic  1 KiB per workgroup.
+// Limits   No guarantee exists that another workgroup runs at the same time: a flag is polled SPINS times at most.
+//          Rounds follow each other from 1 on, without gaps. Nothing else may write `messages` and `flags`, which begin
 //          as zeros.
 // Source   Alglave et al., GPU Concurrency: Weak Behaviours and Programming Assumptions (2015); Merrill and Garland,
 //          Single-pass Parallel Prefix Scan with Decoupled Look-back (2016).
 //
-// Generated  messages: array<u32>       bound at 1, coherent or not; 64 words a workgroup
-//            const SPINS: u32           how often a flag is looked at
-// Buffers    flags: array<u32>          a word a workgroup
-//            counts: array<u32>         4 words: flags seen; of these, messages that were not whole when first looked
-//                                       at; messages that were not after the flag; flags not seen
+// Generated  messages: array<u32>       bound at 1, coherent or not; 64 words per workgroup
+//            const SPINS: u32           most polls of a flag
+// Buffers    flags: array<u32>          one word per workgroup
+//            counts: array<u32>         4 words: flags seen; of these, messages incomplete at the first read; messages
+//                                       incomplete after the flag; flags not seen
 // Params     p.x  the round
-// Grid       any number of workgroups in one dimension; the first of them receives nothing
+// Grid       any number of workgroups in one dimension; the first one receives nothing
 
 @group(0) @binding(0) var<uniform> p: vec4<u32>;
 @group(0) @binding(2) var<storage, read_write> flags: array<atomic<u32>>;
 @group(0) @binding(3) var<storage, read_write> counts: array<atomic<u32>, 4>;
 
 var<workgroup> is_seen: u32;
-// Whether a word was another than this round's: at first, and after the flag.
+// Whether a word was not this round's: at the first read, and after the flag.
 var<workgroup> is_early: atomic<u32>;
 var<workgroup> is_stale: atomic<u32>;
 
-// Invocation `t`'s word of a workgroup's message in a round: another one in each round, and 0 before the first.
+// Invocation `t`'s word of a workgroup's message: another one in each round, and 0 before the first.
 fn word(round: u32, sender: u32, t: u32) -> u32 {
     return round * (2u * (sender * 64u + t) + 1u);
 }
@@ -41,7 +41,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
         atomicOr(&is_early, 1u);
     }
     messages[wid.x * 64u + t] = word(p.x, wid.x, t);
-    // What is asked is whether this orders the message before the flag for other workgroups.
+    // The test: whether this orders the message before the flag for other workgroups.
     storageBarrier(); // uniform: every invocation gets here, whatever it found
     if (t == 0u) {
         atomicStore(&flags[wid.x], p.x);
@@ -51,8 +51,8 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
         }
         is_seen = seen;
     }
-    // The flag comes before the message.
-    storageBarrier(); // uniform: the loop of the first invocation is behind it
+    // The flag is read before the message.
+    storageBarrier(); // uniform: after the first invocation's loop
     if (messages[sender * 64u + t] != expected) {
         atomicOr(&is_stale, 1u);
     }

@@ -1,7 +1,7 @@
-// Adds one to each of 64 words: so little that what is timed is the dispatch.
+// Adds one to each of 64 words: so little work that the dispatch is timed.
 //
 // Idea     Dispatches that share `words` depend on each other, those on words of their own do not. The count lies in a
-//          buffer, as that of a result whose size only the device knows: where it is 0 the kernel ends at once.
+//          buffer, like that of a result whose size only the device knows: with a count of 0 the kernel ends at once.
 // Traffic  516 bytes. No barriers.
 //
 // Buffers    count: array<u32>   1 word

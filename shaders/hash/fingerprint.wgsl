@@ -1,7 +1,7 @@
 // FarmHash's Fingerprint64. A piece of row_hash.wgsl; twin of backend/cpu/fingerprint.rs.
 //
-// Idea     By length: up to 16, up to 32, up to 64 bytes from both ends; longer strings in blocks of 64 bytes with 56
-//          bytes of state, and the last 64 bytes once more.
+// Idea     By length: strings of up to 16, of up to 32 and of up to 64 bytes from both ends; longer ones in blocks of
+//          64 bytes with 56 bytes of state, then the last 64 bytes once more.
 // Source   Google's FarmHash, farmhashna::Hash64, whose values are fixed for good.
 
 fn k0() -> U64 {
@@ -113,7 +113,7 @@ fn unpacked(words: array<U64, 7>) -> Chain {
     return Chain(words[0], words[1], words[2], State(words[3], words[4]), State(words[5], words[6]));
 }
 
-/// Of strings of more than 64 bytes. The string's first word is put in by the first block.
+/// Initial state for strings of more than 64 bytes. The first block adds the string's first word.
 fn begin(len: u32) -> Chain {
     let y = add64(mul64(long(81u), k1()), long(113u));
     let z = mul64(shift_mix(add64(mul64(y, k2()), long(113u))), k2());
@@ -133,7 +133,7 @@ fn block(c: Chain, at: u32) -> Chain {
     let z = mul64(rotate64(add64(c.z, c.w.x), 33u), k1());
     let v = weak(at, mul64(c.v.y, k1()), add64(x, c.w.x));
     let w = weak(at + 32u, add64(z, c.w.y), add64(y, fetch64(at + 16u)));
-    // x and z change places.
+    // x and z are swapped.
     return Chain(z, y, x, v, w);
 }
 
@@ -141,7 +141,7 @@ fn blocks_end(len: u32) -> u32 {
     return ((len - 1u) >> 6u) << 6u;
 }
 
-/// The last 64 bytes, which overlap what came before.
+/// Hashes the last 64 bytes, which overlap earlier blocks.
 fn end(c: Chain, len: u32) -> U64 {
     let last = len - 64u;
     let mul = add64(k1(), long((low64(c.z) & 0xffu) << 1u));

@@ -72,7 +72,7 @@ fn end(c: Chain, len: u32) -> U64 {
     for (; at < words_end; at += 8u) {
         v = with_word(v, fetch64(at));
     }
-    // The last word has the length in its highest byte.
+    // The last word holds the length in its highest byte.
     var m = join64(0u, len << 24u);
     for (var j = at; j < len; j++) {
         m = m | shl64(join64(byte(j), 0u), (j - at) * 8u);

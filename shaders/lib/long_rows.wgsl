@@ -1,23 +1,23 @@
-// Where the elements of long rows lie, as row_sort.wgsl notes them.
+// Positions of the elements of long rows, which row_sort.wgsl records.
 //
-// Idea     Stretches are numbered, and a long row has the number of the stretch that it starts in. The lengths of the
-//          long rows, 0 where a stretch has none, are summed up: a search in the sums finds the row of the k-th element
-//          among all elements of long rows; a search in the rows' starts finds the row of a position.
+// Idea     Stretches are numbered, and a long row has the number of the stretch that it starts in. A search in the
+//          prefix sums of the long rows' lengths (0 for a stretch without one) finds the row of the k-th element among
+//          all elements of long rows. A search in the rows' starts finds the row of a position.
 //
-// Buffers    longs: array<u32>     2 * stretches() + 1 words: the sums, the total last; then where each long row
-//                                  starts, or the rows of the stretch end: this ascends too
+// Buffers    longs: array<u32>     2 * stretches() + 1 words: the prefix sums, the total last; then the start of each
+//                                  long row, or the end of the stretch's rows: this ascends too
 // Head       head[0].x  n: elements (capacity); head[0].z  stretches, at least 1
 
 fn stretches() -> u32 {
     return p.head[0].z;
 }
 
-/// How many elements long rows have together.
+/// Number of elements in all long rows.
 fn long_total() -> u32 {
     return min(longs[stretches()], p.head[0].x);
 }
 
-/// The greatest stretch whose entry, of those from `base` on, is at most `at`; 0 if there is none.
+/// The greatest stretch whose entry, of those from `base` on, is at most `at`; 0 if none is.
 fn stretch_of(base: u32, at: u32) -> u32 {
     var a = 0u;
     var b = max(stretches(), 1u) - 1u;
@@ -32,7 +32,7 @@ fn stretch_of(base: u32, at: u32) -> u32 {
     return a;
 }
 
-/// The position of element k < long_total() of all elements of long rows.
+/// Position of element k < long_total() of all elements of long rows.
 fn long_position(k: u32) -> u32 {
     let stretch = stretch_of(0u, k);
     return min(longs[stretches() + 1u + stretch] + k - longs[stretch], p.head[0].x - 1u);

@@ -1,9 +1,9 @@
-// The device's own 64-bit integers by the names of pairs.wgsl, for templates that are written for either.
+// Native 64-bit integers under the names of pairs.wgsl, for templates that serve both.
 //
-// Idea     A template names U64, I64 and these functions, and gets this piece or pairs.wgsl. Drivers take calls in, so
-//          the machine code is that of the operators.
+// Idea     A template names U64, I64 and these functions, and gets this piece or pairs.wgsl. Drivers inline the calls,
+//          so the machine code is that of the operators.
 // Edges    As pairs.wgsl.
-// Taken    by the definition: a module gets those that it names. One blank line between any two, none within one.
+// Taken    per definition: a module gets those that it names. One blank line between any two, none within one.
 
 alias U64 = u64;
 
@@ -13,7 +13,7 @@ fn join64(low: u32, high: u32) -> U64 {
     return u64(low) | (u64(high) << 32u);
 }
 
-/// The mask says that nothing is meant to be lost; without it the conversion would saturate on some drivers.
+/// Takes the low word. Without the mask the conversion would saturate on some drivers.
 fn low64(v: U64) -> u32 {
     return u32(v & 0xfffffffflu);
 }
@@ -40,7 +40,7 @@ fn shr64(v: U64, by: u32) -> U64 {
     return v >> by;
 }
 
-/// The bits turned to the right by 1 to 63.
+/// Rotates the bits right by 1 to 63.
 fn rotate64(v: U64, by: u32) -> U64 {
     return (v >> by) | (v << (64u - by));
 }

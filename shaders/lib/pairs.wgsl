@@ -1,12 +1,12 @@
-// 64-bit integers as pairs of 32-bit words, for devices that have none of their own.
+// 64-bit integers as pairs of 32-bit words, for devices without native ones.
 //
-// Idea     U64 and I64 are one type: the low word, then the high one, which is how a native integer lies in storage, so
-//          buffers are shared with devices that have them. What depends on the sign has two functions. Bitwise
-//          operations, `==` within all() and `select` work on pairs as they are.
-// Edges    Sums and products wrap; x / 0 and x % 0 are 0, MIN / -1 is MIN and MIN % -1 is 0; shifts by 64 and more
-//          leave nothing, or the sign. As on the CPU (backend/cpu/lanes.rs), bit for bit.
-// Cost     A sum is 4 operations, a product 20; a quotient is a loop of at most 64 steps, as many as it has digits.
-// Taken    by the definition: a module gets those that it names. One blank line between any two, none within one.
+// Idea     U64 and I64 are one type: the low word, then the high one. Native integers have the same layout in storage,
+//          so buffers are shared with devices that have them. Operations that depend on the sign have two functions.
+//          Bitwise operations, `==` within all() and `select` work on pairs directly.
+// Edges    Sums and products wrap; x / 0 and x % 0 are 0, MIN / -1 is MIN and MIN % -1 is 0; shifts by 64 and more give
+//          0, or fill with the sign. As on the CPU (backend/cpu/lanes.rs), bit for bit.
+// Cost     A sum takes 4 operations, a product 20, a quotient a loop of one step per digit, at most 64.
+// Taken    per definition: a module gets those that it names. One blank line between any two, none within one.
 
 alias U64 = vec2<u32>;
 
@@ -33,7 +33,7 @@ fn neg64(a: U64) -> U64 {
     return U64(0u - a.x, 0u - a.y - u32(a.x != 0u));
 }
 
-/// The whole product of two words, by their halves: no sum here exceeds a word.
+/// The full product of two words, by their halves: no sum here exceeds a word.
 fn wide_product(a: u32, b: u32) -> U64 {
     let low = (a & 0xffffu) * (b & 0xffffu);
     let left = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
@@ -68,7 +68,7 @@ fn shr64(v: U64, by: u32) -> U64 {
     return U64((v.x >> by) | (v.y << (32u - by)), v.y >> by);
 }
 
-/// The bits turned to the right by 1 to 63.
+/// Rotates the bits right by 1 to 63.
 fn rotate64(v: U64, by: u32) -> U64 {
     return shr64(v, by) | shl64(v, 64u - by);
 }
@@ -104,7 +104,7 @@ fn shr_u64(a: U64, b: U64) -> U64 {
     return shr64(a, b.x);
 }
 
-/// Fills with the sign: a complement is shifted with the sign's zeros.
+/// Arithmetic shift, which fills with the sign: the complement of a negative number is shifted.
 fn shr_i64(a: I64, b: I64) -> I64 {
     let sign = select(0u, 0xffffffffu, is_negative64(a));
     let flip = I64(sign, sign);
@@ -120,7 +120,8 @@ fn leading_zeros64(a: U64) -> u32 {
     return select(countLeadingZeros(a.y), 32u + countLeadingZeros(a.x), a.y == 0u);
 }
 
-/// For a divisor other than 0: by words where both are words, else digit by digit, from where the divisor fits first.
+/// Divides by a divisor other than 0: by words where both numbers are words, else digit by digit, from the first digit
+/// where the divisor fits.
 fn divide64(a: U64, b: U64) -> Division64 {
     if ((a.y | b.y) == 0u) {
         let quotient = a.x / b.x;
@@ -158,7 +159,7 @@ fn rem_u64(a: U64, b: U64) -> U64 {
     return divide64(a, b).rest;
 }
 
-/// The magnitude of MIN is right as an unsigned number, and so is its negative.
+/// The magnitude of MIN is right as an unsigned number, and so is its negation.
 fn div_i64(a: I64, b: I64) -> I64 {
     let quotient = div_u64(abs_i64(a), abs_i64(b));
     return select(quotient, neg64(quotient), is_negative64(a) != is_negative64(b));
@@ -169,7 +170,7 @@ fn rem_i64(a: I64, b: I64) -> I64 {
     return select(rest, neg64(rest), is_negative64(a));
 }
 
-/// By squaring; the sign comes out right, as products wrap.
+/// Power by squaring; the sign is right, since products wrap.
 fn pow_u64(a: U64, b: U64) -> U64 {
     var base = a;
     var e = b;
@@ -195,12 +196,12 @@ fn i64_of_i32(v: i32) -> I64 {
     return I64(bitcast<u32>(v), bitcast<u32>(v >> 31u));
 }
 
-/// Rounds to the nearest, ties to even: the halves of a word convert exactly, and their sum is all that rounds.
+/// Rounds to the nearest, ties to even: the halves of a word convert exactly, and only their sum rounds.
 fn f32_of_word(v: u32) -> f32 {
     return f32(v >> 16u) * 65536.0f + f32(v & 0xffffu);
 }
 
-/// Once rounded: the leading 32 bits, the last of which also says whether any other was set.
+/// Rounds once: converts the leading 32 bits, with the last one set if any lower bit was.
 fn f32_of_u64(v: U64) -> f32 {
     if (v.y == 0u) {
         return f32_of_word(v.x);
@@ -215,7 +216,7 @@ fn f32_of_i64(v: I64) -> f32 {
     return bitcast<f32>(bitcast<u32>(f32_of_u64(abs_i64(v))) | (v.y & 0x80000000u));
 }
 
-/// The whole part of the magnitude of a float below 2^64, by its bits.
+/// The integer part of the magnitude of a float below 2^64, from its bits.
 fn whole_part64(bits: u32) -> U64 {
     let exponent = (bits >> 23u) & 0xffu;
     let digits = (bits & 0x7fffffu) | 0x800000u;

@@ -1,8 +1,8 @@
-// Equal-cost tiles over the rows of a ragged array, and the blocks of rows that start in each.
+// Tiles of equal cost over the rows of a ragged array, and the blocks of rows that start in each.
 //
-// Idea     Tiles by position: cost(i) = splits[i] + alpha * i grows with the row, so a tile finds its rows with one
-//          search, and giant rows, millions of empty rows and power laws all spread evenly. Rows are cut into blocks at
-//          fixed distances from their own start; a block belongs to the tile in which it starts.
+// Idea     Tiles by position: cost(i) = splits[i] + alpha * i grows with the row, so one search finds a tile's rows,
+//          and giant rows, millions of empty rows and power laws all spread evenly. Rows are cut into blocks at fixed
+//          distances from their own start; a block belongs to the tile in which it starts.
 // Memory   About 1.1 KiB of workgroup memory.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
 //          rows.
@@ -12,8 +12,9 @@
 // Head       head[0]  rows (capacity), nvals (capacity), inner, tiles
 //            head[1]  alpha, cost of a tile, log2 of the columns that a workgroup takes of the partials, reserved
 
-/// Blocks that a tile can hold: later ones lie a block apart, first ones that are listed at least 17 (8 for 2048 and
-/// 121) or, in tiles of 4096, at least 65 (64 for 4096 and blocks of 64, and 64).
+/// Capacity of a tile's list of blocks. Later blocks of a row lie a block apart. Listed first blocks lie at least 17
+/// apart (8 later and 121 first blocks in a tile of 2048) or, in tiles of 4096, at least 65 apart (64 of each, with
+/// blocks of 64).
 const MAX_BLOCKS = 132u;
 const BLOCK_BITS = 8u; // inner = 1
 const WIDE_BLOCK_BITS = 6u; // inner > 1
@@ -56,7 +57,7 @@ fn block_bits() -> u32 {
     return select(WIDE_BLOCK_BITS, BLOCK_BITS, inner() == 1u);
 }
 
-/// The splits, clamped, so that no access can leave the buffers.
+/// The splits, clamped so that no access can leave the buffers.
 fn split(i: u32) -> u32 {
     return min(splits_at(i), nvals());
 }
@@ -69,14 +70,14 @@ fn blocks_of(row: u32, bits: u32) -> u32 {
     return (split(row + 1u) - split(row) + (1u << bits) - 1u) >> bits;
 }
 
-/// Where in an array of partials that of a row's block j lies, for column 0; `bin` is the row's start in blocks. First
-/// blocks of long rows start in different bins, and so do later blocks, but one of each kind may share a bin.
+/// Index of the partial of a row's block j, for column 0; `bin` is the row's start in blocks. First blocks of long rows
+/// start in different bins, and so do later blocks, but one of each kind may share a bin.
 fn partial_at(bin: u32, j: u32) -> u32 {
     return (2u * (bin + j) + select(0u, 1u, j == 0u)) * inner();
 }
 
 /// Sets found[0] and found[1] to the first rows whose costs are at least `low` and `high`: each half of the workgroup
-/// narrows one of the two down by 128 probes a round. Barriers: call it in uniform control flow.
+/// narrows one of the two searches by 128 probes per round. Barriers: call it in uniform control flow.
 fn find_rows(t: u32, low: u32, high: u32) {
     let side = t >> 7u;
     let k = t & 127u;
@@ -84,7 +85,7 @@ fn find_rows(t: u32, low: u32, high: u32) {
     if (k == 0u) {
         found[side] = 0u;
     }
-    // the answer lies in first ..= first + span
+    // Invariant: the answer lies in first ..= first + span.
     var span = rows();
     loop {
         workgroupBarrier(); // uniform: `span` derives from a parameter alone
@@ -100,13 +101,13 @@ fn find_rows(t: u32, low: u32, high: u32) {
         let is_next_below = k < 127u && next < last && cost(min(next, rows())) < bound;
         workgroupBarrier(); // uniform: as above
         if (is_below && !is_next_below) {
-            found[side] = probe + 1u; // one invocation of each half at most
+            found[side] = probe + 1u; // at most one invocation of each half
         }
         span = stride - 1u;
     }
 }
 
-/// Appends a block to the tile's list. The order of the list varies from run to run and must not matter.
+/// Appends a block to the tile's list. The list's order varies from run to run and must not matter.
 fn push_block(row: u32, j: u32) {
     let slot = atomicAdd(&block_count, 1u);
     if (slot < MAX_BLOCKS) {
@@ -116,8 +117,7 @@ fn push_block(row: u32, j: u32) {
 }
 
 /// Appends the block, other than the first of its row, that starts at a cost in x .. x + block and before `limit`, if
-/// there is one: since later blocks lie a block apart, there is one at most. It belongs to the last row that starts
-/// before x.
+/// any. Later blocks lie a block apart, so at most one does. It belongs to the last row that starts before x.
 fn push_later_block(x: u32, bits: u32, limit: u32) {
     var a = found[0];
     var b = found[1];
@@ -140,8 +140,8 @@ fn push_later_block(x: u32, bits: u32, limit: u32) {
     }
 }
 
-/// The row of several blocks that starts in a bin, or NONE. It also holds the first position of the next bin, so it is
-/// the last row that starts before that.
+/// The row of several blocks that starts in a bin, or NONE. Such a row also holds the first position of the next bin,
+/// so it is the last row that starts before that position.
 fn long_row(bin: u32, bits: u32) -> u32 {
     var a = 0u;
     var b = rows();
@@ -163,19 +163,19 @@ fn long_row(bin: u32, bits: u32) -> u32 {
 
 const FEW = 16u; // most blocks of a row whose partials one invocation takes
 
-var<workgroup> long_rows: array<u32, 256>; // those of few blocks from the front, others from the back
+var<workgroup> long_rows: array<u32, 256>; // rows of few blocks from the front, others from the back
 var<workgroup> few_count: atomic<u32>;
 var<workgroup> many_count: atomic<u32>;
 var<workgroup> many: u32;
 
-/// Lists the rows of several blocks that start in the next 256 bins, as far as there are any. Returns how many have
-/// more than a few. Barriers: call it in uniform control flow.
+/// Lists the rows of several blocks that start in the next 256 bins. Returns the number of rows with more than FEW
+/// blocks. Barriers: call it in uniform control flow.
 fn list_long_rows(t: u32, first_bin: u32, bins: u32, bits: u32) -> u32 {
     if (t == 0u) {
         atomicStore(&few_count, 0u);
         atomicStore(&many_count, 0u);
     }
-    workgroupBarrier(); // uniform: the caller's control flow is
+    workgroupBarrier(); // uniform: as the caller
     if (first_bin + t < bins) {
         let row = long_row(first_bin + t, bits);
         if (row != NONE) {

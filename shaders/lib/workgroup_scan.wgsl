@@ -25,7 +25,7 @@ fn wg_exclusive_scan(t: u32, v: u32) -> u32 {
     return sum - v;
 }
 
-/// The sum over all invocations, of the latest scan. Valid until the next one.
+/// The total of the latest scan, over all invocations. Valid until the next scan.
 fn wg_scan_total() -> u32 {
     return wg_scan[255]; // after an even number of steps the result lies in the first half
 }

@@ -1,4 +1,4 @@
-//! What a backend does for the graph: hold arrays, evaluate them, read them back.
+//! Interface of backends to the graph: store arrays, evaluate them, and read them back.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -21,26 +21,26 @@ use crate::stats::Stats;
 /// A backend, shared by its nodes.
 pub(crate) type BackendRef = Arc<dyn Backend>;
 
-/// One device-side condition of an evaluated node: where its outcome lies.
+/// One device-side condition of an evaluated node, with the location of its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Status {
-    /// The backend's own block of outcomes.
+    /// Block of outcomes, of a type of the backend's own.
     pub(crate) block: Arc<dyn Any + Send + Sync>,
-    /// Which outcome in the block: the first offending position, or u32::MAX.
+    /// Index of the outcome in the block. An outcome is the first offending position, or u32::MAX.
     pub(crate) slot: u32,
-    /// What was checked.
+    /// The condition.
     pub(crate) check: Arc<Check>,
-    /// Whether a read has found that it holds: then nothing that is made of the node needs to look again.
+    /// Whether a read has found the condition to hold. Nodes made from this one then need not check it again.
     passed: Arc<AtomicBool>,
 }
 
 impl Status {
-    /// An outcome that nobody has looked at.
+    /// An outcome that has not been read yet.
     pub(crate) fn new(block: Arc<dyn Any + Send + Sync>, slot: u32, check: Arc<Check>) -> Self {
         Self { block, slot, check, passed: Arc::default() }
     }
 
-    /// Adds those of `from` that are not in the list and have not been found to hold.
+    /// Adds the conditions of `from` that are not in the list and are not known to hold.
     pub(crate) fn inherit(list: &mut Vec<Self>, from: &[Self]) {
         for s in from {
             if !s.passed.load(Ordering::Relaxed) && !list.contains(s) {
@@ -49,7 +49,7 @@ impl Status {
         }
     }
 
-    /// The error, if a position was recorded; else the condition holds for good.
+    /// Fails if `first` is a position; otherwise marks the condition as holding from now on.
     pub(crate) fn settle(&self, first: u32) -> Result<()> {
         self.check.outcome(first)?;
         self.passed.store(true, Ordering::Relaxed);
@@ -63,34 +63,34 @@ impl PartialEq for Status {
     }
 }
 
-/// What a step costs on a backend.
+/// Cost of a step on a backend.
 #[derive(Debug, Clone)]
 pub(crate) struct StepCost {
-    /// Kernels started.
+    /// Number of dispatches.
     pub(crate) dispatches: u64,
-    /// Limits that they are more for.
+    /// Limits that cause further dispatches.
     pub(crate) limits: Vec<ManyDispatches>,
-    /// Bytes of intermediate results between its kernels.
+    /// Bytes of intermediate results between the step's kernels.
     pub(crate) scratch_bytes: u64,
 }
 
-/// What a read takes of a node.
+/// Part of a node to read.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     /// The array.
     pub(crate) node: Node,
-    /// What of it.
+    /// The elements to read.
     pub(crate) elements: Elements,
 }
 
 /// Elements of an array.
 #[derive(Debug, Clone)]
 pub(crate) enum Elements {
-    /// All that are live.
+    /// All live elements.
     All,
-    /// These, which the caller knows to be there.
+    /// A range that the caller knows to exist.
     Range(Range<u32>),
-    /// The one at an index that may depend on counts: it is looked at once the array is computed.
+    /// One element. Its index may depend on counts, and is evaluated once the array is computed.
     At(Size),
 }
 
@@ -100,12 +100,12 @@ impl Part {
         Self { node, elements: Elements::All }
     }
 
-    /// These elements.
+    /// A range of elements.
     pub(crate) fn of(node: Node, elements: Range<u32>) -> Self {
         Self { node, elements: Elements::Range(elements) }
     }
 
-    /// The element at that index.
+    /// The element at index `at`.
     pub(crate) fn at(node: Node, at: Size) -> Self {
         Self { node, elements: Elements::At(at) }
     }
@@ -114,65 +114,67 @@ impl Part {
 /// How a read waits for the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// The calling thread is blocked: the future is ready at its first poll.
+    /// The calling thread is blocked; the future is ready at its first poll.
     Blocking,
     /// The future is pending until the device has finished, and is woken then.
     Polled,
 }
 
-/// A read under way: the bytes of each part.
+/// A read in progress; resolves to the bytes of each part.
 pub(crate) type Reading<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<u8>>>> + Send + 'a>>;
 
 /// An executor of graphs.
 pub(crate) trait Backend: Debug + Send + Sync {
     /// Distinguishes devices within the process.
     fn id(&self) -> u64;
-    /// The name shown to users, and the one that selects it.
+    /// The name shown to users, by which the device can also be selected.
     fn name(&self) -> &str;
-    /// Whether it computes on the host's processor, by this crate's own loops.
+    /// Whether this crate's own loops compute on the host's processor.
     fn is_cpu(&self) -> bool;
-    /// Whether the host's processor does the work: this crate's loops, or a software driver's.
+    /// Whether the host's processor does the work, by this crate's loops or by a software driver.
     fn is_software(&self) -> bool;
-    /// Whether arrays of this dtype can be stored and computed with; the hint of the error if not.
+    /// Whether arrays of this dtype can be stored and computed with; otherwise the hint for the error.
     fn supports(&self, dtype: DType) -> std::result::Result<(), String>;
-    /// The most bytes one array may take.
+    /// Maximum bytes per array.
     fn max_bytes(&self) -> u64;
-    /// What its kernels can bind.
+    /// Limits of the backend's kernels.
     fn plan_limits(&self) -> PlanLimits;
-    /// Takes `bytes` (whole elements of `dtype`, little endian) into storage.
+    /// Copies `bytes` (whole elements of `dtype`, little endian) into storage.
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>>;
-    /// Element `at` of a stored array of u32, if it can be had without waiting and its conditions hold.
+    /// Element `at` of a stored array of u32, if it is available without waiting and the array's conditions hold.
     fn word(&self, _stored: &Stored, _at: u32) -> Option<u32> {
         None
     }
-    /// What the nodes of plans are said to be of: a backend that computes nothing and holds no other alive.
+    /// Placeholder backend of planned nodes: computes nothing, and keeps no other backend alive.
     fn stand_in(&self) -> BackendRef;
-    /// What the step would cost.
+    /// Cost of the step.
     fn cost(&self, step: &Step) -> Result<StepCost>;
-    /// Computes and stores the nodes, without a look at their conditions. Waits only for counts at whose upper bounds
-    /// arrays would take too much memory.
+    /// Computes and stores the nodes, without reading the outcomes of their conditions. Waits only for counts whose
+    /// upper bounds would make arrays too large.
     fn evaluate(&self, nodes: &[Node]) -> Result<()>;
-    /// As [`Backend::evaluate`], then waits, and says how many milliseconds the device itself took if it can tell.
+    /// As [`Backend::evaluate`], then waits. Returns the time on the device in milliseconds, if the device can measure
+    /// it.
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;
-    /// Waits until everything that was evaluated has been computed.
+    /// Waits until all evaluations are complete.
     fn wait(&self) -> Result<()>;
-    /// Evaluates the nodes of the parts, reads the parts, and fails with the first condition that does not hold.
-    /// Nothing happens before the first poll.
+    /// Evaluates the nodes of the parts, reads the parts, and fails with the first condition that does not hold. Does
+    /// nothing before the first poll.
     fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_>;
     /// As [`Backend::read_parts`] of whole nodes, blocking.
     #[cfg(test)]
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
         pollster::block_on(self.read_parts(nodes.iter().cloned().map(Part::whole).collect(), Wait::Blocking))
     }
-    /// The counts that programs came to when they ran last.
+    /// The counts of the last run of each program.
     fn last_counts(&self) -> &LastCounts;
-    /// How often [`Backend::read`] of the nodes would wait for the device, if it waits so often for counts before.
+    /// Number of waits for the device in a [`Backend::read_parts`] of the nodes that first waits `stages` times for
+    /// counts.
     fn waits(&self, nodes: &[Node], stages: u64) -> u64;
-    /// What did run so far.
+    /// Statistics of the work so far.
     fn stats(&self) -> Stats;
-    /// What its float arithmetic does, found out once.
+    /// Properties of the backend's float arithmetic, determined once.
     fn numerics(&self) -> Result<Numerics>;
-    /// For fault tests: the next `count` allocations on the device fail.
+    /// For fault tests: makes the next `count` allocations on the device fail.
     fn fail_allocations(&self, _count: u32) {}
     /// For fault tests: loses the device.
     fn lose(&self) {}

@@ -1,14 +1,14 @@
-//! How many storage buffers a kernel binds, before there is one.
+//! Predicts the number of storage buffers that a kernel binds, before the kernel is generated.
 
 use super::node::{Node, Recipe};
 use super::step::{HASH_SEAT, PlanLimits, Step};
 
-/// Storage buffers that the templates of a recipe bind besides what it reads and the block of conditions: its output
-/// and scratch.
+/// Storage buffers that the templates of a recipe bind for output and scratch, besides the arrays that they read and
+/// the block of conditions.
 fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Assert { .. } => 1,
-        // The seats of long strings, in as many bindings as they take.
+        // Scratch state of long strings, in as many bindings as it takes.
         Recipe::Hash { op, on, longest, .. } => match limits.hash_seats(*op, on.nvals.capacity(), longest.value()) {
             0 => 1,
             seats => 1 + limits.windows(u64::from(seats) * HASH_SEAT),
@@ -17,13 +17,13 @@ fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
         Recipe::Product(_) | Recipe::Marks { .. } | Recipe::Compact { .. } => 1,
         // Digits, keys, and the permutation, which is the output in the last pass.
         Recipe::Sort { .. } => 3,
-        // As a sort, and the list of long rows.
+        // The buffers of a sort, and the list of long rows.
         Recipe::RowSort { .. } => 4,
     }
 }
 
-/// Whether a kernel of the recipe can bind what it reads besides its outputs, its scratch and the block of conditions.
-/// What `once` names takes one binding, however large it is.
+/// Whether a kernel of the recipe can bind its reads, outputs, scratch and the block of conditions. An array for which
+/// `once` holds takes one binding, regardless of its size.
 pub(super) fn fits<'a>(
     recipe: &Recipe,
     outputs: impl Iterator<Item = &'a Node>,
@@ -33,14 +33,14 @@ pub(super) fn fits<'a>(
     limits: PlanLimits,
 ) -> bool {
     let further = |n: &Node| limits.windows(n.bytes()) - 1;
-    // One output is among the recipe's own.
+    // `own_buffers` includes one output.
     let mut arrays = own_buffers(recipe, limits) + status - 1;
     let mut windows = 0;
     for n in outputs {
         arrays += 1;
         windows += match recipe {
             Recipe::Map { .. } | Recipe::Assert { .. } => 0,
-            // Keys and permutation of this pass, and of the one before; digits are an eighth as many.
+            // Keys and permutations of this pass and of the previous one; digits take an eighth of the bytes.
             Recipe::Sort { .. } | Recipe::RowSort { .. } => {
                 4 * further(n) + limits.windows(n.bytes() / 8 + (1 << 10)) - 1
             }

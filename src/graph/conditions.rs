@@ -1,4 +1,4 @@
-//! The conditions that an expression looks at, apart from its value.
+//! Conditions of an expression, apart from its value.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ pub(crate) fn unconditional(e: &Expr) -> Expr {
     go(e, &mut DigestMap::default())
 }
 
-/// A condition, and what must hold.
+/// A condition: the check, and the expression that must hold.
 pub(super) type Condition = (Arc<Check>, Expr);
 
-/// The conditions in an expression, themselves without any. What stands in one branch of a choice holds where the other
-/// one is taken.
+/// The conditions of an expression, themselves unconditional. A condition inside one branch of a `select` applies only
+/// where that branch is taken.
 pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
     fn go(e: &Expr, memo: &mut DigestMap<Vec<Condition>>) -> Vec<Condition> {
         if !e.has_conditions() {
@@ -58,7 +58,7 @@ pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
     go(e, &mut DigestMap::default())
 }
 
-/// The conditions in the expression that no choice leaves out.
+/// The conditions that every evaluation checks: those outside of the branches of a `select`.
 pub(super) fn always_looked_at(e: &Expr) -> DigestSet {
     let (mut seen, mut out) = (DigestSet::default(), DigestSet::default());
     let mut stack = vec![e];

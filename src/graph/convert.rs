@@ -5,8 +5,8 @@ use super::scalar::Scalar;
 use crate::dtype::DType;
 
 impl Expr {
-    /// The value as another dtype. What is recorded is a conversion that backends have: from and to the narrow dtypes
-    /// they convert what those are computed in alone.
+    /// Converts the value to another dtype. Records only conversions that backends have: to and from a narrow dtype
+    /// they convert only the dtype in which it is computed.
     pub(crate) fn cast(self, dtype: DType) -> Self {
         let (from, inside) = (self.dtype().computes_in(), dtype.computes_in());
         if self.dtype() == dtype {
@@ -31,7 +31,7 @@ impl Expr {
         let wide = if dtype.is_float() {
             self.single(dtype)
         } else if from.is_float() {
-            // Saturating once, at the end that is nearer.
+            // Clamps to the narrow dtype's range, which saturates.
             let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
             self.cast(inside).max(Self::scalar(low)).min(Self::scalar(high))
         } else {
@@ -40,15 +40,16 @@ impl Expr {
         Self::new(ExprKind::Cast(wide), dtype)
     }
 
-    /// The f32 that rounds to the same float of `dtype`, a narrow one, as this number does.
+    /// An f32 that rounds to the same value of `dtype`, a narrow float, as this number does.
     fn single(self, dtype: DType) -> Self {
         let from = self.dtype();
-        // Integers that f32 has not are beyond f16.
+        // Integers that f32 cannot represent are beyond the range of f16.
         let digits_are_lost = from == DType::F64 || dtype == DType::BF16 && from.is_integer() && from.size() >= 4;
         if !digits_are_lost {
             return self.cast(DType::F32);
         }
-        // Of the two neighbours the one whose last digit is odd: what is between two is never taken for a tie.
+        // Round to odd: of the two neighbours the one with an odd last bit, so that an inexact number never becomes a
+        // tie.
         let near = self.clone().cast(DType::F32);
         let (bits, back) = (near.clone().bitcast(DType::U32), near.cast(from));
         let zero = Self::scalar(Scalar::from_i64(from, 0));
@@ -59,7 +60,7 @@ impl Expr {
         stays.select(bits, next).bitcast(DType::F32)
     }
 
-    /// The bits as another dtype of that width.
+    /// The bits as another dtype of the same width.
     pub(crate) fn bitcast(self, dtype: DType) -> Self {
         use DType::{BF16, F16, I8, I16, U16};
         match (self.dtype(), dtype) {

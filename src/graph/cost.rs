@@ -1,14 +1,14 @@
-//! What evaluating an expression costs, in operations.
+//! Evaluation cost of expressions, in operations.
 
 use super::expr::{Expr, ExprKind};
 use super::node::Node;
 use super::walk::for_each_expr;
 
-/// Expressions above this cost are not taken into a second consumer.
+/// Maximum cost of an expression that is fused into a second consumer.
 pub(crate) const CHEAP: u32 = 80;
 
-/// What evaluating the expression once costs, in operations: each distinct subexpression once, and nothing for the row
-/// of the element where the step has it at hand.
+/// Cost of one evaluation of the expression, in operations. Each distinct subexpression counts once. The row of the
+/// element costs nothing in the partition `rows`, where the step knows it.
 pub(crate) fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
     let mut sum = 0u32;
     for_each_expr(e, &mut |e| {
@@ -18,7 +18,7 @@ pub(crate) fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
     sum
 }
 
-/// Whether the row of some position is searched for.
+/// Whether the expression searches for the row of a position.
 pub(super) fn contains_search(e: &Expr) -> bool {
     let mut found = false;
     for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::RowOf(..)));

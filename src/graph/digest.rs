@@ -1,17 +1,17 @@
-//! 128-bit structural hashes: two graphs with the same digest are taken to be the same graph.
+//! 128-bit structural hashes: graphs with equal digests are treated as equal.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use super::words::InWords;
 
-/// A structural hash. 128 bits make an accidental collision a matter of 2^-64 for any number of nodes a process can
-/// hold.
+/// A structural hash. 128 bits keep the probability of an accidental collision near 2^-64 for any number of nodes that
+/// a process can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Digest(u64, u64);
 
 impl Digest {
-    /// The digest of anything hashable; `tag` separates the kinds of things hashed.
+    /// The digest of a hashable value. `tag` separates the domains of different kinds of values.
     pub(crate) fn of(tag: &str, what: impl Hash) -> Self {
         let mut sip = Sip::new();
         let mut words = InWords(|word| sip.word(word));
@@ -26,9 +26,9 @@ impl Digest {
     }
 }
 
-/// SipHash-1-3 with 128 bits (Aumasson and Bernstein 2012), a word for each number: one is made for each expression
-/// that is recorded, of a few words, where the standard library's, fed byte by byte and twice for 128 bits, takes three
-/// times as long.
+/// SipHash-1-3 with 128-bit output (Aumasson and Bernstein 2012), fed one 64-bit word per number. Every recorded
+/// expression hashes a few words. The standard library's hash is fed byte by byte, and twice for 128 bits. Measured: it
+/// takes three times as long.
 struct Sip {
     v: [u64; 4],
     words: u64,
@@ -36,7 +36,7 @@ struct Sip {
 
 impl Sip {
     fn new() -> Self {
-        // "somepseudorandomlygeneratedbytes", with the mark of 128 bits; the keys are 0.
+        // "somepseudorandomlygeneratedbytes", with the constant of the 128-bit variant; the keys are 0.
         let v = [0x736f_6d65_7073_6575, 0x646f_7261_6e64_6f6d, 0x6c79_6765_6e65_7261, 0x7465_6462_7974_6573];
         Self { v: [v[0], v[1] ^ 0xee, v[2], v[3]], words: 0 }
     }
@@ -74,13 +74,13 @@ impl Sip {
     }
 }
 
-/// What is known by a digest: digests are hashes already.
+/// A map keyed by digests, which are hashes already.
 pub(crate) type DigestMap<V> = HashMap<Digest, V, BuildHasherDefault<Rehash>>;
 
-/// Digests.
+/// A set of digests.
 pub(crate) type DigestSet = HashSet<Digest, BuildHasherDefault<Rehash>>;
 
-/// Takes a part of a digest for its hash, or whatever word it is given last.
+/// Pass-through hasher: the hash is the last word written, such as the second half of a digest.
 #[derive(Debug, Default)]
 pub(crate) struct Rehash(u64);
 

@@ -1,6 +1,6 @@
-//! Scalar expressions: what one element of an array is, given its flat position.
+//! Scalar expressions: the value of one element of an array as a function of its flat position.
 //!
-//! A map over a ragged domain is an expression in [`ExprKind::Index`], the flat position of the element; the row that
+//! A map over a ragged domain is an expression in [`ExprKind::Index`], the flat position of the element. The row that
 //! holds a position is [`ExprKind::RowOf`], a search in the row splits. Slices, gathers, concatenations and broadcasts
 //! are therefore index arithmetic, and fusing them into a consumer is substitution ([`Expr::at`]).
 
@@ -16,30 +16,30 @@ use super::size::Size;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 
-/// A device-side condition, and what to tell the user when it does not hold.
+/// A device-side condition, with the error for the user if it does not hold.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Check {
     /// The operation.
     pub(crate) op: &'static str,
-    /// The condition that was broken, as the user should read it.
+    /// The violated condition, as the error states it.
     pub(crate) what: String,
     /// Where the user called the operation.
     pub(crate) location: &'static std::panic::Location<'static>,
 }
 
 impl Check {
-    /// A condition of the operation, recorded where the caller of the operation stands.
+    /// A condition of the operation `op`, with the source location of the operation's caller.
     #[track_caller]
     pub(crate) fn new(op: &'static str, what: impl Into<String>) -> Arc<Self> {
         Arc::new(Self { op, what: what.into(), location: std::panic::Location::caller() })
     }
 
-    /// The condition that a scan's total fits.
+    /// The condition that the total of a scan fits in u32.
     pub(crate) fn overflow(op: &'static str) -> Arc<Self> {
         Self::new(op, "the sizes of the rows add up to 2^32 or more")
     }
 
-    /// The error, if a position was recorded.
+    /// Fails if `first` is a position at which the condition did not hold; u32::MAX stands for none.
     pub(crate) fn outcome(&self, first: u32) -> Result<()> {
         if first == u32::MAX {
             return Ok(());
@@ -53,8 +53,8 @@ impl Check {
     }
 }
 
-/// The kinds of scalar expression, over references to expressions, arrays and sizes: those of a recording, or numbers in
-/// a [`Program`](super::program::Program).
+/// The kinds of scalar expression. Generic over the references to expressions, arrays and sizes: those of a recording,
+/// or numbers in a [`Program`](super::program::Program).
 #[derive(Debug, Clone)]
 pub(crate) enum ExprKind<E = Expr, A = Node, S = Size> {
     /// The flat position of the element being computed (u32).
@@ -65,10 +65,10 @@ pub(crate) enum ExprKind<E = Expr, A = Node, S = Size> {
     Size(S),
     /// Element `index` of a node. Out-of-range indices give an unspecified element, never a fault.
     Load(A, E),
-    /// The row that holds position `index`: the greatest `r` with `splits[r] <= index`, by search in sorted splits.
+    /// The row that holds position `index`: the greatest `r` with `splits[r] <= index`, by a search in sorted splits.
     RowOf(A, E),
-    /// Position `offset` of row `row` of sorted splits: `splits[row] + offset`, where the offset lies within the row.
-    /// What sets it apart from the sum is that promise: the row of such a position is `row`, without a search.
+    /// Position `offset` of row `row` of sorted splits: `splits[row] + offset`. Unlike the plain sum, the expression
+    /// promises that the offset lies within the row, so that the row of the position is `row` without a search.
     Within(A, E, E),
     /// One operand.
     Unary(UnaryOp, E),
@@ -76,12 +76,12 @@ pub(crate) enum ExprKind<E = Expr, A = Node, S = Size> {
     Binary(BinaryOp, E, E),
     /// `if condition { a } else { b }`: only the branch taken is evaluated.
     Select(E, E, E),
-    /// Conversion of value: as Rust's `as`, except that float to integer out of range is unspecified on no backend
-    /// (it saturates) and anything to bool is `!= 0`.
+    /// Value conversion: as Rust's `as`. Conversion of an out-of-range float to an integer saturates on every backend.
+    /// Conversion to bool is `!= 0`.
     Cast(E),
-    /// Conversion of bits between types of one width.
+    /// Reinterpretation of the bits as another type of the same width.
     Bitcast(E),
-    /// The value, recording the position if the condition does not hold.
+    /// The value; records the position if the condition does not hold.
     Checked(Arc<Check>, E, E),
 }
 
@@ -98,7 +98,7 @@ impl<E, A, S> ExprKind<E, A, S> {
         [a, b, c].into_iter().flatten()
     }
 
-    /// The same operation over other references: the array or size first, then the operands in their order.
+    /// Rewrites the references: the array or size first, then the operands in their order.
     pub(crate) fn map<X, R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> ExprKind<R::Expr, R::Array, R::Size> {
         use ExprKind as K;
         match self {
@@ -118,7 +118,7 @@ impl<E, A, S> ExprKind<E, A, S> {
     }
 }
 
-/// Constants are equal if their bits are.
+/// Constants are equal if their dtypes and bits are.
 impl<E: PartialEq, A: PartialEq, S: PartialEq> PartialEq for ExprKind<E, A, S> {
     fn eq(&self, other: &Self) -> bool {
         use ExprKind as K;
@@ -150,7 +150,7 @@ impl<E: std::hash::Hash, A: std::hash::Hash, S: std::hash::Hash> std::hash::Hash
             K::Load(n, _) | K::RowOf(n, _) | K::Within(n, ..) => n.hash(state),
             K::Unary(op, _) => op.hash(state),
             K::Binary(op, ..) => op.hash(state),
-            // Told apart by their operands, and by comparison.
+            // Distinguished by their operands, and by comparison.
             K::Select(..) | K::Cast(_) | K::Bitcast(_) | K::Checked(..) => {}
         }
         self.operands().for_each(|e| e.hash(state));
@@ -165,17 +165,18 @@ pub(crate) struct Expr(Arc<Inner>);
 struct Inner {
     digest: Digest,
     dtype: DType,
-    /// Whether `Index` occurs, outside of other nodes.
+    /// Whether `Index` occurs in the expression itself, outside of other nodes.
     has_index: bool,
-    /// Whether an array is read or a condition occurs. Then it is not folded away: the array may have conditions too.
+    /// Whether the expression reads an array or contains a condition. Such an expression is not folded away, since the
+    /// array may have conditions too.
     reads: bool,
-    /// Whether a condition occurs.
+    /// Whether the expression contains a condition.
     conditions: bool,
-    /// Whether a condition occurs, or an array is read that depends on one.
+    /// Whether the expression contains a condition, or reads an array that depends on one.
     fallible: bool,
-    /// Number of operations in the tree, counted with repetition and saturating: what evaluating it may cost.
+    /// Number of operations in the tree, counted with repetition and saturating: an upper bound of the evaluation cost.
     cost: u32,
-    /// The depth of the deepest array that it reads, when it was recorded.
+    /// Depth of the deepest array that the expression reads, when it was recorded.
     depth: u32,
     kind: ExprKind,
 }
@@ -271,35 +272,35 @@ impl Expr {
     pub(crate) fn digest(&self) -> Digest {
         self.0.digest
     }
-    /// Where it is in memory.
+    /// Address of the expression's allocation.
     pub(super) fn address(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
     }
-    /// References to it.
+    /// Number of references to the expression's allocation.
     pub(super) fn references(&self) -> usize {
         Arc::strong_count(&self.0)
     }
-    /// Whether it depends on the element's position.
+    /// Whether the value depends on the element's position.
     pub(crate) fn has_index(&self) -> bool {
         self.0.has_index
     }
-    /// Whether an array is read or a condition is looked at on the way.
+    /// Whether evaluation reads an array or checks a condition.
     pub(crate) fn reads(&self) -> bool {
         self.0.reads
     }
-    /// Whether a condition is looked at on the way.
+    /// Whether evaluation checks a condition.
     pub(crate) fn has_conditions(&self) -> bool {
         self.0.conditions
     }
-    /// Whether evaluating it may be an error, for a condition here or one of an array that is read.
+    /// Whether evaluation may fail: by a condition of the expression or of an array that it reads.
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
     }
-    /// The depth of the deepest array that it reads: see [`Node::depth`]. Arrays may have been evaluated since.
+    /// Depth of the deepest array that the expression reads: see [`Node::depth`]. Arrays may have been evaluated since.
     pub(super) fn depth(&self) -> u32 {
         self.0.depth
     }
-    /// What evaluating it may cost, in operations.
+    /// Upper bound of the evaluation cost, in operations.
     pub(crate) fn cost(&self) -> u32 {
         self.0.cost
     }
@@ -319,7 +320,7 @@ impl Expr {
         static SMALL: LazyLock<[Expr; 4]> = LazyLock::new(|| [0u32, 1, 2, 3].map(Expr::scalar));
         SMALL.get(v as usize).map_or_else(|| Self::scalar(v), Self::clone)
     }
-    /// The capacity that the size stands for.
+    /// The capacity of the size.
     pub(crate) fn size(size: &Size) -> Self {
         match size.as_const() {
             Some(n) => Self::u32(n),
@@ -330,7 +331,7 @@ impl Expr {
     pub(crate) fn load(node: &Node, index: Self) -> Self {
         Self::new(ExprKind::Load(node.clone(), index), node.dtype())
     }
-    /// Position `offset` of row `row`; the offset must lie within the row wherever the value matters.
+    /// Position `offset` of row `row`. The offset must lie within the row wherever the value matters.
     pub(crate) fn within(splits: &Node, row: Self, offset: Self) -> Self {
         Self::new(ExprKind::Within(splits.clone(), row, offset), DType::U32)
     }
@@ -354,7 +355,7 @@ impl Expr {
         }
         Self::new(ExprKind::Unary(op, self), dtype)
     }
-    /// `self op other`; the dtypes must agree. Positions fold where one side is 0 or 1, or both are numbers.
+    /// `self op other`; the dtypes must agree. u32 arithmetic folds if one side is 0 or 1, or if both are constants.
     pub(crate) fn binary(self, op: BinaryOp, other: Self) -> Self {
         debug_assert_eq!(self.dtype(), other.dtype(), "bug: {op:?} of {:?} and {:?}", self.dtype(), other.dtype());
         if let Some(folded) = fold_u32(op, &self, &other).or_else(|| fold_remainder(op, &self, &other)) {
@@ -375,7 +376,7 @@ impl Expr {
         if a == b && !self.reads() {
             return a;
         }
-        // Elements of one array: the position is chosen, and the array is read once.
+        // Elements of one array: select the position, and read the array once.
         if let (ExprKind::Load(n, i), ExprKind::Load(m, j)) = (a.kind(), b.kind())
             && n == m
         {
@@ -385,8 +386,8 @@ impl Expr {
         Self::new(ExprKind::Select(self, a, b), dtype)
     }
 
-    /// `if self { a } else { b }`, where what both have in common is computed of what is chosen: `(if c { x } else { y })
-    /// + z` for `if c { x + z } else { y + z }`.
+    /// `if self { a } else { b }`, with the common part hoisted out of the branches: `(if c { x } else { y }) + z` for
+    /// `if c { x + z } else { y + z }`.
     fn select_operand(self, a: &Self, b: &Self) -> Self {
         if let (ExprKind::Binary(op, x, z), ExprKind::Binary(other, y, w)) = (a.kind(), b.kind())
             && op == other
@@ -462,18 +463,19 @@ impl Expr {
         self.unary(UnaryOp::Not)
     }
 
-    /// The u32 it is, if it is a number.
+    /// The value of a u32 constant.
     pub(crate) fn as_u32(&self) -> Option<u32> {
         match self.kind() {
             ExprKind::Scalar(Scalar::U32(v)) => Some(*v),
             _ => None,
         }
     }
-    /// The value, if it is a number or a size that the host knows: what is decided by it makes another program.
+    /// The value of a u32 constant or of a size that the host knows. A decision by this value becomes part of the
+    /// program: recordings that decide differently are different programs.
     pub(crate) fn as_known(&self) -> Option<u32> {
         self.as_size()?.is_host_known()
     }
-    /// The size it is, if it is a number or a size.
+    /// The size, if the expression is a u32 constant or a size.
     pub(crate) fn as_size(&self) -> Option<Size> {
         match self.kind() {
             ExprKind::Scalar(Scalar::U32(v)) => Some(Size::Const(*v)),
@@ -489,12 +491,12 @@ impl Expr {
     pub(crate) fn operands(&self) -> impl Iterator<Item = &Self> {
         self.kind().operands()
     }
-    /// What this operation costs by itself, its operands given.
+    /// Cost of this operation alone, without its operands.
     pub(crate) fn own_cost(&self) -> u32 {
         own_cost(self.kind())
     }
 
-    /// The node read directly here, if any.
+    /// The node that this operation itself reads, if any.
     pub(crate) fn node(&self) -> Option<&Node> {
         match self.kind() {
             ExprKind::Load(n, _) | ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => Some(n),
@@ -502,7 +504,7 @@ impl Expr {
         }
     }
 
-    /// The partition and inner width for which this is the row of the current element, if it is of that form.
+    /// The partition and inner width, if the expression is the row of the current element.
     pub(crate) fn as_own_row(&self) -> Option<(&Node, u32)> {
         let ExprKind::RowOf(splits, at) = self.kind() else { return None };
         match at.kind() {

@@ -1,4 +1,4 @@
-//! Sizes: known on the host, or a bound on the host with a count on the device.
+//! Element counts of arrays: known on the host, or an upper bound on the host with the exact count on the device.
 
 use super::backend::{BackendRef, Part};
 use super::digest::Digest;
@@ -9,17 +9,17 @@ use super::size::{Size, SizeKind};
 use super::walk::for_each_node;
 use crate::error::{Error, Result};
 
-/// Where a count is to be had.
+/// Location of a count.
 #[derive(Debug, Clone)]
 pub(crate) enum Count {
     /// On the host.
     Known(u32),
-    /// On the device: the element at that index of that array, but no more than the capacity.
+    /// On the device: the array, the index of the count in it, and the capacity, which the count does not exceed.
     At(Node, Size, u32),
 }
 
 impl Count {
-    /// The array to evaluate for it.
+    /// The array to evaluate before the count can be read; `None` if the host knows the count.
     pub(crate) fn node(&self) -> Option<&Node> {
         match self {
             Self::Known(_) => None,
@@ -28,15 +28,16 @@ impl Count {
     }
 }
 
-/// How many elements an array has: a [`Size`], all of it live or as much as its counts say.
+/// Number of elements of an array: a [`Size`], of which either all elements or those below its device-side counts are
+/// live.
 ///
-/// What depends on data (the words of a text, the values a mask keeps) has a count in it that a kernel computes, so that
-/// nothing waits for it: buffers and grids are made for an upper bound, the *capacity*, and kernels stop at the count.
-/// Where the count is known by then, on the CPU backend always, capacity and count are one.
+/// A data-dependent size (the words of a text, the values that a mask keeps) contains a count that a kernel computes,
+/// so that the host need not wait: buffers and grids are sized for an upper bound, the *capacity*, and kernels stop at
+/// the count. Where the host knows the count, as on the CPU backend always, capacity and count are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Extent {
     size: Size,
-    /// Elements up to the capacity are live, whatever the counts say.
+    /// All elements up to the capacity are live, regardless of the counts.
     whole: bool,
 }
 
@@ -46,23 +47,23 @@ impl Extent {
         Self { size: Size::Const(n), whole: false }
     }
 
-    /// As many elements as the input of that identity brings.
+    /// `n` elements: the size of the input that `identity` identifies.
     pub(crate) fn input(identity: Digest, n: u32) -> Self {
         Self { size: Size::input(identity, n), whole: false }
     }
 
-    /// That many elements.
+    /// `size` elements.
     pub(crate) fn of(size: Size) -> Self {
         Self { size, whole: false }.stored()
     }
 
-    /// `n` elements, or the error that says what needs so many.
+    /// `n` elements. Fails with an error that names `what` if no array can have as many.
     pub(crate) fn known_u64(what: &str, n: u64) -> Result<Self> {
         fits(what, n)?;
         Ok(Self::known(n as u32))
     }
 
-    /// `live` elements (a u32 expression without `Index`), `capacity` at most.
+    /// `live` elements, at most `capacity`. `live` is a u32 expression without `Index`.
     pub(crate) fn bounded(capacity: impl Into<Size>, live: Expr) -> Self {
         debug_assert!(!live.has_index(), "bug: a count cannot depend on a position");
         let capacity = capacity.into();
@@ -84,7 +85,7 @@ impl Extent {
         }
     }
 
-    /// The same capacity, all of it live.
+    /// The same capacity, with all elements live.
     pub(crate) fn whole(&self) -> Self {
         Self { size: self.size.clone(), whole: true }
     }
@@ -94,12 +95,12 @@ impl Extent {
         &self.size
     }
 
-    /// Whether elements up to the capacity are live, whatever the counts say.
+    /// Whether all elements up to the capacity are live, regardless of the counts.
     pub(super) fn is_whole(&self) -> bool {
         self.whole
     }
 
-    /// The most elements there can be.
+    /// Upper bound of the number of elements.
     pub(crate) fn capacity(&self) -> u32 {
         self.size.value()
     }
@@ -109,7 +110,7 @@ impl Extent {
         if self.whole { Some(self.size.value()) } else { self.size.is_host_known() }
     }
 
-    /// Whether both are the same count for sure: by structure, or by value where the host knows both.
+    /// Whether both counts are provably equal: by structure, or by value where the host knows both.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self == other || self.as_known().is_some() && self.as_known() == other.as_known()
     }
@@ -119,22 +120,22 @@ impl Extent {
         if self.whole { None } else { self.size.exact_expr() }
     }
 
-    /// The count as an expression, whoever knows it.
+    /// The count as an expression, host-known or not.
     pub(crate) fn expr(&self) -> Expr {
         self.live().unwrap_or_else(|| Expr::size(&self.size))
     }
 
-    /// `k` times as many.
+    /// The extent multiplied by `k`.
     pub(crate) fn times(&self, what: &str, k: u64) -> Result<Self> {
         if self.as_known().is_some() {
             fits(what, u64::from(self.capacity()).saturating_mul(k))?;
         }
-        // A larger factor is one of no elements.
+        // For a host-known extent the product fits, so a larger factor implies 0 elements.
         let k = u32::try_from(k).unwrap_or(u32::MAX);
         Ok(Self { size: self.size.mul(k), whole: self.whole }.stored())
     }
 
-    /// As many times as many elements as the other has.
+    /// The extent multiplied by `k`.
     pub(crate) fn times_size(&self, what: &str, k: &Size) -> Result<Self> {
         if let (Some(n), Some(k)) = (self.as_known(), k.is_host_known()) {
             fits(what, u64::from(n) * u64::from(k))?;
@@ -142,12 +143,12 @@ impl Extent {
         Ok(Self { size: self.size.mul(k), whole: self.whole }.stored())
     }
 
-    /// One `k`-th of as many, rounded down.
+    /// The extent divided by `k`, rounded down.
     pub(crate) fn part(&self, k: u32) -> Self {
         Self { size: self.size.div(k), whole: self.whole }.stored()
     }
 
-    /// As many as both together.
+    /// The sum of both extents.
     pub(crate) fn plus(&self, what: &str, other: &Self) -> Result<Self> {
         if let (Some(a), Some(b)) = (self.as_known(), other.as_known()) {
             fits(what, u64::from(a) + u64::from(b))?;
@@ -155,7 +156,7 @@ impl Extent {
         Ok(Self { size: self.size.add(&other.size), whole: self.whole || other.whole }.stored())
     }
 
-    /// As many as all together.
+    /// The sum of all extents.
     pub(crate) fn sum<'a>(what: &str, all: impl Iterator<Item = &'a Self>) -> Result<Self> {
         let (mut sum, mut known) = (Self::known(0), 0u64);
         for (k, extent) in all.enumerate() {
@@ -167,10 +168,10 @@ impl Extent {
         Ok(sum.stored())
     }
 
-    /// The same with its count in an array of its own, where it is made of several or by many operations: so that what
-    /// a kernel reads for it does not grow with the program.
+    /// The extent with its count stored in an array of its own, if the count combines several counts or many
+    /// operations. The cost of reading a count therefore does not grow with the program.
     fn stored(self) -> Self {
-        /// Operations on a count that readers repeat.
+        /// Maximum number of nested operations on a count that readers repeat.
         const FEW: u32 = 4;
         if self.size.is_host_known().is_some() {
             return self;
@@ -188,14 +189,14 @@ impl Extent {
         Self { size: Size::count(node, Size::Const(0), self.size.clone()), whole: self.whole }
     }
 
-    /// Notes the count, which was read from where [`Self::count`] said.
+    /// Records the count, which was read from the location that [`Self::count`] gave.
     pub(crate) fn settle(&self, value: u32) {
         if let Some(SizeKind::Count(count)) = self.size.kind() {
             count.settle(value);
         }
     }
 
-    /// Where the count can be read.
+    /// Location of the count.
     pub(crate) fn count(&self, backend: &BackendRef) -> Count {
         match self.live() {
             None => Count::Known(self.capacity()),
@@ -212,18 +213,18 @@ impl Extent {
         }
     }
 
-    /// The count on the host: one wait where only the device knows it.
+    /// The count on the host; waits once if only the device knows it.
     pub(crate) fn on_host(&self, backend: &BackendRef, op: &'static str) -> Result<u32> {
         self.live().map_or(Ok(self.capacity()), |live| read_u32(backend, op, live))
     }
 }
 
-/// A bound as an array can have: one that is larger is none, and what exceeds it fails when the sizes are summed.
+/// Clamps a bound to the largest capacity of an array. A count that exceeds it fails when the sizes are summed.
 pub(crate) fn upper_bound(n: u64) -> u32 {
     n.min(u64::from(u32::MAX) - 1) as u32
 }
 
-/// The number of elements, or the error that says what needs so many.
+/// Returns `n` if an array can have `n` elements; otherwise the error names `what`.
 fn fits(what: &str, n: u64) -> Result<u32> {
     match u32::try_from(n) {
         Ok(n) if n < u32::MAX => Ok(n),
@@ -237,15 +238,15 @@ fn fits(what: &str, n: u64) -> Result<u32> {
     }
 }
 
-/// A number on the device, read now: one wait.
+/// Reads a number from the device: one wait.
 pub(crate) fn read_u32(backend: &BackendRef, op: &'static str, e: Expr) -> Result<u32> {
     read_u32_if(backend, op, e, &[])
 }
 
-/// A number on the device that stands on conditions, read now: one wait.
+/// Reads a number from the device, and fails if one of the conditions `asserts` does not hold: one wait.
 pub(crate) fn read_u32_if(backend: &BackendRef, op: &'static str, e: Expr, asserts: &[Node]) -> Result<u32> {
     let part = match e.kind() {
-        // An element of an array is read where it lies.
+        // An element of an array is read in place.
         ExprKind::Load(node, at) if asserts.is_empty() && at.as_size().is_some() => {
             Part::at(node.clone(), at.as_size().unwrap_or(Size::Const(0)))
         }

@@ -1,4 +1,4 @@
-//! Expressions made plain: what they read of large arrays at computed positions is fetched by maps of its own.
+//! Legalization of expressions: separate maps fetch the elements of large arrays that are read at computed positions.
 
 use super::conditions::{conditions, unconditional};
 use super::expr::{Expr, ExprKind};
@@ -10,14 +10,14 @@ use super::unfused::Kept;
 use super::walk::arrays;
 
 impl Step {
-    /// Whether an array is larger than a binding, and there are too few bindings for the windows of all of them.
+    /// Whether an array exceeds a binding, and a kernel has too few bindings for the windows of all arrays.
     pub(crate) fn is_oversized(&self) -> bool {
         let is_large = |n: &Node| self.limits.windows(n.bytes()) > 1;
         self.reads.iter().chain(self.outputs()).any(is_large) && !self.fits()
     }
 
-    /// The large array that a map fetches from, a part at a time: all that it does is to read it at a computed
-    /// position, or to search it.
+    /// The large array from which a map fetches, one part at a time. Such a map only loads from the array at a computed
+    /// position, or searches it.
     pub(crate) fn fetches(&self) -> Option<&Node> {
         let Recipe::Map { value, .. } = &self.recipe else { return None };
         let (node, at) = match value.kind() {
@@ -31,7 +31,7 @@ impl Step {
 }
 
 impl Plain<'_> {
-    /// A step of its own, and what it computes.
+    /// Adds a step for `out`, unless the node is stored or planned already. Returns the node.
     pub(super) fn step(&mut self, out: Node, recipe: Recipe) -> Node {
         if out.stored().is_some() || (!self.done.insert(out.digest()) && out != self.of) {
             return out;
@@ -46,26 +46,26 @@ impl Plain<'_> {
         out
     }
 
-    /// The map of that extent.
+    /// Adds a step for the map of `value` over the extent.
     pub(super) fn map(&mut self, extent: Extent, value: Expr) -> Node {
         let out = Node::map(self.of.backend(), self.of.op(), extent, value.clone(), &[]);
         self.step(out, Recipe::Map { value, whole: false })
     }
 
-    /// The expression of what is stored of it at each of so many positions. The conditions in it stay where it stands,
-    /// since they may hold in one branch of a choice only.
+    /// Stores the values of `e` at `positions` positions, and returns an expression that loads them. The conditions of
+    /// `e` stay in the returned expression, since they may apply in one branch of a `select` only.
     pub(super) fn stored(&mut self, e: &Expr, positions: u32) -> Expr {
         let node = self.map(Extent::known(positions), unconditional(e));
         let value = Expr::load(&node, Expr::index());
         conditions(e).into_iter().rev().fold(value, |v, (check, ok)| v.checked(check, ok))
     }
 
-    /// The same of an array that is not `node`, though it may hold the same numbers: it is longer.
+    /// As [`Self::stored`], in an array that differs from `node` even if both hold the same numbers: it is longer.
     pub(super) fn copied(&mut self, e: &Expr, node: &Node, positions: u32) -> Expr {
         self.stored(e, positions.max(node.extent().capacity()) + 1)
     }
 
-    /// An expression of the same value at each of so many positions, plain.
+    /// The legalized expression, of the same value at each of `positions` positions.
     pub(super) fn plain(&mut self, e: &Expr, positions: u32) -> Expr {
         let key = (e.digest(), positions);
         if let Some(known) = self.memo.get(&key) {
@@ -85,7 +85,8 @@ impl Plain<'_> {
         out
     }
 
-    /// The same for a map of its own: if it only loads what was fetched last, it fetches that itself.
+    /// The legalized expression as the value of a map. If it only loads the result of the last fetch, the map does that
+    /// fetch itself.
     pub(super) fn whole(&mut self, e: &Expr, positions: u32) -> Expr {
         let value = self.plain(e, positions);
         if is_own(&value)
@@ -93,7 +94,7 @@ impl Plain<'_> {
             && let Some(last) = self.steps.pop_if(|s| s.out == *n && s.fetches().is_some())
             && let Recipe::Map { value, .. } = last.recipe
         {
-            // No step computes what was to be fetched under another name.
+            // The removed step's node is computed by no step now.
             if last.out != self.of {
                 self.done.remove(&last.out.digest());
             }
@@ -107,7 +108,7 @@ impl Plain<'_> {
         self.limits.windows(n.bytes()) > 1
     }
 
-    /// What is read of a large array, or found in it, as fetched.
+    /// Replaces a load from a large array, or a search in it, by a fetch.
     pub(super) fn fetched(&mut self, e: &Expr, positions: u32) -> Expr {
         let (node, at) = match e.kind() {
             ExprKind::Load(n, at) if !at.is_index() => (n, at),
@@ -128,9 +129,9 @@ impl Plain<'_> {
         self.stored(&e.with_operands(std::iter::once(at)), positions)
     }
 
-    /// The expression with parts of it stored, until a map can bind the arrays that it reads.
+    /// Stores parts of the expression until a map can bind the arrays that the expression reads.
     pub(super) fn narrowed(&mut self, mut e: Expr, positions: u32) -> Expr {
-        // Beside its output and the block of conditions.
+        // Besides the output and the block of conditions.
         let most = self.limits.arrays.saturating_sub(2).max(3) as usize;
         while arrays(&e).len() > most {
             let mut operands: Vec<Expr> = e.operands().cloned().collect();
@@ -146,7 +147,7 @@ impl Plain<'_> {
     }
 }
 
-/// Whether all that it does is to read an array at its own position.
+/// Whether the expression only loads an array at the element's own position.
 pub(super) fn is_own(e: &Expr) -> bool {
     matches!(e.kind(), ExprKind::Load(_, at) if at.is_index())
 }

@@ -1,8 +1,8 @@
-//! Maps that only finish the results of a row reduction: they go into its stores.
+//! Reduction epilogues: maps of the results of a row reduction, fused into the reduction's stores.
 //!
-//! The quotient of a mean, the float of a maximum's key, the square root of a deviation: a kernel of its own would
-//! write and read every result once more, and start. The values stay the same, bit for bit: a number that was stored
-//! and loaded is the number.
+//! Examples are the quotient of a mean, the float of a maximum's key, and the square root of a deviation. A separate
+//! kernel would cost another launch, and would write and read every result once more. Fusion changes no bits, since
+//! storing and loading a number preserves it.
 
 use super::bindings::fits;
 use super::cost::{CHEAP, contains_search, work};
@@ -15,16 +15,17 @@ use super::row_pass::{RowPass, RowResult};
 use super::unfused::Unfused;
 use super::walk::for_each_expr;
 
-/// What is stored in place of a reduced value.
+/// Epilogue of a row reduction: the value that is stored in place of the reduced one.
 #[derive(Debug)]
 pub(crate) struct Finish {
-    /// The reduced value, as it occurs in `value`: the load of an array that is never stored, at the result's number.
+    /// The reduced value as it occurs in `value`: the load of an array that is never stored, at the index of the
+    /// result.
     pub(crate) reduced: Expr,
-    /// The result, an expression in the result's number.
+    /// The stored value, an expression in the index of the result.
     pub(crate) value: Expr,
 }
 
-/// The steps, with each map that alone reads a row reduction, result by result, in the reduction's step.
+/// Fuses each element-wise map of a row reduction's results into the reduction, if the map is the only reader.
 pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
     let mut readers: DigestMap<u32> = DigestMap::default();
     for n in steps.iter().flat_map(|s| s.reads.iter().chain(&s.after)) {
@@ -38,14 +39,14 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimit
             Some(1) => Ok(()),
             _ => Err(Unfused::SeveralReaders),
         };
-        // What is made of two reductions that may share a pass is left until they do.
+        // A map of two reductions that can share a pass is left until row fusion has merged them.
         let splits_a_pass = |r: &Step| {
             let others = out.iter().flatten().filter(|s| s.out != r.out && step.reads.contains(&s.out));
             others
                 .into_iter()
                 .any(|s| !r.reads.contains(&s.out) && !s.reads.contains(&r.out) && can_share(s, r, limits))
         };
-        // Where several could take the map, the others are stored before the latest one.
+        // Of several reductions that can take the map, the latest one does. The others are stored before it.
         let mut taker = None;
         let mut kept = step.kept.clone();
         for n in &step.reads {
@@ -59,7 +60,7 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimit
         }
         step.kept = kept;
         match taker.and_then(|k| out[k].take()) {
-            // In the map's place: what the map reads besides is there by then.
+            // The fused step takes the map's place, where the map's other inputs are computed already.
             Some(reduction) => out.push(Some(joined(reduction, step))),
             None => {
                 if matches!(step.recipe, Recipe::Reduce { .. }) {
@@ -72,8 +73,8 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimit
     out.into_iter().flatten().collect()
 }
 
-/// Whether the map's values can be stored by the reduction; else why not. A map of anything but the results finds that
-/// the reduction has ended its kernel.
+/// Whether the reduction can store the map's values. The error is the fusion barrier: [`Unfused::EndsKernel`] for a map
+/// of anything but the results.
 fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Unfused> {
     let ended = Err(Unfused::EndsKernel(reduction.family()));
     let (Some(pass), Recipe::Map { value, whole: false }) = (&reduction.pass, &map.recipe) else { return ended };
@@ -84,11 +85,11 @@ fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Un
     if from.extent() != to.extent() || !map.reads.contains(from) {
         return ended;
     }
-    // The reduction stores results beyond the live ones too, for which no condition need hold.
+    // The reduction also stores results beyond the live ones, for which no condition need hold.
     if value.has_conditions() && to.extent().as_known().is_none() {
         return Err(Unfused::Condition);
     }
-    // The stores are many places of the text, and know the row that was reduced only.
+    // The kernel has many stores, each of which would repeat the epilogue and knows only the row that was reduced.
     if work(value, None) > CHEAP {
         return Err(Unfused::KernelSize);
     }
@@ -156,7 +157,7 @@ mod tests {
         Node::source(backend, DType::U32, words.len() as u32, data)
     }
 
-    /// The sums of four rows, of which the device may know how many there are.
+    /// The sums of four rows. With `counted` only the device knows the number of rows.
     fn sums(backend: &BackendRef, counted: bool) -> Node {
         let splits = source(backend, &[0, 2, 2, 5, 6]);
         let values = source(backend, &[1, 2, 3, 4, 5, 6]);

@@ -1,4 +1,4 @@
-//! Index arithmetic that is done while it is recorded.
+//! Constant folding of index arithmetic, done while it is recorded.
 
 use super::expr::{Expr, ExprKind};
 use super::opcode::BinaryOp;
@@ -6,7 +6,7 @@ use super::scalar::Scalar;
 use super::size::{Size, SizeOp};
 use crate::dtype::DType;
 
-/// `q` and `m` of `q * k + m` where `m` is below `k` by its form.
+/// `q` and `m` of an expression `q * k + m` whose form guarantees that `m` is below `k`.
 fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
     use BinaryOp::{Add, IndexRem, Mul};
     let times_k = |e: &Expr| match e.kind() {
@@ -29,8 +29,8 @@ fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
     }
 }
 
-/// The remainder of an unsigned number by a power of two: its lowest bits, which take no division. GPUs have none of 64
-/// bits.
+/// Folds the remainder of an unsigned number by a power of two to a bit mask, which takes no division. GPUs have no
+/// division of 64-bit integers.
 pub(super) fn fold_remainder(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     let mask = match (op, b.kind()) {
         (BinaryOp::Rem, ExprKind::Scalar(Scalar::U32(k))) if k.is_power_of_two() => Scalar::U32(k - 1),
@@ -40,9 +40,9 @@ pub(super) fn fold_remainder(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     Some(a.clone().binary(BinaryOp::And, Expr::scalar(mask)))
 }
 
-/// Arithmetic and comparison of sizes that the host knows. A comparison is decided when it is recorded: recordings for
-/// which it comes out differently are different programs. In a plan, whose sizes differ from run to run, it is left to the
-/// run, and so is arithmetic that wraps for some of them.
+/// Folds arithmetic and comparisons of host-known sizes. A comparison is decided when it is recorded: recordings that
+/// decide differently are different programs. The sizes of a plan differ from run to run, so that comparisons of them,
+/// and arithmetic that may wrap, are left to the run.
 fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if !matches!(a.kind(), ExprKind::Size(_)) && !matches!(b.kind(), ExprKind::Size(_)) {
         return None;
@@ -69,8 +69,8 @@ fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     Some(Expr::size(&Size::op(op, &a, &b)))
 }
 
-/// Index arithmetic that needs no kernel: `x + 0`, `x * 1`, `x / 1`, `x % 1`, `(q * k + m) / k` with `m % k = m`,
-/// `within(s, r, o) - s[r]`, and numbers with numbers.
+/// Folds index arithmetic that needs no kernel: `x + 0`, `x * 1`, `x / 1`, `x % 1`, `(q * k + m) / k` with `m % k = m`,
+/// `within(s, r, o) - s[r]`, and operations on two constants.
 pub(super) fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if a.dtype() != DType::U32 {
         return None;
@@ -111,7 +111,7 @@ pub(super) fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
         (BinaryOp::Add | BinaryOp::Sub, _, Some(0))
         | (BinaryOp::Mul | BinaryOp::Div | BinaryOp::IndexDiv, _, Some(1)) => Some(a.clone()),
         (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => Some(b.clone()),
-        // What is read stays, since it may come with a condition that has to be looked at.
+        // Reads are kept, since they may carry a condition that must be checked.
         (BinaryOp::IndexRem, _, Some(1)) if !a.has_conditions() => Some(Expr::u32(0)),
         (BinaryOp::Mul, _, Some(0)) if !a.reads() => Some(Expr::u32(0)),
         (BinaryOp::Mul, Some(0), _) if !b.reads() => Some(Expr::u32(0)),

@@ -1,8 +1,8 @@
-//! Row reductions that share a pass over their rows, and the map that is made of what they give.
+//! Row fusion: merges row reductions into one pass over their rows, and fuses a map of their results into the pass.
 //!
-//! Mean, variance and greatest value of the same rows read the values once; a softmax or a standardised row is written
-//! by the workgroup that has just reduced it. Neither changes a bit: each reduction keeps its order, and a number that
-//! was stored and loaded is the number.
+//! The mean, variance and maximum of the same rows read the values once. The workgroup that has just reduced a row also
+//! writes its softmax or its standardized values. Fusion changes no bits: each reduction keeps its order, and storing
+//! and loading a number preserves it.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use super::step::merge;
 use super::unfused::Unfused;
 use super::walk::for_each_expr;
 
-/// The steps, with reductions over the same rows in one, and with maps in the reductions that they are made of.
+/// Merges reductions over the same rows into one step, and fuses maps into the reductions that they read.
 pub(super) fn into_passes(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
     if !steps.iter().any(|s| s.pass.is_some()) {
         return steps;
@@ -29,30 +29,30 @@ pub(super) fn into_passes(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimit
     if changed { all.in_order() } else { all.steps.into_iter().flatten().collect() }
 }
 
-/// Steps by number; those that became part of another are gone.
+/// Steps by number; `None` for a step that was fused into another.
 struct Steps {
     steps: Vec<Option<Step>>,
 }
 
 impl Steps {
-    /// The steps that make what each array holds.
+    /// The number of the step that computes each array.
     fn makers(&self) -> DigestMap<usize> {
         let steps = self.steps.iter().enumerate().filter_map(|(k, s)| Some((k, s.as_ref()?)));
         steps.flat_map(|(k, s)| s.outputs().into_iter().map(move |n| (n.digest(), k))).collect()
     }
 
-    /// The steps that must run before step `k`.
+    /// The steps on which step `k` depends directly.
     fn needed<'a>(&'a self, makers: &'a DigestMap<usize>, k: usize) -> impl Iterator<Item = usize> + 'a {
         let nodes = self.steps[k].iter().flat_map(|s| s.reads.iter().chain(&s.after));
         nodes.filter_map(|n| makers.get(&n.digest()).copied())
     }
 
-    /// Whether step `k` needs step `other`, itself or through steps between them.
+    /// Whether step `k` depends on step `other`, directly or through steps between them.
     fn needs(&self, makers: &DigestMap<usize>, k: usize, other: usize) -> bool {
         self.any_is_or_needs(makers, self.needed(makers, k).collect(), other)
     }
 
-    /// Whether step `k` needs step `other` through steps between them.
+    /// Whether step `k` depends on step `other` through steps between them.
     fn needs_indirectly(&self, makers: &DigestMap<usize>, k: usize, other: usize) -> bool {
         self.any_is_or_needs(makers, self.needed(makers, k).filter(|&k| k != other).collect(), other)
     }
@@ -70,7 +70,7 @@ impl Steps {
         false
     }
 
-    /// Brings together reductions over the same rows, neither of which needs the other.
+    /// Merges reductions over the same rows that do not depend on each other.
     fn share(&mut self, limits: PlanLimits) -> bool {
         let mut changed = false;
         for first in 0..self.steps.len() {
@@ -92,7 +92,7 @@ impl Steps {
         changed
     }
 
-    /// Takes maps into the reductions of the same elements that they read.
+    /// Fuses maps into the reductions over the same elements whose results they read.
     fn take_maps(&mut self, roots: &DigestSet, limits: PlanLimits) -> bool {
         let mut changed = false;
         for k in 0..self.steps.len() {
@@ -107,7 +107,7 @@ impl Steps {
                 .filter(|&p| self.steps[p].as_ref().is_some_and(|s| s.pass.is_some()))
                 .filter(|&p| !self.needs_indirectly(&makers, k, p))
                 .collect();
-            // Of several one could take it; the others' results would be read as any array is.
+            // Only one of several passes can take the map. The results of the others are read as arrays.
             let Some(p) = passes.into_iter().max() else { continue };
             let Some(pass) = &self.steps[p] else { continue };
             let stored = self.read_elsewhere(pass, k, roots);
@@ -126,7 +126,7 @@ impl Steps {
         changed
     }
 
-    /// The results of the pass that are asked for, or read by other steps than `reader`.
+    /// The results of the pass that are requested, or read by steps other than `reader`.
     fn read_elsewhere(&self, pass: &Step, reader: usize, roots: &DigestSet) -> DigestSet {
         let others = self.steps.iter().enumerate().filter(|(k, _)| *k != reader).filter_map(|(_, s)| s.as_ref());
         let read: DigestSet = others.flat_map(|s| s.reads.iter().chain(&s.after)).map(Node::digest).collect();
@@ -134,13 +134,13 @@ impl Steps {
         outputs.filter(|d| roots.contains(d) || read.contains(d)).collect()
     }
 
-    /// Each after those that it needs, else as they were.
+    /// The steps in topological order, otherwise in their present order.
     fn in_order(mut self) -> Vec<Step> {
         let makers = self.makers();
         let mut order = Vec::with_capacity(self.steps.len());
         let mut seen = HashSet::new();
         for k in 0..self.steps.len() {
-            // What is on the stack with `true` has had its needs put above it.
+            // An entry with `true` has its dependencies above it on the stack.
             let mut stack = vec![(k, false)];
             while let Some((k, is_ready)) = stack.pop() {
                 if is_ready {
@@ -159,7 +159,8 @@ fn same<'a, T: PartialEq + 'a>(a: impl Iterator<Item = &'a T> + Clone, b: impl I
     a.clone().all(|x| b.clone().any(|y| x == y)) && b.clone().all(|y| a.clone().any(|x| x == y))
 }
 
-/// Whether an error of one is an error of the other: a read looks at the conditions that it depends on, and no others.
+/// Whether both steps depend on the same device-side conditions. A read checks the conditions that it depends on, and
+/// no others.
 fn same_conditions(a: &Step, b: &Step) -> bool {
     let fallible = |nodes: &[Node]| nodes.iter().filter(|n| n.is_fallible()).cloned().collect::<Vec<Node>>();
     same(a.checks.iter(), b.checks.iter())
@@ -167,7 +168,7 @@ fn same_conditions(a: &Step, b: &Step) -> bool {
         && same(fallible(&a.reads).iter(), fallible(&b.reads).iter())
 }
 
-/// Whether one pass could do for both, if neither needs the other.
+/// Whether one pass can compute both steps, if neither depends on the other.
 pub(super) fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
     let (Some(p), Some(q)) = (&a.pass, &b.pass) else { return false };
     let (Recipe::Reduce { on, .. }, Recipe::Reduce { on: on_b, .. }) = (&a.recipe, &b.recipe) else {
@@ -176,7 +177,7 @@ pub(super) fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
     if on != on_b || !same_conditions(a, b) {
         return false;
     }
-    // Passes that read nothing together but their rows gain nothing.
+    // Merging gains nothing if the passes have only their splits in common.
     let splits = a.recipe.rows().and_then(|r| if let super::node::Rows::Splits(n) = r { Some(n) } else { None });
     if !a.reads.iter().any(|n| Some(n) != splits && b.reads.contains(n)) {
         return false;
@@ -191,7 +192,7 @@ pub(super) fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
         }
     });
     let bytes = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
-    // The partials of long rows, two a block.
+    // The partials of long rows, two per block.
     let (nvals, inner) = (&on.nvals, on.inner);
     let block = if inner == 1 { BLOCK } else { BLOCK / 4 };
     let blocks = 2 * (u64::from(nvals.capacity() / block) + 1);
@@ -210,8 +211,9 @@ fn shared(mut a: Step, b: Step) -> Step {
     a
 }
 
-/// Whether the map is one of the pass's elements by the results of their own rows. `stored` are the results that others
-/// need. Else why it is not; a map of anything but the elements finds that the reductions have ended their kernel.
+/// Whether the pass can compute the map: a map of the pass's elements that uses the results of each element's own row.
+/// `stored` are the results that other steps need. The error is the fusion barrier: [`Unfused::EndsKernel`] for a map
+/// of anything but the elements.
 fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), Unfused> {
     let ended = Err(Unfused::EndsKernel(step.family()));
     let (Recipe::Reduce { on: RowDomain { rows, nvals, inner: 1, .. }, .. }, Some(pass), Recipe::Map { value, .. }) =
@@ -225,7 +227,7 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
     if map.row_context.is_some() && map.row_context != step.row_context {
         return ended;
     }
-    // An error of the map must be none of a result that others read.
+    // A condition of the map must not apply to results that other steps read.
     let is_known = |n: &Node| !n.is_fallible() || step.after.contains(n) || step.reads.contains(n);
     let adds_none = map.checks.is_empty() && map.after.iter().all(is_known) && same_conditions_of_map(step, map);
     if !adds_none && !stored.is_empty() {
@@ -239,7 +241,7 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
             reads_result = true;
             in_place &= *at == own;
         }
-        // Any other row would be searched for element by element.
+        // Any other row would require a search per element.
         ExprKind::RowOf(..) => in_place &= *e == own,
         ExprKind::Within(n, ..) => in_place &= !is_result(n),
         _ => {}
@@ -266,7 +268,7 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
     }
 }
 
-/// Whether the map reads no array with conditions that the pass does not read.
+/// Whether the pass reads or computes every array with conditions that the map reads.
 fn same_conditions_of_map(step: &Step, map: &Step) -> bool {
     map.reads.iter().all(|n| !n.is_fallible() || step.reads.contains(n) || step.outputs().contains(&n))
 }

@@ -1,4 +1,4 @@
-//! Why a kernel is started several times where once would do.
+//! Why a kernel takes several dispatches where one would be enough.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ManyDispatches {
-    /// An array exceeds one binding, and is bound window by window.
+    /// An array exceeds one binding, so it is bound window by window.
     BindingLimit,
     /// The driver ends loops after a fixed number of iterations (Mesa's llvmpipe: 65,535).
     LoopLimit,

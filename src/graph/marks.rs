@@ -1,6 +1,6 @@
-//! Which positions stay, as bits, with their ranks: what compactions and the new ends of rows are read from.
+//! Rank bitmap: marks the positions that a mask keeps, for compactions and for the new bounds of rows.
 //!
-//! A *rank* is the number of positions that stay before a given one. An array of u32 holds both bits and ranks:
+//! A *rank* is the number of kept positions before a given one. An array of u32 holds both bits and ranks:
 //!
 //! ```text
 //! words 0 .. tiles             the rank of each tile's first position
@@ -8,9 +8,9 @@
 //! words tiles + 1 ..           a word each 16 positions: low half their bits, high half their rank within the tile
 //! ```
 //!
-//! A tile has 2048 positions, and one more position than there are is in a tile: any rank takes two words. That is a
-//! quarter of a byte a position, for which the condition itself is worked out once. Jacobson 1989, "Space-efficient
-//! static trees and graphs", has such directories of ranks in general.
+//! A tile has 2048 positions. The position after the last one also lies in a tile, so that any rank reads two words.
+//! The bitmap takes a quarter of a byte per position, and the mask is evaluated only once. Jacobson 1989,
+//! "Space-efficient static trees and graphs", describes such rank directories in general.
 
 use super::backend::BackendRef;
 use super::expr::Expr;
@@ -19,27 +19,27 @@ use super::node::Node;
 use super::opcode::{BinaryOp, UnaryOp};
 use super::size::Size;
 
-/// Positions of a tile.
+/// Positions per tile.
 pub(crate) const TILE: u32 = 2048;
 
-/// Positions of a word.
+/// Positions per word.
 pub(crate) const WORD: u32 = 16;
 
-/// Words of a tile.
+/// Words per tile.
 pub(crate) const TILE_WORDS: u32 = TILE / WORD;
 
-/// The number of tiles for up to that many positions.
+/// Number of tiles for up to `capacity` positions.
 pub(crate) const fn tiles(capacity: u32) -> u32 {
     capacity / TILE + 1
 }
 
-/// Words of marks of up to that many positions.
+/// Number of words for up to `capacity` positions.
 #[cfg(test)]
 pub(crate) const fn words(capacity: u32) -> u32 {
     tiles(capacity) * (1 + TILE_WORDS) + 1
 }
 
-/// The number of tiles of marks of that many words.
+/// Number of tiles in a bitmap of `words` words.
 pub(crate) const fn tiles_in(words: u32) -> u32 {
     words.saturating_sub(1) / (1 + TILE_WORDS)
 }
@@ -49,7 +49,7 @@ pub(super) fn words_size(capacity: &Size) -> Size {
     capacity.div(TILE).add(1).mul(1 + TILE_WORDS).add(1)
 }
 
-/// The marks of some positions.
+/// A rank bitmap of `count` positions.
 #[derive(Debug, Clone)]
 pub(crate) struct Marks {
     node: Node,
@@ -57,12 +57,12 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Marks the positions below `count` at which `keep` holds, an expression in the position.
+    /// Marks the positions below `count` at which `keep`, an expression in the position, holds.
     pub(crate) fn new(backend: &BackendRef, op: &'static str, count: &Extent, keep: Expr) -> Self {
         Self { node: Node::marks(backend, op, keep, count.clone()), count: count.clone() }
     }
 
-    /// Marks that exist, of so many positions.
+    /// The bitmap of `count` positions in an existing array.
     pub(super) fn of(node: Node, count: Extent) -> Self {
         Self { node, count }
     }
@@ -72,22 +72,22 @@ impl Marks {
         &self.node
     }
 
-    /// How many positions there are.
+    /// Number of positions.
     pub(crate) fn count(&self) -> &Extent {
         &self.count
     }
 
-    /// How many stay in all; known on the device.
+    /// Number of kept positions; device-known.
     pub(crate) fn total(&self) -> Extent {
         Extent::bounded(self.count.size(), Expr::load(&self.node, Expr::size(&self.tiles())))
     }
 
-    /// The number of tiles: of the array as it was made, perhaps for an upper bound of the positions.
+    /// Number of tiles of the array as allocated, which may be sized for an upper bound of the positions.
     fn tiles(&self) -> Size {
         Size::len(&self.node).sub(1).div(1 + TILE_WORDS)
     }
 
-    /// How many stay of those before position `at`, which is at most the number of positions.
+    /// Rank of position `at`, which is at most the number of positions.
     pub(crate) fn rank(&self, at: &Expr) -> Expr {
         let shifted = |e: Expr, op, by: u32| e.binary(op, Expr::u32(by));
         let one = || Expr::u32(1);

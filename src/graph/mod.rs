@@ -1,21 +1,21 @@
-//! The expression graph: what is to be computed, independent of the backend that computes it.
+//! The expression graph: recorded computations, independent of the backend that runs them.
 //!
-//! Operations record [`node`]s: arrays with a [`recipe`], the primitive that computes them, over [`expr`]essions and
-//! symbolic [`size`]s. A read traces the nodes below it into a flat [`program`], in which sizes are parameters. The
-//! program is the key of each backend's cache of plans; on a miss it is lifted to nodes of its own, and [`plan`] fuses
-//! them into steps, which backends run:
+//! Operations record [`node`]s: arrays with a [`recipe`], the primitive that computes them, over expressions ([`expr`])
+//! and symbolic sizes ([`size`]). A read traces the nodes below it into a flat [`program`], in which sizes are
+//! parameters. The program is the key of each backend's plan cache. On a miss the program is lifted to nodes of its
+//! own, and [`plan`] fuses them into steps, which backends run:
 //!
 //! ```text
 //! node, expr, size ──trace──> program + bindings ──cache──> plan ──backend──> results, for the recorded nodes
 //!                                    └──lift──> planned nodes ──plan──> steps ┘
 //! ```
 //!
-//! [`stage`] decides which sizes are read back before the rest is computed.
+//! [`stage`] selects the sizes that are read back before the rest is computed.
 //!
 //! A new primitive touches ten files: `recipe.rs` (the variant with its visitor, and how its kernel evaluates
-//! expressions), `node.rs` (its constructor), `bindings.rs` (the buffers that its kernel binds), `traffic.rs` (the bytes
-//! that it moves), `plain.rs` (its form over arrays that exceed a binding), `backend/cpu/mod.rs` and the file of its
-//! loop, `backend/gpu/lower.rs` and the file of its grids, and its shader.
+//! expressions), `node.rs` (its constructor), `bindings.rs` (the buffers that its kernel binds), `traffic.rs` (the
+//! bytes that it moves), `plain.rs` (its legalization over arrays that exceed a binding), `backend/cpu/mod.rs` and the
+//! file of its loop, `backend/gpu/lower.rs` and the file of its grids, and its shader.
 
 pub(crate) mod backend;
 mod bindings;

@@ -1,8 +1,8 @@
-//! Nodes: one-dimensional arrays of numbers, stored or still to be computed.
+//! Nodes: one-dimensional arrays of numbers, stored or not yet computed.
 //!
-//! A node has a dtype, an [`Extent`] and a [`Recipe`]. Nodes are hash-consed: building the same array twice gives the
-//! same node, so that equal partitions are found equal by identity and common work is done once. Once evaluated a node
-//! holds its result for good and drops the recipe, and with it whatever it was made of.
+//! A node has a dtype, an [`Extent`] and a [`Recipe`]. Nodes are hash-consed: recording the same array twice gives the
+//! same node, so that equal partitions are identical and common subexpressions are computed once. An evaluated node
+//! keeps its result and drops its recipe, which releases the recipe's inputs.
 
 use std::any::Any;
 use std::hash::{Hash, Hasher};
@@ -25,11 +25,11 @@ use crate::error::Result;
 /// A result: storage of the node's backend, and the device-side conditions that it depends on.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
-    /// The backend's own type.
+    /// Storage of a type of the backend's own.
     pub(crate) data: Arc<dyn Any + Send + Sync>,
-    /// The conditions to look at before the data is trusted.
+    /// The conditions to check before the data is trusted.
     pub(crate) status: Arc<[Status]>,
-    /// Elements that it was made for: the capacity at that time.
+    /// Number of elements allocated: the capacity at that time.
     pub(crate) len: u32,
 }
 
@@ -39,18 +39,18 @@ struct Inner {
     dtype: DType,
     extent: Extent,
     backend: BackendRef,
-    /// The operation that first recorded it, for `explain`; no part of its identity.
+    /// The operation that first recorded the node, for `explain`; not part of the digest.
     op: &'static str,
     recipe: Mutex<Option<Arc<Recipe>>>,
-    /// Conditions that must hold for this node to mean anything, besides those of its inputs.
+    /// Conditions that must hold for this node to be valid, besides those of its inputs.
     asserts: Box<[Node]>,
-    /// Nodes in a chain of unevaluated ones above and including this: what a walk may have to descend.
+    /// Length of the longest chain of unevaluated nodes that ends with this one: a bound of the depth of walks.
     depth: u32,
-    /// For splits: what the host knows of the rows. No part of its identity.
+    /// For splits: row lengths as far as the host knows them; not part of the digest.
     lengths: Mutex<KnownLengths>,
-    /// Whether its storage is a program's own, which ends where the array does.
+    /// Whether the storage belongs to the user's program. Such a buffer ends where the array does.
     lent: bool,
-    /// Whether reading it may be an error: whether it, or something that it is made of, has a condition.
+    /// Whether reading the node may fail: it has a condition, or one of its direct or indirect inputs has.
     fallible: bool,
     stored: OnceLock<Stored>,
 }
@@ -76,7 +76,7 @@ impl Hash for Node {
     }
 }
 
-/// Every live node by digest. Held only for a look-up or an insertion.
+/// All live nodes by digest. The lock is held only for a look-up or an insertion.
 static INTERNED: LazyLock<Mutex<DigestMap<Weak<Inner>>>> = LazyLock::new(Mutex::default);
 static NEXT_SOURCE: AtomicU64 = AtomicU64::new(0);
 
@@ -92,7 +92,7 @@ fn intern(digest: Digest, make: impl FnOnce() -> Inner) -> Node {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // A node of the same structure may have taken the place since: leave that one.
+        // An equal node may have replaced this entry since; keep its entry.
         let mut table = INTERNED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if table.get(&self.digest).is_some_and(|w| w.strong_count() == 0) {
             table.remove(&self.digest);
@@ -100,7 +100,7 @@ impl Drop for Inner {
     }
 }
 
-/// A bound of the length of rows, as a size: it changes no results, and no plan.
+/// Upper bound of the row lengths, as a size. Changes neither results nor plans.
 fn longest_row(rows: &Rows, bound: u32) -> Size {
     match rows {
         Rows::Uniform(_) => Size::Const(bound),
@@ -109,17 +109,17 @@ fn longest_row(rows: &Rows, bound: u32) -> Size {
 }
 
 impl Node {
-    /// An array that exists already, in the backend's own storage.
+    /// An existing array in the backend's own storage.
     pub(crate) fn source(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
         Self::sourced(backend, dtype, (len, KnownLengths::NONE), false, data)
     }
 
-    /// An array in storage of the program's own.
+    /// An existing array in storage that belongs to the user's program.
     pub(crate) fn source_lent(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
         Self::sourced(backend, dtype, (len, KnownLengths::NONE), true, data)
     }
 
-    /// Splits that exist already, `len` of them, of rows of which that is known.
+    /// Existing splits: their number, and the known lengths of their rows.
     pub(crate) fn source_splits(
         backend: &BackendRef,
         of: (u32, KnownLengths),
@@ -141,7 +141,7 @@ impl Node {
         Self::stored_input(backend, digest, (dtype, extent, lengths), false, lent, stored)
     }
 
-    /// A node without a recipe, which is stored from the start.
+    /// A node without a recipe, stored from the start.
     fn stored_input(
         backend: &BackendRef,
         digest: Digest,
@@ -174,7 +174,8 @@ impl Node {
         asserts: &[Self],
         recipe: Recipe,
     ) -> Self {
-        // Which conditions they are counts; they are kept in the program's order, which is the same for every batch.
+        // The digest depends on the set of conditions. The list keeps the order of recording, which is the same for
+        // every batch.
         let mut conditions: Vec<Self> = Vec::with_capacity(asserts.len());
         for assert in asserts {
             if !conditions.contains(assert) {
@@ -185,7 +186,7 @@ impl Node {
         let mut which: Vec<Digest> = asserts.iter().map(Self::digest).collect();
         which.sort_unstable();
         let digest = Digest::of("node", (backend.id(), dtype, &extent, &which, &recipe));
-        // Made and dropped outside the table's lock: each may hold the last reference to a node.
+        // Created and dropped outside of the table's lock: each expression may hold the last reference to a node.
         let lives: Vec<Expr> = recipe.lives().chain(extent.live()).collect();
         intern(digest, || {
             let (mut depth, mut fallible) = (0, matches!(recipe, Recipe::Assert { .. }));
@@ -214,7 +215,7 @@ impl Node {
         })
     }
 
-    /// An input of a program, to be planned with: its storage is bound when the plan runs.
+    /// An input of a program, as a planned node: its storage is bound when the plan runs.
     pub(super) fn planned_input(
         backend: &BackendRef,
         digest: Digest,
@@ -226,7 +227,7 @@ impl Node {
         Self::stored_input(backend, digest, form, fallible, lent, stored)
     }
 
-    /// A computed array of a program, to be planned with.
+    /// A computed array of a program, as a planned node.
     pub(super) fn planned(
         backend: &BackendRef,
         digest: Digest,
@@ -253,7 +254,7 @@ impl Node {
 
     /// Element `i` is `value` at `i`.
     pub(crate) fn map(backend: &BackendRef, op: &'static str, extent: Extent, value: Expr, asserts: &[Self]) -> Self {
-        // `x[i]` at `i`, all of it, is x.
+        // The identity map of all of `x` is `x`.
         if let super::expr::ExprKind::Load(n, i) = value.kind()
             && i.is_index()
             && n.extent().is_same(&extent)
@@ -264,8 +265,8 @@ impl Node {
         Self::recorded(backend, op, value.dtype(), extent, asserts, Recipe::Map { value, whole: false })
     }
 
-    /// Splits of `nrows` rows: entry `i` is `start` at `i`, and every entry beyond the live rows repeats the last,
-    /// however many rows there are. `start` at the number of rows must be the number of values.
+    /// Splits of `nrows` rows: entry `i` is `start` at `i`, and entries beyond the live rows repeat the last live
+    /// entry, up to the capacity. `start` at the number of rows must be the number of values.
     pub(crate) fn splits(
         backend: &BackendRef,
         op: &'static str,
@@ -299,7 +300,7 @@ impl Node {
         Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
     }
 
-    /// The products of matrices, `extent` numbers in all; see [`Recipe::Product`].
+    /// Batched matrix products, `extent` numbers in all; see [`Recipe::Product`].
     pub(crate) fn product(
         backend: &BackendRef,
         op: &'static str,
@@ -312,7 +313,7 @@ impl Node {
         Self::recorded(backend, op, dtype, extent, asserts, Recipe::Product(Box::new(product)))
     }
 
-    /// The exclusive sums, with the total at the end; see [`Recipe::Scan`].
+    /// Exclusive prefix sums, with the total at the end; see [`Recipe::Scan`].
     pub(crate) fn scan(backend: &BackendRef, op: &'static str, count: Extent, value: Expr) -> Result<Self> {
         let extent = count.plus("an exclusive scan", &Extent::known(1))?;
         Ok(Self::recorded(backend, op, DType::U32, extent, &[], Recipe::Scan { value, count }))
@@ -334,12 +335,12 @@ impl Node {
         Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
     }
 
-    /// The stable order of keys; see [`Recipe::Sort`].
+    /// Stable argsort of keys; see [`Recipe::Sort`].
     pub(crate) fn sort(backend: &BackendRef, op: &'static str, count: Extent, key: Expr, bits: u32) -> Self {
         Self::recorded(backend, op, DType::U32, count.clone(), &[], Recipe::Sort { key, count, bits })
     }
 
-    /// The stable order of keys within each row, of which none is longer than `longest`; see [`Recipe::RowSort`].
+    /// Stable argsort of keys within each row of at most `longest` elements; see [`Recipe::RowSort`].
     pub(crate) fn row_sort(
         backend: &BackendRef,
         op: &'static str,
@@ -369,13 +370,14 @@ impl Node {
         Self::recorded(backend, name, DType::U64, extent, &[], recipe)
     }
 
-    /// The marks of the positions at which `keep` holds; see [`Recipe::Marks`].
+    /// Rank bitmap of the positions at which `keep` holds; see [`Recipe::Marks`].
     pub(super) fn marks(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
         let extent = Extent::of(marks::words_size(count.size())).whole();
         Self::recorded(backend, name, DType::U32, extent, &[], Recipe::Marks { keep, count })
     }
 
-    /// The values of the positions that stay, `inner` numbers each, `extent` numbers in all; see [`Recipe::Compact`].
+    /// The values of the marked positions, `inner` numbers per position, `extent` numbers in all; see
+    /// [`Recipe::Compact`].
     pub(crate) fn compact(
         backend: &BackendRef,
         name: &'static str,
@@ -388,7 +390,7 @@ impl Node {
         Self::recorded(backend, name, dtype, extent, &[], recipe)
     }
 
-    /// A condition over positions, to be handed to [`Node::map`]; see [`Recipe::Assert`].
+    /// A condition over positions, to be passed to [`Node::map`]; see [`Recipe::Assert`].
     pub(crate) fn assert(backend: &BackendRef, count: Extent, ok: Expr, check: Arc<Check>) -> Self {
         Self::recorded(backend, check.op, DType::Bool, Extent::known(0), &[], Recipe::Assert { ok, count, check })
     }
@@ -396,11 +398,11 @@ impl Node {
     pub(crate) fn digest(&self) -> Digest {
         self.0.digest
     }
-    /// Where it is in memory.
+    /// Address of the node's allocation.
     pub(super) fn address(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
     }
-    /// References to it.
+    /// Number of references to the node's allocation.
     pub(super) fn references(&self) -> usize {
         Arc::strong_count(&self.0)
     }
@@ -413,71 +415,71 @@ impl Node {
     pub(crate) fn backend(&self) -> &BackendRef {
         &self.0.backend
     }
-    /// The operation that recorded it.
+    /// The operation that recorded the node.
     pub(crate) fn op(&self) -> &'static str {
         self.0.op
     }
     pub(crate) fn asserts(&self) -> &[Self] {
         &self.0.asserts
     }
-    /// How deep a walk through unevaluated nodes can go from here; 0 once evaluated.
+    /// Upper bound of the depth of a walk through unevaluated nodes from here; 0 once evaluated.
     pub(crate) fn depth(&self) -> u32 {
         if self.stored().is_some() { 0 } else { self.0.depth }
     }
-    /// For splits: no row is longer, as far as the host knows.
+    /// For splits: upper bound of the row lengths, as far as the host knows.
     pub(super) fn longest_row(&self) -> u32 {
         self.known_lengths().longest
     }
-    /// For splits: what the host knows of the rows.
+    /// For splits: row lengths as far as the host knows them.
     pub(super) fn known_lengths(&self) -> KnownLengths {
         *self.0.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
-    /// Of a planned input: sets what is known in this run.
+    /// For a planned input: sets the row lengths that are known in this run.
     pub(super) fn set_known_lengths(&self, lengths: KnownLengths) {
         *self.0.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = lengths;
     }
-    /// For splits: the class of the longest row, as far as the host knows.
+    /// For splits: length class of the longest row, as far as the host knows.
     pub(super) fn longest_class(&self) -> u32 {
         row_lengths::class(self.longest_row())
     }
-    /// For splits: no more values than that are in rows longer than [`BLOCK`].
+    /// For splits: upper bound of the number of values in rows longer than `BLOCK`.
     pub(super) fn values_in_long_rows(&self) -> u32 {
         self.known_lengths().in_long_rows
     }
-    /// Whether its storage on a GPU goes on to a multiple of 16 bytes: a buffer of the program's own need not.
+    /// Whether GPU storage of the array extends to a multiple of 16 bytes. A buffer of the user's program need not.
     pub(crate) fn ends_with_a_vector(&self) -> bool {
         !self.0.lent || self.bytes().is_multiple_of(16)
     }
-    /// Whether reading it may be an error, for a condition of its own or of what it is made of. Sums of sizes that do
-    /// not fit do not count.
+    /// Whether reading the node may fail, by a condition of its own or of its inputs. Overflowing sums of sizes are not
+    /// counted.
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
     }
-    /// The result, once there is one.
+    /// The result, once evaluated.
     pub(crate) fn stored(&self) -> Option<&Stored> {
         self.0.stored.get()
     }
-    /// The recipe, until there is a result.
+    /// The recipe, until the node is evaluated.
     pub(crate) fn recipe(&self) -> Option<Arc<Recipe>> {
         if self.stored().is_some() {
             return None;
         }
         self.0.recipe.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
-    /// What it has the sums of, if it is a scan without a result.
+    /// The summands of an unevaluated scan; `None` if they have conditions.
     pub(crate) fn summed(&self) -> Option<Expr> {
         match self.recipe().as_deref() {
             Some(Recipe::Scan { value, .. }) if !value.has_conditions() => Some(value.clone()),
             _ => None,
         }
     }
-    /// Sets the result, the first time, and drops the recipe.
+    /// Sets the result on the first call, and drops the recipe.
     pub(crate) fn set_stored(&self, stored: Stored) {
         let _ = self.0.stored.set(stored);
         let dropped = self.0.recipe.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         drop(dropped);
     }
-    /// Bytes of storage at its capacity.
+    /// Bytes of storage at the capacity.
     pub(crate) fn bytes(&self) -> u64 {
         u64::from(self.extent().capacity()) * self.dtype().size() as u64
     }

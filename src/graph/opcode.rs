@@ -13,7 +13,7 @@ pub(crate) enum UnaryOp {
     Abs,
     /// Logical complement of a bool, bitwise complement of an integer.
     Not,
-    /// How many bits of the u32 are set.
+    /// Number of set bits of the u32.
     CountOnes,
     /// Whether the float is NaN (by its bits).
     IsNan,
@@ -38,8 +38,8 @@ pub(crate) enum BinaryOp {
     Div,
     /// Remainder with the sign of `a`: floats as C's `fmod`; integers `a - (a / b) * b`, `a % 0 = 0`.
     Rem,
-    /// `a / b` of positions (u32): the operands promise that none of their parts wrapped, so that `(q * k + m) / k` may
-    /// be taken to be `q`. Never of the user's numbers, whose products wrap.
+    /// `a / b` of positions (u32). The operands promise that no part of them wrapped, so that `(q * k + m) / k` folds
+    /// to `q`. Never applied to the user's numbers, whose products wrap.
     IndexDiv,
     /// `a % b` of positions, with the same promise.
     IndexRem,
@@ -81,7 +81,7 @@ impl BinaryOp {
     }
 }
 
-/// How a row of bytes becomes one u64.
+/// Hash function of a row of bytes, with a u64 result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum HashOp {
     /// FarmHash's Fingerprint64.
@@ -98,7 +98,7 @@ pub(crate) enum HashOp {
     },
 }
 
-/// How a row becomes one value.
+/// Operation that reduces a row to one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ReduceOp {
     /// Sum; 0 for an empty row.
@@ -112,8 +112,8 @@ pub(crate) enum ReduceOp {
 }
 
 impl ReduceOp {
-    /// What an empty row gives, and every fold starts from. It leaves other values as they are, but for infinities in a
-    /// minimum or maximum of floats: those are reduced by their order-preserving keys.
+    /// Identity element: the result of an empty row, and the start of every fold. Infinities in a minimum or maximum of
+    /// floats are an exception: those floats are reduced by their order-preserving keys.
     pub(crate) fn identity(self, dtype: DType) -> Scalar {
         match self {
             Self::Sum => Scalar::from_i64(dtype, 0),

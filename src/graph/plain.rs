@@ -1,18 +1,19 @@
-//! Steps over arrays so large that no kernel could bind them, as several plain ones.
+//! Legalization of steps over arrays that exceed the binding limit: divides a step into steps whose kernels can bind
+//! their arrays.
 //!
-//! An array larger than a binding takes several: its windows. Where the windows of all arrays together are more than a
-//! kernel may bind, each array has to be bound a part at a time, and the host has to know which parts belong together.
-//! So what a step does at once is taken apart:
+//! An array larger than a binding takes several: its windows. If the windows of all arrays together exceed the bindings
+//! of a kernel, each array has to be bound one part at a time, and the host has to know which parts belong together.
+//! Such a step is divided:
 //!
-//! - what is read of a large array at a computed position is *fetched* first: by a map whose value is that load, or
-//!   that search for a row, and nothing else. It runs once for each part of the array, and stores what the part has;
-//! - what a scan, a sort, a reduction is given is stored first, so that its kernel reads it at its own positions;
-//! - a count that the device knows becomes an array of one element;
-//! - a compaction becomes a search in the ranks of its marks; a sort of rows two sorts, by key and then by row.
+//! - A read of a large array at a computed position is *fetched* first, by a map whose value is only that load or that
+//!   search for a row. The map runs once per part of the array, and stores the elements that the part holds.
+//! - The input of a scan, a sort or a reduction is stored first, so that its kernel reads it at its own positions.
+//! - A device-known count becomes an array of one element.
+//! - A compaction becomes a search in the ranks of its marks. A sort of rows becomes two sorts, by key and then by row.
 //!
-//! What remains reads large arrays at positions that the host knows, or one of them at any. This is the way of last
-//! resort: it stores and reads what would otherwise stay in registers. A number that was stored and loaded is the
-//! number, so that no bit changes.
+//! The resulting steps read large arrays at host-known positions, or one large array at any position. Legalization is
+//! the last resort: it stores and reads values that would otherwise stay in registers. It changes no bits, since
+//! storing and loading a number preserves it.
 
 use std::collections::HashMap;
 
@@ -27,7 +28,7 @@ use super::row_pass::{RowPass, RowResult};
 use super::step::Reading;
 use super::unfused::Unfused;
 
-/// The step, after those that store what it reads. `done` are the nodes that steps so far compute.
+/// The legalized step, preceded by the steps that store its inputs. `done` are the nodes that the plan computes so far.
 pub(super) fn steps(step: Step, done: &mut DigestSet) -> Vec<Step> {
     let mut all = Plain { of: step.out.clone(), limits: step.limits, done, steps: Vec::new(), memo: HashMap::new() };
     let last = all.resolve(step);
@@ -36,19 +37,19 @@ pub(super) fn steps(step: Step, done: &mut DigestSet) -> Vec<Step> {
 }
 
 pub(super) struct Plain<'a> {
-    /// What it is all for.
+    /// The node of the step that is legalized.
     pub(super) of: Node,
     pub(super) limits: PlanLimits,
     pub(super) done: &'a mut DigestSet,
     pub(super) steps: Vec<Step>,
-    /// Plain expressions, by those that they come from and the number of positions.
+    /// Legalized expressions, by the original expression and the number of positions.
     pub(super) memo: HashMap<(Digest, u32), Expr>,
 }
 
 impl Plain<'_> {
     fn resolve(&mut self, step: Step) -> Step {
         let recipe = match step.recipe {
-            // Its bytes are an array of their own already.
+            // The bytes are an array of their own already.
             Recipe::Hash { op, on, byte, longest } => {
                 let (rows, nrows) = self.walked(&on.rows, &on.nrows);
                 let nvals = self.count(&on.nvals);
@@ -90,10 +91,10 @@ impl Plain<'_> {
         };
         let live = step.live.map(|e| self.count_of(&e));
         let mut out = Step { recipe, live, pass: None, reads: Vec::new(), row_context: None, ..step };
-        // What it no longer reads may have conditions still.
+        // Arrays that the step no longer reads may still have conditions.
         out.after.extend(step.reads);
         if let (Some(pass), Recipe::Reduce { value, .. }) = (step.pass, &out.recipe) {
-            // Kernels that walk rows stop where the splits do.
+            // Kernels that iterate over rows stop where the splits do.
             let plain = |r| RowResult { value: value.clone(), ..r };
             out.pass = Some(RowPass { results: pass.results.into_iter().map(plain).collect(), map: None });
         }
@@ -103,7 +104,7 @@ impl Plain<'_> {
         finished(out)
     }
 
-    /// What a primitive is given, `inner` numbers for each of so many elements: stored.
+    /// The stored input of a primitive: `inner` numbers for each of `count` elements.
     fn numbers(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
         let count = self.count(count);
         let numbers = count.times(self.of.op(), u64::from(inner)).unwrap_or(count);
@@ -111,7 +112,7 @@ impl Plain<'_> {
         if is_own(&value) { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
     }
 
-    /// A count that reads one element at most.
+    /// The count as an expression that reads at most one element.
     fn count_of(&mut self, live: &Expr) -> Expr {
         if !live.reads() {
             return live.clone();
@@ -127,7 +128,7 @@ impl Plain<'_> {
         }
     }
 
-    /// The splits of the rows.
+    /// The splits of the rows, also of uniform ones.
     fn splits(&mut self, rows: &Rows, nrows: &Extent) -> Node {
         match rows {
             Rows::Splits(node) => node.clone(),
@@ -139,12 +140,12 @@ impl Plain<'_> {
         }
     }
 
-    /// Rows to walk, and how many there may be: the splits say how many are live.
+    /// The rows to iterate over, and their capacity. The splits determine how many are live.
     fn walked(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
         (Rows::Splits(self.splits(rows, nrows)), Extent::known(nrows.capacity()))
     }
 
-    /// The rows to walk, and their values, in another array than the splits.
+    /// The rows to iterate over, and their values in an array other than the splits.
     fn in_rows(&mut self, value: &Expr, on: &RowDomain) -> (RowDomain, Expr) {
         let RowDomain { rows, nrows, nvals, inner } = on;
         let (rows, nrows) = self.walked(rows, nrows);
@@ -157,7 +158,7 @@ impl Plain<'_> {
         (RowDomain { rows, nrows, nvals: self.count(nvals), inner: *inner }, value)
     }
 
-    /// Where the numbers come from that a compaction keeps: the last position of each rank.
+    /// Source positions of the numbers that a compaction keeps: the last position of each rank.
     fn position_of_kept(&mut self, marks: Node, count: Extent, inner: u32) -> Expr {
         let positions = count.capacity();
         let rank = self.plain(&Marks::of(marks, count).rank(&Expr::index()), positions + 1);
@@ -167,8 +168,8 @@ impl Plain<'_> {
         position.mul(each.clone()).add(Expr::index().rem(each))
     }
 
-    /// A product of two arrays, with what it is told of each batch in one other, and where its tiles begin: so that it
-    /// can be given some batches at a time, as if there were no others.
+    /// The product of two stored operands, with the tile partition and with the parameters of all batches in one
+    /// further array. A kernel can therefore compute some batches at a time, as if there were no others.
     fn product(&mut self, p: Product) -> Product {
         let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
         let told = self.side_by_side(&all, p.batches.capacity());
@@ -193,8 +194,8 @@ impl Plain<'_> {
         Product { batches, sizes, starts, operands, tiles, ..p }
     }
 
-    /// The same numbers, u32 each, those that differ from position to position in one array, beside one another for each
-    /// of so many positions.
+    /// The same u32 expressions. Those that vary by position are interleaved in one stored array, which holds their
+    /// numbers for each of `positions` positions.
     fn side_by_side(&mut self, all: &[Expr], positions: u32) -> Vec<Expr> {
         let differs = |e: &Expr| e.reads() || e.has_index();
         let differing: Vec<&Expr> = all.iter().filter(|e| differs(e)).collect();
@@ -213,7 +214,7 @@ impl Plain<'_> {
         all.iter().map(placed).collect()
     }
 
-    /// Where the elements of rows come from, sorted by key and then, stably, by row.
+    /// Source positions of the elements of sorted rows: sorted by key and then, stably, by row.
     fn sorted(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, bits: u32) -> Expr {
         let (backend, op) = (self.of.backend().clone(), self.of.op());
         let sort = |this: &mut Self, key: Expr, count: Extent, bits| {
@@ -230,11 +231,11 @@ impl Plain<'_> {
     }
 }
 
-/// The step with what it reads and looks at, as its expressions say.
+/// The step, with its reads, conditions and row context derived from its expressions.
 pub(super) fn finished(mut step: Step) -> Step {
     let Reading { reads, checks, own_row, .. } = Reading::of(&step.recipe, step.live.as_ref());
     (step.reads, step.checks) = (reads, checks);
-    // Arrays that exist need no reason, others mostly have theirs.
+    // Stored arrays need no reason; most others have theirs already.
     for n in step.reads.iter().filter(|n| n.stored().is_none()) {
         step.kept.note(n, Some(Unfused::StorageBuffers));
     }
@@ -263,7 +264,7 @@ mod tests {
         Node::source(backend, dtype, len, Arc::new(()))
     }
 
-    /// The steps that the node takes where a binding has 8 KiB.
+    /// The steps that compute the node with bindings of 8 KiB.
     fn windowed_steps(node: &Node) -> Vec<Step> {
         let limits = PlanLimits { max_binding: 8 << 10, ..PlanLimits::of_core_webgpu(Longs::Native) };
         plan(std::slice::from_ref(node), limits).steps
@@ -291,7 +292,7 @@ mod tests {
         assert_eq!(kinds(&map(taken.clone())), ["fetch"]);
         let next = Expr::load(&x, place.clone().add(Expr::u32(1)));
         assert_eq!(kinds(&map(taken.clone().add(next))), ["fetch", "fetch", "map"]);
-        // An array that is read by what it holds is read as two.
+        // An array that is indexed by its own elements is read as two.
         assert_eq!(kinds(&map(Expr::load(&at, place.clone()))), ["map", "fetch"]);
         // A condition stays with its reader.
         let checked = place.clone().checked(Check::new("test", "it is even"), place.rem(Expr::u32(2)).eq(Expr::u32(0)));

@@ -1,4 +1,4 @@
-//! How arrays are computed: the primitives, and the rows that they go over.
+//! Recipes: the primitives that compute arrays, and the rows that they iterate over.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::reducer::Reducer;
 use super::row_lengths;
 use super::size::Size;
 
-/// Where rows begin: the partition argument of the row primitives.
+/// Row partition of a row primitive: where rows begin.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Rows<A = Node, S = Size> {
     /// Sorted u32 splits, one more than rows. Entries beyond the live rows repeat the last split, so that rows beyond
@@ -21,7 +21,7 @@ pub(crate) enum Rows<A = Node, S = Size> {
 }
 
 impl<A, S> Rows<A, S> {
-    /// The same over other references.
+    /// Rewrites the references.
     fn map<E, X, R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> Rows<R::Array, R::Size> {
         match self {
             Self::Splits(node) => Rows::Splits(r.array(node)),
@@ -38,7 +38,7 @@ impl<A, S> Rows<A, S> {
 }
 
 impl Rows {
-    /// Where row `row` starts.
+    /// First position of row `row`.
     pub(crate) fn start(&self, row: Expr) -> Expr {
         match self {
             Self::Splits(node) => Expr::load(node, row),
@@ -46,7 +46,7 @@ impl Rows {
         }
     }
 
-    /// How many elements row `row` has.
+    /// Number of elements of row `row`.
     pub(crate) fn length(&self, row: Expr) -> Expr {
         match self {
             Self::Splits(_) => self.start(row.clone().add(Expr::u32(1))).sub(self.start(row)),
@@ -62,7 +62,7 @@ impl Rows {
         }
     }
 
-    /// No row is longer, as far as the host knows.
+    /// Upper bound of the row lengths, as far as the host knows.
     pub(crate) fn longest(&self) -> u32 {
         match self {
             Self::Splits(node) => node.longest_row(),
@@ -70,7 +70,7 @@ impl Rows {
         }
     }
 
-    /// The class of the longest row, as far as the host knows: what a plan may depend on.
+    /// Length class of the longest row, as far as the host knows. A plan may depend on the class.
     pub(crate) fn longest_class(&self) -> u32 {
         match self {
             Self::Splits(node) => node.longest_class(),
@@ -79,53 +79,54 @@ impl Rows {
     }
 }
 
-/// The rows that a primitive walks: the description that all row primitives share.
+/// The rows that a row primitive iterates over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct RowDomain<A = Node, X = Extent, S = Size> {
     /// Where rows begin.
     pub(crate) rows: Rows<A, S>,
-    /// How many rows.
+    /// Number of rows.
     pub(crate) nrows: X,
-    /// How many elements (of `inner` numbers each) all rows have together.
+    /// Number of elements of all rows together, with `inner` numbers each.
     pub(crate) nvals: X,
-    /// Numbers an element has.
+    /// Numbers per element: the inner width.
     pub(crate) inner: u32,
 }
 
-/// How an array is computed: the primitives, over references to expressions, arrays, extents and sizes: those of a
-/// recording, or numbers in a [`Program`](super::program::Program).
+/// A primitive that computes an array. Generic over the references to expressions, arrays, extents and sizes: those of
+/// a recording, or numbers in a [`Program`](super::program::Program).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
     /// Element `i` is the expression at position `i`.
     Map {
         /// The value of an element.
         value: E,
-        /// Whether elements beyond the live ones are computed too, up to the capacity: splits are searched whole.
+        /// Whether all elements up to the capacity are computed, not only the live ones: splits are searched as a
+        /// whole.
         whole: bool,
     },
-    /// `out[row * inner + d]` is the reduction of `value` over the elements `(j, d)` of the row, `j` ascending.
-    /// `value` is an expression in the flat position `j * inner + d`.
+    /// Row reduction: `out[row * inner + d]` is the reduction of `value` over the elements `(j, d)` of the row, `j`
+    /// ascending. `value` is an expression in the flat position `j * inner + d`.
     Reduce {
-        /// What of each row.
+        /// The result of each row.
         reducer: Reducer,
         /// The rows.
         on: RowDomain<A, X, S>,
         /// The values.
         value: E,
     },
-    /// The product of two matrices for each batch. Batch `g` has `m` times `n` results, row-major from `starts[2]` on;
-    /// result (i, j) is the sum of `a(i, l) * b(l, j)` over `l` below `k`, added to 0 one by one, `l` ascending.
+    /// Batched matrix product. Batch `g` has `m` times `n` results, row-major from `starts[2]` on; result (i, j) is the
+    /// sum of `a(i, l) * b(l, j)` over `l` below `k`, added to 0 one by one, `l` ascending.
     Product(Box<Product<E, A, X, S>>),
-    /// `out[i]` is the sum of `value` at positions below `i`; one entry more than `count`, and entries beyond repeat
-    /// the total. u32.
+    /// Exclusive prefix sum, u32: `out[i]` is the sum of `value` at positions below `i`. The output has one entry more
+    /// than `count`; entries beyond repeat the total.
     Scan {
-        /// What is summed; u32.
+        /// The summands; u32.
         value: E,
-        /// How many.
+        /// Number of summands.
         count: X,
     },
-    /// `out[j * inner + d]` is the reduction of `value` over the elements of the row of `j` up to and with `j`, number
-    /// `d`: an inclusive scan of each row. `value` is an expression in the flat position `j * inner + d`.
+    /// Inclusive scan of each row: `out[j * inner + d]` is the reduction of `value` over number `d` of the elements of
+    /// `j`'s row up to and including `j`. `value` is an expression in the flat position `j * inner + d`.
     RowScan {
         /// The monoid.
         op: ReduceOp,
@@ -134,25 +135,25 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         /// The values.
         value: E,
     },
-    /// The stable order of u32 keys: `out[k]` is the position of the k-th smallest.
+    /// Stable argsort of u32 keys: `out[k]` is the position of the k-th smallest key.
     Sort {
         /// The keys.
         key: E,
-        /// How many.
+        /// Number of keys.
         count: X,
-        /// How many low bits of the keys count.
+        /// Number of low bits of the keys that are compared.
         bits: u32,
     },
-    /// The stable order of u32 keys within each row: `out[k]` is the position that comes at place `k`. Places of a row
-    /// are its positions.
+    /// Stable argsort of u32 keys within each row: `out[k]` is the position of the element that sorts to position `k`.
+    /// A row keeps its own range of positions.
     RowSort {
         /// The rows.
         on: RowDomain<A, X, S>,
         /// The keys, by flat position.
         key: E,
-        /// How many low bits of the keys count.
+        /// Number of low bits of the keys that are compared.
         bits: u32,
-        /// No row is longer.
+        /// Upper bound of the row lengths.
         longest: S,
     },
     /// The hash of each row of bytes. u64.
@@ -163,65 +164,66 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         on: RowDomain<A, X, S>,
         /// The bytes, by flat position.
         byte: E,
-        /// No row is longer.
+        /// Upper bound of the row lengths.
         longest: S,
     },
-    /// The positions at which `keep` holds, as bits and ranks: see [`super::marks`].
+    /// Rank bitmap of the positions at which `keep` holds: see [`super::marks`].
     Marks {
-        /// Which positions stay; bool.
+        /// Whether a position is kept; bool.
         keep: E,
-        /// How many positions.
+        /// Number of positions.
         count: X,
     },
-    /// The values of the marked positions, in order, `inner` numbers each; as many as the node's extent says are live.
+    /// Stream compaction: the values of the marked positions, in order, `inner` numbers each. The node's extent holds
+    /// the live count.
     Compact {
         /// The marks.
         marks: A,
-        /// The numbers, by flat position `position * inner + d`; asked for only where the position stays.
+        /// The numbers, by flat position `position * inner + d`; evaluated only at kept positions.
         value: E,
-        /// How many positions.
+        /// Number of positions.
         count: X,
-        /// Numbers that a position has.
+        /// Numbers per position.
         inner: u32,
     },
-    /// No array: a condition that must hold at every position below `count`.
+    /// A condition that must hold at every position below `count`; computes no array.
     Assert {
         /// The condition; bool.
         ok: E,
-        /// How many positions.
+        /// Number of positions.
         count: X,
-        /// What to say when it does not hold.
+        /// The check that fails if the condition does not hold.
         check: Arc<Check>,
     },
 }
 
-/// Matrices to multiply, batch by batch; see [`Recipe::Product`]. All sizes and starts are expressions in the batch.
+/// Operands of a batched matrix product; see [`Recipe::Product`]. All sizes and starts are expressions in the batch
+/// number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Product<E = Expr, A = Node, X = Extent, S = Size> {
-    /// How many batches.
+    /// Number of batches.
     pub(crate) batches: X,
-    /// Rows of the result, terms of a sum, columns of the result.
+    /// `m`, `k` and `n`: rows of the result, terms of a sum, columns of the result.
     pub(crate) sizes: [E; 3],
-    /// The flat positions at which the matrices begin: left, right, result. The results of all batches lie one after
-    /// the other.
+    /// First flat positions of the matrices: left, right, result. The results of all batches are contiguous.
     pub(crate) starts: [E; 3],
-    /// The numbers left and right, by flat position; row-major in each batch, one dtype.
+    /// The left and right numbers, by flat position; row-major in each batch, one dtype.
     pub(crate) operands: [E; 2],
-    /// How many numbers each operand has at most.
+    /// Upper bound of the numbers of each operand.
     pub(crate) capacities: [S; 2],
-    /// No sum has more terms.
+    /// Upper bound of the terms of a sum.
     pub(crate) terms: S,
-    /// Whether the operand is stored transposed: left as k by m, right as n by k.
+    /// Whether each operand is stored transposed: left as k by m, right as n by k.
     pub(crate) transposed: [bool; 2],
-    /// Where the batches' tiles begin: batch `g` has `ceil(m / tile) * ceil(n / tile)` of them.
+    /// Partition of the tiles by batch: batch `g` has `ceil(m / tile) * ceil(n / tile)` tiles.
     pub(crate) tiles: Rows<A, S>,
-    /// How many tiles there are at most.
+    /// Upper bound of the number of tiles.
     pub(crate) tile_capacity: S,
-    /// Rows and columns of a tile. It changes no bits.
+    /// Rows and columns of a tile. Changes no bits of the result.
     pub(crate) tile: u32,
 }
 
-/// A part of a recipe.
+/// A reference in a recipe.
 #[derive(Debug)]
 pub(crate) enum Part<'a, E, A, X, S> {
     Expr(&'a E),
@@ -230,7 +232,7 @@ pub(crate) enum Part<'a, E, A, X, S> {
     Size(&'a S),
 }
 
-/// What becomes of the parts of a recipe; see [`Recipe::map`].
+/// Rewrites the references in a recipe; see [`Recipe::map`].
 pub(crate) trait Rewrite<E, A, X, S> {
     type Expr;
     type Array;
@@ -296,7 +298,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
         }
     }
 
-    /// The same recipe over other references.
+    /// Rewrites all references in the recipe.
     pub(crate) fn map<R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> Recipe<R::Expr, R::Array, R::Extent, R::Size> {
         match self {
             Self::Map { value, whole } => Recipe::Map { value: r.expr(value), whole: *whole },
@@ -361,7 +363,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
         }
     }
 
-    /// The name of its kernels' template.
+    /// Name of the kernel template.
     pub(crate) fn family(&self) -> &'static str {
         match self {
             Self::Map { .. } => "map",
@@ -378,7 +380,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
         }
     }
 
-    /// The expressions in it.
+    /// The expressions of the recipe.
     pub(crate) fn exprs(&self) -> Vec<&E> {
         let mut out = Vec::with_capacity(1);
         self.visit(&mut |part| {
@@ -389,7 +391,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
         out
     }
 
-    /// The extents in it.
+    /// The extents of the recipe.
     pub(crate) fn extents(&self) -> Vec<&X> {
         let mut out = Vec::with_capacity(2);
         self.visit(&mut |part| {
@@ -400,7 +402,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
         out
     }
 
-    /// The array that it reads other than by its expressions, if any: the splits that it walks, the marks.
+    /// The array that the recipe reads outside of its expressions, if any: the splits of its rows, or the marks.
     pub(crate) fn array(&self) -> Option<&A> {
         let mut out = None;
         self.visit(&mut |part| {
@@ -411,7 +413,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
         out
     }
 
-    /// The rows that it walks, if any.
+    /// The rows that the recipe iterates over, if any.
     pub(crate) fn domain(&self) -> Option<&RowDomain<A, X, S>> {
         match self {
             Self::Reduce { on, .. } | Self::RowScan { on, .. } | Self::RowSort { on, .. } | Self::Hash { on, .. } => {
@@ -421,7 +423,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
         }
     }
 
-    /// Where the rows begin that it searches or walks, if any.
+    /// The row partition that the recipe searches or iterates over, if any.
     pub(crate) fn rows(&self) -> Option<&Rows<A, S>> {
         match self {
             Self::Product(p) => Some(&p.tiles),
@@ -430,23 +432,24 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
     }
 }
 
-/// How a template uses the expression it is given.
+/// How often a kernel template evaluates its expression, and whether the row of the position is known there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Evaluation {
-    /// Once a position, with its row at hand.
+    /// Once per position, with the row known.
     Once,
-    /// Once a position, without its row.
+    /// Once per position, without the row.
     Rowless,
-    /// Twice a position, without its row: by both passes of a scan.
+    /// Twice per position, without the row: in both passes of a scan.
     Twice,
-    /// Any number of times a position, without its row, and not at all where no result needs it: by a product's tiles.
+    /// Any number of times per position, without the row, or never where no result needs it: in the tiles of a product.
     Again,
-    /// From a hundred places of the text, as a hash reads bytes: what is not a mere load would be compiled as often.
+    /// At about a hundred places of the kernel's source, as a hash reads bytes: anything but a plain load would be
+    /// compiled as often.
     Everywhere,
 }
 
 impl Recipe {
-    /// How its kernel evaluates its expressions.
+    /// How the kernel evaluates the recipe's expressions.
     pub(crate) fn evaluation(&self) -> Evaluation {
         match self {
             Self::Map { .. } | Self::Reduce { .. } | Self::RowScan { .. } | Self::Assert { .. } => Evaluation::Once,
@@ -457,8 +460,8 @@ impl Recipe {
         }
     }
 
-    /// The positions at all of which its kernel evaluates its expressions, for a result of that extent; none where it
-    /// may leave some out.
+    /// Extent of the positions at which the kernel evaluates the recipe's expressions, for a result of extent `out`;
+    /// `None` if the kernel may skip some of them.
     pub(crate) fn evaluated_at(&self, out: &Extent) -> Option<Extent> {
         match self {
             Self::Map { whole: false, .. } => Some(out.clone()),
@@ -472,7 +475,7 @@ impl Recipe {
         }
     }
 
-    /// The counts that only the device knows among its extents, as expressions that read them.
+    /// The counts among the recipe's extents that only the device knows, as expressions that read them.
     pub(crate) fn lives(&self) -> impl Iterator<Item = Expr> {
         self.extents().into_iter().filter_map(Extent::live)
     }

@@ -1,8 +1,8 @@
 //! Recording without blocking the thread.
 //!
-//! An operation whose result has a dense dimension that only the device knows reads that size while it is recorded. Under
-//! [`record_async`] such a read fails instead, and is awaited outside: recording is run again with its value at hand.
-//! What was recorded before is found again by its digest, so that nothing is computed twice.
+//! An operation whose result has a dense dimension that only the device knows reads that size while it is recorded.
+//! Under [`record_async`] such a read fails instead. The size is awaited outside, and recording runs again with its
+//! value available. Nodes of the previous recording are found again by digest, so that nothing is computed twice.
 
 use std::cell::RefCell;
 
@@ -10,19 +10,19 @@ use super::backend::{BackendRef, Elements, Part, Wait};
 use super::digest::Digest;
 use crate::error::{Error, Result};
 
-/// Sizes that one recording may await.
+/// Maximum number of sizes that one recording may await.
 const MOST_READS: usize = 256;
 
-/// Parts of arrays that are read together, by digests.
+/// Key of a read: the digests of the arrays and of the elements that are read together.
 type Key = Vec<(Digest, Digest)>;
 
-/// A read that recording could not do without blocking.
+/// A read that would have blocked the recording.
 struct Wanted {
     backend: BackendRef,
     parts: Vec<Part>,
 }
 
-/// What a recording that must not block knows, and the first read that it wanted besides.
+/// State of a non-blocking recording: the reads with known results, and the first read without one.
 #[derive(Default)]
 struct Recording {
     known: Vec<(Key, Result<Vec<Vec<u8>>>)>,
@@ -30,11 +30,11 @@ struct Recording {
 }
 
 thread_local! {
-    /// The innermost recording of this thread that must not block.
+    /// The innermost non-blocking recording of this thread.
     static RECORDING: RefCell<Option<Recording>> = const { RefCell::new(None) };
 }
 
-/// Puts the outer recording back, whatever happens.
+/// Restores the outer recording on drop.
 struct Restore(Option<Recording>);
 
 impl Drop for Restore {
@@ -75,22 +75,22 @@ pub(crate) fn must_not_block() -> bool {
     RECORDING.with_borrow(Option::is_some)
 }
 
-/// Records operations without blocking the thread: the async twin of every operation that waits for a size.
+/// Records operations without blocking the thread: the async counterpart of every operation that waits for a size.
 ///
-/// Few operations wait while they are recorded: those whose result has a dense dimension that only the device knows, such
-/// as [`Tensor::to_tensor`](crate::Tensor::to_tensor) of rows that the device has filtered; the documentation of each says
-/// so. Here the size is awaited instead, and `record` is called again with it, once for each such size. It must record the
-/// same each time; uploads belong before it, since each makes a new tensor. Reads inside it ([`Tensor::to_host`]) block
-/// as ever.
+/// Few operations wait while they are recorded: those whose result has a dense dimension that only the device knows,
+/// such as [`Tensor::to_tensor`](crate::Tensor::to_tensor) of rows that the device has filtered. Their documentation
+/// says so. `record_async` awaits such a size and calls `record` again with its value, once per size. `record` must
+/// record the same operations each time; upload before it, since each upload makes a new tensor. Reads inside `record`
+/// ([`Tensor::to_host`]) still block.
 ///
 /// [`Tensor::to_host`]: crate::Tensor::to_host
 ///
 /// # Errors
-/// Those of `record`; [`Error::Argument`] if it asks for other sizes each time.
+/// Those of `record`; [`Error::Argument`] if it requires other sizes each time.
 ///
 /// # Cost
-/// Recording, once for each size and once more; a wait for each size. Equal operations are recorded once, and arrays
-/// computed for a size are kept.
+/// Recording once per size and once more; one wait per size. Equal operations are recorded once, and arrays computed
+/// for a size are kept.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, record_async};
@@ -102,7 +102,7 @@ pub(crate) fn must_not_block() -> bool {
 /// ```
 pub async fn record_async<T>(mut record: impl FnMut() -> Result<T>) -> Result<T> {
     let mut known = Vec::new();
-    // Keeps the arrays of the sizes stored for the next call.
+    // Keeps the arrays that hold the sizes alive for the next call.
     let mut read: Vec<Part> = Vec::new();
     loop {
         let (result, recording) = {
@@ -116,7 +116,7 @@ pub async fn record_async<T>(mut record: impl FnMut() -> Result<T>) -> Result<T>
             let what = format!("{MOST_READS} sizes were awaited, and the closure asks for others; upload before it");
             return Err(Error::argument("record_async", what));
         }
-        // An error is the operation's: it may mean something to it.
+        // Errors are passed on to the operation, which may handle them.
         let bytes = backend.read_parts(parts.clone(), Wait::Polled).await;
         known.push((key(&parts), bytes));
         read.extend(parts);

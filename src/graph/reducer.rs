@@ -1,19 +1,19 @@
-//! What row reductions give, and what they keep of the values on the way.
+//! Results of row reductions, and the accumulators that compute them.
 
 use super::opcode::ReduceOp;
 use crate::dtype::DType;
 
-/// What a row reduction gives of each row: a part of what it accumulates. The dtype is that of the values.
+/// The result of a row reduction for each row: a part of its accumulator. The dtype is that of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Reducer {
     /// The values, combined by an operation.
     Op(ReduceOp),
     /// The greatest float; -inf for an empty row, NaN if any value is NaN.
     Greatest,
-    /// The sum of the exponentials of the floats less the greatest; 0 for an empty row. NaN if any value is NaN or
-    /// +inf; where all are -inf, their number.
+    /// The sum of `exp(x - greatest)` over the floats; 0 for an empty row. NaN if any value is NaN or +inf; the number
+    /// of values if all are -inf.
     SumOfExps,
-    /// The sum of the squares of what the floats deviate from their mean; 0 for an empty row, NaN if a value is not
+    /// The sum of the squared deviations of the floats from their mean; 0 for an empty row, NaN if a value is not
     /// finite.
     Deviations,
 }
@@ -24,22 +24,22 @@ impl From<ReduceOp> for Reducer {
     }
 }
 
-/// What is kept of the values of a row: a monoid. Reducers of one accumulator over the same values share it.
+/// Accumulator of the values of a row: a monoid. Reducers with the same accumulator over the same values share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Accumulator {
     /// One value.
     Op(ReduceOp),
-    /// The greatest value, as an integer of the same order, and the sum of the exponentials relative to it. Two sums
-    /// are brought to the greater of their greatest values with one exponential (Milakov and Gimelshein 2018).
+    /// Online softmax: the greatest value, as an integer of the same order, and the sum of the exponentials relative to
+    /// it. A merge rescales to the greater of both values with one exponential (Milakov and Gimelshein 2018).
     Exps,
-    /// How many values; one of them; how far their mean is from it; the sum of the squared deviations from their mean.
-    /// Merged as by Chan, Golub and LeVeque (1979), with the mean in two parts: numbers that are large and differ
-    /// little lose nothing.
+    /// The number of values, one of the values, the offset of the mean from it, and the sum of the squared deviations
+    /// from the mean. Merged as by Chan, Golub and LeVeque (1979), with the mean in two parts: large numbers that
+    /// differ little lose no precision.
     Moments,
 }
 
 impl Reducer {
-    /// What it is a part of.
+    /// The accumulator that computes the result.
     pub(crate) fn accumulator(self) -> Accumulator {
         match self {
             Self::Op(op) => Accumulator::Op(op),
@@ -50,7 +50,7 @@ impl Reducer {
 }
 
 impl Accumulator {
-    /// Numbers of the values' size that are kept.
+    /// Size of the state, in numbers of the values' size.
     pub(crate) fn numbers(self) -> usize {
         match self {
             Self::Op(_) => 1,
@@ -60,7 +60,7 @@ impl Accumulator {
     }
 }
 
-/// Bytes of a structure of these accumulators of values of these dtypes, as kernels lay it out.
+/// Bytes of a struct of these accumulators over values of these dtypes, in the layout of the kernels.
 pub(crate) fn state_bytes(accumulators: impl IntoIterator<Item = (Accumulator, DType)>) -> usize {
     let (mut end, mut align) = (0usize, 4);
     for (accumulator, dtype) in accumulators {

@@ -1,20 +1,20 @@
-//! What the host knows of the lengths of rows, and what of it planning may use.
+//! Row lengths as far as the host knows them, and the length classes on which plans may depend.
 
 use super::row_pass::BLOCK;
 
-/// What the host knows of the lengths of rows.
+/// Upper bounds of the lengths of rows, as far as the host knows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownLengths {
-    /// No row is longer.
+    /// Upper bound of the row lengths.
     pub(crate) longest: u32,
-    /// No more values than that are in rows longer than [`BLOCK`].
+    /// Upper bound of the number of values in rows longer than [`BLOCK`].
     pub(crate) in_long_rows: u32,
 }
 
 impl KnownLengths {
     pub(crate) const NONE: Self = Self { longest: u32::MAX, in_long_rows: u32::MAX };
 
-    /// Those of rows with these splits.
+    /// The bounds of rows with these splits.
     pub(crate) fn of(splits: &[u32]) -> Self {
         let lengths = || splits.windows(2).map(|w| w[1].wrapping_sub(w[0]));
         Self {
@@ -24,20 +24,20 @@ impl KnownLengths {
     }
 }
 
-/// The lengths at which a kernel ends that works on one row at a time: the blocks of row reductions and scans by their
-/// widths, and the rows that a workgroup sorts.
+/// Upper bounds of the length classes: the longest rows of the kernels that handle one row at a time. These are the
+/// blocks of row reductions and scans by their widths, and the longest row that a workgroup sorts.
 const CLASSES: [u32; 5] = [64, 128, 256, 512, 896];
 
-/// The class of rows of which none is longer: the longest row that no kernel tells from it.
+/// Length class of rows of at most `longest` elements: the greatest length that no kernel distinguishes from `longest`.
 ///
-/// What is planned depends on the class alone, so that a batch whose longest row is a little longer than the last one's
-/// is planned no other way.
+/// Plans depend on the class alone, so that a batch whose longest row is slightly longer within the class has the same
+/// plan.
 pub(crate) fn class(longest: u32) -> u32 {
     CLASSES.into_iter().find(|&class| longest <= class).unwrap_or(u32::MAX)
 }
 
-/// The class of strings of which none has more bytes: the next power of two, since kernels hash long ones in legs; and
-/// one for all that every adapter hashes at once.
+/// Length class of strings of at most `longest` bytes: the next power of two, since long strings are hashed in several
+/// dispatches. Strings that every adapter hashes in one dispatch form one class.
 pub(crate) fn string_class(longest: u32) -> u32 {
     longest.max(256 << 10).checked_next_power_of_two().unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! What one pass over rows gives: any number of reductions, and at most one map of the values by what they gave.
+//! A pass over rows: any number of reductions, and at most one map of the elements that uses their results.
 
 use super::expr::Expr;
 use super::finish::Finish;
@@ -6,39 +6,40 @@ use super::node::{Node, Rows};
 use super::reducer::{Accumulator, Reducer};
 use super::step::Step;
 
-/// Longest row that a workgroup reduces at once, for one number an element: longer ones take more kernels.
+/// Longest row that one workgroup reduces at once, in elements of one number. Longer rows take several kernels.
 pub(crate) const BLOCK: u32 = 256;
 
-/// Most bytes that a pass keeps of a row. A workgroup keeps that for each of 264 lanes where its tile is the smallest,
-/// and for two rows more; its lists of rows and blocks leave 14,276 bytes of 16 KiB, the memory that every device has.
-/// So it is 14,276 / 266, in whole words.
+/// Maximum accumulator state per row, in bytes. With the smallest tile a workgroup holds the state of 264 lanes and of
+/// two more rows. Its lists of rows and blocks leave 14,276 bytes of the 16 KiB of workgroup memory that every device
+/// has. The limit is 14,276 / 266, in whole words.
 pub(crate) const MAX_STATE: usize = 52;
 
 /// One reduction of a pass.
 #[derive(Debug)]
 pub(crate) struct RowResult {
-    /// The node that it computes.
+    /// The node that the reduction computes.
     pub(crate) out: Node,
-    /// What of the rows.
+    /// The result of each row.
     pub(crate) reducer: Reducer,
     /// The values, with maps substituted.
     pub(crate) value: Expr,
-    /// What becomes of the results as they are stored, if anything.
+    /// Epilogue of the results, if any.
     pub(crate) finish: Option<Finish>,
-    /// Whether it is stored: where only the pass's own map reads it, it is not.
+    /// Whether the result is stored; false if only the pass's own map reads it.
     pub(crate) is_stored: bool,
 }
 
-/// A map of the elements of the rows by what their rows gave.
+/// A map of the elements that uses the results of their rows.
 #[derive(Debug)]
 pub(crate) struct RowMap {
-    /// The node that it computes.
+    /// The node that the map computes.
     pub(crate) out: Node,
-    /// The value of an element. It loads results of the pass, which need not be stored, at the element's own row.
+    /// The value of an element. The expression loads results of the pass, which need not be stored, at the element's
+    /// own row.
     pub(crate) value: Expr,
 }
 
-/// What a step of [`Recipe::Reduce`] computes.
+/// Results of a row reduction step.
 #[derive(Debug)]
 pub(crate) struct RowPass {
     /// The reductions, at least one.
@@ -48,7 +49,7 @@ pub(crate) struct RowPass {
 }
 
 impl RowPass {
-    /// The accumulators that it needs, each with its values: results may share them.
+    /// The distinct accumulators of the pass, each with its values. Results may share an accumulator.
     pub(crate) fn columns(&self) -> Vec<(Accumulator, &Expr)> {
         let mut out: Vec<(Accumulator, &Expr)> = Vec::new();
         for r in &self.results {
@@ -60,13 +61,13 @@ impl RowPass {
         out
     }
 
-    /// The column of a result.
+    /// Index of the result's accumulator in [`Self::columns`].
     pub(crate) fn column_of(&self, r: &RowResult) -> usize {
         let column = (r.reducer.accumulator(), &r.value);
         self.columns().iter().position(|c| *c == column).expect("bug: a result of no column")
     }
 
-    /// The nodes that it stores.
+    /// The nodes that the pass stores.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Node> {
         let results = self.results.iter().filter(|r| r.is_stored).map(|r| &r.out);
         results.chain(self.map.as_ref().map(|m| &m.out))
@@ -74,7 +75,7 @@ impl RowPass {
 }
 
 impl Step {
-    /// The arrays that it stores.
+    /// The arrays that the step stores.
     pub(crate) fn outputs(&self) -> Vec<&Node> {
         match &self.pass {
             Some(pass) => pass.outputs().collect(),
@@ -83,7 +84,7 @@ impl Step {
     }
 }
 
-/// How many of `nvals` elements are in rows longer than a block of one number an element, at most.
+/// Upper bound of how many of `nvals` elements are in rows longer than [`BLOCK`].
 pub(crate) fn in_long_rows(rows: &Rows, nvals: u32) -> u32 {
     match rows {
         Rows::Splits(node) => node.values_in_long_rows().min(nvals),

@@ -1,11 +1,11 @@
-//! One element of a run-time dtype.
+//! A scalar of a run-time dtype.
 
 use half::{bf16, f16};
 
 use crate::dtype::DType;
 use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_bf16, f32_of_f16, f32_of_integer_to_odd, f32_to_odd};
 
-/// A single value of any dtype but strings. In a kernel it is a parameter, never text.
+/// A single value of any dtype but strings. Kernels receive the value as a parameter, never in their source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scalar {
     /// A truth value.
@@ -28,7 +28,7 @@ pub enum Scalar {
     U64(u64),
     /// A half precision float.
     F16(f16),
-    /// The upper half of a single precision float.
+    /// A bfloat16 float: the upper half of a single precision float.
     BF16(bf16),
     /// A single precision float.
     F32(f32),
@@ -37,7 +37,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Its dtype.
+    /// The dtype of the value.
     pub const fn dtype(self) -> DType {
         match self {
             Self::Bool(_) => DType::Bool,
@@ -56,7 +56,8 @@ impl Scalar {
         }
     }
 
-    /// Its bits, in the low end of a word; integers of less than 32 bits with their sign.
+    /// The bits of the value, in the low end of a word. Signed integers of less than 32 bits are sign-extended to 32
+    /// bits.
     pub const fn bits(self) -> u64 {
         match self {
             Self::Bool(v) => v as u64,
@@ -75,7 +76,7 @@ impl Scalar {
         }
     }
 
-    /// The value `v` as that dtype: integers wrap, floats round. Strings have no scalars: they give a byte.
+    /// The value `v` as `dtype`: integers wrap, floats round. Strings have no scalars; their dtype gives a byte.
     pub fn from_i64(dtype: DType, v: i64) -> Self {
         match dtype {
             DType::Bool => Self::Bool(v != 0),
@@ -94,7 +95,7 @@ impl Scalar {
         }
     }
 
-    /// The value `v` as that dtype: integers saturate, NaN is 0, floats round, and a bool is whether it differs from 0.
+    /// The value `v` as `dtype`: integers saturate, with 0 for NaN; floats round; a bool is `v != 0`.
     pub fn from_f64(dtype: DType, v: f64) -> Self {
         match dtype {
             DType::Bool => Self::Bool(v != 0.0),
@@ -113,7 +114,7 @@ impl Scalar {
         }
     }
 
-    /// The least value of that dtype; the most negative finite one for floats.
+    /// The least value of `dtype`; the most negative finite one for floats.
     pub const fn lowest(dtype: DType) -> Self {
         match dtype {
             DType::Bool => Self::Bool(false),
@@ -132,7 +133,7 @@ impl Scalar {
         }
     }
 
-    /// The greatest value of that dtype; the greatest finite one for floats.
+    /// The greatest value of `dtype`; the greatest finite one for floats.
     pub const fn highest(dtype: DType) -> Self {
         match dtype {
             DType::Bool => Self::Bool(true),
@@ -151,7 +152,7 @@ impl Scalar {
         }
     }
 
-    /// The same value in the type that numbers of this dtype are computed in.
+    /// The same value in the dtype in which numbers of this dtype are computed.
     pub(crate) fn widened(self) -> Self {
         match self {
             Self::I8(v) => Self::I32(v.into()),

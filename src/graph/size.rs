@@ -1,8 +1,8 @@
-//! Symbolic sizes: how many elements an array has, as a parameter of the program that computes it.
+//! Symbolic sizes: element counts of arrays, as parameters of the program that computes the arrays.
 //!
 //! A size is a constant of the program, the size of an input, a count that a kernel computes, or arithmetic over these.
-//! Two recordings of one program over inputs of other sizes have the same sizes symbolically; only the values differ. So
-//! what is planned once holds for every batch.
+//! Two recordings of one program over inputs of other sizes have the same symbolic sizes; only the values differ. One
+//! plan therefore holds for every batch.
 //!
 //! ```text
 //! Input(nrows of x) = 64        host-known: comes with the tensor
@@ -11,8 +11,8 @@
 //! Mul(Input(nrows of x), 16)    arithmetic
 //! ```
 //!
-//! A count is an element of a stored array, never a nested expression, so that reading it costs the same however the
-//! program came to it. Once its value is known on the host, the array is released.
+//! A count is an element of a stored array, never a nested expression, so that the cost of reading it does not depend
+//! on how the program computes it. The array is released once the host knows the value.
 
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,7 +22,7 @@ use super::digest::Digest;
 use super::expr::Expr;
 use super::node::Node;
 
-/// Arithmetic of sizes: on u32, saturating.
+/// Arithmetic on sizes: u32, saturating.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum SizeOp {
     Add,
@@ -36,7 +36,7 @@ pub(crate) enum SizeOp {
 }
 
 impl SizeOp {
-    /// The value of the operation.
+    /// Applies the operation.
     pub(crate) fn apply(self, a: u32, b: u32) -> u32 {
         match self {
             Self::Add => a.saturating_add(b),
@@ -54,17 +54,17 @@ impl SizeOp {
 pub(crate) enum Size {
     /// A constant of the program.
     Const(u32),
-    /// Anything else.
+    /// Any other size.
     Symbol(Arc<Symbol>),
 }
 
-/// A size that is no constant.
+/// A size other than a constant.
 #[derive(Debug)]
 pub(crate) struct Symbol {
     digest: Digest,
-    /// Operations nested in it.
+    /// Nesting depth of the operations.
     depth: u32,
-    /// Whether a plan's slot is in it, so that its value is another one in each run.
+    /// Whether the size contains a slot of a plan, so that its value differs from run to run.
     varies: bool,
     kind: SizeKind,
 }
@@ -72,23 +72,23 @@ pub(crate) struct Symbol {
 /// The kinds of symbolic size.
 #[derive(Debug)]
 pub(crate) enum SizeKind {
-    /// Known on the host, and given with the program's inputs.
+    /// Host-known: given with the program's inputs.
     Input(u32),
     /// Computed by a kernel.
     Count(DeviceCount),
-    /// A size of a plan: its value is set before each run.
+    /// A slot of a plan: its value is set before each run.
     Slot {
         value: AtomicU32,
-        /// Where a kernel stores the exact value, if one computes it: the value set is an upper bound then.
+        /// Location of the exact value, if a kernel computes it. The value that is set is then an upper bound.
         count: Option<SlotCount>,
     },
-    /// The length of an array as it was made: for an upper bound perhaps of what is known by now.
+    /// Length of an array as allocated, which may be an upper bound of a count that is known by now.
     Len(Node),
     /// Arithmetic.
     Op(SizeOp, Size, Size),
 }
 
-/// Where a kernel finds the exact value of a plan's size that is a count.
+/// Location on the device of the exact value of a plan's slot that is a count.
 #[derive(Debug, Clone)]
 pub(crate) struct SlotCount {
     pub(crate) node: Node,
@@ -100,9 +100,9 @@ pub(crate) struct SlotCount {
 pub(crate) struct DeviceCount {
     /// An upper bound, known on the host.
     bound: u32,
-    /// The same as a size: tighter once a count that it is made of is known.
+    /// The upper bound as a size, which tightens once a count in it is known.
     bounded_by: Mutex<Option<Size>>,
-    /// The array that holds it, with the index; released once the value is known.
+    /// The array that holds the count, and the index; released once the value is known.
     place: Mutex<Option<(Node, Size)>>,
     exact: OnceLock<u32>,
 }
@@ -123,12 +123,12 @@ impl DeviceCount {
         tighter.map_or(self.bound, |size| size.value().min(self.bound))
     }
 
-    /// The upper bound as a size, if it is made of others.
+    /// The upper bound as a size, if it contains counts of its own.
     pub(crate) fn bounded_by(&self) -> Option<Size> {
         lock(&self.bounded_by).clone()
     }
 
-    /// The array and the index where the value is, unless the host knows it already.
+    /// The array that holds the value, and the index; `None` once the host knows the value.
     pub(crate) fn place(&self) -> Option<(Node, Size)> {
         lock(&self.place).clone()
     }
@@ -168,16 +168,16 @@ impl Hash for Size {
     }
 }
 
-/// Operations nest no deeper: a longer chain is a size of its own, so that no walk recurses far.
+/// Maximum nesting depth of operations. A longer chain becomes a size of its own, which bounds the recursion of walks.
 const MAX_DEPTH: u32 = 16;
 
 impl Size {
-    /// The size of an input, told apart from others by `identity`.
+    /// The size of an input, identified by `identity`.
     pub(crate) fn input(identity: Digest, value: u32) -> Self {
         Self::symbol(Digest::of("input size", identity), 0, SizeKind::Input(value))
     }
 
-    /// The length of an array as it is made.
+    /// Length of an array as allocated.
     pub(crate) fn len(node: &Node) -> Self {
         Self::symbol(Digest::of("length", node.digest()), 0, SizeKind::Len(node.clone()))
     }
@@ -197,12 +197,12 @@ impl Size {
         Self::symbol(digest, depth, SizeKind::Count(count))
     }
 
-    /// A size of a plan.
+    /// A slot of a plan.
     pub(super) fn slot(identity: Digest, count: Option<SlotCount>) -> Self {
         Self::symbol(Digest::of("size slot", identity), 0, SizeKind::Slot { value: AtomicU32::new(0), count })
     }
 
-    /// Where the exact value of a slot is found, if a kernel computes it.
+    /// Location of the exact value of a slot, if a kernel computes it.
     pub(crate) fn slot_count(&self) -> Option<&SlotCount> {
         match self.kind() {
             Some(SizeKind::Slot { count, .. }) => count.as_ref(),
@@ -242,7 +242,7 @@ impl Size {
         }
     }
 
-    /// Operations nested in it.
+    /// Nesting depth of the operations.
     pub(super) fn depth(&self) -> u32 {
         match self {
             Self::Const(_) => 0,
@@ -250,7 +250,8 @@ impl Size {
         }
     }
 
-    /// Whether it is a size of a plan, which each run sets anew: nothing that a plan keeps may follow from its value.
+    /// Whether the size contains a slot of a plan, which each run sets anew. A plan must keep nothing that follows from
+    /// its value.
     pub(super) fn varies(&self) -> bool {
         match self {
             Self::Const(_) => false,
@@ -258,12 +259,12 @@ impl Size {
         }
     }
 
-    /// The number, if it is a constant.
+    /// The value, if the size is a constant.
     pub(crate) fn as_const(&self) -> Option<u32> {
         if let Self::Const(n) = self { Some(*n) } else { None }
     }
 
-    /// The value: of a count that the host does not know, an upper bound.
+    /// The value; for a count that the host does not know, an upper bound.
     pub(crate) fn value(&self) -> u32 {
         match self.kind() {
             None => self.as_const().unwrap_or(0),
@@ -278,7 +279,7 @@ impl Size {
         }
     }
 
-    /// As [`Self::value`], with the lengths of arrays as `len` says where it does.
+    /// As [`Self::value`], but with the lengths of arrays that `len` gives, where it gives one.
     pub(crate) fn value_given(&self, len: &impl Fn(&Node) -> Option<u32>) -> u32 {
         match self.kind() {
             Some(SizeKind::Len(node)) => len(node).unwrap_or_else(|| self.value()),
@@ -299,7 +300,7 @@ impl Size {
         }
     }
 
-    /// The counts in it that only the device knows.
+    /// The counts in the size that only the device knows.
     pub(crate) fn counts(&self) -> Vec<&Self> {
         let (mut out, mut stack): (Vec<&Self>, Vec<&Self>) = (Vec::new(), vec![self]);
         while let Some(size) = stack.pop() {
@@ -321,7 +322,7 @@ impl Size {
         }
     }
 
-    /// The size with the arithmetic done.
+    /// Applies `op`, and folds constants and identity elements.
     pub(crate) fn op(op: SizeOp, a: &Self, b: &Self) -> Self {
         use SizeOp as O;
         match (op, a.as_const(), b.as_const()) {
@@ -363,8 +364,8 @@ impl Size {
         Self::op(SizeOp::Max, self, &other.into())
     }
 
-    /// The exact value as an expression that reads the counts in it from the device; none if the host knows it. It
-    /// saturates as [`SizeOp::apply`] does.
+    /// The exact value as an expression that reads the counts of the size on the device; `None` if the host knows the
+    /// value. The expression saturates as [`SizeOp::apply`] does.
     pub(crate) fn exact_expr(&self) -> Option<Expr> {
         fn go(size: &Size) -> Expr {
             match size.kind() {
@@ -374,7 +375,7 @@ impl Size {
                 },
                 Some(SizeKind::Slot { count: Some(SlotCount { node, at }), .. }) => Expr::load(node, Expr::size(at)),
                 Some(SizeKind::Op(op, a, b)) => {
-                    // Upper bounds whose sum or product fits are of values whose sum or product does.
+                    // If the sum or product of the upper bounds fits in u32, so does that of the exact values.
                     let most = u64::from(u32::MAX);
                     let (x, y) = (u64::from(a.value()), u64::from(b.value()));
                     let adds = !size.varies() && x + y <= most;

@@ -1,24 +1,23 @@
-//! Stages: which counts are read back before the rest of a program is computed.
+//! Stages: counts that are read back before the rest of a program is computed.
 //!
-//! A GPU makes arrays for upper bounds of what only the device knows, and kernels stop at the count. Where that wastes
-//! little, nothing waits. Where arrays at a bound take many bytes, the program is divided there: the counts are computed
-//! and read first, all that are ready in one wait, and what follows is planned with exact sizes. Bounds never compound:
-//! where one is made of another, the other is read first.
+//! A GPU allocates arrays for upper bounds of device-known sizes, and kernels stop at the count. Where that wastes
+//! little memory, nothing waits. Where an array at its bound takes many bytes, the program is divided: the counts are
+//! computed and read first, all that are ready in one wait, and the rest is planned with exact sizes. Bounds never
+//! compound: if one bound is made of another one, the other count is read first.
 
 use super::program::{Bindings, Program, SizeId};
 use super::size::Size;
 
 /// The counts to read before the outputs of the program are computed: those at whose bounds an array takes more than
-/// `most` bytes and more than twice the largest input, and that are computed without another one of these. None where
-/// nothing is worth a wait.
+/// `most` bytes and more than twice the largest input, and that do not depend on another such count. Empty if no count
+/// is worth a wait.
 pub(crate) fn counts_to_read(program: &Program, bindings: &Bindings, most: u64) -> Vec<Size> {
     let ready = ready(program, &wasteful(program, bindings, most));
     ready.into_iter().map(|count| bindings.sizes[count.index()].0.clone()).collect()
 }
 
-/// What a run of the program would come to, as far as that can be told before: how often it would wait for counts. The
-/// counts that it would read are set to an estimate: the bound, but no more elements than the largest array that is
-/// there.
+/// Predicts how often a run of the program would wait for counts. Sets the counts that the run would read to an
+/// estimate: the bound, but no more elements than the largest existing array.
 pub(crate) fn outlook(program: &Program, bindings: &mut Bindings, most: u64) -> u64 {
     let known = bindings.arrays.iter().filter_map(|(_, stored)| stored.as_ref()).map(|stored| stored.len);
     let largest = known.max().unwrap_or(0).max(1);
@@ -40,7 +39,7 @@ pub(crate) fn outlook(program: &Program, bindings: &mut Bindings, most: u64) -> 
     0
 }
 
-/// Those of the counts that are computed without another one of them.
+/// The counts that do not depend on another one of `counts`.
 fn ready(program: &Program, counts: &[SizeId]) -> Vec<SizeId> {
     let is_ready = |count: &&SizeId| {
         let Some((array, _)) = program.count_place(**count) else { return false };
@@ -52,8 +51,8 @@ fn ready(program: &Program, counts: &[SizeId]) -> Vec<SizeId> {
     counts.iter().filter(is_ready).copied().collect()
 }
 
-/// The counts at whose bounds an array takes more than `most` bytes, and more than twice the largest input: what is no
-/// larger than what is there already is not worth a wait.
+/// The counts at whose bounds an array takes more than `most` bytes and more than twice the largest input. An array no
+/// larger than an existing one is not worth a wait.
 fn wasteful(program: &Program, bindings: &Bindings, most: u64) -> Vec<SizeId> {
     let counts = program.counts();
     if counts.is_empty() {

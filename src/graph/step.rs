@@ -1,4 +1,4 @@
-//! What a plan consists of, and what it must keep to.
+//! Steps of a plan, and the device limits that they observe.
 
 use std::sync::Arc;
 
@@ -12,43 +12,44 @@ use super::unfused::Kept;
 use super::walk::{arrays, for_each_expr, for_each_node};
 use crate::tuning::Tuning;
 
-/// Bytes of the seat of a long string that is hashed: see `shaders/row_hash_long.wgsl`.
+/// Bytes of scratch state per long string that is hashed: see `shaders/row_hash_long.wgsl`.
 pub(crate) const HASH_SEAT: u64 = 72;
 
-/// What a kernel of the backend may use.
+/// Limits of a backend's kernels.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlanLimits {
-    /// Arrays a kernel reads and writes, output included.
+    /// Maximum number of arrays that a kernel reads and writes, output included.
     pub(crate) arrays: u32,
-    /// Storage buffers a kernel can bind: as many as arrays, or more, so that an array can take several.
+    /// Maximum number of storage buffers that a kernel binds: at least `arrays`. More bindings allow an array to take
+    /// several.
     pub(crate) bindings: u32,
-    /// Bytes that one binding holds; a larger array takes several.
+    /// Bytes per binding; a larger array takes several bindings.
     pub(crate) max_binding: u64,
-    /// Whether maps are taken into their consumers at all; off only to test that it changes no bits.
+    /// Whether maps are fused into their consumers; off only to test that fusion changes no bits.
     pub(crate) fuse: bool,
-    /// What 64-bit integers are in its kernels.
+    /// Representation of 64-bit integers in kernels.
     pub(crate) longs: Longs,
-    /// Whether the driver ends the loops of an invocation after 65,535 turns, without a word.
+    /// Whether the driver silently ends the loops of an invocation after 65,535 iterations.
     pub(crate) ends_loops: bool,
-    /// How its kernels are cut.
+    /// Tuning of the kernels.
     pub(crate) tuning: Tuning,
 }
 
 impl PlanLimits {
-    /// How many bindings an array of so many bytes takes.
+    /// Number of bindings for an array of `bytes` bytes.
     pub(crate) fn windows(&self, bytes: u64) -> u32 {
         if bytes <= self.max_binding { 1 } else { bytes.div_ceil(self.window_bytes()).try_into().unwrap_or(u32::MAX) }
     }
 
-    /// Bytes of each binding of an array that takes several: a power of two.
+    /// Bytes per window of an array that takes several bindings: a power of two.
     pub(crate) fn window_bytes(&self) -> u64 {
         1 << self.max_binding.max(1).ilog2()
     }
 
-    /// Bytes of a long string that a dispatch hashes, a multiple of 64. A hash is a chain over its bytes, serial in one
-    /// invocation: the fewer bytes, the more dispatches; the more, the nearer to a driver's watchdog timeout, or to the
-    /// number of iterations after which it ends loops. 64 bytes take one iteration of Fingerprint64, up to nine of the
-    /// others.
+    /// Bytes of a long string that one dispatch hashes: a multiple of 64. A hash is serial over its bytes, in one
+    /// invocation. Fewer bytes require more dispatches; more bytes come closer to the watchdog timeout, or to the
+    /// iteration limit of drivers that end loops. 64 bytes take one iteration of Fingerprint64, and up to nine
+    /// iterations of the other hashes.
     pub(crate) fn hash_leg(&self, op: HashOp) -> u32 {
         match op {
             HashOp::Fingerprint if self.ends_loops => 3 << 20,
@@ -57,19 +58,19 @@ impl PlanLimits {
         }
     }
 
-    /// The most bytes of a string that are hashed at once: all of them may have to be in one binding.
+    /// Longest string, in bytes, that one dispatch hashes: the whole string may have to be in one binding.
     pub(crate) fn longest_hashed_at_once(&self, op: HashOp) -> u32 {
         u64::from(self.hash_leg(op)).min(self.window_bytes()) as u32
     }
 
-    /// How many seats strings have that are not hashed at once, of strings of so many bytes in all, none of which is
-    /// longer than that.
+    /// Slots of scratch state for strings hashed in several dispatches. The strings have `nbytes` bytes in all and at
+    /// most `longest` bytes each.
     pub(crate) fn hash_seats(&self, op: HashOp, nbytes: u32, longest: u32) -> u32 {
         let at_once = self.longest_hashed_at_once(op);
         if longest > at_once { nbytes / at_once + 1 } else { 0 }
     }
 
-    /// As on the smallest device that there may be.
+    /// Limits of the smallest supported device.
     #[cfg(test)]
     pub(crate) const fn of_core_webgpu(longs: Longs) -> Self {
         let tuning = Tuning::SANE;
@@ -77,10 +78,10 @@ impl PlanLimits {
     }
 }
 
-/// What 64-bit integers are in a device's kernels. In storage they are 8 bytes, little endian, either way.
+/// Representation of 64-bit integers in a device's kernels. Storage is 8 bytes, little endian, in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Longs {
-    /// The device's own.
+    /// Native 64-bit integers.
     Native,
     /// Pairs of 32-bit words, the low one first.
     Pairs,
@@ -89,32 +90,33 @@ pub(crate) enum Longs {
 /// One pass over an array: a recipe whose expressions read stored arrays only.
 #[derive(Debug)]
 pub(crate) struct Step {
-    /// The node that it computes.
+    /// The node that the step computes.
     pub(crate) out: Node,
-    /// How, with maps substituted.
+    /// The recipe, with maps substituted.
     pub(crate) recipe: Recipe,
-    /// What a row reduction gives, of which the node is the first, or the map.
+    /// For a row reduction: its results, of which `out` is the first, or its map.
     pub(crate) pass: Option<RowPass>,
     /// The live count of the output, over stored arrays only.
     pub(crate) live: Option<Expr>,
-    /// Stored arrays that it reads, in order of first use; of earlier steps or from before.
+    /// Stored arrays that the step reads, in order of first use. Earlier steps compute them, or they exist before the
+    /// plan.
     pub(crate) reads: Vec<Node>,
-    /// What its kernels may use.
+    /// Limits of the kernels.
     pub(crate) limits: PlanLimits,
-    /// Conditions evaluated on the way.
+    /// Conditions that the step evaluates.
     pub(crate) checks: Vec<Arc<Check>>,
-    /// Conditions that the output depends on besides.
+    /// Further nodes that must be computed before the step: the output depends on their conditions or counts.
     pub(crate) after: Vec<Node>,
-    /// The partition whose row of each element is worth finding once a tile: its splits, and numbers an element has.
+    /// The partition whose row of each element the kernel finds by a search per tile: its splits, and the inner width.
     pub(crate) row_context: Option<(Node, u32)>,
-    /// The operations taken in, innermost last.
+    /// The fused operations, innermost last.
     pub(crate) fused: Vec<&'static str>,
-    /// Why it reads arrays that other steps store.
+    /// Fusion barriers: why the step reads arrays that other steps store.
     pub(crate) kept: Kept,
 }
 
 impl Step {
-    /// The primitive that computes it: the recipe's, or a map that knows the row of each element.
+    /// Name of the step's primitive: the recipe's, or that of a map that knows the row of each element.
     pub(crate) fn family(&self) -> &'static str {
         match &self.recipe {
             Recipe::Map { .. } if self.row_context.is_some() => "row_map",
@@ -122,8 +124,8 @@ impl Step {
         }
     }
 
-    /// The arrays that a map reads at the position of its own element, and nowhere else. They may end before the
-    /// elements do, which then choose something else.
+    /// The arrays that a map reads at the position of its own element only. Such an array may end before the elements
+    /// do; elements beyond its end select another value.
     pub(crate) fn at_own_position(&self) -> DigestSet {
         let (Recipe::Map { value, .. } | Recipe::Assert { ok: value, .. }) = &self.recipe else {
             return DigestSet::default();
@@ -145,15 +147,15 @@ impl Step {
 }
 
 impl Step {
-    /// Of what it reads, the arrays in its expressions: not those that only say how many elements there are.
+    /// The arrays that the step's expressions read, without those that only hold element counts.
     pub(super) fn value_reads(&self) -> Vec<Node> {
         let mut read = DigestSet::default();
         self.recipe.exprs().into_iter().for_each(|e| read.extend(arrays(e)));
         self.reads.iter().filter(|n| read.contains(&n.digest())).cloned().collect()
     }
 
-    /// The step with a map of what it has `made` in it: its pass computes the map's node, and depends on all that
-    /// either depended on.
+    /// Fuses a map of the step's results `made` into the step. `pass` computes the map's node, and the fused step
+    /// depends on everything that either step depended on.
     pub(super) fn with_map(self, map: Self, made: &[Node], pass: RowPass) -> Self {
         let (mut reads, mut checks, mut after) = (self.reads, self.checks, self.after);
         let is_other = |n: &Node| !made.contains(n);
@@ -169,7 +171,7 @@ impl Step {
     }
 }
 
-/// Adds what is not there yet.
+/// Appends the elements that the list lacks.
 pub(super) fn merge<T: PartialEq>(into: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     for x in more {
         if !into.contains(&x) {
@@ -178,25 +180,25 @@ pub(super) fn merge<T: PartialEq>(into: &mut Vec<T>, more: impl IntoIterator<Ite
     }
 }
 
-/// What a recipe whose expressions are resolved reads and looks at.
+/// The arrays and conditions of a recipe whose expressions are resolved.
 pub(super) struct Reading {
     /// The arrays, in order of first use.
     pub(super) reads: Vec<Node>,
     /// The conditions.
     pub(super) checks: Vec<Arc<Check>>,
-    /// The partition, with its inner width, that the row of the current element is first asked for in.
+    /// The first partition, with its inner width, in which an expression needs the row of the current element.
     pub(super) own_row: Option<(Node, u32)>,
-    /// The arrays besides that hold counts which its sizes are made of: they must be there when the step starts.
+    /// Further arrays that hold counts of the recipe's sizes. They must be computed before the step starts.
     pub(super) sized: Vec<Node>,
 }
 
 impl Reading {
-    /// Of the recipe, and of the live count of what it computes.
+    /// Collects from the recipe, and from the live count of its result.
     pub(super) fn of(recipe: &Recipe, live: Option<&Expr>) -> Self {
         let reads = recipe.array().cloned().into_iter().collect();
         let mut out = Self { reads, checks: Vec::new(), own_row: None, sized: Vec::new() };
         let lives: Vec<Expr> = recipe.lives().chain(live.cloned()).collect();
-        // Kernels that walk splits stop where these do.
+        // Kernels that iterate over splits stop where the splits do, and read no count.
         let stops_at_splits = recipe.domain().is_some_and(|on| matches!(on.rows, Rows::Splits(_)));
         let read = if stops_at_splits { &[] } else { &lives[..] };
         for e in recipe.exprs().into_iter().chain(read) {
@@ -230,7 +232,7 @@ impl Reading {
     }
 }
 
-/// Steps in an order in which they can run.
+/// Steps in execution order.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,

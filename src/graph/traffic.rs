@@ -1,9 +1,12 @@
-//! How many bytes a step reads and writes, and how many it would take at the least.
+//! Memory traffic of a step: the bytes that it reads and writes, and the minimum for its results.
 //!
-//! Counts are made at capacities, the sizes that the host knows. Each distinct load of an expression counts: an array
-//! read at positions counts its elements as often as they are read there, but at most the array once, since positions
-//! in rows hit each element once, and at most once per side of a choice of positions; an array read at indices that are data counts every access, unless it is a table of
-//! up to 4 MiB, which the caches hold. Splits count once.
+//! Counts use capacities, the sizes that the host knows. Each distinct load of an expression counts:
+//!
+//! - An array read at computed positions counts one element per access, but at most the whole array, since positions in
+//!   rows hit each element once. The limit applies per alternative of a choice of positions.
+//! - An array read at data-dependent indices counts every access, unless it is a table of up to 4 MiB, which the caches
+//!   hold.
+//! - Splits count once.
 
 use std::collections::HashSet;
 
@@ -15,10 +18,10 @@ use super::plan::Step;
 use super::row_pass::{BLOCK, in_long_rows};
 use super::walk::for_each_expr;
 
-/// Tables up to this size count once, however often they are read.
+/// Largest table, in bytes, that counts once, however often it is read.
 const CACHED_TABLE: u64 = 4 << 20;
 
-/// Bytes of a length, and of a split.
+/// Bytes of a length or of a split.
 const WORD: u64 = 4;
 
 /// Bytes that one step moves.
@@ -29,13 +32,13 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Both ways.
+    /// Bytes read and written.
     pub(crate) fn total(self) -> u64 {
         self.read + self.written
     }
 }
 
-/// The main expression of the recipe with how many positions it is evaluated at.
+/// The main expression of the recipe, and the number of positions at which it is evaluated.
 fn domain(step: &Step) -> (&Expr, u64) {
     match &step.recipe {
         Recipe::Map { value, .. } => (value, u64::from(step.out.extent().capacity())),
@@ -43,7 +46,7 @@ fn domain(step: &Step) -> (&Expr, u64) {
         Recipe::Reduce { on, value, .. } | Recipe::RowScan { on, value, .. } => {
             (value, u64::from(on.nvals.capacity()) * u64::from(on.inner))
         }
-        // Each operand once: tiles of one row or column read the same, from the cache or not.
+        // Each operand counts once, although tiles of one row or column read the same elements again, cached or not.
         Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0].value())),
         Recipe::Scan { value, count } => (value, u64::from(count.capacity())),
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity())),
@@ -54,7 +57,7 @@ fn domain(step: &Step) -> (&Expr, u64) {
     }
 }
 
-/// How many positions an index chooses between. Visits at most `budget` expressions: operands may be shared.
+/// Number of positions between which an index chooses. Visits at most `budget` expressions: operands may be shared.
 fn sides(at: &Expr, budget: &mut u32) -> u64 {
     *budget = budget.saturating_sub(1);
     match at.kind() {
@@ -76,7 +79,8 @@ fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
     if is_data && node.bytes() > CACHED_TABLE { accesses } else { accesses.min(node.bytes() * sides(at, &mut 256)) }
 }
 
-/// Calls `f` with each array that the step reads and the bytes of it, by distinct load; splits once.
+/// Calls `f` for each distinct load of the step, with the array, the index and the bytes. Splits are reported once,
+/// without an index.
 fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     let (value, positions) = domain(step);
     let mut splits = HashSet::new();
@@ -95,7 +99,7 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     if let Recipe::Product(p) = &step.recipe {
         values.push((&p.operands[1], u64::from(p.capacities[1].value())));
     }
-    // What is reduced is at hand where it is finished, and where the elements are mapped by it.
+    // Epilogues and the pass's map load no reduced values: the kernel holds them.
     let mut at_hand: Vec<&Node> = Vec::new();
     if let Some(pass) = &step.pass {
         for r in &pass.results {
@@ -113,13 +117,13 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
             _ => {}
         });
     }
-    // What one position reads for two purposes it reads once.
+    // The expressions of a pass share their loads at one position.
     let mut seen = HashSet::new();
     for (value, positions) in values {
         for_each_expr(value, &mut |e| {
             if let ExprKind::Load(n, at) = e.kind() {
                 let is_new = step.pass.is_none() || seen.insert((e.digest(), positions));
-                // Splits are met as partitions above, and are not read a second time for their ends.
+                // Splits were counted as partitions above. Loads of row bounds do not count them again.
                 if is_new && !at_hand.contains(&n) && !splits.contains(&n.digest()) {
                     f(n, Some(at), load_bytes(n, at, positions));
                 }
@@ -128,13 +132,13 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     }
 }
 
-/// What a pass over rows reads once more for the elements of rows that take several kernels: its own map's values, and
-/// the splits.
+/// Bytes that a pass over rows reads a second time for rows that take several kernels: the loads that its map shares
+/// with its reductions, and the splits.
 fn read_again(step: &Step) -> u64 {
     let (Some(pass), Recipe::Reduce { on: RowDomain { rows, nvals, .. }, .. }) = (&step.pass, &step.recipe) else {
         return 0;
     };
-    // Elements are mapped where they are one number.
+    // A pass has a map only at inner width 1, where rows longer than `BLOCK` take several kernels.
     let (Some(map), true) = (&pass.map, rows.longest() > BLOCK) else { return 0 };
     let elements = u64::from(nvals.capacity());
     let mut reduced = HashSet::new();
@@ -155,16 +159,16 @@ fn read_again(step: &Step) -> u64 {
     bytes * u64::from(in_long_rows(rows, nvals.capacity())) / elements.max(1) + splits
 }
 
-/// What any kernel of the step's inputs and outputs moves: each distinct load once, and the outputs.
+/// Minimum bytes of any kernel with the step's inputs and outputs: each distinct load once, and the outputs.
 pub(crate) fn least_of(step: &Step) -> u64 {
     let mut bytes = step.outputs().iter().map(|n| n.bytes()).sum();
     loads(step, &mut |_, _, b| bytes += b);
     bytes
 }
 
-/// Whether a scan leaves its elements in its output from one pass to the next: where working one out once more reads
-/// more than storing and reading it does. That goes by types, not by sizes: the next batch takes the same kernel. A scan
-/// that goes by windows reads its elements only.
+/// Whether a scan stores its elements in its output between passes: evaluating an element again would read more bytes
+/// than storing and reloading it. The choice depends on types, not on sizes, so that the next batch takes the same
+/// kernel. A scan over binding windows reads stored elements only, and keeps none.
 pub(crate) fn keeps_elements(step: &Step) -> bool {
     if !matches!(step.recipe, Recipe::Scan { .. }) || step.is_oversized() {
         return false;
@@ -178,8 +182,8 @@ pub(crate) fn keeps_elements(step: &Step) -> bool {
     read > 2 * WORD
 }
 
-/// What the step moves. A sort evaluates its expression twice, and a scan unless it keeps its elements; a sort of rows
-/// once, where they are short.
+/// Bytes that the step moves. A sort evaluates its expression twice. A scan evaluates it twice unless it keeps its
+/// elements; a sort of short rows evaluates it once.
 pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     let mut read = 0;
     loads(step, &mut |_, _, bytes| read += bytes);
@@ -191,18 +195,18 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
         }
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
         Recipe::RowScan { .. } => {
-            // Scratch of more than one element is there for rows of several blocks: their results are written twice,
-            // and the partials are scanned in between.
+            // Scratch of more than one element exists for rows of several blocks: their results are written twice, and
+            // the partials are scanned in between.
             let again = if scratch_bytes > step.out.dtype().size() as u64 { written } else { 0 };
             Traffic { read: read + again + 2 * scratch_bytes, written: written + again + 2 * scratch_bytes }
         }
-        // The number of each tile is replaced by the sum of those before it.
+        // The tile counts are replaced by their exclusive prefix sum.
         Recipe::Marks { count, .. } => {
             let tiles = u64::from(marks::tiles(count.capacity())) * 4;
             Traffic { read: read + tiles, written: written + tiles }
         }
         Recipe::Reduce { .. } => {
-            // Words that several results share are cleared, and then set bit by bit.
+            // Words that several narrow results share are cleared first and then set bit by bit.
             let packed: u64 = step.outputs().iter().filter(|n| n.dtype().size() < 4).map(|n| n.bytes()).sum();
             let (read, written) = (read + read_again(step) + packed, written + packed);
             Traffic { read: read + scratch_bytes, written: written + scratch_bytes }
@@ -210,11 +214,11 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
         Recipe::Compact { .. } if step.out.dtype().size() < 4 => Traffic { read: read + written, written: 2 * written },
         Recipe::Sort { count, bits, .. } => {
             let (n, passes) = (u64::from(count.capacity()), u64::from(bits.div_ceil(8).max(1)));
-            // A pass reads a key twice and an index once, and writes both.
+            // Each pass reads a key twice and an index once, and writes both.
             Traffic { read: 2 * read + n * 12 * passes, written: n * 8 * passes }
         }
         Recipe::RowSort { on: RowDomain { nvals, .. }, bits, .. } if scratch_bytes > 0 => {
-            // Any row may turn out to be long, and then takes passes, by its number too.
+            // Any row may be long. Long rows take radix passes over the bits of the key and of the row number.
             let n = u64::from(nvals.capacity());
             let passes =
                 u64::from(bits.div_ceil(8).max(1) + (u32::BITS - nvals.capacity().leading_zeros()).div_ceil(8));
@@ -224,8 +228,8 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     }
 }
 
-/// The bytes that any way of computing the roots of these steps moves: what they read from before, each array as often as
-/// it is named but splits once, and the roots.
+/// Minimum bytes of any way to compute the roots of these steps: the arrays that exist before the steps, once per
+/// distinct load but splits once, and the roots.
 pub(crate) fn least(steps: &[Step], roots: &[Node]) -> u64 {
     let made: HashSet<Digest> = steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
     let mut splits = HashSet::new();
@@ -240,7 +244,7 @@ pub(crate) fn least(steps: &[Step], roots: &[Node]) -> u64 {
     let mut bytes = 0;
     for step in steps {
         loads(step, &mut |n, at, b| {
-            // One step may read splits as a partition, and another one its lengths by two loads.
+            // One step may read splits as a partition, and another step may compute row lengths from two loads of them.
             let is_splits = splits.contains(&n.digest());
             let at = at.filter(|_| !is_splits).map(Expr::digest);
             if !made.contains(&n.digest()) && seen.insert((n.digest(), at)) {

@@ -1,47 +1,47 @@
-//! Why a kernel reads an array that another one stores, rather than computing it itself.
+//! Fusion barriers: why a kernel reads an array that another kernel stores, instead of computing it itself.
 
 use std::fmt;
 
 use super::digest::Digest;
 use super::node::{Node, Recipe};
 
-/// Why an array is stored between two kernels: what kept it from being computed by the kernel that reads it.
+/// Why an array is stored between two kernels: the reason why it was not fused into the kernel that reads it.
 ///
-/// The planner gives the first reason that it meets. Printing it shows a phrase.
+/// The planner gives the first reason that it finds. `Display` prints a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unfused {
-    /// It is the result of a kernel of this kind, of which no value is there before the kernel ends: a `row_reduce`, a
+    /// The array is the result of a kernel of this kind, which has no final values before it ends: a `row_reduce`, a
     /// `scan`, a `sort`, the `marks` of a mask.
     EndsKernel(&'static str),
-    /// It was asked for, so it is stored in any case.
+    /// The array was requested, so it is stored in any case.
     Requested,
-    /// Several read it, and computing it once more for each takes longer than reading it.
+    /// The array has several readers, and computing it again for each takes longer than reading it.
     SeveralReaders,
-    /// Its reader takes it at computed positions, perhaps the same one many times, and it is too dear to compute each
-    /// time.
+    /// The reader loads the array at computed positions, possibly one element many times, and an element is too
+    /// expensive to compute per load.
     ComputedPositions,
-    /// Its reader evaluates what it is given several times an element, as a scan, a sort, a product and a hash do.
+    /// The reader evaluates its input several times per element, as a scan, a sort, a product and a hash do.
     EvaluatedOften,
-    /// The row of an element would have to be searched for, element by element.
+    /// The reader would have to search for the row of each element.
     Search,
-    /// It is one number a row, and its reader would compute it once an element.
+    /// The array has one number per row, and the reader would compute it once per element.
     OncePerRow,
-    /// A row reduction's result that its reader needs at other rows than the one that was just reduced.
+    /// The array is a row reduction's result, which the reader needs at rows other than the one just reduced.
     OtherRows,
-    /// A condition on data would be looked at in fewer places than it must hold in.
+    /// A condition on data would be checked at fewer positions than it must hold at.
     Condition,
-    /// Row splits, which a kernel searches or walks as an array.
+    /// The array holds row splits, which a kernel searches or walks as an array.
     Splits,
-    /// The number of elements, which kernels read before they start.
+    /// The array holds the number of elements, which kernels read before they start.
     Count,
-    /// The reader would bind more storage buffers than the device allows in a kernel.
+    /// The reader would bind more storage buffers than the device allows per kernel.
     StorageBuffers,
     /// The reader's kernel would grow too large.
     KernelSize,
-    /// Nothing of it is read: it carries conditions, which must hold for the results.
+    /// No element of the array is read: the array carries conditions, which must hold for the results.
     ConditionsOnly,
-    /// The device was opened with fusing switched off.
+    /// The device was opened with fusion disabled.
     Disabled,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for Unfused {
 }
 
 impl Unfused {
-    /// Of an array that is read as such, not element by element; none of one that exists already.
+    /// The barrier of an array that is read as a whole, not element by element; `None` if the array is stored already.
     pub(super) fn as_array(node: &Node) -> Option<Self> {
         node.recipe().map(|recipe| match &*recipe {
             Recipe::Map { .. } => Self::Splits,
@@ -78,12 +78,12 @@ impl Unfused {
     }
 }
 
-/// The arrays that a step reads though they had to be computed, each with the reason.
+/// The fusion barriers of a step: the arrays that it reads although they had to be computed, each with the reason.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kept(Vec<(Digest, Unfused)>);
 
 impl Kept {
-    /// Notes the reason, unless the array has one; none is for arrays that exist already.
+    /// Records the reason, unless the array has one. Arrays that are stored already have none.
     pub(super) fn note(&mut self, node: &Node, why: Option<Unfused>) {
         if let Some(why) = why
             && self.why(node).is_none()
@@ -92,8 +92,8 @@ impl Kept {
         }
     }
 
-    /// Notes why the end of the kernel that makes the array is not where its reader is computed. A reduction whose
-    /// reader could not be meant has ended its kernel, and nothing more.
+    /// Replaces the recorded reason by a more specific one. [`Unfused::EndsKernel`] is the most general reason and
+    /// replaces none.
     pub(super) fn refine(&mut self, node: &Node, why: Unfused) {
         let is_more = !matches!(why, Unfused::EndsKernel(_));
         if let Some(known) = self.0.iter_mut().find(|(digest, _)| is_more && *digest == node.digest()) {
@@ -101,12 +101,12 @@ impl Kept {
         }
     }
 
-    /// Adds the reasons of a step that has become part of this one.
+    /// Adds the reasons of a step that was fused into this one.
     pub(super) fn extend(&mut self, more: Self) {
         self.0.extend(more.0);
     }
 
-    /// Why the array is read.
+    /// The reason why the array is read, if recorded.
     pub(crate) fn why(&self, node: &Node) -> Option<Unfused> {
         self.0.iter().find(|(digest, _)| *digest == node.digest()).map(|(_, why)| *why)
     }

@@ -1,4 +1,4 @@
-//! Walks over the parts of an expression, each distinct one once.
+//! Traversals of an expression that visit each distinct subexpression once.
 
 use super::digest::DigestSet;
 use super::expr::Expr;
@@ -16,7 +16,7 @@ pub(crate) fn for_each_expr(e: &Expr, f: &mut impl FnMut(&Expr)) {
     }
 }
 
-/// Calls `f` for each array that the expression reads, as often as distinct subexpressions read it.
+/// Calls `f` for each array that the expression reads, once per distinct subexpression that reads it.
 pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
     for_each_expr(e, &mut |e| e.node().into_iter().for_each(&mut *f));
 }

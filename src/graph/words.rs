@@ -1,9 +1,9 @@
-//! Values as words of 64 bits, one for each number in them.
+//! Encoding of hashable values as words of 64 bits, one per number.
 
 use std::hash::Hasher;
 
-/// Hands on what is hashed instead of hashing it: a word for each number, and for bytes their number and a word for
-/// each eight. Values of one type that are not equal give different words.
+/// Passes on the hashed data instead of hashing it: one word per number; for bytes, their number and one word per eight
+/// bytes. Unequal values of one type give different words.
 pub(super) struct InWords<F>(pub(super) F);
 
 impl<F: FnMut(u64)> Hasher for InWords<F> {

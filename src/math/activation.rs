@@ -1,8 +1,8 @@
-//! What neural networks add to the list: sigmoid, its logarithm, softplus and the error function (for gelu).
+//! Activation functions of neural networks: sigmoid, its logarithm, softplus and the error function (for gelu).
 //!
 //! `sigmoid(x)` is `1 / (1 + e)` or `e / (1 + e)` with `e = exp(-|x|)`, and `softplus(x) = max(x, 0) + log(1 + e)`,
-//! with `e` in two parts. `erf` is an odd polynomial below 1, and `1 - erfc(x)` by polynomials on four intervals up to
-//! 6, from where on it is 1. Below 2 ulp.
+//! with `e` in two parts. `erf` is an odd polynomial below 1 and `1 - erfc(x)` above, with `erfc` as polynomials on
+//! four intervals up to 6; from 6 on `erf` is 1. Error: below 2 ulp.
 
 use super::coefficients::{ERF, ERFC};
 use super::exp::{Reduced, clamped};

@@ -1,9 +1,9 @@
-//! The inverse functions of sine, cosine and tangent.
+//! Inverse trigonometric functions.
 //!
-//! `atan`: the argument is moved to within 7/16 of zero by `atan(x) = atan(c) + atan((x - c) / (1 + c x))` with a `c`
-//! of 0, 1/2, 1, 3/2 or infinity (the scheme of fdlibm), then a polynomial. `asin` and `acos`: a polynomial up to 1/2,
-//! beyond it `asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2))` with the root in two parts. Below 1 ulp; `atan2`, which
-//! rounds a quotient first, below 2.
+//! `atan` reduces its argument to within 7/16 of zero by `atan(x) = atan(c) + atan((x - c) / (1 + c x))` with a `c` of
+//! 0, 1/2, 1, 3/2 or infinity (the scheme of fdlibm), then evaluates a polynomial. `asin` and `acos` use a polynomial
+//! up to 1/2, and `asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2))` with the root in two parts beyond. Error: below 1 ulp;
+//! below 2 ulp for `atan2`, which rounds a quotient first.
 
 use super::coefficients::{ASIN, ATAN, ATAN_HALF, ATAN_THREE_HALVES, PI_2, PI_4};
 use super::machine::{Float, Word};
@@ -13,7 +13,7 @@ use super::parts::halves;
 #[inline(always)]
 fn positive<F: Float>(x: F) -> F {
     let (zero, one) = (F::lit(0.0), F::lit(1.0));
-    // From the last interval to the first: where it ends, its centre, and the arc tangent of that.
+    // Intervals from last to first: upper end, centre, and arc tangent of the centre.
     let mut c = zero;
     let (mut high, mut low) = F::parts(&PI_2);
     let far = !x.within(F::lit(39.0 / 16.0));
@@ -40,7 +40,7 @@ pub(super) fn atan<F: Float>(x: F) -> F {
     F::select(x.unordered(), F::nan(), positive(x.absolute()).signed_as(x))
 }
 
-/// The angle of the point `(x, y)`.
+/// Angle of the point `(x, y)`.
 #[inline(always)]
 pub(super) fn atan2<F: Float>(y: F, x: F) -> F {
     let (ay, ax) = (y.absolute(), x.absolute());
@@ -54,9 +54,10 @@ pub(super) fn atan2<F: Float>(y: F, x: F) -> F {
     F::select(x.unordered() | y.unordered(), F::nan(), a.signed_as(y))
 }
 
-/// What `asin` and `acos` share, for the magnitude `a` of an argument.
+/// Common terms of `asin` and `acos` for the magnitude `a` of an argument.
 struct Arc<F> {
-    /// The argument, or `sqrt((1 - a) / 2)` beyond 1/2, and for the latter its leading digits and the others.
+    /// The argument up to 1/2, else `sqrt((1 - a) / 2)`; `lead` and `rest` are the leading and the other digits of that
+    /// root.
     t: F,
     lead: F,
     rest: F,
@@ -101,7 +102,7 @@ pub(super) fn acos<F: Float>(x: F) -> F {
     domain(x, F::select(small, middle, F::select(x.negative(), below, above)))
 }
 
-/// NaN beyond 1.
+/// Replaces the result by NaN for arguments beyond 1.
 #[inline(always)]
 fn domain<F: Float>(x: F, result: F) -> F {
     F::select(F::lit(1.0).bits().below(x.magnitude()), F::nan(), result)

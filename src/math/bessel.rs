@@ -1,8 +1,8 @@
-//! Modified Bessel functions of the first kind, orders 0 and 1, and the same times `exp(-|x|)`.
+//! Modified Bessel functions of the first kind, orders 0 and 1, unscaled and scaled by `exp(-|x|)`.
 //!
-//! With `u = 1 / (|x| + 3)`, `exp(-|x|) I0(x) = sqrt(u) p(u)` and `exp(-|x|) I1(x) = x u sqrt(u) p(u)` with polynomials
-//! that vary little: three pieces for all `x`. All factors, and the exponential for the functions that are not scaled,
-//! are in two parts.
+//! With `u = 1 / (|x| + 3)`, `exp(-|x|) I0(x) = sqrt(u) p(u)` and `exp(-|x|) I1(x) = x u sqrt(u) p(u)`, where `p`
+//! varies little: three polynomial pieces cover all `x`. All factors are in two parts, including the exponential of the
+//! unscaled functions.
 
 use super::exp::Reduced;
 use super::machine::{Float, Word};
@@ -16,7 +16,7 @@ fn decayed<F: Float>(a: F, pieces: &[Piece; 3], odd: bool) -> (F, F) {
     let d = sum(a, F::lit(3.0));
     let u = reciprocal(d);
     let r = d.0.root();
-    // The root's remainder, over its double.
+    // The remainder of the root, divided by twice the root.
     let (square, e) = product(r, r);
     let r_low = (((d.0 - square) - e) + d.1) * (F::lit(0.5) * (u.0 * r));
     let p = evaluate(pieces, &[a.within(F::either(2.0, 3.0)), a.within(F::either(7.0, 10.0))], u);
@@ -28,7 +28,7 @@ fn decayed<F: Float>(a: F, pieces: &[Piece; 3], odd: bool) -> (F, F) {
 #[inline(always)]
 fn scaled<F: Float>(x: F, pieces: &[Piece; 3], odd: bool) -> F {
     let a = x.absolute();
-    // From somewhere on, the function is proportional to the reciprocal of the root.
+    // For huge arguments the function is proportional to `1 / sqrt(a)`.
     let huge = !a.within(F::two_to(120));
     let (high, low) = decayed(F::select(huge, a * F::two_to(-60), a), pieces, odd);
     let result = high + low;
@@ -38,10 +38,10 @@ fn scaled<F: Float>(x: F, pieces: &[Piece; 3], odd: bool) -> F {
     F::select(x.unordered(), F::nan(), result)
 }
 
-/// The function itself. NaN for infinities, as in TensorFlow.
+/// The unscaled function; NaN for infinities, as in TensorFlow.
 #[inline(always)]
 fn unscaled<F: Float>(x: F, pieces: &[Piece; 3], odd: bool) -> F {
-    // Beyond, it overflows.
+    // Larger arguments overflow.
     let a = x.absolute().at_most(if F::P == 24 { 100.0 } else { 720.0 });
     let exp = Reduced::of(a, F::lit(0.0));
     let (high, low) = times(decayed(a, pieces, odd), exp.significand_parts());

@@ -1,31 +1,32 @@
-//! Division and square root, rounded correctly, out of additions, multiplications and integers.
+//! Correctly rounded division and square root from additions, multiplications and integer operations.
 //!
-//! A float estimate, by Newton's iteration from a straight line (or from a shift of the bits), is right to a few units
-//! of the last place. It is lowered a little and then corrected by an exact integer remainder, so that it does not
-//! matter how precisely the estimate was computed: a driver may contract or reorder it. 0.5 ulp, for all arguments.
-//! Both backends agree by construction with IEEE 754, so the native backend uses the machine's own instructions.
+//! A float estimate, from Newton's iteration started at a linear approximation (or at a shift of the bits), is accurate
+//! to a few units of the last place. It is lowered slightly and then corrected by an exact integer remainder, so that
+//! the precision of the estimate does not matter: a driver may contract or reorder its operations. Error: 0.5 ulp for
+//! all arguments. The result agrees with IEEE 754 by construction, so the native backend uses the machine's own
+//! instructions.
 
 use super::machine::{Float, Word};
 
-/// The remainder of `mod`, for a shader: C's `fmod`, exact. Long division by as many bits at a time as fit; 32 bits.
+/// WGSL source of the f32 remainder: C's `fmod`, exact. Long division by as many bits per step as fit in a word.
 pub(super) const REM_F32: &str = include_str!("rem_f32.wgsl");
-/// The same in 64 bits.
+/// WGSL source of the f64 remainder.
 pub(super) const REM_F64: &str = include_str!("rem_f64.wgsl");
 
-/// Packs a magnitude, `quotient * 2^(exponent - bias - P)` and a little more where `inexact`, to nearest even;
-/// `quotient` has `P + 1` bits.
+/// Rounds the magnitude `quotient * 2^(exponent - bias - P)`, plus a little more where `inexact`, to the nearest float,
+/// ties to even, and packs it into bits. `quotient` has `P + 1` bits.
 #[inline(always)]
 fn pack<F: Float>(quotient: F::Word, exponent: F::Word, inexact: F::Mask) -> F::Word {
     let one = F::Word::lit(1);
     let digits = quotient.left(1) | F::Word::flag(inexact);
-    // Two bits to drop, and more for a subnormal.
+    // Drops two bits, and more for a subnormal.
     let missing = (one - exponent).most(F::Word::lit(0)).least(F::Word::lit(u64::from(F::P) + 1));
     let drop = missing + F::Word::lit(2);
     let half = one.shl(drop - one);
     let kept = digits.shr(drop);
     let odd_or_more = !(digits & (half - one)).is_zero() | kept.has(one);
     let up = F::Word::flag(odd_or_more) & digits.shr(drop - one);
-    // The leading one of a normal number adds one to the exponent, and so may the carry.
+    // The leading one of a normal number increments the exponent; a rounding carry may increment it too.
     let base = (exponent - one).most(F::Word::lit(0)).left(F::P - 1);
     let large = F::Word::int(2 * F::BIAS).less(exponent);
     F::Word::select(large, F::infinity(), base + kept + up)
@@ -39,7 +40,7 @@ pub(super) fn divide<F: Float>(a: F, b: F) -> F {
     let hidden = F::Word::lit(1).left(F::P - 1);
     let significand = |f: F| (f.bits() & (hidden - one)) | hidden;
     let (ma, mb) = (significand(fa), significand(fb));
-    // A quotient in [1, 2).
+    // Normalizes the quotient to [1, 2).
     let small = ma.below(mb);
     let fa = F::select(small, fa + fa, fa);
     let ma = F::Word::select(small, ma.left(1), ma);
@@ -49,7 +50,7 @@ pub(super) fn divide<F: Float>(a: F, b: F) -> F {
     for _ in 0..if F::P == 24 { 3 } else { 4 } {
         y = y + y * (F::lit(1.0) - fb * y);
     }
-    // The bits of a float are almost linear in it, near [1, 2) as well.
+    // The bits of a float are almost linear in its value, near [1, 2) as well.
     let estimate = (fa * y).bits() - F::lit(1.0).bits();
     let mut quotient = estimate.left(1) + F::Word::lit(1).left(F::P) - F::Word::lit(8);
     let mut rest = ma.left(F::P) - quotient * mb;
@@ -76,7 +77,7 @@ pub(super) fn square_root<F: Float>(x: F) -> F {
     let (f, e) = x.unpacked();
     let hidden = F::Word::lit(1).left(F::P - 1);
     let m = (f.bits() & (hidden - one)) | hidden;
-    // A square in [1, 4), times a power of 4.
+    // Normalizes the argument to [1, 4) times a power of 4.
     let odd = e.has(one);
     let f = F::select(odd, f + f, f);
     let m = F::Word::select(odd, m.left(1), m);

@@ -1,14 +1,14 @@
-//! The logarithm of the gamma function's magnitude, and its derivative.
+//! `lgamma`, the logarithm of the magnitude of the gamma function, and its derivative `digamma`.
 //!
-//! Below 7/2 `lgamma` is `z p(z)` around 2, with `z` the distance from the nearest of 0, 1, 2 and 3, and the
-//! recurrence's logarithm; from there on Stirling's series with the logarithm in two parts. The zeros at 1 and 2 are
-//! factors, so that the relative error stays below 2 ulp for all positive arguments. Negative ones are reflected,
-//! `|gamma(-a) gamma(a)| = pi / (a |sin(pi a)|)`: the error is relative to the terms, whose difference vanishes near
-//! the zeros.
+//! Below 7/2 `lgamma` is the sum of `z p(z)`, an expansion around 2 with `z` the distance from the nearest of 0, 1, 2
+//! and 3, and the logarithm of the recurrence's factors. Above, it is Stirling's series with the logarithm in two
+//! parts. The zeros at 1 and 2 are factors, so that the relative error stays below 2 ulp for all positive arguments.
+//! Negative arguments are reflected, `|gamma(-a) gamma(a)| = pi / (a |sin(pi a)|)`. Their error is relative to the
+//! terms, because the difference of the terms vanishes near the zeros.
 //!
-//! `digamma` is `d p(d)` on [1, 2] with `d` the distance from its positive root, whose low part is known; the
-//! recurrence leads there from (0, 3), and the logarithm and a series in `1 / x^2` do the rest. Negative arguments are
-//! reflected by `pi cot(pi x)`, with an error relative to the terms again.
+//! `digamma` is `d p(d)` on [1, 2], with `d` the distance from its positive root, which is stored in two parts. The
+//! recurrence maps (0, 3) to that interval; above, the result is the logarithm and a series in `1 / x^2`. Negative
+//! arguments are reflected by `pi cot(pi x)`, again with an error relative to the terms.
 
 use super::log::Argument;
 use super::machine::{Float, Word};
@@ -30,8 +30,8 @@ pub(super) fn lgamma<F: Float>(x: F) -> F {
     let z = a - choose([zero, one, F::lit(2.0), three, three]);
     let (near, near_low) = times((z, zero), evaluate(&LGAMMA, &[], (z, zero)));
 
-    // Of what the logarithm is taken: gamma(2 + z) times or over it is gamma(a). The reflection of a small argument
-    // would divide by it once more.
+    // The argument of the logarithm: `gamma(a)` is `gamma(2 + z)` times or divided by it. For a small negative argument
+    // the factor `a` cancels against the one of the reflection, so both are omitted.
     let (next, next_low) = sum(one, a);
     let (rising, e) = product(a, next);
     let first = F::select(x.negative(), next, rising);
@@ -40,7 +40,7 @@ pub(super) fn lgamma<F: Float>(x: F) -> F {
     let y_low = F::select(below[0], first_low, zero);
     let (log, log_low) = Argument::of(y, y_low).log_parts();
 
-    // (a - 1/2) (log - 1) - 1/2 + ..., without rounding a - 1/2.
+    // `(a - 1/2) (log - 1) - 1/2 + ...`, computed without rounding `a - 1/2`.
     let (less, e) = sum(log, -one);
     let (main, main_low) = product(a, less);
     let inverse = one.over(F::select(below[3], three, a));
@@ -73,7 +73,7 @@ pub(super) fn digamma<F: Float>(x: F) -> F {
     let (root, root_low) = F::parts(&DIGAMMA_ROOT);
     let d = sum(a - choose([root - one, root, root + one, root + one]), -root_low);
 
-    // The recurrence, to which a reflection adds 1 / a; half of 1 / a of the series.
+    // The recurrence's term, plus `1 / a` for a reflection; for the series, half of `1 / a`.
     let positive = choose([-one, zero, one, -half]);
     let negative = choose([zero, one, (a + a) - one, half]);
     let factor = F::select(x.negative(), negative, positive);
@@ -92,7 +92,7 @@ pub(super) fn digamma<F: Float>(x: F) -> F {
     let r = a - rint(a);
     let reflected = (one.over(r) - r * (r * r).polynomial(&COT_PI)) + forward;
     let result = F::select(x.negative(), reflected, forward);
-    // The parts of so large a reciprocal are infinite.
+    // The parts of such a large reciprocal would be infinite.
     let tiny = x.within(F::two_to(-i64::from(F::P) - 2));
     let result = F::select(tiny, -one.over(x), result);
     let result = F::select(x.infinite(), x, result);

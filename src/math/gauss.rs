@@ -1,13 +1,12 @@
-//! Around the normal distribution: the complementary error function, and the inverse functions of both error functions
-//! and of the distribution itself.
+//! The complementary error function, the inverses of both error functions, and the standard normal quantile.
 //!
-//! `erfc(x)` is `1 - erf(x)` below 1/2, and `exp(-x^2) q(u) u` with `u = 1 / (x + 2)` from there, with every factor in
-//! two parts (a single polynomial for all `x`, after Shepherd and Laframboise, "Chebyshev approximation of (1 + 2x)
+//! `erfc(x)` is `1 - erf(x)` below 1/2 and `exp(-x^2) q(u) u` with `u = 1 / (x + 2)` above, with every factor in two
+//! parts. A single polynomial `q` covers all `x` (after Shepherd and Laframboise, "Chebyshev approximation of (1 + 2x)
 //! exp(x^2) erfc x", 1981).
 //!
-//! The inverse functions go by `w = -log(1 - y^2)` and `s = sqrt(w)` (Giles, "Approximating the erfinv function",
-//! 2010): `y p(w)` for `w < 6`, and `s` and a little beyond. The tail of a small `q = 1 - y` has no end before the
-//! least float.
+//! The inverses use `w = -log(1 - y^2)` and `s = sqrt(w)` (Giles, "Approximating the erfinv function", 2010): `y p(w)`
+//! for `w < 6`, and `s` plus a small correction beyond. The tail is accurate for every `q = 1 - y` down to the least
+//! float.
 
 use super::coefficients::ERF;
 use super::exp::Reduced;
@@ -21,7 +20,7 @@ use super::special_coefficients::{ERFCX, ERFINV, SQRT_2};
 #[inline(always)]
 pub(super) fn erfc<F: Float>(x: F) -> F {
     let (one, two) = (F::lit(1.0), F::lit(2.0));
-    // Beyond, the result vanishes.
+    // Larger arguments give zero.
     let a = x.absolute().at_most(if F::P == 24 { 11.0 } else { 28.0 });
     let (square, rest) = product(a, a);
     let exp = Reduced::of(-square, -rest);
@@ -34,7 +33,7 @@ pub(super) fn erfc<F: Float>(x: F) -> F {
     F::select(x.unordered(), F::nan(), result)
 }
 
-/// `erfinv(y)` in two parts, where `y` is in parts and `1 - y^2` is `m` in parts.
+/// `erfinv(y)` in two parts, for `y` and `m = 1 - y^2` in parts.
 #[inline(always)]
 fn inverse<F: Float>((y, y_low): (F, F), (m, m_low): (F, F)) -> (F, F) {
     let w = -Argument::of(m, m_low).log();
@@ -51,30 +50,30 @@ fn inverse<F: Float>((y, y_low): (F, F), (m, m_low): (F, F)) -> (F, F) {
     (high, low)
 }
 
-/// The result within the domain, infinities at its ends, NaN outside. The infinity has the sign of `sign`.
+/// The result inside the domain, an infinity with the sign of `sign` at its ends, NaN outside.
 #[inline(always)]
 fn bounded<F: Float>(result: F, inside: F::Mask, end: F::Mask, sign: F) -> F {
     let infinity = F::from_bits(F::infinity()).signed_as(sign);
     F::select(inside, result, F::select(end, infinity, F::nan()))
 }
 
-/// The derivative of `erfinv` at zero: half of the root of pi.
+/// Derivative of `erfinv` at zero: `sqrt(pi) / 2`.
 const SLOPE: f64 = 0.886_226_925_452_758;
 
-/// `erfinv(y)`: the `x` whose error function is `y`.
+/// Inverse of `erf`: the `x` with `erf(x) = y`.
 #[inline(always)]
 pub(super) fn erfinv<F: Float>(y: F) -> F {
     let (one, zero) = (F::lit(1.0), F::lit(0.0));
     let inside = y.within(one);
     let m = times(sum(one, -y), sum(one, y));
     let (high, low) = inverse((y, zero), (F::select(inside, m.0, one), F::select(inside, m.1, zero)));
-    // So small that the parts of a product would underflow.
+    // For arguments this small the parts of a product would underflow.
     let tiny = y.within(F::two_to(-2 * i64::from(F::P)));
     let result = F::select(tiny, y * F::lit(SLOPE), high + low);
     bounded(result, inside, y.magnitude().is(one.bits()), y)
 }
 
-/// `erfcinv(q)`: the `x` whose complementary error function is `q`.
+/// Inverse of `erfc`: the `x` with `erfc(x) = q`.
 #[inline(always)]
 pub(super) fn erfcinv<F: Float>(q: F) -> F {
     let (one, two) = (F::lit(1.0), F::lit(2.0));
@@ -86,7 +85,7 @@ pub(super) fn erfcinv<F: Float>(q: F) -> F {
     bounded(high + low, inside, end, one - q)
 }
 
-/// The quantile of the standard normal distribution: the `x` below which it has the share `p`.
+/// Standard normal quantile (inverse CDF) of the probability `p`.
 #[inline(always)]
 pub(super) fn ndtri<F: Float>(p: F) -> F {
     let (one, half) = (F::lit(1.0), F::lit(0.5));

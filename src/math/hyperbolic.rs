@@ -1,8 +1,8 @@
 //! Hyperbolic functions and their inverses, from the exponential and the logarithm.
 //!
 //! `sinh` and `cosh` are half of `exp(|x|) -+ exp(-|x|)`, with a polynomial for `sinh` below 1; `tanh` is a quotient of
-//! `exp(2 x) - 1` in two parts. The inverses are logarithms, whose arguments carry their rounding errors along. Below 2
-//! ulp; most below 1.
+//! `exp(2 x) - 1` in two parts. The inverses are logarithms whose arguments carry their rounding errors. Error: below 2
+//! ulp; below 1 ulp for most functions.
 
 use super::coefficients::SINH;
 use super::exp::{Reduced, clamped, expm1_parts};
@@ -10,7 +10,7 @@ use super::log::{Argument, series};
 use super::machine::{Float, Word};
 use super::parts::{quick_sum, quotient, sum};
 
-/// Halves of `exp(|x|)` and `exp(-|x|)`.
+/// `exp(|x|) / 2` and `exp(-|x|) / 2`.
 #[inline(always)]
 fn half_exponentials<F: Float>(x: F) -> (F, F) {
     let e = Reduced::of(clamped(x.absolute()), F::lit(0.0));
@@ -24,7 +24,7 @@ pub(super) fn sinh<F: Float>(x: F) -> F {
     let (up, down) = half_exponentials(x);
     let z = x * x;
     let small = x + x * z * z.polynomial(&SINH);
-    // The sign comes last for the sake of zeros.
+    // The sign is set last, to preserve the sign of zeros.
     let result = F::select(x.within(F::lit(1.0)), small, up - down).signed_as(x);
     F::select(x.unordered(), F::nan(), result)
 }
@@ -50,7 +50,7 @@ pub(super) fn tanh<F: Float>(x: F) -> F {
     F::select(x.unordered(), F::nan(), result)
 }
 
-/// `log(x + sqrt(x^2 +- 1))` for `x >= 2`, infinity excluded; `square` is the number under the root.
+/// `log(x + sqrt(x^2 +- 1))` for finite `x >= 2`; `square` is the radicand.
 #[inline(always)]
 fn far<F: Float>(x: F, square: F) -> Argument<F> {
     let huge = !x.within(F::two_to(i64::from(F::P) / 2 + 2));

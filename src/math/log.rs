@@ -1,10 +1,10 @@
 //! Logarithms: natural, of `1 + x`, and to base 2.
 //!
-//! `x = 2^k (1 + f)` with `1 + f` between the roots of 1/2 and 2; with `s = f / (2 + f)` and `w = s^2`,
-//! `log(1 + f) = 2 s + s w (2 / 3 + w p(w))`, put together as `f - (f^2/2 - s (f^2/2 + ...))` so that the leading term
-//! is exact (the scheme of fdlibm's `log`; the polynomial is ours). Corrections of the argument enter by the
-//! derivative, `1 / (1 + f)`, of which a few percent suffice. Below 1 ulp for all arguments. For powers there is a
-//! version in two parts, to about `2^-(P + 10)`.
+//! `x = 2^k (1 + f)` with `1 + f` between `sqrt(1/2)` and `sqrt(2)`. With `s = f / (2 + f)` and `w = s^2`,
+//! `log(1 + f) = 2 s + s w (2 / 3 + w p(w))`, evaluated as `f - (f^2/2 - s (f^2/2 + ...))` so that the leading term is
+//! exact (the scheme of fdlibm's `log` with another polynomial). Corrections of the argument enter through the
+//! derivative `1 / (1 + f)`, which needs an accuracy of only a few percent. Error: below 1 ulp for all arguments.
+//! Powers use a variant in two parts, accurate to about `2^-(P + 10)`.
 
 use super::coefficients::{LN_2, LOG, LOG2_E, RECIPROCAL, TWO_THIRDS};
 use super::machine::{Float, Word};
@@ -26,7 +26,7 @@ impl<F: Float> Argument<F> {
         let large = F::lit(std::f64::consts::SQRT_2).lt(m);
         let m = F::select(large, m * F::lit(0.5), m);
         let k = k + F::Word::flag(large);
-        // The correction does not matter where its scale is out of range.
+        // Where the scale of the correction is out of range, the correction is insignificant.
         let scale =
             F::power_of_two(F::Word::lit(0) - k.least(F::Word::int(F::BIAS - 1)).most(F::Word::int(1 - F::BIAS)));
         Self { k, f: m - F::lit(1.0), rest: low * scale }
@@ -42,7 +42,7 @@ impl<F: Float> Argument<F> {
         Self::select(near, here, far)
     }
 
-    /// One of two arguments.
+    /// Selects one of two arguments.
     #[inline(always)]
     pub(super) fn select(mask: F::Mask, yes: Self, no: Self) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl<F: Float> Argument<F> {
         }
     }
 
-    /// `k ln(2)`, and what there is to subtract from `f`.
+    /// The high part of `k ln(2)`, and the term to subtract from `f`.
     #[inline(always)]
     fn terms(&self) -> (F, F) {
         let Self { f, rest, .. } = *self;
@@ -71,8 +71,8 @@ impl<F: Float> Argument<F> {
         whole - (less - self.f)
     }
 
-    /// The logarithm in two parts, of which the lower one is right to a few bits: its error is below a tenth of the
-    /// last place of `f`.
+    /// The logarithm in two parts. The low part is accurate to a few bits: its error is below a tenth of the last place
+    /// of `f`.
     #[inline(always)]
     pub(super) fn log_parts(&self) -> (F, F) {
         let (whole, less) = self.terms();
@@ -87,7 +87,7 @@ pub(super) fn series<F: Float>(w: F) -> F {
     w * (F::lit(2.0 / 3.0) + w * w.polynomial(&LOG))
 }
 
-/// What every logarithm does at zero, infinity, NaN and negative numbers.
+/// Special cases of every logarithm: zero, infinity, NaN and negative arguments.
 #[inline(always)]
 fn special<F: Float>(x: F, result: F) -> F {
     let result = F::select(x.infinite(), x, result);

@@ -1,20 +1,20 @@
-//! The machine that the functions of this module are written for.
+//! The abstract machine that the functions of this module are written for.
 //!
-//! A function such as [`exp`](super::exp::exp) is generic over [`Float`]: plain numbers ([`native`](super::native))
-//! compute it, registers of a shader ([`wgsl`](super::wgsl)) write it down as text. Both do the same operations in the
-//! same order, so both get the same bits, provided that a program keeps to three rules:
+//! A function such as [`exp`](super::exp::exp) is generic over [`Float`]. Instantiated with plain numbers
+//! ([`native`](super::native)) it computes; instantiated with shader registers ([`wgsl`](super::wgsl)) it emits text.
+//! Both perform the same operations in the same order, and so get the same bits, provided that a program follows three
+//! rules:
 //!
-//! * floats are only added, subtracted and multiplied (IEEE 754, to nearest); [`Float::over`] and the other calls are
-//!   rounded correctly on either side;
-//! * what a NaN or an infinity does to an intermediate value never matters: special cases are told apart by their
-//!   **bits**, and selected at the end. A shading language may compare, add and fold NaNs as it likes;
-//! * there are no branches: both sides of a [`select`](Float::select) are computed. Shift amounts must be below the
-//!   width even where the outcome is thrown away.
+//! * Floats are only added, subtracted and multiplied (IEEE 754, to nearest); [`Float::over`] and the other calls are
+//!   correctly rounded on both sides.
+//! * Results never depend on NaNs or infinities in intermediate values. Special cases are detected by their **bits**
+//!   and selected at the end, because a shading language may compare, add and fold NaNs in any way.
+//! * No branches: both sides of a [`select`](Float::select) are computed. Shift amounts must be below the width even
+//!   where the result is discarded.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Neg, Not, Sub};
 
-/// Numbers which differ by the width of the float they are for: a polynomial from its constant term up, or a constant
-/// in parts.
+/// Constants that depend on the float width: polynomial coefficients from the constant term up, or a constant in parts.
 pub(super) struct Coefficients {
     /// For f32.
     pub single: &'static [f64],
@@ -25,7 +25,7 @@ pub(super) struct Coefficients {
 /// A truth value.
 pub(super) trait Mask: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> {}
 
-/// An unsigned integer as wide as the float, with arithmetic that wraps.
+/// An unsigned integer as wide as the float, with wrapping arithmetic.
 pub(super) trait Word:
     Copy
     + Add<Output = Self>
@@ -36,37 +36,37 @@ pub(super) trait Word:
     + BitXor<Output = Self>
     + Not<Output = Self>
 {
-    /// What a comparison gives.
+    /// Result of a comparison.
     type Mask: Mask;
     /// Bits in a word.
     const BITS: u32;
 
-    /// A constant, cut to the width.
+    /// A constant, truncated to the width.
     fn lit(value: u64) -> Self;
-    /// Shifted left, by less than the width.
+    /// Left shift by less than the width.
     fn shl(self, by: Self) -> Self;
-    /// Shifted right, by less than the width.
+    /// Right shift by less than the width.
     fn shr(self, by: Self) -> Self;
-    /// Whether they are equal.
+    /// Whether both words are equal.
     fn is(self, other: Self) -> Self::Mask;
-    /// Whether this is smaller, as unsigned numbers.
+    /// Unsigned less-than.
     fn below(self, other: Self) -> Self::Mask;
     /// `yes` where the mask holds, else `no`.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 
-    /// The constant with these words.
+    /// A signed constant in two's complement.
     #[inline(always)]
     fn int(value: i64) -> Self {
         Self::lit(value as u64)
     }
 
-    /// Shifted left by a constant.
+    /// Left shift by a constant.
     #[inline(always)]
     fn left(self, by: u32) -> Self {
         self.shl(Self::lit(by.into()))
     }
 
-    /// Shifted right by a constant.
+    /// Right shift by a constant.
     #[inline(always)]
     fn right(self, by: u32) -> Self {
         self.shr(Self::lit(by.into()))
@@ -78,32 +78,32 @@ pub(super) trait Word:
         self.is(Self::lit(0))
     }
 
-    /// Whether some bits of `bits` are set.
+    /// Whether any bit of `bits` is set.
     #[inline(always)]
     fn has(self, bits: Self) -> Self::Mask {
         !(self & bits).is_zero()
     }
 
-    /// Whether this is smaller, as numbers in two's complement.
+    /// Signed (two's complement) less-than.
     #[inline(always)]
     fn less(self, other: Self) -> Self::Mask {
         let top = Self::lit(1).left(Self::BITS - 1);
         (self ^ top).below(other ^ top)
     }
 
-    /// The smaller one, as numbers in two's complement.
+    /// Signed minimum.
     #[inline(always)]
     fn least(self, other: Self) -> Self {
         Self::select(self.less(other), self, other)
     }
 
-    /// The larger one, as numbers in two's complement.
+    /// Signed maximum.
     #[inline(always)]
     fn most(self, other: Self) -> Self {
         Self::select(self.less(other), other, self)
     }
 
-    /// Half of this number in two's complement, rounded down.
+    /// Half of this signed number, rounded down.
     #[inline(always)]
     fn halved(self) -> Self {
         let top = Self::lit(1).left(Self::BITS - 1);
@@ -116,7 +116,7 @@ pub(super) trait Word:
         Self::select(mask, Self::lit(1), Self::lit(0))
     }
 
-    /// The product's high and low word.
+    /// High and low word of the product.
     #[inline(always)]
     fn wide_mul(self, other: Self) -> (Self, Self) {
         let half = Self::BITS / 2;
@@ -132,11 +132,11 @@ pub(super) trait Word:
 pub(super) trait Float:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
 {
-    /// Its bits.
+    /// The word type that holds its bits.
     type Word: Word<Mask = Self::Mask>;
-    /// What a comparison gives.
+    /// Result of a comparison.
     type Mask: Mask;
-    /// Bits in the significand, the leading one included: 24 or 53.
+    /// Bits of the significand, including the leading one: 24 or 53.
     const P: u32;
 
     /// A constant, rounded to the width.
@@ -145,7 +145,7 @@ pub(super) trait Float:
     fn bits(self) -> Self::Word;
     /// The float with these bits.
     fn from_bits(bits: Self::Word) -> Self;
-    /// Whether this is smaller. Of no meaning for NaNs.
+    /// Less-than; meaningless for NaNs.
     fn lt(self, other: Self) -> Self::Mask;
     /// `yes` where the mask holds, else `no`.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
@@ -154,33 +154,33 @@ pub(super) trait Float:
     /// The square root, rounded correctly.
     fn root(self) -> Self;
 
-    /// The constants for this width.
+    /// Selects the constants for this width.
     #[inline(always)]
     fn numbers(c: &Coefficients) -> &'static [f64] {
         if Self::P == 24 { c.single } else { c.double }
     }
 
-    /// One of two constants, by width.
+    /// Selects one of two constants by width.
     #[inline(always)]
     fn either(single: f64, double: f64) -> Self {
         Self::lit(if Self::P == 24 { single } else { double })
     }
 
-    /// The polynomial with these coefficients at this point.
+    /// Evaluates the polynomial with these coefficients at this point.
     #[inline(always)]
     fn polynomial(self, c: &Coefficients) -> Self {
         let (last, rest) = Self::numbers(c).split_last().expect("a polynomial has terms");
         rest.iter().rev().fold(Self::lit(*last), |sum, c| sum * self + Self::lit(*c))
     }
 
-    /// The constant's high and low part.
+    /// High and low part of a constant.
     #[inline(always)]
     fn parts(c: &Coefficients) -> (Self, Self) {
         let parts = Self::numbers(c);
         (Self::lit(parts[0]), Self::lit(parts[1]))
     }
 
-    /// The exponent's bias: 127 or 1023.
+    /// Exponent bias: 127 or 1023.
     const BIAS: i64 = if Self::P == 24 { 127 } else { 1023 };
 
     /// The sign bit.
@@ -189,7 +189,7 @@ pub(super) trait Float:
         Self::Word::lit(1).left(Self::Word::BITS - 1)
     }
 
-    /// The bits of infinity: those of larger magnitudes are NaNs.
+    /// The bits of infinity; larger magnitudes are NaNs.
     #[inline(always)]
     fn infinity() -> Self::Word {
         Self::Word::int(2 * Self::BIAS + 1).left(Self::P - 1)
@@ -213,13 +213,13 @@ pub(super) trait Float:
         Self::from_bits(self.magnitude())
     }
 
-    /// This without its sign, with the sign of `other` in place of it.
+    /// The magnitude of `self` with the sign of `other` (copysign).
     #[inline(always)]
     fn signed_as(self, other: Self) -> Self {
         Self::from_bits(self.magnitude() | (other.bits() & Self::sign_bit()))
     }
 
-    /// This, with its sign flipped where `other` has one.
+    /// `self` with its sign flipped where `other` is negative.
     #[inline(always)]
     fn flipped_as(self, other: Self) -> Self {
         Self::from_bits(self.bits() ^ (other.bits() & Self::sign_bit()))
@@ -231,7 +231,7 @@ pub(super) trait Float:
         self.bits().has(Self::sign_bit())
     }
 
-    /// Whether this is not a number.
+    /// Whether this is a NaN.
     #[inline(always)]
     fn unordered(self) -> Self::Mask {
         Self::infinity().below(self.magnitude())
@@ -243,7 +243,7 @@ pub(super) trait Float:
         self.magnitude().is(Self::infinity())
     }
 
-    /// Whether the magnitude is below that of a positive constant: exact, and false for NaNs.
+    /// Whether the magnitude is below a positive constant: exact, and false for NaNs.
     #[inline(always)]
     fn within(self, bound: Self) -> Self::Mask {
         self.magnitude().below(bound.bits())
@@ -268,21 +268,21 @@ pub(super) trait Float:
         self * Self::power_of_two(half) * Self::power_of_two(n - half)
     }
 
-    /// A whole number in two's complement, of magnitude below `2^(P - 2)`, as a float.
+    /// Converts a signed whole number with magnitude below `2^(P - 2)` to a float.
     #[inline(always)]
     fn whole(n: Self::Word) -> Self {
         let magic = Self::two_to(i64::from(Self::P) - 1) + Self::two_to(i64::from(Self::P) - 2);
         Self::from_bits(magic.bits() + n) - magic
     }
 
-    /// A whole number below `2^(P - 1)`, which is not negative, as a float.
+    /// Converts a nonnegative whole number below `2^(P - 1)` to a float.
     #[inline(always)]
     fn whole_below_hidden(n: Self::Word) -> Self {
         let magic = Self::two_to(i64::from(Self::P) - 1);
         Self::from_bits(magic.bits() | n) - magic
     }
 
-    /// The nearest whole number, as a float and as a word, for magnitudes below `2^(P - 3)`.
+    /// Rounds to the nearest whole number, as a float and as a word; requires a magnitude below `2^(P - 3)`.
     #[inline(always)]
     fn nearest(self) -> (Self, Self::Word) {
         let magic = Self::two_to(i64::from(Self::P) - 1) + Self::two_to(i64::from(Self::P) - 2);
@@ -290,7 +290,7 @@ pub(super) trait Float:
         (moved - magic, moved.bits() - magic.bits())
     }
 
-    /// Significand in `[1, 2)` and exponent (two's complement) of the magnitude of a finite number that is not zero.
+    /// Significand in `[1, 2)` and exponent (two's complement) of the magnitude of a finite nonzero number.
     #[inline(always)]
     fn unpacked(self) -> (Self, Self::Word) {
         let tiny = self.within(Self::two_to(1 - Self::BIAS));
@@ -301,14 +301,14 @@ pub(super) trait Float:
         (Self::from_bits((normal & fraction) | Self::lit(1.0).bits()), normal.right(Self::P - 1) - bias)
     }
 
-    /// The larger of this and a constant, of no meaning for NaNs.
+    /// Maximum of this and a constant; meaningless for NaNs.
     #[inline(always)]
     fn at_least(self, bound: f64) -> Self {
         let bound = Self::lit(bound);
         Self::select(self.lt(bound), bound, self)
     }
 
-    /// The smaller of this and a constant, of no meaning for NaNs.
+    /// Minimum of this and a constant; meaningless for NaNs.
     #[inline(always)]
     fn at_most(self, bound: f64) -> Self {
         let bound = Self::lit(bound);

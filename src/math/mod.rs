@@ -1,12 +1,11 @@
-//! Elementary functions, written once for every backend.
+//! Elementary functions: one definition for all backends.
 //!
-//! Each is a program over the operations of [`machine`]: additions, multiplications, selections and bits. [`native`]
-//! computes it and [`wgsl`] writes it as a shader function, and both give the same bits (but for the payload of a NaN).
-//! Division, square root, remainder and rounding are exact on both sides, where the native one is the standard
-//! library's.
+//! Each function is a program over the operations of [`machine`]: additions, multiplications, selections and bit
+//! operations. [`native`] computes the program and [`wgsl`] translates it to a shader function; both give the same bits
+//! except for the payload of a NaN. Division, square root, remainder and rounding are exact on both sides; the native
+//! side takes them from the standard library.
 //!
-//! How far a result may be from the exact one, in units of its last place, for f32 and for f64; the tests read the
-//! bounds here.
+//! Error bounds in units of the last place (ulp), for f32 and f64. The tests parse this table.
 //!
 //! | function | bound | |
 //! |---|---|---|
@@ -20,8 +19,8 @@
 //! | `tanh`, `sigmoid` | 1 | |
 //! | `log_sigmoid`, `softplus`, `erf`, `rsqrt` | 1.5 | |
 //! | `erfc`, `erfinv`, `erfcinv`, `ndtri` | 2 | down to the least float |
-//! | `lgamma` | 2 | below 0 of the sum of the magnitudes of 1, the result, and that of the opposite argument |
-//! | `digamma` | 2 | below 0 it is 3 of the like sum |
+//! | `lgamma` | 2 | below 0: ulps of the sum of 1 and the magnitudes of the results for `x` and `-x` |
+//! | `digamma` | 2 | below 0: 3 ulps of the same sum |
 //! | `bessel_i0`, `bessel_i0e`, `bessel_i1`, `bessel_i1e` | 2 | |
 #![allow(dead_code)]
 
@@ -74,31 +73,31 @@ pub(crate) enum MathFn {
     Acosh,
     Atanh,
     Sigmoid,
-    /// The sigmoid's logarithm.
+    /// Logarithm of the sigmoid.
     LogSigmoid,
     /// `log(1 + exp(x))`.
     Softplus,
     /// The error function.
     Erf,
-    /// 1 less the error function.
+    /// Complementary error function: `1 - erf(x)`.
     Erfc,
-    /// The inverse of the error function.
+    /// Inverse of `erf`.
     Erfinv,
-    /// The inverse of 1 less the error function.
+    /// Inverse of `erfc`.
     Erfcinv,
-    /// The inverse of the standard normal distribution's cumulative function.
+    /// Standard normal quantile (inverse CDF).
     Ndtri,
-    /// The logarithm of the gamma function's magnitude.
+    /// Logarithm of the magnitude of the gamma function.
     Lgamma,
-    /// The derivative of [`MathFn::Lgamma`].
+    /// Derivative of [`MathFn::Lgamma`].
     Digamma,
-    /// The modified Bessel function of the first kind and order 0.
+    /// Modified Bessel function of the first kind, order 0.
     BesselI0,
-    /// The same over `exp(|x|)`.
+    /// The previous function times `exp(-|x|)`.
     BesselI0e,
-    /// The modified Bessel function of the first kind and order 1.
+    /// Modified Bessel function of the first kind, order 1.
     BesselI1,
-    /// The same over `exp(|x|)`.
+    /// The previous function times `exp(-|x|)`.
     BesselI1e,
     Sqrt,
     /// `1 / sqrt(x)`.
@@ -106,14 +105,14 @@ pub(crate) enum MathFn {
     Floor,
     Ceil,
     Trunc,
-    /// To the nearest whole number, halves to even.
+    /// Rounds to the nearest whole number, halves to even.
     Rint,
-    /// The quotient of two floats.
+    /// Quotient of two floats.
     Div,
-    /// C's `fmod`: the remainder, with the sign of the dividend.
+    /// C's `fmod`: remainder with the sign of the dividend.
     Rem,
     Pow,
-    /// The angle of the point `(y, x)`: the ordinate comes first.
+    /// Angle of the point `(y, x)`; the first argument is the ordinate.
     Atan2,
 }
 
@@ -163,7 +162,7 @@ impl MathFn {
         Self::Atan2,
     ];
 
-    /// Whether it takes two arguments.
+    /// Whether the function takes two arguments.
     pub(crate) const fn is_binary(self) -> bool {
         matches!(self, Self::Div | Self::Rem | Self::Pow | Self::Atan2)
     }
@@ -216,8 +215,7 @@ impl MathFn {
     }
 }
 
-/// Applies `$run` to the program of a function of one argument; `$own` lists the functions that each backend has in its
-/// own way.
+/// Applies `$run` to the program of a unary function; `$own` lists the functions with a backend-specific program.
 macro_rules! unary_program {
     ($f:expr, $run:ident, $float:ty, {$($own:ident => $program:expr),*}) => {
         match $f {
@@ -259,7 +257,7 @@ macro_rules! unary_program {
     };
 }
 
-/// The same for two arguments.
+/// Binary counterpart of `unary_program`.
 macro_rules! binary_program {
     ($f:expr, $run:ident, $float:ty, {$($own:ident => $program:expr),*}) => {
         match $f {
@@ -271,10 +269,10 @@ macro_rules! binary_program {
     };
 }
 
-/// The functions of one width: by value, and over slices, where the loop is compiled for each function.
+/// Functions of one float width: function pointers, and slice loops that are monomorphized per function.
 macro_rules! native_functions {
     ($float:ident, $unary:ident, $binary:ident, $unary_slice:ident, $binary_slice:ident) => {
-        /// The function of one argument.
+        /// Function pointer of a unary function.
         pub(crate) fn $unary(f: MathFn) -> fn($float) -> $float {
             macro_rules! pointer {
                 ($program:expr) => {
@@ -287,7 +285,7 @@ macro_rules! native_functions {
             })
         }
 
-        /// The function of two arguments.
+        /// Function pointer of a binary function.
         pub(crate) fn $binary(f: MathFn) -> fn($float, $float) -> $float {
             macro_rules! pointer {
                 ($program:expr) => {
@@ -297,7 +295,7 @@ macro_rules! native_functions {
             binary_program!(f, pointer, $float, { Div => std::ops::Div::div, Rem => std::ops::Rem::rem })
         }
 
-        /// The function of one argument, of every element.
+        /// Applies a unary function elementwise.
         #[inline(always)]
         pub(crate) fn $unary_slice(f: MathFn, x: &[$float], out: &mut [$float]) {
             macro_rules! each {
@@ -312,7 +310,7 @@ macro_rules! native_functions {
             })
         }
 
-        /// The function of two arguments, of every pair of elements.
+        /// Applies a binary function elementwise.
         pub(crate) fn $binary_slice(f: MathFn, x: &[$float], y: &[$float], out: &mut [$float]) {
             macro_rules! each {
                 ($program:expr) => {
@@ -328,7 +326,7 @@ macro_rules! native_functions {
 native_functions!(f32, f32_unary, f32_binary, f32_unary_slice, f32_binary_slice);
 native_functions!(f64, f64_unary, f64_binary, f64_unary_slice, f64_binary_slice);
 
-/// Writes a function down for one width.
+/// Translates a function to WGSL for one float width.
 fn record<const BITS: u32>(f: MathFn) -> Source {
     let name = wgsl::name(f, BITS);
     macro_rules! write {
@@ -356,7 +354,7 @@ fn record<const BITS: u32>(f: MathFn) -> Source {
     }
 }
 
-/// What is known of a function in WGSL, made on first use.
+/// The WGSL name and source of a function, generated on first use.
 fn source(f: MathFn, dtype: DType) -> &'static (String, Source) {
     static SOURCES: [[OnceLock<(String, Source)>; 2]; MathFn::ALL.len()] =
         [const { [const { OnceLock::new() }; 2] }; MathFn::ALL.len()];
@@ -368,29 +366,30 @@ fn source(f: MathFn, dtype: DType) -> &'static (String, Source) {
     }
 }
 
-/// The name of a function in a module, like `rg_exp_f32`. Panics for a dtype that is not a float, as do the other two.
+/// Name of a function in a WGSL module, like `rg_exp_f32`. Like the other two functions, panics for a dtype that is not
+/// f32 or f64.
 pub(crate) fn wgsl_name(f: MathFn, dtype: DType) -> &'static str {
     &source(f, dtype).0
 }
 
-/// The text that defines a function. The module defines `fn rg_zero() -> u32`, a zero that its compiler does not know
-/// to be one, and the functions of [`wgsl_depends`].
+/// WGSL source of a function. The module must define `fn rg_zero() -> u32`, a zero that the shader compiler cannot
+/// constant-fold, and the functions of [`wgsl_depends`].
 pub(crate) fn wgsl_source(f: MathFn, dtype: DType) -> &'static str {
     &source(f, dtype).1.text
 }
 
-/// The functions of the same dtype that a function calls. They call none themselves.
+/// Functions of the same dtype that a function calls. These call no others.
 pub(crate) fn wgsl_depends(f: MathFn, dtype: DType) -> &'static [MathFn] {
     &source(f, dtype).1.calls
 }
 
-/// `exp(x)`, for loops that are compiled around it.
+/// `exp(x)` of an f32, for inlining into loops.
 #[inline(always)]
 pub(crate) fn exp_f32(x: f32) -> f32 {
     exp::exp(x)
 }
 
-/// The same of 64 bits.
+/// `exp(x)` of an f64, for inlining into loops.
 #[inline(always)]
 pub(crate) fn exp_f64(x: f64) -> f64 {
     exp::exp(x)

@@ -1,19 +1,19 @@
-//! Floats of 16 bits: their widening, which is exact, and the one rounding that brings a result back.
+//! 16-bit floats: exact widening to f32, and the single rounding back.
 //!
-//! The arithmetic of f16 and bf16 is that of f32, rounded once. For sums, differences, products, quotients and square
-//! roots that is the correctly rounded result: f32 has more than twice their digits and two more, so that rounding
-//! twice rounds as once. Everything here goes by the bits, so that no driver's own conversion, which may flush or round
-//! as it likes, has a say. The functions in Rust and in WGSL are twins.
+//! Arithmetic on f16 and bf16 is computed in f32 and rounded once. For sums, differences, products, quotients and
+//! square roots the result is correctly rounded: f32 has at least `2 p + 2` digits for their `p` digits, so that double
+//! rounding is innocuous. All conversions work on the bits, independent of the driver's own conversion, which may flush
+//! subnormals or round in any direction. The Rust and the WGSL functions are equivalent.
 
 use half::{bf16, f16};
 
-/// The bits of the f16 nearest to this f32, ties to even; beyond the range an infinity, for NaN the quiet one.
+/// Bits of the f16 nearest to an f32, ties to even. Overflow gives an infinity; a NaN becomes quiet.
 #[inline(always)]
 fn f16_bits(x: u32) -> u16 {
     let (sign, a) = ((x >> 16) & 0x8000, x & 0x7fff_ffff);
-    // Normal results: the exponent's bias moves, and the carry of the rounding may reach into it.
+    // Normal results: the exponent is rebiased, and the rounding carry may propagate into it.
     let normal = (a.wrapping_sub(0x3800_0000).wrapping_add(0xfff + ((a >> 13) & 1)) >> 13).min(0x7c00);
-    // Below 2^-14 the digits count multiples of 2^-24.
+    // Results below 2^-14 are multiples of 2^-24.
     let digits = (a & 0x7f_ffff) | 0x80_0000;
     let shift = 126u32.saturating_sub(a >> 23).clamp(1, 25);
     let kept = digits >> shift;
@@ -22,24 +22,24 @@ fn f16_bits(x: u32) -> u16 {
     (sign | if a > 0x7f80_0000 { 0x7e00 } else { finite }) as u16
 }
 
-/// The f16 nearest to this f32, ties to even.
+/// The f16 nearest to an f32, ties to even.
 #[inline(always)]
 pub(crate) fn f16_of_f32(x: f32) -> f16 {
     f16::from_bits(f16_bits(x.to_bits()))
 }
 
-/// The f32 of the same value.
+/// Exact widening to f32.
 #[inline(always)]
 pub(crate) fn f32_of_f16(x: f16) -> f32 {
     let h = u32::from(x.to_bits());
     let (sign, a) = ((h & 0x8000) << 16, h & 0x7fff);
     let normal = (a << 13) + if a >= 0x7c00 { 0x7000_0000 } else { 0x3800_0000 };
-    // A whole number of 2^-24: both the number and the product are exact, and normal.
+    // A multiple of 2^-24: the integer and the product are both exact and normal.
     let tiny = (a as f32 * 2f32.powi(-24)).to_bits();
     f32::from_bits(sign | if a < 0x400 { tiny } else { normal })
 }
 
-/// The bf16 nearest to this f32, ties to even.
+/// The bf16 nearest to an f32, ties to even.
 #[inline(always)]
 pub(crate) fn bf16_of_f32(x: f32) -> bf16 {
     let x = x.to_bits();
@@ -48,14 +48,14 @@ pub(crate) fn bf16_of_f32(x: f32) -> bf16 {
     bf16::from_bits(bits as u16)
 }
 
-/// The f32 of the same value.
+/// Exact widening to f32.
 #[inline(always)]
 pub(crate) fn f32_of_bf16(x: bf16) -> f32 {
     f32::from_bits(u32::from(x.to_bits()) << 16)
 }
 
-/// The f32 next to `x` whose last digit is odd, or `x` itself where f32 has it: rounding that to fewer digits rounds
-/// `x` but once.
+/// Rounds to odd: `x` where it is an f32, else the neighbouring f32 with an odd last digit. Rounding the result to
+/// fewer digits then equals rounding `x` once.
 pub(crate) fn f32_to_odd(x: f64) -> f32 {
     let near = x as f32;
     let back = f64::from(near);
@@ -66,18 +66,18 @@ pub(crate) fn f32_to_odd(x: f64) -> f32 {
     f32::from_bits(if (back < x) != (x < 0.0) { bits + 1 } else { bits - 1 })
 }
 
-/// As [`f32_to_odd`], of an integer.
+/// As [`f32_to_odd`], for an integer.
 pub(crate) fn f32_of_integer_to_odd(x: i128) -> f32 {
     let size = x.unsigned_abs();
     let drop = (128 - size.leading_zeros()).saturating_sub(24);
     let rest = size & ((1u128 << drop) - 1);
     let kept = (size >> drop) as u32 | u32::from(rest != 0);
-    // 24 digits are exact, and so is the power of two; together they may be an infinity.
+    // The 24 digits and the power of two are exact; their product may overflow to infinity.
     let value = kept as f32 * 2f32.powi(drop as i32);
     if x < 0 { -value } else { value }
 }
 
-/// `f16_of_f32`, from a float to the bits of an f16.
+/// WGSL `f16_of_f32`: the f16 bits of an f32.
 pub(crate) const F16_OF_F32: &str = "\
 fn f16_of_f32(v: f32) -> u32 {
     let x = bitcast<u32>(v);
@@ -91,7 +91,7 @@ fn f16_of_f32(v: f32) -> u32 {
     return ((x >> 16u) & 0x8000u) | select(finite, 0x7e00u, a > 0x7f800000u);
 }";
 
-/// `f32_of_f16`, from the bits of an f16.
+/// WGSL `f32_of_f16`: the f32 of f16 bits.
 pub(crate) const F32_OF_F16: &str = "\
 fn f32_of_f16(h: u32) -> f32 {
     let a = h & 0x7fffu;
@@ -100,7 +100,7 @@ fn f32_of_f16(h: u32) -> f32 {
     return bitcast<f32>(((h & 0x8000u) << 16u) | select(normal, tiny, a < 0x400u));
 }";
 
-/// `bf16_of_f32`, from a float to the bits of a bf16.
+/// WGSL `bf16_of_f32`: the bf16 bits of an f32.
 pub(crate) const BF16_OF_F32: &str = "\
 fn bf16_of_f32(v: f32) -> u32 {
     let x = bitcast<u32>(v);
@@ -108,7 +108,7 @@ fn bf16_of_f32(v: f32) -> u32 {
     return select(nearest, ((x >> 16u) & 0x8000u) | 0x7fc0u, (x & 0x7fffffffu) > 0x7f800000u);
 }";
 
-/// `f32_of_bf16`, from the bits of a bf16.
+/// WGSL `f32_of_bf16`: the f32 of bf16 bits.
 pub(crate) const F32_OF_BF16: &str = "\
 fn f32_of_bf16(h: u32) -> f32 {
     return bitcast<f32>(h << 16u);
@@ -118,7 +118,8 @@ fn f32_of_bf16(h: u32) -> f32 {
 mod tests {
     use super::*;
 
-    /// Every pattern of 16 bits widened, its neighbours in f32 around each tie between two of them, and NaNs.
+    /// Every 16-bit pattern widened, NaNs included, and each tie between two consecutive patterns with its neighbours
+    /// in f32.
     fn around_ties(widen: impl Fn(u16) -> f32) -> impl Iterator<Item = f32> {
         (0..=u16::MAX).flat_map(move |h| {
             let (a, b) = (widen(h), widen(h.wrapping_add(1)));
@@ -164,7 +165,7 @@ mod tests {
             let (own, oracle) = (bf16_of_f32(x), bf16::from_f32(x));
             assert!(own.to_bits() == oracle.to_bits() || x.is_nan() && own.is_nan(), "{x:e} {:#x}", x.to_bits());
         }
-        // Subnormal and enormous numbers, by steps that are no power of two.
+        // Samples f32 bit patterns, subnormal and huge ones included, with a stride that is no power of two.
         for bits in (0..=u32::MAX).step_by(65_521) {
             let x = f32::from_bits(bits);
             let same = f16_of_f32(x) == f16::from_f32(x) && bf16_of_f32(x) == bf16::from_f32(x);
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_rounded_to_odd_is_rounded_once() {
-        // A tie of two bf16 is even; a hair more is not, though it is no f32.
+        // A tie between two bf16 rounds to even; a tie plus a tiny amount, not representable in f32, rounds up.
         let tie = f64::from(f32::from_bits(0x3f80_8000));
         let hair = tie * f64::EPSILON;
         let bf = |x: f64| bf16_of_f32(f32_to_odd(x)).to_bits();

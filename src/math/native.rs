@@ -1,5 +1,4 @@
-//! The machine of plain numbers. All of it is inlined, and free of branches, so that loops over slices can be
-//! vectorised.
+//! The native machine: plain numbers. All functions are inlined and branch-free, so that loops over slices vectorize.
 
 use std::num::Wrapping;
 

@@ -1,10 +1,10 @@
-//! Numbers in two parts: the unevaluated sum of a float and a correction below its last place (Dekker, "A
-//! floating-point technique for extending the available precision", 1971). Without a fused multiply-add, which shaders
-//! do not promise.
+//! Numbers in two parts (double-word arithmetic): the unevaluated sum of a float and a correction below its last place
+//! (Dekker, "A floating-point technique for extending the available precision", 1971). Uses no fused multiply-add,
+//! because shaders do not guarantee one.
 
 use super::machine::{Float, Word};
 
-/// A sum and its rounding error, exactly (Knuth).
+/// Sum and exact rounding error (Knuth's two-sum).
 #[inline(always)]
 pub(super) fn sum<F: Float>(a: F, b: F) -> (F, F) {
     let s = a + b;
@@ -12,14 +12,14 @@ pub(super) fn sum<F: Float>(a: F, b: F) -> (F, F) {
     (s, (a - (s - from_b)) + (b - from_b))
 }
 
-/// The same where `a` is zero or its magnitude is not below that of `b`.
+/// Sum and exact rounding error (Dekker's fast two-sum). Requires `a == 0` or `|a| >= |b|`.
 #[inline(always)]
 pub(super) fn quick_sum<F: Float>(a: F, b: F) -> (F, F) {
     let s = a + b;
     (s, b - (s - a))
 }
 
-/// A product and its rounding error: exact for f32, to 2^-106 for f64, unless something underflows.
+/// Product and rounding error: exact for f32, to 2^-106 for f64, barring underflow.
 #[inline(always)]
 pub(super) fn product<F: Float>(a: F, b: F) -> (F, F) {
     let p = a * b;
@@ -27,7 +27,7 @@ pub(super) fn product<F: Float>(a: F, b: F) -> (F, F) {
     (p, ((ah * bh - p) + ah * bl + al * bh) + al * bl)
 }
 
-/// The leading half of the digits, and the rest.
+/// Splits a float into the leading half of its digits and the rest.
 #[inline(always)]
 pub(super) fn halves<F: Float>(a: F) -> (F, F) {
     let low = F::Word::lit((1 << F::P.div_ceil(2)) - 1);
@@ -35,7 +35,7 @@ pub(super) fn halves<F: Float>(a: F) -> (F, F) {
     (high, a - high)
 }
 
-/// A quotient of numbers in parts, in parts.
+/// Quotient of two numbers in parts, in parts.
 #[inline(always)]
 pub(super) fn quotient<F: Float>(a: (F, F), b: (F, F)) -> (F, F) {
     let q = a.0.over(b.0);
@@ -44,14 +44,14 @@ pub(super) fn quotient<F: Float>(a: (F, F), b: (F, F)) -> (F, F) {
     quick_sum(q, rest.over(b.0))
 }
 
-/// A product of numbers in parts, in parts.
+/// Product of two numbers in parts, in parts.
 #[inline(always)]
 pub(super) fn times<F: Float>(a: (F, F), b: (F, F)) -> (F, F) {
     let (p, e) = product(a.0, b.0);
     (p, e + (a.0 * b.1 + a.1 * b.0))
 }
 
-/// The reciprocal of a number in parts, in parts, where neither it nor the number is near the ends of the range.
+/// Reciprocal of a number in parts, in parts. Neither the number nor its reciprocal may be near the ends of the range.
 #[inline(always)]
 pub(super) fn reciprocal<F: Float>(d: (F, F)) -> (F, F) {
     let one = F::lit(1.0);

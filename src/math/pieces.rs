@@ -1,27 +1,28 @@
-//! Functions in pieces: as many polynomials of equal length, whose coefficients are selected by where the argument is.
-//! One evaluation, instead of one for each piece.
+//! Piecewise polynomials of equal degree: the coefficients are selected by the argument's interval, so that one
+//! evaluation serves all pieces.
 
 use super::machine::{Coefficients, Float};
 use super::parts::quick_sum;
 
-/// A polynomial in the distance from the middle of an interval.
+/// A polynomial in the distance from the midpoint of an interval.
 pub(super) struct Piece {
-    /// The middle, for f32 and for f64; exact in either.
+    /// The midpoint for f32 and for f64, exact in both.
     pub middle: [f64; 2],
-    /// What rounding took from the constant term.
+    /// Rounding error of the constant term, for f32 and for f64.
     pub low: [f64; 2],
     /// The coefficients.
     pub terms: Coefficients,
 }
 
-/// The number of the first mask that holds, or of the last piece.
+/// `number(i)` for the first mask `i` that holds, else for the last piece.
 #[inline(always)]
 fn choose<F: Float>(here: &[F::Mask], number: impl Fn(usize) -> F) -> F {
     here.iter().enumerate().rev().fold(number(here.len()), |rest, (i, &mask)| F::select(mask, number(i), rest))
 }
 
-/// The function at `x + x_low`, in parts: by the piece of the first mask that holds, by the last where none does. The
-/// constant term has the most of it, so that hardly more than the rounding of the other terms is lost.
+/// Evaluates the function at `x + x_low`, in parts, with the piece of the first mask that holds, else with the last
+/// piece. The constant term dominates the result, so that hardly more than the rounding error of the other terms is
+/// lost.
 #[inline(always)]
 pub(super) fn evaluate<F: Float, const N: usize>(pieces: &[Piece; N], here: &[F::Mask], (x, x_low): (F, F)) -> (F, F) {
     let width = usize::from(F::P != 24);

@@ -1,5 +1,5 @@
-//! Powers: `exp(y log(x))` with the logarithm and the product in two parts. Below 1 ulp; special cases as in C and
-//! TensorFlow.
+//! Powers: `exp(y log(x))` with the logarithm and the product in two parts. Error: below 1 ulp. Special cases as in C
+//! and TensorFlow.
 
 use super::exp::Reduced;
 use super::log::precise;
@@ -20,7 +20,7 @@ pub(super) fn pow<F: Float>(x: F, y: F) -> F {
     let exp = Reduced::of(F::select(ordinary, p, limit.signed_as(p)), low);
     let result = exp.significand().scaled(exp.n);
 
-    // Zeros, infinities and exponents that are infinite: either zero or infinity.
+    // A zero or infinite base, or an infinite exponent: the result is zero or infinity.
     let small_base = ax.within(one);
     let extreme = ax.magnitude().is_zero() | ax.infinite() | y.infinite();
     let grows = (small_base & y.negative()) | (!small_base & !y.negative());

@@ -1,15 +1,16 @@
-//! Rounding to whole numbers: floor, ceil, trunc and rint (halves to even). Exact, by the bits; a zero keeps the sign
-//! of its argument. The native backend uses the standard library's, which give the same.
+//! Rounding to whole numbers: floor, ceil, trunc and rint (halves to even). Exact, by integer operations on the bits; a
+//! zero result keeps the sign of the argument. The native backend uses the standard library's functions, with equal
+//! results.
 
 use super::machine::{Float, Word};
 
-/// Whether there is nothing to round: whole already, or infinite, or NaN.
+/// Whether rounding is the identity: a number that is already whole, an infinity or a NaN.
 #[inline(always)]
 fn whole<F: Float>(x: F) -> F::Mask {
     !x.within(F::two_to(i64::from(F::P) - 1))
 }
 
-/// Towards zero.
+/// Rounds towards zero.
 #[inline(always)]
 pub(super) fn trunc<F: Float>(x: F) -> F {
     let exponent = x.magnitude().right(F::P - 1) - F::Word::int(F::BIAS);
@@ -20,7 +21,7 @@ pub(super) fn trunc<F: Float>(x: F) -> F {
     F::select(whole(x), x, F::from_bits(cut))
 }
 
-/// Towards minus infinity.
+/// Rounds towards minus infinity.
 #[inline(always)]
 pub(super) fn floor<F: Float>(x: F) -> F {
     let cut = trunc(x);
@@ -28,7 +29,7 @@ pub(super) fn floor<F: Float>(x: F) -> F {
     F::select(down, cut - F::lit(1.0), cut)
 }
 
-/// Towards plus infinity.
+/// Rounds towards plus infinity.
 #[inline(always)]
 pub(super) fn ceil<F: Float>(x: F) -> F {
     let cut = trunc(x);
@@ -36,7 +37,7 @@ pub(super) fn ceil<F: Float>(x: F) -> F {
     F::select(up, cut + F::lit(1.0), cut)
 }
 
-/// To the nearest, halves to even.
+/// Rounds to the nearest whole number, halves to even.
 #[inline(always)]
 pub(super) fn rint<F: Float>(x: F) -> F {
     let magic = F::two_to(i64::from(F::P) - 1);

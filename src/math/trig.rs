@@ -1,24 +1,24 @@
 //! Sine, cosine and tangent.
 //!
-//! Arguments are reduced by Payne and Hanek's method ("Radian reduction for trigonometric functions", 1983): the
-//! significand, an integer, is multiplied by those bits of `2 / pi` that matter modulo 4, taken from a table by a
-//! barrel shifter of selects. That is exact enough for every argument, however large or close to a multiple of
-//! `pi / 2`, and needs integers alone. The remainder is in two parts, and polynomials on `[-pi/4, pi/4]` do the rest.
-//! Below 1 ulp; the tangent, below 1.5, is a quotient of numbers in two parts.
+//! Arguments are reduced by Payne and Hanek's method ("Radian reduction for trigonometric functions", 1983). The
+//! integer significand is multiplied by those bits of `2 / pi` that matter modulo 4; a barrel shifter of selects takes
+//! them from a table. The reduction uses integers only and is exact enough for every argument, however large or close
+//! to a multiple of `pi / 2`. The remainder is in two parts, and polynomials on `[-pi/4, pi/4]` give the results.
+//! Error: below 1 ulp; below 1.5 ulp for the tangent, a quotient of numbers in two parts.
 
 use super::coefficients::{COS, PI_2, SIN, TWO_OVER_PI};
 use super::machine::{Float, Word};
 use super::parts::{product, quick_sum, quotient};
 
-/// `x - quadrant * pi / 2` in two parts, and the quadrant, of which the low two bits count.
+/// `x - quadrant * pi / 2` in two parts, and the quadrant, of which only the low two bits are significant.
 #[inline(always)]
 fn reduce<F: Float>(x: F) -> (F, F, F::Word) {
     let (word, width) = (F::Word::lit, F::Word::BITS);
     let one = word(1);
     let hidden = one.left(F::P - 1);
     let m = (x.bits() & (hidden - one)) | hidden;
-    // |x| = m 2^e. Bits of weight 2^(1 - e) and below matter; a word of zeros goes before the binary point. Small
-    // arguments do not come here in the end, but must not shift out of range.
+    // |x| = m 2^e. Bits of weight 2^(1 - e) and below matter; a zero word precedes the binary point. The results for
+    // small arguments are discarded, but their shift amounts must stay in range.
     let e = x.magnitude().right(F::P - 1) - F::Word::int(F::BIAS + i64::from(F::P) - 1);
     let offset = (e + F::Word::int(i64::from(width) - 2)).most(word(0));
     let mut words: [F::Word; 20] = std::array::from_fn(|i| match (i, width) {
@@ -26,7 +26,8 @@ fn reduce<F: Float>(x: F) -> (F, F, F::Word) {
         (i, 32) => word(if i < 8 { TWO_OVER_PI[(i - 1) / 2] >> (32 * (i % 2)) & 0xffff_ffff } else { 0 }),
         (i, _) => word(TWO_OVER_PI[i - 1]),
     });
-    // How many words there are, and how many matter after the stage that skips a number of them.
+    // `count` is the number of words, then of those that still matter after a shifter stage that skips up to `skip`
+    // words.
     let (mut count, stages, place): (usize, &[usize], u32) =
         if width == 32 { (8, &[4, 2, 1], 5) } else { (20, &[16, 8, 4, 2, 1], 6) };
     for &skip in stages {
@@ -41,7 +42,7 @@ fn reduce<F: Float>(x: F) -> (F, F, F::Word) {
     let shift = offset & word(u64::from(width) - 1);
     let across = |i: usize| words[i].shl(shift) | words[i + 1].right(1).shr(word(u64::from(width) - 1) - shift);
     let (w0, w1, w2) = (across(0), across(1), across(2));
-    // The product modulo 4: two bits of the quadrant, then the fraction.
+    // The product modulo 4: two bits of quadrant, then the fraction.
     let (top, _) = m.wide_mul(w2);
     let (carry, middle) = m.wide_mul(w1);
     let low = middle + top;
@@ -90,13 +91,13 @@ fn cosine<F: Float>(x: F, low: F) -> (F, F) {
     (w, ((F::lit(1.0) - w) - half) + (z * z * z.polynomial(&COS) - x * low))
 }
 
-/// One of two numbers in parts.
+/// Selects one of two numbers in parts.
 #[inline(always)]
 fn either<F: Float>(mask: F::Mask, yes: (F, F), no: (F, F)) -> (F, F) {
     (F::select(mask, yes.0, no.0), F::select(mask, yes.1, no.1))
 }
 
-/// NaN for infinities and NaN.
+/// Replaces the result by NaN where the argument is an infinity or NaN.
 #[inline(always)]
 fn finite<F: Float>(x: F, result: F) -> F {
     F::select(x.magnitude().below(F::infinity()), result, F::nan())
@@ -109,7 +110,7 @@ pub(super) fn sin<F: Float>(x: F) -> F {
     let (high, low) = either(quadrant.has(F::Word::lit(1)), cosine(r, low), sine(r, low));
     let result = high + low;
     let result = F::select(quadrant.has(F::Word::lit(2)), -result, result);
-    // Sums lose the sign of a zero.
+    // A sum loses the sign of a zero argument.
     finite(x, F::select(x.magnitude().is_zero(), x, result))
 }
 

@@ -1,11 +1,11 @@
-//! The machine of registers: it writes a program down as a function in WGSL.
+//! The register machine: translates a program to a WGSL function.
 //!
-//! Registers hold **bits**, words of 32 or 64; a float operation casts to and fro, which costs nothing. Every sum and
-//! product is then exclusively or-ed with a zero that only the run knows. So no compiler may contract a product into a
-//! sum, reassociate, cancel a rounding error, or fold a NaN: between any two float operations there is an integer one
-//! it cannot see through. Selections are made of words too, lest they turn into a `min`.
+//! Registers hold **bits** as words of 32 or 64; a float operation bitcasts its operands and its result, which is free.
+//! Every sum and product is XOR-ed with a zero that is known only at run time. This integer operation between any two
+//! float operations prevents a compiler from contracting a product into a sum, reassociating, cancelling a rounding
+//! error or folding a NaN. Selections act on words too, so that they cannot be turned into a `min`.
 //!
-//! Equal expressions share a register, and what the result does not need is left out.
+//! Equal expressions share a register (common subexpression elimination); dead instructions are omitted.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,13 +15,13 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Neg, Not, Sub};
 use super::MathFn;
 use super::machine::{Float, Mask, Word};
 
-/// An instruction: its text around the registers it takes.
+/// An instruction: its text with the names of its operand registers.
 struct Instruction {
     text: String,
     takes: Vec<u32>,
 }
 
-/// A function being written.
+/// A function under construction.
 #[derive(Default)]
 struct Recorder {
     instructions: Vec<Instruction>,
@@ -30,11 +30,11 @@ struct Recorder {
 }
 
 thread_local! {
-    // Operators have no place for the recorder they write to.
+    // Operator traits have no parameter for the recorder.
     static RECORDER: RefCell<Recorder> = RefCell::default();
 }
 
-/// The register of an instruction; each `#` in the text stands for one that it takes.
+/// Emits an instruction and returns its register; each `#` in the text is replaced by an operand.
 fn emit(text: &str, takes: &[u32]) -> u32 {
     let mut names = takes.iter();
     let mut full = String::new();
@@ -60,7 +60,7 @@ pub(super) fn name(f: MathFn, bits: u32) -> String {
     format!("rg_{}_f{bits}", f.name())
 }
 
-/// A register with a truth value.
+/// A register that holds a truth value.
 #[derive(Clone, Copy)]
 pub(super) struct MaskRegister(u32);
 
@@ -87,11 +87,11 @@ impl Not for MaskRegister {
     }
 }
 
-/// A register with a word.
+/// A register that holds a word.
 #[derive(Clone, Copy)]
 pub(super) struct WordRegister<const BITS: u32>(u32);
 
-/// A register with the bits of a float.
+/// A register that holds the bits of a float.
 #[derive(Clone, Copy)]
 pub(super) struct FloatRegister<const BITS: u32>(u32);
 
@@ -151,7 +151,7 @@ impl<const BITS: u32> Word for WordRegister<BITS> {
     }
 }
 
-/// An expression of floats, cast from and to bits.
+/// Emits a float expression with its operands and result bitcast from and to words.
 fn float(bits: u32, text: &str, takes: &[u32]) -> u32 {
     emit(&format!("bitcast<u{bits}>({})", text.replace('#', &format!("bitcast<f{bits}>(#)"))), takes)
 }
@@ -178,7 +178,7 @@ impl<const BITS: u32> Neg for FloatRegister<BITS> {
 }
 
 impl<const BITS: u32> FloatRegister<BITS> {
-    /// A call of another function of this module.
+    /// Emits a call of another function of this module.
     fn call(f: MathFn, takes: &[u32]) -> Self {
         RECORDER.with_borrow_mut(|recorder| {
             if !recorder.calls.contains(&f) {
@@ -228,15 +228,15 @@ impl<const BITS: u32> Float for FloatRegister<BITS> {
     }
 }
 
-/// A function in WGSL.
+/// A WGSL function.
 pub(super) struct Source {
-    /// Its text.
+    /// The function's definition.
     pub text: String,
-    /// The functions it calls.
+    /// The functions that it calls.
     pub calls: Vec<MathFn>,
 }
 
-/// A function of some arguments, written down.
+/// Translates a program of one or two arguments to a WGSL function.
 pub(super) fn record<const BITS: u32>(
     name: &str,
     arguments: usize,

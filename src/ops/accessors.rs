@@ -1,4 +1,4 @@
-//! Parts and sizes of a tensor.
+//! Accessors of a tensor: values, row partitions and sizes, and replacement of its values.
 
 use super::levels::longest;
 use crate::device::Device;
@@ -22,8 +22,8 @@ impl Tensor {
         self.partitions().first().ok_or_else(|| Error::argument(op, "a dense tensor has no row partition"))
     }
 
-    /// How long the longest row of each partition is. Waits once, and only if the host does not know them all. A
-    /// uniform partition counts with its length where the host does not know whether it has rows.
+    /// Length of the longest row of each partition. Waits once, and only if the host does not know all of them. A
+    /// uniform partition counts with its row length where the host does not know its number of rows.
     pub(crate) fn longest_rows(&self, op: &'static str) -> Result<Vec<u32>> {
         let backend = self.backend();
         let size = |p: &RowPartition| match (p.uniform_row_length(), p.nrows()) {
@@ -45,7 +45,7 @@ impl Tensor {
         Ok(sizes.iter().zip(&lives).map(known).collect())
     }
 
-    /// The size of each dimension that the tensor needs to be dense, as expressions.
+    /// Size of each dimension of the smallest dense tensor that holds all values, as expressions.
     fn bounding_exprs(&self, op: &'static str) -> Result<Vec<Expr>> {
         if self.rank() == 0 {
             return Ok(Vec::new());
@@ -58,8 +58,7 @@ impl Tensor {
         Ok(sizes)
     }
 
-    /// The values in the rows of the outermost dimension: the tensor without its outermost partition.
-    /// `tf.RaggedTensor.values`. No pass, no wait.
+    /// The tensor without its outermost partition: the values of its rows. `tf.RaggedTensor.values`. No pass, no wait.
     ///
     /// # Errors
     /// A dense tensor.
@@ -75,17 +74,17 @@ impl Tensor {
         self.values_below()
     }
 
-    /// The values under all partitions, a dense tensor. `tf.RaggedTensor.flat_values`. No pass, no wait.
+    /// The flat values under all partitions, as a dense tensor. `tf.RaggedTensor.flat_values`. No pass, no wait.
     ///
     /// # Errors
-    /// None that a tensor that exists can give.
+    /// None for a valid tensor.
     pub fn flat_values(&self) -> Result<Self> {
         let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
         Self::new(self.backend(), Vec::new(), outer, inner, self.values_ref().clone())
     }
 
-    /// Where the rows of the outermost dimension begin, and where the last one ends: i64, `nrows + 1` entries.
-    /// `tf.RaggedTensor.row_splits`. One map, no wait.
+    /// Row splits of the outermost dimension: the start of each row and the end of the last one, as `nrows + 1` i64
+    /// entries. `tf.RaggedTensor.row_splits`. One map, no wait.
     ///
     /// # Errors
     /// A dense tensor.
@@ -93,7 +92,7 @@ impl Tensor {
         self.outermost("row_splits")?.row_splits_on(self.backend())
     }
 
-    /// Where each row of the outermost dimension begins; i64. `tf.RaggedTensor.row_starts`. One map, no wait.
+    /// Start of each row of the outermost dimension; i64. `tf.RaggedTensor.row_starts`. One map, no wait.
     ///
     /// # Errors
     /// A dense tensor.
@@ -101,7 +100,7 @@ impl Tensor {
         self.outermost("row_starts")?.row_starts_on(self.backend())
     }
 
-    /// Where each row of the outermost dimension ends; i64. `tf.RaggedTensor.row_limits`. One map, no wait.
+    /// End of each row of the outermost dimension; i64. `tf.RaggedTensor.row_limits`. One map, no wait.
     ///
     /// # Errors
     /// A dense tensor.
@@ -109,8 +108,8 @@ impl Tensor {
         self.outermost("row_limits")?.row_limits_on(self.backend())
     }
 
-    /// The row of each of the outermost dimension's values; i64. `tf.RaggedTensor.value_rowids`. One map (a search
-    /// in the splits for each value), no wait.
+    /// Row index of each value of the outermost dimension; i64. `tf.RaggedTensor.value_rowids`. One map (a search in
+    /// the splits per value), no wait.
     ///
     /// # Errors
     /// A dense tensor.
@@ -118,10 +117,10 @@ impl Tensor {
         self.outermost("value_rowids")?.value_rowids_on(self.backend())
     }
 
-    /// How many elements each row of dimension `axis` has: i64. `tf.RaggedTensor.row_lengths`.
+    /// Length of each row of dimension `axis`, in elements; i64. `tf.RaggedTensor.row_lengths`.
     ///
-    /// A scalar for axis 0 (the number of rows), a dense vector for axis 1, below that a tensor with the partitions
-    /// above the axis. One map, no wait.
+    /// Axis 0 gives a scalar (the number of rows) and axis 1 a dense vector. A deeper axis gives a tensor with the
+    /// partitions above the axis. One map, no wait.
     ///
     /// # Errors
     /// An axis that the tensor does not have; a dense tensor.
@@ -147,7 +146,7 @@ impl Tensor {
             let above = self.partitions()[..axis - 1].to_vec();
             return Self::new(self.backend(), above, outer, Vec::new(), lengths.values_ref().clone());
         }
-        // A dimension of the flat values: all its rows are alike.
+        // An inner dimension: all its rows have the same length.
         let above = axis - self.ragged_rank();
         let len = Expr::scalar(i64::from(self.inner()[above - 1]));
         let inner = self.inner()[..above - 1].to_vec();
@@ -157,8 +156,8 @@ impl Tensor {
         Self::new(self.backend(), self.partitions().to_vec(), Some(count), inner, Values::Numbers(node))
     }
 
-    /// How many rows the outermost dimension has: an i64 scalar. `tf.RaggedTensor.nrows`. One map, no wait; see
-    /// [`Tensor::shape`] for what the host knows.
+    /// Number of rows of the outermost dimension, as an i64 scalar. `tf.RaggedTensor.nrows`. One map, no wait.
+    /// [`Tensor::shape`] gives the sizes that the host knows.
     ///
     /// # Errors
     /// A scalar.
@@ -169,7 +168,7 @@ impl Tensor {
         self.scalar("nrows", self.nrows_extent().expr())
     }
 
-    /// How many values the tensor holds, inner dimensions counted: an i64 scalar. `tf.size`. One map, no wait.
+    /// Number of values, inner dimensions included, as an i64 scalar. `tf.size`. One map, no wait.
     ///
     /// # Errors
     /// More than 2^32 - 2 values.
@@ -198,17 +197,16 @@ impl Tensor {
         self.partitions().iter().map(|p| p.value_rowids_on(self.backend())).collect()
     }
 
-    /// The length of every row of the outermost dimension, if they are uniform by type.
-    /// `tf.RaggedTensor.uniform_row_length`.
+    /// Row length of the outermost dimension, if its partition is uniform. `tf.RaggedTensor.uniform_row_length`.
     pub fn uniform_row_length(&self) -> Option<u32> {
         self.partitions().first().and_then(RowPartition::uniform_row_length)
     }
 
-    /// The size of each dimension that a dense tensor needs to hold all values: an i64 vector of `rank` entries.
+    /// Shape of the smallest dense tensor that holds all values: an i64 vector of `rank` entries.
     /// `tf.RaggedTensor.bounding_shape`.
     ///
-    /// A ragged or uniform dimension is as large as its longest row, 0 without rows. One row
-    /// reduction for each ragged dimension whose longest row the host does not know; no wait.
+    /// The size of a ragged or uniform dimension is the length of its longest row, or 0 without rows. Costs one row
+    /// reduction per ragged dimension whose longest row the host does not know; no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -221,7 +219,7 @@ impl Tensor {
         self.bounding_shape_of(&axes)
     }
 
-    /// The entries of [`Tensor::bounding_shape`] for these axes, in their order.
+    /// The entries of [`Tensor::bounding_shape`] for the given axes, in their order.
     ///
     /// # Errors
     /// An axis that the tensor does not have.
@@ -236,7 +234,7 @@ impl Tensor {
         positions(self.backend(), OP, Extent::known_u64(OP, axes.len() as u64)?, e)
     }
 
-    /// The entry of [`Tensor::bounding_shape`] for one axis, a scalar.
+    /// The entry of [`Tensor::bounding_shape`] for one axis, as a scalar.
     ///
     /// # Errors
     /// An axis that the tensor does not have.
@@ -246,12 +244,12 @@ impl Tensor {
         self.scalar(OP, self.bounding_exprs(OP)?.swap_remove(axis))
     }
 
-    /// These rows with other values: the outermost partition over `values`. `tf.RaggedTensor.with_values`. Any dtype,
-    /// partitions and inner dimensions; no pass, no wait.
+    /// Replaces the values of the rows: the outermost partition over `values`. `tf.RaggedTensor.with_values`. The new
+    /// values may have any dtype, partitions and inner dimensions. No pass, no wait.
     ///
     /// # Errors
-    /// A dense tensor; a scalar as values; another device; another number of values, at the read where only the device
-    /// knows it.
+    /// A dense tensor; scalar values; another device; another number of values, at the read where only the device knows
+    /// it.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -267,11 +265,11 @@ impl Tensor {
         self.replaced("with_values", std::slice::from_ref(p), p.nvals_extent(), values)
     }
 
-    /// This layout with other flat values: all partitions over `flat_values`. `tf.RaggedTensor.with_flat_values`. Any
-    /// dtype and inner dimensions; no pass, no wait.
+    /// Replaces the flat values: all partitions over `flat_values`. `tf.RaggedTensor.with_flat_values`. The new values
+    /// may have any dtype and inner dimensions. No pass, no wait.
     ///
     /// # Errors
-    /// A scalar as values; another device; another number of values, at the read where only the device knows it.
+    /// Scalar values; another device; another number of values, at the read where only the device knows it.
     #[track_caller]
     pub fn with_flat_values(&self, flat_values: &Self) -> Result<Self> {
         const OP: &str = "with_flat_values";
@@ -292,7 +290,7 @@ impl Tensor {
     }
 }
 
-/// The accessors of a typed tensor that give a typed tensor.
+/// Accessors of a typed tensor that return one typed tensor.
 macro_rules! forward {
     ($($name:ident -> $out:ty),* $(,)?) => {
         impl<T: Element> RaggedTensor<T> {
@@ -313,7 +311,7 @@ forward!(
     nrows -> i64, size -> i64, bounding_shape -> i64,
 );
 
-/// The accessors of a typed tensor that give one tensor for each partition.
+/// Accessors of a typed tensor that return one tensor per partition.
 macro_rules! forward_nested {
     ($($name:ident),* $(,)?) => {
         impl<T: Element> RaggedTensor<T> {
@@ -332,11 +330,11 @@ macro_rules! forward_nested {
 forward_nested!(nested_row_splits, nested_row_lengths, nested_value_rowids);
 
 impl<T: Element> RaggedTensor<T> {
-    /// How many dimensions it has.
+    /// Number of dimensions.
     pub fn rank(&self) -> usize {
         self.erased().rank()
     }
-    /// How many row partitions it has; 0 for a dense tensor.
+    /// Number of row partitions; 0 for a dense tensor.
     pub fn ragged_rank(&self) -> usize {
         self.erased().ragged_rank()
     }

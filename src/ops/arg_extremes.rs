@@ -1,4 +1,4 @@
-//! Where extremes stand, and how many values are not zero.
+//! Indices of minima and maxima, and counts of nonzero values.
 
 use super::axes::Axes;
 use super::levels::Levels;
@@ -13,16 +13,16 @@ use crate::graph::scalar::Scalar;
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
-    /// The index along the axis of the first of the least (greatest) values; -1 where there are none.
+    /// Index along the axis of the first minimum (maximum); -1 where there are no values.
     fn arg_extreme(&self, name: &'static str, op: ReduceOp, axis: i64) -> Result<Self> {
-        /// The index of no value.
+        /// Index of no value: the identity element of `Min`.
         const NONE: u32 = u32::MAX;
         let axis = self.axis(name, axis)?;
         let backend = self.backend();
         let x = Expr::load(self.numbers(name)?, Expr::index()).cast(self.dtype().accumulator());
         let key = match x.dtype() {
             d if d.is_float() => {
-                // Zeros are equal, whatever their sign.
+                // Zeros of either sign are equal.
                 let zero = Expr::scalar(Scalar::from_i64(d, 0));
                 ordered::encode(x.clone().eq(zero.clone()).select(zero, x), op)
             }
@@ -32,7 +32,7 @@ impl Tensor {
         let levels = Levels::of(self)?;
         let (stage, left) = levels.reduce(backend, name, (axis, axis), false)?;
         let extreme = stage.reduce(backend, name, op, key.clone())?;
-        // Maps of their own, so that the planner can store them where one kernel cannot bind all that they read.
+        // Separate maps, so that the planner can store them where one kernel cannot bind all their inputs.
         let own = |value: Expr| Expr::load(&Node::map(backend, name, levels.numbers(), value, &[]), Expr::index());
         let found = own(key.eq(Expr::load(&extreme, stage.target())));
         let place = own(found.select(own(levels.place(axis)), Expr::u32(NONE)));
@@ -41,11 +41,12 @@ impl Tensor {
         left.tensor(backend, Node::map(backend, name, left.numbers(), index, &[]))
     }
 
-    /// The index of the least value along an axis, the first one of several (`tf.argmin`, NumPy's `argmin`).
+    /// Index of the minimum along an axis; the first one of equal minima (`tf.argmin`, NumPy's `argmin`).
     ///
-    /// i64, shaped as the [reductions](Axes) are; -1 where there are no values. NaN is less than every number, as in
-    /// NumPy; zeros are equal whatever their sign. With ragged dimensions below the axis the index counts the rows that
-    /// are too short as well: it is one along the axis. Two passes over the values and a map of the size of the result.
+    /// Gives i64 in the shape of a [reduction](Axes), and -1 where there are no values. NaN is less than every number,
+    /// as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index counts all
+    /// positions along the axis, including rows that are too short to have a value. Costs two passes over the values
+    /// and a map of the size of the result.
     ///
     /// # Errors
     /// `axis` out of range; string values.
@@ -70,7 +71,7 @@ impl Tensor {
         self.arg_extreme("argmin", ReduceOp::Min, axis)
     }
 
-    /// The index of the greatest value along an axis, the first one of several (`tf.argmax`, NumPy's `argmax`).
+    /// Index of the maximum along an axis; the first one of equal maxima (`tf.argmax`, NumPy's `argmax`).
     ///
     /// As [`argmin`](Self::argmin); NaN is greater than every number.
     ///
@@ -97,10 +98,10 @@ impl Tensor {
         self.arg_extreme("argmax", ReduceOp::Max, axis)
     }
 
-    /// How many values over the axes are not zero (`tf.math.count_nonzero`).
+    /// Number of nonzero values over the axes (`tf.math.count_nonzero`).
     ///
-    /// i64; 0 where there are no values. NaN is not zero, both zeros are; of bools it counts those that are true.
-    /// Shapes and cost as for all [reductions](Axes), and a map of the size of the result.
+    /// Gives i64, and 0 where there are no values. NaN counts as nonzero, a zero of either sign does not, and a bool
+    /// counts if it is true. Shapes and cost are those of all [reductions](Axes), plus a map of the size of the result.
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.

@@ -1,21 +1,21 @@
-//! The axis argument of operations that take one, several or all axes.
+//! Axis argument of operations over one, several or all axes.
 
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
-/// The axes of a reduction: all of them, or a list; negative ones count from the back.
+/// Axes of a reduction: all of them, or a list. Negative axes count from the back.
 ///
-/// What all reductions share:
+/// All reductions share:
 /// - *Shapes.* A reduced axis disappears, or stays with one row (`keepdims`). Reducing the innermost ragged axis gives
-///   one result a row. Reducing an axis with ragged ones below aligns rows: the k-th result is made of the k-th values
-///   of the rows that have so many, and a row of the result is as long as the longest row that it is made of. No axes
-///   at all: the tensor itself. The result is dense where no ragged dimension is left.
-/// - *Order.* Adjacent axes are reduced as one sequence in flat order, in the fixed order of row reductions: a row's
-///   result has the same bits on every backend and in every batch. Axes that are not adjacent are reduced run by run,
-///   the innermost first.
-/// - *Cost.* One pass over the values. An axis with ragged ones below costs a sort of positions besides, one more for
-///   each further ragged level; `keepdims` on axis 0 of one ragged dimension waits where only the device knows the
-///   longest row; [`record_async`](crate::record_async) awaits it.
+///   one result per row. Reducing an axis with ragged axes below aligns rows: the k-th result reduces the k-th values
+///   of all rows that have one, and a result row is as long as the longest row that contributes to it. An empty list of
+///   axes gives the tensor itself. The result is dense where no ragged dimension remains.
+/// - *Order.* Adjacent axes are reduced as one sequence in flat order, in the canonical order of row reductions: a
+///   row's result has the same bits on every backend and in every batch. Non-adjacent axes are reduced one run of
+///   adjacent axes after another, the innermost run first.
+/// - *Cost.* One pass over the values. An axis with ragged axes below adds a sort of positions, and one more sort per
+///   further ragged level. `keepdims` on axis 0 of one ragged dimension waits where only the device knows the longest
+///   row; [`record_async`](crate::record_async) awaits it.
 ///
 /// ```
 /// use ragged::Axes;
@@ -63,10 +63,10 @@ impl<const N: usize> From<&[i64; N]> for Axes {
 }
 
 impl Axes {
-    /// The axes of that tensor, counted from the front, ascending.
+    /// The axes of `x`, counted from the front, in ascending order.
     ///
     /// # Errors
-    /// An axis out of range; an axis that is named twice.
+    /// An axis out of range; a repeated axis.
     pub(crate) fn resolve(&self, op: &'static str, x: &Tensor) -> Result<Vec<usize>> {
         let Self::List(axes) = self else { return Ok((0..x.rank()).collect()) };
         let mut out = axes.iter().map(|&a| x.axis(op, a)).collect::<Result<Vec<_>>>()?;

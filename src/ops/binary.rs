@@ -1,4 +1,4 @@
-//! Operations of two operands, element by element.
+//! Element-wise operations on two operands.
 
 use super::elementwise::{Site, Takes, map_together, math, number, rounded_once};
 use super::next_after::next_after;
@@ -14,9 +14,9 @@ use crate::math::MathFn;
 use crate::shape::same_layout;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// What an operation computes of two numbers.
+/// Builds the result expression for two numbers.
 type Pair = fn(&Site, Expr, Expr) -> Expr;
-/// What it computes of two strings.
+/// Computes the result for two string operands.
 type Strings = fn(&'static str, Operand<'_>, Operand<'_>) -> Result<Tensor>;
 
 #[track_caller]
@@ -42,7 +42,7 @@ fn binary(
     })
 }
 
-/// Declares operations on [`Tensor`], and on [`RaggedTensor`] of the element types that they are defined for.
+/// Declares operations on [`Tensor`], and on [`RaggedTensor`] for the element types that they support.
 macro_rules! binary_ops {
     ($takes:ident, $dtypes:literal, [$($generics:tt)*] $elem:ty => $out:ty; $(
         $(#[doc = $summary:literal])+
@@ -51,18 +51,18 @@ macro_rules! binary_ops {
         impl Tensor {$(
             $(#[doc = $summary])+
             ///
-            /// Shapes broadcast: dimensions of size 1 are put in front of the operand of lower rank; a uniform
-            /// dimension of size 1 repeats, also over rows of different lengths; ragged rows meet rows of equal lengths
-            /// only. A value meets every element. Empty rows stay empty. The result keeps the partitions of an operand
-            /// that does not repeat.
+            /// Shapes broadcast. The operand of lower rank gets leading dimensions of size 1. A uniform dimension of
+            /// size 1 repeats, also over rows of different lengths. Ragged rows match only rows of equal lengths. A
+            /// plain value applies to every element. Empty rows stay empty. The result keeps the partitions of an
+            /// operand that does not repeat.
             ///
             /// # Errors
             #[doc = concat!("Operands of different dtypes or on different devices; a dtype other than ", $dtypes, ";")]
-            /// shapes that do not broadcast. Rows whose lengths differ are an error of the call where the host has the
-            /// splits, of the read where it does not.
+            /// shapes that do not broadcast. Rows of different lengths fail at the call where the host has the splits,
+            /// and at the read otherwise.
             ///
             /// # Cost
-            /// One map over the result, fused with what is around it. Nothing is read back.
+            /// One map over the result, fused with its producers and consumers. Nothing is read back.
             ///
             /// ```
             /// # use ragged::{Device, HostTensor, HostValues};
@@ -95,7 +95,7 @@ macro_rules! binary_ops {
             #[doc = concat!("As [`Tensor::", stringify!($name), "`], where a value may stand on the left.")]
             ///
             /// # Errors
-            /// As there; two values.
+            /// As the method of [`Tensor`]; two plain values.
             #[track_caller]
             pub fn $name(&self, other: Operand<'_>) -> Result<Tensor> {
                 let strings: &[Strings] = &[$($strings)?];
@@ -124,20 +124,20 @@ binary_ops! {
     subtract "tf.math.subtract" F32 [5.0, 2.0] [1.0, 3.0] => F32 [4.0, -1.0], |_, a, b| a.sub(b);
     /// The product; integers wrap.
     multiply "tf.math.multiply" F32 [5.0, 2.0] [1.0, 3.0] => F32 [5.0, 6.0], |_, a, b| a.mul(b);
-    /// The quotient rounded down, as Python's `//`; an integer divisor of 0 is an error of the read.
+    /// The quotient rounded down, as Python's `//`; an integer divisor of 0 fails at the read.
     floordiv "tf.math.floordiv" I32 [7, -7] [2, 2] => I32 [3, -4], floordiv;
-    /// The remainder with the divisor's sign, as Python's `%`; an integer divisor of 0 is an error of the read.
+    /// The remainder with the divisor's sign, as Python's `%`; an integer divisor of 0 fails at the read.
     floormod "tf.math.floormod" I32 [7, -7] [3, 3] => I32 [1, 2], floormod;
-    /// The quotient rounded towards zero; an integer divisor of 0 is an error of the read.
+    /// The quotient rounded towards zero; an integer divisor of 0 fails at the read.
     truncatediv "tf.truncatediv" I32 [7, -7] [2, 2] => I32 [3, -3], truncatediv;
-    /// The remainder with the dividend's sign; an integer divisor of 0 is an error of the read.
+    /// The remainder with the dividend's sign; an integer divisor of 0 fails at the read.
     truncatemod "tf.truncatemod" I32 [7, -7] [3, 3] => I32 [1, -1],
         |site, a, b| by_nonzero(site, b.clone(), a.remainder(b));
-    /// The power; integers wrap, and a negative integer exponent is an error of the read.
+    /// The power; integers wrap, and a negative integer exponent fails at the read.
     pow "tf.math.pow" I32 [2, -3] [10, 3] => I32 [1024, -27], pow;
-    /// The greater one; NaN if either is NaN.
+    /// The maximum; NaN if either is NaN.
     maximum "tf.math.maximum" I32 [2, -3] [1, 3] => I32 [2, 3], |_, a, b| a.max(b);
-    /// The smaller one; NaN if either is NaN.
+    /// The minimum; NaN if either is NaN.
     minimum "tf.math.minimum" I32 [2, -3] [1, 3] => I32 [1, -3], |_, a, b| a.min(b);
     /// The square of the difference; integers wrap.
     squared_difference "tf.math.squared_difference" F32 [5.0, 2.0] [1.0, 3.0] => F32 [16.0, 1.0],
@@ -149,12 +149,12 @@ binary_ops! {
 
 binary_ops! {
     Numbers, "numbers and byte strings", [T: Arithmetic] T => T;
-    /// The sum; integers wrap, and byte strings are joined end to end.
+    /// The sum; integers wrap, and byte strings are concatenated.
     add "tf.math.add" F32 [5.0, 2.0] [1.0, 3.0] => F32 [6.0, 5.0] or string_pairs::join, |_, a, b| a.add(b);
 }
 
 impl RaggedTensor<Str> {
-    /// Each string followed by the other operand's. As [`Tensor::add`], which says more.
+    /// Concatenates each string with the other operand's. See [`Tensor::add`].
     ///
     /// # Errors
     /// Operands on different devices; shapes that do not broadcast; more than 2^32 - 2 bytes.
@@ -166,8 +166,8 @@ impl RaggedTensor<Str> {
 
 binary_ops! {
     Numbers, "numbers", [T: Arithmetic] T => T::Quotient;
-    /// The quotient: of floats in their own type, of integers of 8 and 16 bits in f32, of wider ones in f64. Division
-    /// by zero gives an infinity or NaN.
+    /// The quotient: floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64. Division by
+    /// zero gives an infinity or NaN.
     truediv "tf.math.truediv" I32 [1, -3] [2, 2] => F64 [0.5, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         a.cast(to).quotient(b.cast(to))
@@ -184,9 +184,9 @@ binary_ops! {
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
     multiply_no_nan "tf.math.multiply_no_nan" F32 [f32::NAN, 3.0] [0.0, 2.0] => F32 [0.0, 6.0],
         |_, a, b| unless_zero(b.clone(), a.mul(b));
-    /// The angle of the point (other, self): the ordinate comes first.
+    /// The angle of the point (`other`, `self`): the first operand is the y coordinate.
     atan2 "tf.math.atan2" F32 [0.0, 0.0] [1.0, 2.0] => F32 [0.0, 0.0], |_, a, b| a.binary(BinaryOp::Atan2, b);
-    /// The float next to this one towards the other operand, which it is where they are equal; NaN if either is NaN.
+    /// The next float towards the other operand, or the operand itself where both are equal; NaN if either is NaN.
     nextafter "tf.math.nextafter" F32 [1.0, 0.0] [2.0, -1.0] => F32 [1.0000001, -1e-45], |_, a, b| next_after(a, b);
     /// `x * log(y)`, but 0 where x is 0.
     xlogy "tf.math.xlogy" F32 [0.0, 2.0] [0.0, 1.0] => F32 [0.0, 0.0],
@@ -196,8 +196,8 @@ binary_ops! {
         |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log1p, b))));
     /// `x / y`, but 0 where x is 0.
     xdivy "tf.math.xdivy" F32 [0.0, 3.0] [0.0, 2.0] => F32 [0.0, 1.5], |_, a, b| unless_zero(a.clone(), a.quotient(b));
-    /// The cross entropy of these logits `x` with the other operand's labels `z`, in a form that does not overflow:
-    /// `max(x, 0) - x * z + log(1 + exp(-|x|))`.
+    /// The cross entropy of the logits `x` (this operand) with the labels `z` (the other operand), in a form that does
+    /// not overflow: `max(x, 0) - x * z + log(1 + exp(-|x|))`.
     sigmoid_cross_entropy_with_logits "tf.nn.sigmoid_cross_entropy_with_logits"
         F32 [1000.0, -1000.0] [1.0, 0.0] => F32 [0.0, 0.0], |_, x, z| rounded_once([x, z], |[x, z]| {
         let above = x.clone().max(number(x.dtype(), 0.0)).sub(x.clone().mul(z));
@@ -216,13 +216,13 @@ binary_ops! {
 
 binary_ops! {
     Numbers, "numbers", [T: Arithmetic] T => bool;
-    /// Whether it is less; false if either is NaN.
+    /// Whether this element is less; false if either is NaN.
     less "tf.math.less" I32 [2, -3] [2, 3] => Bool [false, true], |_, a, b| a.lt(b);
-    /// Whether it is less or equal; false if either is NaN.
+    /// Whether this element is less or equal; false if either is NaN.
     less_equal "tf.math.less_equal" I32 [2, 4] [2, 3] => Bool [true, false], |_, a, b| a.le(b);
-    /// Whether it is greater; false if either is NaN.
+    /// Whether this element is greater; false if either is NaN.
     greater "tf.math.greater" I32 [2, 4] [2, 3] => Bool [false, true], |_, a, b| b.lt(a);
-    /// Whether it is greater or equal; false if either is NaN.
+    /// Whether this element is greater or equal; false if either is NaN.
     greater_equal "tf.math.greater_equal" I32 [2, -3] [2, 3] => Bool [true, false], |_, a, b| b.le(a);
 }
 
@@ -232,7 +232,7 @@ binary_ops! {
     logical_and "tf.math.logical_and" Bool [true, true] [true, false] => Bool [true, false], |_, a, b| a.and(b);
     /// Whether either is true.
     logical_or "tf.math.logical_or" Bool [false, true] [false, false] => Bool [false, true], |_, a, b| a.or(b);
-    /// Whether one of them is true.
+    /// Whether exactly one is true.
     logical_xor "tf.math.logical_xor" Bool [true, true] [true, false] => Bool [false, true],
         |_, a, b| a.binary(BinaryOp::Xor, b);
 }
@@ -243,15 +243,16 @@ binary_ops! {
     bitwise_and "tf.bitwise.bitwise_and" I32 [6, 5] [3, 4] => I32 [2, 4], |_, a, b| a.and(b);
     /// The bits set in either.
     bitwise_or "tf.bitwise.bitwise_or" I32 [6, 5] [3, 8] => I32 [7, 13], |_, a, b| a.or(b);
-    /// The bits set in one of them.
+    /// The bits set in exactly one.
     bitwise_xor "tf.bitwise.bitwise_xor" I32 [6, 5] [3, 4] => I32 [5, 1], |_, a, b| a.binary(BinaryOp::Xor, b);
-    /// The bits moved up; 0 once the other operand, taken as unsigned, reaches the width.
+    /// The bits shifted left; 0 where the other operand, read as unsigned, is at least the bit width.
     left_shift "tf.bitwise.left_shift" I32 [1, 5] [3, 1] => I32 [8, 10], |_, a, b| a.binary(BinaryOp::Shl, b);
-    /// The bits moved down, filled with the sign; 0 or -1 once the other operand, taken as unsigned, reaches the width.
+    /// The bits shifted right, filled with the sign; 0 or -1 where the other operand, read as unsigned, is at least the
+    /// bit width.
     right_shift "tf.bitwise.right_shift" I32 [8, -5] [3, 1] => I32 [1, -3], |_, a, b| a.binary(BinaryOp::Shr, b);
 }
 
-/// What `truediv` gives for that dtype.
+/// Result dtype of `truediv`.
 const fn quotient_dtype(dtype: DType) -> DType {
     match dtype {
         DType::U8 | DType::I8 | DType::U16 | DType::I16 => DType::F32,
@@ -266,7 +267,7 @@ fn unless_zero(x: Expr, value: Expr) -> Expr {
     x.eq(zero.clone()).select(zero, value)
 }
 
-/// `value`, which an integer divisor of 0 makes meaningless.
+/// `value` with a device-side check that an integer divisor is not 0.
 fn by_nonzero(site: &Site, divisor: Expr, value: Expr) -> Expr {
     if divisor.dtype().is_float() {
         return value;
@@ -275,7 +276,8 @@ fn by_nonzero(site: &Site, divisor: Expr, value: Expr) -> Expr {
     site.checked("integer division by zero", divisor.ne(zero), value)
 }
 
-/// Whether the remainder is not 0 and its sign is not the divisor's: rounding down and towards zero differ there.
+/// Whether the remainder is nonzero and its sign differs from the divisor's: only there does rounding down differ from
+/// rounding towards zero.
 fn crosses_zero(remainder: &Expr, divisor: &Expr) -> Expr {
     let zero = number(remainder.dtype(), 0.0);
     let signs = remainder.clone().lt(zero.clone()).ne(divisor.clone().lt(zero.clone()));
@@ -321,11 +323,11 @@ fn pow(site: &Site, a: Expr, b: Expr) -> Expr {
 }
 
 impl Tensor {
-    /// The sum of tensors of one shape, added from the first to the last; integers wrap. Nothing broadcasts.
+    /// The sum of tensors of one shape, added in list order; integers wrap. Nothing broadcasts.
     ///
     /// # Errors
-    /// No tensors; different dtypes, devices or shapes, or a dtype that is no number. Rows whose lengths differ are an
-    /// error of the call where the host has the splits, of the read where it does not.
+    /// An empty list; different dtypes, devices or shapes; a dtype that is not numeric. Rows of different lengths fail
+    /// at the call where the host has the splits, and at the read otherwise.
     ///
     /// # Cost
     /// One map. Nothing is read back.
@@ -363,17 +365,17 @@ impl Tensor {
 }
 
 impl<T: Arithmetic> RaggedTensor<T> {
-    /// The sum of tensors of one shape. As [`Tensor::add_n`], which says more.
+    /// The sum of tensors of one shape. See [`Tensor::add_n`].
     ///
     /// # Errors
-    /// No tensors; different devices or shapes.
+    /// An empty list; different devices or shapes.
     #[track_caller]
     pub fn add_n(tensors: &[&Self]) -> Result<Self> {
         let erased: Vec<&Tensor> = tensors.iter().map(|t| t.erased()).collect();
         Self::try_from(Tensor::add_n(&erased)?)
     }
 
-    /// Every element times one number. TensorFlow: `tf.math.scalar_mul`.
+    /// Multiplies every element by one number. TensorFlow: `tf.math.scalar_mul`.
     ///
     /// # Errors
     /// As [`Tensor::multiply`].

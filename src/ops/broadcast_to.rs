@@ -1,4 +1,4 @@
-//! Broadcasting a tensor to a shape.
+//! Broadcasts a tensor to a shape.
 
 use super::reshape::NewShape;
 use crate::device::Device;
@@ -8,19 +8,19 @@ use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
-    /// The elements repeated to a shape, under its very partitions; of the same dtype.
+    /// Repeats the elements to fill a shape. The dtype stays; the result has the partitions of the shape itself.
     ///
-    /// The shape is a [`RaggedShape`] or a list of sizes. Shapes fit as for arithmetic ([`Tensor::add`]), and a uniform
-    /// dimension that repeats may also meet ragged rows that all have its length. Only the tensor repeats. Empty rows
-    /// stay empty.
+    /// The shape is a [`RaggedShape`] or a list of sizes. Shapes match as for arithmetic ([`Tensor::add`]). In
+    /// addition, a uniform dimension that is repeated may match ragged rows that all have its length. Only the tensor
+    /// repeats. Empty rows stay empty.
     ///
     /// # Errors
-    /// A shape on another device, or that the tensor's cannot be reached from; a negative size. Rows whose lengths
-    /// differ are an error of the call where the host has the splits, of the read where it does not.
+    /// A shape on another device; a shape that the tensor does not broadcast to; a negative size. Rows of different
+    /// lengths fail at the call where the host has the splits, and at the read otherwise.
     ///
     /// # Cost
-    /// One map. A wait for the number of bytes, where strings repeat; another where the tensor is dense, of lower rank
-    /// than the shape, and only the device knows its size. [`record_async`](crate::record_async) awaits them.
+    /// One map. Waits for the number of bytes where strings repeat. Waits for the size of a dense tensor where only the
+    /// device knows it and the shape has a higher rank. [`record_async`](crate::record_async) awaits both.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape, RaggedTensor};
@@ -39,11 +39,11 @@ impl Tensor {
         self.repeated_to(OP, &shape)
     }
 
-    /// The elements repeated to the shape of `other`, whose values and dtype do not matter. As
+    /// Repeats the elements to fill the shape of `other`, whose values and dtype do not matter. As
     /// [`Tensor::broadcast_to`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::broadcast_to`].
     ///
     /// ```
     /// # use ragged::{Device, HostTensor, HostValues};
@@ -68,7 +68,7 @@ impl Tensor {
             let what = "the first one is larger".into();
             Error::Shape { op, lhs: self.shape_text(), rhs: shape.to_string(), what }
         };
-        // Seen before anything is computed of shapes that do not fit.
+        // Checked first, so that nothing is computed for shapes that cannot match.
         if self.rank() > shape.rank() {
             return Err(is_larger());
         }
@@ -91,16 +91,16 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::broadcast_to`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::broadcast_to`].
     #[track_caller]
     pub fn broadcast_to<'a>(&self, shape: impl Into<NewShape<'a>>) -> Result<Self> {
         self.erased().broadcast_to(shape)?.try_into()
     }
 
-    /// The elements repeated to the shape of `other`. As [`Tensor::broadcast_like`].
+    /// Repeats the elements to fill the shape of `other`. As [`Tensor::broadcast_like`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::broadcast_like`].
     #[track_caller]
     pub fn broadcast_like<U: Element>(&self, other: &RaggedTensor<U>) -> Result<Self> {
         Self::try_from(self.erased().broadcast_like(other.erased())?)

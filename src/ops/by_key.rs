@@ -1,5 +1,5 @@
-//! Reductions of elements that share a key, wherever they stand: a stable sort brings them together, a row reduction
-//! folds them in the order in which they stood.
+//! Reductions and scans by key: a stable sort groups the elements of equal keys, and a row reduction folds each group
+//! in the original order of its elements.
 
 use super::row_scan::{RowPlace, RowScan};
 use crate::error::Result;
@@ -11,9 +11,9 @@ use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::Size;
 
-/// Elements in the order of their keys.
+/// Elements sorted by key.
 ///
-/// Costs one map (the keys), one sort of the keys' bits, and one search a key.
+/// Costs one map (the keys), one sort of the keys' bits, and one search per key.
 #[derive(Debug, Clone)]
 pub(crate) struct ByKey {
     key: Node,
@@ -24,8 +24,8 @@ pub(crate) struct ByKey {
 }
 
 impl ByKey {
-    /// The `count` elements whose keys are `key` (an expression in the element); elements whose key is not below
-    /// `nkeys` are left out.
+    /// Groups `count` elements by `key`, an expression in the element. Elements whose key is not below `nkeys` are left
+    /// out.
     pub(crate) fn new(
         backend: &BackendRef,
         op: &'static str,
@@ -46,8 +46,9 @@ impl ByKey {
         }
         let bits = key_bits(nkeys.capacity());
         let order = Node::sort(backend, op, count.clone(), Expr::load(&key, Expr::index()), bits);
-        // A search gives the last entry that is not above a key: over 0 and the sorted keys plus 1, that is the number
-        // of keys below it. All entries of the capacity are filled, so that they are sorted throughout.
+        // A search returns the last entry that does not exceed a key. Over 0 followed by the sorted keys plus 1, the
+        // index of that entry is the number of keys below. Entries beyond the count are filled too, so that the array
+        // is sorted up to its capacity.
         let at = Expr::index();
         let sorted = Expr::load(&key, Expr::load(&order, at.clone().sub(Expr::u32(1))));
         let bound = at.clone().le(count.expr()).select(sorted.add(Expr::u32(1)), Expr::u32(u32::MAX));
@@ -60,8 +61,8 @@ impl ByKey {
         Ok(Self { key, order, rows: Rows::Splits(splits), nkeys: nkeys.clone(), nvals })
     }
 
-    /// For each key the reduction of `value` (an expression in the number `element * inner + d`), `inner` numbers an
-    /// element, over its elements in the order in which they stand. No element: the identity of the operation.
+    /// Reduces `value` over the elements of each key, in their original order. `value` is an expression in the number
+    /// `element * inner + d`: each element has `inner` numbers. A key without elements gives the identity element.
     pub(crate) fn reduce(
         &self,
         backend: &BackendRef,
@@ -73,17 +74,16 @@ impl ByKey {
         reduce_rows(backend, name, by, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&self.sorted(inner)))
     }
 
-    /// The numbers of all elements side by side by key, `inner` an element, as positions in the order in which they
-    /// stand.
+    /// Original position of each number in key order, with `inner` numbers per element.
     fn sorted(&self, inner: u32) -> Expr {
         let width = Expr::u32(inner.max(1));
         let element = Expr::load(&self.order, Expr::index().div(width.clone()));
         element.mul(width.clone()).add(Expr::index().rem(width))
     }
 
-    /// For each number (`inner` an element) the scan of `value`, an expression in the number, over the elements of its
-    /// key: as a function of it, by that scan's rule. Costs another sort, which finds each element's place among its
-    /// like.
+    /// Scans `value`, an expression in the number, over the elements of each key. Returns the result of `scan` as an
+    /// expression in the number, with `inner` numbers per element. Costs a second sort, which inverts the order: the
+    /// position of each element in key order.
     pub(crate) fn scan(
         &self,
         backend: &BackendRef,
@@ -103,17 +103,17 @@ impl ByKey {
         scan.record(backend, name, (&self.rows, &self.nkeys), &self.nvals, inner, value, &at)
     }
 
-    /// The positions of the elements in the order of their keys, equal ones as they stand.
+    /// Positions of the elements in key order; the sort is stable.
     pub(crate) fn order(&self) -> &Node {
         &self.order
     }
 
-    /// Where each key's elements lie in that order, how many keys there are, and how many elements.
+    /// The rows of each key in that order, the number of keys, and the number of elements.
     pub(crate) fn rows(&self) -> (&Rows, &Extent, &Extent) {
         (&self.rows, &self.nkeys, &self.nvals)
     }
 
-    /// How many elements have that key.
+    /// Number of elements with that key.
     pub(crate) fn count(&self, key: Expr) -> Expr {
         self.rows.length(key)
     }
@@ -124,13 +124,13 @@ impl ByKey {
     }
 }
 
-/// How many low bits of keys up to `most` a sort looks at: whole digits, so that what is planned does not depend on the
+/// Number of low bits that a sort compares for keys up to `most`: whole digits, so that the plan does not depend on the
 /// exact number of keys.
 pub(crate) fn key_bits(most: u32) -> u32 {
     (u32::BITS - most.leading_zeros()).next_multiple_of(8)
 }
 
-/// [`Node::reduce`], or the array of no numbers where there are none.
+/// [`Node::reduce`], or an empty array where no results exist.
 pub(crate) fn reduce_rows(
     backend: &BackendRef,
     name: &'static str,

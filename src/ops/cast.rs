@@ -1,4 +1,4 @@
-//! Conversions of the element type: by value, by value within range, and by bits.
+//! Element type conversions: by value, by value with saturation, and by bits.
 
 use half::{bf16, f16};
 
@@ -13,9 +13,9 @@ use crate::graph::scalar::Scalar;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 impl Tensor {
-    /// The elements converted to `dtype`: integers wrap, floats round to the nearest float and towards zero to an
-    /// integer, a float beyond the integers' range gives the nearest end of it and NaN gives 0; anything but 0 is
-    /// `true`. The shape stays.
+    /// Converts the elements to `dtype`; the shape stays. Integers wrap. Floats round to the nearest float, or towards
+    /// zero to an integer. A float beyond the integers' range gives the nearest end of the range, and NaN gives 0. Any
+    /// value but 0 is `true`.
     ///
     /// # Errors
     /// Strings on either side; a dtype that the device cannot compute with.
@@ -42,8 +42,9 @@ impl Tensor {
         self.map_numbers(OP, |x| x.cast(dtype))
     }
 
-    /// The elements converted to `dtype`, those beyond its range to the nearest end of it; NaN gives 0 as an integer.
-    /// Floats become the nearest finite float. The shape stays.
+    /// Converts the elements to `dtype` with saturation; the shape stays. Values beyond the range of an integer type
+    /// become its nearest end, and NaN becomes 0. Values beyond the range of a narrower float type become its nearest
+    /// finite float.
     ///
     /// # Errors
     /// As [`Tensor::cast`].
@@ -70,13 +71,13 @@ impl Tensor {
         self.map_numbers(OP, |x| within_range(x, dtype).cast(dtype))
     }
 
-    /// The bits of the elements as another dtype. To a narrower dtype each element becomes a new innermost dimension,
-    /// low bits first; from a narrower one the innermost dimension, which must have as many elements as make one of
-    /// the result, goes.
+    /// Reinterprets the bits of the elements as another dtype. A narrower dtype adds an innermost dimension that holds
+    /// the parts of each element, low bits first. A wider dtype joins the elements of the innermost dimension, which
+    /// must fill exactly one element of the result, and removes that dimension.
     ///
     /// # Errors
-    /// Bools or strings on either side, unless the dtypes are the same; no such innermost dimension; a dtype that the
-    /// device cannot compute with.
+    /// Bools or strings on either side, unless the dtypes are the same; a wider dtype without such an innermost
+    /// dimension; a dtype that the device cannot compute with.
     ///
     /// # Cost
     /// One map; none for the same dtype. Nothing is read back.
@@ -106,7 +107,7 @@ impl Tensor {
         }
     }
 
-    /// Each element as `n` of a narrower dtype, low bits first.
+    /// Splits each element into `n` elements of a narrower dtype, low bits first.
     fn split_bits(&self, op: &'static str, dtype: DType, n: u32) -> Result<Self> {
         let numbers = self.numbers(op)?;
         let (from, to) = (unsigned(self.dtype()), unsigned(dtype));
@@ -124,7 +125,7 @@ impl Tensor {
         Self::new(self.backend(), self.partitions().to_vec(), outer, inner, values)
     }
 
-    /// Each `n` elements of the innermost dimension as one of a wider dtype, low bits first.
+    /// Joins each `n` elements of the innermost dimension into one of a wider dtype, low bits first.
     fn joined_bits(&self, op: &'static str, dtype: DType, n: u32) -> Result<Self> {
         let (inner, outer) = match (self.inner().split_last(), self.outer()) {
             (Some((&last, inner)), outer) if last == n => (inner.to_vec(), outer.cloned()),
@@ -151,7 +152,7 @@ impl Tensor {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// The elements converted to `U`. As [`Tensor::cast`].
+    /// Converts the elements to `U`. As [`Tensor::cast`].
     ///
     /// # Errors
     /// Strings; a dtype that the device cannot compute with.
@@ -159,7 +160,7 @@ impl<T: Element> RaggedTensor<T> {
         RaggedTensor::try_from(self.erased().cast(U::DTYPE)?)
     }
 
-    /// The elements converted to `U`, those beyond its range to the nearest end of it. As [`Tensor::saturate_cast`].
+    /// Converts the elements to `U` with saturation. As [`Tensor::saturate_cast`].
     ///
     /// # Errors
     /// As [`RaggedTensor::cast`].
@@ -167,7 +168,7 @@ impl<T: Element> RaggedTensor<T> {
         RaggedTensor::try_from(self.erased().saturate_cast(U::DTYPE)?)
     }
 
-    /// The bits of the elements as `U`. As [`Tensor::bitcast`].
+    /// Reinterprets the bits of the elements as `U`. As [`Tensor::bitcast`].
     ///
     /// # Errors
     /// As [`Tensor::bitcast`].
@@ -185,7 +186,7 @@ fn convertible(op: &'static str, x: &Tensor, to: DType) -> Result<()> {
     }
 }
 
-/// The unsigned integer of that width.
+/// The unsigned integer dtype of the same width.
 const fn unsigned(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::U8,
@@ -195,7 +196,7 @@ const fn unsigned(dtype: DType) -> DType {
     }
 }
 
-/// The ends of an integer type's range.
+/// Lowest and highest value of an integer type.
 fn range(dtype: DType) -> (i128, i128) {
     let end = |s: Scalar| match s {
         Scalar::U8(v) => v.into(),
@@ -222,22 +223,22 @@ fn greatest(dtype: DType) -> Option<f64> {
     }
 }
 
-/// The value moved into the range of `to`, where converting would leave it.
+/// Clamps the value to the range of `to` where the conversion alone would leave it.
 fn within_range(x: Expr, to: DType) -> Expr {
     let from = x.dtype();
     if let Some(most) = greatest(to).filter(|&most| greatest(from).is_none_or(|own| own > most)) {
         if from.is_float() {
-            // In a type that has the bound.
+            // Clamped in a type that can represent the bound.
             let wide = from.computes_in();
             return x.cast(wide).max(number(wide, -most)).min(number(wide, most));
         }
-        // Of the floats that integers become f16 alone is exceeded, by those of 32 bits and u16.
+        // Only f16 is exceeded by integers: by u16 and by those of 32 and 64 bits.
         let ends = range(from);
         let low = if (ends.0 as f64) < -most { x.max(number(from, -most)) } else { x };
         return if ends.1 as f64 > most { low.min(number(from, most)) } else { low };
     }
     if !from.is_integer() || !to.is_integer() {
-        // A float beyond the range becomes the nearest integer in it as it is.
+        // The conversion of a float to an integer saturates by itself.
         return x;
     }
     let ((low, high), (from_low, from_high)) = (range(to), range(from));

@@ -1,6 +1,6 @@
-//! Random zeros, by a generator that counts: Threefry (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
-//! as 1, 2, 3", 2011), two words of 32 bits, 20 rounds. It needs nothing but sums, rotations and exclusive ors of
-//! words.
+//! Dropout by a counter-based random generator: Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror and Shaw, "Parallel
+//! random numbers: as easy as 1, 2, 3", 2011). The generator needs only additions, rotations and exclusive ors of
+//! 32-bit words.
 
 use super::elementwise::{Takes, number, rounded_once};
 use crate::element::FloatElement;
@@ -9,13 +9,13 @@ use crate::graph::expr::Expr;
 use crate::graph::opcode::BinaryOp;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// Bits by which the second word is rotated, round by round, over and over.
+/// Rotation distance of the second word in each round, in bits; the list repeats.
 const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
 const ROUNDS: usize = 20;
-/// What the third word of the key is made with, so that a key of zeros is none.
+/// Parity constant of the third key word: an all-zero key does not give an all-zero key schedule.
 const PARITY: u32 = 0x1BD1_1BDA;
 
-/// Two random words for that counter, as expressions in it.
+/// Two random words of a key and a counter, as expressions.
 fn threefry(key: [u32; 2], counter: [Expr; 2]) -> [Expr; 2] {
     let keys = [key[0], key[1], PARITY ^ key[0] ^ key[1]];
     let [mut x, mut y] = counter;
@@ -36,17 +36,18 @@ fn threefry(key: [u32; 2], counter: [Expr; 2]) -> [Expr; 2] {
 }
 
 impl Tensor {
-    /// Each value is 0 with probability `rate`, and divided by `1 - rate` otherwise, so that expected values stay.
+    /// Sets each value to 0 with probability `rate`, and multiplies it by `1 / (1 - rate)` otherwise, which keeps the
+    /// expected value.
     ///
-    /// Which values are dropped depends on the seed and on their flat positions alone: the same on every device, and
-    /// the same again for the same seed, unlike TensorFlow's. Shape and dtype stay, f16 and bf16 rounding once; a rate
-    /// of 0 gives the tensor as it is; dropped NaNs and infinities are 0.
+    /// The dropped values depend on the seed and on flat positions alone: unlike in TensorFlow, one seed drops the same
+    /// values on every device and at every call. Shape and dtype stay; f16 and bf16 round once. A rate of 0 returns the
+    /// tensor unchanged. Dropped NaNs and infinities become 0.
     ///
     /// # Errors
     /// A rate that is not at least 0 and less than 1; a dtype other than floats.
     ///
     /// # Cost
-    /// One map of some 100 operations a value. Nothing is read back.
+    /// One map of some 100 operations per value. Nothing is read back.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
@@ -68,7 +69,7 @@ impl Tensor {
             return Ok(self.clone());
         }
         let [word, _] = threefry([seed as u32, (seed >> 32) as u32], [Expr::index(), Expr::u32(0)]);
-        // Whole numbers on both sides: nothing to round.
+        // Integers on both sides: the comparison does not round.
         let threshold = (rate * f64::from(1u32 << 31) * 2.0).round().min(f64::from(u32::MAX)) as u32;
         let dropped = word.lt(Expr::u32(threshold));
         self.map_numbers(OP, |x| {
@@ -82,10 +83,10 @@ impl Tensor {
 }
 
 impl<T: FloatElement> RaggedTensor<T> {
-    /// Random zeros. As [`Tensor::dropout`], which says more.
+    /// Dropout. See [`Tensor::dropout`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::dropout`].
     pub fn dropout(&self, rate: f64, seed: u64) -> Result<Self> {
         Self::try_from(self.erased().dropout(rate, seed)?)
     }

@@ -1,4 +1,4 @@
-//! Elements sorted into numbered groups.
+//! Groups elements by group number.
 
 use super::by_key::ByKey;
 use super::gather::in_range;
@@ -14,17 +14,17 @@ use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
-    /// The elements in groups: row `k` of the result holds those whose entry of `partitions` is `k`, in the order in
-    /// which they stand. There are `num_partitions` rows; a group without elements is an empty one.
+    /// Groups the elements: row `k` of the result holds the elements whose entry of `partitions` is `k`, in their
+    /// original order. The result has `num_partitions` rows; a group without elements is an empty row.
     ///
-    /// `partitions` has the first dimensions of the tensor, all of them or fewer; an element is what an entry stands
-    /// for: a number, a row, a tensor. A scalar is one group for all. The result is ragged, of rank `1 + rank -
-    /// partitions.rank() + 1`. A stable sort of as many bits as the groups need, a map over the values, and a scan for
-    /// each ragged dimension of an element. No wait.
+    /// The dimensions of `partitions` are the first dimensions of the tensor, all of them or fewer. Each entry applies
+    /// to one element: a number, a row or a tensor. A scalar puts the whole tensor into one group. The result is
+    /// ragged, of rank `1 + rank - partitions.rank() + 1`. Costs a stable sort of as many bits as the groups need, a
+    /// map over the values, and a scan per ragged dimension of an element. No wait.
     ///
     /// # Errors
-    /// `partitions` that is no integer tensor, on another device, of higher rank, or of other rows than the tensor's;
-    /// at the read: an entry that is negative or not below `num_partitions`.
+    /// `partitions` of a dtype other than integers, on another device, of higher rank, or with other rows than the
+    /// tensor. At the read: an entry that is negative or not below `num_partitions`.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -44,12 +44,12 @@ impl Tensor {
         groups.sorted.under(groups.rows)
     }
 
-    /// The elements in groups, each a tensor of its own: as [`Tensor::stack_dynamic_partitions`], whose rows they are.
+    /// Groups the elements, one tensor per group: the rows of [`Tensor::stack_dynamic_partitions`].
     ///
-    /// Only the device knows how many elements a group has, and nothing waits for it. Dense tensors give dense ones.
+    /// Only the device knows the size of each group, and nothing waits for it. Dense tensors give dense ones.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::stack_dynamic_partitions`].
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -75,7 +75,7 @@ impl Tensor {
     }
 }
 
-/// The elements by group, and the rows that the groups are.
+/// The elements in group order, and the partition whose rows are the groups.
 struct Groups {
     sorted: Tensor,
     rows: RowPartition,
@@ -114,7 +114,7 @@ impl Groups {
         let sorted = data.take_rows(op, count.clone(), order, Repeats::Never, &asserts)?;
         let rows = match keys.rows().0 {
             Rows::Splits(splits) => RowPartition::from_splits_node(splits.clone(), groups, count.size()),
-            // No elements, or no groups: rows of nothing, ragged by type all the same.
+            // No elements or no groups: empty rows, still ragged by type.
             Rows::Uniform(_) => RowPartition::from_lengths(backend, op, &groups, Expr::u32(0), 0)?,
         };
         Ok(Self { sorted, rows: rows.with_nvals(count) })
@@ -125,7 +125,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::stack_dynamic_partitions`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::stack_dynamic_partitions`].
     #[track_caller]
     pub fn stack_dynamic_partitions(&self, partitions: &impl AsRef<Tensor>, num_partitions: u32) -> Result<Self> {
         self.erased().stack_dynamic_partitions(partitions, num_partitions)?.try_into()
@@ -134,7 +134,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::dynamic_partition`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::dynamic_partition`].
     #[track_caller]
     pub fn dynamic_partition(&self, partitions: &impl AsRef<Tensor>, num_partitions: u32) -> Result<Vec<Self>> {
         let parts = self.erased().dynamic_partition(partitions, num_partitions)?;

@@ -1,4 +1,4 @@
-//! Maps over the elements of one or several tensors: what the unary and the binary operations share.
+//! Maps over the elements of one or several tensors, shared by the unary and the binary operations.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::math::MathFn;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{Fill, Tensor, Values};
 
-/// The operation, and where the user called it.
+/// An operation and the location of the user's call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site {
     pub(crate) op: &'static str,
@@ -30,7 +30,7 @@ impl Site {
         Self { op, location: Location::caller() }
     }
 
-    /// `value`, which means something only where `ok` holds.
+    /// `value` with a device-side check that `ok` holds.
     pub(crate) fn checked(&self, what: &str, ok: Expr, value: Expr) -> Expr {
         value.checked(Arc::new(Check { op: self.op, what: what.into(), location: self.location }), ok)
     }
@@ -63,31 +63,31 @@ impl Takes {
     }
 }
 
-/// The number `v` of that dtype.
+/// The constant `v` of that dtype.
 pub(crate) fn number(dtype: DType, v: f64) -> Expr {
     Expr::scalar(Scalar::from_f64(dtype, v))
 }
 
-/// A function of `crate::math`.
+/// Applies a function of `crate::math`.
 pub(crate) fn math(f: MathFn, x: Expr) -> Expr {
     x.unary(UnaryOp::Math(f))
 }
 
-/// Operands under one layout.
+/// Operands broadcast to one layout.
 pub(crate) struct Together<'a> {
     pub(crate) backend: &'a BackendRef,
     partitions: Vec<crate::shape::RowPartition>,
     outer: Option<Extent>,
     inner: Vec<u32>,
-    /// How many numbers (or strings) the result has.
+    /// Size of the result, in numbers (or strings).
     pub(crate) count: Extent,
-    /// For each operand where its number (or string) is.
+    /// For each operand the position of its number (or string).
     pub(crate) places: Vec<Place>,
     pub(crate) asserts: Vec<Node>,
 }
 
 impl<'a> Together<'a> {
-    /// Broadcasts the operands, one of which is a tensor.
+    /// Broadcasts the operands, at least one of which must be a tensor.
     ///
     /// # Errors
     /// Different dtypes or devices; shapes that do not fit.
@@ -131,14 +131,14 @@ impl<'a> Together<'a> {
     }
 }
 
-/// What `value` gives for numbers of one float type, worked out in the type they are computed with, and rounded once:
-/// several steps in f16 or bf16 would round after each, and overflow on the way to a number that f16 has.
+/// Evaluates `value` in the type that these floats are computed in, and rounds the result once. In f16 or bf16 every
+/// step would round, and an intermediate step could overflow although the type can represent the result.
 pub(crate) fn rounded_once<const N: usize>(x: [Expr; N], value: impl FnOnce([Expr; N]) -> Expr) -> Expr {
     let Some(own) = x.first().map(Expr::dtype).filter(|d| d.is_float()) else { return value(x) };
     value(x.map(|x| x.cast(own.computes_in()))).cast(own)
 }
 
-/// The tensor whose numbers are `value` of the operands' numbers.
+/// Applies `value` to the numbers of the operands, element by element.
 #[track_caller]
 pub(crate) fn map_together(
     op: &'static str,
@@ -159,7 +159,7 @@ pub(crate) fn map_together(
 }
 
 impl Tensor {
-    /// The tensor of this layout whose numbers are `value` of this one's.
+    /// Applies `value` to every number; the layout stays.
     pub(crate) fn map_numbers(&self, op: &'static str, value: impl FnOnce(Expr) -> Expr) -> Result<Self> {
         let number = Expr::load(self.numbers(op)?, Expr::index());
         self.with_value_node(Node::map(self.backend(), op, self.count()?, value(number), &[]))

@@ -1,18 +1,18 @@
-//! Embedding tables: look-ups.
+//! Embedding table look-ups.
 
 use crate::error::{Error, Result};
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
-    /// The rows of this dense table that `ids` names: [`Tensor::gather`] along the first axis.
+    /// Looks up rows of this dense table by `ids`: [`Tensor::gather`] along the first axis.
     ///
-    /// The result has the dimensions and partitions of `ids`, then those of the table but the first. One map, which
-    /// fuses into what reads it.
+    /// The result has the dimensions and partitions of `ids`, followed by the dimensions of the table but the first.
+    /// One map, which fuses into its consumers.
     ///
     /// TensorFlow: `tf.nn.embedding_lookup`.
     ///
     /// # Errors
-    /// As [`Tensor::gather`]; the table is ragged.
+    /// As [`Tensor::gather`]; a table that is ragged.
     ///
     /// ```
     /// # use ragged::{Device, HostTensor, HostValues};
@@ -31,7 +31,7 @@ impl Tensor {
     }
 
     /// # Errors
-    /// This is no dense tensor of rank 1 or more.
+    /// The tensor is not a dense tensor of rank 1 or more.
     pub(super) fn check_table(&self, op: &'static str) -> Result<()> {
         if self.ragged_rank() == 0 && self.rank() > 0 {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Look-ups in an embedding table that combine the embeddings of each row to one, with or without weights.
+//! Embedding bags: table look-ups that combine the embeddings of each row of ids into one, with or without weights.
 
 use super::gather::{OUT_OF_RANGE, in_range};
 use crate::device::Device;
@@ -13,38 +13,38 @@ use crate::math::MathFn;
 use crate::shape::same_layout;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
-/// How the embeddings of a row become one.
+/// How the embeddings of a row are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Combiner {
-    /// Their sum.
+    /// The sum.
     Sum,
-    /// Their sum over their number; with weights over the sum of these.
+    /// The sum divided by the number of embeddings, or by the sum of the weights.
     Mean,
-    /// Their sum over the square root of their number; with weights of the sum of their squares.
+    /// The sum divided by the square root of the number of embeddings, or of the sum of the squared weights.
     SqrtN,
 }
 
-/// What stands for ids that are none and rows without ids.
+/// Treatment of negative ids and of rows without ids.
 #[derive(Debug, Clone, Copy)]
 enum Missing {
-    /// Ids must exist; a row without ids gives zeros.
+    /// An id out of range is an error; a row without ids gives zeros.
     Error,
-    /// Negative ids are left out; a row that has no others gives the embedding of that id, or zeros.
+    /// Negative ids are skipped; a row without other ids gives the embedding of this id, or zeros.
     Default(Option<u32>),
 }
 
 impl Tensor {
-    /// The rows of this dense table that each row of `ids` names, combined to one: `[rows, width…]`, dense.
+    /// Combines the table rows that each row of `ids` selects into one embedding: `[rows, width…]`, dense.
     ///
-    /// A row without ids gives zeros. Sums go in the order of the ids. NaN propagates. A row reduction that reads the
-    /// table itself, and a map over its result.
+    /// A row without ids gives zeros. Sums follow the order of the ids. NaN propagates. Costs a row reduction that
+    /// reads the table directly, and a map over its result.
     ///
     /// TensorFlow: `tf.nn.embedding_lookup_sparse` of ragged ids; with weights
     /// [`Tensor::embedding_lookup_sparse_weighted`].
     ///
     /// # Errors
-    /// A table that is ragged, a scalar, or not of floats; ids that are no integers, on another device, or not of rank
-    /// 2 with ragged rows. At the read: an id that is negative or too large.
+    /// A table that is ragged, a scalar, or not of floats; ids of a dtype other than integers, on another device, or
+    /// not of rank 2 with ragged rows. At the read: an id that is negative or too large.
     ///
     /// ```
     /// # use ragged::{Combiner, Device, HostTensor, HostValues};
@@ -67,14 +67,14 @@ impl Tensor {
         self.combined("embedding_lookup_sparse", ids, None, combiner, Missing::Error)
     }
 
-    /// As [`Tensor::embedding_lookup_sparse`], but negative ids are left out, and rows that have no others give the
+    /// As [`Tensor::embedding_lookup_sparse`], but negative ids are skipped. A row without other ids gives the
     /// embedding of `default_id`, or zeros.
     ///
     /// TensorFlow: `tf.nn.safe_embedding_lookup_sparse` of ragged ids; with weights
     /// [`Tensor::safe_embedding_lookup_sparse_weighted`].
     ///
     /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse`], save for negative ids; a `default_id` that the table does not have.
+    /// As [`Tensor::embedding_lookup_sparse`], except for negative ids; a `default_id` that the table does not have.
     ///
     /// ```
     /// # use ragged::{Combiner, Device, HostTensor, HostValues};
@@ -103,19 +103,20 @@ impl Tensor {
         self.combined(OP, ids, None, combiner, Missing::Default(self.default_row(OP, default_id)?))
     }
 
-    /// The rows of this dense table that each row of `ids` names, each times its weight, combined to one:
+    /// Combines the table rows that each row of `ids` selects, each times its weight, into one embedding:
     /// `[rows, width…]`, dense.
     ///
-    /// The weights stand under the partition of the ids; they are cast to the dtype of the table. Means are over the
-    /// sum of the weights, [`Combiner::SqrtN`] over the root of the sum of their squares; where that is 0, as in a row
-    /// without ids, the result is 0. Sums go in the order of the ids. NaN propagates. A row reduction that reads the
-    /// table itself, one of the weights, and a map over their results.
+    /// The weights have the row partition of the ids, and are cast to the type that the table's dtype is summed in.
+    /// [`Combiner::Mean`] divides by the sum of the weights, [`Combiner::SqrtN`] by the root of the sum of their
+    /// squares. Where the divisor is 0, as in a row without ids, the result is 0. Sums follow the order of the ids. NaN
+    /// propagates. Costs a row reduction that reads the table directly, one over the weights, and a map over their
+    /// results.
     ///
     /// TensorFlow: `tf.nn.embedding_lookup_sparse` of ragged ids, with `sp_weights`.
     ///
     /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse`]; weights that are no floats, on another device, or of another shape than
-    /// the ids. Lengths of rows that only the device knows are compared at the read.
+    /// As [`Tensor::embedding_lookup_sparse`]; weights of a dtype other than floats, on another device, or of another
+    /// shape than the ids. Row lengths that only the device knows are compared at the read.
     ///
     /// ```
     /// # use ragged::{Combiner, Device, HostTensor, HostValues};
@@ -140,14 +141,14 @@ impl Tensor {
         self.combined("embedding_lookup_sparse_weighted", ids, Some(weights), combiner, Missing::Error)
     }
 
-    /// As [`Tensor::embedding_lookup_sparse_weighted`], but negative ids are left out, and rows that have no others
-    /// give the embedding of `default_id`, or zeros. Unless they are summed, so are ids whose weight is not above 0, or
-    /// is NaN.
+    /// As [`Tensor::embedding_lookup_sparse_weighted`], but negative ids are skipped. A row without other ids gives the
+    /// embedding of `default_id`, or zeros. Every combiner but [`Combiner::Sum`] also skips ids whose weight is NaN or
+    /// not above 0.
     ///
     /// TensorFlow: `tf.nn.safe_embedding_lookup_sparse` of ragged ids, with `sparse_weights`.
     ///
     /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse_weighted`], save for negative ids; a `default_id` that the table does not
+    /// As [`Tensor::embedding_lookup_sparse_weighted`], except for negative ids; a `default_id` that the table does not
     /// have.
     ///
     /// ```
@@ -180,10 +181,10 @@ impl Tensor {
         self.combined(OP, ids, Some(weights), combiner, Missing::Default(self.default_row(OP, default_id)?))
     }
 
-    /// The row of the table that stands for rows without ids.
+    /// The table row that `default_id` selects for rows without ids.
     ///
     /// # Errors
-    /// The table does not have it.
+    /// The table has no such row.
     fn default_row(&self, op: &'static str, default_id: Option<i64>) -> Result<Option<u32>> {
         let size = u64::from(self.nrows_extent().capacity());
         let narrow = |index: i64| match u32::try_from(index) {
@@ -193,7 +194,7 @@ impl Tensor {
         default_id.map(narrow).transpose()
     }
 
-    /// The rows of the table that each row of ids names, by their weights (all 1 if there are none), combined.
+    /// Combines the table rows that each row of `ids` selects, by their weights (1 if `weights` is absent).
     #[track_caller]
     fn combined(
         &self,
@@ -233,7 +234,7 @@ impl Tensor {
         let sums_in = dtype.accumulator();
         let zero = Expr::scalar(Scalar::from_i64(sums_in, 0));
         let id_node = ids.numbers(op)?;
-        // What stands at a position among the ids: the id, whether it is one, its weight, and whether it counts.
+        // At a position in `ids`: the id, its validity, its weight, and whether the combination counts it.
         let id_at = |at: Expr| Expr::load(id_node, at);
         let is_id = |id: &Expr| Expr::scalar(Scalar::from_i64(id.dtype(), 0)).le(id.clone());
         let weight_at = |at: Expr| weights.map(|weights| Expr::load(weights, at).cast(sums_in));
@@ -256,7 +257,7 @@ impl Tensor {
             embedding = embedding.mul(weight);
         }
         let (nrows, nvals) = (rows.nrows_extent(), rows.nvals_extent());
-        // The sum over each row of `value`, of which the ids that do not count have none.
+        // Sums `value` over each row; ids that do not count contribute 0.
         let sum = |width: u32, value: Expr, counting: Expr| {
             let none = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
             let value = if safe { counting.select(value, none) } else { value };

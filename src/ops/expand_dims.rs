@@ -1,4 +1,4 @@
-//! New dimensions of size 1.
+//! Inserts dimensions of size 1.
 
 use super::slice::single_row;
 use crate::element::Element;
@@ -8,11 +8,11 @@ use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
-    /// The same values under a new dimension of size 1 that becomes dimension `axis`: 0 to the rank, or negative.
+    /// Inserts a dimension of size 1 as dimension `axis`: 0 to the rank, or negative.
     ///
-    /// Above or among the ragged dimensions it is a uniform row partition, below them an inner dimension; a dense
-    /// tensor stays dense. No pass. It waits only for a new dimension in front of a dense tensor whose size the host
-    /// does not know, where that size becomes an inner one; [`record_async`](crate::record_async) awaits it.
+    /// The new dimension is a uniform row partition above or among the ragged dimensions, and an inner dimension below
+    /// them. A dense tensor stays dense. No pass. Waits only where axis 0 of a dense tensor makes an inner dimension of
+    /// a size that the host does not know; [`record_async`](crate::record_async) awaits it.
     ///
     /// # Errors
     /// An axis out of range.
@@ -40,7 +40,7 @@ impl Tensor {
         }
     }
 
-    /// The same values under a dimension of size 1 in front of dimension `axis`; outermost, it is a row partition.
+    /// Inserts a dimension of size 1 before dimension `axis`; an outermost one is a row partition.
     pub(super) fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
         let backend = self.backend();
         let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
@@ -60,10 +60,10 @@ impl Tensor {
     }
 }
 
-/// The place of a dimension that `x` does not have yet, counted from the front.
+/// Resolves the axis of a new dimension of `x`, counted from the front.
 ///
 /// # Errors
-/// Not between 0 and the rank, nor between `-rank - 1` and -1.
+/// An axis that is neither between 0 and the rank nor between `-rank - 1` and -1.
 pub(super) fn new_axis(op: &'static str, x: &Tensor, axis: i64) -> Result<usize> {
     let rank = x.rank() as i64 + 1;
     if axis < -rank || axis >= rank {
@@ -76,7 +76,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::expand_dims`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::expand_dims`].
     pub fn expand_dims(&self, axis: i64) -> Result<Self> {
         self.erased().expand_dims(axis)?.try_into()
     }

@@ -1,4 +1,4 @@
-//! Tensors of one value, and the sizes of shapes as tensors.
+//! Tensors filled with one value, and dimension sizes as tensors.
 
 use super::operand::{Operand, OperandOf};
 use crate::dtype::DType;
@@ -12,14 +12,15 @@ use crate::shape::RaggedShape;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
-    /// The tensor of that shape, each of whose elements is `value`: a number, a string, or a tensor of rank 0. Its
-    /// dtype is the value's.
+    /// A tensor of the given shape filled with `value`: a number, a string, or a tensor of rank 0. The dtype is that of
+    /// the value.
     ///
-    /// Under the shape's very partitions. One map, which fuses into what reads it; no wait, but for the bytes of a
-    /// string that only the device has, which [`record_async`](crate::record_async) awaits.
+    /// The result has the partitions of the shape itself. One map, which fuses into its consumers. Waits only for the
+    /// size of a string that only the device has; [`record_async`](crate::record_async) awaits it.
     ///
     /// # Errors
-    /// A tensor that is no scalar, or on another device than the shape; a dtype that the device lacks.
+    /// A value that is a tensor of rank 1 or more, or is on another device than the shape; a dtype that the device
+    /// lacks.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape, Tensor};
@@ -41,7 +42,7 @@ impl Tensor {
         }
     }
 
-    /// The tensor of zeros (false, empty strings) of that shape and dtype. As [`Tensor::fill`].
+    /// A tensor of zeros (false, empty strings) of the given shape and dtype. As [`Tensor::fill`].
     ///
     /// # Errors
     /// A dtype that the device lacks.
@@ -58,7 +59,7 @@ impl Tensor {
         Self::filled("zeros", shape, Fill::zero(dtype))
     }
 
-    /// The tensor of ones (true) of that shape and dtype. As [`Tensor::fill`].
+    /// A tensor of ones (true) of the given shape and dtype. As [`Tensor::fill`].
     ///
     /// # Errors
     /// Strings; a dtype that the device lacks.
@@ -93,13 +94,13 @@ impl Tensor {
     }
 }
 
-/// Sizes on the device, whoever knows them.
+/// Dimension sizes on the device, including those that the host does not know.
 impl RaggedShape {
-    /// The size of a uniform dimension, an i64 scalar on the device: `DynamicRaggedShape.__getitem__`. One map, no
-    /// wait. [`sizes`](Self::sizes) are those that the host knows.
+    /// Size of a uniform dimension, as an i64 scalar on the device: `DynamicRaggedShape.__getitem__`. One map, no wait.
+    /// [`sizes`](Self::sizes) gives the sizes that the host knows.
     ///
     /// # Errors
-    /// A ragged dimension, whose rows have no length in common; an axis that the shape does not have.
+    /// A ragged dimension, whose rows have no common length; an axis that the shape does not have.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -129,7 +130,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::fill`] with a value of this type.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::fill`].
     #[track_caller]
     pub fn fill<'a>(shape: &RaggedShape, value: impl Into<OperandOf<'a, T>>) -> Result<Self> {
         Tensor::fill(shape, value.into().erased)?.try_into()
@@ -138,7 +139,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::zeros`] of this type.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::zeros`].
     pub fn zeros(shape: &RaggedShape) -> Result<Self> {
         Tensor::zeros(shape, T::DTYPE)?.try_into()
     }
@@ -148,7 +149,7 @@ impl<T: Number> RaggedTensor<T> {
     /// [`Tensor::ones`] of this type.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::ones`].
     pub fn ones(shape: &RaggedShape) -> Result<Self> {
         Tensor::ones(shape, T::DTYPE)?.try_into()
     }

@@ -1,4 +1,4 @@
-//! A value for rows that have none.
+//! Fills empty rows with a default element.
 
 use super::operand::{Operand, OperandOf};
 use crate::device::Device;
@@ -10,15 +10,16 @@ use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
-    /// The tensor with one element in every row that had none, whose numbers are all `default`; and, for each row,
-    /// whether it was empty.
+    /// Fills every empty row with one element whose numbers are all `default`. Also returns an indicator of the rows
+    /// that were empty.
     ///
-    /// Rows are those of the innermost partition. The dtype stays. The indicator is a bool tensor with the partitions
-    /// above, dense where there is one partition. A scan over the rows and a map over the values; no wait, but for the
-    /// bytes of a string that only the device has, which [`record_async`](crate::record_async) awaits.
+    /// The rows are those of the innermost partition. The dtype stays. The indicator is a bool tensor with the
+    /// partitions above; it is dense if the tensor has one partition. Costs a scan over the rows and a map over the
+    /// values. Waits only for the size of a string that only the device has; [`record_async`](crate::record_async)
+    /// awaits it.
     ///
     /// # Errors
-    /// A dense tensor; a default of another dtype, on another device, or that is no scalar; 2^32 - 1 values or more.
+    /// A dense tensor; a default of another dtype, on another device, or of rank 1 or more; 2^32 - 1 values or more.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -55,7 +56,7 @@ impl Tensor {
             }
         };
         let (nrows, one) = (rows.nrows_extent(), Expr::u32(1));
-        // No more than the values and one for each row; just one where no row is empty.
+        // At most one new element per row. The partition stays where no row is empty.
         let most = rows.nvals_extent().plus(OP, nrows)?;
         let length = rows.length(Expr::index()).max(one.clone());
         let lengths = rows.known_lengths().map(|(least, most)| (least.max(1), most.max(1)));
@@ -88,7 +89,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::fill_empty_rows`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::fill_empty_rows`].
     #[track_caller]
     pub fn fill_empty_rows<'a>(&self, default: impl Into<OperandOf<'a, T>>) -> Result<(Self, RaggedTensor<bool>)> {
         let (filled, empty) = self.erased().fill_empty_rows(default.into().erased)?;

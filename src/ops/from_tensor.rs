@@ -1,4 +1,4 @@
-//! From dense to ragged: rows cut to lengths, or at their trailing padding.
+//! Converts dense tensors to ragged ones: rows are truncated to lengths, or at their trailing padding.
 
 use crate::device::Device;
 use crate::dtype::DType;
@@ -14,7 +14,7 @@ use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, RaggedTe
 
 const OP: &str = "from_tensor";
 
-/// A dense tensor as rows: the uniform partitions above them, how many there are, and how long they are.
+/// A dense tensor viewed as rows: the uniform partitions above them, their number, and their length.
 struct DenseRows {
     above: Vec<RowPartition>,
     rows: Extent,
@@ -24,7 +24,7 @@ struct DenseRows {
 }
 
 impl DenseRows {
-    /// The rows of dimension `ragged_rank`.
+    /// The rows of dimension `ragged_rank` of `t`.
     fn of(t: &Tensor, ragged_rank: usize) -> Result<Self> {
         if t.ragged_rank() > 0 {
             return Err(Error::argument(OP, format!("needs a dense tensor, but the shape is {}", t.shape_text())));
@@ -46,12 +46,12 @@ impl DenseRows {
         Ok(Self { above, rows, width: t.inner()[ragged_rank - 1], inner: t.inner()[ragged_rank..].to_vec() })
     }
 
-    /// Numbers of one element of a row.
+    /// Numbers per element of a row.
     fn number_width(&self) -> u32 {
         self.inner.iter().product()
     }
 
-    /// The tensor that keeps the first `length` (an expression in the row) elements of each row.
+    /// Truncates each row to its first `length` elements, an expression in the row.
     fn cut(self, t: &Tensor, length: Expr) -> Result<Tensor> {
         let backend = t.backend();
         let capacity = self.rows.times(OP, self.width.into())?.size().clone();
@@ -72,8 +72,8 @@ impl DenseRows {
     }
 }
 
-/// Whether number (or string) `Index` of `values` differs from number `at` of `other`. Equality is that of numbers:
-/// NaN differs from everything.
+/// Whether number (or string) `Index` of `t` differs from number (or string) `at` of `other`. Equality is that of
+/// numbers: NaN differs from everything.
 fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
     let backend = t.backend();
     match (t.values_ref(), other) {
@@ -81,7 +81,7 @@ fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
             Ok(Expr::load(a, Expr::index()).binary(BinaryOp::Ne, Expr::load(b, at)))
         }
         (Values::Strings { strings, bytes }, Values::Strings { strings: pads, bytes: pad_bytes }) => {
-            // The greatest of the bytes' differences, where the lengths agree.
+            // Per string: whether any byte differs, by a maximum over the bytes. Meaningful where the lengths agree.
             let (string, offset) = (strings.row_of(Expr::index()), strings.offset_of(Expr::index()));
             let pad = at.at(&string);
             let inside = offset.clone().lt(pads.length(pad.clone()));
@@ -99,8 +99,8 @@ fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
 }
 
 impl Tensor {
-    /// The ragged tensor with all of a dense tensor's values, its first `ragged_rank` dimensions after the outermost
-    /// as uniform partitions. `tf.RaggedTensor.from_tensor`. No pass, no wait.
+    /// Converts a dense tensor to a ragged one with the same values. The first `ragged_rank` dimensions after the
+    /// outermost become uniform partitions. `tf.RaggedTensor.from_tensor`. No pass, no wait.
     ///
     /// # Errors
     /// A ragged tensor, a scalar or a vector; a `ragged_rank` of 0 or not below the rank.
@@ -117,13 +117,14 @@ impl Tensor {
         dense.deepened(ragged_rank)
     }
 
-    /// The ragged tensor with the first `lengths[r]` elements of each row `r` of dimension `ragged_rank`.
-    /// `tf.RaggedTensor.from_tensor` with `lengths`.
+    /// Converts a dense tensor to a ragged one that keeps the first `lengths[r]` elements of each row `r` of dimension
+    /// `ragged_rank`. `tf.RaggedTensor.from_tensor` with `lengths`.
     ///
-    /// Lengths below 0 count as 0, those above the rows' as theirs. A scan and a map, no wait.
+    /// Lengths below 0 count as 0, and lengths above the row length as the row length. A scan and a map, no wait.
     ///
     /// # Errors
-    /// As [`Tensor::from_tensor`]; another number of lengths than of rows, at once also where the device knows it.
+    /// As [`Tensor::from_tensor`]; another number of lengths than of rows, which fails at the call even where only the
+    /// device knows these numbers.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues, Tensor};
@@ -169,15 +170,15 @@ impl Tensor {
         rows.cut(dense, length)
     }
 
-    /// The ragged tensor with the rows of several dimensions cut: `nested_lengths[0]` are the lengths of the outermost
-    /// rows, the next ones those of the rows kept by it, and so on. `tf.RaggedTensor.from_tensor` with nested
-    /// `lengths`.
+    /// Converts a dense tensor to a ragged one and truncates the rows of several dimensions. `nested_lengths[0]` holds
+    /// the lengths of the outermost rows, `nested_lengths[1]` the lengths of the rows that remain in these, and so on.
+    /// `tf.RaggedTensor.from_tensor` with nested `lengths`.
     ///
-    /// The longest row of each level must be as long as the dimension, as TensorFlow has it. Uploads and a map.
+    /// The longest row of each level must be as long as the dimension, as in TensorFlow. Costs uploads and a map.
     ///
     /// # Errors
-    /// No levels, or too many for the rank; a level with another number of lengths than the level above keeps rows; a
-    /// negative length; a longest length that is not the dimension's.
+    /// No levels, or too many for the rank; a level whose number of lengths is not the number of rows that the level
+    /// above keeps; a negative length; a longest length that differs from the dimension.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues, Tensor};
@@ -209,7 +210,7 @@ impl Tensor {
             }
             rows = Some(lengths.iter().map(|&l| l as u64).sum());
         }
-        // From the innermost level outwards: the values that all levels keep, then the rows above them.
+        // From the innermost level outwards: the values that remain at all levels, then the rows above them.
         let backend = dense.backend();
         let mut kept: Vec<RowPartition> = Vec::with_capacity(levels);
         let mut place = Expr::index();
@@ -239,11 +240,11 @@ impl Tensor {
         Ok(out)
     }
 
-    /// The ragged tensor with the rows of dimension `ragged_rank` cut where nothing but padding follows: padding
-    /// between other values stays. `tf.RaggedTensor.from_tensor` with `padding`.
+    /// Converts a dense tensor to a ragged one without the trailing padding of the rows of dimension `ragged_rank`.
+    /// Padding between other values stays. `tf.RaggedTensor.from_tensor` with `padding`.
     ///
-    /// An element is padding if all its numbers equal those of `padding`; NaN equals nothing. A row reduction, a scan
-    /// and a map; for strings a reduction over the bytes besides. No wait.
+    /// An element is padding if all its numbers equal those of `padding`; NaN equals nothing. Costs a row reduction, a
+    /// scan and a map, plus a reduction over the bytes for strings. No wait.
     ///
     /// # Errors
     /// As [`Tensor::from_tensor`]; a padding of another dtype or device, or whose shape is not that of an element of a

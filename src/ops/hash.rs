@@ -8,26 +8,28 @@ use crate::graph::node::Node;
 use crate::graph::opcode::HashOp;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// The seed that TensorFlow's `to_hash_bucket` hashes with.
+/// Seed of TensorFlow's `to_hash_bucket`.
 const TF_SEED: u64 = 0xDE_CAFC_AFFE;
 
 impl Tensor {
     /// FarmHash's Fingerprint64 of each string.
     ///
-    /// The layout stays; u64. The empty string has a fingerprint too (it is not 0).
+    /// Gives u64; the layout stays. The fingerprint of the empty string is not 0.
     ///
     /// # Errors
     /// The tensor holds no strings.
     ///
     /// # Cost
-    /// One dispatch, an invocation a string; cheap operations that made the strings are fused into its loads. No wait.
+    /// One dispatch with one invocation per string; cheap operations that produce the strings are fused into its loads.
+    /// No wait.
     ///
-    /// An invocation goes through no more than 4 MiB at a time (256 KiB on software adapters). Where a string may be longer
-    /// there are two more dispatches, and one for each such leg of the longest. Of strings that are made on the device, any
-    /// may be as long as all together.
+    /// An invocation hashes at most 4 MiB per dispatch. On software adapters that end long loops the limit is 3 MiB,
+    /// and 256 KiB for the other hashes. Where a string may be longer, the hash takes two more dispatches, plus one per
+    /// chunk of that size of the longest string. A string that is made on the device may be as long as all strings
+    /// together.
     ///
     /// # Source
-    /// `farmhash::Fingerprint64`, whose values are fixed for good.
+    /// `farmhash::Fingerprint64`, whose values are permanently fixed.
     ///
     /// ```
     /// # use ragged::{Device, HostTensor, HostValues};
@@ -41,15 +43,15 @@ impl Tensor {
         self.hashed("fingerprint64", HashOp::Fingerprint)
     }
 
-    /// Fingerprint64 of each string, modulo `buckets`: the row of an embedding table, say.
+    /// Fingerprint64 of each string, modulo `buckets`: for example, the row of an embedding table.
     ///
-    /// The layout stays; i64, in `0..buckets`.
+    /// Gives i64 in `0..buckets`; the layout stays.
     ///
     /// # Errors
     /// `buckets < 1`; the tensor holds no strings.
     ///
     /// # Cost
-    /// As [`Tensor::fingerprint64`]; the remainder is fused into whatever reads it.
+    /// As [`Tensor::fingerprint64`]; the remainder is fused into its consumer.
     ///
     /// # Source
     /// `tf.strings.to_hash_bucket_fast`.
@@ -66,7 +68,7 @@ impl Tensor {
         self.bucketed("to_hash_bucket_fast", HashOp::Fingerprint, buckets)
     }
 
-    /// SipHash-2-4 of each string under a key, modulo `buckets`: collisions cannot be made without the key.
+    /// SipHash-2-4 of each string under a key, modulo `buckets`: collisions cannot be constructed without the key.
     ///
     /// Layout, dtype, errors and cost as [`Tensor::to_hash_bucket_fast`].
     ///
@@ -77,7 +79,7 @@ impl Tensor {
         self.bucketed("to_hash_bucket_strong", HashOp::Sip { key }, buckets)
     }
 
-    /// MurmurHash64A of each string, modulo `buckets`: what TensorFlow's older models were trained with.
+    /// MurmurHash64A of each string, modulo `buckets`: the hash that TensorFlow's older models were trained with.
     ///
     /// Layout, dtype, errors and cost as [`Tensor::to_hash_bucket_fast`].
     ///

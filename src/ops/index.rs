@@ -1,24 +1,26 @@
-//! How a slice is written: [`Index`] and [`s!`](crate::s).
+//! Slice notation: [`Index`] and [`s!`](crate::s).
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-/// What is taken along one dimension, or what is put in between; made by [`s!`](crate::s).
+/// One item of a slice: a selection along one dimension, or a new dimension. Made by [`s!`](crate::s).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
-    /// One element; negative ones count from the end. The dimension disappears.
+    /// One element; a negative index counts from the end. The dimension disappears.
     At(i64),
     /// Python's `start:stop:step`.
     Slice {
-        /// Where to start; negative counts from the end, none is the first (or last, stepping backwards).
+        /// First element; a negative one counts from the end. `None` is the first of all, or the last for a negative
+        /// step.
         start: Option<i64>,
-        /// Where to stop, exclusive; none is behind the last (or before the first).
+        /// Exclusive end; a negative one counts from the end. `None` is behind the last element, or before the first
+        /// for a negative step.
         stop: Option<i64>,
-        /// From one to the next; not 0.
+        /// Distance from one element to the next; not 0.
         step: i64,
     },
     /// A new dimension of size 1.
     NewAxis,
-    /// All dimensions that no other item stands for.
+    /// All dimensions that no other item covers.
     Ellipsis,
 }
 
@@ -26,7 +28,7 @@ pub enum Index {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewAxis;
 
-/// In [`s!`](crate::s), all dimensions that no other item stands for.
+/// In [`s!`](crate::s), all dimensions that no other item covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ellipsis;
 
@@ -34,7 +36,7 @@ impl Index {
     /// The whole of a dimension.
     pub const ALL: Self = Self::Slice { start: None, stop: None, step: 1 };
 
-    /// The same slice with that step; what is no slice stays what it is.
+    /// The same slice with that step; other items stay unchanged.
     #[must_use]
     pub const fn step_by(self, step: i64) -> Self {
         match self {
@@ -43,7 +45,7 @@ impl Index {
         }
     }
 
-    /// The items of [`s!`](crate::s), typed even where there are none.
+    /// The items of [`s!`](crate::s), typed even for an empty list.
     #[doc(hidden)]
     pub const fn list<const N: usize>(items: [Self; N]) -> [Self; N] {
         items
@@ -53,7 +55,7 @@ impl Index {
         Self::Slice { start, stop, step: 1 }
     }
 
-    /// Behind element `last`; behind the last element of all there is nothing to stop at.
+    /// Exclusive end of an inclusive range to `last`; `None` if `last` is the last element of all.
     fn behind(last: i64) -> Option<i64> {
         last.checked_add(1).filter(|&stop| stop != 0)
     }
@@ -75,7 +77,7 @@ impl From<RangeFull> for Index {
     }
 }
 
-/// An index as wide as it gets; what is beyond is beyond every dimension.
+/// Conversion of an index to i64. A saturated index is out of range in every dimension.
 trait Wide {
     fn wide(self) -> i64;
 }
@@ -131,10 +133,10 @@ macro_rules! from_integers {
 }
 from_integers!(i32, i64, usize);
 
-/// Writes what [`Tensor::slice`](crate::Tensor::slice) takes along each dimension.
+/// Builds the items of [`Tensor::slice`](crate::Tensor::slice), one per dimension.
 ///
 /// Items are integers, ranges (`a..b`, `a..`, `..b`, `..`, also inclusive) with an optional `;step`, [`NewAxis`] and
-/// [`Ellipsis`](struct@Ellipsis). Bounds and integers may be negative: they count from the end.
+/// [`Ellipsis`](struct@Ellipsis). Negative bounds and integers count from the end.
 ///
 /// ```
 /// use ragged::{Ellipsis, Index, NewAxis, s};

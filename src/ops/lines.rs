@@ -1,8 +1,8 @@
-//! The lines of a tensor along one axis, and their order.
+//! Lines of a tensor along one axis, and their sort order.
 //!
-//! A line is what one index along the axis runs over, all others held fixed: a row where the axis is the innermost one,
-//! a column where dimensions lie below it. Lines have places of their own, one line after another; every number has a
-//! place, and the other way round. Along the innermost axis both are the same.
+//! A line holds the numbers along the axis at fixed indices of all other axes: a row for the innermost axis, a column
+//! for an axis with dimensions below. Places enumerate the numbers line by line, so that each line is contiguous.
+//! Numbers and places map one to one; along the innermost axis both are equal.
 
 use super::by_key::key_bits;
 use super::levels::{Levels, Stage};
@@ -18,26 +18,26 @@ use crate::graph::node::{Node, Rows};
 pub(crate) struct Lines {
     backend: BackendRef,
     op: &'static str,
-    /// Where lines begin, in places.
+    /// Start of each line, in places.
     rows: Rows,
     nlines: Extent,
     count: Extent,
-    /// No line is longer.
+    /// Upper bound on the length of a line.
     longest: u32,
-    /// The number at a place.
+    /// Maps a place to its number.
     number: Expr,
-    /// The place of a number.
+    /// Maps a number to its place.
     place: Expr,
-    /// Where a number stands along the axis, where that is not its offset in its line.
+    /// Index of a number along the axis, if it differs from the offset in the line.
     along: Option<Expr>,
 }
 
 impl Lines {
-    /// The lines along that axis, which the stage reduces.
+    /// The lines along `axis`, which `stage` reduces.
     ///
-    /// Costs nothing along the innermost axis. Lines of uniform dimensions are arithmetic; those of rows of elements
-    /// with dimensions below have splits of their own; ragged dimensions below need their alignment, and its inverse: a
-    /// sort.
+    /// Costs nothing along the innermost axis. Lines of uniform dimensions are index arithmetic. Lines of ragged rows
+    /// with inner dimensions below have splits of their own. Ragged dimensions below need an alignment and its inverse,
+    /// a sort.
     pub(crate) fn new(
         backend: &BackendRef,
         op: &'static str,
@@ -56,7 +56,7 @@ impl Lines {
             }
             (_, Some(keys)) => {
                 let mut this = Self::of_rows(backend, op, keys.rows(), width)?;
-                // Numbers so far are those of the elements in the order of their keys.
+                // So far numbers refer to the elements in key order.
                 let by = Expr::u32(width.max(1));
                 let (element, number) = (this.number.clone().div(by.clone()), this.number.clone().rem(by.clone()));
                 this.number = Expr::load(keys.order(), element).mul(by.clone()).add(number);
@@ -77,7 +77,7 @@ impl Lines {
         Ok(this)
     }
 
-    /// The lines of rows of elements, `width` numbers each: so many lines a row.
+    /// The lines of rows whose elements have `width` numbers: `width` lines per row.
     fn of_rows(
         backend: &BackendRef,
         op: &'static str,
@@ -130,22 +130,22 @@ impl Lines {
         }
     }
 
-    /// How many lines there are.
+    /// Number of lines.
     pub(crate) fn nlines(&self) -> &Extent {
         &self.nlines
     }
 
-    /// How many places there are.
+    /// Number of places.
     pub(crate) fn count(&self) -> &Extent {
         &self.count
     }
 
-    /// Where lines begin, in places.
+    /// Start of each line, in places.
     pub(crate) fn rows(&self) -> &Rows {
         &self.rows
     }
 
-    /// No line is longer.
+    /// Upper bound on the length of a line.
     pub(crate) fn longest(&self) -> u32 {
         self.longest
     }
@@ -168,7 +168,7 @@ impl Lines {
         }
     }
 
-    /// Where the number at place `at`, which is in the same line as place `near`, stands along the axis.
+    /// Index along the axis of the number at place `at`; `near` is a place in the same line.
     pub(crate) fn along(&self, at: Expr, near: &Expr) -> Expr {
         match &self.along {
             Some(along) => along.at(&self.number.at(&at)),
@@ -176,16 +176,16 @@ impl Lines {
         }
     }
 
-    /// The stable order of each line by `value` (an expression in the number): for each place the place of the number
-    /// that comes there.
+    /// Stable sort permutation of each line by `value`, an expression in the number: for each sorted place the place of
+    /// its number.
     ///
-    /// One sort of rows for numbers of up to 4 bytes, and for those that are made of such, as row lengths are; two for
-    /// wider ones.
+    /// Costs one row sort for numbers of up to 4 bytes and for wider ones converted from such, as row lengths are; two
+    /// row sorts for other wider numbers.
     pub(crate) fn order(&self, value: &Expr, descending: bool) -> Node {
         let at = Expr::index();
         let mut order: Option<Node> = None;
         for (word, bits) in sort_key(&value.at(&self.number), descending) {
-            // As a node of its own, a key that is costly to work out is stored.
+            // A separate node, so that a key that is expensive to compute is stored.
             let word = Node::map(&self.backend, self.op, self.count.clone(), word, &[]);
             let before = order.as_ref().map_or(at.clone(), |o| Expr::load(o, at.clone()));
             let key = (Expr::load(&word, before.clone()), bits);

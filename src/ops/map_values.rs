@@ -1,4 +1,4 @@
-//! A function of the flat values, under the same partitions.
+//! Applies a function to the flat values under the same partitions.
 
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -8,14 +8,15 @@ use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
-    /// What `function` gives for the flat values, a dense tensor, under the partitions of this one.
+    /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this
+    /// tensor.
     ///
-    /// The result of `function` must have as many elements along its outermost dimension; its other dimensions and its
-    /// dtype are its own.
+    /// The result of `function` must have as many elements as the flat values along its outermost dimension. Its other
+    /// dimensions and its dtype are free.
     ///
     /// # Errors
-    /// What `function` returns; a result with another number of elements, at the call where the host knows it, else at
-    /// the read.
+    /// The errors of `function`; a result with another number of elements, at the call where the host knows it, and at
+    /// the read otherwise.
     ///
     /// # Cost
     /// That of `function`.
@@ -37,12 +38,12 @@ impl Tensor {
         self.over(mapped)
     }
 
-    /// What `function` gives for the flat values of several tensors of the same partitions, under these. Dense tensors
-    /// are handed to it as they are.
+    /// Applies `function` to the flat values of several tensors of the same partitions, and places the result under
+    /// these. Dense tensors are passed unchanged.
     ///
     /// # Errors
-    /// No ragged tensor; partitions that differ; then as [`Tensor::map_flat_values`]. What the host cannot compare is
-    /// an error of the read.
+    /// No ragged tensor; partitions that differ; further as [`Tensor::map_flat_values`]. Partitions that the host
+    /// cannot compare fail at the read.
     ///
     /// # Cost
     /// That of `function`.
@@ -68,7 +69,7 @@ impl Tensor {
         first.over(function(&flat)?.on_condition(OP, &asserts)?)
     }
 
-    /// `mapped`, whose rows are as many as these flat values, under these partitions.
+    /// Places `mapped`, which must have as many rows as these flat values, under these partitions.
     #[track_caller]
     fn over(&self, mapped: Self) -> Result<Self> {
         let own = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
@@ -93,7 +94,7 @@ impl Tensor {
 const OP: &str = "map_flat_values";
 
 impl<T: Element> RaggedTensor<T> {
-    /// What `function` gives for the flat values, under the same partitions. As [`Tensor::map_flat_values`].
+    /// Applies `function` to the flat values under the same partitions. As [`Tensor::map_flat_values`].
     ///
     /// # Errors
     /// As [`Tensor::map_flat_values`].

@@ -1,4 +1,4 @@
-//! Masks: the elements at which a condition holds.
+//! Boolean masks: selects the elements at which a condition holds.
 
 use super::rows::Repeats;
 use crate::device::Device;
@@ -13,30 +13,30 @@ use crate::graph::node::Node;
 use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
-/// The positions that stay, in order, of which there are `stay`.
+/// The `stay` positions that remain, in ascending order.
 pub(super) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &Marks, stay: &Extent) -> Node {
     Node::compact(backend, op, marks, (Expr::index(), 1), stay.clone())
 }
 
 impl Tensor {
-    /// The elements at which the mask is true.
+    /// Selects the elements at which the mask is true.
     ///
     /// The dimensions of the mask are the first dimensions of the tensor. A mask of rank 1 drops rows, which may be
     /// tensors themselves: the result has the same rank, and is dense where the tensor is. A mask of higher rank drops
-    /// elements of its innermost dimension from their rows: no row is dropped, though some may be left empty, and the
-    /// mask's dimensions are ragged from then on. Whatever lies below an element goes with it.
+    /// elements of its innermost dimension from their rows. No row is dropped then, though rows may become empty, and
+    /// the mask's dimensions become ragged. Everything below a dropped element is dropped too.
     ///
-    /// Any dtype, which stays. How many elements are left is known on the device only.
+    /// Any dtype, which stays. Only the device knows the number of elements that remain.
     ///
     /// # Errors
-    /// A mask that is not of bools, is a scalar, has more dimensions than the tensor, or is on another device; a mask
-    /// whose rows are not as long as the tensor's, at the read where only the device knows.
+    /// A mask that is not of bools, is a scalar, has more dimensions than the tensor, or is on another device. A mask
+    /// whose row lengths differ from the tensor's, at the read where only the device knows them.
     ///
     /// # Cost
-    /// Marks (a bit and a rank for each element of the mask, a quarter of a byte), a map over the rows, and a
-    /// compaction; a scan for each ragged dimension below the mask. The mask is worked out once, values are read once
-    /// and only those that stay. Never waits; a GPU takes memory for as many elements as there were, the CPU backend for
-    /// those that stay.
+    /// A rank bitmap (a bit and a rank per element of the mask, a quarter of a byte), a map over the rows, and a
+    /// compaction; a scan per ragged dimension below the mask. The mask is computed once. Only the values that stay are
+    /// read, once. Never waits. A GPU allocates memory for the original number of elements, the CPU backend for those
+    /// that stay.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -72,7 +72,7 @@ impl Tensor {
         let deep = self.deepened(levels.saturating_sub(self.ragged_rank()))?;
         let (above, count, asserts) = mask.covers(OP, &deep, levels)?;
         let flag = Expr::load(mask.numbers(OP)?, Expr::index());
-        // Conditions hang on the flags, which all that follows is made of.
+        // The conditions are attached to the flags, on which everything below depends.
         let flags = Node::map(backend, OP, count.clone(), flag, &asserts);
         let marks = Marks::new(backend, OP, &count, Expr::load(&flags, Expr::index()));
         let mut parts = above.to_vec();
@@ -108,8 +108,8 @@ impl Tensor {
         (0..levels).try_fold(self.clone(), |x, _| x.values_below())
     }
 
-    /// The first `levels` partitions of `x`, whose elements this mask has a flag for each of; how many these are; and
-    /// the conditions for that which only the device can see.
+    /// The first `levels` partitions of `x`, for each of whose elements this mask has a flag; the number of these
+    /// elements; and the conditions that only the device can check.
     #[track_caller]
     fn covers<'x>(
         &self,
@@ -129,7 +129,7 @@ impl Tensor {
     }
 }
 
-/// The rows once only the marked ones of their values stay: each begins at the rank of its old start.
+/// The partition after only the marked values stay: each row begins at the rank of its old start.
 fn thinned(backend: &BackendRef, op: &'static str, rows: &RowPartition, marks: &Marks) -> Result<RowPartition> {
     let start = marks.rank(&rows.start(Expr::index()));
     let new = RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, marks.count().size(), &[])?;

@@ -1,4 +1,4 @@
-//! Products of matrices: dense, of ragged rows by one matrix, and batch by batch.
+//! Matrix products: dense, ragged rows by one matrix, and batched.
 
 use super::elementwise::Takes;
 use super::matrices::{Call, Matrices, Pairs};
@@ -19,33 +19,36 @@ fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
 }
 
 impl Tensor {
-    /// The product of matrices: of the two innermost dimensions of both tensors, for every batch of the others; either
-    /// may stand for its transpose.
+    /// Matrix product over the two innermost dimensions of both tensors, batched over the other dimensions. Either
+    /// operand may be transposed.
     ///
     /// Shapes:
-    /// - two tensors of rank 2: `[i, k]` by `[k, j]` gives `[i, j]`, dense. Ragged ones must be rectangular;
-    /// - a tensor of a higher rank, not transposed, by one matrix: `[.., k]` by `[k, j]` gives `[.., j]`, ragged where
-    ///   the first one is: a product of the flat values. TensorFlow refuses it;
-    /// - equal ranks above 2: batch by batch, whose dimensions must be the same, ragged ones row by row. In each batch
-    ///   both matrices must be rectangular; their sizes may differ from batch to batch. Dense by dense is dense;
-    ///   `[.., (i), k]` by matrices whose dimensions are both uniform gives `[.., (i), j]`; anything else
-    ///   `[.., (i), (j)]`, where a size that is the same throughout becomes a uniform partition.
+    /// - Rank 2 by rank 2: `[i, k]` by `[k, j]` gives `[i, j]`, dense. Ragged operands must be rectangular.
+    /// - A higher rank, not transposed, by one matrix: `[.., k]` by `[k, j]` gives `[.., j]`, ragged where the first
+    ///   operand is. This is a product of the flat values; TensorFlow rejects it.
+    /// - Equal ranks above 2: batched. The batch dimensions must be equal, ragged ones row by row. The matrices of each
+    ///   batch must be rectangular; their sizes may differ between batches. Dense by dense gives dense. With
+    ///   parentheses for ragged dimensions, `[.., (i), k]` by matrices with two uniform dimensions gives
+    ///   `[.., (i), j]`. Any other product gives `[.., (i), (j)]`, where a size common to all batches becomes a uniform
+    ///   partition.
     ///
-    /// The dtype stays: integers wrap, and bytes are added up as words. A matrix without rows fits any number of terms
-    /// if its rows are ragged. A sum without terms is 0. NaN and infinities go by IEEE 754 and stay in their rows and
-    /// columns.
+    /// The dtype stays: integers wrap, and those of 8 and 16 bits accumulate in 32 bits. A matrix without rows matches
+    /// any number of terms if its rows are ragged. A sum without terms is 0. NaN and infinities follow IEEE 754 and
+    /// stay in their rows and columns.
     ///
     /// # Errors
-    /// Different dtypes or devices; bools or strings; ranks below 2, or different ones but for the above; batches that
-    /// differ; rows of a matrix that differ in length; as many columns on the left as there are rows on the right: an
-    /// error of the call where the host has the splits, of the read where it does not.
+    /// Different dtypes or devices; bools or strings; ranks below 2, or different ranks except as above; batches that
+    /// differ; rows of a matrix that differ in length; left matrices with another number of columns than the right ones
+    /// have rows. Sizes that do not match fail at the call where the host has the splits, and at the read otherwise.
     ///
     /// # Cost
-    /// One product; its tiles are spread evenly whatever the sizes of the batches are. Where these differ: the sums of
-    /// the numbers of tiles and, for `[.., (i), (j)]`, of the lengths of rows. Waits once for the size of the result
-    /// where only the device knows it and nothing bounds it usefully: for `j` of a dense result, for rows by rows both
-    /// ragged; [`record_async`](crate::record_async) awaits it. A result is one sum in ascending order, without fused
-    /// rounding: a function of its row and its column alone, with the same bits on every device.
+    /// One product, whose tiles are spread evenly for any sizes of the batches. Batches of different sizes add a prefix
+    /// sum of tile counts and, for `[.., (i), (j)]`, a prefix sum of row lengths. Waits once for the size of the result
+    /// where only the device knows it and no useful bound exists: for `j` of a dense result, and for `[.., (i), (j)]`
+    /// of two ragged dimensions. [`record_async`](crate::record_async) awaits it.
+    ///
+    /// Each number of the result is one sum in ascending order, without fused multiply-add: a function of its row and
+    /// its column alone, with the same bits on every device.
     ///
     /// ```
     /// # use ragged::{Device, HostTensor, HostValues};
@@ -101,7 +104,7 @@ impl Tensor {
         }
     }
 
-    /// The conditions for all dimensions but the two innermost to be the same.
+    /// Conditions that all dimensions but the two innermost are equal.
     #[track_caller]
     fn same_batches(&self, other: &Self, a: &[RowPartition], b: &[RowPartition]) -> Result<Vec<Node>> {
         let batches = |dims: &[RowPartition]| {
@@ -118,12 +121,12 @@ impl Tensor {
         })
     }
 
-    /// All rows as one matrix, by one matrix.
+    /// Multiplies all rows, as one matrix, by one matrix.
     fn by_one_matrix(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
         let [m, _, n] = &pairs.sizes;
         let n = match n.as_known() {
             Some(n) => n,
-            // A dimension of a dense tensor that only the device knows: the wait.
+            // Waits: the result has a dense dimension whose size only the device knows.
             None => read_u32(call.backend, OP, n.clone())?,
         };
         let mut partitions = self.partitions().to_vec();
@@ -138,7 +141,8 @@ impl Tensor {
         Self::new(call.backend, partitions, outer, inner, Values::Numbers(product))
     }
 
-    /// By matrices of one size, where the results have as many columns each: the rest of the layout stays.
+    /// Multiplies by matrices of one size: all results have the same number of columns, and the rest of the layout
+    /// stays.
     fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
         let (m, n) = (&pairs.sizes[0], pairs.sizes[2].as_known().unwrap_or(0));
         let mut inner = self.inner().to_vec();
@@ -158,7 +162,7 @@ impl Tensor {
         Self::new(call.backend, self.partitions().to_vec(), Some(outer), inner, Values::Numbers(product))
     }
 
-    /// By matrices whose sizes may differ: rows and columns of the results are partitions.
+    /// Multiplies by matrices whose sizes may differ: rows and columns of the results are partitions.
     fn by_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2], dims: &[RowPartition]) -> Result<Self> {
         let ([m, _, n], backend) = (&pairs.sizes, call.backend);
         let Some(rows) = pairs.left.partitions()[0] else { unreachable!("bug: one batch of a higher rank") };
@@ -191,10 +195,10 @@ impl Tensor {
 }
 
 impl<T: Arithmetic> RaggedTensor<T> {
-    /// The product of matrices, batch by batch. As [`Tensor::matmul`], which says more.
+    /// Batched matrix product. See [`Tensor::matmul`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::matmul`].
     #[track_caller]
     pub fn matmul(&self, other: &Self, transpose_a: bool, transpose_b: bool) -> Result<Self> {
         Self::try_from(self.erased().matmul(other.erased(), transpose_a, transpose_b)?)

@@ -1,4 +1,4 @@
-//! A tensor's two innermost dimensions as one matrix a batch, and the products of such matrices.
+//! Batches of matrices over the two innermost dimensions of a tensor, and their products.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::graph::size::Size;
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
-/// The operation, and where the user called it.
+/// An operation, its backend and the location of the user's call.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
     pub(super) backend: &'a BackendRef,
@@ -38,22 +38,22 @@ impl<'a> Call<'a> {
 
 /// The matrices of a tensor. Sizes and positions are expressions in the batch.
 ///
-/// Whatever the splits are, `rows * columns` numbers from `start` on are numbers of the batch: a matrix whose rows
-/// differ is an error, but reading it never leaves the array.
+/// For any splits, the `rows * columns` numbers from `start` on belong to the batch: a matrix whose rows differ in
+/// length is an error, but reading it never leaves the array.
 pub(super) struct Matrices {
     pub(super) batches: Extent,
-    /// The rows of each batch; none where there is one batch only, of all rows.
+    /// The rows of each batch; `None` for a single batch of all rows.
     pub(super) row: Option<RowPartition>,
     /// The numbers of each row.
     pub(super) column: RowPartition,
-    /// The matrices stand for their transposes.
+    /// Each matrix is multiplied as its transpose.
     pub(super) transposed: bool,
-    /// The tensor's shape, for messages.
+    /// The tensor's shape, for error messages.
     shape: String,
 }
 
 impl Matrices {
-    /// The matrices of the tensor, all whose dimensions are `dims`; `flat` makes one matrix of all its rows.
+    /// The matrices of `x`, whose dimensions are `dims`; `flat` makes one matrix of all its rows.
     pub(super) fn new(x: &Tensor, dims: &[RowPartition], transposed: bool, flat: bool) -> Option<Self> {
         let (column, above) = dims.split_last()?;
         let row = above.last().filter(|_| !flat).cloned();
@@ -61,12 +61,12 @@ impl Matrices {
         Some(Self { batches, row, column: column.clone(), transposed, shape: x.shape_text() })
     }
 
-    /// How many rows all matrices have.
+    /// Number of rows of all matrices together.
     fn all_rows(&self) -> &Extent {
         self.column.nrows_extent()
     }
 
-    /// How many rows, as they are multiplied, the only matrix has: `m`.
+    /// Number of rows `m` of the single matrix, after transposition.
     pub(super) fn rows_in_all(&self, m: &Expr) -> Extent {
         if self.transposed { Extent::bounded(self.totals()[0] as u32, m.clone()) } else { self.all_rows().clone() }
     }
@@ -91,29 +91,29 @@ impl Matrices {
         if self.can_be_open() { rows.eq(Expr::u32(0)).select(Expr::u32(0), columns) } else { columns }
     }
 
-    /// The length of every row, where the host knows that they have one.
+    /// The common length of all rows, if the host knows one.
     fn known_columns(&self) -> Option<u32> {
         self.column.known_lengths().and_then(|(least, most)| (least == most).then_some(most))
     }
 
-    /// Where the matrix begins.
+    /// Start of each matrix, in numbers.
     fn start(&self) -> Expr {
         self.column.start(self.first_row())
     }
 
-    /// Rows and columns, as they are multiplied.
+    /// Rows and columns after transposition.
     fn sizes(&self) -> [Expr; 2] {
         let stored = [self.stored_rows(), self.stored_columns()];
         if self.transposed { swapped(stored) } else { stored }
     }
 
-    /// The partitions that rows and columns, as they are multiplied, come from; none for the only matrix's rows.
+    /// The partitions of rows and columns after transposition; `None` for the rows of a single matrix.
     pub(super) fn partitions(&self) -> [Option<&RowPartition>; 2] {
         let stored = [self.row.as_ref(), Some(&self.column)];
         if self.transposed { swapped(stored) } else { stored }
     }
 
-    /// How many rows and columns, as they are multiplied, the matrices of all batches have at most.
+    /// Upper bounds on the rows and columns of all batches together, after transposition.
     fn totals(&self) -> [u64; 2] {
         let batches = u64::from(self.batches.capacity());
         let columns = self.known_columns().map(|len| batches * u64::from(len));
@@ -122,13 +122,13 @@ impl Matrices {
         if self.transposed { swapped(stored) } else { stored }
     }
 
-    /// Rows and columns, as they are multiplied.
+    /// Rows and columns after transposition.
     fn as_multiplied(&self, (rows, columns): Stored) -> [Option<u32>; 2] {
         let stored = [Some(rows), columns];
         if self.transposed { swapped(stored) } else { stored }
     }
 
-    /// The size of each matrix, where the host has all of them.
+    /// The size of each matrix, if the host knows all of them.
     ///
     /// # Errors
     /// A matrix whose rows differ in length.
@@ -170,7 +170,7 @@ impl Matrices {
         Ok(Some(sizes))
     }
 
-    /// That all rows of a matrix have one length, where only the device can see it.
+    /// Adds the condition that all rows of a matrix have one length, unless the host knows the length.
     fn assert_rectangular(&self, call: Call<'_>, asserts: &mut Vec<Node>) {
         if self.known_columns().is_some() {
             return;
@@ -181,48 +181,49 @@ impl Matrices {
         asserts.push(call.assert(self.all_rows(), ok, what));
     }
 
-    /// Whether matrices may be without rows that would tell how many columns they have.
+    /// Whether a matrix may be open: without rows that determine its number of columns.
     fn can_be_open(&self) -> bool {
         matches!(self.column.rows(), Rows::Splits(_))
     }
 
-    /// Whether a matrix is without rows that would tell how many columns it has; as an expression in the batch.
+    /// Whether a matrix is open, as an expression in the batch.
     fn is_open(&self) -> Expr {
         if self.can_be_open() { self.stored_rows().eq(Expr::u32(0)) } else { Expr::scalar(false) }
     }
 }
 
-/// Rows and columns of a matrix as stored; no columns where there are no rows to tell.
+/// Rows and columns of a matrix as stored; no columns for an open matrix.
 type Stored = (u32, Option<u32>);
 
 fn swapped<T>([a, b]: [T; 2]) -> [T; 2] {
     [b, a]
 }
 
-/// Matrices that fit each other, batch by batch.
+/// Pairs of matrices with matching sizes, one per batch.
 pub(super) struct Pairs {
     pub(super) left: Matrices,
     pub(super) right: Matrices,
-    /// Rows, terms, columns, as expressions in the batch.
+    /// Rows, terms per sum and columns, as expressions in the batch.
     pub(super) sizes: [Expr; 3],
-    /// Where the matrices begin.
+    /// Starts of the left and the right matrix.
     starts: [Expr; 2],
-    /// What the host could not see.
+    /// Conditions that only the device can check.
     asserts: Vec<Node>,
-    /// How many numbers the products have, where the host knows all sizes.
+    /// Total size of the products in numbers, if the host knows all sizes.
     pub(super) results: Option<u64>,
 }
 
 impl Pairs {
-    /// The matrices of as many batches; `asserts` say so where the host does not know.
+    /// Pairs operands with equal numbers of batches; `asserts` check the equality where the host does not know it.
     ///
     /// # Errors
-    /// A matrix whose rows differ in length; sums of different lengths: where the host can see it.
+    /// A matrix whose rows differ in length; different numbers of terms on the two sides. Both only where the host can
+    /// see them.
     pub(super) fn new(call: Call<'_>, left: Matrices, right: Matrices, asserts: Vec<Node>) -> Result<Self> {
         let [m, k] = left.sizes();
         let ([mut other, mut n], mut right_start) = (right.sizes(), right.start());
         if !left.batches.is_same(&right.batches) {
-            // Equal on a condition only: stay within the right operand, whatever that finds.
+            // Equal only under a condition: clamps the batch to the right operand, for any outcome of the condition.
             let within = Expr::index().min(Expr::size(&right.batches.size().max(1).sub(1)));
             [other, n, right_start] = [other, n, right_start].map(|e| e.at(&within));
         }
@@ -233,7 +234,8 @@ impl Pairs {
         Ok(out)
     }
 
-    /// That matrices are rectangular, and that left ones have `k` columns where right ones have as many rows.
+    /// Checks that matrices are rectangular, and that the `k` columns of left ones equal the `other` rows of right
+    /// ones.
     fn check(&mut self, call: Call<'_>, k: Expr, other: Expr) -> Result<()> {
         let (left, right) = (&self.left, &self.right);
         let misfit = |k: u32, other: u32, g: usize| {
@@ -275,7 +277,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// No sum has more terms, for operands of at most so many numbers.
+    /// Upper bound on the terms per sum, for operands of at most so many numbers.
     fn most_terms(&self, [left, right]: [u32; 2]) -> u32 {
         let [_, of_left] = self.left.partitions();
         let [of_right, _] = self.right.partitions();
@@ -283,7 +285,7 @@ impl Pairs {
         [longest(of_left), longest(of_right)].into_iter().flatten().fold(left.min(right), u32::min)
     }
 
-    /// The products of the operands' numbers: `extent` in all, those of a batch from `start` on.
+    /// The products of the operands: `extent` numbers in all, each batch beginning at its `start`.
     pub(super) fn product(&self, call: Call<'_>, operands: [&Node; 2], extent: &Extent, start: Expr) -> Result<Node> {
         let (backend, dtype) = (call.backend, operands[0].dtype());
         let accumulator = dtype.accumulator();
@@ -334,8 +336,8 @@ impl Pairs {
     }
 }
 
-/// The same numbers of each batch, those that are read from arrays by way of one array: a kernel that cannot bind all
-/// theirs binds that one.
+/// Replaces the fields that read arrays by loads from one common table: a kernel that cannot bind all their arrays
+/// binds the table.
 fn tabled<const N: usize>(call: Call<'_>, batches: &Extent, fields: [Expr; N]) -> Result<[Expr; N]> {
     let read: Vec<Expr> = fields.iter().filter(|f| f.reads()).cloned().collect();
     if read.len() < 2 {
@@ -358,18 +360,19 @@ fn tabled<const N: usize>(call: Call<'_>, batches: &Extent, fields: [Expr; N]) -
     }))
 }
 
-/// How results are cut into square tiles.
+/// Partition of the results into square tiles.
 struct Cut {
     tile: u32,
-    /// How many tiles there are at most.
+    /// Upper bound on the number of tiles.
     most: u64,
 }
 
 impl Cut {
-    /// Tiles below this many leave a device idle: smaller ones are better then.
+    /// Fewer tiles than this leave a device idle: smaller tiles are better then.
     const FEW: u64 = 128;
 
-    /// For at most so many results, rows and columns of all matrices, and matrices.
+    /// Chooses the tile size. The arguments are upper bounds on the results, on the rows and columns of all matrices,
+    /// and on the number of matrices.
     fn new(results: u64, rows: u64, columns: u64, batches: u64) -> Self {
         // ceil(m / t) * ceil(n / t) <= (m / t + 1) * (n / t + 1), summed over the batches.
         let most = |t: u64| results / (t * t) + (rows + columns) / t + batches;
@@ -378,7 +381,7 @@ impl Cut {
         Self { tile: tile as u32, most: most(tile) }
     }
 
-    /// How many tiles lie along a side of that size.
+    /// Number of tiles along a side of the given size.
     fn side(&self, size: &Expr) -> Expr {
         let (bits, mask) = (Expr::u32(self.tile.ilog2()), Expr::u32(self.tile - 1));
         let part = size.clone().and(mask.clone()).add(mask);

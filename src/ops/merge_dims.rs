@@ -1,4 +1,4 @@
-//! Neighbouring dimensions as one.
+//! Merges adjacent dimensions.
 
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -11,15 +11,15 @@ use crate::tensor::{RaggedTensor, Tensor};
 const OP: &str = "merge_dims";
 
 impl Tensor {
-    /// The same values with dimensions `outer_axis` to `inner_axis` as one, whose rows are the rows of these dimensions
-    /// one after another. Negative axes count from the back.
+    /// Merges dimensions `outer_axis` to `inner_axis` into one, whose rows are the concatenated rows of these
+    /// dimensions. Negative axes count from the back.
     ///
-    /// Uniform dimensions merge into a uniform one; with a ragged one among them the result is ragged. Empty rows
-    /// vanish with the dimension that held them. Merged from dimension 0 on, the rows need no partition any more: with
-    /// all ragged dimensions the result is dense. Below that one map over the rows of `outer_axis`. No wait.
+    /// Uniform dimensions merge into a uniform one; a ragged one among them makes the result ragged. Empty rows of a
+    /// merged dimension disappear. A merge from dimension 0 on removes the merged partitions: with all ragged
+    /// dimensions the result is dense. Any other merge costs one map over the rows of `outer_axis`. No wait.
     ///
     /// # Errors
-    /// An axis out of range; `outer_axis` below `inner_axis`.
+    /// An axis out of range; `outer_axis` after `inner_axis`.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -39,12 +39,12 @@ impl Tensor {
         self.merged(first, last)
     }
 
-    /// [`Tensor::merge_dims`] of dimensions that there are.
+    /// [`Tensor::merge_dims`] of resolved axes.
     pub(super) fn merged(&self, first: usize, last: usize) -> Result<Self> {
         let (levels, backend) = (self.ragged_rank(), self.backend());
         let Some(outer) = self.outer().filter(|_| first < last) else { return Ok(self.clone()) };
         let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
-        // The inner dimensions among them are numbers of an element, which become elements.
+        // Merged inner dimensions turn the numbers of an element into elements.
         let last_inner = last.saturating_sub(levels);
         if first > levels {
             let merged = product(inner.drain(first - levels - 1..last_inner))?;
@@ -57,18 +57,18 @@ impl Tensor {
         if first > 0 {
             parts.insert(first - 1, one_level(backend, &gone, width)?);
         }
-        // What is left below keeps its own count of rows.
+        // Partitions that remain below keep their own number of values.
         let outer = parts.last().map_or(outer, |p| p.nvals_extent().clone());
         Self::new(backend, parts, Some(outer), inner, self.values_ref().clone())
     }
 }
 
-/// The size of dimensions as one.
+/// The size of merged dimensions.
 fn product(dims: impl Iterator<Item = u32>) -> Result<u32> {
     Ok(Extent::known_u64(OP, dims.fold(1, |n, d| n.saturating_mul(d.into())))?.capacity())
 }
 
-/// The rows of the first of these partitions, over the elements (of `width` numbers each) of the last.
+/// Composes partitions: the rows of the first over the elements (of `width` numbers each) of the last.
 fn one_level(backend: &BackendRef, levels: &[RowPartition], width: u32) -> Result<RowPartition> {
     let (Some(first), Some(last)) = (levels.first(), levels.last()) else {
         unreachable!("bug: a level of no partitions")
@@ -96,7 +96,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::merge_dims`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::merge_dims`].
     pub fn merge_dims(&self, outer_axis: i64, inner_axis: i64) -> Result<Self> {
         self.erased().merge_dims(outer_axis, inner_axis)?.try_into()
     }

@@ -1,7 +1,7 @@
-//! What each operation means, once, for all backends.
+//! Operations: their semantics, defined once for all backends.
 //!
-//! An operation checks its arguments on the host, works out the shape of its result, and records a few nodes; it never
-//! computes. One file a family.
+//! An operation checks its arguments on the host, determines the shape of its result, and records a few nodes. No
+//! operation computes. One file per family.
 
 mod accessors;
 mod arg_extremes;

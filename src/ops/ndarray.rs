@@ -1,4 +1,4 @@
-//! To and from ndarray.
+//! Conversion from and to `ndarray` arrays.
 
 use ndarray::{ArrayD, IxDyn};
 
@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::tensor::{HostTensor, RaggedTensor};
 
 impl<T: Element> RaggedTensor<T> {
-    /// The dense tensor with an array's values, in any memory order; see [`RaggedTensor::from_tensor`] to make it
+    /// The dense tensor of an array's values, in any memory order. [`RaggedTensor::from_tensor`] makes the result
     /// ragged.
     ///
     /// # Errors
-    /// More than the device can hold.
+    /// An array larger than the device can hold.
     ///
     /// ```
     /// use ndarray::array;
@@ -27,8 +27,8 @@ impl<T: Element> RaggedTensor<T> {
         HostTensor::dense(array.shape(), values).to_device(device)?.try_into()
     }
 
-    /// Reads the tensor into an array, rows padded or cropped as by [`RaggedTensor::to_tensor`]. Waits once for the
-    /// values, and once more where `to_tensor` does.
+    /// Reads the tensor into an array. Rows are padded or cropped as by [`RaggedTensor::to_tensor`]. Waits once for the
+    /// values, and once more where `to_tensor` waits.
     ///
     /// # Errors
     /// As [`Tensor::to_tensor`](crate::Tensor::to_tensor) and [`Tensor::to_host`](crate::Tensor::to_host).

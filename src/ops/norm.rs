@@ -1,4 +1,4 @@
-//! Euclidean norms of rows, columns, or everything.
+//! Euclidean norms over any axes.
 
 use super::axes::Axes;
 use super::reduce::{Reduction, mean_dtype};
@@ -11,13 +11,13 @@ use crate::math::MathFn;
 use crate::tensor::Tensor;
 
 impl Tensor {
-    /// The root of the sum of the squares of the values over the axes; 0 where there are none
+    /// The square root of the sum of squares of the values over the axes; 0 where there are none
     /// (`tf.math.reduce_euclidean_norm`, and `tf.norm` with an axis).
     ///
-    /// Dtype as [`reduce_mean`](Self::reduce_mean). The values are scaled by a power of 2 about the greatest magnitude,
-    /// so that no square overflows or vanishes, and the norm is as accurate for 1e30 or 1e-30 as for 1. NaN if any
-    /// value is NaN. Shapes and order as for all [reductions](Axes). Two passes over the values and a map of the
-    /// result's size.
+    /// Dtype as [`reduce_mean`](Self::reduce_mean). The values are scaled by a power of 2 near the greatest magnitude,
+    /// so that no square overflows or underflows: the norm is as accurate for 1e30 or 1e-30 as for 1. NaN if any value
+    /// is NaN. Shapes and order as for all [reductions](Axes). Costs two passes over the values and a map over the
+    /// result.
     ///
     /// # Errors
     /// As [`reduce_mean`](Self::reduce_mean).
@@ -48,7 +48,7 @@ impl Tensor {
         let word = |n: i64| Expr::scalar(Scalar::from_i64(bits, n));
         let magnitude = x.clone().unary(UnaryOp::Abs).bitcast(bits);
         let greatest = r.fold(ReduceOp::Max, magnitude)?.binary(BinaryOp::Shr, word(digits));
-        // The exponent with its bias, such that the reciprocal power is a normal number too.
+        // The biased exponent, clamped so that the reciprocal of the power of 2 is a normal number too.
         let exponent = greatest.max(word(1)).min(word(exponents - 1));
         let exponent = Expr::load(&r.stored(exponent), Expr::index());
         let power = |exponent: Expr| exponent.binary(BinaryOp::Shl, word(digits)).bitcast(wide);

@@ -1,4 +1,4 @@
-//! Indices as vectors with one element that is set.
+//! One-hot encoding.
 
 use super::expand_dims::new_axis;
 use crate::dtype::DType;
@@ -13,15 +13,15 @@ use crate::tensor::{RaggedTensor, Tensor, Values};
 const OP: &str = "one_hot";
 
 impl Tensor {
-    /// For each integer `i` a vector of `depth` elements, `on` at place `i` and `off` elsewhere, as a new dimension
-    /// `axis` (-1: behind all others) of the shape of the tensor. The dtype is that of `on` and `off`.
+    /// One-hot encoding: for each integer `i`, a vector of `depth` elements that is `on` at index `i` and `off`
+    /// elsewhere. The vectors form a new dimension `axis` (-1: behind all others). The dtype is that of `on` and `off`.
     ///
-    /// The new dimension must lie below the ragged ones. An index that is negative or not below `depth` gives a vector
-    /// of `off`. Empty rows stay empty. One map, which fuses into what reads it; it waits only for axis 0 of a dense
-    /// tensor whose size the host does not know, see [`record_async`](crate::record_async).
+    /// The new dimension must lie below the ragged ones. An index that is negative, or not below `depth`, gives a
+    /// vector of `off`. Empty rows stay empty. Costs one map, which fuses into its consumer. Waits only for axis 0 of a
+    /// dense tensor whose size the host does not know, see [`record_async`](crate::record_async).
     ///
     /// # Errors
-    /// Indices that are no integers; `on` and `off` of different dtypes; an axis out of range, or not below the ragged
+    /// Indices that are not integers; `on` and `off` of different dtypes; an axis out of range, or not below the ragged
     /// dimensions; 2^32 - 1 values or more.
     ///
     /// ```
@@ -58,7 +58,7 @@ impl Tensor {
             inner.insert(place - levels - 1, depth.capacity());
             self.outer().cloned().unwrap_or_else(|| Extent::known(1))
         };
-        // Numbers that stand side by side for each element of the new dimension.
+        // Contiguous numbers per element of the new dimension.
         let below = &inner[if place == 0 { 0 } else { place - levels }..];
         let below = Expr::u32(below.iter().fold(1u32, |n, &d| n.saturating_mul(d)).max(1));
         let by = Expr::u32(depth.capacity().max(1));
@@ -72,13 +72,13 @@ impl Tensor {
     }
 }
 
-/// Whether an index of any integer type is that place, as wide as both.
+/// Whether `index`, of any integer dtype, equals `place`. Truncates neither.
 fn is_place(index: Expr, place: Expr) -> Expr {
     match index.dtype() {
         wide @ (DType::I64 | DType::U64) => index.eq(place.cast(wide)),
         DType::U32 => index.eq(place),
         DType::I32 => index.bitcast(DType::U32).eq(place),
-        // Narrow ones, with their sign.
+        // Narrow integers are widened with their sign.
         _ => index.cast(DType::I32).bitcast(DType::U32).eq(place),
     }
 }
@@ -87,7 +87,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::one_hot`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::one_hot`].
     pub fn one_hot<U: Number>(&self, depth: u32, on: U, off: U, axis: i64) -> Result<RaggedTensor<U>> {
         self.erased().one_hot(depth, on, off, axis)?.try_into()
     }

@@ -1,12 +1,11 @@
-//! What stands on the right of an operation: a tensor, or one value.
+//! Operand of an operation: a tensor or a constant.
 
 use crate::dtype::DType;
 use crate::element::{Element, Number, Str};
 use crate::graph::scalar::Scalar;
 use crate::tensor::{Fill, RaggedTensor, Tensor};
 
-/// A tensor, or one value that every element meets; what is not a tensor is a parameter of the kernel and takes no
-/// memory.
+/// A tensor, or one value that applies to every element. A number is a parameter of the kernel and takes no memory.
 #[derive(Debug, Clone)]
 pub enum Operand<'a> {
     /// A tensor.

@@ -1,12 +1,13 @@
 //! Operators on tensors.
 //!
 //! Each returns a `Result`, so that a chain reads `((&x + 3)? * &y)?`. The left operand is a tensor or a reference to
-//! one, the right operand one of these or a number; a number on the left is written in its own type.
+//! one, the right operand one of these or a number. A number on the left has the element type of a typed tensor, or any
+//! concrete number type beside a [`Tensor`].
 //!
 //! | operator | element types | is |
 //! |---|---|---|
 //! | `+` `-` `*` | numbers | [`Tensor::add`], [`Tensor::subtract`], [`Tensor::multiply`] |
-//! | `/` | floats; on [`Tensor`] all numbers | [`Tensor::truediv`]; typed integers have the methods `truediv` and `floordiv` |
+//! | `/` | floats; on [`Tensor`] all numbers | [`Tensor::truediv`]; typed integers: methods `truediv`, `floordiv` |
 //! | `%` | numbers | [`Tensor::floormod`], the divisor's sign as in Python |
 //! | `&` `\|` `^` `!` | bools and integers | logical on bools, bitwise on integers |
 //! | `<<` `>>` | integers | [`Tensor::left_shift`], [`Tensor::right_shift`] |
@@ -37,7 +38,7 @@ use crate::element::{Arithmetic, BitElement, FloatElement, IntegerElement, Numbe
 use crate::error::Result;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// One operator, of every pair of owned tensors, references to them and, on the right, numbers.
+/// Implements one operator for all pairs of owned tensors and references, and for numbers on the right.
 macro_rules! operator {
     ($operator:ident, $method:ident, $bound:ident, |$a:ident, $b:ident| $result:expr) => {
         operator!(typed $operator, $method, $bound, |$a, $b| $result, [RaggedTensor<T>] [&RaggedTensor<T>]);
@@ -97,7 +98,7 @@ macro_rules! operator {
     };
 }
 
-/// One operator with a number on the left.
+/// Implements one operator with a number on the left.
 macro_rules! number_first {
     ($operator:ident, $method:ident, |$a:ident, $b:ident| $result:expr, $($t:ty),+) => {$(
         impl $operator<&RaggedTensor<$t>> for $t {
@@ -158,7 +159,7 @@ fn complement(x: &Tensor) -> Result<Tensor> {
     if x.dtype() == DType::Bool { x.logical_not() } else { x.bitwise_invert() }
 }
 
-/// One operator of one operand.
+/// Implements one prefix operator.
 macro_rules! prefix {
     ($operator:ident, $method:ident, $bound:ident, $result:expr) => {
         impl<T: $bound> $operator for RaggedTensor<T> {

@@ -1,4 +1,4 @@
-//! Operations of one operand and a parameter, element by element.
+//! Elementwise operations of one operand and a parameter.
 
 use super::elementwise::{Site, Takes, math, number, rounded_once};
 use crate::element::{Arithmetic, Element, FloatElement};
@@ -10,7 +10,7 @@ use crate::math::MathFn;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
-    /// The value where it is positive, else `alpha` times it; NaN for NaN. The shape stays.
+    /// Leaky ReLU: the value where it is positive, else `alpha` times the value; NaN for NaN. The shape stays.
     ///
     /// # Errors
     /// A dtype other than floats.
@@ -39,8 +39,8 @@ impl Tensor {
         })
     }
 
-    /// `x` times the normal distribution's integral up to `x`: by the error function, or `approximate`ly by a tanh of a
-    /// cubic. The shape stays; NaN for NaN.
+    /// Gaussian error linear unit: `x` times the standard normal CDF of `x`, by the error function, or `approximate`ly
+    /// by a tanh of a cubic. The shape stays; NaN for NaN.
     ///
     /// # Errors
     /// A dtype other than floats.
@@ -76,8 +76,8 @@ impl Tensor {
         })
     }
 
-    /// The value, but `low` where it is below that and `high` where it is above that; NaN for NaN. The shape stays; the
-    /// bounds are of the tensor's dtype. Where `low` is above `high`, everything is `high`.
+    /// Clamps each value to the bounds: `low` for values below `low`, `high` for values above `high`; NaN for NaN. The
+    /// shape stays; the bounds have the tensor's dtype. If `low` is above `high`, every number becomes `high`.
     ///
     /// # Errors
     /// A bound of another dtype; a tensor of bools or strings.
@@ -107,10 +107,10 @@ impl Tensor {
         self.map_numbers(OP, |x| x.max(Expr::scalar(low)).min(Expr::scalar(high)))
     }
 
-    /// The tensor as it is, if no element is NaN or infinite. The shape stays.
+    /// The tensor unchanged, with a check that no element is NaN or infinite. The shape stays.
     ///
     /// # Errors
-    /// A dtype other than floats. An element that is not finite is an error of the read, which begins with `message`.
+    /// A dtype other than floats. At the read: an element that is not finite, with an error that begins with `message`.
     ///
     /// # Cost
     /// One map. Nothing is read back here.
@@ -160,7 +160,7 @@ impl Tensor {
     /// Zeros, `false` or empty strings, of the same shape and dtype.
     ///
     /// # Errors
-    /// What the device refuses.
+    /// An operation that the device does not support.
     ///
     /// # Cost
     /// One map that reads nothing.
@@ -183,26 +183,26 @@ impl Tensor {
 }
 
 impl<T: FloatElement> RaggedTensor<T> {
-    /// The value where it is positive, else `alpha` times it. As [`Tensor::leaky_relu`].
+    /// Leaky ReLU. As [`Tensor::leaky_relu`].
     ///
     /// # Errors
-    /// What the device refuses.
+    /// An operation that the device does not support.
     pub fn leaky_relu(&self, alpha: f64) -> Result<Self> {
         Self::try_from(self.erased().leaky_relu(alpha)?)
     }
 
-    /// `x` times the normal distribution's integral up to `x`. As [`Tensor::gelu`].
+    /// Gaussian error linear unit. As [`Tensor::gelu`].
     ///
     /// # Errors
-    /// What the device refuses.
+    /// An operation that the device does not support.
     pub fn gelu(&self, approximate: bool) -> Result<Self> {
         Self::try_from(self.erased().gelu(approximate)?)
     }
 
-    /// The tensor as it is, if no element is NaN or infinite. As [`Tensor::check_numerics`].
+    /// The tensor unchanged, with a check that no element is NaN or infinite. As [`Tensor::check_numerics`].
     ///
     /// # Errors
-    /// An element that is not finite is an error of the read.
+    /// At the read: an element that is not finite.
     #[track_caller]
     pub fn check_numerics(&self, message: &str) -> Result<Self> {
         Self::try_from(self.erased().check_numerics(message)?)
@@ -210,10 +210,10 @@ impl<T: FloatElement> RaggedTensor<T> {
 }
 
 impl<T: Arithmetic> RaggedTensor<T> {
-    /// The value between the bounds. As [`Tensor::clip_by_value`].
+    /// Clamps each value to the bounds. As [`Tensor::clip_by_value`].
     ///
     /// # Errors
-    /// What the device refuses.
+    /// An operation that the device does not support.
     pub fn clip_by_value(&self, low: T, high: T) -> Result<Self> {
         Self::try_from(self.erased().clip_by_value(low, high)?)
     }
@@ -231,7 +231,7 @@ impl<T: Element> RaggedTensor<T> {
     /// Zeros, `false` or empty strings, of the same shape. As [`Tensor::zeros_like`].
     ///
     /// # Errors
-    /// What the device refuses.
+    /// An operation that the device does not support.
     pub fn zeros_like(&self) -> Result<Self> {
         Self::try_from(self.erased().zeros_like()?)
     }

@@ -19,7 +19,7 @@ impl Tensor {
         if let Err(hint) = self.backend().supports(out) {
             return Err(Error::unsupported(op, out, hint));
         }
-        // What is narrower is worked out wider, and rounded once.
+        // Dtypes narrower than f32 are computed in f32 and rounded once.
         let wide = if out.size() == 8 { DType::F64 } else { DType::F32 };
         let sorted = Sorted::new(op, self, axis, false, keepdims)?;
         let float = |v: f64| Expr::scalar(Scalar::from_f64(wide, v));
@@ -32,30 +32,30 @@ impl Tensor {
         let low = rank.clone().cast(DType::U32).min(last.clone());
         let part = rank.sub(low.clone().cast(wide));
         let (a, b) = (value(low.clone()), value(low.add(one).min(last.clone())));
-        // From the nearer end, so that both ends are met exactly. Equal infinities have no difference.
+        // Interpolates from the nearer end, so that both ends are exact. Equal infinities have no difference.
         let span = b.clone().sub(a.clone());
         let from_a = a.clone().add(span.clone().mul(part.clone()));
         let from_b = b.clone().sub(span.mul(float(1.0).sub(part.clone())));
         let between = part.clone().lt(float(0.5)).select(from_a, from_b);
         let exact = part.eq(float(0.0)).or(a.clone().eq(b));
         let found = exact.select(a, between);
-        // NaN comes last: where there is one, the last value is.
+        // NaN sorts last: if any value is NaN, the last one is.
         let greatest = value(last);
         let found = greatest.clone().unary(UnaryOp::IsNan).select(greatest, found);
         let found = len.eq(Expr::u32(0)).select(float(f64::NAN), found).cast(out);
         sorted.left.tensor(self.backend(), Node::map(self.backend(), op, sorted.left.numbers(), found, &[]))
     }
 
-    /// The `q`-quantile of the values along `axis`: between the two nearest in order, by linear interpolation; NaN
-    /// where there are none, or one is NaN.
+    /// The `q`-quantile of the values along `axis`, interpolated linearly between the two nearest values in order. NaN
+    /// where there are no values, or where one is NaN.
     ///
-    /// The value at place `q * (n - 1)` of the sorted ones. Dtype as [`reduce_mean`](Self::reduce_mean): floats keep
-    /// theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are worked out in f32 and rounded once.
-    /// Any axis; shapes as for all [reductions](crate::Axes). An infinity is met exactly where its place is. In f32
-    /// places beyond 2^24 are rounded, as all numbers are. Costs a sort of the values and a map over the result;
-    /// nothing waits. Same bits on every device.
+    /// The value at rank `q * (n - 1)` of the sorted values. Dtype as [`reduce_mean`](Self::reduce_mean): floats keep
+    /// theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are computed in f32 and rounded once.
+    /// Any axis; shapes as for all [reductions](crate::Axes). A quantile at the rank of an infinity is exactly that
+    /// infinity. In f32, ranks beyond 2^24 are rounded. Costs a sort of the values and a map over the result; no wait.
+    /// Same bits on every device.
     ///
-    /// `numpy.quantile`, whose answer is NaN between two equal infinities.
+    /// NumPy: `numpy.quantile`, whose result is NaN between two equal infinities.
     ///
     /// # Errors
     /// `q` outside 0 to 1; `axis` out of range; bool or string values; f64 on a device without it.
@@ -71,7 +71,8 @@ impl Tensor {
         self.quantile_named("quantile", q, axis, keepdims)
     }
 
-    /// The middle value along `axis`, or halfway between the two middle ones: [`Tensor::quantile`] of one half.
+    /// The median along `axis`: the middle value, or halfway between the two middle ones. [`Tensor::quantile`] with `q
+    /// = 0.5`.
     ///
     /// # Errors
     /// As [`Tensor::quantile`].

@@ -17,10 +17,10 @@ use crate::tensor::{Fill, RaggedTensor, Tensor, Values};
 const OP: &str = "range";
 
 impl Tensor {
-    /// The numbers 0, 1, ... below each limit: a row for each.
+    /// One row per limit, with the numbers 0, 1, ... below the limit.
     ///
     /// `[n]` gives `[n, (limit)]`, of the limits' dtype; a scalar gives one row. A limit of 0 or less gives an empty
-    /// row. [`Tensor::ranges`] takes starts and steps too, and says what is an error and what it costs.
+    /// row. [`Tensor::ranges`] also takes starts and steps, and documents errors and cost.
     ///
     /// # Errors
     /// As [`Tensor::ranges`].
@@ -40,26 +40,26 @@ impl Tensor {
         Self::ranges(number(0), self, number(1))
     }
 
-    /// A row of numbers for each start, limit and step: `start`, `start + delta`, ... as long as the limit is not
-    /// reached.
+    /// One row of numbers per start, limit and step: `start`, `start + delta`, ... until the limit is reached, without
+    /// it.
     ///
-    /// Each argument is a number, a scalar or a vector; one of them is a tensor, and single numbers meet all of the
-    /// others. `[n]` gives `[n, (length)]`. Numbers are i32, u32, i64, f32 or f64; where they differ, the result has
-    /// the type that holds them all (u32 and i32 give i64, an integer and a float the float). Steps may be negative.
-    /// Where the limit lies behind the start the row is empty.
+    /// Each argument is a number, a scalar or a vector, and at least one is a tensor. Numbers and scalars apply to
+    /// every row. `[n]` gives `[n, (length)]`. Dtypes are i32, u32, i64, f32 or f64. If they differ, the result has the
+    /// dtype that holds all of them: u32 and i32 give i64, an integer and a float give the float. Steps may be
+    /// negative. If the limit lies behind the start, the row is empty.
     ///
-    /// A row of floats has `ceil((limit - start) / delta)` numbers, and its k-th is `start + k * delta`: a product and
-    /// a sum, each rounded once. (TensorFlow adds `delta` again and again, and adds up the rounding.) By rounding the
-    /// last one may reach the limit. Integers do not overflow on the way.
+    /// A row of floats has `ceil((limit - start) / delta)` numbers. The k-th number is `start + k * delta`: a product
+    /// and a sum, each rounded once. (TensorFlow adds `delta` repeatedly, which accumulates rounding errors.) By
+    /// rounding, the last number may reach the limit. Intermediate integers do not overflow.
     ///
     /// # Errors
-    /// No tensor among the arguments; ragged ones, ones of rank 2 or more, of another dtype, or on different devices;
-    /// vectors of different lengths. A step of 0; a row of 2^32 numbers or more, which is also what NaN and infinite
-    /// bounds ask for; more than 2^32 - 2 numbers together.
+    /// No tensor among the arguments; a tensor that is ragged, of rank 2 or more, or of another dtype; different
+    /// devices; vectors of different lengths. A step of 0; a row of 2^32 numbers or more, which includes NaN and
+    /// infinite bounds; more than 2^32 - 2 numbers in total.
     ///
     /// # Cost
-    /// A map and a prefix sum over the rows, and a map over the numbers. No wait: how many numbers there are is known on the
-    /// device only, and errors in the values are found by a read.
+    /// A map and a prefix sum over the rows, and a map over the numbers. No wait: the total number is known on the
+    /// device only, and a read reports errors in the values.
     ///
     /// # Source
     /// `tf.ragged.range`.
@@ -113,8 +113,8 @@ impl Tensor {
             Operand::Value(Fill::Number(s)) => *s == Scalar::from_i64(s.dtype(), v),
             _ => false,
         };
-        // Mostly the numbers are those from 0 on, one by one, which takes neither products nor sums nor quotients. (A
-        // product of floats may be -0, and the sum of 0 and that is 0.)
+        // Fast path for starts of 0 and steps of 1, which needs no products, sums or quotients. (With another step,
+        // floats keep the sum with 0: a product may be -0, and `0 + -0` is 0.)
         let by_one = is(2, 1);
         let from_zero = is(0, 0) && (by_one || !dtype.is_float());
         let length = if by_one {
@@ -137,12 +137,12 @@ impl Tensor {
     }
 }
 
-/// The dtype that holds the numbers of both.
+/// The dtype that holds the numbers of both dtypes.
 ///
 /// # Errors
-/// One that there are no ranges of.
+/// A dtype without ranges.
 fn common(a: DType, b: DType) -> Result<DType> {
-    // Each holds those before it, but for i32 and u32.
+    // Each dtype holds those before it, except that u32 does not hold i32.
     const ORDER: [DType; 5] = [DType::I32, DType::U32, DType::I64, DType::F32, DType::F64];
     let place = |d: DType| {
         let hint = "starts, limits and deltas must be i32, u32, i64, f32 or f64";
@@ -154,19 +154,19 @@ fn common(a: DType, b: DType) -> Result<DType> {
     })
 }
 
-/// How many numbers a row has, whose step is 1 if none is given.
+/// Number of numbers in a row. The step is 1 if `delta` is `None`.
 fn length(site: Site, dtype: DType, start: &Expr, limit: &Expr, delta: Option<&Expr>) -> Expr {
     const TOO_MANY: &str = "a row has 2^32 numbers or more, or a bound that is not finite";
     if dtype.is_float() {
         let way = limit.clone().sub(start.clone());
         let steps = delta.map_or(way.clone(), |delta| way.quotient(delta.clone()));
         let steps = math(MathFn::Ceil, steps);
-        // Below 0 it saturates; NaN is not below anything.
+        // The cast saturates below 0. NaN fails the comparison.
         let most = Expr::scalar(Scalar::from_f64(dtype, f64::from(u32::MAX)));
         let fits = steps.clone().lt(most);
         return site.checked(TOO_MANY, fits, steps.cast(DType::U32));
     }
-    // As unsigned numbers, whose differences do not overflow.
+    // Unsigned arithmetic, in which the differences do not overflow.
     let wide = if dtype == DType::I64 { DType::U64 } else { DType::U32 };
     let number = |v| Expr::scalar(Scalar::from_i64(wide, v));
     let [s, l] = [start, limit].map(|e| e.clone().bitcast(wide));

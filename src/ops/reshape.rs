@@ -1,4 +1,4 @@
-//! The same values under another shape.
+//! Reshape: the same values under another shape.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::graph::node::Node;
 use crate::shape::{RaggedShape, RowPartition};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
-/// The shape that an operation is to give: a [`RaggedShape`], or the sizes of a dense one.
+/// Requested shape of a result: a [`RaggedShape`], or the sizes of a dense shape.
 ///
 /// ```
 /// use ragged::NewShape;
@@ -19,9 +19,9 @@ use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 /// ```
 #[derive(Debug, Clone)]
 pub enum NewShape<'a> {
-    /// That of a tensor, or one made on its own.
+    /// The shape of a tensor, or a shape made on its own.
     Of(&'a RaggedShape),
-    /// A dense shape; -1 is the size that follows from the others, where there is one.
+    /// A dense shape. Where the operation allows it, one size may be -1, which follows from the others.
     Sizes(Cow<'a, [i64]>),
 }
 
@@ -52,7 +52,7 @@ impl From<Vec<i64>> for NewShape<'_> {
 }
 
 impl<'a> NewShape<'a> {
-    /// The shape, none of whose sizes is left open.
+    /// The shape, all of whose sizes must be given.
     pub(super) fn whole(self, op: &'static str, device: &Device) -> Result<Cow<'a, RaggedShape>> {
         let sizes = match self {
             Self::Of(shape) => return Ok(Cow::Borrowed(shape)),
@@ -66,16 +66,16 @@ impl<'a> NewShape<'a> {
 }
 
 impl Tensor {
-    /// The same values, in the same flat order, under another shape: a list of sizes gives a dense tensor, a
-    /// [`RaggedShape`] one with its partitions. Of the same dtype.
+    /// The same values, in the same flat order, under another shape. A list of sizes gives a dense tensor, a
+    /// [`RaggedShape`] a tensor with its partitions. The dtype stays.
     ///
-    /// One size may be -1: as large as the number of values makes it. No pass where the host knows that the numbers of
-    /// values agree; a map otherwise. It waits only for a -1 behind the first size of a tensor whose number of values
-    /// only the device knows; [`record_async`](crate::record_async) awaits it.
+    /// One size may be -1: it follows from the number of values. No pass where the host knows that the numbers of
+    /// values agree; a map otherwise. Waits only for a -1 behind the first size of a tensor whose number of values only
+    /// the device knows; [`record_async`](crate::record_async) awaits it.
     ///
     /// # Errors
-    /// Another number of values, at the read where only the device knows it; a negative size other than one -1, or a -1
-    /// beside a size of 0; a shape on another device.
+    /// A different number of values, at the read where only the device knows it; a negative size other than one -1, or
+    /// a -1 beside a size of 0; a shape on another device.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape, RaggedTensor};
@@ -100,10 +100,10 @@ impl Tensor {
         }
     }
 
-    /// The same values under the shape of `other`, whose values and dtype do not matter. As [`Tensor::reshape`].
+    /// The same values under the shape of `other`, whose values and dtype are ignored. As [`Tensor::reshape`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::reshape`].
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -138,7 +138,7 @@ impl Tensor {
         self.laid_out(op, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), &asserts)
     }
 
-    /// The values under a dense shape, one of whose sizes follows from the others.
+    /// Reshapes to a dense shape, one of whose sizes follows from the others.
     #[track_caller]
     fn fitted(&self, op: &'static str, sizes: &[i64]) -> Result<Self> {
         let backend = self.backend();
@@ -167,7 +167,7 @@ impl Tensor {
             let check = Check::new(op, format!("the number of values is no multiple of {by}, in {sizes:?}"));
             asserts.push(Node::assert(backend, Extent::known(1), ok, check));
             if open > 0 {
-                // An inner dimension: its size is part of the type.
+                // The size of an inner dimension is part of the type, so the host must know it.
                 count = Extent::known(count.on_host(backend, op)?);
             }
         }
@@ -183,7 +183,8 @@ impl Tensor {
         self.laid_out(op, Vec::new(), Some(fit), dims.split_off(1), &asserts)
     }
 
-    /// The same numbers in the same order under another layout with as many, on these conditions.
+    /// The same numbers in the same order under another layout of equally many numbers, subject to the conditions
+    /// `asserts`.
     pub(super) fn laid_out(
         &self,
         op: &'static str,
@@ -208,7 +209,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::reshape`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::reshape`].
     #[track_caller]
     pub fn reshape<'a>(&self, shape: impl Into<NewShape<'a>>) -> Result<Self> {
         self.erased().reshape(shape)?.try_into()
@@ -217,7 +218,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::reshape_like`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::reshape_like`].
     #[track_caller]
     pub fn reshape_like(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
         self.erased().reshape_like(other)?.try_into()

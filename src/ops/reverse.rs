@@ -10,11 +10,11 @@ use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 impl Tensor {
     /// The same values in reverse order along the axes; a ragged axis is reversed row by row (`tf.reverse`).
     ///
-    /// Same dtype; rows keep their place and length unless an axis before them is reversed. An index function: a map
-    /// over the values for each axis where nothing absorbs it, and a scan for each ragged dimension below.
+    /// Same dtype. Rows keep their index and length unless an axis above them is reversed. Index arithmetic only: one
+    /// map over the values per axis, unless it is fused, and one prefix sum per ragged dimension below.
     ///
     /// # Errors
-    /// An axis out of range or named twice.
+    /// An axis out of range or repeated.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {

@@ -1,8 +1,8 @@
-//! The row that a closure of [`Tensor::map_rows`] is recorded on.
+//! Symbolic row, on which a closure of [`Tensor::map_rows`] records its operations.
 //!
-//! A [`Row`] holds the whole tensor, and hides its outermost dimension: an axis of the row is the next one of the
-//! tensor, and a row of lower rank than its partner gets its dimensions of size 1 behind the hidden one, not in front
-//! of it. With that, what an operation does to one row is what the same operation does to all.
+//! A [`Row`] holds the whole tensor and hides its outermost dimension: axis `k` of the row is axis `k + 1` of the
+//! tensor. To match an operand of higher rank, a row gets dimensions of size 1 behind the hidden dimension, not in
+//! front of it. An operation on one row is therefore the same operation on all rows.
 
 use std::fmt;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
@@ -17,14 +17,14 @@ use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
-/// A row of a tensor that stands for every row of it; see [`Tensor::map_rows`].
+/// Symbolic row that represents every row of a tensor; see [`Tensor::map_rows`].
 ///
-/// It has those operations of a [`Tensor`] that are listed here, with axes counted in the row. What meets a row is
-/// another row of the same call, a number, or a tensor from outside, the whole of which every row meets.
+/// Has the operations of a [`Tensor`] that are listed here, with axes counted in the row. A second operand is another
+/// row of the same call, a number, or a tensor from outside the call, which applies as a whole to every row.
 #[derive(Clone)]
 pub struct Row {
     pub(super) all: Tensor,
-    /// Which call's row it is.
+    /// Identity of the call that created the row.
     pub(super) call: Arc<()>,
 }
 
@@ -34,12 +34,12 @@ impl fmt::Debug for Row {
     }
 }
 
-/// What a row meets in an operation of two operands.
+/// Second operand of an operation on a row.
 #[derive(Debug, Clone)]
 pub enum RowOperand<'a> {
     /// A row of the same call.
     Row(Row),
-    /// The same for all rows.
+    /// An operand that is the same for all rows.
     Same(Operand<'a>),
 }
 
@@ -80,7 +80,7 @@ impl From<&str> for RowOperand<'_> {
 }
 
 impl<'a> RowOperand<'a> {
-    /// How many dimensions it has in a row.
+    /// Number of dimensions per row.
     pub(super) fn rank(&self) -> usize {
         match self {
             Self::Row(row) => row.rank(),
@@ -89,7 +89,7 @@ impl<'a> RowOperand<'a> {
         }
     }
 
-    /// What is the same for all rows, or else the tensor of `rows`.
+    /// `rows` if given, otherwise the operand that is the same for all rows.
     pub(super) fn or_rows<'b>(&self, rows: Option<&'b Tensor>) -> Operand<'b>
     where
         'a: 'b,
@@ -117,7 +117,7 @@ impl Row {
         Ok(Self { all, call: self.call.clone() })
     }
 
-    /// The tensor of all rows, if it is a row of that call.
+    /// The tensor of all rows. Fails if the row belongs to another call.
     pub(super) fn of_call(self, op: &'static str, call: &Arc<()>) -> Result<Tensor> {
         if Arc::ptr_eq(&self.call, call) {
             return Ok(self.all);
@@ -125,7 +125,7 @@ impl Row {
         Err(Error::argument(op, "a row of another call of map_rows; hand all tensors to one call of map_rows_of"))
     }
 
-    /// How many dimensions a row has.
+    /// Number of dimensions of a row.
     pub fn rank(&self) -> usize {
         self.all.rank() - 1
     }
@@ -133,12 +133,12 @@ impl Row {
     pub fn dtype(&self) -> DType {
         self.all.dtype()
     }
-    /// The shape of a row as the host knows it, where it is the same for all rows.
+    /// The shape of a row. `None` stands for a size that differs between rows, or that the host does not know.
     pub fn shape(&self) -> Vec<Option<u64>> {
         self.all.shape().split_off(1)
     }
 
-    /// An axis of the row as one of the tensor.
+    /// Converts an axis of the row to the axis of the tensor.
     pub(super) fn axis(&self, op: &'static str, axis: i64) -> Result<i64> {
         let rank = self.rank() as i64;
         if axis < -rank || axis >= rank {
@@ -147,7 +147,7 @@ impl Row {
         Ok(axis.rem_euclid(rank) + 1)
     }
 
-    /// Axes of the row as those of the tensor.
+    /// Converts axes of the row to axes of the tensor.
     pub(super) fn axes(&self, op: &'static str, axes: Axes) -> Result<Axes> {
         Ok(Axes::List(match axes {
             Axes::All => (1..self.all.rank() as i64).collect(),
@@ -155,7 +155,7 @@ impl Row {
         }))
     }
 
-    /// The tensor of all rows, each with so many dimensions, the first of which may be of size 1.
+    /// The tensor of all rows, each extended to `rank` dimensions by leading dimensions of size 1.
     pub(super) fn lifted(&self, rank: usize) -> Result<Tensor> {
         match rank.checked_sub(self.rank()) {
             None | Some(0) => Ok(self.all.clone()),
@@ -168,7 +168,7 @@ impl Row {
         }
     }
 
-    /// An operation of two operands, element by element.
+    /// Applies an elementwise binary operation.
     #[track_caller]
     pub(super) fn meet(
         &self,
@@ -181,14 +181,15 @@ impl Row {
         self.with(apply(Operand::Tensor(&own), other.or_rows(rows.as_ref()))?)
     }
 
-    /// The tensor of all rows that the operand stands for, each with so many dimensions, if it is a row: of this call.
+    /// If the operand is a row, the tensor of all rows, each extended to `rank` dimensions. Fails if the row belongs to
+    /// another call.
     pub(super) fn rows_of(&self, op: &'static str, other: &RowOperand<'_>, rank: usize) -> Result<Option<Tensor>> {
         let RowOperand::Row(row) = other else { return Ok(None) };
         row.clone().of_call(op, &self.call)?;
         row.lifted(rank).map(Some)
     }
 
-    /// A number for every row.
+    /// The same number for every row.
     pub(super) fn constant(&self, value: impl Into<Scalar>) -> Result<Self> {
         let (backend, rows) = (self.all.backend(), self.all.nrows_extent());
         let node = Node::map(backend, "constant", rows.clone(), Expr::scalar(value), &[]);
@@ -196,7 +197,7 @@ impl Row {
     }
 }
 
-/// An operator between rows, and between a row and what is the same for all rows.
+/// Implements an operator between rows, and between a row and an operand that is the same for all rows.
 macro_rules! operator {
     ($($operator:ident $method:ident: |$a:ident, $b:ident| $result:expr;)+) => {$(
         operator!(one $operator $method [Row] [Row] |$a, $b| $result);

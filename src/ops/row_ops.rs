@@ -1,4 +1,4 @@
-//! What a [`Row`] can do: the operations of [`Tensor`], with axes counted in the row.
+//! Operations of [`Tensor`] on a [`Row`], with axes counted in the row.
 
 use super::rows::Repeats;
 use super::{Axes, Index, Row, RowOperand};
@@ -8,14 +8,14 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::tensor::Tensor;
 
-/// Operations of one operand, element by element.
+/// Elementwise unary operations.
 macro_rules! unary {
     ($($name:ident)+) => {
         impl Row {$(
             #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
             ///
             /// # Errors
-            /// As there.
+            /// As the operation of [`Tensor`].
             pub fn $name(&self) -> Result<Self> {
                 self.with(self.all.$name()?)
             }
@@ -29,15 +29,15 @@ unary! {
     bessel_i0 bessel_i0e bessel_i1 bessel_i1e
 }
 
-/// Operations of two operands, element by element.
+/// Elementwise binary operations.
 macro_rules! binary {
     ($($name:ident)+) => {
         impl Row {$(
             #[doc = concat!("As [`Tensor::", stringify!($name), "`];")]
-            /// each row meets its own, broadcast within the row.
+            /// each row with its own row of the other operand, broadcast within the row.
             ///
             /// # Errors
-            /// As there; a row of another call.
+            /// As the operation of [`Tensor`]; a row of another call.
             #[track_caller]
             pub fn $name<'a>(&self, other: impl Into<RowOperand<'a>>) -> Result<Self> {
                 self.meet(stringify!($name), &other.into(), |a, b| a.$name(b))
@@ -58,7 +58,7 @@ macro_rules! reductions {
             #[doc = concat!("As [`Tensor::", stringify!($name), "`], of each row by itself.")]
             ///
             /// # Errors
-            /// As there.
+            /// As the operation of [`Tensor`].
             #[track_caller]
             pub fn $name(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
                 let axes = self.axes(stringify!($name), axis.into())?;
@@ -79,7 +79,7 @@ macro_rules! along {
             #[doc = concat!("As [`Tensor::", stringify!($name), "`], of each row by itself.")]
             ///
             /// # Errors
-            /// As there.
+            /// As the operation of [`Tensor`].
             #[track_caller]
             pub fn $name(&self, axis: i64, $($arg: $t),*) -> Result<Self> {
                 self.with(self.all.$name(self.axis(stringify!($name), axis)?, $($arg),*)?)
@@ -108,7 +108,7 @@ impl Row {
     /// As [`Tensor::cast`].
     ///
     /// # Errors
-    /// As there.
+    /// As the operation of [`Tensor`].
     pub fn cast(&self, dtype: DType) -> Result<Self> {
         self.with(self.all.cast(dtype)?)
     }
@@ -116,17 +116,17 @@ impl Row {
     /// As [`Tensor::quantile`], of each row by itself.
     ///
     /// # Errors
-    /// As there.
+    /// As the operation of [`Tensor`].
     #[track_caller]
     pub fn quantile(&self, q: f64, axis: i64, keepdims: bool) -> Result<Self> {
         self.with(self.all.quantile(q, self.axis("quantile", axis)?, keepdims)?)
     }
 
-    /// As [`Tensor::select`]: the elements of `x` where this row of bools is true, those of `y` where it is false; each
-    /// row meets its own, broadcast within the row.
+    /// As [`Tensor::select`]: the elements of `x` where this row of bools is true, those of `y` where it is false. Each
+    /// row uses its own rows of the operands, broadcast within the row.
     ///
     /// # Errors
-    /// As there; a row of another call.
+    /// As the operation of [`Tensor`]; a row of another call.
     ///
     /// ```
     /// # use ragged::{Axes, Device, RaggedTensor};
@@ -147,7 +147,7 @@ impl Row {
         self.with(self.lifted(rank)?.select(x.or_rows(x_rows.as_ref()), y.or_rows(y_rows.as_ref()))?)
     }
 
-    /// How many elements each row has: an i64 scalar a row.
+    /// Number of elements of each row: one i64 scalar per row.
     ///
     /// # Errors
     /// As [`Tensor::reduce_sum`].
@@ -159,10 +159,10 @@ impl Row {
         }
     }
 
-    /// As [`Tensor::slice`]: the items are of the row's dimensions.
+    /// As [`Tensor::slice`]; the items apply to the dimensions of the row.
     ///
     /// # Errors
-    /// As there.
+    /// As the operation of [`Tensor`].
     #[track_caller]
     pub fn slice(&self, index: impl AsRef<[Index]>) -> Result<Self> {
         let mut items = vec![Index::ALL];
@@ -170,11 +170,11 @@ impl Row {
         self.with(self.all.slice(items)?)
     }
 
-    /// Element `index` of each row along its outermost dimension; negative ones count from the end. What
-    /// [`Tensor::slice`] refuses for a ragged dimension is meant here: every row must have that element.
+    /// Element `index` of each row along its outermost dimension. Negative indices count from the end. Unlike in
+    /// [`Tensor::slice`], the dimension may be ragged: every row must have that element.
     ///
     /// # Errors
-    /// A scalar; at the read, a row that is too short.
+    /// The row is a scalar; at the read, a row is too short.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
@@ -205,7 +205,7 @@ impl Row {
     /// As [`Tensor::range`], of a scalar in each row.
     ///
     /// # Errors
-    /// As there.
+    /// As the operation of [`Tensor`].
     #[track_caller]
     pub fn range(&self) -> Result<Self> {
         self.with(self.all.range()?)
@@ -214,16 +214,16 @@ impl Row {
     /// As [`Tensor::reverse`].
     ///
     /// # Errors
-    /// As there.
+    /// As the operation of [`Tensor`].
     #[track_caller]
     pub fn reverse(&self, axes: impl Into<Axes>) -> Result<Self> {
         self.with(self.all.reverse(self.axes("reverse", axes.into())?)?)
     }
 
-    /// As [`Tensor::concat`], of the rows of one call.
+    /// As [`Tensor::concat`], of rows of one call.
     ///
     /// # Errors
-    /// As there; rows of different calls.
+    /// As the operation of [`Tensor`]; rows of different calls.
     #[track_caller]
     pub fn concat(rows: &[&Self], axis: i64) -> Result<Self> {
         const OP: &str = "concat";
@@ -234,10 +234,10 @@ impl Row {
         first.with(Tensor::concat(&all.iter().collect::<Vec<_>>(), first.axis(OP, axis)?)?)
     }
 
-    /// As [`Tensor::gather`] along the row's outermost dimension, by indices that each row has of its own.
+    /// As [`Tensor::gather`] along the row's outermost dimension, with separate indices for each row.
     ///
     /// # Errors
-    /// As there; a row of another call.
+    /// As the operation of [`Tensor`]; a row of another call.
     #[track_caller]
     pub fn gather(&self, indices: &Self) -> Result<Self> {
         const OP: &str = "gather";
@@ -245,20 +245,20 @@ impl Row {
         self.with(self.all.gather(&indices.clone().of_call(OP, &self.call)?, Some(1), 1)?)
     }
 
-    /// As [`Tensor::top_k`]: the greatest values of each row along an axis, and where they stood.
+    /// As [`Tensor::top_k`]: the greatest values of each row along an axis, and their indices.
     ///
     /// # Errors
-    /// As there.
+    /// As the operation of [`Tensor`].
     #[track_caller]
     pub fn top_k(&self, k: u32, axis: i64) -> Result<(Self, Self)> {
         let (values, indices) = self.all.top_k(k, self.axis("top_k", axis)?)?;
         Ok((self.with(values)?, self.with(indices)?))
     }
 
-    /// As [`Tensor::boolean_mask`]: the elements of each row whose flag in a row of bools is set.
+    /// As [`Tensor::boolean_mask`]: the elements of each row where a row of bools is true.
     ///
     /// # Errors
-    /// As there; a row of another call; one flag for all of a row, as rows cannot be left out.
+    /// As the operation of [`Tensor`]; a row of another call; a mask of one flag per row, as rows cannot be removed.
     #[track_caller]
     pub fn boolean_mask(&self, mask: &Self) -> Result<Self> {
         const OP: &str = "boolean_mask";

@@ -1,5 +1,5 @@
-//! Scans of rows in both directions, with or without the value itself: index functions around the one that the
-//! primitive computes.
+//! Inclusive and exclusive scans of rows in both directions: index arithmetic around the inclusive forward scan of the
+//! primitive.
 
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
@@ -8,28 +8,28 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
 
-/// Which of the four scans.
+/// Operator, exclusivity and direction of a scan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowScan {
     pub(crate) op: ReduceOp,
-    /// Without the value itself: the first result of a row is the identity.
+    /// Excludes the value itself: the first result of a row is the identity element.
     pub(crate) exclusive: bool,
-    /// From the end of the row.
+    /// Scans from the end of the row.
     pub(crate) reverse: bool,
 }
 
-/// Where a number stands among the rows that are scanned, as expressions in the number that is asked for.
+/// Position of an output number among the scanned rows, as expressions in the output number.
 pub(crate) struct RowPlace {
     /// Its row.
     pub(crate) row: Expr,
-    /// Its element, counted through all rows.
+    /// Its element, counted over all rows.
     pub(crate) at: Expr,
-    /// Which number of the element it is.
+    /// Index of the number within its element.
     pub(crate) number: Expr,
 }
 
 impl RowScan {
-    /// Records the scan of `value`, an expression in the number `element * inner + d` of the rows, and gives its result
+    /// Records the scan of `value`, an expression in the number `element * inner + d` of the rows. Returns the result
     /// for the number at `place`.
     #[expect(clippy::too_many_arguments, reason = "those of the primitive")]
     pub(crate) fn record(

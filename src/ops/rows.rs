@@ -1,4 +1,4 @@
-//! Taking rows: the rearrangement that slices, gathers, concatenations and tiles are made of.
+//! Gather of rows, and conversions between partitions and inner dimensions.
 
 use crate::error::Result;
 use crate::graph::conditions::unconditional;
@@ -10,9 +10,10 @@ pub(crate) use crate::shape::{Repeats, level_below};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 impl Tensor {
-    /// The tensor of `count` rows whose row `k` is row `row` (an expression in `k`) of this one.
+    /// Gathers `count` rows: row `k` of the result is row `row` of this tensor, where `row` is an expression in `k`.
     ///
-    /// One scan a ragged level, whose splits the level below takes its positions from; values are one map.
+    /// Costs one prefix sum per ragged level, from whose splits the level below takes its positions, and one map over
+    /// the values.
     pub(crate) fn take_rows(
         &self,
         op: &'static str,
@@ -23,9 +24,10 @@ impl Tensor {
     ) -> Result<Self> {
         let backend = self.backend();
         let mut count = count;
-        // As a node of its own, the index may be stored if many levels read it.
+        // A separate node, so that the index may be stored if many levels read it.
         let mut from = Node::map(backend, op, count.clone(), row.clone(), asserts);
-        // The same without its conditions: below the first ragged level, whose scan has looked at them for every row.
+        // The index without its conditions, for the levels below the first ragged one: the prefix sum of that level
+        // evaluates the conditions for every row.
         let mut bare = Node::map(backend, op, count.clone(), unconditional(&row), asserts);
         let mut partitions = Vec::with_capacity(self.ragged_rank());
         for p in self.partitions() {
@@ -58,15 +60,15 @@ impl Tensor {
             Repeats::Maybe => BytesBound::Unknown,
         };
         let numbers = count.times(op, u64::from(width))?;
-        // On the values too: rows without any read no index.
+        // The values carry the conditions as well: rows without values read no index.
         let values = Values::rearranged(backend, op, &numbers, &Pick::From(self.values_ref(), at), bound, asserts)?;
         Self::new(backend, partitions, Some(count), self.inner().to_vec(), values)
     }
 
-    /// The same tensor with its first `n` inner dimensions as uniform partitions.
+    /// Converts the first `n` inner dimensions to uniform partitions.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If the tensor has fewer inner dimensions.
     pub(crate) fn deepened(&self, n: usize) -> Result<Self> {
         let mut partitions = self.partitions().to_vec();
         let mut outer = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
@@ -78,14 +80,14 @@ impl Tensor {
         Self::new(self.backend(), partitions, Some(outer), self.inner()[n..].to_vec(), self.values_ref().clone())
     }
 
-    /// The tensor below the outermost partition: its rows, one after another.
+    /// The tensor without its outermost partition: the elements of all its rows, concatenated.
     pub(crate) fn values_below(&self) -> Result<Self> {
         let partitions = self.partitions().get(1..).unwrap_or_default().to_vec();
         let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
         Self::new(self.backend(), partitions, outer, inner, self.values_ref().clone())
     }
 
-    /// This tensor as the rows of one more, outermost partition.
+    /// This tensor below one more, outermost partition.
     pub(crate) fn under(&self, partition: RowPartition) -> Result<Self> {
         let mut partitions = vec![partition];
         partitions.extend(self.partitions().iter().cloned());

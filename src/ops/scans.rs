@@ -1,4 +1,4 @@
-//! Running sums, products and extremes along an axis.
+//! Cumulative sums, products, maxima and minima along an axis.
 
 use super::levels::Levels;
 use super::reduce::ordered;
@@ -27,7 +27,7 @@ impl Tensor {
         let (stage, _) = Levels::of(self)?.reduce(self.backend(), name, (axis, axis), false)?;
         let scan = |value: Expr| stage.scan(self.backend(), name, value, &scan);
         let result = if dtype.is_float() && matches!(op, ReduceOp::Min | ReduceOp::Max) {
-            // As integers, in which NaN is one more value that wins.
+            // Integer keys, among which the key of NaN wins.
             let none = Expr::scalar(Scalar::from_i64(x.dtype(), 0));
             ordered::decode(scan(ordered::encode(x, op))?, op, none)
         } else {
@@ -37,22 +37,21 @@ impl Tensor {
         self.with_value_node(Node::map(self.backend(), name, count, result, &[]))
     }
 
-    /// The running sum along an axis: each value is the sum of those of its row up to and with it (`tf.cumsum`).
+    /// The cumulative sum along an axis: the sum of the values of the row up to and including each value (`tf.cumsum`).
     ///
-    /// Same shape and dtype; integers wrap. `reverse` sums from the end of the row; `exclusive` leaves the value itself
-    /// out, so that the first result of a row is 0. Empty rows stay empty.
+    /// Same shape and dtype; integers wrap. `reverse` sums from the end of the row. `exclusive` excludes the value
+    /// itself, so that the first result of a row is 0. Empty rows stay empty.
     ///
-    /// Along an axis with ragged dimensions below, values at the same place of their rows are summed, and rows that
-    /// have no such place count nothing.
+    /// Along an axis with ragged dimensions below, values at the same offset in their rows are summed. Rows without
+    /// that offset contribute nothing.
     ///
-    /// Every row is summed by itself, in an order that depends on the place in the row alone: a row has the same bits
-    /// on every backend and in every batch, a prefix of it has a prefix of the results, and an infinity or NaN stays in
-    /// its row and column (TensorFlow subtracts from a sum over all rows, where it leaks into the rows behind). A sum
-    /// that starts with -0.0 starts with 0.0.
+    /// Every row is summed by itself, in an order that depends on the position in the row alone. A row has the same
+    /// bits on every backend and in every batch, and a prefix of a row has a prefix of its results. An infinity or NaN
+    /// stays in its row and column; TensorFlow subtracts from a sum over all rows, so that it leaks into the rows
+    /// behind. A sum that starts with -0.0 starts with 0.0.
     ///
-    /// One pass over the values, and two more over the rows of more than 256 (of 64, with inner dimensions below the
-    /// axis); three dispatches at most. An axis with ragged dimensions below costs two sorts of positions besides. No
-    /// wait.
+    /// One pass over the values, and two more over rows longer than 256 (longer than 64 with inner dimensions below the
+    /// axis); three dispatches at most. An axis with ragged dimensions below adds two sorts of positions. No wait.
     ///
     /// # Errors
     /// `axis` out of range; bool or string values.
@@ -78,10 +77,10 @@ impl Tensor {
         self.cumulate("cumsum", axis, RowScan { op: ReduceOp::Sum, exclusive, reverse })
     }
 
-    /// The running product along an axis (`tf.math.cumprod`).
+    /// The cumulative product along an axis (`tf.math.cumprod`).
     ///
-    /// Same shape and dtype; integers wrap. `reverse` multiplies from the end of the row; `exclusive` leaves the value
-    /// itself out, so that the first result of a row is 1. Rows, order and cost as for [`cumsum`](Self::cumsum).
+    /// Same shape and dtype; integers wrap. `reverse` multiplies from the end of the row. `exclusive` excludes the
+    /// value itself, so that the first result of a row is 1. Rows, order and cost as for [`cumsum`](Self::cumsum).
     ///
     /// # Errors
     /// As [`cumsum`](Self::cumsum).
@@ -106,7 +105,7 @@ impl Tensor {
         self.cumulate("cumprod", axis, RowScan { op: ReduceOp::Prod, exclusive, reverse })
     }
 
-    /// The greatest value so far along an axis; NaN from the first NaN on (NumPy's `maximum.accumulate`).
+    /// The cumulative maximum along an axis; NaN from the first NaN on (NumPy's `maximum.accumulate`).
     ///
     /// Same shape and dtype; exact. `reverse` starts at the end of the row. -0 is below +0. Rows and cost as for
     /// [`cumsum`](Self::cumsum).
@@ -133,9 +132,9 @@ impl Tensor {
         self.cumulate("cummax", axis, RowScan { op: ReduceOp::Max, exclusive: false, reverse })
     }
 
-    /// The least value so far along an axis; NaN from the first NaN on (NumPy's `minimum.accumulate`).
+    /// The cumulative minimum along an axis; NaN from the first NaN on (NumPy's `minimum.accumulate`).
     ///
-    /// As [`cummax`](Self::cummax), the other way round.
+    /// As [`cummax`](Self::cummax), for the minimum.
     ///
     /// # Errors
     /// As [`cumsum`](Self::cumsum).

@@ -1,4 +1,4 @@
-//! Aggregates of segments: the rows that share an id, wherever they stand. A deterministic scatter-reduce.
+//! Segment aggregates: a deterministic scatter-reduce of rows by id.
 
 use super::by_key::{ByKey, reduce_rows};
 use super::gather::in_range;
@@ -15,7 +15,7 @@ use crate::math::MathFn;
 use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values, counts_below};
 
-/// What becomes of the values of a segment.
+/// Aggregation of the values of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Aggregate {
     Sum,
@@ -27,8 +27,8 @@ enum Aggregate {
 }
 
 impl Aggregate {
-    /// The aggregates of the numbers `x`, `most` at most: `reduce` reduces the numbers of each result, which are
-    /// `count` many.
+    /// The aggregates of the numbers `x`, of which there are at most `most`. `reduce` reduces the numbers of each
+    /// result, and `count` is how many each result has.
     fn of(
         self,
         op: &'static str,
@@ -56,7 +56,7 @@ impl Aggregate {
         let x = x.cast(dtype.accumulator());
         Ok(match self {
             Self::Min | Self::Max if dtype.is_float() => {
-                // As integers, so that an infinity is told from no value at all, and NaN needs no care on any device.
+                // Integer keys distinguish an infinity from no value, and treat NaN alike on every device.
                 let empty = Expr::scalar(by.identity(dtype).widened());
                 ordered::decode(reduce(by, ordered::encode(x, by))?, by, empty).cast(dtype)
             }
@@ -65,14 +65,14 @@ impl Aggregate {
         })
     }
 
-    /// The result, 0 where there are no values.
+    /// `value`, or 0 where `count` is 0.
     fn or_zero(value: Expr, count: Expr) -> Expr {
         let zero = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
         count.eq(Expr::u32(0)).select(zero, value)
     }
 }
 
-/// The shape of the elements that ids name: the data's down to some dimension.
+/// The leading dimensions of the data: `ragged_rank` partitions and `inner` inner dimensions.
 fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> Result<RaggedShape> {
     let partitions = data.partitions()[..ragged_rank].to_vec();
     let outer = match (partitions.last(), data.partitions().first()) {
@@ -83,7 +83,8 @@ fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> 
     RaggedShape::of_parts(op, data.backend(), partitions, outer, data.inner()[..inner].to_vec(), Vec::new())
 }
 
-/// The conditions for the ids to have a shape that the data's starts with.
+/// Checks that the shape of the ids is a prefix of the data's shape. Returns the conditions that only the device can
+/// check.
 #[track_caller]
 fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node>> {
     let misfit = |what: &str| {
@@ -108,7 +109,7 @@ fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node
     same_layout(data.backend(), op, &prefix(op, data, ids.ragged_rank(), inner)?, ids.ragged_shape())
 }
 
-/// The data of each segment, with the shape of the result.
+/// Grouping of the data by segment, with the shape of the result.
 struct Segments {
     keys: ByKey,
     /// Partitions, size and inner dimensions of the result.
@@ -138,13 +139,13 @@ impl Segments {
         };
         let count = ids.count()?;
         asserts.push(Node::assert(backend, count.clone(), ok, Check::new(op, what)));
-        // What belongs to no segment is left out.
+        // Elements of no segment get a key beyond all segments, which drops them.
         let key =
             Node::map(backend, op, count.clone(), inside.select(id.cast(DType::U32), Expr::u32(u32::MAX)), &asserts);
         let mut keys = ByKey::new(backend, op, &count, Expr::load(&key, Expr::index()), &num)?;
         let (mut parts, mut outer): (Vec<RowPartition>, _) = (Vec::new(), num);
         for below in &data.partitions()[ids.ragged_rank()..] {
-            // A row of the result is as long as the longest one of its members.
+            // A result row is as long as its longest member.
             let longest = keys.reduce(backend, op, ReduceOp::Max, 1, &below.length(Expr::index()))?;
             let capacity = below.nvals_extent().size();
             let part = RowPartition::from_lengths(backend, op, &outer, Expr::load(&longest, Expr::index()), capacity)?;
@@ -169,7 +170,7 @@ impl Segments {
             value = Aggregate::or_zero(value, count);
         }
         let numbers = self.outer.times(op, u64::from(width))?;
-        // Also where there is no result to hang the conditions on otherwise.
+        // The values carry the conditions as well, for results that would not check them otherwise.
         let values = Node::map(backend, op, numbers, value, &self.asserts);
         Tensor::new(backend, self.parts, Some(self.outer), self.inner, Values::Numbers(values))
     }
@@ -195,10 +196,10 @@ impl Tensor {
         Segments::new(op, self, ids, num_segments)?.aggregate(op, self, what)
     }
 
-    /// Of dense data and ascending ids.
+    /// Aggregates dense data by ascending ids.
     #[track_caller]
     fn sorted_segments(&self, op: &'static str, ids: &Self, what: Aggregate) -> Result<Self> {
-        /// Greater ids count as this one: beyond every segment, but no fence of the search.
+        /// Clamp for ids: beyond every segment, below the sentinel of the search.
         const MOST: u32 = u32::MAX - 3;
         let backend = self.backend();
         let (1, 0, Some(count)) = (ids.rank(), ids.ragged_rank(), ids.outer()) else {
@@ -211,7 +212,7 @@ impl Tensor {
         let id = id_of(op, ids)?;
         let first = Expr::index().eq(Expr::u32(0));
         let before = id.at(&Expr::index().sub(Expr::u32(1)));
-        // Ids that do not descend are negative only if the first is.
+        // Ascending ids are negative only if the first one is.
         let ok = first.select(is_negative(&id).not(), before.le(id.clone()));
         asserts.push(Node::assert(backend, count.clone(), ok, Check::new(op, "segment ids must ascend from 0 on")));
         let key = |at: Expr| {
@@ -221,7 +222,7 @@ impl Tensor {
         let segments = if count.capacity() == 0 {
             0
         } else {
-            // A dimension of a dense tensor that only the device knows: the wait.
+            // The outermost size of a dense result that only the device knows: waits for it.
             let last = key(count.expr().sub(Expr::u32(1))).add(Expr::u32(1));
             let segments = count.expr().eq(Expr::u32(0)).select(Expr::u32(0), last);
             read_u32_if(backend, op, segments, &asserts)?
@@ -243,13 +244,13 @@ impl Tensor {
         if matches!(what, Aggregate::Mean | Aggregate::Min | Aggregate::Max) {
             value = Aggregate::or_zero(value, members);
         }
-        // Also where there is no result to hang the conditions on otherwise.
+        // The values carry the conditions as well, for results that would not check them otherwise.
         let values = Node::map(backend, op, segments.times(op, u64::from(width))?, value, &asserts);
         Self::new(backend, Vec::new(), Some(segments), self.inner().to_vec(), Values::Numbers(values))
     }
 }
 
-/// The documentation that the aggregates share.
+/// Defines the unsorted aggregates, with their shared documentation.
 macro_rules! unsorted {
     ($(
         $name:ident, $what:ident, $bound:ident, $out:ty, $tf:literal, $lead:literal, $none:literal, $ids:literal,
@@ -258,22 +259,22 @@ macro_rules! unsorted {
         impl Tensor {$(
             #[doc = concat!($lead, " (`tf.math.", $tf, "`).")]
             ///
-            /// `segment_ids` name the segment of each of the data's outermost elements, or, with more dimensions, of
-            /// those that deep: their shape is one that the data's starts with. Ids may come in any order.
-            /// - Dense data, or ids as deep as all ragged dimensions: a dense tensor of `num_segments` results and the
-            ///   dimensions that are left of the data's. Negative ids belong to no segment.
-            /// - Ragged dimensions below the ids: values at the same place of their rows come together, a row of the
-            ///   result is as long as the longest row in its segment, and a segment without rows is an empty row.
+            /// `segment_ids` gives the segment of each of the data's outermost elements, or of deeper elements if it
+            /// has more dimensions: its shape must be a prefix of the data's shape. Ids may come in any order.
+            /// - Dense data, or ids as deep as all ragged dimensions: a dense tensor of `num_segments` results with the
+            ///   remaining dimensions of the data. Negative ids belong to no segment.
+            /// - Ragged dimensions below the ids: values at the same offset in their rows are combined. A result row is
+            ///   as long as the longest row in its segment, and a segment without rows is an empty row.
             ///
             #[doc = $none]
             ///
-            /// The members of a result are taken in the order in which they stand, in the fixed order of row
-            /// reductions: the same bits on every backend and whatever other segments there are. A stable sort of the
-            /// ids (of positions, for each ragged dimension below besides) and one pass over the values; no wait.
+            /// The members of a result are reduced in flat order, in the canonical order of row reductions: the same
+            /// bits on every backend, independent of the other segments. Costs a stable sort of the ids, one more sort
+            /// of positions per ragged dimension below, and one pass over the values; no wait.
             ///
             /// # Errors
-            /// A negative `num_segments`; ids that are no integers or whose shape the data's does not start with; bool
-            /// or string values; at the read, ids that are not below `num_segments`, or negative ones of ragged rows.
+            /// A negative `num_segments`; ids that are not integers, or whose shape is not a prefix of the data's; bool
+            /// or string values. At the read: ids that are not below `num_segments`, or negative ids of ragged rows.
             ///
             /// ```
             /// # fn main() -> ragged::Result<()> {
@@ -341,15 +342,15 @@ macro_rules! sorted {
             #[doc = concat!($lead, " of dense data whose segments stand one after the other")]
             #[doc = concat!("(`tf.math.", stringify!($name), "`).")]
             ///
-            /// `segment_ids` is a vector that ascends from 0 or more; the result has as many rows as the last id and
-            /// one more, which costs a wait; [`record_async`](crate::record_async) awaits it.
+            /// `segment_ids` is a vector that ascends from 0 or more. The number of result rows is the last id plus 1,
+            /// which costs a wait; [`record_async`](crate::record_async) awaits it.
             #[doc = $none]
             /// Order as for [`unsorted_segment_sum`](Self::unsorted_segment_sum), without a sort: one pass over the
             /// values.
             ///
             /// # Errors
-            /// Ragged data; ids that are no vector of integers, one for each row, or that descend or are negative; bool
-            /// or string values.
+            /// Ragged data; ids that are not a vector of integers with one id per row, or that descend or are negative;
+            /// bool or string values.
             ///
             /// ```
             /// # fn main() -> ragged::Result<()> {

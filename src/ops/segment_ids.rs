@@ -1,4 +1,4 @@
-//! Splits and segment ids: the two encodings as tensors of their own.
+//! Conversions between row splits and segment ids, both as tensors.
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -9,12 +9,12 @@ use crate::shape::Encoding;
 use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded};
 
 impl Tensor {
-    /// The segment of each value, for splits in this tensor: an i64 vector of `splits[last]` entries.
-    /// `tf.ragged.row_splits_to_segment_ids`. One scan and one map. No wait.
+    /// The segment id of each value, from the row splits in this tensor: an i64 vector of `splits[last]` entries.
+    /// `tf.ragged.row_splits_to_segment_ids`. One prefix sum and one map. No wait.
     ///
     /// # Errors
-    /// Not a dense i32, u32 or i64 tensor of rank 1; no splits; at the read: splits that do not start at 0 or that
-    /// decrease.
+    /// Not a dense i32, u32 or i64 tensor of rank 1; a tensor without splits. At the read: splits that do not start at
+    /// 0 or that decrease.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues};
@@ -28,12 +28,12 @@ impl Tensor {
         encoded(m, Encoding::Splits, self.into(), None)?.value_rowids_on(self.backend())
     }
 
-    /// The splits of segments, for the ids of values in this tensor: an i64 vector of `num_segments + 1` entries.
+    /// Row splits of the segments, from the segment ids in this tensor: an i64 vector of `num_segments + 1` entries.
     /// `tf.ragged.segment_ids_to_row_splits`.
     ///
-    /// Ids need not ascend: they are counted as if sorted, `[2, 0, 1, 0]` gives `[0, 2, 3, 4]`. Ids from
-    /// `num_segments` on do not count. A stable sort and a map; without `num_segments` (the greatest id and one more)
-    /// also a wait, see [`record_async`](crate::record_async).
+    /// Ids need not ascend. They are counted as if sorted: `[2, 0, 1, 0]` gives `[0, 2, 3, 4]`. Ids of `num_segments`
+    /// or more are ignored. Costs a stable sort and a map. Without `num_segments`, the number of segments is the
+    /// greatest id plus 1, which costs a wait; see [`record_async`](crate::record_async).
     ///
     /// # Errors
     /// Not a dense i32, u32 or i64 tensor of rank 1; a negative `num_segments`; at the read, a negative id.
@@ -48,7 +48,7 @@ impl Tensor {
     #[track_caller]
     pub fn segment_ids_to_row_splits(&self, num_segments: Option<i64>) -> Result<Self> {
         const OP: &str = "segment_ids_to_row_splits";
-        /// Greater ids count as this one: beyond every segment, but no fence of the search.
+        /// Clamp for ids: beyond every segment, below the sentinel of the search.
         const MOST: u32 = u32::MAX - 3;
         let (1, 0, Some(count)) = (self.rank(), self.ragged_rank(), self.outer()) else {
             let what = format!("ids must be dense of rank 1, but their shape is {}", self.shape_text());

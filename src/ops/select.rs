@@ -1,4 +1,4 @@
-//! Choices by condition: element by element, row by row, and where a condition holds at all.
+//! Selection by condition: of elements, of rows, and of the indices where a condition holds.
 
 use super::concat::rows_of_both;
 use super::elementwise::Takes;
@@ -16,7 +16,8 @@ use crate::graph::node::Node;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
-/// An operand of a choice, and the bytes that its strings have where each is taken once at most.
+/// The source of an operand's elements, and an upper bound on the bytes of its strings. The bound is `None` if an
+/// element may be taken more than once.
 fn side<'a>(operand: &'a Operand<'_>, place: &Place, count: u64) -> (Pick<'a>, Option<u64>) {
     match operand {
         Operand::Tensor(t) => {
@@ -36,15 +37,15 @@ fn side<'a>(operand: &'a Operand<'_>, place: &Place, count: u64) -> (Pick<'a>, O
 impl Tensor {
     /// The elements of `x` where this tensor of bools is true, those of `y` where it is false.
     ///
-    /// All three are broadcast to one shape, as for arithmetic ([`Tensor::add`]); `x` and `y` are tensors or single
-    /// values of one dtype, any. Each element is one or the other unchanged: a NaN that is not chosen leaves no trace.
+    /// All three are broadcast to one shape, as for arithmetic ([`Tensor::add`]). `x` and `y` are tensors or single
+    /// values of one dtype, which may be any. Elements are copied unchanged: a NaN that is not selected has no effect.
     ///
     /// # Errors
-    /// A condition that is not of bools; `x` and `y` of different dtypes; different devices; shapes that do not fit,
-    /// at the read where only the device knows the lengths of rows.
+    /// A condition that is not of bools; `x` and `y` of different dtypes; different devices; shapes that do not fit, at
+    /// the read where only the device knows the lengths of rows.
     ///
     /// # Cost
-    /// One map, which fuses into what reads it. For strings a scan and another map. No wait.
+    /// One map, which fuses into its consumer. Strings add a prefix sum and another map. No wait.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -93,15 +94,15 @@ impl Tensor {
 
     /// The rows of `x` where this vector of bools is true, those of `y` where it is false.
     ///
-    /// `x` and `y` have as many rows as there are bools, of any length and depth; a row stays whole. The result is
-    /// ragged if either is. Any dtype.
+    /// `x` and `y` have one row per bool, of any length and depth; a row stays whole. The result is ragged if either
+    /// is. Any dtype.
     ///
     /// # Errors
     /// A condition that is not a dense vector of bools; `x` and `y` of different dtypes, ranks or inner dimensions;
-    /// different devices; other numbers of rows, at the read where only the device knows.
+    /// different devices; numbers of rows and bools that differ, at the read where only the device knows them.
     ///
     /// # Cost
-    /// That of [`Tensor::concat`] of both, and a scan for each ragged dimension. Never waits.
+    /// That of [`Tensor::concat`] of both, and a prefix sum per ragged dimension. Never waits.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -142,17 +143,17 @@ impl Tensor {
         both.take_rows(OP, rows, row, Repeats::Never, &asserts)
     }
 
-    /// Where the elements are that are true, or not 0: a row of indices for each, one index a dimension.
+    /// Indices of the elements that are true, or not 0: one row of indices per element, one index per dimension.
     ///
-    /// A dense tensor of i64 and of shape `[n, rank]`, in the order of the elements; below ragged dimensions an index
-    /// counts within its row. `n` is known on the device only. NaN is not 0, -0 is.
+    /// A dense tensor of i64 and of shape `[n, rank]`, in the order of the elements. In ragged rows an index counts
+    /// within its row. `n` is known on the device only. NaN is not 0, -0 is.
     ///
     /// # Errors
     /// A tensor of strings.
     ///
     /// # Cost
-    /// Marks and a compaction over the elements, a map for each dimension, with a search for each ragged one, and one
-    /// over the indices. Never waits.
+    /// A rank bitmap and a compaction over the elements, one map per dimension, with a search per ragged dimension, and
+    /// one map over the indices. Never waits.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -175,7 +176,7 @@ impl Tensor {
         let each = |at: Expr| Expr::load(&Node::map(backend, OP, stay.clone(), at, &[]), Expr::index());
         let mut at = Expr::load(&kept_positions(backend, OP, &marks, &stay), Expr::index());
         let deep = self.deepened(self.inner().len())?;
-        // From the innermost dimension outwards: the place in the row, then the row itself.
+        // From the innermost dimension outwards: the offset in the row, then the row itself.
         let mut coordinates = Vec::with_capacity(rank as usize);
         for p in deep.partitions().iter().rev() {
             let row = each(p.row_of(at.clone()));
@@ -189,7 +190,8 @@ impl Tensor {
         let by = Expr::u32(rank.max(1));
         let (element, which) = (Expr::index().div(by.clone()), Expr::index().rem(by));
         let numbers = stay.times(OP, rank.into())?;
-        // A node a dimension: with many dimensions a kernel cannot bind all at once, and some are stored before.
+        // One node per dimension: a kernel cannot bind all inputs of many dimensions, so that some nodes are stored
+        // before.
         let mut index = Expr::u32(0);
         for (d, coordinate) in coordinates.iter().rev().take(rank as usize).enumerate() {
             let own = coordinate.at(&element);

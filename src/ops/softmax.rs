@@ -1,4 +1,4 @@
-//! Exponentials by their sum: softmax, its logarithm, the logarithm of the sum; and rows by their length.
+//! Softmax, log-softmax, log-sum-exp and L2 normalization.
 
 use super::axes::Axes;
 use super::elementwise::{Takes, math, number};
@@ -13,29 +13,30 @@ use crate::math::MathFn;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// The greatest of the floats `x` that belong together, and the sum of the exponentials of what they are less:
-/// expressions in the result's number. They come from one reduction, if one brings together what belongs together.
+/// The maximum of each group of the floats `x`, and the sum of the exponentials of the differences from the maximum.
+/// Both are expressions in the result number, and come from one reduction (online softmax). `None` if the axes need
+/// several reductions.
 fn greatest_and_sum(x: &Expr, r: &Reduction) -> Result<Option<(Expr, Expr)>> {
     let (most, sum) = (r.at_once(Reducer::Greatest, x)?, r.at_once(Reducer::SumOfExps, x)?);
     Ok(most.zip(sum))
 }
 
-/// The floats `x` less the greatest of those that they belong with, along one axis; and the sums of the exponentials of
-/// that, an expression in the result's number.
+/// The floats `x` minus the maximum of their group along one axis; and the sums of the exponentials of these
+/// differences, an expression in the result number.
 fn shifted(x: Expr, r: &Reduction) -> Result<(Expr, Expr)> {
     let (most, sum) = greatest_and_sum(&x, r)?.expect("bug: one axis is one reduction");
     Ok((x.sub(Expr::load(&r.stored(most), r.target())), sum))
 }
 
 impl Tensor {
-    /// The floats in their accumulator, and which of them belong together along one axis.
+    /// The floats in their accumulator dtype, and the reduction along one axis.
     fn along(&self, op: &'static str, axis: i64) -> Result<(Expr, Reduction)> {
         Takes::Floats.check(op, self.dtype())?;
         let x = Expr::load(self.numbers(op)?, Expr::index()).cast(self.dtype().accumulator());
         Ok((x, Reduction::new(op, self, &Axes::from(axis), false)?))
     }
 
-    /// The tensor of these numbers in this layout. As TensorFlow has it, rows that are known to hold nothing at all are
+    /// The tensor of these numbers in this layout. As in TensorFlow, rows that the host knows to hold no values become
     /// one row along the outermost axis.
     fn normalized(&self, op: &'static str, axis: i64, value: Expr) -> Result<Self> {
         let out = self.map_numbers(op, |x| value.cast(x.dtype()))?;
@@ -55,23 +56,24 @@ impl Tensor {
         }
     }
 
-    /// Each value's exponential, divided by the sum of the exponentials of all values along the axis: they add up to 1.
+    /// Softmax along an axis: each value's exponential divided by the sum of the exponentials of all values along the
+    /// axis.
     ///
-    /// Along an axis with ragged ones below it, the values at the same place of their rows belong together, where
-    /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. (TensorFlow makes one row of rows that hold no
-    /// values at all, along axis 0; so does this, where the host knows that they hold none.) The greatest value is
-    /// subtracted first, so that nothing overflows; -inf gives 0. Values that belong together are all NaN if any of
-    /// them is NaN or +inf, or if all are -inf; no others are.
+    /// Along an axis with ragged ones below it, the values at the same offset in their rows form a group, where
+    /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. (TensorFlow turns rows without any values into
+    /// one row, along axis 0; so does this, where the host knows that they hold none.) The maximum is subtracted first,
+    /// so that nothing overflows; -inf gives 0. All values of a group are NaN if any of them is NaN or +inf, or if all
+    /// are -inf; other groups are unaffected.
     ///
     /// # Errors
     /// `axis` out of range; a dtype other than floats.
     ///
     /// # Cost
     /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256
-    /// values. Else three, and values of longer rows are read twice. Where an element has inner dimensions, or an axis
-    /// has ragged ones below it (which costs as it does for [reductions](Axes)): a reduction and a map, which read the
-    /// values twice. Nothing is read back. The greatest value and the sum come from one fold, in the fixed order of
-    /// reductions: a row gives the same bits in every batch and on every device.
+    /// values. Otherwise three kernels, and values of longer rows are read twice. Elements with inner dimensions, or an
+    /// axis with ragged ones below it (which costs as for [reductions](Axes)), take a reduction and a map, which read
+    /// the values twice. Nothing is read back. The maximum and the sum come from one fold, in the canonical order of
+    /// reductions: a row has the same bits in every batch and on every device.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
@@ -91,11 +93,11 @@ impl Tensor {
         self.normalized(OP, axis, math(MathFn::Exp, shifted).quotient(Expr::load(&sum, r.target())))
     }
 
-    /// The logarithm of [`softmax`](Self::softmax): each value less the logarithm of the sum of the exponentials of all
-    /// values along the axis.
+    /// The logarithm of [`softmax`](Self::softmax): each value minus the logarithm of the sum of the exponentials of
+    /// all values along the axis.
     ///
-    /// Never by way of the softmax itself, so that small shares keep their digits. Shape, dtype, NaN and infinities,
-    /// empty rows, order and cost as for [`softmax`](Self::softmax).
+    /// Not computed from the softmax itself, so that small probabilities keep their digits. Shape, dtype, NaN and
+    /// infinities, empty rows, order and cost as for [`softmax`](Self::softmax).
     ///
     /// # Errors
     /// `axis` out of range; a dtype other than floats.
@@ -119,9 +121,9 @@ impl Tensor {
     /// The logarithm of the sum of the exponentials of the values over the axes; -inf where there are none
     /// (`tf.math.reduce_logsumexp`).
     ///
-    /// The greatest value is subtracted first, if it is finite, so that nothing overflows on the way: +inf gives +inf,
-    /// -inf alone -inf, NaN anywhere NaN. Same dtype. One pass over the values, two for axes that are not adjacent;
-    /// shapes and order as for all [reductions](Axes).
+    /// The maximum is subtracted first, if it is finite, so that nothing overflows: any +inf gives +inf, only -inf
+    /// gives -inf, any NaN gives NaN. Same dtype. One pass over the values, two for axes that are not adjacent; shapes
+    /// and order as for all [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; a dtype other than floats.
@@ -151,10 +153,10 @@ impl Tensor {
         r.tensor(math(MathFn::Log, sum).add(Expr::load(&most, Expr::index())).cast(self.dtype()))
     }
 
-    /// Each value divided by the length of the vector of all values along the axis: the root of the sum of their
-    /// squares, which counts as no less than the root of `epsilon`.
+    /// Each value divided by the L2 norm of all values along the axis. The norm counts as at least the square root of
+    /// `epsilon`.
     ///
-    /// Shape and dtype stay, empty rows stay empty. Values that belong together are all NaN if any of them is.
+    /// Shape and dtype stay, empty rows stay empty. All values under one norm are NaN if any of them is.
     ///
     /// # Errors
     /// `axis` out of range; a dtype other than floats.

@@ -9,13 +9,13 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// A tensor with its lines along an axis in order.
+/// The lines of a tensor along an axis, in sorted order.
 pub(super) struct Sorted {
     /// The lines.
     pub(super) lines: Lines,
-    /// For each place of a line the place of the number that comes there.
+    /// For each place in sorted order, the place of its number before the sort.
     pub(super) order: Node,
-    /// The numbers, by position.
+    /// The numbers, as an expression in their position.
     pub(super) value: Expr,
     /// The dimensions without the axis, or with one element along it.
     pub(super) left: Levels,
@@ -41,18 +41,18 @@ impl Sorted {
         Ok(Self { lines, order, value, left, axis })
     }
 
-    /// The number that comes at place `at`.
+    /// The number at place `at` in sorted order.
     pub(super) fn at(&self, at: Expr) -> Expr {
         self.value.at(&self.lines.number().at(&Expr::load(&self.order, at)))
     }
 
-    /// The tensor in that order.
+    /// The tensor in sorted order.
     pub(super) fn values(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
         let value = self.at(self.lines.place().clone());
         x.with_value_node(Node::map(x.backend(), op, x.count()?, value, &[]))
     }
 
-    /// Where each of its numbers stood along the axis.
+    /// The index of each sorted number along the axis before the sort.
     pub(super) fn indices(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
         let place = self.lines.place();
         let index = self.lines.along(Expr::load(&self.order, place.clone()), place);
@@ -61,20 +61,20 @@ impl Sorted {
 }
 
 impl Tensor {
-    /// The same values, along `axis` in ascending order, or in descending order.
+    /// The same values in ascending or descending order along `axis`.
     ///
-    /// Shape and dtype stay. The sort is stable, in both directions: equal values stay in order. false is below true.
-    /// Floats are in total order, -0 before +0; NaN comes last in either direction, as missing values do in data
-    /// frames. Empty rows stay empty. An axis with ragged ones below it sorts aligned values: the k-th values of all
-    /// rows that have so many, among their places.
+    /// Shape and dtype stay. The sort is stable in both directions: equal values keep their order. false is below true.
+    /// Floats are in total order, -0 before +0; NaN comes last in either direction, like missing values in data frames.
+    /// Empty rows stay empty. An axis with ragged ones below it sorts aligned values: the k-th values of all rows that
+    /// have one, among their positions.
     ///
-    /// Costs along the innermost axis one kernel over the values, where no row is known to be longer than 896; longer
-    /// rows take passes over their elements alone, one a byte of the dtype and two or three for the rows. 8-byte
-    /// dtypes take that twice. Where dimensions lie below the axis a map for the keys; where these are ragged two more
-    /// sorts of positions. Nothing waits. The result is the same on every device, bit for bit, and a row's does not
-    /// depend on its batch.
+    /// Costs one kernel over the values along the innermost axis, where the host knows that no row is longer than 896.
+    /// Longer rows take radix passes over their elements alone: one per byte of the dtype, and two or three for the
+    /// rows. 8-byte dtypes take all of these twice. Dimensions below the axis add a map for the keys; ragged ones add
+    /// two sorts of positions. No wait. The result is the same on every device, bit for bit, and a row's result is
+    /// independent of its batch.
     ///
-    /// `tf.sort` has no ragged form; NumPy's `sort(kind="stable")`, which sorts ascending only.
+    /// TensorFlow: `tf.sort`, which has no ragged form. NumPy: `sort(kind="stable")`, which sorts ascending only.
     ///
     /// # Errors
     /// `axis` out of range; byte strings.
@@ -92,14 +92,13 @@ impl Tensor {
         Sorted::new(OP, self, axis, descending, false)?.values(OP, self)
     }
 
-    /// Where along `axis` the values of [`Tensor::sort`] stood: the k-th entry of a row is the index, in the row, of
+    /// The indices along `axis` of the values of [`Tensor::sort`]: the k-th entry of a row is the index, in the row, of
     /// its k-th value in order.
     ///
-    /// i64, of the same shape. Equal values are named in order, so the first of them comes first, in both directions;
-    /// NaN comes last. An axis with ragged ones below it gives indices along that axis: of rows, for axis 0. Cost and
-    /// determinism as [`Tensor::sort`].
+    /// i64, of the same shape. Indices of equal values ascend in both directions; NaN comes last. An axis with ragged
+    /// ones below it gives indices along that axis: of rows, for axis 0. Cost and determinism as for [`Tensor::sort`].
     ///
-    /// `tf.argsort(stable=True)`, `numpy.argsort(kind="stable")`.
+    /// TensorFlow: `tf.argsort(stable=True)`. NumPy: `numpy.argsort(kind="stable")`.
     ///
     /// # Errors
     /// `axis` out of range; byte strings.

@@ -1,4 +1,4 @@
-//! Numbers as unsigned words of the same order: what sorts compare.
+//! Order-preserving unsigned sort keys of numbers.
 
 use crate::dtype::DType;
 use crate::graph::expr::{Expr, ExprKind};
@@ -6,10 +6,10 @@ use crate::graph::node::Recipe;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 
-/// The words of a number's key, each with the number of its low bits that count, least significant first.
+/// The words of a number's sort key, least significant first, each with its number of significant low bits.
 ///
-/// Ascending words are ascending numbers, or descending ones. Floats are in total order, -0 before +0, but for NaN: all
-/// of them are equal and come last in either direction.
+/// Ascending keys are ascending numbers, or descending ones if `descending`. Floats are in total order, -0 before +0,
+/// except that all NaNs are equal and come last in either direction.
 pub(crate) fn sort_key(x: &Expr, descending: bool) -> Vec<(Expr, u32)> {
     let dtype = x.dtype();
     if dtype.size() < 8 {
@@ -35,8 +35,8 @@ pub(crate) fn sort_key(x: &Expr, descending: bool) -> Vec<(Expr, u32)> {
     vec![(key.cast(DType::U32), u32::BITS), (high.cast(DType::U32), u32::BITS)]
 }
 
-/// The integer of up to 4 bytes that this one of 8 bytes is the same number as, where it is seen to be made of one: row
-/// lengths and counts are.
+/// The integer of up to 4 bytes that the 8-byte integer `x` is a value-preserving cast of, if the expression shows one.
+/// Row lengths and counts are such casts.
 fn widened(x: &Expr) -> Option<Expr> {
     match x.kind() {
         ExprKind::Cast(from) => {
@@ -52,11 +52,11 @@ fn widened(x: &Expr) -> Option<Expr> {
     }
 }
 
-/// Of a type of up to 4 bytes.
+/// Sort key of a dtype of up to 4 bytes.
 fn narrow(x: &Expr, descending: bool) -> (Expr, u32) {
     let dtype = x.dtype();
     if dtype.is_float() {
-        // Exact for narrower floats, and of the same order.
+        // The cast is exact for narrower floats, and preserves the order.
         let x = x.clone().cast(DType::F32);
         let mut key = ordered(&x.clone().bitcast(DType::U32), &Expr::u32(1 << 31));
         if descending {
@@ -67,7 +67,7 @@ fn narrow(x: &Expr, descending: bool) -> (Expr, u32) {
     let bits = if dtype == DType::Bool { 1 } else { 8 * dtype.size() as u32 };
     let mask = u32::MAX >> (u32::BITS - bits);
     let mut key = if dtype.is_signed() {
-        // The least number becomes 0; what is carried out of the word is lost, as it should be.
+        // The least number becomes 0; the addition wraps around as intended.
         x.clone().cast(DType::I32).bitcast(DType::U32).add(Expr::u32(1 << (bits - 1)))
     } else {
         x.clone().cast(DType::U32)
@@ -78,14 +78,14 @@ fn narrow(x: &Expr, descending: bool) -> (Expr, u32) {
     (key, bits)
 }
 
-/// The bits of a float as an integer of the same order: with the sign flipped, and all others where it is negative.
+/// Order-preserving integer of the bits of a float: flips the sign, and all other bits of negative floats.
 fn ordered(bits: &Expr, sign: &Expr) -> Expr {
     let none = Expr::scalar(Scalar::from_i64(bits.dtype(), 0));
     let is_positive = bits.clone().and(sign.clone()).eq(none);
     is_positive.select(bits.clone().binary(BinaryOp::Xor, sign.clone()), bits.clone().not())
 }
 
-/// Whether two numbers are different values: +0 is -0, and NaN is NaN.
+/// Whether two numbers differ in value: +0 equals -0, and NaN equals NaN.
 pub(crate) fn differ(a: Expr, b: Expr) -> Expr {
     if !a.dtype().is_float() {
         return a.ne(b);

@@ -1,8 +1,8 @@
-//! Python's slice arithmetic, as expressions in the length of what is sliced.
+//! Python's slice arithmetic, as expressions in the length of the row.
 
 use crate::graph::expr::Expr;
 
-/// One end of a slice in a row of `n`: a place between elements, clamped to the row.
+/// One end of a slice in a row of length `n`: a boundary between elements, clamped to the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bound {
     /// `min(a, n)`: counted from the front.
@@ -13,9 +13,9 @@ enum Bound {
 
 /// `start:stop:step`, for rows of any length.
 ///
-/// Both directions take every `step`-th element between two places `lo <= hi`, forwards from `lo` or backwards from
-/// `hi`. How many depends on the row's length alone, and slices that always keep equally many have one and the same
-/// expression: `[:-1]` and `[1:]` are both `max(n, 1) - 1`, so the partitions made from them are identical.
+/// Both directions take every `step`-th element between two boundaries `lo <= hi`, forwards from `lo` or backwards from
+/// `hi`. The number of elements depends on the row's length alone. Slices that always keep equally many elements have
+/// the same expression: `[:-1]` and `[1:]` are both `max(n, 1) - 1`, so their partitions are identical.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     lo: Bound,
@@ -29,7 +29,7 @@ fn less(n: Expr, k: u32) -> Expr {
     if k == 0 { n } else { n.max(Expr::u32(k)).sub(Expr::u32(k)) }
 }
 
-/// A number of elements, cut off where no row is longer.
+/// Saturates a number of elements at `u32::MAX`, which no row exceeds.
 fn clamp(v: u64) -> u32 {
     u32::try_from(v).unwrap_or(u32::MAX)
 }
@@ -45,16 +45,16 @@ impl Bound {
 }
 
 impl Span {
-    /// Everything, in order.
+    /// The whole row, in order.
     pub(crate) const FULL: Self = Self { lo: Bound::Front(0), hi: Bound::Back(0), step: 1, backwards: false };
 
-    /// The span of `start:stop:step`; none if the step is 0.
+    /// The span of `start:stop:step`; `None` if the step is 0.
     pub(crate) fn new(start: Option<i64>, stop: Option<i64>, step: i64) -> Option<Self> {
         if step == 0 {
             return None;
         }
         let backwards = step < 0;
-        // Backwards, the ends lie behind the elements they name instead of before them.
+        // Backwards, a bound lies behind the element that it names, instead of before it.
         let shift = u64::from(backwards);
         let bound = |i: i64| {
             if i >= 0 {
@@ -72,7 +72,7 @@ impl Span {
         })
     }
 
-    /// How many elements a row of `n` has between both ends.
+    /// Number of elements between both bounds in a row of length `n`.
     fn between(&self, n: Expr) -> Expr {
         match (self.lo, self.hi) {
             (Bound::Front(a), Bound::Back(b)) => less(n, a.saturating_add(b)),
@@ -86,7 +86,7 @@ impl Span {
         }
     }
 
-    /// How many elements of a row of `n` are taken.
+    /// Number of elements taken from a row of length `n`.
     pub(crate) fn length(&self, n: Expr) -> Expr {
         let span = self.between(n);
         if self.step == 1 {
@@ -96,7 +96,7 @@ impl Span {
         span.clone().min(Expr::u32(1)).add(less(span, 1).div(Expr::u32(self.step)))
     }
 
-    /// Where the `k`-th taken element stands in a row of `n`, which has that many.
+    /// Offset of the `k`-th taken element in a row of length `n`, from which more than `k` are taken.
     pub(crate) fn offset(&self, n: Expr, k: Expr) -> Expr {
         let away = k.mul(Expr::u32(self.step));
         if self.backwards {
@@ -114,14 +114,14 @@ impl Span {
         }
     }
 
-    /// Where the taken elements start in a row of `n`, if they stand side by side in order; anywhere within the row
-    /// if there are none.
+    /// Offset of the first taken element in a row of length `n`, if the taken elements are contiguous and in order.
+    /// Anywhere within the row if none are taken.
     pub(crate) fn run_start(&self, n: Expr) -> Option<Expr> {
         (self.step == 1 && !self.backwards).then(|| self.lo.at(n))
     }
 
-    /// How many elements are taken of the shortest and of the longest row, given rows of `shortest..=longest`; none if
-    /// longer rows may give less.
+    /// Numbers of elements taken from the shortest and the longest row, given rows of `shortest..=longest`. `None` if
+    /// longer rows may give fewer.
     pub(crate) fn lengths(&self, (shortest, longest): (u32, u32)) -> Option<(u32, u32)> {
         let number = |n| self.length(Expr::u32(n)).as_u32();
         match (self.lo, self.hi) {
@@ -130,7 +130,7 @@ impl Span {
         }
     }
 
-    /// How many elements every row of at least `shortest` loses, if each loses as many.
+    /// Number of elements that each row of at least `shortest` loses, if all lose equally many.
     pub(crate) fn loss(&self, shortest: u32) -> Option<u32> {
         match (self.lo, self.hi) {
             (Bound::Front(a), Bound::Back(b)) if self.step == 1 => a.checked_add(b).filter(|&lost| lost <= shortest),

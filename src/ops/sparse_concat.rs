@@ -1,4 +1,4 @@
-//! Sparse tensors joined along a dimension.
+//! Concatenation of sparse tensors.
 
 use super::rows::Repeats;
 use crate::dtype::DType;
@@ -9,17 +9,18 @@ use crate::sparse::SparseTensor;
 use crate::tensor::Tensor;
 
 impl SparseTensor {
-    /// The sparse tensors one after another along `axis`.
+    /// Concatenates sparse tensors along `axis`.
     ///
-    /// The dense shapes add up along the axis; entries come out in row-major order. Unlike ragged rows, which are
-    /// joined end to end, rows are as wide as the dense shape says.
+    /// The dense shapes add up along the axis, and entries come out in row-major order. Unlike ragged rows, which are
+    /// joined end to end, every row is as wide as the dense shape says.
     ///
     /// # Errors
-    /// No tensors; `axis` out of range; dtypes or devices that differ; dense shapes that differ elsewhere; dimensions
-    /// of more than 2^32 - 2.
+    /// No tensors; `axis` out of range; dtypes or devices that differ; dense shapes that differ along other axes;
+    /// dimensions of more than 2^32 - 2.
     ///
     /// # Cost
-    /// A map over the entries of each, and a sort of all by as many bits as the dense shape takes. No wait.
+    /// A map over the entries of each tensor, and a sort of all entries by as many key bits as the dense shape takes.
+    /// No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, SparseTensor};
@@ -63,7 +64,7 @@ impl SparseTensor {
         Self::new(indices, values, &dense_shape)?.in_row_major_order(OP)
     }
 
-    /// The coordinates, moved along a dimension.
+    /// The coordinates, shifted by `by` along dimension `axis`.
     fn shifted(&self, op: &'static str, axis: usize, by: u64) -> Result<Tensor> {
         if by == 0 {
             return Ok(self.indices().clone());
@@ -77,12 +78,12 @@ impl SparseTensor {
         self.indices().with_value_node(node)
     }
 
-    /// The same entries in row-major order; those at equal coordinates keep theirs.
+    /// The same entries in row-major order. Entries at equal coordinates keep their order.
     fn in_row_major_order(&self, op: &'static str) -> Result<Self> {
         let backend = self.values().backend();
         let (count, rank) = (self.values().nrows_extent(), self.dense_shape().len());
         let node = self.indices().numbers(op)?;
-        // Stable sorts from the innermost dimension outwards, of as many dimensions at a time as a key holds.
+        // Stable sorts from the innermost dimension outwards, each by as many dimensions as fit one key.
         let mut order = Expr::index();
         let mut last = rank;
         while last > 0 {

@@ -1,4 +1,4 @@
-//! From sparse to dense tensors.
+//! Conversion of sparse to dense tensors.
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -9,16 +9,16 @@ use crate::sparse::SparseTensor;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 impl SparseTensor {
-    /// The dense tensor: its values at their coordinates, `default` elsewhere.
+    /// The dense tensor with the values at their coordinates and `default` elsewhere.
     ///
-    /// Of the shape [`dense_shape`](Self::dense_shape) and the values' dtype.
+    /// Has the shape [`dense_shape`](Self::dense_shape) and the values' dtype.
     ///
     /// # Errors
     /// A default of another dtype; a dense shape of 2^32 - 1 elements or more, or of more than 2^32 - 2 along a
     /// dimension. At the read: coordinates outside of the dense shape, repeated, or not in row-major order.
     ///
     /// # Cost
-    /// One map over the values and one over the result, whose elements search for their value. No wait.
+    /// One map over the values, and one over the result, each of whose elements searches for its value. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -49,7 +49,7 @@ impl SparseTensor {
         let sorted = Expr::index().eq(Expr::u32(0)).or(before.lt(Expr::load(&place, Expr::index())));
         let check = Check::new(OP, "coordinates must be in row-major order, none of them twice");
         let asserts = [inside, Node::assert(backend, count.clone(), sorted, check)];
-        // A search in the places of the values, behind the last of which stands the total.
+        // The sorted array to search: the positions of the values, then the total as sentinel.
         let entry = Expr::index().lt(count.expr());
         let entry = entry.select(Expr::load(&place, Expr::index()), total.expr());
         let places = Node::splits(backend, OP, &count, &entry, &asserts)?;
@@ -85,8 +85,8 @@ fn is_inside(x: &SparseTensor, op: &'static str, dims: &[u32]) -> Result<Expr> {
     })
 }
 
-/// The row-major position of every entry in these dimensions, whose product is below 2^32; of no meaning where a
-/// coordinate lies outside.
+/// The row-major position of every entry in these dimensions, whose product is below 2^32. Arbitrary for an entry with
+/// a coordinate out of range.
 fn position(x: &SparseTensor, op: &'static str, dims: &[u32]) -> Result<Node> {
     let mut at = Expr::u32(0);
     for (d, &size) in dims.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Between ragged and sparse.
+//! Conversions between ragged and sparse tensors.
 
 use crate::dtype::DType;
 use crate::element::Element;
@@ -11,11 +11,11 @@ use crate::sparse::SparseTensor;
 use crate::tensor::{RaggedTensor, Tensor, Values, counts_below};
 
 impl Tensor {
-    /// The sparse tensor with every value, zeros too, at its coordinates. `tf.RaggedTensor.to_sparse`.
+    /// The sparse tensor of all values, including zeros, at their coordinates. `tf.RaggedTensor.to_sparse`.
     ///
     /// Inner dimensions become coordinates; the dense shape is [`Tensor::bounding_shape`]. One map for the coordinates
-    /// and one a ragged dimension; a wait only where the host does not know the longest rows or how many rows there
-    /// are, which [`record_async`](crate::record_async) awaits.
+    /// and one per ragged dimension. Waits only where the host does not know the longest rows or the number of rows,
+    /// which [`record_async`](crate::record_async) awaits.
     ///
     /// # Errors
     /// A scalar; more than 2^32 - 2 coordinates.
@@ -44,7 +44,7 @@ impl Tensor {
 
         let (count, elements) = (self.count()?, self.outer().cloned().unwrap_or_else(|| Extent::known(1)));
         let rank = self.rank() as u32;
-        // From the innermost dimension outwards, as functions of the number, or of the element.
+        // From the innermost dimension outwards: expressions in the number, or in the element.
         let number = Expr::index().div(Expr::u32(rank));
         let (mut coordinates, mut rest) = (Vec::with_capacity(rank as usize), number.clone());
         for &dim in self.inner().iter().rev() {
@@ -74,11 +74,11 @@ impl Tensor {
 
     /// The ragged tensor of a sparse matrix whose values fill each row from its start. `tf.RaggedTensor.from_sparse`.
     ///
-    /// The result has as many rows as the dense shape; values keep their order. One search a row and the conditions,
-    /// no wait.
+    /// The result has as many rows as the dense shape; values keep their order. One search per row and the checks, no
+    /// wait.
     ///
     /// # Errors
-    /// Another rank than 2; at the read, coordinates that are not sorted by rows within the dense shape, or columns
+    /// A rank other than 2; at the read, coordinates that are not sorted by rows within the dense shape, or columns
     /// that are not 0, 1, 2, ... in each row.
     ///
     /// ```
@@ -122,7 +122,7 @@ impl Tensor {
         let below = counts_below(backend, OP, &count, key)?;
         let entries = rows.plus(OP, &Extent::known(1))?;
         let found = Node::map(backend, OP, entries.clone(), Expr::row_of(&below, Expr::index()), &[]);
-        // Unsorted rows fail; until the read tells, their splits must not run backwards.
+        // Unsorted rows fail at the read. Until then, their splits must not decrease.
         let (a, b) = (Expr::load(&found, Expr::index()), Expr::load(&found, Expr::index().add(one)));
         let length = a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
         let sums = Node::scan(backend, OP, rows.clone(), length)?;

@@ -1,4 +1,4 @@
-//! A tensor in pieces along a uniform dimension.
+//! Splits a tensor into pieces along a uniform dimension.
 
 use super::index::Index;
 use crate::element::Element;
@@ -10,10 +10,10 @@ use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "split";
 
-/// Pieces that a number may ask for: an empty dimension has any number of them. A piece takes about a kilobyte.
+/// Greatest number of pieces of one size, which an empty dimension does not limit. A piece takes about a kilobyte.
 const MOST_PIECES: u32 = 1 << 20;
 
-/// How a dimension is cut.
+/// Pieces into which a dimension is split.
 ///
 /// ```
 /// use ragged::Parts;
@@ -22,9 +22,9 @@ const MOST_PIECES: u32 = 1 << 20;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parts {
-    /// Into so many pieces of one size.
+    /// This many pieces of one size.
     Equal(i64),
-    /// Into pieces of these sizes.
+    /// Pieces of these sizes.
     Sizes(Vec<i64>),
 }
 
@@ -50,17 +50,17 @@ impl<const N: usize> From<[i64; N]> for Parts {
 }
 
 impl Tensor {
-    /// The pieces of the tensor along dimension `axis`, in their order: so many of one size, or pieces of given sizes.
+    /// Splits the tensor along dimension `axis` into pieces of one size or of given sizes, in order.
     ///
-    /// The dimension must be uniform (into one piece any can be cut: the tensor itself). All other dimensions stay as
-    /// they are. A piece costs a map over its values, which fuses into what reads it; along axis 0 one over its rows
-    /// for each ragged dimension, else a scan for each below the axis. No wait: where only the device knows how many
-    /// rows there are, it cuts them.
+    /// The dimension must be uniform, except for a split into one piece, which is the tensor itself. All other
+    /// dimensions stay as they are. A piece costs a map over its values, which fuses into its consumer. Along axis 0
+    /// each ragged dimension adds a map over its rows; along other axes each ragged dimension below the axis adds a
+    /// prefix sum. No wait: the device computes the bounds where only it knows the number of rows.
     ///
     /// # Errors
     /// An axis out of range or ragged; a number of pieces below 1, or a size below 0; sizes that do not add up to the
-    /// dimension's, or a number that does not divide it: at the read where only the device knows; more than 2^20 pieces
-    /// of one size.
+    /// dimension's, or a number of pieces that does not divide it (at the read where only the device knows the size);
+    /// more than 2^20 pieces of one size.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -94,7 +94,7 @@ impl Tensor {
                 .all
                 .iter()
                 .map(|(start, count)| {
-                    // Sizes below the outermost dimension are known.
+                    // The host knows the sizes of all uniform dimensions below the outermost.
                     let start = i64::from(start.as_u32().unwrap_or(0));
                     let stop = start + i64::from(count.capacity());
                     key[axis] = Index::Slice { start: Some(start), stop: Some(stop), step: 1 };
@@ -108,7 +108,7 @@ impl Tensor {
         pieces.all.iter().map(|(start, count)| whole.rows_from(start, count.clone())).collect()
     }
 
-    /// The size of a uniform dimension; none for a ragged one.
+    /// The size of a uniform dimension; `None` for a ragged one.
     fn size_of(&self, axis: usize) -> Option<Extent> {
         let Some(below) = axis.checked_sub(1) else { return Some(self.nrows_extent()) };
         let size = match self.partitions().get(below) {
@@ -119,10 +119,10 @@ impl Tensor {
     }
 }
 
-/// Where pieces of a dimension begin and how large they are.
+/// Starts and sizes of the pieces of a dimension.
 struct Pieces {
     all: Vec<(Expr, Extent)>,
-    /// The condition that they are the whole of it, if only the device can tell.
+    /// The condition that the pieces cover the dimension exactly, if only the device can tell.
     fits: Option<(Expr, String)>,
 }
 
@@ -177,7 +177,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::split`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::split`].
     #[track_caller]
     pub fn split(&self, parts: impl Into<Parts>, axis: i64) -> Result<Vec<Self>> {
         self.erased().split(parts, axis)?.into_iter().map(TryInto::try_into).collect()

@@ -1,4 +1,4 @@
-//! Dimensions of size 1 left out.
+//! Removal of dimensions of size 1.
 
 use super::axes::Axes;
 use crate::element::Element;
@@ -13,14 +13,14 @@ use crate::tensor::{RaggedTensor, Tensor};
 const OP: &str = "squeeze";
 
 impl Tensor {
-    /// The same values without these dimensions, all of which have size 1: a uniform dimension of that size, or a
-    /// ragged one whose rows all have one element. `Axes::All` (`None`) means the dimensions whose size is 1 by type.
+    /// Removes dimensions of size 1: each axis is a uniform dimension of that size, or a ragged one whose rows all have
+    /// one element. `Axes::All` (`None`) stands for the dimensions whose size is 1 by type.
     ///
     /// No pass; a map over the values where only the device can tell that the rows have one element. No wait.
     ///
     /// # Errors
-    /// An axis out of range or named twice; a dimension of another size, with the first such row: at the read where
-    /// only the device can tell.
+    /// An axis out of range or repeated; a dimension of another size, reported with the first such row: at the read
+    /// where only the device can tell.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -30,7 +30,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow: `tf.squeeze`, which wants the axes named for ragged tensors.
+    /// TensorFlow: `tf.squeeze`, which requires explicit axes for ragged tensors.
     #[track_caller]
     pub fn squeeze(&self, axes: impl Into<Axes>) -> Result<Self> {
         let axes = match axes.into() {
@@ -53,7 +53,7 @@ impl Tensor {
             } else if axis > 0 {
                 let gone = parts.remove(axis - 1);
                 self.one_each(axis, &gone, &mut asserts)?;
-                // Where the device alone knows that there are as many, the rows above are the ones that count.
+                // The new size is the number of rows: equal to the number of values, which only the device may know.
                 if parts.len() < axis {
                     outer = Some(gone.nrows_extent().clone());
                 }
@@ -80,7 +80,7 @@ impl Tensor {
         Error::argument(OP, format!("dimension {axis} of a tensor of shape {} {what}, not 1", self.shape_text()))
     }
 
-    /// That every row of a partition has one element; what only the device can tell becomes a condition.
+    /// Checks that every row of a partition has one element. Adds a condition where only the device can tell.
     #[track_caller]
     fn one_each(&self, axis: usize, p: &RowPartition, asserts: &mut Vec<Node>) -> Result<()> {
         if p.known_lengths() == Some((1, 1)) || (p.nrows() == Some(0) && p.uniform_row_length().is_none()) {
@@ -105,7 +105,7 @@ impl Tensor {
     }
 }
 
-/// The condition that `size` is 1 at all of `count` positions (at one, for a size that is no expression in them).
+/// The condition that `size` is 1 at all of `count` positions, or once if `size` is no expression in the position.
 #[track_caller]
 fn one(backend: &BackendRef, count: &Extent, size: Expr, axis: usize) -> Node {
     let count = if size.has_index() { count.clone() } else { Extent::known(1) };
@@ -117,7 +117,7 @@ impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::squeeze`] of typed values.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Tensor::squeeze`].
     #[track_caller]
     pub fn squeeze(&self, axes: impl Into<Axes>) -> Result<Self> {
         self.erased().squeeze(axes)?.try_into()

@@ -1,4 +1,4 @@
-//! Two byte strings an element: joined end to end, or compared.
+//! Elementwise binary operations on byte strings: concatenation and comparison.
 
 use super::elementwise::Together;
 use super::operand::Operand;
@@ -10,10 +10,10 @@ use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::shape::{Place, RowPartition};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
-/// Capacities up to this many bytes are taken as they are, however few of them are used.
+/// Capacities up to this many bytes are used in full, even if few of the bytes are needed.
 const SMALL: u64 = 1 << 16;
 
-/// The strings of one operand, and where they are in it.
+/// The strings of one operand, and the position in it of each string of the result's layout.
 struct Side {
     values: Values,
     place: Place,
@@ -39,7 +39,7 @@ impl Side {
         }
     }
 
-    /// How many bytes it brings to `count` strings of the result.
+    /// Bound on the bytes that the operand contributes to `count` strings of the result.
     fn bound(&self, count: &Extent) -> BytesBound {
         let own = self.values.bytes_capacity();
         if self.place == Place::Same {
@@ -56,7 +56,7 @@ impl Side {
     }
 }
 
-/// Each string of `a` followed by that of `b`. One scan and one map.
+/// Concatenates each string of `a` with that of `b`. One prefix sum and one map.
 #[track_caller]
 pub(super) fn join(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     let operands = [a, b];
@@ -66,7 +66,7 @@ pub(super) fn join(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<T
     let (backend, count) = (together.backend, &together.count);
     let mut length = a_strings.length(a.place.expr()).add(b_strings.length(b.place.expr()));
     if !together.asserts.is_empty() {
-        // The conditions hang on the lengths, which everything else is made of.
+        // The lengths carry the conditions, since everything else depends on them.
         length = Expr::load(&Node::map(backend, op, count.clone(), length, &together.asserts), Expr::index());
     }
     let capacity = match (a.bound(count), b.bound(count)) {

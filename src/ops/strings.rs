@@ -9,26 +9,26 @@ use crate::graph::node::Node;
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
-/// What becomes of the pieces between two separators that follow each other.
+/// Treatment of empty pieces between adjacent separators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pieces {
-    /// Runs of separators count as one, and none stands at an end: words.
+    /// Drops empty pieces, for words: a run of separators counts as one, and separators at an end are ignored.
     NonEmpty,
-    /// Every separator ends a piece; a string without one is one piece: fields, lines.
+    /// Keeps empty pieces, for fields and lines: every separator ends a piece, and a string without one is one piece.
     All,
 }
 
 impl Tensor {
     /// Splits each string at the bytes of `separators`.
     ///
-    /// `[..]` of strings gives `[.., (pieces)]`: one more ragged dimension. The separators go. An empty string has no
-    /// non-empty piece, and one piece with [`Pieces::All`].
+    /// `[..]` of strings gives `[.., (pieces)]`: one more ragged dimension. The separators are removed. An empty string
+    /// has no piece with [`Pieces::NonEmpty`], and one piece with [`Pieces::All`].
     ///
     /// # Errors
-    /// The tensor holds no strings; `separators` is empty; the tensor is a scalar (give it a dimension).
+    /// The tensor does not hold strings; `separators` is empty; the tensor is a scalar (give it a dimension).
     ///
     /// # Cost
-    /// Two passes that mark and rank bytes (half a byte per byte), two compactions and two maps; the numbers of pieces and
+    /// Two rank bitmaps of the bytes (half a byte per byte), two compactions and two maps. The numbers of pieces and
     /// bytes stay on the device. No wait.
     ///
     /// # Source
@@ -60,32 +60,32 @@ impl Tensor {
             hits.reduce(Expr::or).expect("not empty")
         };
         let kept = Marks::new(backend, OP, byte_count, is_separator(at.clone()).not());
-        // Where pieces start, or where they end with a separator.
+        // Starts of pieces, or the separators that end pieces.
         let marks = match pieces {
             Pieces::All => Marks::new(backend, OP, byte_count, is_separator(at.clone())),
             Pieces::NonEmpty => {
                 let is_first = strings.start(strings.row_of(at.clone())).eq(at.clone());
-                // The byte before: of another string, or none, where this is the first; then it is not looked at.
+                // The previous byte. The first byte of a string has none of its own string, and ignores it.
                 let after = is_first.select(Expr::scalar(true), is_separator(at.clone().sub(one.clone())));
                 let starts = is_separator(at.clone()).not().and(after);
                 let starts = Node::map(backend, OP, byte_count.clone(), starts, &[]);
                 Marks::new(backend, OP, byte_count, Expr::load(&starts, at.clone()))
             }
         };
-        // Pieces before row r: its starts of pieces; or its separators and a piece for each string.
+        // Number of pieces before row r: piece starts before the row; or separators, plus one piece per string.
         let before = marks.rank(&strings.start(at.clone()));
         let before = match pieces {
             Pieces::NonEmpty => before,
             Pieces::All => before.add(at.clone()),
         };
         let capacity = match pieces {
-            // Every piece but the last of a string has a byte and a separator.
+            // Every piece but the last of a string takes at least one byte and a separator.
             Pieces::NonEmpty => byte_count.size().min(byte_count.size().div(2).add(nrows.size())),
             Pieces::All => byte_count.plus(OP, nrows)?.size().clone(),
         };
         let partition = RowPartition::from_starts(backend, OP, nrows, &before, &capacity, &[])?;
         let (piece_count, piece_bytes) = (partition.nvals_extent(), kept.total());
-        // Bytes kept before piece k.
+        // Number of bytes kept before piece k.
         let start = match pieces {
             Pieces::NonEmpty => {
                 let starts = Node::compact(backend, OP, &marks, (kept.rank(&at), 1), piece_count.clone());
@@ -110,16 +110,17 @@ impl Tensor {
         Self::new(backend, partitions, Some(outer), Vec::new(), Values::Strings { strings, bytes })
     }
 
-    /// Joins strings that stand at the same place of each tensor.
+    /// Concatenates the strings at the same position of each tensor.
     ///
-    /// All tensors have one layout, which stays; scalars join every string. `separator` stands between two.
+    /// All tensors have one layout, which stays; a scalar is joined to every string. `separator` is inserted between
+    /// two strings.
     ///
     /// # Errors
-    /// No tensor; one that holds no strings; layouts that differ; different devices.
+    /// No tensors; a tensor that does not hold strings; layouts that differ; different devices.
     ///
     /// # Cost
-    /// A prefix sum over the strings and a map over the bytes for two inputs, as much again for each further one. Fused
-    /// into what reads the bytes, a hash say, the joined bytes are never stored. No wait.
+    /// A prefix sum over the strings and a map over the bytes for two inputs, and as much again for each further input.
+    /// A consumer of the bytes that fuses the map, such as a hash, avoids storing the joined bytes. No wait.
     ///
     /// # Source
     /// `tf.strings.join`.
@@ -145,7 +146,7 @@ impl Tensor {
         Ok(out)
     }
 
-    /// The strings of both, one after the other with the separator between.
+    /// The strings of both tensors, concatenated with the separator in between.
     #[track_caller]
     fn joined(&self, op: &'static str, other: &Self, separator: &[u8]) -> Result<Self> {
         crate::device::Device::check_same(op, self.backend(), other.backend())?;
@@ -166,7 +167,7 @@ impl Tensor {
         let length = Expr::load(&Node::map(backend, op, extent.clone(), length, &asserts), at.clone());
         let bytes = a.nvals_extent().plus(op, b.nvals_extent())?.plus(op, &extent.times(op, between.into())?)?;
         let mut strings = RowPartition::from_lengths(backend, op, &extent, length, bytes.size())?;
-        // Else their own sums tell, and those of the operands need not be computed.
+        // Otherwise the prefix sum of the result gives the total, and the totals of the operands need not be computed.
         if bytes.as_known().is_some() {
             strings = strings.with_nvals(bytes);
         }
@@ -190,7 +191,7 @@ impl Tensor {
         self.holding(values)
     }
 
-    /// This scalar at every place of `layout`.
+    /// Broadcasts this scalar to the shape of `layout`.
     fn like_rows_of(&self, op: &'static str, layout: &Self) -> Result<Self> {
         let pick = Pick::From(self.values_ref(), Expr::u32(0));
         let count = layout.count()?;
@@ -199,9 +200,9 @@ impl Tensor {
         layout.holding(values)
     }
 
-    /// A dense tensor with as many rows as this one has, each of `width` times `value`: `[nrows, width]`.
+    /// A dense tensor of shape `[nrows, width]` filled with `value`, with as many rows as this tensor.
     ///
-    /// It works where the number of rows is known on the device only. The dtype is the value's.
+    /// The number of rows may be known on the device only. The dtype is the value's.
     ///
     /// # Errors
     /// `nrows * width` is 2^32 or more; the tensor is a scalar.

@@ -9,29 +9,29 @@ use crate::graph::node::Node;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
-/// Which elements of a dimension stand side by side.
+/// Order of the repeated elements of a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// The dimension, then the dimension again.
+    /// The whole dimension, then the dimension again.
     Copies,
     /// An element, then that element again.
     Each,
 }
 
 impl Tensor {
-    /// The tensor repeated that many times along each dimension, one copy behind the other; a row of a ragged dimension
+    /// The tensor repeated `multiples` times along its dimensions, one copy after another. A row of a ragged dimension
     /// is repeated within itself.
     ///
-    /// Any dtype. Row lengths are multiplied; uniform dimensions stay uniform, empty rows empty. Along a dimension
-    /// whose multiple is 0 nothing is left, though the rows above it stay.
+    /// Any dtype. Row lengths are multiplied; uniform dimensions stay uniform, empty rows empty. A multiple of 0
+    /// empties its dimension, but keeps the rows above it.
     ///
     /// # Errors
-    /// Another number of multiples than of dimensions; a negative one; a result of 2^32 elements or more.
+    /// A number of multiples other than the number of dimensions; a negative multiple; a result of 2^32 elements or
+    /// more.
     ///
     /// # Cost
-    /// An index function: one map over the values, which fuses into what reads it. Where rows are repeated within
-    /// themselves, a search a value, and below that a scan for each ragged dimension; else no search and no scan. Never
-    /// waits.
+    /// Index arithmetic: one map over the values, which fuses into its consumer. Rows that are repeated within
+    /// themselves add one search per value, and one prefix sum per ragged dimension below. Never waits.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -60,16 +60,16 @@ impl Tensor {
         self.grown(OP, &multiples, Order::Copies)
     }
 
-    /// Each element of `axis` that many times in a row: rows along axis 0, the elements of each row along a ragged
-    /// axis.
+    /// Repeats each element of `axis` `repeats` times in succession: rows along axis 0, the elements of each row along
+    /// a ragged axis.
     ///
-    /// Any dtype. Whatever lies below an element is repeated with it. With 0 the dimension is left empty.
+    /// Any dtype. Everything below an element is repeated with it. With `repeats` 0 the dimension is left empty.
     ///
     /// # Errors
-    /// An axis out of range; a negative number; a result of 2^32 elements or more.
+    /// An axis out of range; negative `repeats`; a result of 2^32 elements or more.
     ///
     /// # Cost
-    /// As [`Tensor::tile`], with a scan for each ragged dimension below the axis. Never waits.
+    /// As [`Tensor::tile`], with a prefix sum per ragged dimension below the axis. Never waits.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -93,7 +93,7 @@ impl Tensor {
         self.grown(OP, &multiples, Order::Each)
     }
 
-    /// Every dimension so many times as long.
+    /// Repeats every dimension by its multiple, in the given order.
     fn grown(&self, op: &'static str, multiples: &[u64], order: Order) -> Result<Self> {
         if multiples.iter().all(|&m| m == 1) {
             return Ok(self.clone());
@@ -117,11 +117,12 @@ impl Tensor {
         Self::new(backend, partitions, Some(level.count), inner, values)
     }
 
-    /// The inner dimensions, and the number within its element that a number of the result, by its flat position, is.
+    /// The inner dimensions of the result; and the source's number within its element for each number of the result, an
+    /// expression in its flat position.
     fn grown_inside(&self, op: &'static str, multiples: &[u64], order: Order) -> Result<(Vec<u32>, Expr)> {
         let dim = |(&d, &m): (&u32, &u64)| Ok(Extent::known_u64(op, u64::from(d).saturating_mul(m))?.capacity());
         let inner: Vec<u32> = self.inner().iter().zip(multiples).map(dim).collect::<Result<_>>()?;
-        // Also where there are no elements, so that the width of one can be worked with.
+        // Checks the width of an element, even without elements, since the width enters the arithmetic.
         Extent::known_u64(op, inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
         if multiples.iter().all(|&m| m == 1) {
             return Ok((inner, Expr::index().rem(Expr::u32(self.width().max(1)))));
@@ -131,7 +132,7 @@ impl Tensor {
         for ((&len, &grown), &m) in self.inner().iter().zip(&inner).zip(multiples).rev() {
             let place = Expr::index().div(Expr::u32(stride.max(1)));
             let own = match order {
-                // A multiple of the dimension's length away it is the same.
+                // Copies repeat with the length of the dimension as period.
                 Order::Copies => place.rem(Expr::u32(len.max(1))),
                 Order::Each => place.rem(Expr::u32(grown.max(1))).div(Expr::u32(m.max(1) as u32)),
             };
@@ -145,11 +146,11 @@ impl Tensor {
 /// The elements of one dimension of the result.
 struct Level {
     count: Extent,
-    /// Which element of the source each is.
+    /// The source element of each element, as an expression in its position.
     from: Expr,
-    /// How often each element of the source is there.
+    /// Number of occurrences of each source element.
     times: u64,
-    /// Whether they are copies of the whole level, one behind the other.
+    /// Whether the elements are copies of the whole level, one after another.
     whole: bool,
 }
 
@@ -163,7 +164,7 @@ impl Level {
         Ok(Self { count: rows.times(op, m)?, from, times: m, whole: m == 1 || order == Order::Copies })
     }
 
-    /// The partition of these elements, whose rows are `m` times those of `p`, and the level of its values.
+    /// The partition of these elements, with rows `m` times as long as those of `p`, and the level of its values.
     fn below(
         &self,
         backend: &BackendRef,
@@ -186,7 +187,7 @@ impl Level {
             Order::Copies => offset.rem(p.length(source.clone())),
             Order::Each => offset.div(factor(m)),
         };
-        // As a node of its own, which may be stored if many read it.
+        // A separate node, which may be stored if it has many consumers.
         let from = Node::map(backend, op, nvals.clone(), p.within(source, offset), &[]);
         Ok((grown, Self { count: nvals, from: Expr::load(&from, Expr::index()), times, whole: false }))
     }
@@ -208,7 +209,7 @@ impl Level {
         }
         let (capacity, times, m) = (nvals.size(), u32::try_from(m).unwrap_or(u32::MAX), factor(m));
         let partition = if self.whole {
-            // The starts of the copies follow from those of one: no scan.
+            // The starts of the copies follow from those of one copy, without a prefix sum.
             let start = if self.times == 1 {
                 p.start(Expr::index()).mul(m)
             } else {
@@ -226,7 +227,8 @@ impl Level {
     }
 }
 
-/// A multiple as a factor of positions. One that does not fit has nothing to multiply: sizes are checked before.
+/// A multiple as a factor of positions. A multiple beyond u32 becomes 0 and applies to no position: sizes are checked
+/// before.
 fn factor(m: u64) -> Expr {
     Expr::u32(u32::try_from(m).unwrap_or(0))
 }

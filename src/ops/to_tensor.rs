@@ -1,4 +1,4 @@
-//! From ragged to dense: padding and cropping.
+//! Conversion of ragged to dense tensors, by padding and cropping.
 
 use crate::device::Device;
 use crate::dtype::DType;
@@ -8,7 +8,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
-/// What stands where a row has no value: one value, or a tensor that broadcasts to the inner dimensions.
+/// Padding where a row has no value: one value, or a tensor that broadcasts to the inner dimensions.
 #[derive(Debug, Clone, Default)]
 pub enum Padding<'a> {
     /// 0, false, or the empty string.
@@ -37,7 +37,7 @@ impl<'a, T: Element> From<&'a RaggedTensor<T>> for Padding<'a> {
 }
 
 impl<'a> Padding<'a> {
-    /// Fails unless the padding is of that dtype.
+    /// Fails unless the padding has the given dtype.
     pub(crate) fn check_dtype(&self, op: &'static str, dtype: DType) -> Result<()> {
         let own = match self {
             Self::Zero => return Ok(()),
@@ -47,10 +47,10 @@ impl<'a> Padding<'a> {
         if own == dtype { Ok(()) } else { Err(Error::DTypes { op, lhs: dtype, rhs: own }) }
     }
 
-    /// The padding of number `d` of an element of shape `inner`.
+    /// The padding for number `d` of an element of `of`.
     ///
     /// # Errors
-    /// Another dtype, another device, or a shape that does not broadcast to `inner`.
+    /// Another dtype, another device, or a shape that does not broadcast to the inner dimensions.
     fn pick(&self, op: &'static str, of: &Tensor, d: Expr) -> Result<Pick<'a>> {
         self.check_dtype(op, of.dtype())?;
         let t = match self {
@@ -76,7 +76,7 @@ impl<'a> Padding<'a> {
         if dims.len() > inner.len() {
             return Err(misfit());
         }
-        // From the innermost dimension outwards: the coordinate there, and how far a step moves in the padding.
+        // From the innermost dimension outwards: the coordinate along it, and its stride in the padding.
         let (mut at, mut rest, mut stride) = (Expr::u32(0), d, 1u32);
         for (k, &size) in inner.iter().rev().enumerate() {
             let Some(&own) = dims.len().checked_sub(k + 1).and_then(|place| dims.get(place)) else { break };
@@ -93,7 +93,7 @@ impl<'a> Padding<'a> {
         Ok(Pick::From(t.values_ref(), at))
     }
 
-    /// Bytes that one padding string has at most.
+    /// Upper bound on the bytes of one padding string.
     fn longest(&self) -> u64 {
         match self {
             Self::Value(Fill::String(s)) => s.len() as u64,
@@ -104,13 +104,13 @@ impl<'a> Padding<'a> {
 }
 
 impl Tensor {
-    /// The dense tensor with every row padded, or cropped, to one length. `tf.RaggedTensor.to_tensor`.
+    /// The dense tensor with every row padded or cropped to one length. `tf.RaggedTensor.to_tensor`.
     ///
-    /// `shape` gives the size of each dimension, none for what the longest row needs; without a shape every dimension
-    /// is as large as it needs to be ([`Tensor::bounding_shape`]). The outermost dimension is padded and cropped too.
-    /// The dtype is the tensor's. One map over the result; a wait only for a size that is not given and that the host
-    /// does not know, which [`record_async`](crate::record_async) awaits. (With no rows at all, uniform dimensions
-    /// become 0 too, as TensorFlow has it, but only where the host knows that there are none.)
+    /// `shape` gives the size of each dimension, or `None` for the size of the longest row. Without a shape every
+    /// dimension is as large as it needs to be ([`Tensor::bounding_shape`]). The outermost dimension is padded and
+    /// cropped too. The dtype is the tensor's. Costs one map over the result. Waits only for a size that is not given
+    /// and that the host does not know, which [`record_async`](crate::record_async) awaits. (Without any rows, uniform
+    /// dimensions become 0 too, as in TensorFlow, but only where the host knows that there are none.)
     ///
     /// # Errors
     /// A padding of another dtype or that does not broadcast to the inner dimensions; a shape of another rank or with
@@ -159,7 +159,7 @@ impl Tensor {
         let per_row = below.iter().try_fold(1u64, |n, &d| n.checked_mul(d.into())).unwrap_or(u64::MAX);
         let numbers = rows.times(OP, per_row)?;
 
-        // Coordinates of a number, outermost last, and the place of the value that stands there.
+        // Coordinates of a number, outermost last, and the position of the value there.
         let divide = |e: Expr, by: u32| (e.clone().div(Expr::u32(by.max(1))), e.rem(Expr::u32(by.max(1))));
         let (mut rest, d) = divide(Expr::index(), self.width());
         let mut offsets = Vec::with_capacity(sizes.len());

@@ -1,4 +1,4 @@
-//! The greatest values along an axis.
+//! The k greatest values along an axis.
 
 use super::index::Index;
 use super::sort::Sorted;
@@ -7,14 +7,14 @@ use crate::error::{Error, Result};
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
-    /// The `k` greatest values along `axis`, in descending order, and where along it they stood (i64).
+    /// The `k` greatest values along `axis`, in descending order, and their indices along it (i64).
     ///
-    /// Both have the tensor's shape, but for the axis: a row that has fewer than `k` values gives them all, so that a
-    /// ragged axis has rows of up to `k` and a uniform one `min(k, size)`. Of equal values the first come first. NaN is
-    /// chosen only where numbers are too few. Empty rows stay empty. Costs as [`Tensor::sort`], of whose result only
-    /// what is kept is gathered, and a scan over the rows; same bits on every device.
+    /// Both have the tensor's shape, except for the axis. A row of fewer than `k` values gives all of them: a ragged
+    /// axis has rows of up to `k`, a uniform one has size `min(k, size)`. Of equal values the first come first. NaN is
+    /// taken only if a row has fewer than `k` numbers. Empty rows stay empty. Costs as [`Tensor::sort`], with a gather
+    /// of the kept values alone, and a prefix sum over the rows; same bits on every device.
     ///
-    /// `tf.math.top_k`, which takes the innermost, uniform axis, and refuses rows shorter than `k`.
+    /// TensorFlow: `tf.math.top_k`, which takes the innermost, uniform axis, and rejects rows shorter than `k`.
     ///
     /// # Errors
     /// `axis` out of range, or with ragged ones below it; byte strings.

@@ -1,4 +1,4 @@
-//! The different values of each row.
+//! Distinct values of each row.
 
 use super::sort::Sorted;
 use super::sort_key::differ;
@@ -11,11 +11,12 @@ use crate::graph::node::Node;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
-/// Rows in order, and how many different values stand before each place.
+/// Sorted rows, and the number of distinct values before each place.
 struct Runs {
     op: &'static str,
     sorted: Sorted,
-    /// One more than places: how many values differ from the one before, in their row, before each place.
+    /// The number of values before each place that differ from their predecessor in the row; and, as one more entry,
+    /// the total.
     before: Node,
 }
 
@@ -32,12 +33,12 @@ impl Runs {
         Ok(Self { op, sorted, before })
     }
 
-    /// How many values differ in the lines before line `at`.
+    /// Number of distinct values in the lines before line `at`.
     fn start(&self, at: Expr) -> Expr {
         Expr::load(&self.before, self.sorted.lines.rows().start(at))
     }
 
-    /// The different values, and how often each occurs.
+    /// The distinct values, and the number of occurrences of each.
     fn tensors(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
         let (op, backend, lines) = (self.op, x.backend(), &self.sorted.lines);
         let last = x.rank() - 1;
@@ -65,7 +66,7 @@ impl Runs {
             parts.push(part);
             (parts, found)
         };
-        // The place of the k-th one is the last that has k before it.
+        // The place of the k-th distinct value is the last place with k distinct values before it.
         let place = Node::map(backend, op, found.clone(), Expr::row_of(&self.before, at.clone()), &[]);
         let value = self.sorted.at(Expr::load(&place, at.clone()));
         let next = at.clone().add(one);
@@ -80,17 +81,17 @@ impl Runs {
 }
 
 impl Tensor {
-    /// The different values of each row, in ascending order.
+    /// The distinct values of each row, in ascending order.
     ///
-    /// `axis` must be the innermost. Same dtype; the axis becomes ragged, or stays the only one of a dense tensor of
-    /// rank 1, with a size that the device knows. Values are the same as in [`Tensor::sort`], and -0 and +0 are one
-    /// value, of which the result holds the first; so is NaN, which comes last. Empty rows stay empty. For all values
-    /// of a tensor together take its `flat_values` first.
+    /// `axis` must be the innermost. Same dtype. The axis becomes ragged; a dense tensor of rank 1 stays dense, with a
+    /// size that only the device knows. Values are ordered as in [`Tensor::sort`]. -0 and +0 are one value, of which
+    /// the result holds the first; NaN is one value, which comes last. Empty rows stay empty. For the distinct values
+    /// of a whole tensor, take its `flat_values` first.
     ///
-    /// Costs a sort, two maps and a scan over the values, and a map over the result; nothing waits. Same bits on every
+    /// Costs a sort, two maps and a prefix sum over the values, and a map over the result; no wait. Same bits on every
     /// device.
     ///
-    /// NumPy's `unique`, row by row; `tf.unique` keeps the order in which values occur.
+    /// NumPy: `unique`, row by row. TensorFlow: `tf.unique`, which keeps the order in which values occur.
     ///
     /// # Errors
     /// `axis` out of range or not the innermost; byte strings.
@@ -106,7 +107,7 @@ impl Tensor {
         Ok(Runs::new("unique", self, axis)?.tensors(self)?.0)
     }
 
-    /// [`Tensor::unique`], and how often each value occurs in its row (i64).
+    /// [`Tensor::unique`], and the number of occurrences of each value in its row (i64).
     ///
     /// # Errors
     /// As [`Tensor::unique`].
@@ -124,11 +125,11 @@ impl Tensor {
         Runs::new("unique_with_counts", self, axis)?.tensors(self)
     }
 
-    /// How many different values there are along `axis`, which disappears: 0 where there are none.
+    /// The number of distinct values along `axis`, which disappears; 0 where there are none.
     ///
     /// i64. Any axis; shapes as for all [reductions](crate::Axes). NaN is one value, and so are -0 and +0. Costs a
-    /// sort, a map and a scan over the values, and a map over the result; nothing waits. Same bits on every device.
-    /// Polars' `n_unique`.
+    /// sort, a map and a prefix sum over the values, and a map over the result; no wait. Same bits on every device.
+    /// Polars: `n_unique`.
     ///
     /// # Errors
     /// `axis` out of range; byte strings.

@@ -1,4 +1,4 @@
-//! Whether sizes, or rows, are equal: said on the host where it can tell, left to the device where it cannot.
+//! Equality of sizes and of rows: decided on the host where possible, else deferred to a device-side check.
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 
-/// What the host can say about two things that must be equal.
+/// Result of comparing two sizes or layouts that must be equal.
 #[derive(Debug)]
 pub(crate) enum Agreement<D> {
-    /// They are.
+    /// Equal.
     Yes,
-    /// They are not; this sets them apart.
+    /// Different, with the first difference.
     No(D),
-    /// They are if the condition holds at each of so many positions.
+    /// Equal if the condition holds at each position below the extent.
     If(Extent, Expr),
 }
 
 impl<D> Agreement<D> {
-    /// The condition for the device to look at; none where the host can tell.
+    /// The check to run on the device; none where the host has decided.
     ///
     /// # Errors
-    /// The two differ: what `error` makes of the difference.
+    /// The error that `error` makes of the difference, where the host knows that the two differ.
     pub(crate) fn condition(
         self,
         backend: &BackendRef,
@@ -40,7 +40,7 @@ impl<D> Agreement<D> {
 }
 
 impl Extent {
-    /// Whether both are the same count; the two counts if they are not.
+    /// Compares two counts; the difference is the pair of both.
     pub(crate) fn agrees(&self, other: &Self) -> Agreement<(u32, u32)> {
         let (a, b) = (self.expr(), other.expr());
         match (self.as_known(), other.as_known()) {
@@ -53,8 +53,8 @@ impl Extent {
 }
 
 impl RowPartition {
-    /// Whether both have rows of the same lengths; the first row that differs if not. Where the device is to tell, it
-    /// is told to compare the rows of this one, so that their numbers must be compared for themselves.
+    /// Compares the row lengths of two partitions; the difference is the first row that differs. A device-side check
+    /// covers only the rows of `self`, so the caller must compare the numbers of rows separately.
     pub(crate) fn agrees(&self, other: &Self) -> Agreement<usize> {
         if self.same(other) {
             return Agreement::Yes;

@@ -1,10 +1,14 @@
-//! Broadcasting: one layout that several operands share, and where each finds its elements in it.
+//! Broadcasting: the common layout of several operands, and the position of each operand's elements in it.
 //!
-//! Ranks are made equal by dimensions of size 1 in front. Then, dimension by dimension from the outermost: a uniform
-//! dimension of size 1 repeats, also over rows of different lengths; uniform dimensions must have equal sizes; ragged
-//! ones must have rows of equal lengths, whatever these are; a uniform dimension of another size meets a ragged one
-//! only where every row has that length. The result keeps an operand's partitions wherever that operand does not
-//! repeat, so that whatever is computed from both later finds them to be the same.
+//! Ranks are made equal by leading dimensions of size 1. Dimensions are then matched from the outermost inwards:
+//!
+//! - A uniform dimension of size 1 repeats, also over rows of different lengths.
+//! - Uniform dimensions must otherwise have equal sizes.
+//! - Ragged dimensions must have rows of equal lengths.
+//! - A uniform dimension of another size matches a ragged one only where every row has that length.
+//!
+//! The result keeps an operand's partitions wherever that operand does not repeat, so that later operations on both
+//! find equal partitions.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -17,19 +21,19 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 
-/// Where an operand's element is, given the position of the result's.
+/// Position of an operand's element, as a function of the position in the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// At the same position.
+    /// The same position.
     Same,
-    /// There is one element, or what counts is the first.
+    /// The first element, which may be the only one.
     First,
-    /// At that position (an expression in the result's).
+    /// The given position, an expression in the result's position.
     At(Expr),
 }
 
 impl Place {
-    /// The position, as an expression in the result's.
+    /// The operand's position as an expression in the result's position.
     pub(crate) fn expr(&self) -> Expr {
         match self {
             Self::Same => Expr::index(),
@@ -39,8 +43,8 @@ impl Place {
     }
 }
 
-/// Whether a uniform dimension of a size other than 1, once repeated by a dimension outside of it, may meet ragged rows
-/// that all have its length. Arithmetic refuses, as TensorFlow does; `broadcast_to` does not.
+/// Whether a uniform dimension of a size other than 1 may match ragged rows that all have its length, once an outer
+/// dimension repeats it. Arithmetic rejects this, as TensorFlow does; `broadcast_to` accepts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UniformRows {
     Once,
@@ -53,17 +57,17 @@ pub(crate) struct Broadcast {
     pub(crate) partitions: Vec<RowPartition>,
     pub(crate) outer: Option<Extent>,
     pub(crate) inner: Vec<u32>,
-    /// For each operand where its number is, given the flat position of the result's.
+    /// Position of each operand's number, as a function of the flat position in the result.
     pub(crate) places: Vec<Place>,
-    /// What the host could not compare.
+    /// Device-side checks of sizes that the host could not compare.
     pub(crate) asserts: Vec<Node>,
 }
 
 /// The layout that all operands broadcast to.
 ///
 /// # Errors
-/// Uniform sizes that differ and are not 1; ragged rows whose lengths the host knows to differ. Costs a wait only where
-/// a dense operand whose size is known on the device alone is of lower rank than another operand.
+/// Uniform sizes that differ and are not 1; ragged rows whose lengths the host knows to differ. Waits only where a
+/// dense operand whose size only the device knows has a lower rank than another operand.
 #[track_caller]
 pub(crate) fn broadcast(
     backend: &BackendRef,
@@ -101,7 +105,8 @@ pub(crate) fn broadcast(
     Ok(Broadcast { partitions, outer: Some(count), inner, places, asserts: walk.asserts })
 }
 
-/// The conditions for both layouts to be one, element for element, without any broadcasting: those the host cannot see.
+/// Device-side checks that both layouts are equal, element for element, without broadcasting; none for sizes that the
+/// host has compared.
 ///
 /// # Errors
 /// Ranks, ragged ranks, sizes or lengths of rows that the host knows to differ.
@@ -133,19 +138,19 @@ enum Dim<'a> {
 }
 
 impl Dim<'_> {
-    /// Whether it repeats.
+    /// Whether the dimension repeats.
     fn is_one(&self) -> bool {
         matches!(self, Self::Uniform(n) if n.as_known() == Some(1))
     }
 }
 
-/// The operands, while dimensions are gone through.
+/// State of the walk over the dimensions of all operands.
 struct Walk<'a> {
     backend: &'a BackendRef,
     op: &'static str,
     location: &'static Location<'static>,
     layouts: &'a [&'a RaggedShape],
-    /// The result's number of dimensions.
+    /// Rank of the result.
     rank: usize,
     /// Each operand's size along its outermost dimension.
     rows: Vec<Extent>,
@@ -153,7 +158,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Operand `k`'s dimension, counted in the result's.
+    /// Operand `k`'s dimension that corresponds to dimension `d` of the result.
     fn dim(&self, k: usize, d: usize) -> Dim<'a> {
         let layout = &self.layouts[k];
         match (d + layout.rank()).checked_sub(self.rank) {
@@ -166,7 +171,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The operand's number of rows; on the host where they become an inner dimension of the result.
+    /// The operand's number of rows. Read back to the host where the rows become an inner dimension of the result.
     fn known_if_inside(&self, layout: &RaggedShape) -> Result<Extent> {
         let rows = layout.nrows_extent();
         if layout.rank() == self.rank {
@@ -180,7 +185,7 @@ impl<'a> Walk<'a> {
         Error::Shape { op: self.op, lhs: self.layouts[a].to_string(), rhs: self.layouts[b].to_string(), what }
     }
 
-    /// Leaves it to the device to see that `ok` holds at every position below `count`.
+    /// Records a device-side check that `ok` holds at every position below `count`.
     fn assert(&mut self, a: usize, b: usize, count: Extent, ok: Expr, d: usize) {
         let (a, b) = (self.layouts[a.min(b)].to_string(), self.layouts[a.max(b)].to_string());
         let what = format!("shapes {a} and {b} do not fit along dimension {d}");
@@ -197,7 +202,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The extent of dimension 0, and where the operands' elements of it are.
+    /// The extent of dimension 0, and the operands' positions in it.
     fn outermost(&mut self) -> Result<(Extent, Vec<Place>)> {
         let dims: Vec<Extent> = (0..self.layouts.len())
             .map(|k| match self.dim(k, 0) {
@@ -235,8 +240,8 @@ impl<'a> Walk<'a> {
         Ok(found.map_or(1, |(_, n)| n))
     }
 
-    /// The partition of dimension `d`, whose rows are `count` elements of the dimension outside of it, found at
-    /// `above`; and where the operands' elements are below.
+    /// The partition of dimension `d`, and the operands' positions below it. The rows are `count` elements of the outer
+    /// dimension, at positions `above`.
     fn level(
         &mut self,
         d: usize,
@@ -294,20 +299,20 @@ impl<'a> Walk<'a> {
         Ok((partition, below))
     }
 
-    /// A position as a node of its own, which may be stored if many read it.
+    /// A position as a separate node, which may be stored if it has many readers.
     fn kept(&self, partition: &RowPartition, position: Expr) -> Place {
         let node = Node::map(self.backend, self.op, partition.nvals_extent().clone(), position, &[]);
         Place::At(Expr::load(&node, Expr::index()))
     }
 
-    /// The first of one element is that at the same position.
+    /// Replaces `Place::First` by `Place::Same` where there is only one element.
     fn settle(&self, count: &Extent, places: &mut [Place]) {
         if count.as_known() == Some(1) {
             places.iter_mut().filter(|p| **p == Place::First).for_each(|p| *p = Place::Same);
         }
     }
 
-    /// That the rows of `q`, found at `place`, are as long as those of `p`.
+    /// Checks that the rows of `q`, at position `place`, are as long as those of `p`.
     fn equal_rows(
         &mut self,
         (a, p): (usize, &RowPartition),
@@ -343,7 +348,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// That every row of `p` has `len` elements.
+    /// Checks that every row of `p` has `len` elements.
     fn all_of_length(&mut self, (a, p): (usize, &RowPartition), (b, len): (usize, u32), d: usize) -> Result<()> {
         if p.known_lengths() == Some((len, len)) || p.nrows() == Some(0) {
             return Ok(());
@@ -362,13 +367,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where the number of operand `k` is, given the flat position of the result's, whose elements have `inner` numbers
-    /// each; its element is at `place`.
+    /// Position of operand `k`'s number, as a function of the flat position in the result. A result element has `inner`
+    /// numbers; the operand's element is at `place`.
     fn number(&self, k: usize, place: &Place, levels: usize, inner: &[u32]) -> Place {
         if inner.contains(&0) {
             return if *place == Place::Same { Place::Same } else { Place::First };
         }
-        // Neighbouring dimensions that are all kept, or all repeated, are one.
+        // Merges neighbouring dimensions that are all kept or all repeated.
         let mut runs: Vec<(u32, bool)> = Vec::new();
         for (i, &size) in inner.iter().enumerate().filter(|(_, size)| **size != 1) {
             let kept = !self.dim(k, levels + 1 + i).is_one();
@@ -400,7 +405,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The first row that does not have `len` elements.
+/// The first row whose length is not `len`.
 fn first_other_length(splits: &[u32], len: u32) -> Option<usize> {
     splits.windows(2).position(|w| w[1] - w[0] != len)
 }

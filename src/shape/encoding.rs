@@ -1,19 +1,19 @@
-//! The encodings of rows, as the host sees them: checked, or taken at the caller's word.
+//! Host-side conversion of row encodings to splits, validated or trusted.
 
 use super::RowPartition;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
 
-/// How a list of integers describes rows.
+/// The meaning of a list of integers that encodes rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// Where rows begin, and where the last one ends.
+    /// Row offsets: the start of each row, then the end of the last.
     Splits,
-    /// How many values rows have.
+    /// Number of values per row.
     Lengths,
-    /// Where rows begin.
+    /// The start of each row.
     Starts,
-    /// Where rows end.
+    /// The end of each row.
     Limits,
 }
 
@@ -28,10 +28,10 @@ impl Encoding {
         }
     }
 
-    /// The splits that the integers stand for, for `nvals` values where that is known.
+    /// Validates the integers and converts them to splits of `nvals` values, where that number is known.
     ///
     /// # Errors
-    /// The first entry that breaks a rule of the encoding; more than 2^32 - 2 rows or values.
+    /// The first entry that violates the encoding; more than 2^32 - 2 rows or values.
     pub(crate) fn splits(self, op: &'static str, given: &[i64], nvals: Option<u64>) -> Result<Vec<u32>> {
         let name = self.name();
         let broken = |what: String| Err(Error::partition(op, format!("{name} {what}")));
@@ -82,8 +82,8 @@ impl Encoding {
         Ok(self.trusted_splits(given, nvals.unwrap_or(total)))
     }
 
-    /// The splits that the integers stand for, whatever they are: what breaks a rule is moved to the nearest place
-    /// that keeps it, so that the result is some partition of `nvals` values.
+    /// Converts the integers to splits without validation. An entry that violates the encoding is clamped, so that the
+    /// result is always a valid partition of `nvals` values.
     pub(crate) fn trusted_splits(self, given: &[i64], nvals: u64) -> Vec<u32> {
         let last = nvals.min(u64::from(u32::MAX) - 1) as i64;
         let rows = if self == Self::Splits { given.len().saturating_sub(1) } else { given.len() };
@@ -104,10 +104,10 @@ impl Encoding {
     }
 }
 
-/// The splits of rows given by the row of each value.
+/// Validates sorted row ids, one per value, and converts them to splits.
 ///
 /// # Errors
-/// The first id that is negative, below the one before, or not below `nrows`; more rows than a tensor can have.
+/// The first id that is negative, below the one before it, or not below `nrows`; more rows than a tensor can have.
 pub(crate) fn splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>) -> Result<Vec<u32>> {
     let nrows = match nrows {
         Some(n) if n < 0 => return Err(Error::partition(op, format!("nrows must not be negative, but is {n}"))),
@@ -130,10 +130,10 @@ pub(crate) fn splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>
     trusted_splits_of_rowids(op, ids, Some(nrows))
 }
 
-/// The same for ids that the caller vouches for: an id outside the rows counts for the nearest row.
+/// Converts row ids that the caller guarantees to splits; an id out of range is clamped to the nearest row.
 ///
 /// # Errors
-/// More rows than a tensor can have; values but no row.
+/// More rows than a tensor can have; values without rows.
 pub(crate) fn trusted_splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>) -> Result<Vec<u32>> {
     let nrows = nrows.unwrap_or_else(|| ids.last().map_or(0, |&last| last.saturating_add(1))).max(0) as u64;
     let rows = Extent::known_u64(op, nrows)?.capacity() as usize;

@@ -1,4 +1,4 @@
-//! Shapes from the lengths of their rows, and the lengths of the rows of a shape.
+//! Conversion between shapes and the row lengths of their dimensions.
 
 use super::{RaggedShape, RowPartition, same_layout};
 use crate::device::Device;
@@ -9,7 +9,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::recording::read_now;
 
-/// How long the rows of one dimension are.
+/// The row lengths of one dimension.
 ///
 /// ```
 /// use ragged::Lengths;
@@ -18,9 +18,9 @@ use crate::graph::recording::read_now;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lengths {
-    /// All have this length: a uniform dimension.
+    /// All rows have this length: a uniform dimension.
     Uniform(i64),
-    /// Each has its own: a ragged dimension.
+    /// Each row has its own length: a ragged dimension.
     Ragged(Vec<i64>),
 }
 
@@ -46,15 +46,16 @@ impl<const N: usize> From<[i64; N]> for Lengths {
 }
 
 impl RaggedShape {
-    /// The shape whose dimension `d` has rows of `lengths[d]`, outermost first. `DynamicRaggedShape.from_lengths`.
+    /// The shape whose dimension `d` has rows of `lengths[d]`, outermost first. TensorFlow:
+    /// `DynamicRaggedShape.from_lengths`.
     ///
-    /// Dimensions down to the last ragged one are row partitions, those below are inner ones;
-    /// [`with_ragged_rank`](Self::with_ragged_rank) makes them partitions too. The opposite of
+    /// Dimensions down to the last ragged one become row partitions, those below become inner dimensions;
+    /// [`with_ragged_rank`](Self::with_ragged_rank) turns these into partitions too. Inverse of
     /// [`lengths`](Self::lengths). Uploads the splits of each ragged dimension; no wait.
     ///
     /// # Errors
-    /// A negative length; an outermost dimension with a list of lengths; a list that has not one length for each row
-    /// above it; 2^32 - 1 values or more.
+    /// A negative length; a list of lengths for the outermost dimension; a list whose number of lengths is not the
+    /// number of rows above it; 2^32 - 1 values or more.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape};
@@ -102,13 +103,13 @@ impl RaggedShape {
         Self::of_parts(OP, device.backend(), partitions, Some(count), inner, Vec::new())
     }
 
-    /// How long the rows of each dimension are, outermost first. TensorFlow's `static_lengths`.
+    /// The row lengths of each dimension, outermost first. TensorFlow: `static_lengths`.
     ///
-    /// Costs one wait, and only where the host does not know them all; see [`sizes`](Self::sizes) for what it knows of
-    /// the uniform dimensions.
+    /// Waits once where the host does not know all lengths, else not at all. See [`sizes`](Self::sizes) for the
+    /// host-known sizes of uniform dimensions.
     ///
     /// # Errors
-    /// What reading from the device can give; a condition that the shape depends on.
+    /// A failed read from the device; a failed device-side check that the shape depends on.
     ///
     /// ```
     /// use ragged::{Device, Lengths, RaggedTensor};
@@ -153,14 +154,14 @@ impl RaggedShape {
         Ok(out)
     }
 
-    /// Whether tensors of both shapes hold as many elements in as many rows: equal ranks, and rows of equal lengths in
-    /// every dimension. Whether a dimension is a partition or an inner one, and whether rows of one length are uniform
-    /// by type, makes no difference.
+    /// Whether both shapes describe the same layout: equal ranks, and rows of equal lengths in every dimension.
+    /// Partitions and inner dimensions compare equal, and so do ragged and uniform dimensions with rows of the same
+    /// length.
     ///
-    /// Costs one wait where only the device can tell.
+    /// Waits once where only the device can decide.
     ///
     /// # Errors
-    /// Different devices; what reading from the device can give.
+    /// Different devices; a failed read from the device.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape};
@@ -192,7 +193,8 @@ impl RaggedShape {
         let all = Node::map(&self.backend, OP, Extent::known(1), Expr::u32(0), &asserts);
         match read_now(&self.backend, OP, vec![Part::whole(all)]) {
             Ok(_) => Ok(true),
-            // The comparison's own; what the splits themselves rest on is an error of the caller's.
+            // A failed check of this comparison means unequal; a failed check that the splits depend on is the caller's
+            // error.
             Err(Error::Check { op: OP, .. }) => Ok(false),
             Err(e) => Err(e),
         }
@@ -200,7 +202,7 @@ impl RaggedShape {
 }
 
 impl RowPartition {
-    /// The partition of rows of those lengths.
+    /// Uploads the partition with these row lengths.
     fn from_row_lengths_on(op: &'static str, lengths: &[i64], device: &Device) -> Result<Self> {
         let splits = super::Encoding::Lengths.splits(op, lengths, None)?;
         let p = Self::from_host_splits(device.backend(), splits)?;

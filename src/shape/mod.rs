@@ -1,9 +1,10 @@
-//! Shapes, apart from values: how rows are laid out.
+//! Shapes: the layout of rows, independent of the values.
 //!
-//! - *row*: a list of values, or of rows of the next level; *nrows*: how many; *nvals*: how many values all have.
-//! - *row_splits*: where rows begin, `nrows + 1` entries; row `r` is `row_splits[r]..row_splits[r + 1]`.
-//! - *value_rowids*: for each value, its row. *row_lengths*: for each row, its number of values.
-//! - *ragged_rank*: how many partitions a tensor has.
+//! - *row*: a list of values, or of rows of the next level; *nrows*: number of rows; *nvals*: number of values of all
+//!   rows.
+//! - *row_splits*: row offsets, `nrows + 1` entries; row `r` is `row_splits[r]..row_splits[r + 1]`.
+//! - *value_rowids*: the row of each value. *row_lengths*: the number of values of each row.
+//! - *ragged_rank*: the number of partitions of a tensor.
 
 mod agreement;
 mod broadcast;

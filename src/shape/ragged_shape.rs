@@ -1,4 +1,4 @@
-//! The shape of a tensor: how its elements are laid out, apart from what they are.
+//! The shape of a tensor: the layout of its elements, independent of their values.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
@@ -19,9 +19,10 @@ use crate::graph::size::Size;
 ///             rows           one a partition  inner dimensions, uniform
 /// ```
 ///
-/// Dimension 0 is always uniform, as is one under a partition whose rows have one length, and every inner one. Sizes
-/// may be known on the device only. A shape lives on its device, is immutable and cheap to clone; shapes that share
-/// partitions have equal rows for free. Nothing here waits, unless its documentation says so.
+/// Dimension 0 and all inner dimensions are uniform; so is a dimension under a partition whose rows have one length.
+/// Sizes may be known on the device only. A shape lives on its device, is immutable and cheap to clone. Shapes that
+/// share partitions are known to have equal rows without a comparison. Methods do not wait unless their documentation
+/// says so.
 ///
 /// ```
 /// # use ragged::{Device, RaggedTensor};
@@ -37,19 +38,19 @@ use crate::graph::size::Size;
 pub struct RaggedShape {
     pub(crate) backend: BackendRef,
     pub(crate) partitions: Vec<RowPartition>,
-    /// The flat values' outermost dimension; none for a scalar.
+    /// Outermost dimension of the flat values; none for a scalar.
     pub(crate) outer: Option<Extent>,
-    /// The flat values' other dimensions.
+    /// Other dimensions of the flat values.
     pub(crate) inner: Vec<u32>,
-    /// What the host could not see to hold when the shape was made; whatever is made of it depends on these.
+    /// Deferred checks from the construction of the shape; everything made from the shape depends on them.
     pub(crate) conditions: Vec<Node>,
 }
 
 impl RaggedShape {
-    /// The shape of a dense tensor: `tf.TensorShape`. No sizes at all are the shape of a scalar.
+    /// The shape of a dense tensor: `tf.TensorShape`. An empty list of sizes is the shape of a scalar.
     ///
     /// # Errors
-    /// Sizes that make 2^32 - 1 elements or more.
+    /// 2^32 - 1 elements or more.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape};
@@ -65,13 +66,13 @@ impl RaggedShape {
         Self::of_parts(OP, device.backend(), Vec::new(), outer, inner, Vec::new())
     }
 
-    /// The shape of flat values of shape `inner_shape` under row partitions, outermost first: `DynamicRaggedShape` of
-    /// these arguments. `inner_shape[0]` is the number of values of the last partition.
+    /// The shape of flat values of shape `inner_shape` under row partitions, outermost first. `inner_shape[0]` is the
+    /// number of values of the last partition. TensorFlow: `DynamicRaggedShape` of these arguments.
     ///
     /// # Errors
-    /// Partitions, but no `inner_shape`; a partition that has not as many rows as the one before it has values, or a
-    /// last one that has not `inner_shape[0]` values: at the call, or at the read of what has the shape where only the
-    /// device knows; another device.
+    /// Partitions without an `inner_shape`; a partition whose number of rows is not the number of values of the one
+    /// before it; a last partition without `inner_shape[0]` values; another device. Where only the device knows a
+    /// count, the mismatch fails at the read of a tensor with this shape.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape, RowPartition};
@@ -110,7 +111,7 @@ impl RaggedShape {
         Self::of_parts(OP, device.backend(), partitions.to_vec(), outer, out.inner, conditions)
     }
 
-    /// The shape of these parts.
+    /// Assembles a shape from its parts.
     ///
     /// # Errors
     /// More elements than a tensor can have.
@@ -122,9 +123,9 @@ impl RaggedShape {
         inner: Vec<u32>,
         conditions: Vec<Node>,
     ) -> Result<Self> {
-        // Also where there are no elements, so that the width of one can be worked with.
+        // Checked even where there are no elements, so that the width of an element fits.
         Extent::known_u64("an element", inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
-        // One size for what is one number, so that equal domains are seen to be equal.
+        // Shares the size between a level's values and the rows below, so that equal domains compare equal.
         let mut below: Vec<RowPartition> = Vec::with_capacity(partitions.len());
         for p in partitions {
             below.push(match below.last() {
@@ -143,7 +144,7 @@ impl RaggedShape {
         Ok(out)
     }
 
-    /// The arrays that hold its sizes, where only the device knows them.
+    /// The device arrays that hold the sizes unknown to the host.
     pub(crate) fn counts(&self) -> Vec<Node> {
         let levels = self.partitions.iter().flat_map(|p| [p.nrows_extent(), p.nvals_extent()]);
         let unknown = levels.chain(&self.outer).filter(|x| x.as_known().is_none());
@@ -157,17 +158,17 @@ impl RaggedShape {
         out
     }
 
-    /// The device that it lives on.
+    /// The device that the shape lives on.
     pub fn device(&self) -> Device {
         Device::of(&self.backend)
     }
 
-    /// How many dimensions it has.
+    /// Number of dimensions.
     pub fn rank(&self) -> usize {
         if self.outer.is_none() { 0 } else { 1 + self.partitions.len() + self.inner.len() }
     }
 
-    /// How many row partitions it has; 0 for a dense shape.
+    /// Number of row partitions; 0 for a dense shape.
     pub fn ragged_rank(&self) -> usize {
         self.partitions.len()
     }
@@ -177,7 +178,7 @@ impl RaggedShape {
         &self.partitions
     }
 
-    /// The size of each uniform dimension; none for a ragged one, or one whose size is known on the device only.
+    /// The size of each uniform dimension; none for a ragged dimension, or where only the device knows the size.
     pub fn sizes(&self) -> Vec<Option<u64>> {
         if self.outer.is_none() {
             return Vec::new();
@@ -188,29 +189,29 @@ impl RaggedShape {
         out
     }
 
-    /// The flat values' dimensions after the outermost.
+    /// Dimensions of the flat values after the outermost.
     pub fn inner_shape(&self) -> &[u32] {
         &self.inner
     }
 
-    /// How many dimensions the flat values have: 1 and those of [`inner_shape`](Self::inner_shape); 0 for a scalar.
-    /// TensorFlow's `inner_rank`.
+    /// Number of dimensions of the flat values: 1 plus those of [`inner_shape`](Self::inner_shape); 0 for a scalar.
+    /// TensorFlow: `inner_rank`.
     pub fn inner_rank(&self) -> usize {
         self.outer.as_ref().map_or(0, |_| 1 + self.inner.len())
     }
 
-    /// Whether the rows of that dimension all have one length by type: true for the outermost, for one under a uniform
-    /// partition, and for inner ones.
+    /// Whether all rows of a dimension have one length by type: true for the outermost dimension, for dimensions under
+    /// a uniform partition, and for inner dimensions.
     ///
     /// # Errors
-    /// An axis that the shape does not have.
+    /// An axis out of range.
     pub fn is_uniform(&self, axis: i64) -> Result<bool> {
         let axis = self.axis("RaggedShape::is_uniform", axis)?;
         let partition = axis.checked_sub(1).and_then(|a| self.partitions.get(a));
         Ok(partition.is_none_or(|p| p.uniform_row_length().is_some()))
     }
 
-    /// The axis counted from the front.
+    /// Normalizes a negative axis.
     pub(crate) fn axis(&self, op: &'static str, axis: i64) -> Result<usize> {
         let rank = self.rank();
         if axis < -(rank as i64) || axis >= rank as i64 {
@@ -219,18 +220,18 @@ impl RaggedShape {
         Ok(axis.rem_euclid(rank as i64) as usize)
     }
 
-    /// How many numbers (or strings) a tensor of the shape has.
+    /// Number of numbers (or strings) of a tensor with this shape.
     pub(crate) fn count(&self, op: &'static str) -> Result<Extent> {
         let width = self.inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
         let width = if self.inner.contains(&0) { 0 } else { width };
         self.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(op, width))
     }
 
-    /// The same shape with `ragged_rank` row partitions: inner dimensions become uniform partitions, or uniform
-    /// partitions inner dimensions.
+    /// Converts the shape to `ragged_rank` row partitions: inner dimensions become uniform partitions, or uniform
+    /// partitions become inner dimensions.
     ///
     /// # Errors
-    /// A ragged dimension that would have to be an inner one; not below the rank.
+    /// A ragged dimension that would become an inner one; a `ragged_rank` not below the rank.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape};
@@ -261,14 +262,15 @@ impl RaggedShape {
         Self::of_parts(OP, &self.backend, out.partitions, out.outer, out.inner, out.conditions)
     }
 
-    /// The dimensions in a range, as Python slices a list: ends below 0 count from the back, those out of range are
-    /// cut off. TensorFlow's `DynamicRaggedShape.__getitem__` of a slice.
+    /// The dimensions in a range, with the semantics of a Python slice: negative ends count from the back, ends out of
+    /// range are clamped. TensorFlow: `DynamicRaggedShape.__getitem__` of a slice.
     ///
-    /// From dimension 0 on it is the shape of the outer dimensions; an empty range gives that of a scalar.
+    /// A range that starts at dimension 0 gives the shape of the outer dimensions; an empty range gives that of a
+    /// scalar.
     ///
     /// # Errors
-    /// A range that begins below dimension 0, where a dimension before its end is ragged: what is left would be no
-    /// shape.
+    /// A range that starts below dimension 0 and has a ragged dimension before its end: the remaining dimensions form
+    /// no shape.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape};
@@ -289,7 +291,7 @@ impl RaggedShape {
         let stop = match dims.end_bound() {
             Bound::Unbounded => rank,
             Bound::Excluded(&b) => place(b),
-            // All up to the last one, not up to a 0 that counts from the front.
+            // An inclusive end of -1 is the last dimension; its successor 0 would count from the front.
             Bound::Included(&-1) => rank,
             Bound::Included(&b) => place(b.saturating_add(1)),
         };
@@ -317,15 +319,15 @@ impl RaggedShape {
         Self::of_parts(OP, &self.backend, Vec::new(), outer, sizes.collect(), out.conditions)
     }
 
-    /// The shape that tensors of both shapes broadcast to. `tf.broadcast_dynamic_shape`.
+    /// The shape that tensors of both shapes broadcast to. TensorFlow: `tf.broadcast_dynamic_shape`.
     ///
-    /// Shapes fit as for [`Tensor::broadcast_to`](crate::Tensor::broadcast_to), with either repeating. Costs at most a
-    /// map and a scan over rows for each ragged dimension that repeats, which nothing runs before they are read; a wait
-    /// only where a dense shape whose size is known on the device alone is of lower rank than the other.
+    /// Compatible shapes are those of [`Tensor::broadcast_to`](crate::Tensor::broadcast_to), with either shape
+    /// repeating. Records at most a map and a scan over rows per repeated ragged dimension, computed when they are
+    /// read. Waits only where a dense shape whose size only the device knows has a lower rank than the other.
     ///
     /// # Errors
-    /// Uniform sizes that differ and are not 1; ragged rows whose lengths differ, where only the device knows at the
-    /// read of what has the shape; different devices.
+    /// Uniform sizes that differ and are not 1; ragged rows of different lengths (where only the device knows the
+    /// lengths, at the read of a tensor with this shape); different devices.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape};
@@ -341,7 +343,7 @@ impl RaggedShape {
         Device::check_same(OP, &self.backend, &other.backend)?;
         let shared = broadcast(&self.backend, OP, &[self, other], UniformRows::Repeated)?;
         let mut conditions = self.conditions.clone();
-        // Those of both once: a shape that is broadcast with what it was made of has most of them already.
+        // Removes duplicates: a shape broadcast with one derived from it shares most conditions.
         for condition in other.conditions.iter().chain(&shared.asserts) {
             if !conditions.contains(condition) {
                 conditions.push(condition.clone());
@@ -358,7 +360,7 @@ impl RaggedShape {
 }
 
 impl fmt::Display for RaggedShape {
-    /// The static shape, as TensorFlow writes it: `[3, None, 2]`.
+    /// The static shape in TensorFlow's notation: `[3, None, 2]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;
         for (k, size) in self.sizes().into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! One level of rows, valid by construction.
+//! The partition of values into rows: one ragged level, valid by construction.
 
 use std::sync::Arc;
 
@@ -12,29 +12,29 @@ use crate::graph::node::{Node, Rows};
 use crate::graph::row_lengths::KnownLengths;
 use crate::graph::size::Size;
 
-/// How values are divided into rows.
+/// Divides values into rows.
 ///
 /// ```text
 /// row_splits   0     3  3     5        row 0 = values[0..3], row 1 is empty, row 2 = values[3..5]
 /// values       a  b  c  d  e
 /// ```
 ///
-/// The splits are canonical and live on the device as u32; lengths, starts, limits and row ids are derived there. A
-/// uniform partition knows the length of its rows and has no splits. A partition that exists is valid: its splits start
+/// The splits are the canonical encoding and live on the device as u32; lengths, starts, limits and row ids are derived
+/// there. A uniform partition stores the length of its rows and no splits. Every partition is valid: its splits start
 /// at 0, never decrease and end at the number of values.
 #[derive(Debug, Clone)]
 pub struct RowPartition {
     rows: Rows,
     nrows: Extent,
     nvals: Extent,
-    /// The splits, where they came from the host.
+    /// The splits, where they were uploaded from the host.
     host: Option<Arc<[u32]>>,
-    /// Shortest and longest row, where known on the host.
+    /// Lengths of the shortest and of the longest row, where known on the host.
     lengths: Option<(u32, u32)>,
 }
 
 impl RowPartition {
-    /// The partition with these splits, which the caller has validated or vouches for.
+    /// Uploads splits that the caller has validated or guarantees.
     pub(crate) fn from_host_splits(backend: &BackendRef, splits: Vec<u32>) -> Result<Self> {
         let data = backend.upload(DType::U32, bytemuck::cast_slice(&splits))?;
         let lengths = splits.windows(2).fold(None, |seen: Option<(u32, u32)>, w| {
@@ -61,7 +61,8 @@ impl RowPartition {
         Ok(Self { rows: Rows::Uniform(len), nrows, nvals, host: None, lengths })
     }
 
-    /// The partition whose row `r` has `length` (an expression in the row) values, `capacity` together at most.
+    /// The partition whose row `r` has `length` (an expression in the row) values; `capacity` bounds the number of all
+    /// values.
     pub(crate) fn from_lengths(
         backend: &BackendRef,
         op: &'static str,
@@ -72,13 +73,13 @@ impl RowPartition {
         if let Some(len) = length.as_size().filter(|len| len.is_host_known().is_some()) {
             return Self::uniform_but_ragged(backend, op, nrows, &len);
         }
-        // As a node of its own, a length that is costly to work out is stored, not worked out twice.
+        // A separate node lets an expensive length be stored instead of computed twice.
         let lengths = Node::map(backend, op, nrows.clone(), length, &[]);
         let splits = Node::scan(backend, op, nrows.clone(), Expr::load(&lengths, Expr::index()))?;
         Ok(Self::from_splits_node(splits, nrows.clone(), capacity))
     }
 
-    /// Ragged in type, though all rows have the same length.
+    /// A partition that is ragged by type, with rows of one length.
     fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: &Size) -> Result<Self> {
         let nvals = nrows.times_size(op, len)?;
         let splits = Node::splits(backend, op, nrows, &Expr::index().mul(Expr::size(len)), &[])?;
@@ -86,8 +87,8 @@ impl RowPartition {
         Ok(Self { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals, host: None, lengths })
     }
 
-    /// The partition whose row `r` starts at `start`, an expression in the row that also gives, at the number of rows,
-    /// how many values all have: `capacity` at most.
+    /// The partition whose row `r` starts at `start`, an expression in the row. At the number of rows the expression
+    /// gives the number of values, at most `capacity`.
     pub(crate) fn from_starts(
         backend: &BackendRef,
         op: &'static str,
@@ -100,15 +101,15 @@ impl RowPartition {
         Ok(Self::from_splits_node(splits, nrows.clone(), capacity))
     }
 
-    /// The partition of a node of valid splits, whose entries beyond the live rows repeat the last.
+    /// The partition of a node of valid splits, whose entries beyond the actual rows repeat the last split.
     pub(crate) fn from_splits_node(splits: Node, nrows: Extent, capacity: impl Into<Size>) -> Self {
         let total = Expr::load(&splits, Expr::size(nrows.size()));
         let nvals = if nrows.capacity() == 0 { Extent::known(0) } else { Extent::bounded(capacity, total) };
         Self { rows: Rows::Splits(splits), nrows, nvals, host: None, lengths: None }
     }
 
-    /// The same partition below `above`, of which each value is a row of this one: with that one's size for their number,
-    /// where the host knows that both are equal.
+    /// The same partition as the level below `above`, whose values are the rows of this one. Takes over the size of
+    /// `above` as its number of rows, where the host knows that both are equal.
     pub(crate) fn below(mut self, above: &Extent) -> Result<Self> {
         if self.nrows == *above || self.nrows.as_known().is_none() || self.nrows.as_known() != above.as_known() {
             return Ok(self);
@@ -122,23 +123,23 @@ impl RowPartition {
         }
     }
 
-    /// Entry `i` (the current position) of splits that end at the number of values, of entries that may not: the last
-    /// row takes the values that are left.
+    /// Split at the current position, derived from `entry`, with the last split forced to the number of values: the
+    /// last row takes all remaining values.
     ///
-    /// Kernels that compute a value of each row write the values of rows alone. Values beyond the last row would be
-    /// what the buffer held before, as another tensor left it.
+    /// Kernels that compute one result per value write only the values inside rows. Values beyond the last row would
+    /// hold stale data of another tensor.
     pub(crate) fn ending_at(entry: Expr, nrows: &Extent, nvals: &Extent) -> Expr {
         let is_start = Expr::index().lt(nrows.expr().max(Expr::u32(1)));
         is_start.select(entry.min(nvals.expr()), nvals.expr())
     }
 
-    /// The same partition with what the host knows about its number of values; without rows there are none.
+    /// The same partition with host knowledge of its number of values; a partition without rows has none.
     pub(crate) fn with_nvals(mut self, nvals: Extent) -> Self {
         self.nvals = if self.nrows.as_known() == Some(0) { Extent::known(0) } else { nvals };
         self
     }
 
-    /// The same partition, knowing its shortest and longest row.
+    /// The same partition, annotated with the lengths of its shortest and longest row.
     pub(crate) fn with_lengths(mut self, lengths: Option<(u32, u32)>) -> Self {
         self.lengths = lengths.or(self.lengths);
         self
@@ -157,7 +158,7 @@ impl RowPartition {
     pub(crate) fn host_splits(&self) -> Option<&Arc<[u32]>> {
         self.host.as_ref()
     }
-    /// Entry `at` of the splits, where the host has them: a size that comes with them.
+    /// Entry `at` of the splits as an input size identified by their node, where the host has the splits.
     pub(crate) fn known_split(&self, at: u32) -> Option<Size> {
         let split = *self.host.as_ref()?.get(at as usize)?;
         match &self.rows {
@@ -166,7 +167,7 @@ impl RowPartition {
             Rows::Uniform(_) => Some(Size::from(split)),
         }
     }
-    /// Shortest and longest row, where known on the host.
+    /// Lengths of the shortest and of the longest row, where known on the host.
     pub(crate) fn known_lengths(&self) -> Option<(u32, u32)> {
         self.lengths
     }
@@ -187,7 +188,7 @@ impl RowPartition {
         }
     }
 
-    /// Fails if the splits, or a count that only a device knows, are of another device.
+    /// Fails if the splits, or a device-known count, are on another device.
     pub(crate) fn check_device(&self, backend: &BackendRef) -> Result<()> {
         let mut foreign = None;
         let mut look = |n: &Node| {
@@ -209,23 +210,23 @@ impl RowPartition {
         }
     }
 
-    /// Whether both lay out their rows in the same way for sure: one partition, or of equal origin.
+    /// Whether both have provably the same layout: the same partition, or one of equal origin.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.rows == other.rows && self.nrows.is_same(&other.nrows)
     }
 
-    /// Where row `row` starts.
+    /// Start of row `row`.
     pub(crate) fn start(&self, row: Expr) -> Expr {
         self.rows.start(row)
     }
 
-    /// How many values row `row` has.
+    /// Number of values of row `row`.
     pub(crate) fn length(&self, row: Expr) -> Expr {
         self.rows.length(row)
     }
 
-    /// The same of a row that exists. Where the splits are sums that are still to be computed, it is what they are sums
-    /// of: then they need not be computed for it.
+    /// Number of values of a row that must exist. Where the splits are a pending prefix sum of lengths, returns the
+    /// summed length, so that the prefix sum need not be computed for it.
     pub(crate) fn length_of_existing(&self, row: Expr) -> Expr {
         match &self.rows {
             Rows::Splits(node) => match node.summed() {
@@ -241,7 +242,7 @@ impl RowPartition {
         self.rows.row_of(at)
     }
 
-    /// The place of value `at` in its row.
+    /// Offset of value `at` within its row.
     pub(crate) fn offset_of(&self, at: Expr) -> Expr {
         match &self.rows {
             Rows::Uniform(len) => at.rem(Expr::size(&len.max(1))),
@@ -249,7 +250,7 @@ impl RowPartition {
         }
     }
 
-    /// The position of the value that stands at `offset`, within the row, in row `row`.
+    /// Position of the value at `offset` within row `row`.
     pub(crate) fn within(&self, row: Expr, offset: Expr) -> Expr {
         match &self.rows {
             Rows::Uniform(len) => row.mul(Expr::size(len)).add(offset),
@@ -268,7 +269,7 @@ impl RowPartition {
         }
     }
 
-    /// Checks splits as TensorFlow does, and narrows them.
+    /// Validates splits by TensorFlow's rules, and narrows them to u32.
     ///
     /// # Errors
     /// Empty `splits`; `splits[0] != 0`; `splits[r + 1] < splits[r]`; `splits[nrows] != nvals`; more than 2^32 - 2.

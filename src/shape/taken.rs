@@ -1,4 +1,4 @@
-//! Rows taken from a partition: the partition that they form, and how many values it must have room for.
+//! Gathered rows of a partition: the resulting partition and its capacity.
 
 use super::RowPartition;
 use crate::error::Result;
@@ -7,16 +7,17 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::size::Size;
 
-/// Whether a row may be taken more than once.
+/// Whether a row may be gathered more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeats {
-    /// Each row at most once: the result is no larger than its source.
+    /// Each row at most once: the result has no more values than the source.
     Never,
-    /// Any number of times. Where the longest row bounds the result no further, only its exact size does.
+    /// Any number of times: the result is bounded by the row count and the longest row, or unbounded where that is
+    /// unknown.
     Maybe,
 }
 
-/// The partition of `count` rows with those lengths, each the length of some row of `source`.
+/// The partition of `count` rows with the given lengths, each the length of some row of `source`.
 pub(crate) fn level_below(
     backend: &BackendRef,
     op: &'static str,

@@ -1,11 +1,11 @@
-//! Sparse tensors: coordinates, a value for each, and a shape.
+//! Sparse tensors in coordinate (COO) format: coordinates, a value per coordinate, and a shape.
 
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
-/// A sparse tensor of any dtype: value `i` stands at coordinates `indices[i]`; elsewhere there is nothing.
+/// A sparse tensor of any dtype: value `i` is at coordinates `indices[i]`; all other elements are absent.
 #[derive(Debug, Clone)]
 pub struct SparseTensor {
     indices: Tensor,
@@ -14,11 +14,11 @@ pub struct SparseTensor {
 }
 
 impl SparseTensor {
-    /// The sparse tensor of these parts: `indices` i64 of shape `[n, rank]`, `values` of shape `[n]`.
-    /// `tf.sparse.SparseTensor`. Coordinates are neither sorted nor checked.
+    /// Assembles a sparse tensor from `indices`, i64 of shape `[n, rank]`, and `values` of shape `[n]`. Coordinates are
+    /// neither sorted nor checked. TensorFlow: `tf.sparse.SparseTensor`.
     ///
     /// # Errors
-    /// Other shapes or dtypes than those; parts on different devices.
+    /// Other shapes or dtypes; parts on different devices.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues, SparseTensor};
@@ -65,7 +65,7 @@ impl SparseTensor {
     pub fn values(&self) -> &Tensor {
         &self.values
     }
-    /// The shape of the dense tensor that this one stands for.
+    /// The shape of the equivalent dense tensor.
     pub fn dense_shape(&self) -> &[u64] {
         &self.dense_shape
     }

@@ -1,4 +1,4 @@
-//! Tensors in the user's own wgpu buffers, and the wgpu buffers of tensors; neither way copies values.
+//! Zero-copy interop with wgpu: tensors over the program's own buffers, and the buffers of tensors.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
 
-/// An array of a tensor, in the wgpu buffer on the device that holds it.
+/// An array of a tensor, as the wgpu buffer on the device that holds it.
 ///
-/// The buffer stays as it is while a `DeviceBuffer` of it exists: dropped by all tensors, it is still not used for
-/// anything else. Two rules go with it:
-/// - Keep the `DeviceBuffer` until the last command that uses the buffer is *submitted*. What is submitted after that
-///   runs after it, so nothing has to be waited for.
-/// - Only read it. Tensors are immutable, and others may share the array: they would read what was written, or not,
-///   depending on what has been computed of them by then. Nothing enforces it.
+/// The buffer is not reused while a `DeviceBuffer` of it exists, even if all tensors that use it are dropped. Two rules
+/// apply:
+/// - Keep the `DeviceBuffer` until the last command that uses the buffer is *submitted*. Later submissions run after
+///   that command, so no wait is needed.
+/// - Only read the buffer. Tensors are immutable and may share the array: a write would be visible in results that are
+///   not computed yet, and not in the others. Nothing enforces this rule.
 ///
-/// What the array holds is computed by commands that are submitted already: commands of the program's own that are
-/// submitted now run after them. That the conditions hold which it depends on is for [`Tensor::check`] to say.
+/// The commands that compute the array are already submitted, so commands that the program submits now run after them.
+/// The device-side checks that the array depends on are reported by [`Tensor::check`].
 #[derive(Debug, Clone)]
 pub struct DeviceBuffer {
     array: Buffer,
@@ -38,77 +38,77 @@ impl DeviceBuffer {
         Ok(Self { array, dtype: node.dtype(), extent: node.extent().clone() })
     }
 
-    /// The wgpu buffer: usage `STORAGE | COPY_SRC | COPY_DST`, unless the program made it.
+    /// The wgpu buffer. Usage: `STORAGE | COPY_SRC | COPY_DST`, unless the program created it.
     pub fn buffer(&self) -> &wgpu::Buffer {
         self.array.as_wgpu()
     }
-    /// The byte of the buffer at which the array starts.
+    /// Byte offset of the array in the buffer.
     pub fn offset(&self) -> u64 {
         0
     }
-    /// Bytes of the array at its capacity. The buffer may be larger; what lies behind is unspecified.
+    /// Bytes of the array at its capacity. The buffer may be larger; its remaining bytes are unspecified.
     pub fn size(&self) -> u64 {
         u64::from(self.capacity()) * self.dtype.size() as u64
     }
-    /// The type of an element. Types of 8 and 16 bits are packed in words, the first in the low bits; a bool is a byte,
-    /// 0 or not; f16 and bf16 are their bits.
+    /// Element type. Types of 8 and 16 bits are packed into words, the first element in the low bits. A bool is a byte,
+    /// 0 or not; f16 and bf16 are stored as their bits.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
-    /// How many elements, if the host knows; else the array has room for [`DeviceBuffer::capacity`], and as many
-    /// elements as the last of the splits above them says.
+    /// Number of elements, if the host knows it. Otherwise the array has room for [`DeviceBuffer::capacity`] elements,
+    /// and the last entry of the splits above is the number of elements.
     pub fn len(&self) -> Option<u32> {
         self.extent.as_known()
     }
-    /// Whether the host knows that there are no elements.
+    /// Whether the array is known on the host to have no elements.
     pub fn is_empty(&self) -> bool {
         self.capacity() == 0
     }
-    /// The most elements there can be. Beyond those there are, values are unspecified, and splits repeat the last.
+    /// Upper bound of the number of elements. Entries beyond the actual elements are unspecified; in splits they repeat
+    /// the last split.
     pub fn capacity(&self) -> u32 {
         self.extent.capacity()
     }
 
-    /// The array as a binding of whole words: at least one, though there be no elements.
+    /// The array as a binding of whole words; at least one word, even without elements.
     pub fn binding(&self) -> wgpu::BindingResource<'_> {
         let size = wgpu::BufferSize::new(self.size().next_multiple_of(4).max(4));
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.buffer(), offset: self.offset(), size })
     }
 }
 
-/// The GPU behind a device.
+/// The GPU backend of a device.
 fn gpu<'a>(op: &'static str, backend: &'a BackendRef) -> Result<&'a GpuBackend> {
     let gpu = backend.as_any().downcast_ref();
     gpu.ok_or_else(|| Error::argument(op, "the CPU backend has no wgpu buffers; use a GPU device"))
 }
 
 impl Tensor {
-    /// The dense tensor of that shape, row-major, whose values are the first ones of a wgpu buffer of the program's
-    /// own. The buffer is not copied; to make it ragged, hand the tensor to a factory such as
-    /// [`Tensor::from_row_splits`], with row splits from the host, or in an i32, u32 or i64 tensor that may be made of
-    /// a buffer too.
+    /// Wraps the first values of a wgpu buffer as a dense tensor of the given shape, row-major, without a copy. To make
+    /// it ragged, pass the tensor to a factory such as [`Tensor::from_row_splits`]. Row splits come from the host or
+    /// from an i32, u32 or i64 tensor, which may wrap a buffer too.
     ///
-    /// Row splits on the device are checked there, by conditions that a read looks at, and brought into the tensor's
-    /// own splits (4 bytes a row), so that bad ones cannot lead anywhere: their buffer is read when the tensor is
-    /// computed.
+    /// Row splits on the device are validated by device-side checks that a read reports. They are also copied into the
+    /// tensor's own splits (4 bytes per row), so that invalid ones cannot cause accesses out of bounds. Their buffer is
+    /// read when the tensor is computed.
     ///
-    /// # What the program keeps to
-    /// - The buffer belongs to the wgpu device of [`Device::as_wgpu`]. wgpu can tell another device of the same
-    ///   instance, which is an error; of another instance it cannot always.
-    /// - Usage `STORAGE`; `COPY_SRC` too if this tensor itself is read, rather than what is computed of it. The size is
-    ///   a multiple of 4; values of a multiple of 16 bytes can be loaded four at a time.
-    /// - What fills the buffer is submitted before the tensor is first computed.
-    /// - Nothing writes to the buffer, maps or destroys it while the tensor, or anything that is still to be computed
-    ///   of it, exists. Results that were computed ([`Tensor::eval`]) need it no more once that work is submitted: what
-    ///   the program submits then runs after it.
+    /// # Requirements on the program
+    /// - The buffer belongs to the wgpu device of [`Device::as_wgpu`]. wgpu reports a buffer of another device of the
+    ///   same instance as an error; a buffer of another instance is not always detected.
+    /// - The buffer has usage `STORAGE`, and `COPY_SRC` if this tensor itself is read rather than results computed from
+    ///   it. Its size is a multiple of 4; values that fill a multiple of 16 bytes can be loaded four at a time.
+    /// - Commands that fill the buffer are submitted before the tensor is first computed.
+    /// - Nothing writes to, maps or destroys the buffer while the tensor, or anything still to be computed from it,
+    ///   exists. Computed results ([`Tensor::eval`]) no longer need the buffer once their work is submitted: later
+    ///   submissions of the program run after it.
     ///
-    /// The buffer is held as long as the tensor, its clones, and what is recorded of it, at most until the submission
-    /// after that. It never enters this crate's pool, and does not count towards its budget.
+    /// The buffer is kept alive as long as the tensor, its clones and recorded operations on it, at most until the
+    /// submission after that. It never enters this crate's pool and does not count towards the memory budget.
     ///
     /// # Errors
     /// The CPU backend; strings (make them of a u8 tensor), or a dtype that the device lacks; more values than the
-    /// buffer holds, or than a buffer of this device may; a usage or size that cannot be bound; a buffer of another
-    /// device.
+    /// buffer holds, or than a buffer of this device may hold; a usage or size that cannot be bound; a buffer of
+    /// another device.
     ///
     /// ```no_run
     /// use ragged::{DType, Device, Tensor, wgpu};
@@ -138,7 +138,7 @@ impl Tensor {
         let count = dims.iter().try_fold(Extent::known(1), |n, &d| n.times(OP, d.into()))?.capacity();
         let bytes = u64::from(count) * dtype.size() as u64;
         let values = Values::Numbers(match count {
-            // Nothing can be bound of an empty buffer.
+            // An empty buffer cannot be bound.
             0 => Node::source(backend, dtype, 0, backend.upload(dtype, &[])?),
             _ => Node::source_lent(backend, dtype, count, Arc::new(gpu.runtime().adopt(OP, buffer, bytes)?)),
         });
@@ -146,8 +146,8 @@ impl Tensor {
         Self::new(backend, Vec::new(), outer, dims.into_iter().skip(1).collect(), values)
     }
 
-    /// The flat values in the wgpu buffer that holds them, row-major; computed now if they are pending, without a wait
-    /// or a copy. See [`DeviceBuffer`] for what goes with it.
+    /// The wgpu buffer that holds the flat values, row-major. Submits pending work, without a wait or a copy. See
+    /// [`DeviceBuffer`] for the rules of use.
     ///
     /// # Errors
     /// The CPU backend; strings; as [`Tensor::eval`].
@@ -178,9 +178,8 @@ impl<T: Element + Number> RaggedTensor<T> {
 }
 
 impl RowPartition {
-    /// The row splits, `nrows + 1` entries of u32, in the wgpu buffer that holds them; computed now if they are pending
-    /// or if the rows are uniform. See [`DeviceBuffer`] for what goes with it, and [`Tensor::values_buffer`] for an
-    /// example.
+    /// The wgpu buffer that holds the row splits, `nrows + 1` entries of u32. Computes them if they are pending or if
+    /// the rows are uniform. See [`DeviceBuffer`] for the rules of use, and [`Tensor::values_buffer`] for an example.
     ///
     /// # Errors
     /// The CPU backend; another device than the partition's; as [`Tensor::eval`].

@@ -1,4 +1,4 @@
-//! Tensors from nested lists: their depth, their splits and their dtype.
+//! Tensors from nested lists: inference of depth, splits and dtype.
 
 use super::{HostValues, Nested, Tensor, Values};
 use crate::device::Device;
@@ -8,12 +8,12 @@ use crate::graph::extent::Extent;
 use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_integer_to_odd, f32_to_odd};
 use crate::shape::RowPartition;
 
-/// What [`Tensor::constant`] is told besides the values; everything unset is worked out from them.
+/// Options of [`Tensor::constant`]; unset ones are inferred from the values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConstantOptions {
     /// The dtype. Unset: i32 for integers, i64 where one does not fit, f32 for floats and for no values, bool, str.
     pub dtype: Option<DType>,
-    /// How many dimensions are ragged. Unset: all but the outermost and the inner ones.
+    /// The number of ragged dimensions. Unset: all but the outermost and the inner ones.
     pub ragged_rank: Option<usize>,
     /// The shape of the inner dimensions.
     pub inner_shape: Option<Vec<usize>>,
@@ -33,7 +33,7 @@ impl Nested {
         }
     }
 
-    /// The depth at which scalars stand, none without any, and the depth of the deepest list.
+    /// The depth of the scalars (none without any), and the depth of the deepest list.
     fn depths(&self) -> Result<(Option<usize>, usize)> {
         let (mut scalars, mut lists) = (None, 0);
         let mut stack = vec![(self, 0)];
@@ -53,7 +53,7 @@ impl Nested {
         Ok((scalars, lists.max(scalars.unwrap_or(0))))
     }
 
-    /// The lengths along the first elements.
+    /// The shape along the first element of each list.
     fn leading_shape(&self) -> Vec<usize> {
         let mut shape = Vec::new();
         let mut at = self;
@@ -67,7 +67,7 @@ impl Nested {
         shape
     }
 
-    /// Adds the scalars, if the value has that shape throughout.
+    /// Appends the scalars, if the value has the given shape throughout.
     fn flatten_as<'a>(&'a self, shape: &[usize], out: &mut Vec<&'a Self>) -> Result<()> {
         let mut stack = vec![(self, shape)];
         while let Some((value, shape)) = stack.pop() {
@@ -84,7 +84,7 @@ impl Nested {
     }
 }
 
-/// The dtype that Python values get where none is asked for.
+/// Infers the dtype of Python values.
 fn inferred(scalars: &[&Nested]) -> Result<DType> {
     let mut dtype = None;
     for s in scalars {
@@ -109,13 +109,13 @@ fn inferred(scalars: &[&Nested]) -> Result<DType> {
     Ok(dtype.unwrap_or(DType::F32))
 }
 
-/// The scalars as values of that dtype.
+/// Converts the scalars to a dtype.
 fn typed(scalars: &[&Nested], dtype: DType) -> Result<HostValues> {
     fn each<T>(scalars: &[&Nested], dtype: DType, one: impl Fn(&Nested) -> Option<T>) -> Result<Vec<T>> {
         let convert = |s: &&Nested| one(s).ok_or_else(|| uneven(format!("{s} is no {dtype}")));
         scalars.iter().map(convert).collect()
     }
-    /// Integers that fit the type or its signed counterpart, as two's complement has it.
+    /// Converts integers that fit the type or its signed counterpart, reinterpreted in two's complement.
     macro_rules! int {
         ($t:ty, $other:ty) => {
             each(scalars, dtype, |s| match s {
@@ -124,7 +124,7 @@ fn typed(scalars: &[&Nested], dtype: DType) -> Result<HostValues> {
             })?
         };
     }
-    /// Signed integers that fit the type.
+    /// Converts integers that fit the signed type.
     macro_rules! signed {
         ($t:ty) => {
             each(scalars, dtype, |s| match s {
@@ -133,7 +133,7 @@ fn typed(scalars: &[&Nested], dtype: DType) -> Result<HostValues> {
             })?
         };
     }
-    /// Floats of 16 bits, each rounded once.
+    /// Converts to f32, rounding to odd, so that the conversion to a 16-bit float rounds once.
     fn single(s: &Nested) -> Option<f32> {
         match s {
             Nested::Int(v) => Some(f32_of_integer_to_odd(*v)),
@@ -176,7 +176,7 @@ fn typed(scalars: &[&Nested], dtype: DType) -> Result<HostValues> {
     })
 }
 
-/// What depth and options make of a nested value.
+/// A nested value split into row splits and scalars, by its depth and the options.
 #[derive(Default)]
 struct Parts<'a> {
     /// The splits of the ragged dimensions, outermost first.
@@ -260,14 +260,14 @@ fn parts<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<Parts<'a>> 
 }
 
 impl Tensor {
-    /// The tensor that a nested list describes. `tf.ragged.constant`.
+    /// Builds a tensor from a nested list. TensorFlow: `tf.ragged.constant`.
     ///
-    /// All dimensions but the outermost are ragged unless the options say otherwise; lists that are not nested give a
-    /// dense tensor, a scalar gives a scalar. For the dtype see [`ConstantOptions::dtype`].
+    /// All dimensions but the outermost are ragged unless the options say otherwise. A list without nested lists gives
+    /// a dense tensor, a scalar gives a scalar. For the dtype see [`ConstantOptions::dtype`].
     ///
     /// # Errors
-    /// Scalars at different depths, an empty list below the depth of scalars, values of mixed types or that the dtype
-    /// cannot hold, inner values that are not uniform.
+    /// Scalars at different depths; an empty list below the depth of the scalars; values of mixed types, or that the
+    /// dtype cannot hold; inner values that are not uniform.
     ///
     /// ```
     /// use ragged::{ConstantOptions, Device, Tensor};
@@ -288,7 +288,7 @@ impl Tensor {
     }
 }
 
-/// A tensor of splits that are valid by the way they were made.
+/// Uploads a tensor whose splits are valid by construction.
 pub(crate) fn of_parts(
     op: &'static str,
     nested: Vec<Vec<u64>>,

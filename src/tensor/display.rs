@@ -1,4 +1,4 @@
-//! Printing, as TensorFlow prints.
+//! Printing in TensorFlow's format.
 
 use std::fmt::{self, Write as _};
 
@@ -6,14 +6,15 @@ use super::{HostTensor, HostValues, Nested, RaggedTensor, Tensor};
 use crate::element::Element;
 use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_to_odd};
 
-/// Tensors of more values than this, or of more rows, are printed in part.
+/// Tensors with more values or rows than this are abbreviated.
 const THRESHOLD: usize = 1000;
-/// Values and lists that are printed at most of a tensor that is printed in part: many dimensions have many ends.
+/// Maximum number of values and lists printed of an abbreviated tensor; with many dimensions, even `EDGE` elements at
+/// both ends are many.
 const MOST: usize = 1 << 16;
-/// How many elements a shortened list shows at either end.
+/// Number of elements that an abbreviated list shows at either end.
 const EDGE: usize = 3;
 
-/// Digits of a float as Python writes them: the fewest that read back as the same float.
+/// Writes a float as Python does: the fewest digits that read back as the same float.
 fn float(f: &mut impl fmt::Write, value: f64, shortest: &str) -> fmt::Result {
     if value.is_nan() {
         return f.write_str("nan");
@@ -42,14 +43,14 @@ fn float(f: &mut impl fmt::Write, value: f64, shortest: &str) -> fmt::Result {
     write!(f, "{}{point}{}e{direction}{:02}", &digits[..1], &digits[1..], exponent.abs())
 }
 
-/// The fewest digits, as `-d.ddde-x`, that read back as this float of a narrow type.
+/// The fewest digits, as `-d.ddde-x`, that read back as the same 16-bit float.
 fn shortest(value: f64, reads_back: impl Fn(f64) -> bool) -> String {
     let written = |places: usize| format!("{value:.places$e}");
     let fewest = (0..8).map(written).find(|text| text.parse().is_ok_and(&reads_back));
     fewest.unwrap_or_else(|| format!("{value:e}"))
 }
 
-/// Bytes as Python writes them: `b'..'`.
+/// Writes bytes as Python does: `b'..'`.
 fn bytes(f: &mut impl fmt::Write, s: &[u8]) -> fmt::Result {
     let quote = if s.contains(&b'\'') && !s.contains(&b'"') { '"' } else { '\'' };
     write!(f, "b{quote}")?;
@@ -71,7 +72,7 @@ fn truth(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
-/// Value `i`; an empty list where there is none.
+/// Writes value `i`, or an empty list where it does not exist.
 fn value(f: &mut impl fmt::Write, values: &HostValues, i: usize) -> fmt::Result {
     if i >= values.len() {
         return f.write_str("[]");
@@ -100,7 +101,7 @@ fn value(f: &mut impl fmt::Write, values: &HostValues, i: usize) -> fmt::Result 
     }
 }
 
-/// A tensor that is printed in part, or whole.
+/// Writer of a tensor, abbreviated or whole.
 struct Lists<'a> {
     tensor: &'a HostTensor,
     shorten: bool,
@@ -110,7 +111,7 @@ struct Lists<'a> {
 
 impl<'a> Lists<'a> {
     fn of(tensor: &'a HostTensor) -> Self {
-        // Lists without values count too: there may be any number of them.
+        // Lists without values count too: their number is unbounded.
         let rows = tensor.nested_row_splits.iter().map(|splits| splits.len().saturating_sub(1));
         let inner = tensor.inner_shape.iter().scan(1usize, |n, &d| {
             *n = n.saturating_mul(d);
@@ -120,7 +121,7 @@ impl<'a> Lists<'a> {
         Self { tensor, shorten, left: if shorten { MOST } else { usize::MAX } }
     }
 
-    /// What stands at position `at` of dimension `dim - 1`.
+    /// Writes the element at position `at` of dimension `dim - 1`.
     fn write(&mut self, f: &mut impl fmt::Write, dim: usize, at: usize) -> fmt::Result {
         let Some(left) = self.left.checked_sub(1) else { return f.write_str("...") };
         self.left = left;
@@ -153,14 +154,14 @@ impl<'a> Lists<'a> {
 }
 
 impl fmt::Display for HostTensor {
-    /// Fields that do not fit together, which [`HostTensor::to_device`] refuses, print as lists of what there is.
+    /// Inconsistent fields, which [`HostTensor::to_device`] rejects, print as lists of the elements that exist.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Lists::of(self).write(f, 0, 0)
     }
 }
 
 impl fmt::Display for Tensor {
-    /// Reads the tensor: evaluates what is pending and waits. A read that fails prints its error.
+    /// Reads the tensor: evaluates pending work and waits. A failed read prints its error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = match self.to_host() {
             Ok(host) => host,

@@ -1,4 +1,4 @@
-//! Nested lists whose depth and type the compiler knows: `Vec<Vec<T>>` in and out.
+//! Conversion from and to nested lists whose depth and type are known at compile time: `Vec<Vec<T>>`.
 
 use super::constant::of_parts;
 use super::{HostTensor, RaggedTensor};
@@ -6,14 +6,14 @@ use crate::device::Device;
 use crate::element::{Element, Number, Str};
 use crate::error::{Error, Result};
 
-/// A value, or lists of values nested to one depth: `T`, `Vec<T>`, `&[[T; 2]]`, ...; `&str` and `String` for byte
+/// A value, or nested lists of values of one depth: `T`, `Vec<T>`, `&[[T; 2]]`, ...; `&str` and `String` for byte
 /// strings.
 pub trait IntoNested<T: Element> {
-    /// How many lists stand around a value.
+    /// Nesting depth: the number of lists around a value.
     const DEPTH: usize;
-    /// Adds the values, and where rows end: `splits[k]` for the lists `k + 1` lists down.
+    /// Appends the values, and the row ends to `splits[k]` for the lists `k + 1` levels down.
     fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>);
-    /// How many elements the list has; 1 for a value.
+    /// Number of elements of the list; 1 for a value.
     fn size(&self) -> usize;
 }
 
@@ -42,7 +42,7 @@ macro_rules! string {
 }
 string!(&str, String);
 
-/// Adds the elements of a list.
+/// Appends the elements of a list.
 fn flatten_list<T: Element, N: IntoNested<T>>(list: &[N], splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
     let (own, below) = splits.split_first_mut().map_or((None, [].as_mut_slice()), |(own, below)| (Some(own), below));
     let mut ends = Vec::new();
@@ -87,11 +87,11 @@ impl<T: Element, N: IntoNested<T>, const M: usize> IntoNested<T> for [N; M] {
     }
 }
 
-/// What nested lists of one depth can be read into: `T::Host`, `Vec<T::Host>`, `Vec<Vec<T::Host>>`, ...
+/// Targets of a read as nested lists of one depth: `T::Host`, `Vec<T::Host>`, `Vec<Vec<T::Host>>`, ...
 pub trait FromNested<T: Element>: Sized {
-    /// How many lists stand around a value.
+    /// Nesting depth: the number of lists around a value.
     const DEPTH: usize;
-    /// What stands at position `at` of dimension `dim - 1`.
+    /// Builds the element at position `at` of dimension `dim - 1`.
     #[doc(hidden)]
     fn build(t: &HostTensor, values: &[T::Host], dim: usize, at: usize) -> Self;
 }
@@ -116,8 +116,8 @@ impl<T: Element, N: FromNested<T>> FromNested<T> for Vec<N> {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// The tensor of nested lists: one ragged dimension for each list within a list. See also
-    /// [`ragged!`](crate::ragged). The typed twin of `tf.ragged.constant`.
+    /// Builds a tensor from nested lists, with one ragged dimension per level of nesting below the outermost list. See
+    /// also [`ragged!`](crate::ragged). The typed counterpart of `tf.ragged.constant`.
     ///
     /// # Errors
     /// More than the device can hold.
@@ -136,11 +136,10 @@ impl<T: Element> RaggedTensor<T> {
         of_parts("from_nested", splits, &shape, &T::wrap(values), device)?.try_into()
     }
 
-    /// Reads the tensor as vectors nested as deep as its rank. Waits as [`Tensor::to_host`](crate::Tensor::to_host)
-    /// does.
+    /// Reads the tensor as nested vectors, as deep as its rank. Waits like [`Tensor::to_host`](crate::Tensor::to_host).
     ///
     /// # Errors
-    /// Another depth than the rank; as [`Tensor::to_host`](crate::Tensor::to_host).
+    /// A depth other than the rank; as [`Tensor::to_host`](crate::Tensor::to_host).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -155,7 +154,7 @@ impl<T: Element> RaggedTensor<T> {
         Ok(Self::nested(&self.to_host()?))
     }
 
-    /// Fails unless the tensor is as deep as the vectors.
+    /// Fails unless the tensor's rank equals the depth of the vectors.
     pub(super) fn nests<N: FromNested<T>>(&self) -> Result<()> {
         let rank = self.rank();
         if N::DEPTH == rank {
@@ -165,15 +164,15 @@ impl<T: Element> RaggedTensor<T> {
         Err(Error::Nesting { op: "to_nested_vec", what })
     }
 
-    /// The nested vectors of a tensor that was read.
+    /// Converts a tensor in host memory to nested vectors.
     pub(super) fn nested<N: FromNested<T>>(host: &HostTensor) -> N {
         let values = T::unwrap(host.values.clone()).expect("bug: a tensor of another dtype than its type says");
         N::build(host, &values, 0, 0)
     }
 }
 
-/// The ragged tensor of a literal, on [`Device::best`](crate::Device::best): `ragged![[1, 2], [], [3]]`, nested to any
-/// depth. Uneven depth does not compile.
+/// Builds a ragged tensor from a literal, on [`Device::best`](crate::Device::best): `ragged![[1, 2], [], [3]]`, nested
+/// to any depth. A literal of uneven depth does not compile.
 ///
 /// ```
 /// use ragged::ragged;

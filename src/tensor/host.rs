@@ -1,4 +1,4 @@
-//! Tensors in host memory: what a read gives, and what is uploaded.
+//! Tensors in host memory: the result of a read, and the input of an upload.
 
 use half::{bf16, f16};
 
@@ -51,15 +51,15 @@ macro_rules! each {
 }
 
 impl HostValues {
-    /// How many values.
+    /// Number of values.
     pub fn len(&self) -> usize {
         each!(self, v => v.len())
     }
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Their dtype.
+    /// The dtype of the values.
     pub fn dtype(&self) -> DType {
         match self {
             Self::Bool(_) => DType::Bool,
@@ -99,7 +99,7 @@ impl HostValues {
         })
     }
 
-    /// Numbers from the bytes that a read gave.
+    /// Decodes numbers from the bytes of a read.
     pub(super) fn from_bytes(dtype: DType, bytes: &[u8]) -> Self {
         fn all<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> Vec<T> {
             bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
@@ -122,7 +122,7 @@ impl HostValues {
         }
     }
 
-    /// Puts the values onto a device.
+    /// Uploads the values to a device.
     ///
     /// # Errors
     /// As [`upload::numbers`] and [`upload::strings`].
@@ -139,7 +139,7 @@ impl HostValues {
 pub struct HostTensor {
     /// The splits of each partition, outermost first.
     pub nested_row_splits: Vec<Vec<u32>>,
-    /// For each partition its uniform row length, where it has one.
+    /// The uniform row length of each partition, where it has one.
     pub uniform_row_lengths: Vec<Option<u32>>,
     /// The shape of the flat values.
     pub inner_shape: Vec<usize>,
@@ -153,7 +153,7 @@ impl HostTensor {
         Self { nested_row_splits: Vec::new(), uniform_row_lengths: Vec::new(), inner_shape: shape.to_vec(), values }
     }
 
-    /// Rows of flat values: row `r` holds the values `row_splits[r]..row_splits[r + 1]`. Nothing is looked at before
+    /// A tensor of rows: row `r` holds the values `row_splits[r]..row_splits[r + 1]`. The splits are validated only by
     /// [`HostTensor::to_device`].
     ///
     /// ```
@@ -167,17 +167,18 @@ impl HostTensor {
         Self::from_nested_row_splits(vec![row_splits], values)
     }
 
-    /// The same with rows of rows: the splits of each partition, outermost first.
+    /// A tensor of nested rows, from the splits of each partition, outermost first. The splits are validated only by
+    /// [`HostTensor::to_device`].
     pub fn from_nested_row_splits(nested_row_splits: Vec<Vec<u32>>, values: HostValues) -> Self {
         let uniform_row_lengths = vec![None; nested_row_splits.len()];
         Self { nested_row_splits, uniform_row_lengths, inner_shape: vec![values.len()], values }
     }
 
-    /// Puts the tensor onto a device. The splits are validated.
+    /// Validates the splits and uploads the tensor to a device.
     ///
     /// # Errors
-    /// `inner_shape`'s product is not the number of values; splits that do not start at 0, decrease, or do not end at
-    /// the next level's number of rows; more than the device can hold.
+    /// An `inner_shape` whose product is not the number of values; splits that do not start at 0, decrease, or do not
+    /// end at the number of rows of the next level; more than the device can hold.
     pub fn to_device(&self, device: &Device) -> Result<Tensor> {
         const OP: &str = "to_device";
         let size = self.inner_shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));

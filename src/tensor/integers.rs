@@ -1,4 +1,4 @@
-//! Lists of integers as arguments: splits, lengths, indices of rows; from the host in any integer type, or on a device.
+//! Integer lists as arguments (splits, lengths, row indices): from the host in any integer type, or on a device.
 
 use std::borrow::Cow;
 
@@ -18,10 +18,10 @@ use crate::tensor::RaggedTensor;
 #[derive(Debug, Clone)]
 pub struct Integers<'a>(pub(crate) Source<'a>);
 
-/// Where the integers are.
+/// Location of the integers.
 #[derive(Debug, Clone)]
 pub(crate) enum Source<'a> {
-    /// In host memory; what an i64 cannot hold stands as its greatest value, which no factory accepts.
+    /// In host memory. Values beyond i64 saturate to `i64::MAX`, which no factory accepts.
     Host(Cow<'a, [i64]>),
     /// On a device.
     Device(&'a Tensor),
@@ -29,7 +29,7 @@ pub(crate) enum Source<'a> {
 
 /// An integer type of the host.
 pub trait Integer: sealed::Sealed + Copy {
-    /// The value as an i64, or the greatest i64 where it is larger.
+    /// The value as an i64, saturated at `i64::MAX`.
     fn saturating_i64(self) -> i64;
 }
 

@@ -1,4 +1,4 @@
-//! What the factories take as values: lists on the host, or tensors.
+//! The `values` argument of the factories: lists on the host, or tensors.
 
 use super::{RaggedTensor, Tensor, Values, upload};
 use crate::device::Device;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::graph::extent::Extent;
 
 /// Values for a factory: a list of numbers or byte strings on the host, or a tensor, ragged or dense, whose rows (of
-/// its outermost dimension) are divided.
+/// its outermost dimension) are partitioned.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, Str};
@@ -20,14 +20,14 @@ use crate::graph::extent::Extent;
 /// # Ok::<(), ragged::Error>(())
 /// ```
 pub trait IntoValues<T: Element> {
-    /// The values as a tensor on that device.
+    /// Converts the values to a tensor on a device.
     ///
     /// # Errors
     /// More than the device can hold; a tensor on another device.
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>>;
 }
 
-/// The vector of these values.
+/// A rank-1 tensor of these values.
 pub(super) fn vector<T: Element>(device: &Device, values: Values, len: usize) -> Result<RaggedTensor<T>> {
     let outer = values.rows(0, Extent::known_u64("a tensor", len as u64)?.capacity());
     Tensor::new(device.backend(), Vec::new(), Some(outer), Vec::new(), values)?.try_into()
@@ -105,10 +105,10 @@ impl<T: Element> IntoValues<T> for &RaggedTensor<T> {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// A dense tensor of that shape: `values` are its elements, row-major.
+    /// A dense tensor of the given shape whose elements are `values`, row-major.
     ///
     /// # Errors
-    /// The shape does not hold as many elements; more than the device can hold.
+    /// A shape whose number of elements is not the number of values; more than the device can hold.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Str};

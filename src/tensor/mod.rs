@@ -43,14 +43,14 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::{RaggedShape, RowPartition};
 
-/// Unevaluated nodes that may stand in a chain before the work so far is evaluated.
+/// Maximum length of a chain of unevaluated nodes; a longer one is evaluated when it is recorded.
 const MAX_DEPTH: u32 = 64;
 
 /// A tensor whose dtype is known at run time; [`RaggedTensor`](crate::RaggedTensor) wraps one.
 ///
-/// Dimension 0 is the rows of the outermost partition (or of the flat values where there is none), dimensions 1 to
-/// `ragged_rank` lie under the partitions, the others are the inner dimensions of the flat values. Immutable, cheap to
-/// clone. Operations record; what they compute is computed when it is read.
+/// Dimension 0 is the rows of the outermost partition (or of the flat values where there is none). Dimensions 1 to
+/// `ragged_rank` are those of the partitions; the others are the inner dimensions of the flat values. A tensor is
+/// immutable and cheap to clone. Operations record; reads compute.
 #[derive(Clone)]
 pub struct Tensor {
     shape: RaggedShape,
@@ -58,8 +58,8 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor of these parts: `partitions` outermost first, each with as many rows as the one before has values;
-    /// the last with as many values as `outer`. Evaluates first if too much is pending.
+    /// Assembles a tensor. Each of the `partitions` (outermost first) has as many rows as the one before has values;
+    /// the last has as many values as `outer`. Evaluates pending work first if the chain of nodes is too long.
     pub(crate) fn new(
         backend: &BackendRef,
         partitions: Vec<RowPartition>,
@@ -83,7 +83,7 @@ impl Tensor {
         Ok(out)
     }
 
-    /// The same layout, holding other values: as many numbers or strings.
+    /// The same layout with other values: as many numbers or strings.
     pub(crate) fn holding(&self, values: Values) -> Result<Self> {
         let RaggedShape { partitions, outer, inner, .. } = &self.shape;
         Self::new(self.backend(), partitions.clone(), outer.clone(), inner.clone(), values)
@@ -94,7 +94,7 @@ impl Tensor {
         self.holding(Values::Numbers(node))
     }
 
-    /// The same tensor on these conditions: its values are those only where they hold.
+    /// The same tensor with device-side checks attached: its values are valid only if these hold.
     pub(crate) fn on_condition(&self, op: &'static str, asserts: &[Node]) -> Result<Self> {
         if asserts.is_empty() {
             return Ok(self.clone());
@@ -107,7 +107,7 @@ impl Tensor {
     pub(crate) fn backend(&self) -> &BackendRef {
         &self.shape.backend
     }
-    /// The device that it lives on.
+    /// The device that the tensor lives on.
     pub fn device(&self) -> Device {
         self.shape.device()
     }
@@ -119,46 +119,46 @@ impl Tensor {
     pub fn partitions(&self) -> &[RowPartition] {
         &self.shape.partitions
     }
-    /// How many row partitions it has; 0 for a dense tensor.
+    /// Number of row partitions; 0 for a dense tensor.
     pub fn ragged_rank(&self) -> usize {
         self.shape.partitions.len()
     }
-    /// How many dimensions it has.
+    /// Number of dimensions.
     pub fn rank(&self) -> usize {
         self.shape.rank()
     }
-    /// The flat values' outermost dimension; none for a scalar.
+    /// Outermost dimension of the flat values; none for a scalar.
     pub(crate) fn outer(&self) -> Option<&Extent> {
         self.shape.outer.as_ref()
     }
-    /// The flat values' dimensions after the outermost.
+    /// Dimensions of the flat values after the outermost.
     pub(crate) fn inner(&self) -> &[u32] {
         &self.shape.inner
     }
-    /// Numbers (or strings) that one element of the flat values has.
+    /// Numbers (or strings) per element of the flat values.
     pub(crate) fn width(&self) -> u32 {
         self.shape.inner.iter().product()
     }
     pub(crate) fn values_ref(&self) -> &Values {
         &self.values
     }
-    /// How many numbers (or strings) the flat values have.
+    /// Number of numbers (or strings) of the flat values.
     pub(crate) fn count(&self) -> Result<Extent> {
         match &self.shape.outer {
             None => Ok(Extent::known(1)),
             Some(outer) => outer.times("a tensor", u64::from(self.width())),
         }
     }
-    /// The number of rows of the outermost dimension.
+    /// Number of rows of the outermost dimension.
     pub(crate) fn nrows_extent(&self) -> Extent {
         self.shape.nrows_extent()
     }
-    /// Where the elements are, apart from what they are: partitions and inner dimensions.
+    /// The layout of the elements, independent of the values: partitions and inner dimensions.
     pub fn ragged_shape(&self) -> &RaggedShape {
         &self.shape
     }
 
-    /// The numbers, for an operation that needs some.
+    /// The numbers, for an operation that requires them.
     ///
     /// # Errors
     /// The tensor holds strings.
@@ -169,7 +169,7 @@ impl Tensor {
         }
     }
 
-    /// The strings and their bytes, for an operation that needs some.
+    /// The strings and their bytes, for an operation that requires them.
     ///
     /// # Errors
     /// The tensor holds numbers.
@@ -180,8 +180,8 @@ impl Tensor {
         }
     }
 
-    /// The shape as the host knows it: the size of each uniform dimension, none for a ragged one or one whose size is
-    /// known on the device only.
+    /// The host-known shape: the size of each uniform dimension; none for a ragged dimension, or where only the device
+    /// knows the size.
     pub fn shape(&self) -> Vec<Option<u64>> {
         self.shape.sizes()
     }
@@ -191,7 +191,7 @@ impl Tensor {
         self.shape.to_string()
     }
 
-    /// The axis counted from the front.
+    /// Normalizes a negative axis.
     ///
     /// # Errors
     /// `axis < -rank` or `axis >= rank`.
@@ -203,7 +203,7 @@ impl Tensor {
         Ok(axis.rem_euclid(rank) as usize)
     }
 
-    /// Every node that the tensor is made of.
+    /// All nodes of the tensor.
     pub(crate) fn nodes(&self) -> Result<Vec<Node>> {
         let mut out = self.values.nodes(self.backend())?;
         for p in &self.shape.partitions {
@@ -214,18 +214,18 @@ impl Tensor {
         Ok(out)
     }
 
-    /// Computes the tensor now, on its device, without waiting for it. It waits only for sizes whose upper bounds would
-    /// take much memory: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes).
+    /// Computes the tensor now, on its device, without waiting for the result. Waits only for sizes whose upper bounds
+    /// would take much memory: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes).
     ///
     /// # Errors
-    /// What the device refuses. Conditions on values are looked at by reads only.
+    /// A request that the device rejects. Device-side checks are reported by reads only.
     pub fn eval(&self) -> Result<()> {
         self.backend().evaluate(&self.nodes()?)
     }
 
-    /// Computes the tensor now, waits for it, and returns the milliseconds between the start of its first kernel and
-    /// the end of its last by the device's own clock; none where it has no timestamps (the CPU backend, some adapters).
-    /// A tensor that is computed already takes no time.
+    /// Computes the tensor now and waits for it. Returns the milliseconds between the start of its first kernel and the
+    /// end of its last by the device's clock; none where it has no timestamps (the CPU backend, some adapters). A
+    /// tensor that is already computed takes no time.
     ///
     /// # Errors
     /// As [`Tensor::eval`]; a lost device.
@@ -244,16 +244,16 @@ impl Tensor {
         self.backend().evaluate_timed(&self.nodes()?)
     }
 
-    /// The kernels that reading the tensor would run, with the bytes they move and what keeps them apart; runs nothing.
-    /// Printed, it is a tree.
+    /// The kernels that a read of the tensor would run, with the bytes that they move and the fusion barriers between
+    /// them; runs nothing. Prints as a tree.
     ///
     /// # Errors
-    /// A step that the device cannot run at all.
+    /// A step that the device cannot run.
     pub fn explain(&self) -> Result<Explain> {
         Explain::new(self.backend(), &self.nodes()?)
     }
 
-    /// The flat position of the number that belongs to element `at`, number `d`.
+    /// Flat position of number `d` of element `at`.
     pub(crate) fn flat(&self, at: Expr, d: Expr) -> Expr {
         at.mul(Expr::u32(self.width())).add(d)
     }

@@ -1,11 +1,11 @@
-//! Nested lists whose depth and types are known at run time: what `constant` takes and what `to_nested` gives.
+//! Nested lists whose depth and types are known at run time: input of `constant` and output of `to_nested`.
 
 use half::{bf16, f16};
 
 use super::{HostTensor, HostValues, Tensor};
 use crate::error::Result;
 
-/// A nested list of values, any depth, as Python has them.
+/// A nested list of values of any depth, like a Python list.
 ///
 /// ```
 /// use ragged::Nested;
@@ -18,9 +18,9 @@ pub enum Nested {
     Bool(bool),
     /// An integer of any integer type.
     Int(i128),
-    /// A single precision float, known to be one.
+    /// A single-precision float.
     Float32(f32),
-    /// A float.
+    /// A double-precision float.
     Float(f64),
     /// A byte string.
     Str(Vec<u8>),
@@ -71,7 +71,7 @@ impl<N: Into<Self> + Clone> From<&[N]> for Nested {
 }
 
 impl Tensor {
-    /// Reads the tensor as nested lists. `tf.RaggedTensor.to_list`. Waits as [`Tensor::to_host`] does.
+    /// Reads the tensor as nested lists. Waits like [`Tensor::to_host`]. TensorFlow: `tf.RaggedTensor.to_list`.
     ///
     /// # Errors
     /// As [`Tensor::to_host`].
@@ -88,7 +88,7 @@ impl Tensor {
 }
 
 impl HostValues {
-    /// Value `i`; an empty list where there is none.
+    /// Value `i`, or an empty list where it does not exist.
     pub(crate) fn nested_at(&self, i: usize) -> Nested {
         let value = match self {
             Self::Bool(v) => v.get(i).copied().map(Nested::from),
@@ -111,13 +111,13 @@ impl HostValues {
 }
 
 impl HostTensor {
-    /// How many dimensions it has.
+    /// Number of dimensions.
     pub fn rank(&self) -> usize {
         self.nested_row_splits.len() + self.inner_shape.len()
     }
 
-    /// The positions, one dimension down, of what stands at position `at` of dimension `dim - 1`; of everything at
-    /// `dim` 0. Only those that exist, should the fields not fit together.
+    /// The positions in dimension `dim` of the children of position `at` of dimension `dim - 1`; all positions for
+    /// `dim` 0. Only existing positions, even if the fields are inconsistent.
     pub(crate) fn children(&self, dim: usize, at: usize) -> std::ops::Range<usize> {
         let ragged = self.nested_row_splits.len();
         let (start, end) = match dim {
@@ -137,7 +137,7 @@ impl HostTensor {
         start.min(end)..end
     }
 
-    /// How many positions a dimension has, by the splits that begin there or by the values.
+    /// Number of positions of a dimension, from the splits that begin there or from the values.
     pub(crate) fn positions(&self, dim: usize) -> usize {
         if let Some(splits) = self.nested_row_splits.get(dim) {
             return splits.len().saturating_sub(1);
@@ -145,14 +145,14 @@ impl HostTensor {
         let inner = self.inner_shape.get(dim - self.nested_row_splits.len()..).unwrap_or_default();
         let below = inner.get(1..).unwrap_or_default();
         match below.iter().fold(1usize, |n, &d| n.saturating_mul(d)) {
-            // Any number of positions without values.
+            // Without values, any number of positions is consistent.
             0 if below.contains(&0) => usize::MAX,
             width => self.values.len() / width.max(1),
         }
     }
 
-    /// The tensor as nested lists. Fields that do not fit together, which [`HostTensor::to_device`] refuses, give lists of
-    /// what there is.
+    /// Converts the tensor to nested lists. Inconsistent fields, which [`HostTensor::to_device`] rejects, give lists of
+    /// the elements that exist.
     pub fn to_nested(&self) -> Nested {
         fn go(t: &HostTensor, dim: usize, at: usize) -> Nested {
             if dim == t.rank() {

@@ -1,4 +1,4 @@
-//! How long each kernel of an evaluation takes.
+//! Profiling: the time of each kernel of an evaluation.
 
 use wgpu_profiler::GpuTimerQueryResult;
 
@@ -7,13 +7,13 @@ use crate::backend::gpu::GpuBackend;
 use crate::error::Result;
 
 impl Tensor {
-    /// Computes the tensor now, waits for it, and returns a scope of [`wgpu_profiler`] for each kernel, in the order in
-    /// which they ran: its label, and when it began and ended by the device's own clock, in seconds. None where the
-    /// device has no timestamps (the CPU backend, some adapters). With the feature `wgpu-profiler`.
+    /// Computes the tensor now, waits for it, and returns a scope of [`wgpu_profiler`] per kernel, in execution order:
+    /// the label, and the start and end time by the device's clock, in seconds. None where the device has no timestamps
+    /// (the CPU backend, some adapters). Requires the feature `wgpu-profiler`.
     ///
-    /// A label is the primitive with the operations in the kernel. Kernels run in a pass each, so that all of them
-    /// together take longer than [`Tensor::eval_timed`] says; what is computed already has no kernels. The scopes can
-    /// be given to [`wgpu_profiler::chrometrace::write_chrometrace`].
+    /// A label names the primitive and the operations of the kernel. Each kernel runs in its own pass, so that the sum
+    /// of all times exceeds the time of [`Tensor::eval_timed`]. Arrays that are already computed have no kernels. The
+    /// scopes can be passed to [`wgpu_profiler::chrometrace::write_chrometrace`].
     ///
     /// # Errors
     /// As [`Tensor::eval`]; a lost device.

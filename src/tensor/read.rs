@@ -1,7 +1,7 @@
-//! Reads: a tensor from its device into host memory, blocking or as a future.
+//! Reads: transfer of tensors from their device to host memory, blocking or as a future.
 //!
-//! Each read is one asynchronous function that is told how to wait. Told to block, it waits within the poll, in the
-//! calling thread, and is ready at the first: that is the blocking twin. Otherwise it is woken once the device has
+//! Each read is one async function with a wait mode. In blocking mode it waits inside its first poll, in the calling
+//! thread, and is ready at once; the blocking methods use this mode. In polled mode it is woken once the device has
 //! finished.
 
 use std::future::Future;
@@ -15,25 +15,24 @@ use crate::graph::extent::{Count, Extent};
 use crate::graph::node::Rows;
 use crate::shape::RowPartition;
 
-/// The u32 numbers that a read gave.
+/// Decodes u32 numbers from the bytes of a read.
 pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
 }
 
-/// Strings from their splits, counted from the first byte on, and their bytes.
+/// Strings from their splits, relative to the first byte, and their bytes.
 pub(super) fn strings(splits: &[u32], bytes: &[u8]) -> HostValues {
     HostValues::Str(splits.windows(2).map(|w| bytes[w[0] as usize..w[1] as usize].to_vec()).collect())
 }
 
-/// The arrays that a read brings back, in their order, as they come; none where the host knew already what would be
-/// asked for.
+/// The arrays of a read, in request order; none for a part that the host already knew.
 type Arrays<'a> = &'a mut dyn Iterator<Item = Option<Vec<u8>>>;
 
 fn next_array(arrays: Arrays<'_>) -> Vec<u8> {
     arrays.next().flatten().expect("bug: a read gives what was asked for")
 }
 
-/// A size, where only the device knows it.
+/// The part to read for a size; none where the host knows it.
 fn size_part(size: &Extent, backend: &BackendRef) -> Option<Part> {
     match size.count(backend) {
         Count::Known(_) => None,
@@ -41,13 +40,13 @@ fn size_part(size: &Extent, backend: &BackendRef) -> Option<Part> {
     }
 }
 
-/// The size whose [`size_part`] comes next.
+/// Decodes the size whose [`size_part`] is the next array.
 fn size_of(size: &Extent, read: Arrays<'_>) -> u32 {
     let found = read.next().flatten();
     found.map_or_else(|| size.capacity(), |bytes| words(&bytes)[0].min(size.capacity()))
 }
 
-/// What the host lacks to tell where the rows begin.
+/// The part to read for the splits of a partition; none where the host knows them.
 fn splits_part(p: &RowPartition, backend: &BackendRef) -> Option<Part> {
     match p.rows() {
         _ if p.host_splits().is_some() => None,
@@ -56,7 +55,7 @@ fn splits_part(p: &RowPartition, backend: &BackendRef) -> Option<Part> {
     }
 }
 
-/// The splits whose [`splits_part`] comes next.
+/// Decodes the splits whose [`splits_part`] is the next array.
 fn splits_of(p: &RowPartition, read: Arrays<'_>) -> Vec<u32> {
     match (p.host_splits(), p.rows()) {
         (Some(splits), _) => {
@@ -64,12 +63,12 @@ fn splits_of(p: &RowPartition, read: Arrays<'_>) -> Vec<u32> {
             splits.to_vec()
         }
         (None, Rows::Splits(_)) => words(&next_array(read)),
-        // Fits: the partition has as many values.
+        // The product fits in u32, because the partition has as many values.
         (None, Rows::Uniform(len)) => (0..=size_of(p.nrows_extent(), read)).map(|row| row * len.value()).collect(),
     }
 }
 
-/// Reads the parts that are to be read, and leaves the others out.
+/// Reads the requested parts and yields none for the others.
 pub(super) async fn read_parts(
     backend: &BackendRef,
     parts: Vec<Option<Part>>,
@@ -86,11 +85,11 @@ impl Tensor {
         Ok(self.of_bytes(&mut read))
     }
 
-    /// What is read of the tensor, in order; none where the host knows already.
+    /// The parts to read for the tensor, in order; none where the host already knows the contents.
     pub(super) fn parts_to_read(&self) -> Vec<Option<Part>> {
         let backend = self.backend();
         let mut parts: Vec<Option<Part>> = self.partitions().iter().map(|p| splits_part(p, backend)).collect();
-        // The size itself: with an inner dimension of 0 there is no value to count.
+        // The size is read separately: with an inner dimension of 0 there are no values to count.
         parts.extend(self.outer().map(|outer| size_part(outer, backend)));
         match self.values_ref() {
             Values::Numbers(numbers) => parts.push(Some(Part::whole(numbers.clone()))),
@@ -102,7 +101,7 @@ impl Tensor {
         parts
     }
 
-    /// The tensor whose [`parts_to_read`](Self::parts_to_read) hold these bytes, which come next.
+    /// Decodes the tensor whose [`parts_to_read`](Self::parts_to_read) are the next arrays.
     pub(super) fn of_bytes(&self, read: Arrays<'_>) -> HostTensor {
         let nested_row_splits = self.partitions().iter().map(|p| splits_of(p, read)).collect();
         let outer = self.outer().map(|outer| size_of(outer, read) as usize);
@@ -118,29 +117,29 @@ impl Tensor {
         HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values }
     }
 
-    /// The conditions alone: reads no element of what it rests on.
+    /// Reads the results of the device-side checks only, and no elements.
     async fn settle(&self, wait: Wait) -> Result<()> {
         let parts = self.nodes()?.into_iter().map(|node| Part::of(node, 0..0)).collect();
         self.backend().read_parts(parts, wait).await.map(drop)
     }
 
-    /// Reads the whole tensor back: evaluates what is pending, in one submission, and waits once. Sizes that only the
-    /// device knows and whose upper bounds would take much memory are read first, with a submission and a wait for all
-    /// that are ready: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) and
+    /// Reads the whole tensor: evaluates pending work in one submission, and waits once. Sizes that only the device
+    /// knows and whose upper bounds would take much memory are read first, with one extra submission and wait for all
+    /// sizes that are ready: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) and
     /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity).
     ///
     /// # Errors
-    /// The first condition on the device that does not hold; a lost device.
+    /// The first failed device-side check; a lost device.
     pub fn to_host(&self) -> Result<HostTensor> {
         pollster::block_on(self.read(Wait::Blocking))
     }
 
     /// As [`Tensor::to_host`], without blocking: the future is pending until the device has finished.
     ///
-    /// It may be awaited in any executor, moved between threads, or dropped, which drops the read alone. It keeps what
-    /// it reads alive by itself. Nothing is computed before its first poll; [`Tensor::eval`] starts the device at once.
-    /// On a GPU one thread of the device's own, shared by all reads, waits for it and wakes the futures; the CPU
-    /// backend computes in the first poll.
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read. It
+    /// keeps its tensor alive. Computation starts at its first poll; [`Tensor::eval`] starts the device at once. On a
+    /// GPU, one thread per device, shared by all reads, waits for the device and wakes the futures; the CPU backend
+    /// computes in the first poll.
     ///
     /// # Errors
     /// As [`Tensor::to_host`].
@@ -160,11 +159,11 @@ impl Tensor {
         async move { tensor.read(Wait::Polled).await }
     }
 
-    /// Reads whether the conditions hold that the tensor depends on (indices in range, rows that broadcast, splits that
-    /// do not decrease), and none of its elements. Computes what is pending; waits once, if there are any conditions.
+    /// Runs the device-side checks that the tensor depends on (indices in range, rows that broadcast, splits that do
+    /// not decrease) and reads none of its elements. Evaluates pending work; waits once, if there are any checks.
     ///
     /// # Errors
-    /// The first condition that does not hold; a lost device.
+    /// The first failed device-side check; a lost device.
     ///
     /// ```
     /// use ragged::{Device, Error, RaggedTensor};
@@ -197,7 +196,7 @@ impl Tensor {
         async move { Ok(read.await?.to_nested()) }
     }
 
-    /// Reads the tensor and puts it onto another device.
+    /// Copies the tensor to another device, through host memory.
     ///
     /// # Errors
     /// As [`Tensor::to_host`]; more than the other device can hold, or a dtype that it lacks.
@@ -208,7 +207,7 @@ impl Tensor {
         self.to_host()?.to_device(device)
     }
 
-    /// As [`Tensor::to_device`], without blocking on the device that is read; see [`Tensor::to_host_async`].
+    /// As [`Tensor::to_device`], without blocking on the source device; see [`Tensor::to_host_async`].
     ///
     /// # Errors
     /// As [`Tensor::to_device`].
@@ -224,7 +223,7 @@ impl Tensor {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// Reads the flat values back, row-major.
+    /// Reads the flat values, row-major.
     ///
     /// # Errors
     /// As [`Tensor::to_host`].
@@ -270,7 +269,7 @@ impl<T: Element> RaggedTensor<T> {
         }
     }
 
-    /// The values of a tensor that was read.
+    /// The flat values of a tensor in host memory.
     pub(super) fn flat(host: HostTensor) -> Vec<T::Host> {
         T::unwrap(host.values).expect("bug: a tensor of another dtype than its type says")
     }

@@ -1,4 +1,4 @@
-//! Reads of some rows of a tensor, without the rest.
+//! Partial reads: some rows of a tensor, without the rest.
 
 use std::future::Future;
 use std::ops::Range;
@@ -12,12 +12,12 @@ use crate::graph::extent::Count;
 use crate::graph::node::{Node, Rows};
 use crate::shape::RowPartition;
 
-/// The rows of a tensor that are read: which, and whether one stands alone.
+/// Selection of the rows to read.
 #[derive(Debug, Clone)]
 enum Which {
-    /// One row, negative from the end, without the dimension that it stands in.
+    /// One row, negative from the end; the outermost dimension is dropped.
     One(i64),
-    /// Some rows that follow one another.
+    /// A contiguous range of rows.
     Many(Range<u32>),
 }
 
@@ -29,7 +29,7 @@ impl Which {
         }
     }
 
-    /// The rows among `nrows`.
+    /// Resolves the selection among `nrows` rows.
     fn among(&self, nrows: u32) -> Result<Range<u32>> {
         let outside = |index| Err(Error::Index { op: self.op(), index, size: nrows.into(), at: None });
         match self {
@@ -50,17 +50,17 @@ impl Which {
 }
 
 impl Tensor {
-    /// One part, read.
+    /// Reads one part of a node.
     async fn read_part(&self, node: &Node, elements: Range<u32>, wait: Wait) -> Result<Vec<u8>> {
         let read = self.backend().read_parts(vec![Part::of(node.clone(), elements)], wait).await?;
         Ok(read.into_iter().next().unwrap_or_default())
     }
 
-    /// Where those rows of a partition begin, and where the last one ends.
+    /// Reads the splits of a range of rows: their starts and the end of the last.
     async fn row_ends(&self, p: &RowPartition, rows: Range<u32>, wait: Wait) -> Result<Vec<u32>> {
         let entries = rows.start..rows.end.saturating_add(1);
         Ok(match (p.rows(), p.host_splits()) {
-            // Fits: the partition has as many values.
+            // The product fits in u32, because the partition has as many values.
             (Rows::Uniform(len), _) => entries.map(|row| row * len.value()).collect(),
             (Rows::Splits(_), Some(splits)) => splits[entries.start as usize..entries.end as usize].to_vec(),
             (Rows::Splits(node), None) => words(&self.read_part(node, entries, wait).await?),
@@ -71,7 +71,7 @@ impl Tensor {
         if self.rank() == 0 {
             return Err(Error::argument(which.op(), "a scalar has no rows"));
         }
-        // All of it in one submission, rather than level by level.
+        // Evaluates everything in one submission, rather than level by level.
         self.eval()?;
         let nrows = match self.nrows_extent().count(self.backend()) {
             Count::Known(n) => n,
@@ -113,17 +113,16 @@ impl Tensor {
         Ok(HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values })
     }
 
-    /// Reads one row of the outermost dimension (negative ones count from the end) and nothing else: what
-    /// [`Tensor::slice`] gives for one integer, on the host.
+    /// Reads one row of the outermost dimension (negative: from the end) and nothing else. The result equals that of
+    /// [`Tensor::slice`] for one integer, on the host.
     ///
-    /// The row's values come back, and two splits entries for each ragged dimension whose splits were made on the
-    /// device (those from the host are there). Waits once for the values and once for each such dimension above them;
-    /// and once if only the device knows how many rows there are. What is pending of the tensor is computed, all of it,
-    /// so that further rows cost their bytes alone; of a tensor that nobody needs whole, read `x.slice(s![i])`, which
-    /// computes the one row.
+    /// Transfers the row's values, and two splits entries per ragged dimension whose splits were made on the device;
+    /// splits from the host are already there. Waits once for the values and once per such dimension, plus once if only
+    /// the device knows the number of rows. Evaluates all pending work of the tensor, so that further reads of rows
+    /// cost only their bytes. To compute a single row of a tensor that is not needed as a whole, read `x.slice(s![i])`.
     ///
     /// # Errors
-    /// A scalar; no such row; the first condition on the device that does not hold; a lost device.
+    /// A scalar; a row out of range; the first failed device-side check; a lost device.
     ///
     /// ```
     /// use ragged::{Device, HostValues, RaggedTensor};
@@ -146,11 +145,11 @@ impl Tensor {
         async move { tensor.read_some(Which::One(row), Wait::Polled).await }
     }
 
-    /// Reads some rows of the outermost dimension that follow one another, and nothing else; see
-    /// [`Tensor::row_to_host`]. The result has the tensor's rank.
+    /// Reads a contiguous range of rows of the outermost dimension, and nothing else; see [`Tensor::row_to_host`]. The
+    /// result has the tensor's rank.
     ///
     /// # Errors
-    /// A scalar; rows that are not there, or that run backwards; as [`Tensor::row_to_host`].
+    /// A scalar; rows out of range, or a range that runs backwards; as [`Tensor::row_to_host`].
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

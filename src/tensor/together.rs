@@ -1,4 +1,4 @@
-//! Several tensors at once: what they share is computed once.
+//! Joint evaluation of several tensors; shared subexpressions are computed once.
 
 use std::future::Future;
 
@@ -10,7 +10,7 @@ use crate::explain::Explain;
 use crate::graph::backend::{BackendRef, Wait};
 use crate::graph::node::Node;
 
-/// The device of all, and the nodes that they are made of; none without tensors.
+/// The common device and the nodes of all tensors; none without tensors.
 fn nodes_of(op: &'static str, tensors: &[&Tensor]) -> Result<Option<(BackendRef, Vec<Node>)>> {
     let Some(first) = tensors.first() else { return Ok(None) };
     let mut nodes = Vec::new();
@@ -21,14 +21,14 @@ fn nodes_of(op: &'static str, tensors: &[&Tensor]) -> Result<Option<(BackendRef,
     Ok(Some((first.backend().clone(), nodes)))
 }
 
-/// Computes the tensors now, on their device: in one submission, what they share once. Waits only for sizes, as
-/// [`Tensor::eval`] does.
+/// Computes the tensors now, on their device, in one submission; shared subexpressions are computed once. Waits only
+/// for sizes, as [`Tensor::eval`] does.
 ///
-/// Reductions over the same rows read the values once: the mean, the variance, the greatest and the least value of a
-/// tensor are one pass over it. No tensors are nothing to do.
+/// Reductions over the same rows read the values once: the mean, the variance, the maximum and the minimum of a tensor
+/// take one pass over it. An empty list does nothing.
 ///
 /// # Errors
-/// The tensors live on several devices; what the device refuses. Conditions on values are looked at by reads only.
+/// Tensors on different devices; a request that the device rejects. Device-side checks are reported by reads only.
 ///
 /// ```
 /// # use ragged::{Device, RaggedTensor, eval};
@@ -45,10 +45,10 @@ pub fn eval(tensors: &[&Tensor]) -> Result<()> {
     }
 }
 
-/// The kernels that computing the tensors together would run, with the bytes they move; runs nothing.
+/// The kernels that evaluating the tensors together would run, with the bytes that they move; runs nothing.
 ///
 /// # Errors
-/// As [`eval`]; a step that the device cannot run at all.
+/// As [`eval`]; a step that the device cannot run.
 ///
 /// ```
 /// # use ragged::{Device, RaggedTensor, explain};
@@ -64,11 +64,11 @@ pub fn explain(tensors: &[&Tensor]) -> Result<Explain> {
     }
 }
 
-/// Reads the tensors back together: computed as by [`eval`], in one submission, with one wait; two of each where
-/// [`Tensor::to_host`] of one of them takes two.
+/// Reads the tensors together: computed as by [`eval`], in one submission, with one wait. Takes two submissions and
+/// waits where [`Tensor::to_host`] of one of them does.
 ///
 /// # Errors
-/// As [`eval`]; the first condition on the device that does not hold, of any of them; a lost device.
+/// As [`eval`]; the first failed device-side check of any tensor; a lost device.
 ///
 /// ```
 /// # use ragged::{Device, HostValues, RaggedTensor, to_host};

@@ -7,8 +7,8 @@ use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
 
-/// A ragged tensor of elements of type `T`: flat values under row partitions, on a [`Device`]. Immutable and cheap to
-/// clone; operations record, reads compute.
+/// A ragged tensor of elements of type `T`: flat values under row partitions, on a [`Device`]. A tensor is immutable
+/// and cheap to clone. Operations record; reads compute.
 pub struct RaggedTensor<T: Element> {
     erased: Tensor,
     element: PhantomData<fn() -> T>,
@@ -33,7 +33,7 @@ impl<T: Element> TryFrom<Tensor> for RaggedTensor<T> {
     }
 }
 
-/// What does not depend on the element type is the erased tensor's: `explain`, `to_host`, `ragged_rank`, ...
+/// Methods that do not depend on the element type are those of [`Tensor`]: `explain`, `to_host`, `ragged_rank`, ...
 impl<T: Element> std::ops::Deref for RaggedTensor<T> {
     type Target = Tensor;
     fn deref(&self) -> &Tensor {
@@ -54,15 +54,15 @@ impl AsRef<Tensor> for Tensor {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// The tensor with its dtype known at run time.
+    /// The dynamically typed tensor.
     pub fn erased(&self) -> &Tensor {
         &self.erased
     }
-    /// The tensor with its dtype known at run time.
+    /// The dynamically typed tensor.
     pub fn into_erased(self) -> Tensor {
         self.erased
     }
-    /// The device that it lives on.
+    /// The device that the tensor lives on.
     pub fn device(&self) -> Device {
         self.erased.device()
     }

@@ -1,4 +1,4 @@
-//! Flat values from host memory onto a device, copied once.
+//! Uploads flat values from host memory to a device, with one copy.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
 
-/// Numbers of a dtype, as bytes.
+/// Uploads numbers of a dtype, given as bytes.
 ///
 /// # Errors
 /// More than 2^32 - 2 numbers, or more bytes than the device can hold; a dtype that it cannot compute with.
@@ -22,10 +22,10 @@ pub(super) fn numbers(device: &Device, dtype: DType, bytes: &[u8]) -> Result<Val
     Ok(Values::Numbers(Node::source(backend, dtype, len, backend.upload(dtype, bytes)?)))
 }
 
-/// Byte strings.
+/// Uploads byte strings.
 ///
 /// # Errors
-/// More than 2^32 - 2 strings, or more bytes than that or than the device can hold.
+/// More than 2^32 - 2 strings or bytes, or more bytes than the device can hold.
 pub(super) fn strings<'a>(device: &Device, strings: impl ExactSizeIterator<Item = &'a [u8]> + Clone) -> Result<Values> {
     supported(device, DType::Str)?;
     Extent::known_u64("a tensor", strings.len() as u64)?;

@@ -1,4 +1,4 @@
-//! Flat values: numbers, or byte strings; and the one way to rearrange either.
+//! Flat values: numbers or byte strings, and their common rearrangement (gather, select, fill).
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use crate::shape::RowPartition;
 pub(crate) enum Values {
     /// An array of numbers.
     Numbers(Node),
-    /// Byte strings, as Arrow lays them out: string `i` is `bytes[strings.start(i)..strings.start(i + 1)]`.
+    /// Byte strings in Arrow's layout: string `i` is `bytes[strings.start(i)..strings.start(i + 1)]`.
     Strings {
-        /// The rows of bytes.
+        /// The partition of the bytes into strings.
         strings: RowPartition,
         /// The bytes; u8.
         bytes: Node,
     },
 }
 
-/// A value that stands for what is not there.
+/// A fill value for missing elements.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fill {
     /// A number.
@@ -45,7 +45,7 @@ impl Fill {
         }
     }
 
-    /// What stands for nothing unless said otherwise: 0, false, or the empty string.
+    /// The default fill value: 0, false, or the empty string.
     pub fn zero(dtype: DType) -> Self {
         match dtype {
             DType::Str => Self::String(Arc::from([])),
@@ -65,14 +65,14 @@ impl From<&str> for Fill {
     }
 }
 
-/// Where an element of a rearrangement comes from, as a function of its position (`Index`).
+/// Source of an element of a rearrangement, as a function of its position (`Index`).
 #[derive(Debug, Clone)]
 pub(crate) enum Pick<'a> {
-    /// Element at that position of those values.
+    /// The element of the values at the position.
     From(&'a Values, Expr),
-    /// That value.
+    /// A constant.
     Fill(Fill),
-    /// One or the other.
+    /// The first source where the condition holds, else the second.
     If(Expr, Box<Pick<'a>>, Box<Pick<'a>>),
 }
 
@@ -82,7 +82,7 @@ impl<'a> Pick<'a> {
         Self::If(condition, Box::new(a), Box::new(b))
     }
 
-    /// The expression that the leaves give, chosen by the conditions, at position `at`.
+    /// The expression at position `at`: the expressions of the leaves, selected by the conditions.
     fn expr(&self, at: &Expr, leaf: &mut dyn FnMut(&Leaf<'_>) -> Expr) -> Expr {
         match self {
             Self::From(values, i) => leaf(&Leaf::From(values, i.at(at))),
@@ -100,19 +100,19 @@ enum Leaf<'a> {
     Fill(&'a Fill),
 }
 
-/// How many bytes the strings of a rearrangement have together.
+/// Total number of bytes of the strings of a rearrangement.
 #[derive(Debug, Clone)]
 pub(crate) enum BytesBound {
-    /// So many: known from where they come.
+    /// Exactly this many, known from the sources.
     Exactly(Extent),
     /// At most this many.
     AtMost(Size),
-    /// Known on the device only, and not bounded usefully.
+    /// Known on the device only, without a useful bound.
     Unknown,
 }
 
 impl BytesBound {
-    /// No more than that.
+    /// An upper bound of `n` bytes.
     pub(crate) fn at_most(n: u64) -> Self {
         Self::AtMost(upper_bound(n).into())
     }
@@ -126,7 +126,7 @@ impl Values {
         }
     }
 
-    /// How many rows these values of an upload have at a level of the tensor: a size that comes with them.
+    /// The number of rows of an upload at a level of the tensor, as an input size identified by the upload.
     pub(crate) fn rows(&self, level: usize, n: u32) -> Extent {
         let node = match self {
             Self::Numbers(node) => node,
@@ -135,7 +135,7 @@ impl Values {
         if n <= 1 { Extent::known(n) } else { Extent::input(Digest::of("rows", (node.digest(), level)), n) }
     }
 
-    /// Bytes that all strings have together at most; 0 for numbers.
+    /// Upper bound of the bytes of all strings; 0 for numbers.
     pub(crate) fn bytes_capacity(&self) -> u64 {
         match self {
             Self::Numbers(_) => 0,
@@ -143,7 +143,7 @@ impl Values {
         }
     }
 
-    /// The same as a size.
+    /// The number of bytes of all strings as a size; 0 for numbers.
     pub(crate) fn bytes_size(&self) -> Size {
         match self {
             Self::Numbers(_) => Size::Const(0),
@@ -151,9 +151,9 @@ impl Values {
         }
     }
 
-    /// New values of that extent, each from where `pick` says. The dtypes of all sources agree.
+    /// New values of the given extent, each from the source that `pick` selects. All sources have the same dtype.
     ///
-    /// Numbers become one map. Strings become lengths, their sums, and a map over the bytes.
+    /// Records one map for numbers. For strings, records the lengths, their prefix sum, and a map over the bytes.
     pub(crate) fn rearranged(
         backend: &BackendRef,
         op: &'static str,
@@ -180,7 +180,7 @@ impl Values {
             _ => Expr::u32(0),
         });
         if !asserts.is_empty() {
-            // The conditions hang on the lengths, which everything else is made of.
+            // The checks are attached to the lengths, which everything else depends on.
             length = Expr::load(&Node::map(backend, op, extent.clone(), length, asserts), Expr::index());
         }
         let strings = |bound: Size| RowPartition::from_lengths(backend, op, extent, length, bound);
@@ -213,7 +213,7 @@ impl Values {
         Ok(Self::Strings { strings, bytes })
     }
 
-    /// The nodes to read for the values: the numbers; or the splits of the strings and their bytes.
+    /// The nodes to read for the values: the numbers, or the splits and the bytes of the strings.
     pub(crate) fn nodes(&self, backend: &BackendRef) -> Result<Vec<Node>> {
         Ok(match self {
             Self::Numbers(n) => vec![n.clone()],

@@ -1,4 +1,5 @@
-//! What row reductions keep of the values seen so far. Twin of `backend/gpu/codegen/accumulate.rs`: the same bits.
+//! Accumulators of row reductions, as monoids. CPU counterpart of `backend/gpu/codegen/accumulate.rs`, with
+//! bit-identical results.
 
 use bytemuck::Pod;
 
@@ -10,19 +11,19 @@ use super::row_reduce::{reduce_block, reduce_row};
 use super::simd;
 use crate::math;
 
-/// A monoid over values of type `V`. Merging any state with that of no values leaves it as it is.
+/// A monoid over values of type `V`. Merging any state with the identity element leaves that state unchanged.
 pub trait Monoid<V>: Copy + Sync {
-    /// What is kept.
+    /// The accumulator of a row.
     type State: Copy + Send + Sync;
-    /// That of no values.
+    /// Identity element: the state of no values.
     fn identity(self) -> Self::State;
-    /// That of the values so far and the next one.
+    /// Adds the next value to a state.
     fn push(self, so_far: Self::State, next: V) -> Self::State;
-    /// That of the values of both.
+    /// Merges two states into the state of the values of both.
     fn merge(self, a: Self::State, b: Self::State) -> Self::State;
 
-    /// The states of rows that lie one after another, `inner` columns each, in the order of [`reduce_row`]: the values
-    /// of row `k` begin at value `start(k)`. A monoid may have a faster way.
+    /// Reduces consecutive rows of `inner` columns each to their states, in the order of [`reduce_row`]. The values of
+    /// row `k` begin at value `start(k)`. A monoid may override this with a faster loop.
     fn rows(self, values: &[V], inner: usize, start: impl Fn(usize) -> usize, out: &mut [Self::State])
     where
         V: Copy,
@@ -32,7 +33,7 @@ pub trait Monoid<V>: Copy + Sync {
         }
     }
 
-    /// The state of one block of a row of several.
+    /// Reduces one block of a row of several blocks.
     fn block(self, values: &[V], inner: usize, out: &mut [Self::State])
     where
         V: Copy,
@@ -41,14 +42,14 @@ pub trait Monoid<V>: Copy + Sync {
     }
 }
 
-/// Values that are combined as they are.
+/// Monoid whose states are values, merged by a plain function.
 #[derive(Clone, Copy)]
 pub struct Plain<V, F> {
-    /// What changes no value that a fold from it can give.
+    /// Identity element of `combine`, for every value that a fold from it can give.
     pub identity: V,
-    /// The operation.
+    /// The operator.
     pub combine: F,
-    /// Whether the order of the values matters to the result's bits.
+    /// Whether the result's bits depend on the order of the values.
     pub ordered: bool,
 }
 
@@ -76,9 +77,9 @@ impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> for Plain<V
     }
 }
 
-/// A float that rows are reduced of: what totals, extremes, exponentials and moments need.
+/// Float type of row reductions, with the constants and functions of totals, extremes, exponentials and moments.
 pub(super) trait Float: Pod + Lane + Number + Send + Sync {
-    /// The integer of the same order.
+    /// Integer type of the order keys (see `order_key`), which sort as the floats do.
     type Key: Pod + Ord + Send + Sync;
     const LEAST_KEY: Self::Key;
     const GREATEST_KEY: Self::Key;
@@ -87,9 +88,9 @@ pub(super) trait Float: Pod + Lane + Number + Send + Sync {
     const NAN: Self;
     const LEAST: Self;
     const GREATEST: Self;
-    /// The key; that of NaN is given.
+    /// The order key of the float, or `nan` if the float is NaN.
     fn key_or(self, nan: Self::Key) -> Self::Key;
-    /// The key; that of NaN is above all.
+    /// The order key of the float. NaN has the greatest key.
     #[inline(always)]
     fn key(self) -> Self::Key {
         self.key_or(Self::GREATEST_KEY)

@@ -6,28 +6,28 @@ use super::pool::{Memory, Pool};
 use crate::dtype::DType;
 use crate::error::Result;
 
-/// Numbers of one dtype in host memory. Bools are bytes of 0 and 1.
+/// Array of one dtype in host memory. Bools are bytes of 0 and 1.
 #[derive(Debug)]
 pub(crate) struct Array {
     memory: Memory,
-    /// From this word on the memory was zero when it was taken.
+    /// First word from which on the memory was zero when it was taken from the pool.
     untouched: usize,
     len: usize,
     dtype: DType,
 }
 
-/// What bytes that nobody has set hold in tests, which see so what is read before it is set.
+/// Fill byte of unset memory in tests and debug builds, which exposes reads of elements that were never set.
 const UNSET: u8 = 0xa5;
 
-/// A type whose values an [`Array`] can hold: its storage is any pattern of bits of that size.
+/// A type whose values an [`Array`] can hold. Any bit pattern of its size is a valid value.
 pub(crate) trait Stored: bytemuck::Pod + Send + Sync {}
 impl<T: bytemuck::Pod + Send + Sync> Stored for T {}
 
 impl Array {
-    /// `len` elements that hold anything, for the operation, which is to set them all.
+    /// Allocates `len` elements of unspecified content for the operation `op`, which must set all of them.
     ///
     /// # Errors
-    /// The memory is not to be had.
+    /// The memory is not available.
     pub(crate) fn unset(pool: &Arc<Pool>, op: &str, dtype: DType, len: usize) -> Result<Self> {
         let mut memory = pool.take(op, (len * dtype.size()).div_ceil(8))?;
         let mut untouched = memory.zero_from;
@@ -38,10 +38,10 @@ impl Array {
         Ok(Self { memory, untouched, len, dtype })
     }
 
-    /// The elements whose bytes these are, in the machine's order.
+    /// Copies the elements from `bytes`, in native byte order.
     ///
     /// # Errors
-    /// The memory is not to be had.
+    /// The memory is not available.
     pub(crate) fn from_bytes(pool: &Arc<Pool>, dtype: DType, bytes: &[u8]) -> Result<Self> {
         let mut out = Self::unset(pool, "an upload", dtype, bytes.len() / dtype.size())?;
         let n = out.bytes().len();
@@ -49,9 +49,9 @@ impl Array {
         Ok(out)
     }
 
-    /// Sets the elements from `first` on to zero, none of which was set before.
+    /// Zeroes the elements from `first` on, none of which may have been set before.
     ///
-    /// That takes as long as what former owners of the memory have set there.
+    /// The time is proportional to the part that former owners of the memory may have set.
     pub(crate) fn clear_from(&mut self, first: usize) {
         let start = (first * self.dtype.size()).min(self.memory.words.len() * 8);
         if cfg!(any(test, debug_assertions)) {
@@ -69,14 +69,14 @@ impl Array {
         self.memory.zero_from = start.div_ceil(8);
     }
 
-    /// The memory, of which any element may be set from now on.
+    /// The memory for writing. From now on, any element counts as possibly non-zero.
     fn words_mut(&mut self) -> &mut [u64] {
         let own = (self.len * self.dtype.size()).div_ceil(8);
         self.memory.zero_from = own.max(self.untouched);
         &mut self.memory.words
     }
 
-    /// How many elements.
+    /// Number of elements.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -92,7 +92,7 @@ impl Array {
     pub(crate) fn slice<T: Stored>(&self) -> &[T] {
         &bytemuck::cast_slice(&self.memory.words)[..self.len]
     }
-    /// The elements, to be written.
+    /// The elements for writing.
     pub(crate) fn slice_mut<T: Stored>(&mut self) -> &mut [T] {
         let len = self.len;
         &mut bytemuck::cast_slice_mut(self.words_mut())[..len]
@@ -115,7 +115,7 @@ mod tests {
             (7, true, false),
             (n, true, false),
         ] {
-            // As [`Array::unset`] outside of tests.
+            // As [`Array::unset`] in release builds, without the fill.
             let memory = pool.take("test", n / 2)?;
             let mut array = Array { untouched: memory.zero_from, memory, len: n, dtype: DType::U32 };
             array.slice_mut::<u32>()[..set].fill(9);

@@ -1,13 +1,13 @@
-//! How much memory may still be used, as far as the system tells.
+//! Memory that the system reports as available.
 //!
-//! A system that promises more than it has (Linux, unless told otherwise) lets any allocation succeed and ends the
-//! process when its pages are written. Before a large one it is asked.
+//! A system that overcommits memory (Linux by default) lets any allocation succeed and kills the process when its pages
+//! are written. Large allocations therefore query the available memory first.
 
-/// Less than this is not worth the question, which takes some tens of microseconds.
+/// Allocation size in bytes from which on the available memory is queried. The query takes some tens of microseconds.
 pub(super) const WORTH_ASKING: u64 = 256 << 20;
 
-/// The bytes that can be had without swapping, or that the process's control group may use if that is less; none where
-/// the system does not say.
+/// Bytes available without swapping, or the limit of the process's control group if that is less. `None` where the
+/// system does not report them.
 #[cfg(target_os = "linux")]
 pub(super) fn bytes() -> Option<u64> {
     let read = |path| std::fs::read_to_string(path).ok();
@@ -16,13 +16,13 @@ pub(super) fn bytes() -> Option<u64> {
     of_machine.into_iter().chain(of_group).min()
 }
 
-/// As on Linux.
+/// Always `None`: only Linux is queried.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn bytes() -> Option<u64> {
     None
 }
 
-/// What is available, of the text of Linux's `/proc/meminfo`.
+/// Parses the available bytes from the text of Linux's `/proc/meminfo`.
 #[cfg(any(target_os = "linux", test))]
 fn of_meminfo(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -1,19 +1,20 @@
-//! Zeroed memory from the system: of the allocator where it is small, a mapping of its own where it is large.
+//! Zeroed memory: heap memory for small blocks, an anonymous mapping each for large ones.
 //!
-//! A mapping goes back to the system whole when it is dropped. The allocator would keep blocks of up to 32 MiB in its
-//! heap once one of that size has been freed, where they fragment: 60 MiB of 400 MiB in a job of many such arrays.
+//! A dropped mapping returns to the system whole. The allocator would keep blocks of up to 32 MiB in its heap once a
+//! block of that size has been freed, where they fragment. Measured: 60 of 400 MiB lost to fragmentation in a job of
+//! many such arrays.
 //!
-//! Mappings ask for pages of 2 MiB where the system gives them on request only. The processor caches the translations
-//! of some thousand pages: a few MiB in pages of 4 KiB. Rows scattered over more than that each wait for a page walk, and
-//! new memory is mapped and cleared page by page at its first write. NumPy asks for large pages as well.
+//! Mappings request huge pages (2 MiB) on systems that grant them on request only. The TLB holds some thousand
+//! translations, which cover a few MiB in pages of 4 KiB. Each access to rows scattered over more memory waits for a
+//! page walk, and new memory is mapped and cleared page by page at its first write. NumPy requests huge pages as well.
 
 use std::ops::{Deref, DerefMut};
 
-/// Words of a block from which on it is a mapping.
+/// Size in words from which on a block is a mapping of its own.
 #[cfg(not(target_family = "wasm"))]
 const MAPPED: usize = (1 << 20) / size_of::<u64>();
 
-/// Less than this has few whole pages of 2 MiB.
+/// Size in words from which on a block requests huge pages. Smaller blocks contain few whole pages of 2 MiB.
 #[cfg(target_os = "linux")]
 const LARGE_PAGES: usize = (4 << 20) / size_of::<u64>();
 
@@ -26,19 +27,19 @@ pub(super) enum Block {
 }
 
 impl Block {
-    /// Zeros; none if the memory is not to be had.
+    /// Allocates zeroed words. `None` if the memory is not available.
     pub(super) fn zeroed(words: usize) -> Option<Self> {
         #[cfg(not(target_family = "wasm"))]
         if words >= MAPPED {
             let map = memmap2::MmapMut::map_anon(words.checked_mul(size_of::<u64>())?).ok()?;
-            // A system without large pages refuses, and nothing is lost.
+            // The advice may fail without harm: on a system without huge pages it is rejected.
             #[cfg(target_os = "linux")]
             if words >= LARGE_PAGES {
                 let _ = map.advise(memmap2::Advice::HugePage);
             }
             return Some(Self::Mapped(map));
         }
-        // A trial, given back at once: `vec!` asks the allocator for zeroed memory, but aborts if there is none.
+        // Trial allocation, freed at once: `vec!` requests zeroed memory from the allocator but aborts on failure.
         Vec::<u64>::new().try_reserve_exact(words).ok()?;
         Some(Self::Heap(vec![0; words].into_boxed_slice()))
     }
@@ -92,7 +93,7 @@ mod tests {
         assert!(Block::zeroed(usize::MAX).is_none());
     }
 
-    /// What the system has noted of the mapping.
+    /// Checks the mapping's huge page flag in `/proc/self/smaps`.
     #[test]
     #[cfg(target_os = "linux")]
     fn large_blocks_may_have_large_pages() {

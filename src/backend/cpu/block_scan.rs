@@ -1,14 +1,15 @@
-//! Exclusive sums of one block of u32, eight at a time in AVX2.
+//! Exclusive prefix sum of one block of u32, eight elements at a time in AVX2.
 //!
-//! In turn, each sum waits for the one before it and is stored alone: 0.26 ns a number where the block lies in a near
-//! cache. Eight at once wait for the eight before them once: 0.14 ns. Written as loops over arrays, compilers shuffle
-//! more than that saves (0.21 to 0.24 ns).
+//! In a sequential scan, each sum waits for the previous one and is stored by itself. In a vector scan, eight sums wait
+//! once for the previous eight. The vectors are written with intrinsics, since compilers add costly shuffles to array
+//! loops. Measured, per element of a cached block: 0.26 ns sequentially, 0.14 ns with intrinsics, 0.21 to 0.24 ns with
+//! array loops.
 
-/// Puts the sum of what lies before it in the place of each number. Sums wrap; returns the total, which does not.
+/// Replaces each element by the sum of the elements before it. The sums wrap; the returned total does not.
 pub(crate) fn exclusive_sum(block: &mut [u32]) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the only thing that it needs is a processor with AVX2, which this one is.
+        // SAFETY: the only requirement is a processor with AVX2, which has just been detected.
         return unsafe { avx2::exclusive_sum(block) };
     }
     in_turn(block)
@@ -30,7 +31,7 @@ mod avx2 {
         for eight in eights {
             let values: __m256i = bytemuck::cast(*eight);
             bits = _mm256_or_si256(bits, values);
-            // Sums within the halves of the vector, then the lower half's total in the upper one.
+            // Prefix sums within each 128-bit half, then the lower half's total added to the upper half.
             let pairs = _mm256_add_epi32(values, _mm256_slli_si256::<4>(values));
             let fours = _mm256_add_epi32(pairs, _mm256_slli_si256::<8>(pairs));
             let lower = _mm256_shuffle_epi32::<0xFF>(_mm256_permute2x128_si256::<0x08>(fours, fours));
@@ -46,11 +47,11 @@ mod avx2 {
             total = total.wrapping_add(*slot);
             *slot = before;
         }
-        // No number is above all their bits.
+        // The OR of all elements is an upper bound of each, so this product is an upper bound of the total.
         if u64::from(bits) * block.len() as u64 <= u64::from(u32::MAX) {
             return total.into();
         }
-        // It may have wrapped. The numbers are what lies between the sums.
+        // The total may have wrapped. The elements are recovered as differences of adjacent sums.
         let ends = block[1..].iter().chain(std::iter::once(&total));
         block.iter().zip(ends).map(|(start, end)| u64::from(end.wrapping_sub(*start))).sum()
     }

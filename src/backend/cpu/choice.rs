@@ -1,19 +1,19 @@
-//! Some of a block's positions: what is known of all of them there, and what two branches gave put together.
+//! Selections of a block's positions: restricts values to selected positions, and merges the results of two branches.
 
 use super::lanes::{Lane, Lanes, Operand};
 use super::pieces::{ramps, runs, sloped};
 use super::sides::{common, common_ends};
 
-/// Some of the positions of a block, in ascending order.
+/// Subset of a block's positions, in ascending order.
 pub(crate) enum Chosen {
-    /// Ranges of lanes.
+    /// Half-open ranges of lanes.
     Ranges(Vec<(u32, u32)>),
     /// Single lanes.
     List(Vec<u32>),
 }
 
 impl Chosen {
-    /// How many positions.
+    /// Number of selected positions.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Ranges(r) => r.iter().map(|(from, to)| (to - from) as usize).sum(),
@@ -21,7 +21,7 @@ impl Chosen {
         }
     }
 
-    /// The most pieces that runs which end there are cut into.
+    /// Upper bound on the pieces that the selection makes of runs that end at `ends`.
     fn most_pieces(&self, ends: &[u32]) -> usize {
         match self {
             Self::Ranges(ranges) => ranges.len() + ends.len(),
@@ -29,8 +29,8 @@ impl Chosen {
         }
     }
 
-    /// Calls `f` for each part of a run that is chosen: with the run, how many of its positions come before the part,
-    /// and how many are chosen up to the part's end.
+    /// Calls `f` for each selected part of a run. Arguments: the run, the number of its positions before the part, and
+    /// the number of selected positions up to the part's end.
     #[inline(always)]
     fn for_each_piece(&self, ends: &[u32], mut f: impl FnMut(usize, u32, u32)) {
         let (mut run, mut start) = (0, 0);
@@ -63,7 +63,7 @@ impl Chosen {
     }
 }
 
-/// The values at the chosen lanes.
+/// Restricts values to the selected lanes.
 pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
     match lanes {
         Lanes::One(s) => Lanes::One(*s),
@@ -90,15 +90,15 @@ pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
     }
 }
 
-/// Puts together what two branches gave at the runs that end at `ends`: `a` where the flag says so, else `b`, each over
-/// its own positions.
+/// Merges the results of two branches over runs that end at `ends`: `a` where the run's flag is set, else `b`. Each
+/// branch holds the values of its own positions only.
 pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
     let way = match (a, b) {
         (Lanes::One(_) | Lanes::Runs(..), Lanes::One(_) | Lanes::Runs(..)) => None,
         (Lanes::Ramps(a, ..), Lanes::Ramps(b, ..)) if a == b => Some(*a),
         _ => return Lanes::merge_runs(ends, at_a, &a.dense(), &b.dense()),
     };
-    /// How far a side has been used up.
+    /// Read position within the values of one branch.
     struct Cursor<'c> {
         ends: Option<&'c [u32]>,
         run: usize,
@@ -155,7 +155,8 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b:
     sloped(way, cuts.into(), out)
 }
 
-/// Of what two branches gave everywhere: `a` where the condition holds, else `b`, run by run where both have such.
+/// Blends two branches that were evaluated at all positions: `a` where the condition holds, else `b`. Works per run
+/// where no operand is dense and both branches have the same slope.
 pub(crate) fn blend<'x>(n: usize, condition: &Lanes<'x>, a: &Lanes<'x>, b: &Lanes<'x>) -> Lanes<'x> {
     if let (Some((ends_of_a, flags, a)), Some((ends_of_b, _, b))) = (common(condition, a), common(condition, b))
         && a.way == b.way

@@ -1,4 +1,4 @@
-//! Compaction: the numbers of the positions that stay. Twin of `shaders/compact.wgsl`.
+//! Stream compaction: gathers the values at marked positions. CPU counterpart of `shaders/compact.wgsl`.
 
 use rayon::prelude::*;
 
@@ -11,10 +11,11 @@ use crate::graph::expr::Expr;
 use crate::graph::marks::{TILE, TILE_WORDS};
 use crate::graph::node::Node;
 
-/// Numbers moved together.
+/// Elements evaluated at a time, where positions have several columns.
 const BLOCK: usize = 8192;
 
-/// Cuts `out` where the numbers of each tile begin, by the tiles' ranks, the last of which is the total.
+/// Splits `out` into the elements of each tile, where `ranks` are the marked positions before each tile and their
+/// total.
 fn places<'o, S>(ranks: &[u32], inner: usize, mut out: &'o mut [S]) -> Vec<&'o mut [S]> {
     let mut places = Vec::with_capacity(ranks.len());
     for w in ranks.windows(2) {
@@ -57,7 +58,7 @@ fn fill<T: Lane + Send + Sync, S: Stored>(
     });
 }
 
-/// Fills `out` with the numbers of the marked positions, `inner` each, in order.
+/// Fills `out` with the values at the marked positions in order, `inner` elements each.
 pub(crate) fn compact(inputs: &Inputs, marks: &Node, value: &Expr, inner: usize, out: &mut Array) {
     if out.len() == 0 {
         return;

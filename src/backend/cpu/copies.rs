@@ -1,8 +1,9 @@
-//! Results that are elements of arrays: copied to where they are stored, without a block of values in between.
+//! Copies of array elements: results that are elements of arrays are written straight to the output, without an
+//! intermediate block of values.
 //!
-//! Slices, gathers, joins and paddings are such: a load, or a choice among loads and numbers, of any number of levels.
-//! Where each comes from is worked out for all positions of a block, also for those that another one is chosen for: that
-//! is a few numbers a row, while keeping to the chosen positions would mean to cut these numbers apart and to join them.
+//! Slices, gathers, concatenations and paddings are such results: a load, or nested `select`s among loads and scalars.
+//! The sources are evaluated at all positions of a block, including positions that select another source. This costs a
+//! few numbers per row; restricting each source to its positions would split these numbers and join them again.
 
 use super::array::Stored;
 use super::eval::{Block, Op};
@@ -13,17 +14,17 @@ use super::sources::{Choice, Chosen, Pieces, Source};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
-/// Where a condition holds.
+/// Positions at which a condition holds.
 enum Condition {
-    /// At every position, or at none.
+    /// All positions, or none.
     Everywhere(bool),
-    /// In the front of each run, or behind it.
+    /// The front of each run, or the rest of each run.
     InRuns(Fronts),
 }
 
 impl<'a> Block<'a> {
-    /// Fills `out` with the block's values, if they are elements of arrays, and returns whether all that was worked out
-    /// is a few numbers a run; does nothing if they are not.
+    /// Fills `out` with the block's values if they are elements of arrays. Returns whether the intermediate state is a
+    /// few numbers per run. Returns `None` and writes nothing if the values are not elements of arrays.
     pub(super) fn copy<T: Lane, S: Stored>(&mut self, out: &mut [S], store: &impl Fn(T) -> S) -> Option<bool> {
         let last = self.program().ops().len() - 1;
         match &self.program().ops()[last] {
@@ -44,8 +45,9 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Whether the operation at that place is a load, a number or a choice of such, and may be computed where its result
-    /// is not asked for: a condition holds where it is, and elsewhere need not.
+    /// Whether the operation at `place` is a load, a scalar or a `select` among these, and may be evaluated at
+    /// positions that do not use its result. Operations with checks may not: a check must hold only where its result is
+    /// used.
     fn is_copied(&self, place: usize) -> bool {
         match &self.program().ops()[place] {
             Op::Scalar(_) => true,
@@ -57,7 +59,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Where the values of the operation at that place come from, if that is a load, a number or a choice of such by runs.
+    /// Sources of the values of the operation at `place`, if it is a load, a scalar or a `select` among these by runs.
     fn chosen<T: Lane, S: Stored>(&mut self, place: usize, store: &impl Fn(T) -> S) -> Option<Chosen<'a, S>> {
         let Op::Select([c, a, b], _) = self.program().ops()[place] else {
             return self.source(place, store).map(Chosen::One);
@@ -77,7 +79,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Where the values of the operation at that place come from, if that is a load or a number.
+    /// Source of the values of the operation at `place`, if it is a load or a scalar.
     fn source<T: Lane, S: Stored>(&mut self, place: usize, store: &impl Fn(T) -> S) -> Option<Source<'a, S>> {
         let program = self.program();
         match &program.ops()[place] {
@@ -91,7 +93,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Where the condition at that place holds, if that is known by runs.
+    /// Positions at which the condition at `place` holds, if they are known per run.
     fn condition(&mut self, place: usize) -> Option<Condition> {
         if let Some(fronts) = self.compared(place) {
             return Some(Condition::InRuns(fronts));
@@ -103,8 +105,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Where the condition at that place holds, if it compares a ramp with a number a run; also behind another one that
-    /// holds everywhere.
+    /// Positions at which the condition at `place` holds, if it compares a ramp with one number per run. A first
+    /// operand of `and` that holds everywhere is skipped.
     fn compared(&mut self, place: usize) -> Option<Fronts> {
         let Op::Binary(op, a, b) = self.program().ops()[place] else { return None };
         let first = self.eval(a);

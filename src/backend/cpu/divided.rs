@@ -1,26 +1,26 @@
-//! Quotients and remainders of ramps by a number a run: runs and ramps between the multiples of that number.
+//! Quotients and remainders of ramps by one divisor per run: runs and ramps between the multiples of the divisor.
 
 use super::lanes::{Ends, Lane, Lanes, Many, Operand, Way};
 use super::pieces::{ramps, rises, runs};
 use crate::graph::opcode::BinaryOp;
 
-/// Where these pieces are shorter than this on average, the lanes cost less: the runs of other operands would be cut as
-/// finely.
+/// Average length of the pieces below which they are expanded to dense lanes: the runs of other operands would be cut
+/// as finely.
 const FINE: usize = 4;
 
-/// Pieces kept before they are moved to the vectors, whose lengths lie in memory: each piece would wait for the one
-/// before it there.
+/// Pieces buffered on the stack before they are appended to the vectors. The length of a vector lies in memory, so each
+/// push would wait for the previous one.
 const NEAR: usize = 128;
 
-/// Pieces, which end where the next multiple is, and the first value of each.
+/// Pieces of runs, cut at the multiples of the divisor: their ends and first values.
 struct Cut {
     ends: Vec<u32>,
     values: Vec<u32>,
 }
 
 impl Cut {
-    /// Those of runs that end at `ends`, of ramps from `first` on that do not wrap: their values are `f` of what the run
-    /// has in `base`, of the quotient and of the remainder. None if a number is to be divided by 0.
+    /// Cuts runs that end at `ends` and hold ramps from `first` on, which must not wrap. The value of a piece is `f` of
+    /// the run's `base`, the quotient and the remainder. `None` on division by 0.
     #[inline(always)]
     fn by_runs(
         ends: &[u32],
@@ -39,8 +39,8 @@ impl Cut {
                 near = 0;
             }
             let len = end - start;
-            // A row's elements once, or twice, from the first one on, or none: nothing to be guessed, and nothing to be
-            // waited for from the run before.
+            // At most two pieces, of which the first starts at a multiple: no branch misprediction, and no dependency
+            // on the previous run.
             if first == 0 && len <= by.saturating_mul(2) {
                 (near_ends[near], near_ends[near + 1]) = (end.min(start.saturating_add(by)), end);
                 (near_values[near], near_values[near + 1]) = (f(base, 0, 0), f(base, 1, 0));
@@ -54,7 +54,7 @@ impl Cut {
             if by == 0 {
                 return None;
             }
-            // No division need be waited for where a number is its own remainder.
+            // A number below the divisor is its own remainder and needs no division.
             let (mut quotient, mut rest) = if first < by { (0, first) } else { (first / by, first % by) };
             while start < end {
                 start = end.min(start.saturating_add(by - rest));
@@ -65,7 +65,7 @@ impl Cut {
                 near_ends[near] = start;
                 near_values[near] = f(base, quotient, rest);
                 near += 1;
-                // The one behind the greatest position is not used.
+                // The quotient wraps only behind the greatest position and is unused there.
                 (quotient, rest) = (quotient.wrapping_add(1), 0);
             }
         }
@@ -79,7 +79,7 @@ impl Cut {
         self.values.extend_from_slice(values);
     }
 
-    /// Those of one run of `n` positions, by a number that is not 0.
+    /// Cuts one run of `n` positions by a non-zero divisor.
     fn of_one(n: u32, first: u32, by: u32, is_quotient: bool) -> Self {
         debug_assert!(n > 0, "a run of nothing");
         let (quotient, rest) = (first / by, first % by);
@@ -92,7 +92,7 @@ impl Cut {
         Self { ends: (1..=pieces).map(end).collect(), values }
     }
 
-    /// A value a piece, or ramps upwards.
+    /// The pieces as runs of one value each, or as upward ramps.
     fn lanes<'a>(self, is_ramps: bool) -> Lanes<'a> {
         let is_fine = self.ends.last().is_some_and(|&n| (n as usize) < FINE * self.ends.len());
         let (ends, values) = (self.ends.into(), self.values.into());
@@ -101,7 +101,7 @@ impl Cut {
     }
 }
 
-/// Quotients or remainders of ramps that do not wrap by a number a run, if none is 0.
+/// Quotients or remainders of non-wrapping ramps by one number per run. `None` on division by 0.
 pub(super) fn divide<'a>(op: BinaryOp, ends: &[u32], first: &Lanes<'_>, by: &Lanes<'_>) -> Option<Lanes<'a>> {
     let is_quotient = op == BinaryOp::IndexDiv;
     let [first, by] = [first, by].map(|lanes| u32::many(ends.len(), lanes));
@@ -113,9 +113,9 @@ pub(super) fn divide<'a>(op: BinaryOp, ends: &[u32], first: &Lanes<'_>, by: &Lan
     Some(cut.lanes(!is_quotient))
 }
 
-/// `start + x % by`, of ramps that do not wrap and two numbers a run, if no divisor is 0: elements that are gone through
-/// again and again, as those of rows that are repeated. In one pass over the runs, which else would be cut for the
-/// remainders, and `start` once more to fit them.
+/// `start + x % by` for ramps `x` that do not wrap and two numbers per run: indices that cycle through elements, such
+/// as those of repeated rows. `None` for other operands and on division by 0. Takes one pass over the runs; separate
+/// operations would cut the runs for the remainders and refine `start` to fit them.
 pub(super) fn cycle<'a>(start: &Lanes<'_>, x: &Lanes<'_>, by: &Lanes<'_>) -> Option<Lanes<'a>> {
     let Lanes::Ramps(Way::Up, ends, first) = x else { return None };
     let (start, by) = (a_number_a_run(start, ends)?, a_number_a_run(by, ends)?);
@@ -125,7 +125,7 @@ pub(super) fn cycle<'a>(start: &Lanes<'_>, x: &Lanes<'_>, by: &Lanes<'_>) -> Opt
     Some(Cut::by_runs(ends, first, &by, &start, |start, _, rest| start.wrapping_add(rest))?.lanes(true))
 }
 
-/// The values of those very runs, or the same one for each.
+/// The values of exactly these runs, or a constant for each run.
 fn a_number_a_run<'a>(lanes: &Lanes<'a>, ends: &Ends) -> Option<Many<'a, u32>> {
     match lanes {
         Lanes::One(_) => Some(u32::many(ends.len(), lanes)),
@@ -156,7 +156,7 @@ mod tests {
             };
             let (mut first, start, mut by) =
                 (a_run(100, far), a_run(500, base), a_run(by_most, u32::from(by_most > 2)));
-            // Whole rows again and again, and rows that are longer than all positions.
+            // Runs that start at 0, and divisors that exceed the number of positions.
             for (first, by) in first.iter_mut().zip(&mut by) {
                 *first *= numbers.below(2);
                 if numbers.below(20) == 0 {

@@ -1,11 +1,12 @@
 //! Evaluates expressions at a block of positions.
 //!
-//! An expression is compiled once a step into a list of operations with numbered results; a block remembers the results
-//! that it has. It is small enough for these to stay in a near cache, unless they are a few numbers a row. Positions
-//! that follow each other are kept as runs (see `pieces`), so that consecutive loads lend slices of the array and what
-//! depends on a row is worked out once a row. The branches of a `select` are evaluated at the positions that take them
-//! only, unless what is worked out in vain costs less than to part the positions, or they are copied as they are (see
-//! `copies`).
+//! An expression is compiled once per step into a list of operations with numbered results. A block memoizes their
+//! results and is small enough for them to stay in cache, unless they are a few numbers per row. Consecutive positions
+//! are kept as runs (see `pieces`): consecutive loads borrow slices of the array, and results that depend on the row
+//! alone are computed once per row.
+//!
+//! The branches of a `select` are evaluated only at the positions that take them. Exceptions are branches whose wasted
+//! evaluations cost less than partitioning the positions, and elements that are copied directly (see `copies`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,14 +35,14 @@ use crate::graph::scalar::Scalar;
 use crate::graph::walk::for_each_expr;
 use crate::math::MathFn;
 
-/// What the expressions of a step read, and where their conditions report.
+/// Arrays that the expressions of a step read, and slots into which their checks report failures.
 #[derive(Clone)]
 pub(crate) struct Inputs {
     pub(crate) arrays: DigestMap<Arc<Array>>,
     pub(crate) checks: Vec<Arc<Check>>,
     /// The first offending position of each check, or u32::MAX.
     pub(crate) outcomes: Arc<[AtomicU32]>,
-    /// Where memory for more arrays comes from.
+    /// Pool that further arrays are allocated from.
     pub(crate) pool: Arc<Pool>,
 }
 
@@ -58,24 +59,23 @@ impl Inputs {
         self.arrays.get(&node.digest()).expect("bug: a step reads an array that was not planned")
     }
 
-    /// The outcome of a condition.
+    /// The outcome slot of a check.
     fn outcome(&self, check: &Arc<Check>) -> &AtomicU32 {
         let slot = self.checks.iter().position(|c| c == check).expect("bug: an unplanned check");
         &self.outcomes[slot]
     }
 }
 
-/// What it takes to part the lanes of two branches, a lane, in the costs of expressions: to list those of each, to pick
-/// their operands and to put the results together takes longer than a logarithm that is worked out for eight lanes at
-/// once.
+/// Cost per lane of partitioning a block between two branches, in units of expression costs. Listing the lanes of each
+/// branch, picking their operands and merging the results takes longer than a logarithm computed eight lanes at a time.
 const PARTING_A_LANE: u32 = 32;
 
-/// What it takes where the condition is known by runs, a run.
+/// The same cost per run, for a condition that is known by runs.
 const PARTING_A_RUN: u32 = 256;
 
-/// What an expression costs at each position of a block. The rows of positions in order are found in one walk, those of
-/// others in a search that waits for memory at each step. Exponentials, logarithms, roots and quotients of floats are
-/// worked out for several lanes at once, other functions and quotients for one.
+/// Cost of an expression per position of a block. The rows of ordered positions are found in one walk; those of other
+/// positions are found by searches that wait for memory at each step. Exponentials, logarithms, roots and quotients of
+/// floats are computed for several lanes at a time, other functions and quotients for one.
 fn cost_in_a_block(e: &Expr) -> u32 {
     let mut cost = 0u32;
     for_each_expr(e, &mut |e| {
@@ -94,7 +94,7 @@ fn cost_in_a_block(e: &Expr) -> u32 {
     cost
 }
 
-/// An operation of a program; its operands are given by their places.
+/// An operation of a program. Operands are given by their places in the list of operations.
 pub(super) enum Op<'a> {
     Scalar(Scalar),
     Index,
@@ -104,20 +104,20 @@ pub(super) enum Op<'a> {
     Binary(BinaryOp, usize, usize),
     Cast(DType, usize),
     Bitcast(DType, usize),
-    /// The key of NaN, and the floats.
+    /// Order keys of floats (see `order_key`): the key of NaN, and the floats.
     Key(Scalar, usize),
-    /// The key of no float and what there is instead, and the keys.
+    /// Floats of order keys: the key of no float with its replacement value, and the keys.
     Float([Scalar; 2], usize),
-    /// The condition, the branches, and what these cost, if both may be computed everywhere.
+    /// The condition and the branches; the costs of the branches, if both may be evaluated at all positions.
     Select([usize; 3], Option<[u32; 2]>),
-    /// Where failures are recorded, the condition, the value.
+    /// The slot for failures, the condition, the value.
     Checked(&'a AtomicU32, usize, usize),
 }
 
-/// An expression, compiled for many blocks: each distinct subexpression once, operands first.
+/// An expression, compiled for many blocks. Each distinct subexpression occurs once, operands first.
 pub(crate) struct Program<'a> {
     ops: Vec<Op<'a>>,
-    /// Whether each has conditions, or its operands have.
+    /// For each operation, whether it or its operands contain checks.
     conditions: Vec<bool>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Program<'a> {
         program
     }
 
-    /// The place of the expression's result.
+    /// Compiles the expression and returns the place of its result.
     fn place(&mut self, inputs: &'a Inputs, e: &Expr, known: &mut DigestMap<usize>) -> usize {
         if let Some(&place) = known.get(&e.digest()) {
             return place;
@@ -165,13 +165,13 @@ impl<'a> Program<'a> {
         self.push(e, op, known)
     }
 
-    /// Its operations, operands first: the last one is the expression.
+    /// The operations, operands first; the last one is the whole expression.
     pub(super) fn ops(&self) -> &[Op<'a>] {
         &self.ops
     }
 
-    /// Whether the operation at that place has conditions, or its operands have: then it must not be computed where its
-    /// result is not asked for.
+    /// Whether the operation at `place` or its operands contain checks. Such an operation must not be evaluated at
+    /// positions that do not use its result.
     pub(super) fn has_conditions(&self, place: usize) -> bool {
         self.conditions[place]
     }
@@ -184,16 +184,17 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Evaluates a program at some positions, remembering every intermediate value.
+/// Evaluates a program at a block of positions and memoizes every intermediate result.
 pub(crate) struct Block<'a> {
     program: &'a Program<'a>,
     len: usize,
     /// The positions.
     index: Lanes<'a>,
     memo: Vec<Option<Lanes<'a>>>,
-    /// So many positions of the step are one of these: those that conditions name.
+    /// Positions of the step per position of the block. Failed checks report positions of the step.
     each: u32,
-    /// The block whose chosen lanes these are: what is known there is known here.
+    /// The enclosing block and the selection of its lanes that this block covers. Results of the enclosing block are
+    /// reused.
     within: Option<(&'a Block<'a>, &'a Chosen)>,
 }
 
@@ -203,24 +204,24 @@ impl<'a> Block<'a> {
         Self::new(program, len, Lanes::Ramps(Way::Up, vec![len as u32].into(), vec![start].into()))
     }
 
-    /// A block of runs of `len` positions, one from each start on.
+    /// A block of one run of `len` positions per start.
     pub(crate) fn ramps(program: &'a Program<'a>, starts: Vec<u32>, len: u32) -> Self {
         let ends: Vec<u32> = (1..=starts.len() as u32).map(|k| k * len).collect();
         Self::new(program, starts.len() * len as usize, pieces::ramps(Way::Up, ends.into(), starts.into()))
     }
 
-    /// A block of `len` positions from `start` on, of a program in numbers that stand for `each` positions of the step.
+    /// A block of `len` positions from `start` on, each of which represents `each` positions of the step.
     pub(crate) fn of_each(program: &'a Program<'a>, start: u32, len: usize, each: u32) -> Self {
         Self { each, ..Self::run(program, start, len) }
     }
 
-    /// A block of runs of positions that end at `ends`, of which each starts at its first.
+    /// A block of runs that end at `ends`. Run `k` starts at position `firsts[k]`.
     pub(crate) fn in_runs(program: &'a Program<'a>, ends: Vec<u32>, firsts: Vec<u32>) -> Self {
         let len = ends.last().map_or(0, |&n| n as usize);
         Self::new(program, len, pieces::ramps(Way::Up, ends.into(), firsts.into()))
     }
 
-    /// A block of any positions.
+    /// A block of arbitrary positions.
     pub(crate) fn list(program: &'a Program<'a>, positions: Vec<u32>) -> Self {
         Self::new(program, positions.len(), u32::wrap(positions.into()))
     }
@@ -229,7 +230,7 @@ impl<'a> Block<'a> {
         Self { program, len, index, memo: vec![None; program.ops.len()], each: 1, within: None }
     }
 
-    /// The expression's values, one a position.
+    /// The expression's values, one per position.
     pub(crate) fn eval_as<T: Lane>(mut self) -> Many<'a, T> {
         if self.len == 0 {
             return Vec::new().into();
@@ -238,8 +239,8 @@ impl<'a> Block<'a> {
         T::many(self.len, &lanes.dense())
     }
 
-    /// Fills `out` with the expression's values, one a position. Returns whether all that was worked out is a few
-    /// numbers a run: then a block may as well be larger.
+    /// Fills `out` with the expression's values, one per position. Returns whether the intermediate state is a few
+    /// numbers per run, which permits larger blocks.
     pub(crate) fn store<T: Lane, S: Stored>(mut self, out: &mut [S], store: impl Fn(T) -> S) -> bool {
         if self.len == 0 {
             return false;
@@ -264,8 +265,8 @@ impl<'a> Block<'a> {
         false
     }
 
-    /// As [`Block::store`], of numbers that are stored as they are: the last operation is, where it is arithmetic, with
-    /// no block of its results in between.
+    /// As [`Block::store`], for numbers that are stored unconverted. A final arithmetic operation writes to `out`
+    /// directly, without an intermediate block of results.
     pub(crate) fn store_numbers<T: Number + Stored>(mut self, out: &mut [T]) -> bool {
         if let Some(&Op::Binary(op, a, b)) = self.program.ops.last()
             && self.len > 0
@@ -299,7 +300,7 @@ impl<'a> Block<'a> {
         self.program
     }
 
-    /// The values of the operation at that place.
+    /// The values of the operation at `place`.
     pub(super) fn eval(&mut self, place: usize) -> Lanes<'a> {
         let program = self.program;
         match &program.ops[place] {
@@ -318,7 +319,7 @@ impl<'a> Block<'a> {
         out
     }
 
-    /// The values of the operation at that place, if they were computed at more positions than these.
+    /// The values of the operation at `place`, if an enclosing block has computed them.
     fn known_outside(&self, place: usize) -> Option<Lanes<'a>> {
         let (outside, chosen) = self.within?;
         match &outside.memo[place] {
@@ -335,7 +336,7 @@ impl<'a> Block<'a> {
             Op::Load(array, dtype, at) => {
                 let at = self.eval(*at);
                 if array.len() == 0 {
-                    // There is nothing to read, but which element was asked for may have been an error.
+                    // The array has no elements, but the index was evaluated for its checks.
                     return Lanes::One(Scalar::from_i64(*dtype, 0));
                 }
                 load(array, *dtype, n, &at)
@@ -383,8 +384,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// `start` plus the operation at that place, if that is a remainder that nothing else asked for, and both are known at
-    /// once.
+    /// Fuses `start` plus the remainder at `place` into one pass (see `divided::cycle`). `None` for other operations or
+    /// operands, or if the remainder has been evaluated already.
     fn cycle(&mut self, op: BinaryOp, start: &Lanes<'a>, place: usize) -> Option<Lanes<'a>> {
         match self.program.ops[place] {
             Op::Binary(BinaryOp::IndexRem, x, by) if op == BinaryOp::Add && self.memo[place].is_none() => {
@@ -403,11 +404,11 @@ impl<'a> Block<'a> {
         };
         let fails = match holds {
             Operand::One(holds) => !holds,
-            // All are looked at: a loop that may end early is not turned into vector code.
+            // No early exit, which would prevent vectorization.
             Operand::Many(holds) => !holds.iter().fold(true, |all, &holds| all & holds),
         };
         if fails {
-            // Later positions of a list may be smaller; the least one is wanted.
+            // Positions of a list may be in any order; the least one is reported.
             let (ok, at) = (ok.dense(), self.index.dense());
             let (ok, at) = (bool::operand(&ok), u32::operand(&at));
             let first = (0..self.len).filter(|&k| !ok.get(k)).map(|k| at.get(k)).min();
@@ -417,7 +418,7 @@ impl<'a> Block<'a> {
 
     fn select(&mut self, condition: &Lanes<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Lanes<'a> {
         let n = self.len;
-        // Whether it costs less to work out both everywhere than to part the lanes.
+        // Whether evaluating both branches at all positions costs no more than partitioning the lanes.
         let blends = |yes: usize, parting: u64| {
             let in_vain = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
             costs.is_some_and(|costs| in_vain(costs) <= parting)
@@ -460,7 +461,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Where the runs that end there have the flag, and where not.
+    /// The lanes of the runs whose flag is set, and those of the other runs. The runs end at `ends`.
     fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Chosen; 2] {
         let mut sides = [true, false].map(|_| Vec::with_capacity(ends.len()));
         let mut start = 0;
@@ -475,7 +476,7 @@ impl<'a> Block<'a> {
         sides.map(Chosen::Ranges)
     }
 
-    /// The values of the operation at that place at some of the positions.
+    /// The values of the operation at `place` at the selected positions.
     fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
         let memo = vec![None; self.program.ops.len()];
         let index = choice::choose(&self.index, chosen);
@@ -484,7 +485,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The elements at those indices; out of range the last one.
+/// Loads the elements at the given indices. An index out of range loads the last element.
 fn load<'a>(array: &'a Array, dtype: DType, n: usize, at: &Lanes<'_>) -> Lanes<'a> {
     macro_rules! typed {
         ($t:ty, $v:ident) => {

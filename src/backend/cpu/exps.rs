@@ -1,15 +1,15 @@
-//! The greatest value of a row, and the sum of the exponentials relative to it.
+//! Online softmax: the maximum of a row, and the sum of the exponentials relative to it.
 //!
-//! The operations are those of a fold of lanes and a tree over them, in their order; but what a value is merged by
-//! depends on the greatest of those before it in its lane alone, so that exponentials, which cost most, are taken side
-//! by side: those of many short rows, those of a row's lanes, those of many rows' trees.
+//! The operations and their order are those of a fold in lanes and a halving tree over the lanes. The scale of a merge
+//! depends only on the maximum of the lane's earlier values. Exponentials, the dominant cost, are therefore evaluated
+//! side by side: over many short rows, over the lanes of one row, or over the trees of many rows.
 
 use super::accumulate::{Float, Monoid};
 use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
 use super::short_rows::{Columns, ROWS, Row, classes, rows_by_length};
 use super::simd::{self, Loop};
 
-/// The greatest value and the sum of the exponentials relative to it.
+/// Online softmax state: the key of the maximum, and the sum of the exponentials relative to the maximum.
 #[derive(Clone, Copy)]
 pub(super) struct Exps<F: Float> {
     pub(super) greatest: F::Key,
@@ -53,7 +53,7 @@ impl<F: Float> Monoid<F> for OfExps {
     }
 }
 
-/// How far the lesser of two is below the greater one. Equal infinities have no difference.
+/// The lesser of two values minus the greater one. Equal values, infinities included, give 0.
 #[inline(always)]
 fn apart<F: Float>(a: F::Key, b: F::Key) -> F {
     let (greatest, least) = (a.max(b), a.min(b));
@@ -61,14 +61,14 @@ fn apart<F: Float>(a: F::Key, b: F::Key) -> F {
 }
 
 impl<F: Float> Exps<F> {
-    /// That of one value: no number of exponentials is relative to what has no finite difference from itself.
+    /// The state of one value. The sum is NaN for +inf and NaN, which have no finite difference from themselves.
     #[inline(always)]
     fn of(x: F) -> Self {
         let greatest = x.key();
         Self { greatest, sum: if greatest < F::GREATEST.key() { F::ONE } else { F::NAN } }
     }
 
-    /// Both, where the lesser sum is to be scaled by that.
+    /// Merges two states. `scale` multiplies the sum of the state with the lesser maximum.
     #[inline(always)]
     fn merged(self, b: Self, scale: F) -> Self {
         let (stays, shrinks) = if self.greatest < b.greatest { (b.sum, self.sum) } else { (self.sum, b.sum) };
@@ -76,8 +76,8 @@ impl<F: Float> Exps<F> {
     }
 }
 
-/// The exponential of each. That of -inf is not computed, since processors take long for what is too small to be
-/// normal: it stands for lanes without a value, which are many.
+/// Replaces each element by its exponential. -inf, the exponent for each of the many lanes without a value, gives 0
+/// without an evaluation, since processors are slow on subnormal results.
 #[inline(always)]
 fn exponentials<F: Float>(x: &mut [F]) {
     for x in x {
@@ -87,7 +87,7 @@ fn exponentials<F: Float>(x: &mut [F]) {
     }
 }
 
-/// Moves `N` numbers from there on to an earlier place, and to the same place of `upper` the `N` behind them.
+/// Moves the `N` elements at `from` to `to`, and the `N` elements behind them to index `to` of `upper`.
 #[inline(always)]
 fn take_apart<T: Copy, const N: usize>(of: &mut [T], upper: &mut [T], from: usize, to: usize) {
     let copy = |from: usize| -> [T; N] { std::array::from_fn(|k| of[from..from + N][k]) };
@@ -96,7 +96,7 @@ fn take_apart<T: Copy, const N: usize>(of: &mut [T], upper: &mut [T], from: usiz
     upper[to..to + N].copy_from_slice(&high);
 }
 
-/// `N` states side by side.
+/// `N` states as a structure of arrays.
 struct Many<F: Float, const N: usize> {
     greatest: [F::Key; N],
     sums: [F; N],
@@ -119,7 +119,7 @@ impl<F: Float, const N: usize> Many<F, N> {
         (self.greatest[k], self.sums[k]) = (to.greatest, to.sum);
     }
 
-    /// Those of single values, where there are any; of none elsewhere.
+    /// States of single values where `is_there` holds, the identity element elsewhere.
     #[inline(always)]
     fn of(values: &[F; N], is_there: impl Fn(usize) -> bool) -> Self {
         let mut states = Self::none();
@@ -130,7 +130,7 @@ impl<F: Float, const N: usize> Many<F, N> {
         states
     }
 
-    /// Adds a value to each state for which there is one.
+    /// Adds a value to each state for which `is_there` holds.
     #[inline(always)]
     fn push(&mut self, values: &[F; N], is_there: impl Fn(usize) -> bool) {
         let mut scales = [F::ZERO; N];
@@ -145,7 +145,7 @@ impl<F: Float, const N: usize> Many<F, N> {
         }
     }
 
-    /// Merges the lanes of each row: a halving tree, whose results lie side by side.
+    /// Merges the lanes of each row in a halving tree. The results are contiguous.
     #[inline(always)]
     fn fold_lanes(&mut self, rows: usize) {
         self.halve::<16>(rows);
@@ -155,8 +155,8 @@ impl<F: Float, const N: usize> Many<F, N> {
         self.halve::<1>(rows);
     }
 
-    /// Merges the upper half of each row's first `2 * REACH` states into the lower one, where rows are as far apart;
-    /// leaves `REACH` states a row, side by side.
+    /// One level of the halving tree: merges the upper half of each row's `2 * REACH` states into the lower half. Rows
+    /// are `2 * REACH` states apart before and `REACH` states apart after.
     #[inline(always)]
     fn halve<const REACH: usize>(&mut self, rows: usize) {
         let mut upper = Self::none();
@@ -176,7 +176,7 @@ impl<F: Float, const N: usize> Many<F, N> {
     }
 }
 
-/// Merges other states into these; not too many.
+/// Merges other states into these, at most `TREES * LANES / 2` of each.
 #[inline(always)]
 fn merge_each<F: Float>(greatest: &mut [F::Key], sums: &mut [F], other_greatest: &[F::Key], other_sums: &[F]) {
     let others = other_greatest.iter().zip(other_sums);
@@ -191,7 +191,7 @@ fn merge_each<F: Float>(greatest: &mut [F::Key], sums: &mut [F], other_greatest:
     }
 }
 
-/// The lanes of one block of at least one value.
+/// The lane states of one block, which has at least one value.
 #[inline(always)]
 fn lanes_of<F: Float>(values: &[F]) -> Many<F, LANES> {
     let mut groups = values.chunks(LANES);
@@ -211,7 +211,7 @@ fn lanes_of<F: Float>(values: &[F]) -> Many<F, LANES> {
     lanes
 }
 
-/// [`OfExps`] of one block of one column.
+/// Reduces one block of one column by [`OfExps`].
 struct BlockOfExps<'a, F: Float> {
     values: &'a [F],
     out: &'a mut Exps<F>,
@@ -227,14 +227,14 @@ impl<F: Float> Loop for BlockOfExps<'_, F> {
     }
 }
 
-/// Rows of one column that lie one after another: the values of row `k` begin at value `start(k)`.
+/// Reduces consecutive rows of one column by [`OfExps`]. The values of row `k` begin at value `start(k)`.
 struct RowsOfExps<'a, F: Float, S> {
     values: &'a [F],
     start: S,
     out: &'a mut [Exps<F>],
 }
 
-/// Longer rows whose lanes are merged together.
+/// Number of one-block rows whose lanes are merged together.
 const TREES: usize = 8;
 
 impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
@@ -274,7 +274,7 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
     }
 }
 
-/// Folds rows of up to [`SHORT`] values each.
+/// Folds up to [`ROWS`] rows of up to [`SHORT`] values each, one row per lane.
 #[inline(always)]
 fn folded_together<F: Float>(columns: &Columns<F>) -> Many<F, ROWS> {
     let mut states = Many::of(&columns.values[0], |r| columns.lens[r] > 0);
@@ -284,7 +284,7 @@ fn folded_together<F: Float>(columns: &Columns<F>) -> Many<F, ROWS> {
     states
 }
 
-/// The first states are those of the rows.
+/// Stores the leading states as the results of `rows`.
 #[inline(always)]
 fn set_each<F: Float, const N: usize>(out: &mut [Exps<F>], rows: &[Row], states: &Many<F, N>) {
     for (k, &(row, ..)) in rows.iter().enumerate() {
@@ -309,7 +309,7 @@ mod tests {
         values[starts[20]..starts[24]].fill(f32::NEG_INFINITY);
         let mut crowd = vec![OfExps.identity(); rows];
         OfExps.rows(&values, 1, |k| starts[k], &mut crowd);
-        /// One at a time.
+        /// The same monoid with the default loops.
         #[derive(Clone, Copy)]
         struct Slowly;
         impl Monoid<f32> for Slowly {

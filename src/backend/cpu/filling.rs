@@ -1,34 +1,34 @@
-//! Memory filled run by run, fast where the runs are short.
+//! Output writer for runs of elements, optimized for short runs.
 
 use std::ops::DerefMut;
 
 /// Elements written at a time.
 pub(crate) const STEP: usize = 8;
 
-/// Elements that are written of a shorter run: a loop of as many turns as it takes is guessed wrong where
-/// lengths vary, which costs more than a few stores of what is at hand.
+/// Elements written for any shorter run. A loop of run-dependent length mispredicts its exit branch, which costs more
+/// than a few stores of cached elements.
 pub(crate) const fn few<T>() -> usize {
     if size_of::<T>() <= 4 { 4 * STEP } else { 2 * STEP }
 }
 
-/// The same of a run of one value, which need not be loaded.
+/// The same for a run of one value, which needs no loads.
 const FEW_ALIKE: usize = 4 * STEP;
 
-/// Memory that is being filled. A run is written in whole steps, past its end where there is room; the run that follows
-/// writes there again.
+/// Output that is filled from its start. A run is written in whole steps, past its end if the output has room; the next
+/// run overwrites the excess.
 pub(crate) struct Filling<B> {
     out: B,
     len: usize,
 }
 
 impl<T: Copy + Default> Filling<Vec<T>> {
-    /// A vector of `n` elements, of which none is there yet.
+    /// Writer to a new vector with room for `n` elements.
     pub(crate) fn new(n: usize) -> Self {
-        // Room behind it for a short run to be written like the others.
+        // Padding, so that a short run at the end is written in whole steps too.
         Self { out: vec![T::default(); n + FEW_ALIKE], len: 0 }
     }
 
-    /// The vector.
+    /// The elements written.
     pub(crate) fn finish(mut self) -> Vec<T> {
         self.out.truncate(self.len);
         self.out
@@ -36,19 +36,19 @@ impl<T: Copy + Default> Filling<Vec<T>> {
 }
 
 impl<'o, T> Filling<&'o mut [T]> {
-    /// A slice, to be filled from its start.
+    /// Writer to a slice, from its start.
     pub(crate) fn of(out: &'o mut [T]) -> Self {
         Self { out, len: 0 }
     }
 
-    /// How many elements the slice has.
+    /// Length of the slice.
     pub(crate) fn room(&self) -> usize {
         self.out.len()
     }
 }
 
 impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
-    /// Adds a value `len` times.
+    /// Appends a value `len` times.
     #[inline(always)]
     pub(crate) fn repeat(&mut self, value: T, len: usize) {
         let start = self.len;
@@ -64,7 +64,7 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         }
     }
 
-    /// Adds the values.
+    /// Appends the values.
     #[inline(always)]
     pub(crate) fn extend(&mut self, values: impl ExactSizeIterator<Item = T>) {
         let start = self.len;
@@ -74,7 +74,8 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         }
     }
 
-    /// Adds `from[start..start + len]`, written in one go where these are at most `few`, a constant.
+    /// Appends `from[start..start + len]`. A run of at most `few` elements is written as `few` elements, which is a
+    /// compile-time constant.
     #[inline(always)]
     pub(crate) fn copy(&mut self, from: &[T], start: usize, len: usize, few: usize) {
         let at = self.len;
@@ -88,8 +89,8 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         }
     }
 
-    /// Adds `from[first]`, `from[first - 1]`, …, `len` of them, written in one go where these are at most `few`, a
-    /// constant.
+    /// Appends the `len` elements `from[first]`, `from[first - 1]`, …. A run of at most `few` elements is written as
+    /// `few` elements, which is a compile-time constant.
     #[inline(always)]
     pub(crate) fn copy_back(&mut self, from: &[T], first: usize, len: usize, few: usize) {
         let at = self.len;
@@ -108,7 +109,7 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         }
     }
 
-    /// Adds `f` of each of `from[first]`, `from[first - 1]`, …, `len` of them.
+    /// Appends `f` of each of the `len` elements `from[first]`, `from[first - 1]`, ….
     #[inline(always)]
     pub(crate) fn convert_back<S: Copy>(&mut self, from: &[S], first: usize, len: usize, f: impl Fn(S) -> T) {
         let at = self.len;
@@ -130,7 +131,7 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         }
     }
 
-    /// Adds `f` of each of `from[start..start + len]`.
+    /// Appends `f` of each element of `from[start..start + len]`.
     #[inline(always)]
     pub(crate) fn convert<S: Copy>(&mut self, from: &[S], start: usize, len: usize, f: impl Fn(S) -> T) {
         let at = self.len;
@@ -139,12 +140,11 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         match (self.out.get_mut(at..at + steps), from.get(start..start + steps)) {
             (Some(room), Some(from)) => {
                 for (slot, from) in room.as_chunks_mut().0.iter_mut().zip(from.as_chunks::<STEP>().0) {
-                    // All are read before one is written, since they might be the same memory for all the compiler
-                    // knows.
+                    // A step is read before it is written: the compiler cannot prove that the slices do not alias.
                     *slot = from.map(&f);
                 }
             }
-            // One of them ends within the last step.
+            // Either slice ends within the last step.
             _ => {
                 for (slot, &x) in self.out[at..at + len].iter_mut().zip(&from[start..start + len]) {
                     *slot = f(x);
@@ -155,7 +155,7 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
 }
 
 impl<B: DerefMut<Target = [u32]>> Filling<B> {
-    /// Adds `f(0)`, `f(1)`, …, `len` of them.
+    /// Appends `f(0)`, `f(1)`, …, `f(len - 1)`.
     #[inline(always)]
     pub(crate) fn numbers(&mut self, len: usize, f: impl Fn(u32) -> u32) {
         let start = self.len;

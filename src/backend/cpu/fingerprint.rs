@@ -1,8 +1,8 @@
-//! FarmHash's Fingerprint64. Twin of `shaders/hash/fingerprint.wgsl`.
+//! FarmHash's Fingerprint64. CPU counterpart of `shaders/hash/fingerprint.wgsl`.
 //!
-//! The algorithm is that of Google's FarmHash (farmhashna::Hash64), whose value is fixed for good: it hashes short
-//! strings by length classes (up to 16, 32, 64 bytes) and longer ones in blocks of 64 bytes with 56 bytes of state.
-//! Source: <https://github.com/google/farmhash>, MIT.
+//! The algorithm is Google's FarmHash (farmhashna::Hash64), whose results never change. It hashes short strings by
+//! length class (up to 16, 32, 64 bytes) and longer strings in blocks of 64 bytes with 56 bytes of state. Source:
+//! <https://github.com/google/farmhash>, MIT.
 
 const K0: u64 = 0xc3a5_c85c_97cb_3127;
 const K1: u64 = 0xb492_b66f_be98_f273;

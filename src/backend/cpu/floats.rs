@@ -10,7 +10,7 @@ use super::wide_rows::{self, Op, Wide};
 pub(super) struct Total<const PRODUCT: bool>;
 
 impl<const PRODUCT: bool> Total<PRODUCT> {
-    /// What it does without wide vectors of its own.
+    /// The same monoid for the generic row loops.
     fn plain<F: Float>(self) -> Plain<F, impl Fn(F, F) -> F + Copy + Sync> {
         Plain { identity: self.identity(), combine: move |a, b| self.merge(a, b), ordered: true }
     }
@@ -52,7 +52,7 @@ impl<F: Float, const PRODUCT: bool> Monoid<F> for Total<PRODUCT> {
     }
 }
 
-/// The monoid of the greatest value, or of the least, as keys: the floats need not be stored as such.
+/// The monoid of the greatest float, or of the least, as order keys. The keys are computed here and need no array.
 #[derive(Clone, Copy)]
 pub(super) struct Extreme<const GREATEST: bool>;
 
@@ -133,27 +133,27 @@ impl<F: Float, M: Monoid<F>> Loop for EachBlock<'_, F, M> {
 mod tests {
     use super::*;
 
-    /// The lengths of rows, and values for them with what extremes and sums stumble over.
+    /// Row starts, and values that include infinities, NaN and signed zeros.
     fn crowd() -> (Vec<usize>, Vec<f64>) {
-        // Of the rows that several are taken of at once, too.
+        // Rows that are reduced several at a time.
         let short = (0..80).map(|k| k * 5 % 33);
         let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1, 32, 16, 33]).chain(short).chain([40]);
         let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
         let n = starts[starts.len() - 1];
-        // Of many magnitudes, so that the order of sums shows.
+        // Many magnitudes, so that sums depend on their order.
         let mut values: Vec<f64> = (0..n).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f64) - 0.01).collect();
         let specials = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN, -0.0, 0.0];
         for (k, special) in specials.into_iter().cycle().take(30).enumerate() {
             values[100 + 89 * k] = special;
         }
-        // Rows that are reduced alone, and two of more than 16 values among short ones.
+        // Rows reduced one at a time, and two rows of more than 16 values among short ones.
         for row in [10, 16, 32, 40, 64, 95, 101] {
             values[starts[row]..starts[row + 1]].fill(-0.0);
         }
         (starts, values)
     }
 
-    /// The same value, so far from 0 that products of many stay numbers.
+    /// Maps a finite non-zero value close to 1, so that products of many such values stay finite and non-zero.
     fn near_one(x: f64) -> f64 {
         if x.is_finite() && x != 0.0 { 1.0 + x * 0.1 } else { x }
     }

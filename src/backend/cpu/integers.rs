@@ -12,7 +12,7 @@ pub(super) struct IntegerTotal<const PRODUCT: bool>;
 #[derive(Clone, Copy)]
 pub(super) struct IntegerExtreme<const GREATEST: bool>;
 
-/// A monoid of an integer type, given by its identity, its operation and that in wide vectors.
+/// Implements a monoid for an integer type, given its identity element, operator and vector operation.
 macro_rules! integers {
     ($monoid:ty, $t:ty, $identity:expr, $combine:path, $op:expr) => {
         impl Wide<$t> for $monoid {
@@ -53,7 +53,7 @@ macro_rules! integers {
     };
 }
 
-/// All of them for an integer type, given its extremes in wide vectors.
+/// Implements all monoids for an integer type, given its vector operations for extremes.
 macro_rules! all {
     ($t:ident, $greatest:expr, $least:expr) => {
         integers!(IntegerTotal<false>, $t, 0, Number::add, Op::IntegerSum);
@@ -67,7 +67,7 @@ all!(i64, Op::GreatestSigned, Op::LeastSigned);
 all!(u32, Op::GreatestUnsigned, Op::LeastUnsigned);
 all!(u64, Op::GreatestUnsigned, Op::LeastUnsigned);
 
-/// What a monoid does without wide vectors of its own.
+/// The same monoid for the generic row loops.
 fn plain<V: Copy + Send + Sync>(monoid: impl Monoid<V, State = V>) -> Plain<V, impl Fn(V, V) -> V + Copy + Sync> {
     Plain { identity: monoid.identity(), combine: move |a, b| monoid.merge(a, b), ordered: false }
 }
@@ -78,14 +78,14 @@ mod tests {
     use super::*;
 
     fn check<V: Copy + PartialEq + std::fmt::Debug, M: Monoid<V, State = V>>(monoid: M, value: impl Fn(u64) -> V) {
-        // Of the rows that several are taken of at once, too.
+        // Rows that are reduced several at a time.
         let short = (0..80).map(|k| k * 5 % 33);
         let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1, 32, 16, 33]).chain(short).chain([40]);
         let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
         for inner in [1, 3] {
             let rows = starts.len() - 1;
             let n = starts[rows] * inner;
-            // Of both signs.
+            // Values of both signs.
             let values: Vec<V> = (0..n as u64).map(|k| value(k.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
             let mut crowd = vec![monoid.identity(); rows * inner];
             monoid.rows(&values, inner, |k| starts[k], &mut crowd);

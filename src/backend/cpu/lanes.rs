@@ -1,4 +1,4 @@
-//! Values of an expression at many positions at once.
+//! Vector encodings of an expression's values at the positions of a block: constant, run-length, ramps, dense.
 
 use std::ops::{Deref, Range};
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use super::simd;
 use crate::dtype::DType;
 use crate::graph::scalar::Scalar;
 
-/// Values, one a position: a piece of a stored array as it lies there, or values that were computed.
+/// Values, one per position: borrowed from a stored array, or owned.
 #[derive(Debug, Clone)]
 pub(crate) enum Many<'a, T> {
     Lent(&'a [T]),
@@ -34,20 +34,20 @@ impl<T> From<Vec<T>> for Many<'_, T> {
     }
 }
 
-/// Of runs of positions, the number of positions up to the end of each.
+/// Ends of runs: the number of positions up to the end of each run.
 pub(crate) type Ends = Rc<Vec<u32>>;
 
-/// Which way the values of ramps go from position to position.
+/// Direction of ramps, whose values change by one from position to position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// They grow by one.
+    /// Values grow by one.
     Up,
-    /// They shrink by one, as the positions of rows that are read backwards.
+    /// Values shrink by one, such as the positions of rows that are read backwards.
     Down,
 }
 
 impl Way {
-    /// The value so many positions after that one.
+    /// The value of a ramp `positions` positions after `value`.
     #[inline(always)]
     pub(crate) fn after(self, value: u32, positions: u32) -> u32 {
         match self {
@@ -56,7 +56,7 @@ impl Way {
         }
     }
 
-    /// That of the differences from a number.
+    /// The opposite direction: that of a number minus the ramp.
     pub(crate) fn opposite(self) -> Self {
         match self {
             Self::Up => Self::Down,
@@ -68,13 +68,13 @@ impl Way {
 /// The values of one expression at the positions of a block.
 #[derive(Debug, Clone)]
 pub(crate) enum Lanes<'a> {
-    /// The same at every position.
+    /// The same value at every position.
     One(Scalar),
-    /// Runs of positions with one value a run: dense, or numbers that grow by one from run to run (one ramp upwards;
-    /// see [`runs`](super::pieces::runs)). A run may have no positions; its value then is any.
+    /// Run-length encoding: one value per run. The values are dense, or numbers that grow by one from run to run (one
+    /// upward ramp; see [`runs`](super::pieces::runs)). A run may be empty; its value is then arbitrary.
     Runs(Ends, Rc<Lanes<'a>>),
-    /// Runs of positions, with values that grow or shrink by one from position to position (u32): the first of each run.
-    /// A run may have no positions.
+    /// Runs whose u32 values grow or shrink by one from position to position: the first value of each run. A run may be
+    /// empty.
     Ramps(Way, Ends, Many<'a, u32>),
     Bool(Many<'a, bool>),
     U8(Many<'a, u8>),
@@ -91,7 +91,7 @@ pub(crate) enum Lanes<'a> {
     F64(Many<'a, f64>),
 }
 
-/// One operand: a value for all positions, or one each.
+/// One operand: a value for all positions, or one value per position.
 #[derive(Clone, Copy)]
 pub(crate) enum Operand<'a, T> {
     One(T),
@@ -107,14 +107,14 @@ impl<T: Copy> Operand<'_, T> {
         }
     }
 
-    /// The operand of that position alone.
+    /// The operand at position `i`, as a constant.
     pub(crate) fn one(&self, i: usize) -> Self {
         Self::One(self.get(i))
     }
 }
 
 impl<'a, T: Copy> Operand<'a, T> {
-    /// The operand of those positions.
+    /// The operand at a range of positions.
     pub(crate) fn part(&self, positions: Range<usize>) -> Self {
         match self {
             Self::One(v) => Self::One(*v),
@@ -126,9 +126,9 @@ impl<'a, T: Copy> Operand<'a, T> {
 /// A Rust type that lanes can hold.
 pub(crate) trait Lane: Copy + Default + 'static {
     fn wrap<'a>(values: Many<'a, Self>) -> Lanes<'a>;
-    /// The values, of lanes that are dense.
+    /// The values of dense or constant lanes.
     fn operand<'l>(lanes: &'l Lanes<'_>) -> Operand<'l, Self>;
-    /// One value a position, of lanes that are dense.
+    /// One value per position, for dense or constant lanes.
     fn many<'a>(n: usize, lanes: &Lanes<'a>) -> Many<'a, Self>;
 }
 
@@ -163,7 +163,7 @@ macro_rules! lanes {
                 $(Self::$v(_) => DType::$v,)*
             }
         }
-        /// The same values, one a position unless they are the same at all.
+        /// Expands runs and ramps to one value per position. Constants stay constants.
         pub(crate) fn dense(&self) -> Self {
             match self {
                 Self::Runs(ends, values) => match &**values {
@@ -185,7 +185,7 @@ macro_rules! lanes {
                 other => other.clone(),
             }
         }
-        /// The value at lane `i` of lanes that are dense, or one ramp.
+        /// The value at lane `i` of a constant, dense lanes or one ramp.
         pub(crate) fn get(&self, i: usize) -> Scalar {
             match self {
                 Self::One(s) => *s,
@@ -194,7 +194,7 @@ macro_rules! lanes {
                 Self::Runs(..) => unreachable!("bug: a single value of runs"),
             }
         }
-        /// The values at the chosen lanes, of lanes that are dense, or ramps.
+        /// The values at the given lanes of a constant, dense lanes or ramps.
         pub(crate) fn pick<'x>(&self, lanes: &[u32]) -> Lanes<'x> {
             match self {
                 Self::One(s) => Lanes::One(*s),
@@ -203,7 +203,7 @@ macro_rules! lanes {
                 Self::Runs(..) => unreachable!("bug: a choice of runs"),
             }
         }
-        /// The values of dense lanes at those ranges, one after the other.
+        /// The values of dense or constant lanes at the given ranges, concatenated.
         pub(crate) fn ranges(&self, ranges: &[(u32, u32)]) -> Self {
             match self {
                 Self::One(s) => Self::One(*s),
@@ -221,7 +221,7 @@ macro_rules! lanes {
                 Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: ranges of runs"),
             }
         }
-        /// `n` lanes: those that `at_a` names from `a`, in order, the others from `b`, in order.
+        /// Merges `n` lanes: the next value of `a` where `at_a` is set, else the next value of `b`.
         pub(crate) fn merge<'x>(n: usize, at_a: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
             match a.dtype() {
                 $(DType::$v => {
@@ -233,7 +233,7 @@ macro_rules! lanes {
                 DType::Str => unreachable!("bug: strings are not lanes"),
             }
         }
-        /// As [`Lanes::merge`], of whole runs of lanes that end at `ends`.
+        /// As [`Lanes::merge`], for whole runs of lanes that end at `ends`.
         pub(crate) fn merge_runs<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
             match a.dtype() {
                 $(DType::$v => {
@@ -255,7 +255,7 @@ macro_rules! lanes {
                 DType::Str => unreachable!("bug: strings are not lanes"),
             }
         }
-        /// Lane by lane, `a` where the condition holds, else `b`.
+        /// Blends lane by lane: `a` where the condition holds, else `b`.
         pub(crate) fn blend<'x>(n: usize, condition: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
             let condition = &condition[..n];
             if a.dtype() == DType::Bool {

@@ -1,6 +1,5 @@
-//! Row reductions over rows of a table: values of several columns that lie side by side in an array, at a place which
-//! depends on the value alone. They are read where they lie; what is worked out is one position a value, not one a
-//! column.
+//! Embedding bags: row reductions whose values are rows of a table, several contiguous columns each, selected by the
+//! value's index alone. Table rows are read in place. One table index is computed per value, instead of one per column.
 //!
 //! The order is that of `row_reduce`.
 
@@ -16,16 +15,16 @@ use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::BinaryOp;
 
-/// Values that are rows of a table.
+/// Values of several columns that are rows of a table.
 pub(super) struct LookedUp<'a, V> {
     table: &'a [V],
     inner: usize,
-    /// Where the row of the table begins, as an expression in the value's number.
+    /// Start of the table row, as an expression in the value's index.
     first: Program<'a>,
 }
 
-/// The expression in a value's number, where this is one in the number of its element that is the same for all `inner`
-/// elements of a value.
+/// Rewrites an expression in an element's index as one in its value's index. `None` if the result may differ among the
+/// `inner` elements of a value.
 fn of_value(e: &Expr, inner: usize, known: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
     if !e.has_index() {
         return Some(e.clone());
@@ -48,7 +47,7 @@ fn of_value(e: &Expr, inner: usize, known: &mut DigestMap<Option<Expr>>) -> Opti
 }
 
 impl<'a, V: Lane + Stored> LookedUp<'a, V> {
-    /// The values of that expression, which is of numbers of this type, if they are rows of a table.
+    /// The values of the expression, which has this element type, if they are rows of a table.
     pub(super) fn new(inputs: &'a Inputs, e: &Expr, inner: usize) -> Option<Self> {
         let is_column = |e: &Expr| match e.kind() {
             ExprKind::Binary(BinaryOp::IndexRem, i, by) => i.is_index() && by.as_u32() == Some(inner as u32),
@@ -64,7 +63,7 @@ impl<'a, V: Lane + Stored> LookedUp<'a, V> {
         Some(Self { table: table.slice(), inner, first })
     }
 
-    /// The values from number `from` on.
+    /// Finds `len` values from value `from` on.
     fn find(&self, from: usize, len: usize) -> Found<'_, V> {
         let inner = self.inner;
         let firsts = Block::of_each(&self.first, from as u32, len, inner as u32).eval_as::<u32>();
@@ -72,7 +71,7 @@ impl<'a, V: Lane + Stored> LookedUp<'a, V> {
         if firsts.iter().max().is_none_or(|&first| first as usize + inner <= table.len()) {
             return Found { table: table.into(), firsts, inner };
         }
-        // A condition has failed, then; elements that are not there are the last one.
+        // A check has failed in this case. Elements out of range are replaced by the last one.
         let element = |k: usize| {
             let at = firsts[k / inner].wrapping_add((k % inner) as u32);
             table[(at as usize).min(table.len() - 1)]
@@ -82,14 +81,14 @@ impl<'a, V: Lane + Stored> LookedUp<'a, V> {
         Found { table: values.into(), firsts: firsts.into(), inner }
     }
 
-    /// The states of rows of values that lie one after another: those of row `k` begin at value `start(k)`.
+    /// Reduces consecutive rows of values. The values of row `k` begin at value `start(k)`.
     pub(super) fn rows<M: Monoid<V>>(&self, monoid: M, start: impl Fn(usize) -> usize, out: &mut [M::State]) {
         let (nrows, from) = (out.len() / self.inner, start(0));
         let values = self.find(from, start(nrows) - from);
         simd::run(Rows { values: &values, start: |row| start(row) - from, monoid, out });
     }
 
-    /// The states of the blocks of a row that `len` values from number `from` on are cut into.
+    /// Reduces each block of `len` values of a row, from value `from` on.
     pub(super) fn blocks<M: Monoid<V>>(&self, monoid: M, from: usize, len: usize) -> Vec<M::State> {
         let mut out = vec![monoid.identity(); len.div_ceil(block_len(self.inner)) * self.inner];
         simd::run(Blocks { values: &self.find(from, len), monoid, out: &mut out });
@@ -97,7 +96,7 @@ impl<'a, V: Lane + Stored> LookedUp<'a, V> {
     }
 }
 
-/// Some of the values: where each begins in a table that holds them whole.
+/// Some of the values, by their starts in a table. All starts are in range.
 struct Found<'a, V: Clone> {
     table: Cow<'a, [V]>,
     firsts: Many<'a, u32>,
@@ -105,7 +104,7 @@ struct Found<'a, V: Clone> {
 }
 
 impl<V: Lane + Stored> Found<'_, V> {
-    /// The state of one block.
+    /// Reduces one block.
     #[inline(always)]
     fn block<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
         lanes.fill(monoid.identity());
@@ -113,11 +112,11 @@ impl<V: Lane + Stored> Found<'_, V> {
         merge_lanes(lanes, monoid, out);
     }
 
-    /// Folds the values into as many lanes as there are states for.
+    /// Folds the values into lanes of `inner` states each.
     #[inline(always)]
     fn fold<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State]) {
         match self.inner {
-            // With the width known, the states stay in registers.
+            // With a compile-time width, the states stay in registers.
             2 => self.fold_columns::<M, 2>(firsts, monoid, lanes),
             3 => self.fold_columns::<M, 3>(firsts, monoid, lanes),
             4 => self.fold_columns::<M, 4>(firsts, monoid, lanes),
@@ -147,7 +146,7 @@ impl<V: Lane + Stored> Found<'_, V> {
             lanes => {
                 for firsts in firsts.chunks(lanes.len()) {
                     for (states, &first) in lanes.iter_mut().zip(firsts) {
-                        // In registers, which are not the table's memory for sure.
+                        // A local copy stays in registers, since it cannot alias the table.
                         let mut so_far = *states;
                         push_each(&mut so_far, &table[first as usize..][..N], monoid);
                         *states = so_far;

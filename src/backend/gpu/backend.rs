@@ -20,7 +20,7 @@ use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::tuning::Tuning;
 
-/// A GPU as an executor of graphs.
+/// The graph backend of one GPU.
 #[derive(Debug)]
 pub(crate) struct GpuBackend {
     pub(super) runtime: Arc<Runtime>,
@@ -31,12 +31,12 @@ pub(crate) struct GpuBackend {
     numerics: OnceLock<Numerics>,
     pub(super) plans: PlanCache<Prepared>,
     last_counts: LastCounts,
-    /// What the nodes of plans are said to be of: they hold no backend alive.
+    /// Placeholder backend for the nodes of cached plans, so that plans keep no real backend alive.
     stand_in: OnceLock<BackendRef>,
 }
 
 impl GpuBackend {
-    /// Without a tuning of its own, that of its class of adapters.
+    /// `tuning` defaults to that of the adapter's class.
     pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool, tuning: Option<Tuning>) -> Self {
         let tuning = tuning.unwrap_or(tuning::tuning_of(runtime.info().kind)).feasible();
         Self {
@@ -64,7 +64,7 @@ impl GpuBackend {
         Ok(Buffer::clone(&array))
     }
 
-    /// As [`Backend::evaluate_timed`], kernel by kernel.
+    /// As [`Backend::evaluate_timed`], with the time of each kernel.
     #[cfg(feature = "wgpu-profiler")]
     pub(crate) fn evaluate_profiled(&self, nodes: &[Node]) -> Result<Option<Vec<wgpu_profiler::GpuTimerQueryResult>>> {
         let run = || {
@@ -95,7 +95,7 @@ impl Backend for GpuBackend {
             Err(format!("{} has no {what}; use a CPU device for this tensor, or cast to a narrower type", self.name))
         };
         match dtype {
-            // Their arithmetic goes by the bits.
+            // f64 arithmetic works on the bits, as 64-bit integers.
             DType::F64 if !self.runtime.has_f64() || !self.runtime.has_int64() => {
                 hint("64-bit floats (SHADER_F64 and SHADER_INT64)")
             }
@@ -168,7 +168,7 @@ impl Backend for GpuBackend {
         &self.last_counts
     }
     fn waits(&self, nodes: &[Node], stages: u64) -> u64 {
-        // Sizes are exact once counts were read.
+        // Sizes are exact once counts have been read.
         1 + stages + u64::from(stages == 0) * u64::from(!nodes.iter().all(|n| self.at_once(n, n.bytes())))
     }
     fn stats(&self) -> Stats {
@@ -178,7 +178,7 @@ impl Backend for GpuBackend {
         if let Some(known) = self.numerics.get() {
             return Ok(*known);
         }
-        // Two threads may both ask: they hear the same.
+        // Two threads may both run the probe; the first result is kept.
         let found = probe::numerics(&self.runtime)?;
         Ok(*self.numerics.get_or_init(|| found))
     }

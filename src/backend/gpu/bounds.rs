@@ -1,7 +1,7 @@
-//! Which indices of an expression are known to lie within their arrays, whatever the arrays hold.
+//! Proves that the indices of an expression lie within their arrays, whatever the arrays hold.
 //!
-//! Only sizes count, none of which a kernel can change. An index that is read from a buffer is never known: a condition
-//! that fails does not keep a kernel from running, and a program can write to the buffers of its tensors.
+//! Proofs rely on sizes only, which no kernel can change. A value that is read from a buffer is never trusted: a failed
+//! check does not keep a kernel from running, and a program can write to the buffers of its tensors.
 
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
@@ -17,7 +17,7 @@ pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {
     for_each_expr(e, &mut |e| {
         proven &= match e.kind() {
             ExprKind::Load(node, at) | ExprKind::Within(node, at, _) => below.fits(at, node),
-            // The search looks at splits below the last one.
+            // The search reads only splits before the last one.
             ExprKind::RowOf(splits, _) => splits.extent().capacity() > 0,
             _ => true,
         };
@@ -25,7 +25,7 @@ pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {
     proven
 }
 
-/// Upper bounds of positions, exclusive.
+/// Exclusive upper bounds of index expressions.
 struct Below {
     positions: u64,
     known: DigestMap<Option<u64>>,
@@ -36,7 +36,7 @@ impl Below {
         self.of(at).is_some_and(|bound| bound <= u64::from(array.extent().capacity()))
     }
 
-    /// What the expression is below, if that is known; sums and products only where they cannot wrap.
+    /// Exclusive upper bound of the expression, if known. Sums and products are bounded only where they cannot wrap.
     fn of(&mut self, e: &Expr) -> Option<u64> {
         if let Some(known) = self.known.get(&e.digest()) {
             return *known;
@@ -45,7 +45,7 @@ impl Below {
             ExprKind::Index => Some(self.positions),
             ExprKind::Scalar(Scalar::U32(v)) => Some(u64::from(*v) + 1),
             ExprKind::Size(size) => Some(u64::from(size.value()) + 1),
-            // A row of the splits, the first if there is none.
+            // A row of the splits; row 0 if there are no rows.
             ExprKind::RowOf(splits, _) => Some(u64::from(splits.extent().capacity().saturating_sub(1).max(1))),
             ExprKind::Select(_, a, b) => self.of(a).zip(self.of(b)).map(|(a, b)| a.max(b)),
             ExprKind::Checked(_, _, v) => self.of(v),
@@ -59,7 +59,7 @@ impl Below {
     fn of_binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Option<u64> {
         let (x, y) = (self.of(a), self.of(b));
         let by = b.as_u32().map(u64::from).filter(|&by| by > 0);
-        // What is below the bound is at most one less; where there are no positions there is nothing to bound.
+        // The greatest value below an exclusive bound. A bound of 0 means that there are no positions.
         let most = |bound: u64| bound.saturating_sub(1);
         let bound = match op {
             BinaryOp::Min => return [x, y].into_iter().flatten().min(),
@@ -87,12 +87,12 @@ mod tests {
         Node::source(&backend, DType::U32, len, Arc::new(()))
     }
 
-    /// Whether an array of that length is known to be read within it, of 100 positions.
+    /// Whether the index provably lies within an array of that length, for 100 positions.
     fn proven(len: u32, at: &Expr) -> bool {
         are_proven(&Expr::load(&array(len), at.clone()).add(Expr::u32(3)), 100)
     }
 
-    /// The smallest array that the index is known to lie within, if there is any.
+    /// Length of the smallest array within which the index provably lies.
     fn least(at: &Expr) -> Option<u32> {
         let least = (1..2000).find(|&len| proven(len, at))?;
         assert!((least..2000).all(|len| proven(len, at)), "more room never hurts");
@@ -118,11 +118,11 @@ mod tests {
         let held = Expr::load(&array(100), Expr::index());
         assert_eq!(least(&held), None);
         assert_eq!(least(&held.clone().add(Expr::u32(0)).min(Expr::u32(49))), Some(50));
-        // A search gives one of the rows, whatever the splits say.
+        // A search returns one of the rows, whatever the splits hold.
         let splits = array(31);
         assert_eq!(least(&Expr::row_of(&splits, held.clone())), Some(30));
         assert_eq!(least(&Expr::within(&splits, Expr::u32(0), Expr::index())), None);
-        // The index of an index counts too.
+        // Nested indices must be proven as well.
         assert!(!are_proven(&Expr::load(&array(9), held.min(Expr::u32(8))), 101));
     }
 }

@@ -10,10 +10,10 @@ use crate::graph::plan::Step;
 /// The largest capacity.
 const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
 
-/// Numbers that a workgroup moves.
+/// Numbers moved per workgroup.
 const TILE: u32 = 1024;
 
-/// How many workgroups move up to that many numbers.
+/// Number of workgroups that move up to that many numbers.
 pub const fn groups(numbers: u32) -> u32 {
     numbers.div_ceil(TILE)
 }
@@ -38,7 +38,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
         let out = if is_packed { "atomic<u32>" } else { storage_type(value.dtype()) };
         m.finish(&[COMPACT], value_type(value.dtype()), Some(out), &[])
     });
-    // Marks may have been made for more positions than are known to be by now.
+    // The rank bitmap may have been built for a larger capacity than is known now.
     let head = [count.capacity(), *inner, tiles_in(marks.extent().capacity()), numbers, 0, 0, 0, 0];
     let moved = u64::from(count.capacity()) * u64::from(*inner);
     let moved = u32::try_from(moved).unwrap_or(u32::MAX);

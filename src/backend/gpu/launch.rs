@@ -1,4 +1,4 @@
-//! Kernels to start, and the functions that templates of several stems are given.
+//! Kernel launches, and generated functions that several templates share.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::graph::plan::Step;
 pub(super) const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.wgsl");
 pub(super) const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
 
-/// One kernel to start.
+/// One kernel launch.
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
-    /// What of it is the same in every run.
+    /// The part that is the same in every run.
     pub(crate) module: Arc<Generated>,
     /// The entry point.
     pub(crate) entry: &'static str,
-    /// The template's words, then the numbers.
+    /// The template's parameter words, then the generated ones.
     pub(crate) params: Vec<u32>,
     /// Workgroups, folded to two dimensions.
     pub(crate) workgroups: u32,
     /// The grid's third dimension.
     pub(crate) depth: u32,
-    /// The checks that it takes.
+    /// The runtime checks that wgpu adds to the kernel.
     pub(crate) checks: Checks,
 }
 
@@ -37,7 +37,7 @@ impl Launch {
         &self.module.text
     }
 
-    /// What it binds, from binding 1 on.
+    /// The bindings, from binding 1 on.
     pub(crate) fn bindings(&self) -> &[Binding] {
         &self.module.bindings
     }
@@ -49,16 +49,16 @@ pub(crate) struct Lowered {
     pub(crate) launches: Vec<Launch>,
     /// Bytes of each scratch buffer.
     pub(crate) scratch: Vec<u64>,
-    /// The scratch buffer and word that is not 0 when a scan's total did not fit.
+    /// Overflow flag of a scan: the scratch buffer, and the word in it that is not 0 if the total did not fit.
     pub(crate) overflow: Option<(usize, u32)>,
-    /// The outputs that must be 0 beforehand: several invocations set bits of one word.
+    /// Outputs to clear beforehand, since several invocations set bits of one word.
     pub(crate) cleared_outputs: Vec<usize>,
-    /// The limit that there are more launches for, apart from that of bindings.
+    /// The limit that makes additional launches necessary, other than the binding limit.
     pub(crate) limit: Option<ManyDispatches>,
 }
 
 impl Generated {
-    /// One launch of it, with the sizes of this run.
+    /// One launch of the module, with the sizes of this run.
     pub(super) fn launch(self: &Arc<Self>, entry: &'static str, head: [u32; 8], workgroups: u32, depth: u32) -> Launch {
         let mut params = Vec::with_capacity(head.len() + self.scalars.len());
         params.extend(head);
@@ -70,7 +70,7 @@ impl Generated {
     }
 }
 
-/// The function `name`: how many elements of the extent are live.
+/// Adds the function `name`, which returns the number of live elements of the extent.
 pub(super) fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
     match extent.live() {
         Some(e) => m.count_function(name, &e.min(Expr::size(extent.size()))),
@@ -82,7 +82,7 @@ pub(super) fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
     }
 }
 
-/// The functions that say where rows begin, and how many there are.
+/// Adds the functions that give the start of each row and, for uniform rows, their number.
 pub(super) fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
     match rows {
         Rows::Splits(node) => m.splits_function(node),
@@ -107,7 +107,7 @@ pub(super) fn within(step: &Step, elements: u32, limit: u32, whose: &str) -> Res
     })
 }
 
-/// What is wrong with a step over rows that has more rows and values than its template's indices allow.
+/// The error for a row step with more rows and values than its template's indices allow.
 pub(super) fn too_many(step: &Step, (nrows, nvals, inner): (u32, u32, u32), whose: &str) -> Error {
     Error::Limit {
         what: format!("{}: rows and values", step.out.op()),

@@ -1,11 +1,11 @@
-//! How large the elements of an array are, by the types that a kernel's text names.
+//! Sizes of array elements, derived from the types that a kernel's text names.
 
-/// Bytes of a window of elements of that size: it holds a power of two of them.
+/// Bytes per window for elements of that size: the largest power of two of elements that fits one binding.
 pub(super) fn window_bytes(max_binding: u64, element: u64) -> u64 {
     element << (max_binding / element.max(1)).max(1).ilog2()
 }
 
-/// Bytes of a value in storage, and what its place is a multiple of, by the name of its type.
+/// Size and alignment of a value in storage, in bytes, by the name of its type.
 pub(super) fn layout(ty: &str, text: &str) -> (u64, u64) {
     let after = |head: String| text.split_once(&head).map(|(_, rest)| rest);
     match ty {

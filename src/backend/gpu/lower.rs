@@ -1,4 +1,4 @@
-//! From a step to launches: which template, what it binds, how large its grid is.
+//! Lowers a step to launches: template, bindings and grid.
 
 use super::codegen::Modules;
 use super::launch::{Lowered, within};
@@ -8,8 +8,8 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
 
-/// Lowers the step for the sizes of this run; its conditions report from slot `first_slot` on. What is the same in every
-/// run is kept in `modules`.
+/// Lowers the step for the sizes of this run. Its checks report to the status block from slot `first_slot` on.
+/// `modules` caches the parts that are the same in every run.
 ///
 /// # Errors
 /// The step is too large for 32-bit indices.
@@ -17,7 +17,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
     match &step.recipe {
         Recipe::Map { value, whole } => {
             let extent = step.out.extent();
-            // A plain step counts by an array of one element.
+            // A step over oversized arrays reads its count from an array of one element (`graph/plain.rs`).
             let extent = match &step.live {
                 _ if *whole => extent.whole(),
                 Some(live) if extent.live().as_ref() != Some(live) => Extent::bounded(extent.size(), live.clone()),

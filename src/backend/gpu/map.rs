@@ -1,5 +1,5 @@
-//! The host side of `shaders/map.wgsl`; of `shaders/vector_map.wgsl`, where four elements can be taken at once; and of
-//! `shaders/row_map.wgsl`, where the row of an element counts.
+//! The host side of the map kernels: `shaders/map.wgsl`; `shaders/vector_map.wgsl`, which computes four elements at
+//! once; and `shaders/row_map.wgsl`, which gives each element its row.
 
 use std::sync::Arc;
 
@@ -19,23 +19,23 @@ const MAP: &str = include_str!("../../../shaders/map.wgsl");
 const VECTOR_MAP: &str = include_str!("../../../shaders/vector_map.wgsl");
 const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 
-/// Elements of a tile where an array takes several bindings, or a position of a larger tile might pass 2^32.
+/// Elements per tile where an array takes several bindings, or where a position of a larger tile might exceed 2^32.
 pub(super) const MAP_TILE: u32 = 1024;
 
-/// Whether every array is bound whole, and no position of a larger tile passes 2^32.
+/// Whether every array is bound whole, and no position of a larger tile exceeds 2^32.
 fn is_plain(step: &Step, capacity: u32) -> bool {
     let mut arrays = step.reads.iter().chain(step.outputs());
     capacity < 1 << 31 && arrays.all(|n| step.limits.windows(n.bytes()) == 1)
 }
 
-/// Elements that a workgroup of the step's map computes: as the device is tuned, or the least.
+/// Elements per tile of the step's map: the tuned size where possible, else [`MAP_TILE`].
 fn tile(step: &Step, capacity: u32) -> u32 {
     if is_plain(step, capacity) { step.limits.tuning.map_tile } else { MAP_TILE }
 }
 
-/// Whether four elements of the map are computed at once: all that it reads are arrays of at most 32 bits an element at
-/// the position of what is computed, and they end with a vector. It is computed at up to three positions behind the
-/// last one, where no condition need hold.
+/// Whether the map computes four elements at once. It must read only arrays of at most 32 bits per element, at the
+/// position of the computed element, and their storage must end with a full vector. The map is also computed at up to
+/// three positions past the last one. Checks need not hold there, so the map must have none.
 fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
     let is_word = |dtype: DType| dtype.size() <= 4;
     let is_tuned = step.limits.tuning.map_width == 4;
@@ -51,16 +51,16 @@ fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) 
         ExprKind::RowOf(..) | ExprKind::Within(..) => flat = false,
         _ => {}
     });
-    // What counts the elements reads words.
+    // The live count reads words, so its arrays cannot be bound as vectors.
     let mut counts = false;
     if let Some(live) = live {
         for_each_expr(live, &mut |e| counts |= e.node().is_some_and(|n| arrays.contains(n)));
     }
-    // Drivers make four of each operation, where a loop has one.
+    // Drivers replicate each operation four times, where a loop has it once: only cheap maps take vectors.
     flat && !counts && step.fetches().is_none() && work(value, None) <= CHEAP
 }
 
-/// A map into its output, or a condition.
+/// Lowers a map into its output, or a check.
 pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent, modules: &mut Modules) -> Lowered {
     let capacity = extent.capacity();
     if let Recipe::Map { .. } = step.recipe
@@ -106,7 +106,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
     launched(&g, head, value, extent)
 }
 
-/// The one launch of a map, a workgroup a tile.
+/// The single launch of a map, with one workgroup per tile.
 fn launched(g: &Arc<Generated>, head: [u32; 8], value: &Expr, extent: &Extent) -> Lowered {
     let capacity = extent.capacity();
     let mut launch = g.launch("main", head, capacity.div_ceil(g.tile), 1);
@@ -114,22 +114,23 @@ fn launched(g: &Arc<Generated>, head: [u32; 8], value: &Expr, extent: &Extent) -
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
 
-/// The checks that the kernel of a map takes, by what it computes and how it counts.
+/// The runtime checks of a map's kernel, given the expressions of its value and of its count.
 fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> Checks {
-    // SAFETY: the loops of the templates go MAP_TILE / 256 rounds, or a quarter of them. Those of the functions that
-    // expressions call end: a search halves what is left to look through, and a remainder or a power has fewer bits to
-    // go in each round.
+    // SAFETY: the loops of the templates run MAP_TILE / 256 iterations, or a quarter of them. The loops of the
+    // functions that expressions call end: a search halves the remaining range, and a remainder or a power has fewer
+    // bits left after each iteration.
     let checks = unsafe { Checks::ALL.without_loops() };
-    // The count is worked out as if at position 0.
+    // The count is evaluated at position 0.
     if !are_proven(value, capacity) || count.is_some_and(|e| !are_proven(e, 1)) {
         return checks;
     }
     // SAFETY: the indices in the expressions are proven for all positions below the capacity, to which the templates
-    // clamp the count. The row that `row_map` gives an element is one of the splits' rows, whatever the splits hold, as
-    // that of a search is. The output has an element for each position below the capacity; where a condition is the
-    // output, a slot of the status block, whose numbers are parameters, as all others of that block are. `tile_rows` is
-    // indexed by what is below 2. `vector_map` stores and loads vectors that begin below the capacity: where an index
-    // that is the position is proven, the array is no shorter, and its storage goes on to 16 bytes, since the pool's
-    // buffers do and other arrays are asked (`ends_with_a_vector`); no vector is larger.
+    // clamp the count. The row that `row_map` gives an element is one of the splits' rows, whatever the splits hold; so
+    // is the result of a search. The output has an element for each position below the capacity. The output of a check
+    // is a slot of the status block instead: its slot numbers are parameters, as are all others of that block.
+    // `tile_rows` is indexed by values below 2. `vector_map` loads and stores vectors that begin below the capacity.
+    // Where an index equal to the position is proven, the array is no shorter than the capacity, and its storage
+    // extends to a multiple of 16 bytes: buffers of the pool always do, other arrays are tested (`ends_with_a_vector`).
+    // No vector is larger.
     unsafe { checks.without_bounds() }
 }

@@ -11,14 +11,14 @@ use crate::graph::plan::Step;
 /// The largest capacity.
 pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
 
-/// Whether the entry point `small` will do.
+/// Whether the entry point `small` suffices.
 pub const fn is_small(capacity: u32) -> bool {
     capacity < TILE
 }
 
 const MARKS: &str = include_str!("../../../shaders/marks.wgsl");
 
-/// The positions that stay are marked and counted a tile at a time, and the counts are scanned.
+/// Lowers a rank bitmap: marks and counts the kept positions of each tile, then scans the counts.
 pub(super) fn lower(
     step: &Step,
     first_slot: u32,

@@ -8,10 +8,10 @@ use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Product;
 use crate::graph::plan::Step;
 
-/// Bytes of a matrix that a tile keeps in workgroup memory, at the most.
+/// Maximum bytes per matrix that a tile keeps in workgroup memory.
 const STAGE: usize = 4096;
 
-/// The template's constants for tiles of that many rows and columns (16, 32 or 64), of elements of that size.
+/// The template's constants for tiles of that many rows and columns (16, 32 or 64) and elements of that many bytes.
 pub fn constants(tile: u32, size: usize) -> String {
     edges(tile, STAGE / 64 / size)
 }
@@ -24,20 +24,20 @@ fn edges(tile: u32, slab: usize) -> String {
     )
 }
 
-/// Terms that a dispatch adds to a sum where the driver ends loops early: in all of its loops an invocation then takes
-/// at most 25 turns a term.
+/// Terms that a dispatch adds to each sum where the driver ends loops early. An invocation then runs at most 25
+/// iterations per term, over all its loops.
 pub const TERMS: u32 = 2048;
 
-/// The template's parameter words, for those terms of the sums.
+/// The template's parameter words for that range of terms.
 pub fn head(batches: u32, tiles: u32, capacity: u32, transposed: [bool; 2], terms: Range<u32>) -> [u32; 8] {
     let [left, right] = transposed.map(u32::from);
     [batches, tiles, capacity, left, right, terms.start, terms.end, 0]
 }
 
-/// The template's parameter word that says where the terms of a dispatch end.
+/// Index of the parameter word that holds the end of a dispatch's terms.
 pub(super) const TERMS_END: usize = 6;
 
-/// What is said of each number in the slabs where arrays are bound whole.
+/// Functions that track which slab elements are bound, where arrays are bound whole: all of them are.
 const ALL_HERE: &str = "const PARTS = false;
 fn note_left(at: u32, is_used: bool) {
 }
@@ -47,7 +47,7 @@ fn are_here(l: u32, r: u32) -> bool {
     return true;
 }";
 
-/// The same where they are bound in part.
+/// The same where arrays are bound in part: one flag per slab element.
 const SOME_HERE: &str = "const PARTS = true;
 var<workgroup> left_here: array<u32, SLAB * PITCH>;
 var<workgroup> right_here: array<u32, SLAB * PITCH>;
@@ -76,7 +76,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, modules: &mut Mod
     let g = modules.get(step, ("matmul", 0), || module(step, first_slot, p, is_in_parts));
     let mut launches = Vec::new();
     if is_in_parts {
-        // Every sum begins with nothing.
+        // A first launch sets every sum to the identity.
         let none = modules.get(step, ("matmul", 1), || module(step, first_slot, p, false));
         launches.push(none.launch("main", head(0..0), tiles, 1));
     }
@@ -104,7 +104,7 @@ fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> Gener
     }
     m.sum_of_products(dtype);
     if is_in_parts {
-        // Half as deep, so that there is room to say what is there.
+        // Slabs of half the depth, to leave room for the flags.
         m.push(&edges(p.tile, STAGE / 128 / dtype.size()));
         m.push(SOME_HERE);
     } else {

@@ -6,7 +6,7 @@
 //!      -> record (buffers, commands) -> runtime (pool, pipelines, queue)
 //! ```
 //!
-//! One file a primitive holds its grids, scratch sizes and launches, under the stem of its kernel.
+//! One file per primitive, named after its kernel, holds its grids, scratch sizes and launches.
 
 mod backend;
 mod bounds;
@@ -44,10 +44,11 @@ mod kernel_tests;
 #[cfg(test)]
 mod shader_tests;
 
-/// The most workgroups that a grid may have along one dimension.
+/// Maximum number of workgroups along one dimension of a grid.
 pub const MAX_GROUPS: u32 = 65_535;
 
-/// The grid of at least `count` workgroups that a shader unfolds with `wid.x + wid.y * num_workgroups.x`.
+/// A two-dimensional grid of at least `count` workgroups. The shader's linear workgroup index is
+/// `wid.x + wid.y * num_workgroups.x`.
 pub fn fold_grid(count: u32) -> (u32, u32) {
     if count <= MAX_GROUPS { (count, 1) } else { (MAX_GROUPS, count.div_ceil(MAX_GROUPS)) }
 }

@@ -1,7 +1,8 @@
-//! Which part of each array the workgroups of a kernel need, as far as the host knows: what [`super::parts`] goes by.
+//! Which part of each array the workgroups of a kernel access, as far as the host knows. [`super::parts`] splits
+//! launches accordingly.
 //!
-//! The steps are those that the planner leaves of steps over arrays that are too large (`graph/plain.rs`): what a
-//! kernel is given it reads at its own positions, unless it does nothing but fetch.
+//! The steps are those to which the planner reduces steps over oversized arrays (`graph/plain.rs`). Their kernels read
+//! inputs at their own positions only, except kernels that do nothing but fetch.
 
 use super::codegen::Binding;
 use super::launch::Launch;
@@ -16,30 +17,31 @@ use crate::graph::marks;
 use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
 use crate::graph::plan::Step;
 
-/// What of an array the workgroups of a dispatch need.
+/// The part of an array that the workgroups of a dispatch access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Need {
-    /// All of it.
+    /// The whole array.
     Whole,
-    /// So many bytes from its start on, all of them.
+    /// The first bytes of the array, this many, in every dispatch.
     Start(u64),
-    /// Nothing: the entry point does not touch it.
+    /// Nothing: the entry point does not access the array.
     Nothing,
-    /// So many bytes a tile, and some more behind the last one.
+    /// `bytes` bytes per tile, and `more` bytes after the last tile.
     Tiles { bytes: u64, more: u64 },
-    /// The same twice: from the start on, and, with so many bytes a tile, from an offset on. Stores only.
+    /// Two ranges per tile: `bytes` bytes per tile from the start, and `then.1` bytes per tile from byte `then.0` on.
+    /// Stores only.
     TilesTwice { bytes: u64, then: (u64, u64) },
-    /// So many bytes a row, and some more behind the last one.
+    /// `bytes` bytes per row, and `more` bytes after the last row.
     Rows { bytes: u64, more: u64 },
-    /// Anything. Arrays of one axis are reached at the same positions.
+    /// Any position. Arrays of the same axis are accessed at the same positions.
     Any {
         axis: usize,
-        /// Whether what is stored is made of it.
+        /// Which loads of the array keep an invocation from storing if they miss.
         fetched: Fetched,
     },
 }
 
-/// What the launch needs of each array that it binds, of elements of these sizes. `None` if that is not known.
+/// The need of each array that the launch binds; `elements` are the element sizes. `None` if a need is unknown.
 pub(super) fn needs(step: &Step, launch: &Launch, elements: &[u64]) -> Option<Vec<Need>> {
     let of = |(b, &element): (&Binding, &u64)| match &step.recipe {
         Recipe::Map { .. } => fetched(step, b),
@@ -68,7 +70,7 @@ pub(super) fn needs(step: &Step, launch: &Launch, elements: &[u64]) -> Option<Ve
     launch.bindings().iter().zip(elements).map(of).collect()
 }
 
-/// Bytes of an element.
+/// Bytes per element.
 fn size(n: &Node) -> u64 {
     n.dtype().size() as u64
 }
@@ -77,7 +79,7 @@ fn tiles_of(elements: u32, n: &Node) -> Need {
     Need::Tiles { bytes: u64::from(elements) * size(n), more: 0 }
 }
 
-/// Of a map that fetches.
+/// Needs of a map that fetches.
 fn fetched(step: &Step, b: &Binding) -> Option<Need> {
     let from = step.fetches()?;
     Some(match b {
@@ -88,7 +90,7 @@ fn fetched(step: &Step, b: &Binding) -> Option<Need> {
     })
 }
 
-/// Of a scan: what is scanned, the sums, and the sums of tiles.
+/// Needs of a scan: its input, its sums, and the sums of its tiles in scratch.
 fn scanned(launch: &Launch, b: &Binding, is_out: bool) -> Need {
     match b {
         Binding::Read(n) if launch.entry != "spine" => tiles_of(scan::TILE, n),
@@ -98,7 +100,8 @@ fn scanned(launch: &Launch, b: &Binding, is_out: bool) -> Need {
     }
 }
 
-/// Of marks: a tile has a word at the start of the array, and others behind these.
+/// Needs of a rank bitmap. Each tile has one word at the start of the array, and further words after those of all
+/// tiles.
 fn marked(launch: &Launch, b: &Binding, capacity: u32) -> Need {
     let ranks = 4 * (u64::from(marks::tiles(capacity)) + 1);
     match (b, launch.entry) {
@@ -112,11 +115,11 @@ fn marked(launch: &Launch, b: &Binding, capacity: u32) -> Need {
     }
 }
 
-/// Of a sort: a pass reads its tile and the places of the tile's digits, and stores anywhere.
+/// Needs of a radix sort. Each pass reads its tile and the offsets of the tile's digits, and stores at any position.
 fn sorted(launch: &Launch, b: &Binding) -> Need {
     let is_scatter = launch.entry == "scatter";
     match b {
-        // The sums of the digits' counts, in place.
+        // Prefix sum of the digit counts, in place.
         b if !matches!(launch.entry, "count" | "scatter") => {
             scanned(launch, b, matches!(b, Binding::Scratch(sort::DIGITS)))
         }
@@ -131,8 +134,8 @@ fn sorted(launch: &Launch, b: &Binding) -> Need {
     }
 }
 
-/// Of a walk over rows, `inner` numbers a value, in blocks of so many values: the last block of a tile may reach beyond
-/// it.
+/// Needs of a row reduction or row scan, with `inner` numbers per value and `block` values per block. The last block of
+/// a tile may extend beyond the tile.
 fn walked(
     step: &Step,
     launch: &Launch,
@@ -152,8 +155,8 @@ fn walked(
         Binding::Read(n) if n == splits => Need::Rows { bytes: 4, more: 4 },
         Binding::Read(n) => values(n),
         Binding::Output(_) => out(&values),
-        // Two partials a block, one behind the other as the blocks are. The second level goes through those of rows
-        // that start in as many blocks as a workgroup has invocations.
+        // Two partials per block, in block order. A workgroup of the second level reads the partials of rows that start
+        // in 256 blocks, one block per invocation.
         Binding::Scratch(_) => {
             let (inner, block) = (u64::from(inner), block as u64);
             let partials = |blocks: u64| 2 * blocks * inner * element;
@@ -174,8 +177,8 @@ fn walked(
     }
 }
 
-/// Of a product: first every sum is set to nothing, then products are added in the order of both operands. What it is
-/// told of its batches is bound whole where that leaves room for the matrices.
+/// Needs of a matrix product. A first launch sets every sum to the identity; the others add products, in the order of
+/// both operands. Arrays that describe the batches are bound whole where that leaves enough bindings for the matrices.
 fn multiplied(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<Need> {
     let operand = |k: usize| match p.operands[k].kind() {
         ExprKind::Load(n, at) if at.is_index() => Some(n),
@@ -193,7 +196,7 @@ fn multiplied(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<
         Binding::Read(n) if is_told(n) => match &p.tiles {
             Rows::Splits(tiles) if n == tiles => Need::Rows { bytes: 4, more: 4 },
             Rows::Splits(_) => Need::Rows { bytes: n.bytes() / u64::from(p.batches.capacity().max(1)), more: 0 },
-            // Not what the planner leaves.
+            // The planner leaves no such step.
             Rows::Uniform(_) => return None,
         },
         Binding::Read(_) if launch.params[TERMS_END] == 0 => Need::Nothing,
@@ -203,8 +206,9 @@ fn multiplied(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<
     })
 }
 
-/// Of a hash: a workgroup's rows, and their bytes, which lie anywhere; or the seats of long strings, and one of the two
-/// other. A string's bytes follow each other.
+/// Needs of a hash. `main` reads the splits of its rows and their bytes, at any position. The entry points for long
+/// strings access all hash states in scratch, `leg` also the bytes, `finish` also the results. The bytes of a string
+/// are contiguous.
 fn hashed(step: &Step, launch: &Launch, b: &Binding, splits: &Node) -> Need {
     match (b, launch.entry) {
         (Binding::Read(n), "main") if n == splits => Need::Tiles { bytes: u64::from(row_hash::ROWS) * 4, more: 4 },
@@ -218,7 +222,7 @@ fn hashed(step: &Step, launch: &Launch, b: &Binding, splits: &Node) -> Need {
     }
 }
 
-/// Whether the values are an array of their own, read at their own positions.
+/// Whether the values are a stored array other than the splits, read at their own positions.
 fn reads_apart(value: &Expr, splits: &Node) -> bool {
     matches!(value.kind(), ExprKind::Load(n, at) if at.is_index() && n != splits)
 }

@@ -1,22 +1,22 @@
-//! Arrays whose windows are more than a kernel may bind: bound in part, by several dispatches.
+//! Splits a launch whose arrays have more windows than a kernel can bind into dispatches that bind parts of them.
 //!
-//! The planner has left steps whose kernels read large arrays at positions that the host knows, or one of them at
-//! computed ones ([`crate::graph::plan`]). A launch of such a step becomes a dispatch for each combination of
+//! The planner has left steps whose kernels read large arrays at host-known positions, or one large array at computed
+//! positions ([`crate::graph::plan`]). A launch of such a step becomes one dispatch per combination of
 //!
-//! - *tiles*: as many neighbours as have what they read and write in one binding an array. Tiles lie at positions that
-//!   the host knows, those of a walk over rows too, once their cost is the position alone (`alpha` is 0);
-//! - *rows*: a walk over rows goes over some of them at a time, as if there were no others: it is given their splits
-//!   and their results, and every other tile finds nothing to do. A row is in one such group, and a block of it starts
-//!   in one tile. A product goes over its batches so;
-//! - *groups of windows* of arrays that are reached at computed positions. What is stored elsewhere is left out, and so
-//!   is what would be made of something that was not there. Every element is stored by the dispatch that has what it
-//!   takes. Searches for a row go by groups in order: a later group that has a row further on overwrites what an
-//!   earlier one found. A product adds what each group has, in the order of its terms. A string is hashed by a group
-//!   that has all of it: these groups have a window in common. One longer than a window or a leg is hashed in legs, each as far
-//!   as its group has it.
+//! - *tiles*: as many consecutive tiles as access at most one binding of each array. The host knows the positions of
+//!   tiles. Tiles over rows are no exception, since their cost is the position alone here (`alpha` is 0);
+//! - *rows*: a row reduction or row scan processes one group of rows at a time, as if there were no others. A dispatch
+//!   binds the splits and results of its group, and tiles outside the group have no work. Each row is in one group, and
+//!   each of its blocks starts in one tile. A product processes its batches in the same way;
+//! - *groups of windows* of arrays that are accessed at computed positions. Stores outside the bound group are dropped,
+//!   and so are stores that depend on a load outside it. Every element is stored by the dispatch whose groups hold all
+//!   that it depends on. Searches for a row process the groups in order: a later group that holds a later match
+//!   overwrites the result of an earlier one. A product adds the terms that each group holds, in order. A string is
+//!   hashed by a group that holds all of it, so consecutive groups share a window. A string longer than a window or a
+//!   leg (the bytes hashed per dispatch) is hashed in legs, each as far as its group holds the bytes.
 //!
-//! All other arrays are bound whole, or all their windows side by side. Dispatches that do nothing cost their start:
-//! this is slow, and right.
+//! All other arrays are bound whole, or with all their windows. Dispatches without work still cost their launch: this
+//! path is slow, but correct.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,19 +30,19 @@ use super::windows::{BindingWindow, Refused, Windowed};
 use crate::graph::node::Recipe;
 use crate::graph::plan::{PlanLimits, Step};
 
-/// The most dispatches of a launch: a submission holds a few times as many, of all its launches.
+/// Maximum number of dispatches per launch. A submission holds a few times as many, over all its launches.
 const MAX_DISPATCHES: u64 = 1 << 18;
 
-/// Axes along which arrays that are reached anywhere are gone through.
+/// Number of axes of arrays that are accessed at any position, as in [`Need::Any`].
 const AXES: usize = 3;
 
-/// Where a window may begin.
+/// Byte alignment of the start of a window.
 const ALIGNMENT: u64 = 256;
 
-/// Rows of a group are a multiple of this, so that each begins where a window may.
+/// Row groups start at multiples of this many rows, so that their start is aligned in each array.
 const ROWS: u64 = 256;
 
-/// The launch in dispatches that bind parts of its arrays, which have `bytes` bytes. `None` if there is no way.
+/// Splits the launch into dispatches that bind parts of its arrays, of `bytes` bytes each. `None` if no split exists.
 pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Result<Vec<Windowed>, Refused>> {
     let cut = Cut::new(step, launch, bytes)?;
     let requested = cut.dispatches();
@@ -62,20 +62,20 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Resul
     Some(Ok(out))
 }
 
-/// The range `0 .. all` in pieces; one that is empty, of nothing.
+/// Splits `0..all` into ranges of at most `each`; a single empty range if `all` is 0.
 fn pieces(all: u64, each: u64) -> impl Iterator<Item = Range<u64>> {
     let each = each.max(1);
     (0..all.max(1)).step_by(each as usize).map(move |first| first..all.min(first + each))
 }
 
-/// Where a dispatch stands.
+/// The part of a launch that one dispatch covers.
 #[derive(Debug, Clone)]
 struct At {
     rows: Range<u64>,
     tiles: Range<u64>,
-    /// Which of the two places a tile has in an array.
+    /// Which of a tile's two ranges in an array, for [`Need::TilesTwice`].
     turn: u64,
-    /// Of each axis the group of windows.
+    /// The group of windows on each axis.
     groups: [u64; AXES],
 }
 
@@ -83,16 +83,16 @@ struct At {
 #[derive(Debug)]
 struct Array {
     bytes: u64,
-    /// Bytes of an element in storage.
+    /// Bytes per element in storage.
     element: u64,
     need: Need,
-    /// Bytes of one of several windows.
+    /// Bytes per window, if the array takes several.
     window: u64,
-    /// Bindings side by side.
+    /// Windows that a dispatch binds.
     windows: u64,
 }
 
-/// How a launch is cut.
+/// How a launch is split into dispatches.
 #[derive(Debug)]
 struct Cut {
     limits: PlanLimits,
@@ -115,8 +115,9 @@ impl Cut {
         let fetches = needs.iter().any(|need| matches!(need, Need::Any { fetched, .. } if fetched.may_miss()));
         let by_rows = needs.iter().zip(bytes).any(|(need, &b)| matches!(need, Need::Rows { .. }) && !is_small(b));
         let array = |(((need, &bytes), b), element): (((Need, &u64), &Binding), u64)| {
-            // What fits a binding is bound whole, but for what the kernel is to take as if there were no more, what may
-            // be missed, and what is then not to be stored.
+            // Arrays that fit one binding are bound whole, with three exceptions: arrays by row of a kernel that must
+            // see no rows outside its group, arrays whose loads may miss, and written arrays of a kernel that stores
+            // nothing after a miss.
             let is_written = matches!(b, Binding::Output(_) | Binding::Scratch(_));
             let is_cut = match need {
                 Need::Rows { .. } => by_rows,
@@ -136,7 +137,7 @@ impl Cut {
                 a.windows = a.bytes.min(bytes).div_ceil(a.window);
             }
         }
-        // What is not spoken for is shared by the others.
+        // Arrays accessed by row or at any position share the remaining bindings.
         let is_open = |a: &Array| matches!(a.need, Need::Rows { .. } | Need::Any { .. });
         let taken: u64 = arrays.iter().filter(|a| !is_open(a)).map(|a| a.windows).sum();
         let open = arrays.iter().filter(|a| is_open(a)).count() as u64;
@@ -165,13 +166,13 @@ impl Cut {
         }
         cut.spread_tiles()?;
         let reaches: Vec<Reach> = cut.arrays.iter().map(Array::reach).collect();
-        // A product says itself what it makes of what is not there.
+        // The kernel of a product handles missed loads itself.
         let stores_all = matches!(step.recipe, Recipe::Product(_));
         cut.text = changed(launch.text(), &reaches, limits.max_binding, stores_all).into();
         Some(cut)
     }
 
-    /// As many rows at once as have their windows in so many bindings.
+    /// Sets `rows_each` to the most rows whose windows fit this many bindings. `None` if no group of rows fits.
     fn spread_rows(&mut self, bindings: u64) -> Option<()> {
         let rows = self.rows;
         let windows = |a: &Array, rows: u64| match a.need {
@@ -179,7 +180,7 @@ impl Cut {
             _ => 0,
         };
         let fits = |rows: u64| self.arrays.iter().map(|a| windows(a, rows)).sum::<u64>() <= bindings;
-        // The most groups of 256 rows that fit, or all.
+        // Binary search for the most groups of 256 rows that fit.
         let (mut most, mut beyond) = (0, rows.div_ceil(ROWS) + 1);
         while most + 1 < beyond {
             let middle = (most + beyond) / 2;
@@ -194,7 +195,7 @@ impl Cut {
         (most > 0).then_some(())
     }
 
-    /// As many windows at once of each array that is reached anywhere.
+    /// Binds up to `each` windows at once of every array that is accessed at any position.
     fn spread_windows(&mut self, each: u64) -> Option<()> {
         for a in &mut self.arrays {
             if let Need::Any { axis, .. } = a.need {
@@ -210,7 +211,7 @@ impl Cut {
         Some(())
     }
 
-    /// As many tiles at once as have what they need of each array in one binding.
+    /// Sets `tiles_each` to the most tiles that access at most one binding of each array.
     fn spread_tiles(&mut self) -> Option<()> {
         let most = |from: u64, bytes: u64, more: u64| {
             let slack = if (from | bytes).is_multiple_of(ALIGNMENT) { 0 } else { ALIGNMENT };
@@ -237,7 +238,7 @@ impl Cut {
         pieces.into_iter().chain(self.groups).fold(1, |n, k| n.saturating_mul(k.max(1)))
     }
 
-    /// Every combination of groups, those of the last axis first.
+    /// Every combination of groups; the last axis varies fastest.
     fn groups_in_order(&self) -> impl Iterator<Item = [u64; AXES]> {
         let [a, b, c] = self.groups;
         (0..a * b * c).map(move |k| [k / (b * c), k / c % b, k % c])
@@ -253,7 +254,7 @@ impl Cut {
             match array.reach() {
                 Reach::Part { .. } => {
                     let range = array.part(at);
-                    // Rows are numbered from the first that is bound.
+                    // Rows are numbered from the first bound row.
                     let first = if matches!(array.need, Need::Rows { .. }) { 0 } else { range.start };
                     let len = range.end - range.start;
                     params.extend([(first / array.element) as u32, (len / array.element) as u32, 0, 0]);
@@ -284,8 +285,9 @@ impl Array {
         }
     }
 
-    /// How many windows a group begins after the one before. Where an invocation stores nothing unless it had all that
-    /// it reads, groups have a window in common: what is no longer than a window is whole in one of them.
+    /// Number of windows from the start of one group to the start of the next. Groups overlap by one window where an
+    /// invocation stores only if none of its loads missed: a range of at most one window then lies entirely in one
+    /// group.
     fn step(&self) -> u64 {
         match self.need {
             Need::Any { fetched: Fetched::All, .. } => self.windows - 1,
@@ -293,7 +295,7 @@ impl Array {
         }
     }
 
-    /// The bytes that a dispatch needs, and perhaps some around.
+    /// The bytes that a dispatch accesses, possibly with more around them.
     fn part(&self, at: &At) -> Range<u64> {
         let tiles = |from: u64, bytes: u64, more: u64| {
             let last = (self.bytes.max(1) - 1) / ALIGNMENT * ALIGNMENT;
@@ -314,7 +316,7 @@ impl Array {
         }
     }
 
-    /// The range in as many windows as the text has.
+    /// Divides the range into as many windows as the text declares.
     fn windows(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let (only, window) = (self.windows == 1, self.window);
         (0..self.windows).map(move |k| {
@@ -322,7 +324,7 @@ impl Array {
             match first < range.end {
                 true if only => range.clone(),
                 true => first..range.end.min(first + window),
-                // The last of several groups may have fewer: what is never reached, far from the others.
+                // The last group may have fewer windows: bind a range that is never accessed, away from the others.
                 false => k * ALIGNMENT..(k + 1) * ALIGNMENT,
             }
         })

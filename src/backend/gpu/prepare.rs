@@ -1,4 +1,5 @@
-//! From a plan to kernels for the sizes of a run: lowered, compiled, every size looked at, nothing allocated.
+//! Prepares the kernels of a plan for the sizes of a run: lowers and compiles them and checks every size, without
+//! allocating buffers.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::graph::plan::{LinkedPlan, Links, Source, Step};
 use crate::graph::traffic::traffic;
 
 impl GpuBackend {
-    /// The kernels of the plan for the sizes that it has now; `kept` are the arrays that outlive the run.
+    /// The kernels of the plan for its current sizes. `kept` marks the arrays that outlive the run.
     pub(super) fn ready(&self, prepared: &mut Prepared, signature: Vec<u32>, kept: &[bool]) -> Result<Arc<Ready>> {
         if let Some((of, ready)) = &prepared.ready
             && *of == signature
@@ -73,7 +74,7 @@ impl GpuBackend {
             (buffers.add(node_bytes(n), k, last), n.extent().capacity())
         };
         let outputs = (links.first_output..).zip(&outputs).map(output).collect();
-        // What says whether a sum fits is read at the end.
+        // The overflow flag of a scan is read after the run.
         let last = |s: usize| if overflow.is_some_and(|(at, _)| at == s) { None } else { Some(k) };
         let scratch = scratch.iter().enumerate().map(|(s, &bytes)| buffers.add(bytes, k, last(s))).collect();
         Ok(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks: checks(step), overflow })
@@ -92,7 +93,7 @@ impl GpuBackend {
         })
     }
 
-    /// The launch's kernel, if it binds arrays larger than a binding.
+    /// The dispatches of a launch with arrays that exceed one binding. `None` if it has none.
     pub(super) fn windows(&self, step: &Step, lowered: &Lowered, launch: &Launch) -> Result<Option<Vec<Windowed>>> {
         let bytes = |b: &Binding| match b {
             Binding::Read(n) => node_bytes(n),
@@ -110,7 +111,7 @@ impl GpuBackend {
         })
     }
 
-    /// The pipeline of a launch whose arrays are bound whole, compiled now if it was not before.
+    /// The pipeline of a launch whose arrays are bound whole, compiled on first use.
     fn pipeline_of(&self, launch: &Launch) -> Result<Pipeline> {
         let mut known = launch.module.pipelines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((.., pipeline)) = known.iter().find(|(e, c, _)| *e == launch.entry && *c == launch.checks) {
@@ -134,11 +135,11 @@ impl GpuBackend {
         })
     }
 
-    /// The dispatches of a launch that is cut, which share a text and what they bind.
+    /// The kernels of a launch that is split into dispatches, which share one text and one list of arrays.
     fn parts(&self, launch: &Launch, parts: Vec<Windowed>, arrays: &[Bound]) -> Result<Vec<Kernel>> {
         let Some(first) = parts.first() else { return Ok(Vec::new()) };
         let access: Vec<Access> = first.bindings.iter().map(|w| access(&launch.bindings()[w.binding])).collect();
-        // The proofs are about arrays that are bound whole.
+        // Bounds are proven only for arrays that are bound whole.
         let checks = launch.checks.with_bounds();
         let label = &launch.module.label;
         let pipeline = self.runtime.pipeline(label, &first.text, launch.entry, &access, checks)?;
@@ -155,7 +156,7 @@ impl GpuBackend {
     }
 }
 
-/// The conditions that a step evaluates, its own last.
+/// The checks that a step evaluates, its own last.
 fn checks(step: &Step) -> Vec<Arc<crate::graph::expr::Check>> {
     let mut checks = step.checks.clone();
     if let Recipe::Assert { check, .. } = &step.recipe {
@@ -173,7 +174,7 @@ fn bound(binding: &Binding, step: &Step, links: &Links) -> Bound {
     }
 }
 
-/// Where a step finds an array that it reads.
+/// The source of an array that the step reads.
 fn source(node: &Node, step: &Step, links: &Links) -> Source {
     let at = step.reads.iter().position(|n| n == node).expect("bug: a kernel reads what its step does not");
     links.reads[at]
@@ -186,7 +187,7 @@ fn access(binding: &Binding) -> Access {
     }
 }
 
-/// Bytes of an array in storage, in whole words.
+/// Bytes of an array in storage, rounded up to whole words.
 fn node_bytes(n: &Node) -> u64 {
     n.bytes().next_multiple_of(4)
 }

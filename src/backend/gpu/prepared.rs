@@ -1,8 +1,8 @@
-//! Plans with their kernels, kept for the next run of the same program.
+//! Caches plans with their kernels for the next run of the same program.
 //!
 //! The steps of a plan and the shader text of its kernels depend on the program only. The sizes of grids and buffers
-//! are computed from the sizes of a run ([`Ready`]), which generates and compiles nothing. A run with the same sizes as
-//! the previous one only takes buffers from the pool.
+//! are computed from the sizes of a run ([`Ready`]), without generating or compiling anything. A run with the same
+//! sizes as the previous one only takes buffers from the pool.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::graph::plan::{LinkedPlan, Source};
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) plan: LinkedPlan,
-    /// Of each step.
+    /// One per step.
     pub(super) modules: Vec<Modules>,
-    /// What the last run came to, with what of the run it depends on.
+    /// The kernels of the last run, with the signature that they depend on: its sizes and its kept arrays.
     pub(super) ready: Option<(Vec<u32>, Arc<Ready>)>,
-    /// The ids of the buffers that the last run took. Taken again where they lie unused, they need no new bind groups.
+    /// Ids of the buffers of the last run. If they are free, reusing them needs no new bind groups.
     pub(super) last: Vec<u64>,
 }
 
@@ -35,13 +35,13 @@ impl Prepared {
 #[derive(Debug, Default)]
 pub(super) struct Ready {
     pub(super) steps: Vec<ReadyStep>,
-    /// How many conditions report to the block of conditions.
+    /// Number of checks that report to the status block.
     pub(super) slots: u32,
-    /// Bytes of the buffers that it takes. Arrays that are never alive together share one.
+    /// Bytes of each buffer. Arrays whose lifetimes do not overlap share one.
     pub(super) buffers: Vec<u64>,
-    /// The buffer of the block of conditions.
+    /// The buffer of the status block.
     pub(super) status: Option<usize>,
-    /// Bytes that its kernels read plus write, at capacities.
+    /// Bytes that the kernels read plus write, at capacities.
     pub(super) moves: u64,
 }
 
@@ -49,18 +49,18 @@ pub(super) struct Ready {
 #[derive(Debug, Clone)]
 pub(super) struct BufferBinding {
     pub(super) what: Bound,
-    /// These bytes alone, of an array larger than a binding.
+    /// The bytes to bind, for an array larger than one binding.
     pub(super) window: Option<Range<u64>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Bound {
     Array(Source),
-    /// An output of the step, by number.
+    /// An output of the step, by index.
     Output(usize),
-    /// A scratch buffer of the step, by number.
+    /// A scratch buffer of the step, by index.
     Scratch(usize),
-    /// The block of conditions.
+    /// The status block.
     Status,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct Kernel {
     pub(super) label: Arc<str>,
 }
 
-/// A step: arrays to make, and how.
+/// A step: the arrays that it computes, and its kernels.
 #[derive(Debug)]
 pub(super) struct ReadyStep {
     /// The buffer and the number of elements of each output.
@@ -84,24 +84,24 @@ pub(super) struct ReadyStep {
     /// The buffer of each scratch array.
     pub(super) scratch: Vec<usize>,
     pub(super) kernels: Vec<Kernel>,
-    /// The outputs that must be 0 beforehand.
+    /// Outputs to clear beforehand.
     pub(super) cleared_outputs: Vec<usize>,
-    /// Conditions evaluated on the way: of successive slots.
+    /// Checks that the step evaluates, in successive slots.
     pub(super) checks: Vec<Arc<Check>>,
-    /// The scratch buffer and word that is not 0 when a scan's total did not fit.
+    /// Overflow flag of a scan: the scratch buffer, and the word in it that is not 0 if the total did not fit.
     pub(super) overflow: Option<(usize, u32)>,
 }
 
-/// Arrays of a run with the steps in which they are in use: which of them share a buffer is decided when all are known.
+/// Liveness of the arrays of a run, by step. Buffers are assigned once all arrays are known.
 #[derive(Debug, Default)]
 pub(super) struct Lifetimes(Vec<Lifetime>);
 
-/// An array from the step that makes it to the last one that reads it.
+/// Live range of an array: from the step that computes it to the last step that reads it.
 #[derive(Debug, Clone, Copy)]
 struct Lifetime {
     bytes: u64,
     from: usize,
-    /// None of an array that outlives the run.
+    /// `None` for an array that outlives the run.
     last: Option<usize>,
 }
 
@@ -119,16 +119,17 @@ pub(super) struct Shared {
 }
 
 impl Lifetimes {
-    /// Adds an array of so many bytes, in use from step `from` to step `last`, to the end of the run and beyond if none.
-    /// Returns its number.
+    /// Adds an array of that many bytes, live from step `from` to step `last`, or beyond the run if `last` is `None`.
+    /// Returns its index.
     pub(super) fn add(&mut self, bytes: u64, from: usize, last: Option<usize>) -> usize {
         self.0.push(Lifetime { bytes, from, last });
         self.0.len() - 1
     }
 
-    /// Buffers for the arrays, the largest first: each takes the smallest buffer that none of its arrays uses at the same
-    /// time, or a new one. What outlives the run shares only with arrays of about its size. `most` is the largest buffer
-    /// for an array of so many bytes: one that fits into a binding is bound with its whole buffer.
+    /// Assigns buffers to the arrays, largest first. Each array takes the smallest buffer whose other arrays are not
+    /// live at the same time, or a new one. An array that outlives the run shares only with arrays of about its size.
+    /// `most` gives the largest buffer for an array of that many bytes: an array that fits one binding is bound with
+    /// its whole buffer.
     pub(super) fn share(&self, most: impl Fn(u64) -> u64) -> Shared {
         let mut by_size: Vec<usize> = (0..self.0.len()).collect();
         by_size.sort_by_key(|&k| (std::cmp::Reverse(self.0[k].bytes), k));
@@ -143,7 +144,7 @@ impl Lifetimes {
             };
             let fits = |at: &usize| out.bytes[*at] <= most;
             let is_free = |at: &usize| users[*at].iter().all(|&other| !array.overlaps(&self.0[other]));
-            // Of the buffers, which come in descending order of their sizes, the smallest one.
+            // Buffers are in descending order of size: take the smallest that fits.
             let at = (0..out.bytes.len()).rev().find(|at| fits(at) && is_free(at)).unwrap_or_else(|| {
                 out.bytes.push(array.bytes);
                 users.push(Vec::new());
@@ -190,7 +191,7 @@ mod tests {
         assert_eq!(bytes, [1000]);
     }
 
-    /// The buffer of the larger one cannot be bound as a whole.
+    /// The buffer of the larger array cannot be bound whole.
     #[test]
     fn an_array_of_a_binding_shares_with_none_that_exceeds_a_binding() {
         let mut all = Lifetimes::default();

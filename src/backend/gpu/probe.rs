@@ -1,4 +1,4 @@
-//! Asks a device what its float arithmetic does, with `shaders/probe.wgsl`.
+//! Probes the float arithmetic of a device with `shaders/probe.wgsl`.
 
 use super::runtime::{Access, Checks, Command, Dispatch, ReadRequest, Runtime};
 use crate::dtype::DType;
@@ -7,10 +7,10 @@ use crate::numerics::{FloatNumerics, Numerics};
 
 const PROBE: &str = include_str!("../../../shaders/probe.wgsl");
 
-/// Results of the probe.
+/// Number of results of the probe.
 const FOUND: usize = 8;
 
-/// Runs the probe for each float type that the device has: one wait each.
+/// Runs the probe for each float type of the device, with one wait per type.
 ///
 /// # Errors
 /// The device refuses, or is lost.
@@ -22,8 +22,8 @@ pub(super) fn numerics(runtime: &Runtime) -> Result<Numerics> {
     })
 }
 
-/// The operands: a subnormal number, a large one, the least normal one, a half; `a`, `a` and `-(a * a)` rounded, where
-/// the error of the product is small; two ties of integers; NaN twice.
+/// The operands, in order: a subnormal number; a large number; the least normal number; 0.5; `a`, `a` and `-(a * a)`
+/// rounded, where the product has a small rounding error; two integers halfway between floats; NaN twice.
 fn given(dtype: DType) -> [u64; 11] {
     if dtype == DType::F32 {
         let a = 1.0 + f32::EPSILON * 1024.0;

@@ -1,8 +1,8 @@
-//! How a kernel's text reaches arrays larger than a binding.
+//! Rewrites a kernel's WGSL so that it can access arrays that exceed one binding.
 //!
-//! A template and what is generated for it know an array by one name and index it by positions. Where the array takes
-//! several bindings, or is bound in part, the kernel's text is changed in a last step, so that nothing above needs to
-//! know:
+//! Templates and generated code know an array by one name and index it by element position. An array may take several
+//! bindings, or be bound only in part. For these arrays a final pass rewrites the kernel's text, so that no earlier
+//! stage needs to know:
 //!
 //! ```wgsl
 //! @group(0) @binding(1) var<storage, read> b0: array<f32>;      // becomes b0_w0, b0_w1, ...
@@ -11,54 +11,54 @@
 //! atomicOr(&out[i], x);                                         // becomes out_atomicOr(i, x);
 //! ```
 //!
-//! Windows hold a power of two of elements: the window of a position is its upper bits, its place in there the lower
-//! ones. The arrays' own names are gone afterwards, so that an access which was missed is an undeclared name, and no
-//! kernel.
+//! A window holds a power of two of elements: the upper bits of a position select the window, the lower bits the
+//! element in it. The rewritten text no longer declares the arrays' own names, so an access that the pass missed is a
+//! compile error (an undeclared name).
 //!
-//! Where arrays are bound in part, the kernel gets further parameters, behind its own: the first tile of the dispatch,
-//! to which the workgroup's number is added, and of each such array the first element that is bound and how many are.
+//! Where arrays are bound in part, the kernel gets further parameters after its own. The first is the first tile of the
+//! dispatch, to which the workgroup's index is added. For each such array follow the first bound element and the number
+//! of bound elements.
 
 use std::fmt::Write;
 
 use super::layout::layout;
 use super::map::MAP_TILE;
 
-/// How an array is reached in the changed text.
+/// How the rewritten text accesses an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// As before: it fits a binding.
+    /// Unchanged: the array fits one binding.
     Whole,
-    /// Its windows side by side.
+    /// All windows of the array, this many.
     Windows(u32),
-    /// One window, of the positions that the dispatch goes through, of which a word in storage holds so many.
+    /// One window: the positions that the dispatch covers. A storage word holds `lanes` elements.
     Own { lanes: u32 },
-    /// A part of it, in so many windows side by side. What is stored elsewhere is left out; what is read elsewhere is
-    /// 0.
+    /// A part of the array, in `windows` windows. A store outside the part is dropped; a load outside it gives 0.
     Part { windows: u32, fetched: Fetched },
 }
 
-/// Whether an invocation *misses* what is read elsewhere than in the part of an array that is bound, and then stores
-/// nothing.
+/// Which loads outside the bound part of an array mark the invocation as *missed*. An invocation that missed stores
+/// nothing, unless the kernel handles misses itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fetched {
-    /// No.
+    /// None.
     Never,
-    /// If its latest read was elsewhere.
+    /// The latest load only.
     Latest,
-    /// If any of its reads was elsewhere.
+    /// Every load.
     All,
 }
 
 impl Fetched {
-    /// Whether an invocation may miss something.
+    /// Whether a load may mark the invocation as missed.
     pub(super) fn may_miss(self) -> bool {
         self != Self::Never
     }
 }
 
-/// The text of a kernel with its arrays reached as said.
+/// The kernel's text with each array accessed as `reaches` says.
 ///
-/// Where `stores_all`, what an invocation stores does not depend on what it has fetched.
+/// With `stores_all`, an invocation stores even if it missed a load.
 pub(super) fn changed(kernel: &str, reaches: &[Reach], max_binding: u64, stores_all: bool) -> String {
     let mut arrays = Vec::new();
     let mut text = String::with_capacity(kernel.len() * 2);
@@ -71,7 +71,7 @@ pub(super) fn changed(kernel: &str, reaches: &[Reach], max_binding: u64, stores_
     if in_parts {
         writeln!(accessors, "fn rg_first_tile() -> u32 {{\n    return p.scalars[{vector}].x;\n}}").expect("text");
     }
-    // A module's entry points share its functions, whichever of them fetch.
+    // Entry points share the module's functions, so one that fetches nothing may still need this declaration.
     if fetches || kernel.contains("rg_missed") {
         accessors.push_str("var<private> rg_missed: bool;\n");
     }
@@ -119,7 +119,7 @@ pub(super) fn changed(kernel: &str, reaches: &[Reach], max_binding: u64, stores_
     text
 }
 
-/// How many vectors of numbers a kernel's own parameters have, behind the template's.
+/// Number of parameter vectors of the kernel, after the template's own.
 fn own_vectors(kernel: &str) -> usize {
     let number = |(_, rest): (&str, &str)| rest.split_once('>')?.0.parse().ok();
     kernel.split_once("scalars: array<vec4<u32>, ").and_then(number).unwrap_or(0)
@@ -144,13 +144,13 @@ impl<'a> Declaration<'a> {
         Some(Self { binding: binding.parse().ok()?, access, name, ty })
     }
 
-    /// The type of the elements, and of their values: they differ for atomics.
+    /// Types of the elements and of their values; they differ for atomics.
     fn element(&self) -> (&'a str, &'a str) {
         let element = self.ty.strip_prefix("array<").and_then(|t| t.strip_suffix('>')).unwrap_or("u32");
         (element, element.strip_prefix("atomic<").and_then(|t| t.strip_suffix('>')).unwrap_or(element))
     }
 
-    /// The statement that does something with place `at` of windows side by side.
+    /// The statement that applies `each` to element `at`, in whichever window holds it.
     fn choice(&self, windows: u32, max_binding: u64, text: &str, each: &dyn Fn(&str) -> String) -> String {
         let name = self.name;
         if windows == 1 {
@@ -167,7 +167,7 @@ impl<'a> Declaration<'a> {
         out
     }
 
-    /// The functions by which the array's elements are reached.
+    /// Adds the functions that access the array's elements.
     fn accessors(&self, windows: u32, max_binding: u64, text: &str, out: &mut String) {
         let (name, (element, value)) = (self.name, self.element());
         let choice = |each: &dyn Fn(&str) -> String| self.choice(windows, max_binding, text, each);
@@ -187,7 +187,8 @@ impl<'a> Declaration<'a> {
         }
     }
 
-    /// The same of an array that is bound in part: parameter vector `vector` says which part.
+    /// As [`Self::accessors`], for an array that is bound in part. Parameter vector `vector` holds the part's first
+    /// element and its length.
     fn part_accessors(
         &self,
         (windows, fetched): (u32, Fetched),
@@ -223,13 +224,13 @@ impl<'a> Declaration<'a> {
     }
 }
 
-/// Bytes of an element of each array that a kernel declares, in the order of bindings.
+/// Bytes per element of each array that a kernel declares, in binding order.
 pub(super) fn element_sizes(kernel: &str) -> Vec<u64> {
     let declared = kernel.lines().filter_map(Declaration::parse);
     declared.map(|d| layout(d.element().1, kernel).0).collect()
 }
 
-/// Appends the text to `out` with every access of `arrays` changed.
+/// Appends the text to `out` with every access to `arrays` rewritten.
 fn rewrite(text: &str, arrays: &[(&str, Reach)], out: &mut String) {
     let mut rest = text;
     while let Some((at, what)) = next_access(rest, arrays) {
@@ -250,7 +251,7 @@ fn rewrite(text: &str, arrays: &[(&str, Reach)], out: &mut String) {
             rewrite(index, arrays, out);
             write!(out, ") - p.head[1].x * {}u]", MAP_TILE / lanes).expect("text");
         } else if let Some(head) = out.strip_suffix("(&") {
-            // The rest of the call's arguments follows as it is.
+            // The call's remaining arguments follow unchanged.
             let f = head.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |k| k + 1);
             let f = head[f..].to_owned();
             out.truncate(out.len() - 2 - f.len());
@@ -274,12 +275,12 @@ fn rewrite(text: &str, arrays: &[(&str, Reach)], out: &mut String) {
 }
 
 enum Access<'a> {
-    /// An element of the array of that name.
+    /// An element of the named array.
     Element(&'a str, Reach),
     Comment,
 }
 
-/// Where the next access of one of the arrays, or the next comment, starts.
+/// Offset of the next access to one of the arrays, or of the next comment.
 fn next_access<'a>(text: &str, arrays: &[(&'a str, Reach)]) -> Option<(usize, Access<'a>)> {
     let is_name = |c: u8| c.is_ascii_alphanumeric() || c == b'_';
     let bytes = text.as_bytes();
@@ -304,7 +305,7 @@ fn next_access<'a>(text: &str, arrays: &[(&'a str, Reach)]) -> Option<(usize, Ac
     None
 }
 
-/// Where the bracket that the text begins with is closed.
+/// Offset of the bracket that closes the one at the start of the text.
 fn closing(text: &str) -> usize {
     let mut depth = 0u32;
     for (at, c) in text.bytes().enumerate() {

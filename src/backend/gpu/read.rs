@@ -1,4 +1,4 @@
-//! Reads: conditions, then counts, then what there is.
+//! Reads results to the host: checks, then counts, then live elements.
 
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -17,12 +17,11 @@ use crate::graph::size::{Size, SizeKind};
 use crate::graph::stage::counts_to_read;
 
 impl GpuBackend {
-    /// The body of [`Backend::read_parts`]: conditions, then counts, then what there is, in one read where that is
-    /// cheap.
+    /// Implements [`Backend::read_parts`]: reads checks, then counts, then live elements, together where that is cheap.
     ///
-    /// Counts at whose bounds the parts would take much memory are read before: see [`crate::graph::stage`].
+    /// Counts at whose upper bounds the parts would take much memory are read in advance: see [`crate::graph::stage`].
     pub(super) async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<Vec<u8>>> {
-        // How the counts of the program are computed, and their bounds, before some of them are known.
+        // Keys and upper bounds of the program's counts, taken before some of the counts become known.
         let mut keys: DigestMap<(Arc<CountKey>, u32)> = DigestMap::default();
         loop {
             let counts: Vec<Count> = parts.iter().map(count).collect();
@@ -51,7 +50,7 @@ impl GpuBackend {
         }
     }
 
-    /// Reads counts, which are computed without one another.
+    /// Reads counts that do not depend on each other.
     pub(super) async fn settle(
         &self,
         counts: &[Size],
@@ -86,7 +85,7 @@ impl GpuBackend {
     ) -> Result<Vec<Vec<u8>>> {
         let recorded = self.record(wanted, traced)?;
         let mut reads: Vec<ReadRequest> = Vec::new();
-        // Conditions, one read a block.
+        // Checks: one read per slot.
         let mut outcomes: Vec<Status> = Vec::new();
         for n in wanted {
             Status::inherit(&mut outcomes, &recorded.stored(n).status);
@@ -97,7 +96,7 @@ impl GpuBackend {
             let buffer = block_of(s).buffer.clone();
             reads.push(ReadRequest { buffer, offset: u64::from(s.slot) * 4, bytes: 4 });
         }
-        // Counts. Arrays are as long as they were made, whatever is known by now.
+        // Counts. An array has the length at which it was computed, even if its count is known by now.
         let index = |node: &Node, at: &Size| {
             let at = at.value_given(&|n| recorded.made_for(n));
             at.min(recorded.stored(node).len.saturating_sub(1))
@@ -179,7 +178,7 @@ impl GpuBackend {
                 data[*k] = bytes;
             }
         }
-        // The host knows these sizes from here on.
+        // These sizes are host-known from here on.
         for (p, count) in parts.iter().zip(&live_counts) {
             if let Live::Asked(..) = count {
                 p.node.extent().settle(live(count));
@@ -188,8 +187,8 @@ impl GpuBackend {
         Ok(data)
     }
 
-    /// Whether a read takes the array with its count: all of it where that is cheap, else what there is once the count
-    /// is known.
+    /// Whether the whole array is read together with its count, because that is cheap. Otherwise a second read takes
+    /// the live elements once the count is known.
     pub(super) fn at_once(&self, n: &Node, bytes: u64) -> bool {
         n.extent().as_known().is_some() || bytes <= self.tuning.read_at_capacity
     }
@@ -202,7 +201,7 @@ impl GpuBackend {
     }
 }
 
-/// Where only the device knows how many elements are asked for.
+/// The number of requested elements, or where the device holds it.
 fn count(p: &Part) -> Count {
     match &p.elements {
         Elements::All => p.node.extent().count(p.node.backend()),
@@ -211,16 +210,16 @@ fn count(p: &Part) -> Count {
     }
 }
 
-/// The arrays to compute for the parts.
+/// The arrays to compute for the parts and for their counts.
 fn wanted(parts: &[Part], counts: &[Count]) -> Vec<Node> {
     parts.iter().map(|p| &p.node).chain(counts.iter().filter_map(Count::node)).cloned().collect()
 }
 
-/// How many elements a part has.
+/// Number of elements of a part.
 enum Live {
-    /// On the host already.
+    /// Known to the host.
     Known(u32),
-    /// By number among the counts that are read, but no more than that.
+    /// Index among the counts that are read, and an upper bound.
     Asked(usize, u32),
 }
 

@@ -1,5 +1,5 @@
-//! From kernels that are ready to commands: buffers from the pool, and the results that nodes have once these are
-//! submitted.
+//! Records prepared kernels as commands: takes buffers from the pool, and collects the results that nodes get on
+//! submission.
 
 use std::sync::Arc;
 
@@ -16,8 +16,9 @@ use crate::graph::program::{Bindings, Program, trace};
 use crate::graph::recording::must_not_block;
 use crate::graph::stage::counts_to_read;
 
-/// Where conditions report. The outcome of a slot is the inverted first offending position, or 0, which buffers are
-/// cleared to without a kernel; that of a scan is whether its total did not fit.
+/// The buffer to which checks report. The word of a slot is the bitwise inverse of the first offending position, or 0
+/// if there is none: clearing a buffer to 0 needs no kernel. For a scan the word is a flag: not 0 if the total did not
+/// fit.
 #[derive(Debug)]
 pub(super) struct StatusBlock {
     pub(super) buffer: Buffer,
@@ -34,7 +35,7 @@ impl StatusBlock {
     }
 }
 
-/// Commands of a plan, and the results that its nodes have once they are submitted.
+/// Commands of a plan, and the results of its nodes once the commands are submitted.
 #[derive(Default)]
 pub(super) struct Recorded {
     pub(super) commands: Vec<Command>,
@@ -51,7 +52,7 @@ impl Recorded {
         }
     }
 
-    /// How many elements an array was made for; none if it has not been made.
+    /// The number of elements that an array was computed for; `None` if it was not computed.
     pub(super) fn made_for(&self, node: &Node) -> Option<u32> {
         let made = self.results.get(&node.digest()).map(|(_, stored)| stored.len);
         made.or_else(|| node.stored().map(|stored| stored.len))
@@ -61,7 +62,7 @@ impl Recorded {
         buffer(&self.stored(node))
     }
 
-    /// Hands the results to their nodes: after submission, so that no other thread can submit a reader first.
+    /// Publishes the results to their nodes. Must follow submission, so that no other thread can submit a reader first.
     pub(super) fn publish(self, runtime: &Runtime) {
         runtime.counters().moved(self.moves);
         for (node, stored) in self.results.into_values() {
@@ -75,8 +76,8 @@ fn buffer(stored: &Stored) -> Buffer {
 }
 
 impl GpuBackend {
-    /// The program that computes the nodes, with the counts known at whose bounds it would take much memory: one wait for
-    /// each of its stages but the last.
+    /// The program that computes the nodes. Counts at whose upper bounds it would take much memory are read in advance:
+    /// one wait for each stage but the last.
     pub(super) fn staged(&self, nodes: &[Node]) -> Result<(Program, Bindings)> {
         loop {
             let (program, bindings) = trace(nodes);
@@ -86,14 +87,14 @@ impl GpuBackend {
             }
             drop((program, bindings));
             match pollster::block_on(self.settle(&counts, Wait::Blocking, &mut |_, _| {})) {
-                // A condition that does not hold is what the next read reports; what follows from it is computed.
+                // The next read reports a failed check; arrays that depend on it are computed.
                 Err(Error::Check { .. }) => return Ok(trace(nodes)),
                 settled => settled?,
             }
         }
     }
 
-    /// The commands that store the nodes, by a plan that is at hand or by a new one.
+    /// The commands that compute the nodes, by a cached plan or a new one.
     pub(super) fn record(&self, nodes: &[Node], traced: (Program, Bindings)) -> Result<Recorded> {
         let mut traced = Some(traced);
         if nodes.iter().all(|n| n.stored().is_some()) {
@@ -108,7 +109,7 @@ impl GpuBackend {
                     Prepared::new(LinkedPlan::new(program, &bindings, &self.stand_in(), self.plan_limits()))
                 }
             };
-            // What another thread has stored meanwhile is an input of the next program.
+            // Otherwise another thread has stored an array meanwhile: trace again, with that array as an input.
             if prepared.plan.is_of(&bindings) {
                 let recorded = self.commands(&mut prepared, &bindings);
                 self.plans.put(&prepared.plan.program.clone(), prepared);

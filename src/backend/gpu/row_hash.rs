@@ -7,10 +7,10 @@ use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::opcode::HashOp;
 use crate::graph::plan::{HASH_SEAT, Step};
 
-/// Rows of a workgroup.
+/// Rows per workgroup.
 pub(super) const ROWS: u32 = 256;
 
-/// The scratch buffer of the seats.
+/// Index of the scratch buffer that holds the states of long strings (`row_hash_long.wgsl`).
 pub(super) const SEATS: usize = 0;
 
 const ROW_HASH: &str = include_str!("../../../shaders/row_hash.wgsl");
@@ -65,7 +65,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowe
     Lowered { launches, limit, scratch: vec![u64::from(seats) * HASH_SEAT], ..Lowered::default() }
 }
 
-/// The text of a hash, and its parameter words.
+/// The WGSL of a hash function, and its parameter words.
 fn piece(op: HashOp) -> (&'static str, [u32; 4]) {
     let words = |v: u64| [v as u32, (v >> 32) as u32];
     match op {

@@ -11,67 +11,68 @@ use crate::graph::plan::Step;
 use crate::graph::reducer::state_bytes;
 use crate::tuning::Tuning;
 
-/// How the rows are cut into tiles of one column.
+/// How rows are divided into tiles, for values of one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tiles {
-    /// The cost of a tile; a power of two.
+    /// Cost per tile; a power of two.
     pub cost: u32,
-    /// What a row costs beyond its values, where 32-bit costs allow it.
+    /// Cost of a row besides its values, where 32-bit costs allow it.
     pub row_cost: u32,
 }
 
 impl Tiles {
-    /// As far as nothing else is measured. Scans are cut so on every device: what they keep of a tile has room for no
-    /// other.
+    /// Tiles for devices without a measured tuning. Row scans use them on every device: their workgroup memory has room
+    /// for no others.
     pub const SANE: Self = Self { cost: Tuning::SANE.row_tile, row_cost: Tuning::SANE.row_cost };
 }
 
-/// About how many elements a tile of `wide` covers.
+/// Approximate number of elements per tile of `wide`.
 const WIDE_ELEMENTS: u32 = 16_384;
 
 /// The longest row that one invocation of `main` folds.
 const SHORT: u32 = 16;
 
-/// The bins that a workgroup of `level2` looks through.
+/// Bins searched per workgroup of `level2`.
 const BINS_A_GROUP: u32 = 256;
 
 /// Costs and flat positions stay below 2^32 by this much, so that the shader's sums cannot wrap.
 const MARGIN: u64 = 1 << 14;
 
-/// The parameter word of the cost of a tile.
+/// Index of the parameter word that holds the cost of a tile.
 pub(super) const TILE_COST: usize = 5;
 
-/// The cost of a tile of one column where arrays are bound in part: what it reads fits the smallest binding.
+/// Cost of a tile of one column where arrays are bound in part: the input of a tile fits the smallest binding.
 const PART_TILE: u32 = 512;
 
-/// The widest value: its columns have to fit the third dimension of the grid of `level2`, 16 a workgroup.
+/// Maximum number of columns: at 16 per workgroup, they must fit the third dimension of the grid of `level2`.
 const MAX_INNER: u32 = 16 * MAX_GROUPS;
 
-/// What a row reduction dispatches and needs.
+/// Grids, scratch size and parameter words of a row reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
     /// The entry point of level 1.
     pub entry: &'static str,
     /// The grid of level 1.
     pub level1: (u32, u32, u32),
-    /// The grid of `level2`, unless no row can have more than one block.
+    /// The grid of `level2`; `None` if no row can have more than one block.
     pub level2: Option<(u32, u32, u32)>,
     /// Elements in the scratch buffer `part`, which need not be cleared.
     pub part_len: u32,
     /// The template's parameter words.
     pub head: [u32; 8],
-    /// Values in a block.
+    /// Values per block.
     block: u32,
 }
 
 impl Grid {
-    /// The same where no row is longer than that: `level2` is for rows of several blocks alone.
+    /// The same grid for rows of at most that length: `level2` is needed only for rows of several blocks.
     pub fn for_rows_up_to(self, longest: u32) -> Self {
         if longest > self.block { self } else { Self { level2: None, part_len: 1, ..self } }
     }
 }
 
-/// What a walk over rows is told where its arrays are bound in part: positions alone say which tile a value is in.
+/// The grid of a row reduction or scan whose arrays are bound in part: the tile of a value depends on its position
+/// alone.
 pub(super) fn in_parts(grid: Grid) -> Grid {
     let [rows, nvals, inner, _, _, _, column_bits, zero] = grid.head;
     let tile = if inner == 1 { PART_TILE } else { grid.block };
@@ -81,13 +82,13 @@ pub(super) fn in_parts(grid: Grid) -> Grid {
     Grid { level1, head: [rows, nvals, inner, tiles, 0, tile, column_bits, zero], ..grid }
 }
 
-/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would
-/// not fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
+/// The grid for arrays of up to that many rows and values of `inner` columns. `None` if an index would not fit 32 bits,
+/// so that the array must be split, or if there are no rows or no columns, so that nothing is dispatched.
 pub fn grid(nvals: u32, rows: u32, inner: u32, tiles: Tiles) -> Option<Grid> {
     grid_of_blocks(nvals, rows, inner, tiles, block_len(inner as usize) as u32)
 }
 
-/// The same with rows cut into blocks of that many values.
+/// As [`grid`], with rows divided into blocks of that many values.
 pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, tiles: Tiles, block: u32) -> Option<Grid> {
     let fits = |n: u64| n < (1 << 32) - MARGIN;
     let (nvals64, rows64, inner64) = (u64::from(nvals), u64::from(rows), u64::from(inner));
@@ -116,7 +117,7 @@ pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, tiles: Tiles, bl
     })
 }
 
-/// The cost of a tile of `wide`: a power of two, so that a tile covers about the same number of elements for any width.
+/// Cost of a tile of `wide`: a power of two, such that a tile covers about the same number of elements for any width.
 fn wide_tile(inner: u32) -> u32 {
     WIDE_ELEMENTS.div_ceil(inner.min(256)).next_power_of_two().clamp(64, 4096)
 }
@@ -124,8 +125,9 @@ fn wide_tile(inner: u32) -> u32 {
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 const ROW_REDUCE_WIDE: &str = include_str!("../../../shaders/row_reduce_wide.wgsl");
 
-/// The cost of a tile of `main`, at most that, where that many bytes are kept of a row, and how many lanes its blocks
-/// take: 8 for each block that may start in a tile, one every 256 positions and one every 17, within 16 KiB.
+/// Cost of a tile of `main`, at most `most`, and number of lanes for its blocks, for `state` bytes of state per row.
+/// Each block that may start in a tile takes 8 lanes: one block every 256 positions and one every 17. The lanes fit 16
+/// KiB.
 fn lanes(state: usize, most: u32) -> (u32, u32) {
     let tile = match state {
         0..=12 => most,
@@ -135,38 +137,38 @@ fn lanes(state: usize, most: u32) -> (u32, u32) {
     (tile, 8 * (tile / 256 + tile / 17 + 1))
 }
 
-/// What of short rows is gone through by position.
+/// Which work on short rows is assigned to invocations by position instead of by row.
 struct ByPosition {
-    /// Whether their values may be staged.
+    /// Whether values may be staged.
     stages: bool,
-    /// Whether their elements are mapped.
+    /// Whether elements are mapped.
     maps: bool,
 }
 
-/// What a workgroup of `main` keeps in its memory.
+/// Workgroup memory of `main`.
 struct Shared {
     tile: u32,
     lanes: u32,
-    /// Values that are staged, if any are.
+    /// Number of values that are staged; `None` without staging.
     stage: Option<u32>,
-    /// Rows whose results are kept to map their elements by position, if they are.
+    /// Number of rows whose results are kept to map elements by position; `None` if elements are not mapped so.
     rows: Option<u32>,
 }
 
 impl Shared {
-    /// Bytes of memory that a workgroup has on every device.
+    /// Bytes of workgroup memory that every device has.
     const ALL: usize = 16 << 10;
 
-    /// Of these what a tile's rows and blocks take: what `lib/row_tiles.wgsl` and `row_reduce_wide.wgsl` keep.
+    /// Bytes of it that `lib/row_tiles.wgsl` and `row_reduce_wide.wgsl` use for the rows and blocks of a tile.
     const LISTS: usize = 4 * (2 + 1 + 2 * 132 + 256 + 3 + 1);
 
-    /// What has no room is left out.
+    /// Allocates the arrays that fit and leaves out the others.
     fn of(grid: &Grid, lanes: u32, state: usize, by_position: Option<ByPosition>) -> Self {
         let [.., alpha, tile, _, _] = grid.head;
         let mut out = Self { tile, lanes, stage: None, rows: None };
         let Some(ByPosition { stages, maps }) = by_position.filter(|_| grid.entry == "main") else { return out };
         let fits = |all: u32| all as usize * state <= Self::ALL - Self::LISTS;
-        // Rows that cost nothing may all be in one tile.
+        // Rows of cost 0 may all lie in one tile.
         let rows = tile.div_ceil(alpha.max(1));
         if maps && alpha > 0 && fits(lanes + rows) {
             out.rows = Some(rows);
@@ -215,7 +217,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
         let mut m = Module::new(step, first_slot);
         partition(&mut m, rows, nrows);
         let elem = m.row_pass(pass, rows);
-        // What is bound in part may lack some of a tile's positions.
+        // Arrays that are bound in part may lack some positions of a tile.
         let coalesces = tuning.coalesce_rows && !step.is_oversized();
         let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
         m.push(&Shared::of(&grid, lanes, state, by_position).declared());
@@ -234,15 +236,15 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
     Ok(Lowered { launches, scratch, cleared_outputs, ..Lowered::default() })
 }
 
-/// The checks that the kernels take. Indices of partials derive from the splits, which a program can
-/// write to: their bounds are checked.
+/// The runtime checks of the kernels. Indices of partials derive from the splits, which a program can write to, so
+/// their bounds are checked.
 ///
-/// SAFETY: every loop ends, whatever the splits hold. They are clamped to the number of values, which `grid` keeps 2^14
-/// below 2^32, further than any loop's step: a position that starts beyond its end wraps once at most, and one that has
-/// passed its end stays there. What is staged has at most STAGE values, what is mapped by position ends at the number
-/// of values. Searches halve what is left to look through, and no place between two wraps. The rounds over listed
-/// blocks and long rows are bounded by the lengths of the lists, their steps are 1 or more. What expressions call ends
-/// too: see `map.rs`.
+/// SAFETY: every loop ends, whatever the splits hold. The splits are clamped to the number of values, which `grid`
+/// keeps 2^14 below 2^32, a margin that exceeds the step of any loop: a position that starts beyond its end wraps at
+/// most once, and one that has passed its end stays there. At most STAGE values are staged, and mapping by position
+/// ends at the number of values. Searches halve the remaining range, and no midpoint wraps. The loops over listed
+/// blocks and long rows are bounded by the lengths of the lists, with steps of 1 or more. Functions that expressions
+/// call end too: see `map.rs`.
 const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };
 
 #[cfg(test)]
@@ -253,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_pass_keeps_as_much_as_a_workgroup_has_room_for() {
-        // With one value each for what is staged and mapped by position.
+        // Counts one value each for staging and for mapping by position.
         let takes = |state: usize| (lanes(state, 2048).1 as usize + 2) * state + Shared::LISTS;
         assert!(takes(MAX_STATE) <= Shared::ALL && takes(MAX_STATE + 4) > Shared::ALL);
         assert!((4..MAX_STATE).all(|state| takes(state) <= Shared::ALL));

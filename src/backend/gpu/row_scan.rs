@@ -8,19 +8,20 @@ use crate::error::Result;
 use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::plan::Step;
 
-/// What a scan of rows dispatches and needs. Its tiles and partials are those of a row reduction with its blocks.
+/// Grids, scratch size and parameter words of a row scan. Its tiles and partials are those of a row reduction with the
+/// same blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid(row_reduce::Grid);
 
 impl Grid {
-    /// The entry points with their grids, in order: two more where a row may have more than one block.
+    /// The entry points with their grids, in order: two more if a row may have more than one block.
     pub fn stages(&self) -> impl Iterator<Item = (&'static str, (u32, u32, u32))> {
         let Self(g) = *self;
         let long = g.level2.map(|level2| [("level2", level2), ("add", g.level1)]);
         std::iter::once((g.entry, g.level1)).chain(long.into_iter().flatten())
     }
 
-    /// The same where no row is longer than that.
+    /// The same grid for rows of at most that length.
     pub fn for_rows_up_to(self, longest: u32) -> Self {
         Self(self.0.for_rows_up_to(longest))
     }
@@ -36,8 +37,8 @@ impl Grid {
     }
 }
 
-/// The grid for arrays of up to that many rows and values (a value has `inner` columns), or `None` if an index would
-/// not fit 32 bits: split the array then. With no rows or no columns there is nothing to dispatch.
+/// The grid for arrays of up to that many rows and values of `inner` columns. `None` if an index would not fit 32 bits,
+/// so that the array must be split, or if there are no rows or no columns, so that nothing is dispatched.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
     row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::Tiles::SANE, block_len(inner as usize) as u32).map(Grid)
 }

@@ -1,6 +1,6 @@
-//! The host side of `shaders/row_sort.wgsl`: one kernel sorts all short rows; long ones, where there can be any, take
-//! passes of `shaders/sort.wgsl` over their elements alone, by key and then by row. How many those are is known on the
-//! device only: without any, the passes return at once.
+//! The host side of `shaders/row_sort.wgsl`. One kernel sorts all short rows. Long rows, where any are possible, take
+//! passes of `shaders/sort.wgsl` over their elements alone, by key and then by row. The number of these elements is
+//! known on the device only; if it is 0, the passes return at once.
 
 use super::codegen::{Binding, Generated, Module, Modules};
 use super::launch::{Launch, Lowered, WORKGROUP_SCAN, partition};
@@ -14,20 +14,20 @@ use crate::graph::plan::Step;
 const ROW_SORT: &str = include_str!("../../../shaders/row_sort.wgsl");
 const LONG_ROWS: &str = include_str!("../../../shaders/lib/long_rows.wgsl");
 
-/// Positions that a workgroup takes rows from, and the longest row that it sorts.
+/// Positions per workgroup, which sorts the rows that start there; also the longest row that a workgroup sorts.
 pub const STRETCH: u32 = 896;
 
-/// The number of stretches: workgroups.
+/// Number of stretches, one per workgroup.
 pub const fn stretches(nvals: u32) -> u32 {
     nvals.div_ceil(STRETCH)
 }
 
-/// Words in the scratch buffer `longs`: the long rows' lengths and their total, and their starts.
+/// Words in the scratch buffer `longs`: the lengths of the long rows, their total, and their starts.
 pub const fn longs_len(nvals: u32) -> u32 {
     2 * stretches(nvals) + 1
 }
 
-/// How many bits the number of a long row has: none where there is but one row.
+/// Bits of a long row's number: 0 if there is only one row.
 pub const fn row_bits(nvals: u32, nrows: u32) -> u32 {
     if nrows <= 1 { 0 } else { u32::BITS - stretches(nvals).saturating_sub(1).leading_zeros() }
 }
@@ -37,35 +37,35 @@ pub const fn head(nvals: u32, nrows: u32) -> [u32; 8] {
     [nrows, nvals, stretches(nvals), 0, 0, 0, 0, 0]
 }
 
-/// The parameter words of a pass over the long rows: by key first, then by row, each counted from 0.
+/// The parameter words of a pass over the long rows. Passes by key and passes by row are each counted from 0.
 pub const fn pass_head(nvals: u32, pass: u32) -> [u32; 8] {
     let mut head = sort::head(nvals, pass);
     head[2] = stretches(nvals);
     head
 }
 
-/// What a pass over the elements of long rows sorts by.
+/// The sort key of a pass over the elements of long rows.
 #[derive(Clone, Copy)]
 enum By {
-    /// The keys, worked out.
+    /// The keys, evaluated.
     Key,
-    /// The number of the element's row, searched for.
+    /// The number of the element's row, found by a search.
     Row,
-    /// What the pass before stored.
+    /// The keys that the previous pass stored.
     Stored,
 }
 
-/// Scratch buffers, by number.
+/// Indices of the scratch buffers.
 const LONGS: usize = 0;
 const TILES: usize = 1;
 const DIGITS: usize = 2;
 const KEYS: [usize; 2] = [3, 4];
 const PERM: [usize; 2] = [5, 6];
 
-/// The launches of a sort of rows.
+/// Lowers [`Recipe::RowSort`].
 ///
 /// # Panics
-/// If the step is another recipe.
+/// If the step has another recipe.
 pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowered {
     let Recipe::RowSort { on, key, bits, longest } = &step.recipe else { unreachable!("bug: not a sort of rows") };
     let RowDomain { rows, nrows, nvals, .. } = on;
@@ -75,7 +75,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowe
     }
     let has_long = n.min(longest.value()) > STRETCH;
     let g = modules.get(step, ("row_sort", u32::from(has_long)), || {
-        // Of the arrays that the step reads only those that a kernel itself needs.
+        // Binds only those of the step's arrays that this kernel reads.
         let mut m = Module::empty(step, first_slot);
         partition(&mut m, rows, nrows);
         m.value_function("value", key);
@@ -112,7 +112,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowe
     Lowered { launches, scratch, ..Lowered::default() }
 }
 
-/// The sums of the long rows' lengths, in place.
+/// Prefix sum of the long rows' lengths, in place.
 fn sum_longs(step: &Step, first_slot: u32, n: u32, modules: &mut Modules) -> Vec<Launch> {
     let g = modules.get(step, ("row_sort longs", 0), || {
         let mut m = Module::empty(step, first_slot);
@@ -129,10 +129,10 @@ fn sum_longs(step: &Step, first_slot: u32, n: u32, modules: &mut Modules) -> Vec
 /// A pass over the elements of long rows.
 struct Pass {
     by: By,
-    /// Which of the two pairs of arrays it writes; it reads the other one.
+    /// Index of the pair of arrays (keys and permutation) that the pass writes; it reads the other pair.
     to: usize,
     is_first: bool,
-    /// The last one writes the result itself.
+    /// The last pass writes the result itself.
     is_last: bool,
 }
 
@@ -191,12 +191,12 @@ impl Pass {
     }
 }
 
-/// The sums of the digits' counts, in place: of as many as `count` wrote.
+/// Prefix sum of the digit counts that `count` wrote, in place.
 fn sum_digits(step: &Step, first_slot: u32, nvals: &Extent, modules: &mut Modules) -> Vec<Launch> {
     let digits = sort::counts_len(nvals.capacity());
     let g = modules.get(step, ("row_sort digits", 0), || {
         let mut m = Module::empty(step, first_slot);
-        // Tiles of sort.wgsl that have elements, 256 digits each.
+        // Tiles of sort.wgsl that hold elements, with 256 digits each.
         let total = m.size(&nvals.size().add(STRETCH - 1).div(STRETCH));
         m.push(&format!("fn live() -> u32 {{\n    return ((longs[{total}] + 2047u) >> 11u) << 8u;\n}}"));
         m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");

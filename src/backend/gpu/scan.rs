@@ -10,30 +10,30 @@ use crate::graph::extent::Extent;
 use crate::graph::plan::Step;
 use crate::graph::traffic::keeps_elements;
 
-/// Elements a workgroup scans.
+/// Elements scanned per workgroup.
 pub const TILE: u32 = 2048;
 
 /// The largest capacity.
 pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
 
-/// The number of tiles: workgroups of `upsweep` and `downsweep`.
+/// Number of tiles, and of workgroups of `upsweep` and `downsweep`.
 pub const fn tiles(capacity: u32) -> u32 {
     capacity / TILE + 1
 }
 
-/// Words in the scratch buffer `tiles`. The last one says whether the total overflowed.
+/// Words in the scratch buffer `tiles`. The last word is the overflow flag of the total.
 pub const fn scratch_len(capacity: u32) -> u32 {
     2 * tiles(capacity) + 1
 }
 
-/// Whether the entry point `small` will do.
+/// Whether the entry point `small` suffices.
 pub const fn is_small(capacity: u32) -> bool {
     capacity < TILE
 }
 
-/// Elements are left in the output between the passes.
+/// The first pass stores the elements in the output for the second.
 const KEEPS: &str = "const KEEPS = true;";
-/// Elements are asked for in both passes.
+/// Both passes load the elements.
 pub(super) const ASKS_TWICE: &str = "const KEEPS = false;";
 
 pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");

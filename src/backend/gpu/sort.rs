@@ -8,27 +8,27 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::plan::Step;
 
-/// Elements a workgroup sorts.
+/// Elements sorted per workgroup.
 pub const TILE: u32 = 2048;
 
-/// Bits that a pass sorts by.
+/// Bits of the key per pass.
 pub const DIGIT_BITS: u32 = 8;
 
-/// The largest capacity: so many digit counts have to fit a scan.
+/// The largest capacity: its digit counts must fit one scan.
 pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 15);
 
-/// The number of tiles: workgroups of `count` and `scatter`.
+/// Number of tiles, and of workgroups of `count` and `scatter`.
 pub const fn tiles(capacity: u32) -> u32 {
     capacity.div_ceil(TILE)
 }
 
-/// The number of digit counts, which is the capacity of the scan between `count` and `scatter`. The scratch buffer
-/// `digits` is one word longer.
+/// Number of digit counts: the capacity of the scan between `count` and `scatter`. The scratch buffer `digits` is one
+/// word longer.
 pub const fn counts_len(capacity: u32) -> u32 {
     tiles(capacity) << DIGIT_BITS
 }
 
-/// How many passes keys of that many bits take. Keys of no bits need none: the permutation is the identity.
+/// Number of passes for keys of that many bits. Keys of 0 bits need none: the permutation is the identity.
 pub const fn passes(key_bits: u32) -> u32 {
     key_bits.div_ceil(DIGIT_BITS)
 }
@@ -38,12 +38,13 @@ pub const fn head(capacity: u32, pass: u32) -> [u32; 8] {
     [capacity, pass * DIGIT_BITS, 0, 0, 0, 0, 0, 0]
 }
 
-/// The scratch buffer of the digits' counts.
+/// Index of the scratch buffer of digit counts.
 pub(super) const DIGITS: usize = 0;
 
 pub(super) const SORT: &str = include_str!("../../../shaders/sort.wgsl");
 
-/// One pass a byte of the keys; keys and permutation alternate between two pairs of scratch buffers.
+/// Lowers a radix sort with one pass per byte of the keys. Keys and permutation alternate between two pairs of scratch
+/// buffers.
 pub(super) fn lower(
     step: &Step,
     first_slot: u32,
@@ -60,7 +61,7 @@ pub(super) fn lower(
     let passes = passes(bits).max(1);
     let tiles = tiles(n);
     let digits = counts_len(n);
-    // Scratch: digits, the sums' tiles, then keys and permutation, two of each.
+    // Scratch: digit counts, the tiles of their scan, then keys and permutation, two of each.
     let (digits_at, tiles_at, keys_at, perm_at) = (DIGITS, 1, [2, 3], [4, 5]);
     let mut launches = Vec::new();
     for pass in 0..passes {

@@ -1,13 +1,13 @@
-//! Arrays larger than a binding may be: bound as several windows, side by side.
+//! Binds an array that exceeds one binding as several windows.
 //!
-//! [`super::reach`] changes the kernel's text, so that nothing above needs to know.
+//! [`super::reach`] rewrites the kernel's text accordingly, so that no earlier stage needs to know.
 //!
-//! A map goes through its positions in order. It is cut into several dispatches, each for the positions of one window,
-//! so that its output and what it reads at its own position alone take one binding each.
+//! A map is split into several dispatches, each over the positions of one window. Its output, and the arrays that it
+//! reads only at its own position, then take one binding each.
 //!
-//! Every window takes one of the storage buffers that a kernel may bind, of which there are 8 at the least, and far
-//! more on most adapters. The planner counts them, and stores intermediate results where a kernel would bind too many.
-//! Where that does not help, arrays are bound in part: [`super::parts`].
+//! Every window takes one of the storage buffers that a kernel may bind: at least 8, and far more on most adapters. The
+//! planner counts them, and stores intermediate results where a kernel would bind too many. Where that does not
+//! suffice, arrays are bound in part: [`super::parts`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,23 +25,23 @@ use crate::graph::plan::Step;
 /// One of a launch's bindings, or a window of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BindingWindow {
-    /// The number of the binding in the launch.
+    /// Index of the binding in the launch.
     pub(super) binding: usize,
-    /// These bytes of it, if not all.
+    /// The bytes of the window; `None` for the whole array.
     pub(super) bytes: Option<Range<u64>>,
 }
 
-/// A launch, or a part of it, with its arrays in windows.
+/// A launch with its arrays as windows, or one of the dispatches into which it is split.
 #[derive(Debug)]
 pub(super) struct Windowed {
     pub(super) text: Arc<str>,
-    /// What to bind, from binding 1 on.
+    /// The bindings, from binding 1 on.
     pub(super) bindings: Vec<BindingWindow>,
     pub(super) params: Vec<u32>,
     pub(super) workgroups: u32,
 }
 
-/// What a launch would take, and cannot have.
+/// A limit that a launch exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) requested: u64,
@@ -49,8 +49,8 @@ pub(super) struct Refused {
     pub(super) limit: u64,
 }
 
-/// The step's launch for arrays of `bytes` bytes each, in the order of its bindings, in several launches where it can
-/// be cut. `None` if each array fits a binding.
+/// The step's launch with its arrays as windows, split into several launches where possible. `bytes` are the sizes of
+/// its arrays, in binding order. `None` if each array fits one binding.
 pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Option<Vec<Windowed>>, Refused> {
     let limits = step.limits;
     if bytes.iter().all(|&b| limits.windows(b) == 1) {
@@ -83,7 +83,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
         return Err(Refused { requested: needed.into(), unit: "bindings", limit: limits.bindings.into() });
     }
     let text: Arc<str> = changed(launch.text(), &reaches, limits.max_binding, true).into();
-    // Tiles of a map that fit a window, whatever the array.
+    // Tiles of a map that fit one window of each array.
     let tiles = match widest {
         0 => launch.workgroups,
         size => (limits.window_bytes() / (u64::from(MAP_TILE) * size as u64)) as u32,
@@ -104,7 +104,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
                     let dtype = own_dtype(&launch.bindings()[binding]).map_or(4, DType::size) as u64;
                     let tile = u64::from(MAP_TILE) * dtype;
                     let from = u64::from(first) * tile;
-                    // An array that has ended by then is read nowhere, but something has to be bound.
+                    // An array that ends before this position is not read, but some range of it has to be bound.
                     let from = if from < bytes { from } else { 0 };
                     bindings.push(BindingWindow { binding, bytes: range(from, u64::from(workgroups) * tile) });
                 }
@@ -119,5 +119,5 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Optio
     Ok(Some((0..launch.workgroups).step_by(tiles.max(1) as usize).map(part).collect()))
 }
 
-/// The parameter word in which a map's kernel is told its first tile.
+/// Index of the parameter word that holds the first tile of a map's dispatch.
 const FIRST_TILE: usize = 4;

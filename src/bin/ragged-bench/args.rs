@@ -1,4 +1,4 @@
-//! The command line.
+//! Command-line arguments.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::workloads;
 #[derive(Debug, Parser)]
 #[command(name = "ragged-bench", version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Args {
-    /// Something else than measuring
+    /// A command other than measuring
     #[command(subcommand)]
     pub command: Option<Command>,
     /// A text file, or a folder of them; may be repeated [default: the texts and sources of this repository]
@@ -30,22 +30,22 @@ pub struct Args {
     /// Where to compute: `all`, `cpu`, `gpu` (the first adapter) or any part of an adapter's name; may be repeated
     #[arg(long, value_name = "NAME", default_value = "all")]
     pub device: Vec<String>,
-    /// Only one of the two parts
+    /// Run only one of the two parts
     #[arg(long, value_name = "PART")]
     pub only: Option<Part>,
-    /// Rows of the embedding table, which words and pairs of words are hashed to
+    /// Rows of the embedding table, to which words and pairs of words are hashed
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = count::<{ 1 << 24 }>)]
     pub buckets: u32,
-    /// Numbers of an embedding
+    /// Numbers per embedding
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = count::<1024>)]
     pub embedding: u32,
-    /// Values of a workload [default: 65536 on the CPU and on software adapters, 4194304 on GPUs]
+    /// Values per workload [default: 65536 on the CPU and on software adapters, 4194304 on GPUs]
     #[arg(long, value_name = "N", value_parser = count::<{ 1 << 30 }>)]
     pub values: Option<u32>,
     /// Distributions of row lengths [default: all, unless --row-lengths or --sweep is there]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub dist: Vec<Distribution>,
-    /// A file with a row length a line; they are shuffled, and repeated up to --values; may be repeated
+    /// A file with one row length per line; they are shuffled, and repeated up to --values; may be repeated
     #[arg(long, value_name = "FILE")]
     pub row_lengths: Vec<PathBuf>,
     /// Rows of six mean lengths and five skews, for the heat map of `report`
@@ -54,8 +54,8 @@ pub struct Args {
     /// Operations [default: all; with --sweep alone, sum]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = workload_names())]
     pub op: Vec<String>,
-    /// Timed runs of each workload and of the text (there fewer once they took 5 s), after one to warm up and, if these
-    /// are several, 30 ms more of a workload; the median counts
+    /// Timed runs of each workload and of the text (there fewer once they took 5 s), after a warm-up run and, with
+    /// several runs, 30 ms more per workload; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<10_000>)]
     pub repeat: u32,
     /// Writes the measurements of the workloads as a list of objects; a run with failures leaves the file as it was
@@ -63,29 +63,29 @@ pub struct Args {
     pub json: Option<PathBuf>,
 }
 
-/// What is done instead of measuring.
+/// Commands other than measuring.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Draws measurements as one HTML file: what a device reaches of its own copy, how that depends on the row lengths,
-    /// and other libraries next to it
+    /// Draws measurements as one HTML file: the share of its copy bandwidth that a device reaches, its dependence on
+    /// the row lengths, and a comparison with other libraries
     Report {
-        /// What --json wrote, and what the scripts for other libraries did
+        /// The output of --json, and of the scripts for other libraries
         #[arg(required = true, value_name = "FILE")]
         input: Vec<PathBuf>,
         /// The HTML file
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
-    /// Measures what adapters give at the most: copies, reads and writes by kernels that do nothing else, what
-    /// dispatches and compilation cost, whether workgroups can pass messages on, limits and features
+    /// Measures the peak performance of adapters: copies, reads and writes by kernels that do nothing else, the cost of
+    /// dispatches and compilation, message passing between workgroups, limits and features
     Ceilings(ceilings::Options),
-    /// Measures jobs as users have them (those of `examples/`), end to end, next to plain loops
+    /// Measures users' jobs (those of `examples/`), end to end, next to plain loops
     Jobs(jobs::Options),
-    /// Measures which tile sizes and thresholds suit an adapter: what `DeviceOptions::tuning` takes
+    /// Measures which tile sizes and thresholds suit an adapter, for `DeviceOptions::tuning`
     Tune(tune::Options),
 }
 
-/// What `--op` takes.
+/// The values of `--op`.
 fn workload_names() -> PossibleValuesParser {
     workloads::ALL.map(|w| w.name).into()
 }
@@ -126,10 +126,10 @@ The sweep's row lengths are log-normal: the mean, and the standard deviation of 
   ragged-bench tune --device gpu";
 
 impl Args {
-    /// Itself, if its parts fit together.
+    /// Checks that its parts fit together.
     ///
     /// # Errors
-    /// An option of a part that is not to run.
+    /// An option of a part that does not run.
     pub fn checked(self) -> Result<Self, clap::Error> {
         let of_workloads = [
             ("--json", self.json.is_some()),
@@ -165,7 +165,7 @@ impl Args {
     /// The row lengths to measure.
     ///
     /// # Errors
-    /// A file of lengths cannot be read, or has none, or has the name of others.
+    /// A file of lengths cannot be read, has no values, or has the name of other lengths.
     pub fn lengths(&self) -> Result<Vec<Lengths>> {
         let is_default = self.dist.is_empty() && self.row_lengths.is_empty() && !self.sweep;
         let dists = if is_default { &Distribution::ALL[..] } else { &self.dist };
@@ -176,7 +176,7 @@ impl Args {
         Ok(out)
     }
 
-    /// Whether that part is to run.
+    /// Whether that part runs.
     pub fn runs(&self, part: Part) -> bool {
         self.only.is_none_or(|only| only == part)
     }

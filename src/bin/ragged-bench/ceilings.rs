@@ -1,4 +1,4 @@
-//! `ragged-bench ceilings`: what an adapter gives at the most, and what starting kernels on it costs.
+//! `ragged-bench ceilings`: peak bandwidth of an adapter, and the cost of launching kernels on it.
 
 mod adapter;
 mod bandwidth;
@@ -26,42 +26,42 @@ use bandwidth::{Ceiling, GROUPS, KERNELS};
 use questions::{Answer, RESULT};
 use rig::Rig;
 
-/// Sizes of an array, in MiB, on GPUs; and on software adapters, where larger ones only take longer.
+/// Array sizes in MiB: on GPUs, and on software adapters, where larger ones only take longer.
 const SIZES: [&[u32]; 2] = [&[64, 256, 1024, 2048, 4096], &[16]];
 
 /// What to measure.
 #[derive(Debug, ClapArgs)]
 pub struct Options {
-    /// Which adapters: `all`, `gpu` (the first) or any part of a name; may be repeated
+    /// Adapters: `all`, `gpu` (the first) or any part of a name; may be repeated
     #[arg(long, value_name = "NAME", default_value = "all")]
     device: Vec<String>,
-    /// Sizes of an array in MiB, cut to the largest buffer; those that memory has no room for are left out [default: 64 to 4096; 16 on software
-    /// adapters]
+    /// Array sizes in MiB, cut to the largest buffer; sizes beyond the available memory are left out [default: 64 to
+    /// 4096; 16 on software adapters]
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = count::<{ 1 << 20 }>)]
     mib: Vec<u32>,
-    /// Timed runs of each kernel, after one to warm up; the median counts
+    /// Timed runs of each kernel, after a warm-up run; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<1000>)]
     repeat: u32,
-    /// Writes everything as a list of objects, one an adapter
+    /// Writes everything as a list of objects, one per adapter
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
-/// All that was found out about one adapter.
+/// The findings for one adapter.
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(flatten)]
     sheet: Sheet,
-    /// Whether the device's clock timed the kernels, or the host's.
+    /// The clock that timed the kernels: `device` or `host`.
     clock: &'static str,
     ceilings: Vec<Ceiling>,
     answers: Vec<Answer>,
 }
 
-/// Measures the adapters, and prints what was found.
+/// Measures the adapters, and prints the findings.
 ///
 /// # Errors
-/// There is none; one fails; the file cannot be written.
+/// No adapter exists; one fails; the file cannot be written.
 pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut failures = Failures::default();
     let devices = devices::select(&options.device, &mut failures)?;
@@ -103,7 +103,7 @@ fn measure(device: &Device, rig: &Rig<'_>, options: &Options) -> Result<Report> 
         bar.set_message(size.clone());
         match bandwidth::measure(rig, bytes, options.repeat, || bar.inc(1)) {
             Ok(found) => ceilings.extend(found),
-            // Whatever the limits say, memory ends somewhere; smaller arrays have been measured.
+            // Memory ends somewhere, whatever the limits say; smaller arrays have been measured.
             Err(e) if !ceilings.is_empty() => bar.suspend(|| eprintln!("{size} left out: {e:#}")),
             Err(e) => return Err(e),
         }
@@ -113,7 +113,7 @@ fn measure(device: &Device, rig: &Rig<'_>, options: &Options) -> Result<Report> 
     Ok(Report { sheet: Sheet::of(rig.device), clock, ceilings, answers: questions::ask(device, rig, options.repeat)? })
 }
 
-/// The tables of one adapter.
+/// Prints the tables of one adapter.
 fn show(report: &Report, out: &mut impl Write) -> Result<()> {
     let Sheet { adapter, backend, driver, kind, limits, features } = &report.sheet;
     writeln!(out, "{adapter} ({kind}, {backend}, {driver}); kernels timed by the {}'s clock\n", report.clock)?;
@@ -130,7 +130,7 @@ fn show(report: &Report, out: &mut impl Write) -> Result<()> {
     writeln!(out, "Which of the ways is fastest, and by how much?\n")?;
     writeln!(out, "{}\n", best(&report.ceilings))?;
     for answers in report.answers.chunk_by(|a, b| a.question == b.question) {
-        // What is counted rather than measured is whole.
+        // Counts, unlike measurements, are whole numbers.
         let decimals = |a: &Answer| if a.by == RESULT { 0 } else { 3 };
         let row = |a: &Answer| {
             vec![a.what.to_owned(), number(Some(a.value), decimals(a)), a.unit.to_owned(), a.by.to_owned()]
@@ -141,7 +141,7 @@ fn show(report: &Report, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// A line for each way to move memory, with a column for each size of workgroup.
+/// A line per way to move memory, with a column per workgroup size.
 fn speeds(all: &[Ceiling]) -> String {
     let header: Vec<String> = ["array", "kernel", "element", "source bound", "checks"]
         .map(str::to_owned)
@@ -162,8 +162,8 @@ fn speeds(all: &[Ceiling]) -> String {
     table::table(&header.iter().map(String::as_str).collect::<Vec<_>>(), 5, rows)
 }
 
-/// For each kernel and size the ceiling, how it was reached, and what scalar kernels of 256 invocations, as the
-/// engine's are, have of it with all checks and without.
+/// For each kernel and size: the ceiling, how it was reached, and the share of it that scalar kernels of 256
+/// invocations, as the engine's are, reach with all checks and without.
 fn best(all: &[Ceiling]) -> String {
     let mut rows = Vec::new();
     for of_size in all.chunk_by(|a, b| a.bytes == b.bytes) {

@@ -1,4 +1,4 @@
-//! Which devices run.
+//! Selects the devices to run on.
 
 use std::io::Write;
 
@@ -7,14 +7,14 @@ use ragged::Device;
 
 use crate::failures::Failures;
 
-/// A device by its name, or why its driver refuses.
+/// The name of a device, and the device or its driver's error.
 type Opened = (String, ragged::Result<Device>);
 
-/// The devices of those names, each once, in the order of the names. A driver that refuses is reported, and its
+/// The devices with those names, each once, in the order of the names. A driver that refuses is reported, and its
 /// device left out.
 ///
 /// # Errors
-/// A name that nothing has.
+/// A name that no device has.
 pub fn select(names: &[String], failures: &mut Failures) -> Result<Vec<Device>> {
     let mut found = Vec::new();
     for name in names {
@@ -32,7 +32,7 @@ pub fn select(names: &[String], failures: &mut Failures) -> Result<Vec<Device>> 
     Ok(opened(found, failures))
 }
 
-/// Those that opened, each once.
+/// The devices that opened, each once.
 fn opened(found: Vec<Opened>, failures: &mut Failures) -> Vec<Device> {
     let mut out = Vec::new();
     for (name, device) in found {
@@ -45,7 +45,7 @@ fn opened(found: Vec<Opened>, failures: &mut Failures) -> Vec<Device> {
     out
 }
 
-/// One line a device; one line too if there is no adapter at all.
+/// Prints one line per device, and one line if there is no adapter at all.
 pub fn describe(devices: &[Device], out: &mut impl Write) -> Result<()> {
     for device in devices {
         let what = match (device.is_cpu(), device.is_software()) {

@@ -1,6 +1,6 @@
-//! The main job as a program of the engine: from a text's bytes to the mean embedding of each line.
+//! The main workload as a program of the engine: from a text's bytes to the mean embedding of each line.
 //!
-//! The benchmark `text_loop` is compiled with it too.
+//! The benchmark `text_loop` compiles this file too.
 
 use ragged::{Pieces, RaggedTensor, Str, Tensor, s};
 
@@ -15,8 +15,8 @@ pub struct Embedded {
     pub means: Tensor,
 }
 
-/// Records the main job: lines of words from one buffer of bytes, the embeddings of words and of pairs of neighbouring
-/// words, and their mean per line.
+/// Records the main workload: lines of words from one buffer of bytes, the embeddings of words and of pairs of
+/// neighbouring words, and their mean per line.
 ///
 /// # Errors
 /// The text exceeds the limits of the device.

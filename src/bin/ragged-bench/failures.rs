@@ -1,22 +1,22 @@
-//! What went wrong on one device while the others go on.
+//! Failures on single devices, which do not stop the others.
 
 use anyhow::{Result, bail};
 
-/// Counts the failures that were reported.
+/// Counts the reported failures.
 #[derive(Debug, Default)]
 pub struct Failures(usize);
 
 impl Failures {
-    /// Says on one line of standard error what went wrong.
+    /// Reports a failure on one line of standard error.
     pub fn report(&mut self, error: &anyhow::Error) {
         self.0 += 1;
         eprintln!("error: {}", one_line(&format!("{error:#}")));
     }
 
-    /// Itself as the outcome of a run.
+    /// The outcome of the run.
     ///
     /// # Errors
-    /// Something was reported.
+    /// A failure was reported.
     pub fn outcome(&self) -> Result<()> {
         match self.0 {
             0 => Ok(()),
@@ -25,13 +25,13 @@ impl Failures {
         }
     }
 
-    /// How many were reported.
+    /// Number of reported failures.
     pub fn count(&self) -> usize {
         self.0
     }
 }
 
-/// Drivers and shader compilers answer in paragraphs.
+/// Joins a text into one line: drivers and shader compilers answer in paragraphs.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

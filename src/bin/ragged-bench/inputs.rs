@@ -1,48 +1,48 @@
-//! What the workloads work on.
+//! Inputs of the workloads.
 
 use ragged::{Device, HostTensor, HostValues, Result, Tensor};
 
 use crate::rows::{flat_values, splitmix64};
 
-/// Rows of the table that tokens name, and numbers of each.
+/// Shape of the embedding table: rows, which tokens index, and numbers per row.
 pub const TABLE: [usize; 2] = [1024, 16];
 
 /// Rows of numbers, in host memory.
 #[derive(Debug)]
 pub struct Rows {
-    /// How long each is.
+    /// The length of each row.
     pub lengths: Vec<u32>,
-    /// The numbers of all, row after row.
+    /// The numbers of all rows, row after row.
     pub values: Vec<f32>,
-    /// The numbers of the rows that are gathered, as many as there are rows.
+    /// Indices of the rows to gather, as many as there are rows.
     pub ids: Vec<i64>,
 }
 
 impl Rows {
-    /// Rows of those lengths, with the values and numbers that the scripts for other libraries take.
+    /// Rows of those lengths, with the values and indices that the scripts for other libraries use.
     pub fn new(lengths: Vec<u32>) -> Self {
         let values = lengths.iter().map(|&l| l as usize).sum();
         Self { values: flat_values(values), ids: row_ids(lengths.len()), lengths }
     }
 }
 
-/// What the operations work on, on a device.
+/// Inputs of the operations, on a device.
 #[derive(Debug)]
 pub struct Inputs {
     /// Ragged f32 rows.
     pub x: Tensor,
-    /// A number a row, of shape `[rows, 1]`.
+    /// One number per row, of shape `[rows, 1]`.
     pub row: Tensor,
-    /// A row number a row.
+    /// One row index per row.
     pub ids: Tensor,
     /// A dense table of embeddings.
     pub table: Tensor,
-    /// A row of the table for each value of `x`, in the same rows.
+    /// One index of a table row per value of `x`, in the same rows.
     pub tokens: Tensor,
 }
 
 impl Inputs {
-    /// Uploads the rows, and waits until they are there.
+    /// Uploads the rows, and waits for the upload.
     ///
     /// # Errors
     /// More than the device can hold.
@@ -59,7 +59,7 @@ impl Inputs {
         let tokens = dense(&[values.len()], HostValues::I32(tokens(&values)))?;
         let x = HostTensor::from_row_splits(splits, HostValues::F32(values)).to_device(device)?;
         let inputs = Self {
-            // The very partition of `x`.
+            // Shares the partition of `x`.
             tokens: Tensor::from_row_partitions(&tokens, x.partitions())?,
             x,
             row: dense(&[n, 1], HostValues::F32(flat_values(n)))?,
@@ -74,7 +74,7 @@ impl Inputs {
     }
 }
 
-/// `n` row numbers below `rows`.
+/// One row index below `rows` per row.
 pub fn row_ids(rows: usize) -> Vec<i64> {
     (0..rows as u64).map(|r| (splitmix64(0x1D5 + r) % rows as u64) as i64).collect()
 }
@@ -84,7 +84,7 @@ pub fn embeddings(rows: usize, width: usize) -> Vec<f32> {
     flat_values(rows * width).into_iter().map(|v| v - 0.5).collect()
 }
 
-/// Words of a vocabulary of 1024, one a value.
+/// Words of a vocabulary of 1024, one per value.
 pub fn tokens(values: &[f32]) -> Vec<i32> {
     values.iter().map(|v| (v * 1024.0) as i32).collect()
 }

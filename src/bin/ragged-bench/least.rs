@@ -1,9 +1,9 @@
-//! The bytes that any implementation of an operation has to move, counted from the rows themselves: each operand as
-//! often as it is named, what is read at computed places as often as it is used, each output once, splits once. A table
-//! of up to 4 MiB, which caches hold, counts once however often it is read.
+//! Bytes that any implementation of an operation has to move, counted from the rows themselves: each operand as often
+//! as it is named, data read at computed places as often as it is used, each output once, splits once. A table of up to
+//! 4 MiB, which caches hold, counts once however often it is read.
 //!
-//! `Tensor::explain` counts ahead of the results, at capacities, which may be far more: a slice of at most 8 values a
-//! row may keep 8 of every row, but keeps nothing of those that are empty.
+//! `Tensor::explain` counts ahead of the results, at capacities, which may be far larger: a slice of at most 8 values
+//! per row may keep 8 of every row, but keeps nothing of empty rows.
 
 use crate::inputs::{Rows, TABLE};
 use crate::workloads::{PADDED, TAKEN, THRESHOLD};
@@ -11,7 +11,7 @@ use crate::workloads::{PADDED, TAKEN, THRESHOLD};
 /// Bytes of a value, of a row's result, of a split, of a token.
 const WORD: u64 = 4;
 
-/// Bytes of the number of a row that is gathered.
+/// Bytes of the index of a gathered row.
 const ID: u64 = 8;
 
 /// Tables up to this size count once.
@@ -21,37 +21,37 @@ fn nrows(rows: &Rows) -> u64 {
     rows.lengths.len() as u64
 }
 
-/// All values, or something as large as they are.
+/// Bytes of all values, or of an array as large.
 fn values(rows: &Rows) -> u64 {
     WORD * rows.values.len() as u64
 }
 
-/// The splits, or those of as many other rows.
+/// Bytes of the splits, or of the splits of as many other rows.
 fn splits(rows: &Rows) -> u64 {
     WORD * (nrows(rows) + 1)
 }
 
-/// A number a row.
+/// Bytes of one number per row.
 fn numbers(rows: &Rows) -> u64 {
     WORD * nrows(rows)
 }
 
-/// The values within the first or the last `most` of each row.
+/// Bytes of the first or the last `most` values of each row.
 fn within(rows: &Rows, most: u32) -> u64 {
     WORD * rows.lengths.iter().map(|&l| u64::from(l.min(most))).sum::<u64>()
 }
 
-/// A number of each row's values.
+/// One number per row, computed from the row's values.
 pub fn reduced(rows: &Rows) -> u64 {
     values(rows) + splits(rows) + numbers(rows)
 }
 
-/// As many values in the same rows, each made of those of its row.
+/// As many values in the same rows, each computed from the values of its row.
 pub fn mapped(rows: &Rows) -> u64 {
     values(rows) + splits(rows) + values(rows)
 }
 
-/// As many values in the same rows, each made of itself and a number of its row.
+/// As many values in the same rows, each computed from itself and a number of its row.
 pub fn broadcast(rows: &Rows) -> u64 {
     mapped(rows) + numbers(rows)
 }
@@ -61,30 +61,30 @@ pub fn sliced(rows: &Rows) -> u64 {
     2 * within(rows, TAKEN) + 2 * splits(rows)
 }
 
-/// Whole rows, by their numbers.
+/// Whole rows, by their indices.
 pub fn gathered(rows: &Rows) -> u64 {
     let taken = WORD * rows.ids.iter().map(|&id| u64::from(rows.lengths[id as usize])).sum::<u64>();
     let read = if values(rows) <= CACHED_TABLE { taken.min(values(rows)) } else { taken };
     ID * nrows(rows) + read + taken + 2 * splits(rows)
 }
 
-/// Each row with itself behind it.
+/// Each row concatenated with itself.
 pub fn doubled(rows: &Rows) -> u64 {
     2 * values(rows) + 2 * values(rows) + 2 * splits(rows)
 }
 
-/// [`PADDED`] numbers a row: values as far as there are any.
+/// [`PADDED`] numbers per row: its values, as far as there are any.
 pub fn padded(rows: &Rows) -> u64 {
     within(rows, PADDED) + splits(rows) + numbers(rows) * u64::from(PADDED)
 }
 
-/// The values above [`THRESHOLD`], in rows of their own: each is looked at once, for the condition and for itself.
+/// The values above [`THRESHOLD`], in rows of their own: each value is read once, for the condition and for itself.
 pub fn masked(rows: &Rows) -> u64 {
     let kept = WORD * rows.values.iter().filter(|&&v| v > THRESHOLD).count() as u64;
     values(rows) + kept + 2 * splits(rows)
 }
 
-/// The mean of the rows of the table that each row's tokens name.
+/// The mean of the table rows that each row's tokens index.
 pub fn embedded(rows: &Rows) -> u64 {
     let [height, width] = TABLE.map(|n| n as u64);
     values(rows) + WORD * height * width + splits(rows) + numbers(rows) * width
@@ -122,12 +122,12 @@ mod tests {
             // 9, 9, none and 3 values, by 4 numbers of 8 bytes.
             ("gather_rows", 32 + 20 + 84 + 84 + 20),
             ("concat_axis1", 328 + 328 + 20 + 656 + 20),
-            // 3, none, 64 and 9 values are read, 64 a row are written.
+            // 3, none, 64 and 9 values are read, 64 per row are written.
             ("to_padded", 304 + 20 + 1024),
             ("softmax", 328 + 20 + 328),
             ("mask_gt_half", 328 + 20 + 220 + 20),
             ("sort", 328 + 20 + 328),
-            // 1024 rows of 16 numbers once; 16 numbers a row are written.
+            // 1024 rows of 16 numbers once; 16 numbers per row are written.
             ("embed_mean", 328 + 65_536 + 20 + 256),
         ] {
             assert_eq!(least(op, &rows), bytes, "{op}");
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn only_a_small_table_counts_once() {
-        // A row of all values and none in the other, gathered twice.
+        // One row with all values and an empty one; the first is gathered twice.
         let twice = |values: usize| {
             let rows = Rows { lengths: vec![values as u32, 0], values: vec![0.0; values], ids: vec![0, 0] };
             least("gather_rows", &rows) - 16 - 24

@@ -2,7 +2,7 @@
 
 use crate::rows::{filled, splitmix64};
 
-/// The lengths that a text names, one a line, shuffled by SplitMix64: a file's order is seldom that of a batch.
+/// Parses one length per line, and shuffles them by SplitMix64: a file's order is seldom that of a batch.
 ///
 /// # Errors
 /// A line that is no length; no values at all.
@@ -14,7 +14,7 @@ pub fn parse(text: &str) -> Result<Vec<u32>, String> {
     if lengths.iter().all(|&l| l == 0) {
         return Err("no row has a value: at least one line must be above 0".to_owned());
     }
-    // Fisher and Yates, from the end.
+    // Fisher-Yates shuffle, from the end.
     for k in (1..lengths.len()).rev() {
         let other = splitmix64(0x5EED + k as u64) % (k as u64 + 1);
         lengths.swap(k, other as usize);
@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<Vec<u32>, String> {
     Ok(lengths)
 }
 
-/// Row lengths that add up to `values`: the given ones over and over, the last one cut short.
+/// Row lengths that add up to `values`: the given ones cyclically, the last one cut short.
 pub fn repeated(lengths: &[u32], values: u32) -> Vec<u32> {
     filled(lengths.iter().map(|&l| u64::from(l)).cycle(), values.into())
 }

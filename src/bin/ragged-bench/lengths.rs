@@ -1,4 +1,4 @@
-//! The row lengths that are measured: of a distribution, of a file, of a sweep.
+//! The row lengths to measure: of a distribution, a file or a sweep.
 
 use std::collections::HashSet;
 use std::fs;
@@ -28,7 +28,7 @@ impl ValueEnum for Distribution {
     }
 }
 
-/// Where the lengths of rows come from.
+/// Source of row lengths.
 #[derive(Debug, Clone)]
 pub enum Lengths {
     /// A distribution of the scripts.
@@ -40,10 +40,11 @@ pub enum Lengths {
 }
 
 impl Lengths {
-    /// The distributions, each once, and those of the files, by the files' names.
+    /// The distributions, each once, and the lengths of the files, named after the files.
     ///
     /// # Errors
-    /// A file that cannot be read, or has none; a name that another one has already: records are told apart by it.
+    /// A file that cannot be read, or has no values; a name that other lengths have already, since it identifies
+    /// records.
     pub fn asked(dists: &[Distribution], files: &[PathBuf]) -> Result<Vec<Self>> {
         let mut names = HashSet::new();
         let dists = dists.iter().filter(|dist| names.insert(dist.name().to_owned())).copied();
@@ -58,7 +59,7 @@ impl Lengths {
         Ok(out)
     }
 
-    /// The lengths of a file's text.
+    /// Parses the lengths in a file's text.
     ///
     /// # Errors
     /// A line that is no length; no values at all.
@@ -75,12 +76,12 @@ impl Lengths {
         }
     }
 
-    /// The cell of the sweep that they are.
+    /// The cell of the sweep, if the lengths are of one.
     pub fn sweep(&self) -> Option<Sweep> {
         if let Self::Swept(sweep) = self { Some(*sweep) } else { None }
     }
 
-    /// Row lengths that add up to `values`: rows are appended until they do, the last one cut short. Those of a file
+    /// Row lengths that add up to `values`: rows are appended until they do, the last one cut short. A file's lengths
     /// are repeated.
     pub fn of(&self, values: u32) -> Vec<u32> {
         match self {
@@ -91,13 +92,13 @@ impl Lengths {
     }
 }
 
-/// Row lengths that are spread like a log-normal distribution.
+/// Row lengths with a log-normal distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
-    /// The mean length, as far as rows are whole and few.
+    /// The mean length, up to rounding and sampling error.
     pub mean: u32,
-    /// The standard deviation of the lengths' logarithms: at 0 rows are equal, at 2 one row in a hundred holds more
-    /// than a third of all values.
+    /// The standard deviation of the lengths' logarithms. At 0 all rows are equal; at 2 one percent of the rows hold
+    /// more than a third of all values.
     pub skew: f64,
 }
 
@@ -111,13 +112,13 @@ impl Sweep {
         Self::MEANS.into_iter().flat_map(|mean| Self::SKEWS.map(|skew| Self { mean, skew }))
     }
 
-    /// Twelve uniform numbers less six stand for a normal one: no tails beyond six deviations, and no logarithm or
-    /// cosine, which differ between libraries.
+    /// Approximates a normal number by twelve uniform ones less six: no tails beyond six deviations, and no logarithm
+    /// or cosine, which differ between libraries.
     fn length(self, i: u64) -> u64 {
         let uniform = |k| (splitmix64(0x5EED + 13 * i + k) >> 11) as f64 / (1u64 << 53) as f64;
         let normal: f64 = (0..12).map(uniform).sum::<f64>() - 6.0;
         let length = f64::from(self.mean) * (self.skew * normal - self.skew * self.skew / 2.0).exp();
-        // The fraction decides by chance, so that short rows keep their mean.
+        // Rounds up with the probability of the fraction, so that short rows keep their mean.
         (length + uniform(12)).floor() as u64
     }
 }
@@ -126,8 +127,8 @@ impl Sweep {
 mod tests {
     use super::*;
 
-    /// What the scripts for the other libraries give: distribution, values; rows, the first eight lengths, the last,
-    /// the longest and where it is, and the sum of the lengths weighted with their one-based places.
+    /// Lengths from the scripts for other libraries: distribution, values; rows, the first eight lengths, the last, the
+    /// longest and its position, and the sum of the lengths weighted with their one-based positions.
     #[allow(clippy::type_complexity, reason = "a table")]
     const LENGTHS: [(Distribution, u32, usize, [u32; 8], u32, u32, usize, u64); 12] = [
         (Distribution::Uniform, 1000, 72, [20, 18, 11, 13, 30, 31, 8, 15], 10, 31, 5, 36_862),

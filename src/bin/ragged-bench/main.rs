@@ -32,10 +32,10 @@ use args::{Args, Command, Part};
 use failures::Failures;
 use target::Target;
 
-/// Mesa's drivers complain on standard error where there is no folder for the sockets of a desktop session.
+/// Silences Mesa's drivers, which complain on standard error without a folder for the sockets of a desktop session.
 fn quiet_mesa() {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-        // SAFETY: the first thing that main does, so that no other thread exists that could read the environment.
+        // SAFETY: main calls this first, so that no other thread exists that could read the environment.
         unsafe { std::env::set_var("XDG_RUNTIME_DIR", std::env::temp_dir()) };
     }
 }
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let args = Args::parse().checked().unwrap_or_else(|e| e.exit());
     match run(&args, &mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the output has had enough of it.
+        // The reader of the output has closed it.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
             ExitCode::SUCCESS
         }
@@ -56,10 +56,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the parts on the devices. What fails on one of them is reported at once and stops none of the others.
+/// Runs the parts on the devices. A failure on one device is reported at once and stops none of the others.
 ///
 /// # Errors
-/// What concerns all devices; at the end, that there were failures.
+/// Errors that concern all devices; at the end, an error if there were failures.
 fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     match &args.command {
         Some(Command::Report { input, output }) => return report::run(input, output, out),
@@ -71,7 +71,7 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     let mut failures = Failures::default();
     let lengths = args.lengths()?;
     let devices = devices::select(&args.device, &mut failures)?;
-    // Before anything long runs.
+    // Checked before anything long runs.
     let json = args.json.as_deref().map(Target::for_json).transpose()?;
     devices::describe(&devices, out)?;
     if args.runs(Part::Text) {

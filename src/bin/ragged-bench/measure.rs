@@ -16,20 +16,20 @@ use crate::rows;
 use crate::table::grouped;
 use crate::workloads::{ALL, Workload};
 
-/// How long a workload runs after its first run before its times count, if these are several.
+/// Warm-up time of a workload after its first run, if there are several timed runs.
 const WARM_UP: Duration = Duration::from_millis(30);
 
-/// Values of a workload where nothing else is asked for: on the host's processor, and on a GPU.
+/// Default number of values per workload: on the host's CPU, and on a GPU.
 const VALUES: [u32; 2] = [1 << 16, 1 << 22];
 
-/// The middle of some numbers.
+/// The median.
 pub fn median(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     let n = all.len();
     if n == 0 { f64::NAN } else { (all[(n - 1) / 2] + all[n / 2]) / 2.0 }
 }
 
-/// A bar on standard error while it is a terminal.
+/// A progress bar on standard error, if that is a terminal.
 pub fn progress(steps: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
     let bar = ProgressBar::new(steps);
@@ -39,11 +39,11 @@ pub fn progress(steps: u64) -> ProgressBar {
     }
 }
 
-/// Measures what the arguments ask for, and prints a table for each device. A device that fails is reported and measured
-/// no further; what it did until then is kept.
+/// Measures the requested workloads, and prints a table per device. A device that fails is reported and measured no
+/// further; its records until then are kept.
 ///
 /// # Errors
-/// `out` takes no more.
+/// `out` cannot be written.
 pub fn run(
     args: &Args,
     lengths: &[Lengths],
@@ -62,7 +62,7 @@ pub fn run(
         if let Err(e) = measure_all(device, args, lengths, values, &workloads, &bar, &mut of_device) {
             bar.suspend(|| failures.report(&e));
         }
-        // Also where it failed early.
+        // Also after an early failure.
         bar.set_position(done * steps);
         if of_device.is_empty() {
             continue;
@@ -88,7 +88,7 @@ pub fn run(
     Ok(all)
 }
 
-/// Measures the workloads on one device, until one fails. What is too large for the device is said, and left out.
+/// Measures the workloads on one device, until one fails. Workloads too large for the device are reported and left out.
 fn measure_all(
     device: &Device,
     args: &Args,
@@ -143,12 +143,12 @@ fn measure_all(
     Ok(())
 }
 
-/// Whether a limit of the device is all that is wrong: the largest buffer, say, which padded rows pass first.
+/// Whether the error is only a limit of the device, such as the largest buffer, which padded rows exceed first.
 fn is_too_large(e: &anyhow::Error) -> bool {
     matches!(e.downcast_ref(), Some(Error::Limit { .. }))
 }
 
-/// What one workload took.
+/// The measurements of one workload.
 struct Measured {
     ms: f64,
     gpu_ms: Option<f64>,
@@ -157,8 +157,8 @@ struct Measured {
     bytes: Option<u64>,
 }
 
-/// What the device reads plus writes in a second when it copies: each value is read, negated (an unchanged value would
-/// need no kernel) and written, by the API that the workloads use.
+/// Copy bandwidth of the device in GB/s, read plus written: each value is read, negated (an unchanged value would need
+/// no kernel) and written, by the API that the workloads use.
 ///
 /// # Errors
 /// More than the device can hold.
@@ -172,7 +172,7 @@ fn copy_gb_s(device: &Device, values: u32, repeat: u32) -> Result<f64> {
 }
 
 fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat: u32) -> Result<Measured> {
-    // The first run compiles the kernels and fills the pool. It says too whether recording itself computes.
+    // The first run compiles the kernels and fills the pool. It also shows whether recording itself computes.
     let before = device.stats();
     let first = record()?;
     let is_lazy = (device.stats() - before).dispatches == 0;
@@ -180,7 +180,7 @@ fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat:
     first.eval()?;
     device.wait()?;
     drop(first);
-    // Runs of less than a millisecond get faster for ten more: caches hold what came before, clocks are low.
+    // Runs of less than a millisecond get faster for ten more: caches hold earlier data, and clocks are low.
     let start = Instant::now();
     while repeat > 1 && start.elapsed() < WARM_UP {
         record()?.eval()?;

@@ -1,4 +1,4 @@
-//! What a measurement says, for people and for programs.
+//! Records of measurements, for people and for programs.
 
 use std::io::Write;
 
@@ -19,37 +19,37 @@ pub struct Record {
     pub dist: String,
     /// The operation.
     pub op: &'static str,
-    /// Values of the rows together.
+    /// Values in all rows.
     pub values: u32,
     /// Rows.
     pub rows: usize,
-    /// The median time from the recording to the end of the last kernel.
+    /// Median time from the recording to the end of the last kernel.
     pub ms: f64,
-    /// The median time by the device's clock, where it has one and nothing was computed while recording.
+    /// Median time by the device's clock; `None` without such a clock, or if recording computed anything.
     pub gpu_ms: Option<f64>,
-    /// The median time in microseconds that the host took to record and submit, by kernels started, where nothing was
-    /// computed while recording.
+    /// Median time in microseconds that the host took to record and submit, per kernel launched; `None` if recording
+    /// computed anything.
     pub host_us: Option<f64>,
-    /// Kernels started.
+    /// Kernels launched.
     pub dispatches: u64,
     /// Command buffers submitted.
     pub submissions: u64,
-    /// Waits, the one for the end included.
+    /// Waits, including the final one.
     pub waits: u64,
-    /// Bytes that the kernels move at the most: at capacities where only the device knows a size. Counted in the last
-    /// run; on the CPU by `explain`, and none where recording computes.
+    /// Upper bound of the bytes that the kernels move: at capacities where only the device knows a size. Counted in the
+    /// last run; on the CPU by `explain`, and `None` where recording computes.
     pub bytes: Option<u64>,
-    /// Bytes that any implementation has to move, at the sizes that there are.
+    /// Bytes that any implementation has to move, at the actual sizes.
     pub least_bytes: u64,
-    /// Gigabytes a second, read plus written, of a plain copy of as many values on this device.
+    /// GB/s, read plus written, of a plain copy of as many values on this device.
     pub copy_gb_s: f64,
-    /// The mean and the skew of the row lengths, where they are of the sweep.
+    /// The mean and the skew of the row lengths, if they are of the sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sweep: Option<Sweep>,
 }
 
 impl Record {
-    /// The row of the table that [`HEADER`] stands above.
+    /// The row of the table under [`HEADER`].
     fn row(&self, shows_dist: bool) -> Vec<String> {
         let per_ms = |n: f64| n / self.ms / 1e6;
         let gb_s = per_ms(self.least_bytes as f64);
@@ -101,8 +101,8 @@ pub fn show(records: &[Record]) -> String {
     table::table(&HEADER, 2, rows)
 }
 
-/// How much longer the slowest rows take than the fastest ones, for a byte that has to be moved, by operation. `None`
-/// unless there are several kinds of rows, and no sweep of them.
+/// Overhead of row structure: slowest over fastest length distribution, per byte that has to be moved, by operation.
+/// `None` without several distributions outside of a sweep.
 pub fn skew(records: &[Record]) -> Option<String> {
     let mut ops: Vec<(&str, Vec<f64>)> = Vec::new();
     for r in records.iter().filter(|r| r.sweep.is_none() && r.least_bytes > 0) {
@@ -122,10 +122,10 @@ pub fn skew(records: &[Record]) -> Option<String> {
     (!ratios.is_empty()).then(text)
 }
 
-/// Writes the records as a list of objects, one a line.
+/// Writes the records as a list of objects, one per line.
 ///
 /// # Errors
-/// `out` takes no more.
+/// `out` cannot be written.
 pub fn write(out: &mut dyn Write, records: &[Record]) -> Result<()> {
     writeln!(out, "[")?;
     for (k, record) in records.iter().enumerate() {

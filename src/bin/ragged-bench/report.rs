@@ -1,4 +1,4 @@
-//! `ragged-bench report`: measurements as one HTML file that needs nothing else.
+//! `ragged-bench report`: measurements as one self-contained HTML file.
 
 mod heat;
 mod measurement;
@@ -16,10 +16,10 @@ use anyhow::{Context, Result, ensure};
 use crate::target::Target;
 use measurement::Measurement;
 
-/// Draws what the files say.
+/// Draws the measurements in the files.
 ///
 /// # Errors
-/// A file cannot be read, or is no list of measurements; the output cannot be written.
+/// A file cannot be read, or is not a list of measurements; the output cannot be written.
 pub fn run(input: &[PathBuf], output: &Path, out: &mut impl Write) -> Result<()> {
     let context = || output.display().to_string();
     let same = |path: &PathBuf| matches!((path.canonicalize(), output.canonicalize()), (Ok(a), Ok(b)) if a == b);

@@ -1,7 +1,7 @@
-//! Row lengths and values from SplitMix64: the very ones that the scripts for other libraries generate.
+//! Row lengths and values from SplitMix64, identical to those of the scripts for other libraries.
 //!
-//! It depends on nothing else: the tests of what the workloads cost, the criterion benchmarks and those of other
-//! libraries are compiled with it too.
+//! Depends on nothing else: the tests of the workloads' costs, the criterion benchmarks and those of other libraries
+//! compile this file too.
 
 /// SplitMix64's output for that state.
 pub fn splitmix64(x: u64) -> u64 {
@@ -11,7 +11,7 @@ pub fn splitmix64(x: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// How long rows are.
+/// Distribution of row lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distribution {
     /// 0 to 31
@@ -67,7 +67,7 @@ impl Distribution {
     }
 }
 
-/// The first of the lengths, until they add up to `target`: the last one is cut short.
+/// The first of the lengths that add up to `target`; the last one is cut short.
 pub fn filled(lengths: impl Iterator<Item = u64>, target: u64) -> Vec<u32> {
     let (mut out, mut total) = (Vec::new(), 0);
     for length in lengths {
@@ -81,7 +81,7 @@ pub fn filled(lengths: impl Iterator<Item = u64>, target: u64) -> Vec<u32> {
     out
 }
 
-/// The values in [0, 1) that all workloads begin with.
+/// The values in [0, 1) that are the input of all workloads.
 pub fn flat_values(n: usize) -> Vec<f32> {
     (0..n as u64).map(|j| (splitmix64(0xDA7A + j) >> 40) as f32 / (1u32 << 24) as f32).collect()
 }

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
-/// A line below the header and nothing else.
+/// Table style: a line below the header and no other.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// A table whose first `left` columns are text; the others are numbers.
@@ -19,7 +19,7 @@ pub fn table(header: &[&str], left: usize, rows: impl IntoIterator<Item = Vec<St
     table.trim_fmt()
 }
 
-/// With a comma every three digits.
+/// Formats a number with a comma every three digits.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);
@@ -32,7 +32,7 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// In the largest unit that leaves at least one.
+/// Formats bytes in the largest unit that leaves at least one.
 pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let unit = (n.max(1).ilog2() / 10).min(4);
@@ -42,15 +42,15 @@ pub fn bytes(n: u64) -> String {
     format!("{:.1} {}", n as f64 / (1u64 << (10 * unit)) as f64, UNITS[unit as usize])
 }
 
-/// What is not known.
+/// Placeholder for an unknown value.
 pub const UNKNOWN: &str = "–";
 
-/// With so many decimals, or [`UNKNOWN`].
+/// Formats a number with that many decimals, or [`UNKNOWN`].
 pub fn number(v: Option<f64>, decimals: usize) -> String {
     v.map_or_else(|| UNKNOWN.to_owned(), |v| format!("{v:.decimals$}"))
 }
 
-/// A count, or [`UNKNOWN`].
+/// Formats a count, or [`UNKNOWN`].
 pub fn count(v: Option<u64>) -> String {
     v.map_or_else(|| UNKNOWN.to_owned(), grouped)
 }

@@ -1,4 +1,4 @@
-//! The file that measurements go to.
+//! The output file of measurements.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -7,8 +7,8 @@ use std::process;
 
 use anyhow::{Context, Result};
 
-/// A file that is replaced as a whole when everything succeeded, and else stays as it was. Until then nothing lies
-/// beside it, however the program ends.
+/// A file that is replaced as a whole on success, and otherwise stays as it was. Until then no other file lies beside
+/// it, however the program ends.
 #[derive(Debug)]
 pub struct Target {
     path: PathBuf,
@@ -17,13 +17,13 @@ pub struct Target {
 
 #[derive(Debug)]
 enum Kind {
-    /// A file, which may not be there yet: what becomes it, and with which permissions.
+    /// A regular file, which may not exist yet: the file that will replace it, and the permissions to keep.
     Replaced { temporary: PathBuf, permissions: Option<Permissions> },
-    /// There is nothing to replace, as with a pipe.
+    /// An output that cannot be replaced, such as a pipe.
     Written(File),
 }
 
-/// A file that is removed when this is dropped, unless it has got another name.
+/// A file that is removed on drop, unless it was renamed.
 #[derive(Debug)]
 struct Temporary<'a> {
     file: File,
@@ -42,19 +42,18 @@ impl<'a> Temporary<'a> {
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        // Best effort: it is not there any more where all went well, and who drops it otherwise has an error to tell
-        // already.
+        // Best effort: on success the file no longer exists, and on failure another error is reported already.
         let _ = fs::remove_file(self.path);
     }
 }
 
 impl Target {
-    /// Makes sure that the file can be written, and leaves it as it is.
+    /// Checks that the file can be written, and leaves it as it is.
     ///
     /// # Errors
     /// The file, or one beside it, cannot be written.
     pub fn new(path: &Path) -> io::Result<Self> {
-        // A link stays one: what it leads to is replaced.
+        // A link stays a link: its target is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let permissions = match OpenOptions::new().write(true).open(&path) {
             Ok(file) => {
@@ -70,7 +69,7 @@ impl Target {
         let mut name = path.file_name().ok_or(ErrorKind::InvalidFilename)?.to_owned();
         name.push(format!(".{}.tmp", process::id()));
         let temporary = path.with_file_name(name);
-        // What is possible now is so in all likelihood when it counts.
+        // A write that is possible now very likely succeeds later.
         drop(Temporary::new(&temporary, permissions.as_ref())?);
         Ok(Self { path, kind: Kind::Replaced { temporary, permissions } })
     }
@@ -83,15 +82,15 @@ impl Target {
         Self::new(path).with_context(|| format!("--json {}", path.display()))
     }
 
-    /// Where it is.
+    /// The file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts what `write` writes in the place of the file.
+    /// Replaces the file by the output of `write`.
     ///
     /// # Errors
-    /// Those of `write`; the file cannot be written to its end, or not be replaced.
+    /// Errors of `write`; the file cannot be written to its end, or not be replaced.
     pub fn replace<E: From<io::Error>>(self, write: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
         let written = |file: &File| {
             let mut buffered = BufWriter::new(file);
@@ -113,7 +112,7 @@ impl Target {
 mod tests {
     use super::*;
 
-    /// An empty folder that goes away with the test.
+    /// An empty folder that is removed with the test.
     struct Folder(PathBuf);
 
     impl Folder {

@@ -1,23 +1,23 @@
-//! The text that the use case runs over.
+//! The text of the use case.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// All files one after the other.
+/// All files, concatenated.
 #[derive(Debug)]
 pub struct Text {
     /// The bytes: UTF-8, without the newline at the very end.
     pub bytes: Vec<u8>,
-    /// How many files they come from.
+    /// Number of files.
     pub files: usize,
-    /// How many files of the folders were left out, since they are no text.
+    /// Number of files of the folders that were left out because they are no text.
     pub skipped: usize,
 }
 
 impl Text {
-    /// The lines, as the host sees them.
+    /// The lines, split on the host.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.split(|&b| b == b'\n')
     }
@@ -31,7 +31,7 @@ impl Text {
     }
 }
 
-/// Below the repository's root, what is text: a folder or file, and the endings that count.
+/// The text below the repository's root: a folder or file, and the extensions that count.
 const OWN: [(&str, &[&str]); 8] = [
     ("README.md", &["md"]),
     ("CHANGELOG.md", &["md"]),
@@ -43,7 +43,7 @@ const OWN: [(&str, &[&str]); 8] = [
     ("benches", &["rs"]),
 ];
 
-/// Reads the inputs; without any, the repository's own text.
+/// Reads the inputs, by default the repository's own text.
 ///
 /// # Errors
 /// A file that does not exist or is no UTF-8 text; a folder without any text.
@@ -72,7 +72,7 @@ pub fn read(inputs: &[PathBuf]) -> Result<Text> {
     Ok(text)
 }
 
-/// The root of this repository: the current folder or one above it, or where cargo says that the package is.
+/// The root of this repository: the current folder or one above it, or cargo's package folder.
 fn repository() -> Option<PathBuf> {
     let is_root = |p: &Path| p.join("shaders").is_dir() && p.join("src/bin/ragged-bench").is_dir();
     let here = std::env::current_dir().ok();
@@ -97,12 +97,12 @@ fn read_path(path: &Path, endings: Option<&[&str]>, text: &mut Text) -> Result<(
         for entry in entries {
             let (path, kind) = (entry.path(), entry.file_type().with_context(named)?);
             let name = entry.file_name();
-            // Links are not followed: they may lead in circles.
+            // Links are not followed: they may form cycles.
             if name.as_encoded_bytes().starts_with(b".") || kind.is_symlink() {
                 continue;
             }
             if kind.is_dir() {
-                // What cargo builds.
+                // Cargo's build output.
                 if !path.join("CACHEDIR.TAG").exists() {
                     folders.push(path);
                 }
@@ -123,7 +123,7 @@ fn read_path(path: &Path, endings: Option<&[&str]>, text: &mut Text) -> Result<(
 }
 
 /// # Errors
-/// Bytes that are no UTF-8, or that no text has.
+/// Bytes that are not UTF-8, or zero bytes.
 fn check_text(bytes: &[u8]) -> Result<()> {
     if let Some(at) = bytes.iter().position(|&b| b == 0) {
         bail!("no text: byte {at} is zero");

@@ -1,8 +1,8 @@
-//! `ragged-bench tune`: which figures of a [`Tuning`] suit an adapter, by measurement.
+//! `ragged-bench tune`: measures which parameters of a [`Tuning`] suit an adapter.
 //!
-//! Every alternative is a device of its own over the adapter's wgpu device. It takes turns with a device that is tuned
-//! as the adapter's class is, on the same rows, so that whatever else the machine does falls on both; the fastest run
-//! of each counts. The class's own tuning is measured against itself too: what that differs from 1 is noise.
+//! Every alternative is a device of its own over the adapter's wgpu device. It alternates with a device that has the
+//! tuning of the adapter's class, on the same rows, so that other load on the machine affects both; the fastest run of
+//! each counts. The class's own tuning is measured against itself too: its deviation from 1 is noise.
 
 use std::convert::identity;
 use std::io::Write;
@@ -21,22 +21,22 @@ use crate::rows::Distribution;
 use crate::table::{self, grouped, number};
 use crate::workloads::{ALL, THRESHOLD};
 
-/// Values of a workload where nothing else is asked for: on software adapters, and on GPUs.
+/// Default number of values per workload: on GPUs, and on software adapters.
 const VALUES: [u32; 2] = [1 << 26, 1 << 18];
 
-/// An alternative has to win by more than this, and by more than the noise.
+/// Factor by which an alternative has to win at least; it also has to win by more than the noise.
 const MARGIN: f64 = 1.02;
 
-/// Bytes that a read is timed with.
+/// Bytes of a timed read.
 const READ: u64 = 64 << 20;
 
-/// Element by element, where rows count for nothing: words, and words to bytes.
+/// Element-wise operations, independent of rows: words, and words to bytes.
 const FLAT: [Operation; 2] = [("affine", |i| (&i.x * 2f32)? + 1f32), ("greater", |i| i.x.greater(THRESHOLD))];
 
-/// An operation by its name, and what records it.
+/// An operation: its name, and the function that records it.
 type Operation = (&'static str, fn(&Inputs) -> ragged::Result<Tensor>);
 
-/// The operations of that name.
+/// The operations with those names.
 fn operations(names: &[&str]) -> impl Iterator<Item = Operation> {
     ALL.map(|w| (w.name, w.record)).into_iter().chain(FLAT).filter(|(name, _)| names.contains(name))
 }
@@ -44,29 +44,29 @@ fn operations(names: &[&str]) -> impl Iterator<Item = Operation> {
 /// What to measure.
 #[derive(Debug, ClapArgs)]
 pub struct Options {
-    /// Which adapters: `all`, `gpu` (the first) or any part of a name; may be repeated
+    /// Adapters: `all`, `gpu` (the first) or any part of a name; may be repeated
     #[arg(long, value_name = "NAME", default_value = "gpu")]
     device: Vec<String>,
-    /// Values of a workload [default: 67108864; 262144 on software adapters]
+    /// Values per workload [default: 67108864; 262144 on software adapters]
     #[arg(long, value_name = "N", value_parser = count::<{ 1 << 30 }>)]
     values: Option<u32>,
-    /// Timed runs of each alternative and of its opponent, in turn, after one to warm up; the fastest counts
+    /// Timed runs of each alternative and of its baseline, alternating, after a warm-up run; the fastest counts
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = count::<1000>)]
     repeat: u32,
 }
 
-/// A figure of the tuning: its name, its alternatives, how it is read and set, and the workloads that it bears on.
+/// A tuning parameter: its name, its alternatives, its accessors, and the workloads that depend on it.
 struct Figure {
     name: &'static str,
     values: &'static [u32],
     get: fn(&Tuning) -> u32,
     set: fn(Tuning, u32) -> Tuning,
-    /// How a program writes a value.
+    /// Source text of a value in a program.
     spelled: fn(u32) -> String,
     ops: &'static [&'static str],
 }
 
-/// A figure, by the name that its field and its setter have, and what its type makes of a number.
+/// Declares a parameter by the name of its field and setter, and the conversion of a number to its type.
 macro_rules! figure {
     ($name:ident, $of:path, $values:expr, $ops:expr) => {
         Figure {
@@ -93,28 +93,28 @@ fn is_on(v: u32) -> bool {
     v != 0
 }
 
-/// A figure's alternative.
+/// An alternative value of a parameter.
 struct Candidate {
     figure: &'static Figure,
     value: u32,
-    /// How often its time goes into its opponent's, for each workload, distribution by distribution.
+    /// Its baseline's time over its own, for each workload, distribution by distribution.
     ratios: Vec<f64>,
 }
 
-/// What was found out about one adapter.
+/// The findings for one adapter.
 struct Measured {
     name: String,
     values: u32,
     own: Tuning,
     candidates: Vec<Candidate>,
-    /// The microseconds of a wait, and the GB that a read moves a second.
+    /// Microseconds per wait, and GB per second of a read.
     reading: Option<(f64, f64)>,
 }
 
-/// Measures the adapters, and names the figures that suit each.
+/// Measures the adapters, and names the parameters that suit each.
 ///
 /// # Errors
-/// There is no adapter; one fails; `out` takes no more.
+/// No adapter exists; one fails; `out` cannot be written.
 pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut failures = Failures::default();
     let mut measured = 0;
@@ -132,7 +132,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
     failures.outcome()
 }
 
-/// The adapter of `device` with another tuning. It keeps no memory that it does not use, since others work beside it.
+/// The adapter of `device` with another tuning. Keeps no unused memory, since other devices work beside it.
 fn tuned(device: &Device, tuning: Tuning) -> Result<Device> {
     let (wgpu, queue) = device.as_wgpu().context("a GPU")?;
     let options = DeviceOptions::default().tuning(Some(tuning)).max_pooled(Some(0));
@@ -185,7 +185,7 @@ fn show(found: &Measured, options: &Options, out: &mut impl Write) -> Result<()>
     let mut best = chosen(candidates, *own);
     match reading {
         Some((wait_us, gb_s)) => {
-            // What moves in the time of a wait.
+            // Bytes that move in the time of a wait.
             let moved = (wait_us * gb_s * 1e3) as u64;
             writeln!(
                 out,
@@ -207,7 +207,7 @@ fn show(found: &Measured, options: &Options, out: &mut impl Write) -> Result<()>
     Ok(())
 }
 
-/// As a program writes it.
+/// Source text of a tuning in a program.
 fn spelled(t: Tuning) -> String {
     let figures = FIGURES.iter().filter(|f| (f.get)(&t) != (f.get)(&Tuning::default()));
     let mut out = "Tuning::default()".to_owned();
@@ -225,8 +225,8 @@ fn mean(ratios: &[f64]) -> f64 {
     (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp()
 }
 
-/// The best value of each figure, if it wins by more than the margin and than the noise: what is now, measured against
-/// itself.
+/// The best value of each parameter, if it wins by more than the margin and than the noise: the current value, measured
+/// against itself.
 fn chosen(candidates: &[Candidate], own: Tuning) -> Tuning {
     let mut tuning = own;
     for of_figure in candidates.chunk_by(|a, b| a.figure.name == b.figure.name) {
@@ -240,7 +240,7 @@ fn chosen(candidates: &[Candidate], own: Tuning) -> Tuning {
     tuning
 }
 
-/// How many times faster the second is.
+/// Speed-up of `other` over `now`.
 fn ratio(
     record: fn(&Inputs) -> ragged::Result<Tensor>,
     now: (&Device, &Inputs),
@@ -260,12 +260,12 @@ fn ratio(
             }
         }
     }
-    // A clock that saw nothing says nothing.
+    // A clock that measured no time gives no ratio.
     Ok(if fastest.iter().all(|&ms| ms > 0.0) { fastest[0] / fastest[1] } else { 1.0 })
 }
 
-/// What a read of one number takes, in microseconds, and how much a read of many moves a second, in GB; none if both
-/// take about as long, and what is between them is noise.
+/// Microseconds to read one number, and GB per second to read many. `None` if both take about as long, so that the
+/// difference is noise.
 fn reading(device: &Device, repeat: u32) -> Result<Option<(f64, f64)>> {
     let time = |n: usize| -> Result<f64> {
         let x = HostTensor::dense(&[n], HostValues::F32(vec![1.0; n])).to_device(device)?;

@@ -18,7 +18,7 @@ use crate::text::Text;
 /// Timed runs over the text end early once they took this long together.
 const ENOUGH_MS: f64 = 5_000.0;
 
-/// What a device made of the text, and what that took.
+/// The result of a device for the text, and its cost.
 struct Run {
     means: Vec<f32>,
     first_ms: f64,
@@ -26,7 +26,7 @@ struct Run {
     work: Stats,
 }
 
-/// Runs it on one device; `expected` is how many words each line has.
+/// Runs the use case on one device; `expected` is the number of words in each line.
 fn run_on(device: &Device, text: &Text, args: &Args, expected: &[i64]) -> Result<Run> {
     let (buckets, width) = (args.buckets as usize, args.embedding as usize);
     let table = HostTensor::dense(&[buckets, width], HostValues::F32(inputs::embeddings(buckets, width)));
@@ -58,7 +58,7 @@ fn run_on(device: &Device, text: &Text, args: &Args, expected: &[i64]) -> Result
     Ok(Run { means, first_ms, ms: median(times), work })
 }
 
-/// Where two lists of means differ first, NaN being equal to NaN.
+/// The first difference between two lists of means, NaN being equal to NaN.
 fn first_difference(a: &[f32], b: &[f32]) -> Option<usize> {
     let is_same = |a: &f32, b: &f32| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
     match a.iter().zip(b).position(|(a, b)| !is_same(a, b)) {
@@ -67,11 +67,11 @@ fn first_difference(a: &[f32], b: &[f32]) -> Option<usize> {
     }
 }
 
-/// Runs the use case on the CPU and on each of the devices, compares, and prints. A device that fails, or whose result
-/// differs, is reported; the others go on.
+/// Runs the use case on the CPU and on each of the devices, compares the results, and prints them. A device that fails,
+/// or whose result differs, is reported; the others continue.
 ///
 /// # Errors
-/// `out` takes no more.
+/// `out` cannot be written.
 pub fn run(text: &Text, args: &Args, devices: &[Device], failures: &mut Failures, out: &mut impl Write) -> Result<()> {
     let expected: Vec<i64> =
         text.lines().map(|line| line.split(|b| SPACES.contains(b)).filter(|w| !w.is_empty()).count() as i64).collect();
@@ -93,7 +93,7 @@ pub fn run(text: &Text, args: &Args, devices: &[Device], failures: &mut Failures
         args.embedding
     )?;
 
-    // The CPU runs in any case: to compare with.
+    // The CPU always runs, as the reference.
     let mut all = vec![Device::cpu()];
     all.extend(devices.iter().filter(|d| !d.is_cpu()).cloned());
     let bar = progress(all.len() as u64);
@@ -126,7 +126,7 @@ pub fn run(text: &Text, args: &Args, devices: &[Device], failures: &mut Failures
     let header = ["device", "first ms", "ms", "MB/s", "dispatches", "submissions", "waits", "device memory"];
     writeln!(out, "\n{}\n", table::table(&header, 1, rows))?;
     if !reference.is_cpu() {
-        // Reported above; there is nothing to compare with.
+        // Reported above; without the CPU's result there is no reference.
         return Ok(());
     }
     for (device, run) in runs.iter().skip(1) {
@@ -148,7 +148,7 @@ pub fn run(text: &Text, args: &Args, devices: &[Device], failures: &mut Failures
     Ok(())
 }
 
-/// How many lines are shown, and how many characters and numbers of each.
+/// Number of lines shown, and of characters and numbers per line.
 const SHOWN: [usize; 3] = [4, 44, 4];
 
 /// The results of the first few lines that have words.

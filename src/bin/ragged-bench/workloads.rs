@@ -1,4 +1,4 @@
-//! The operations that are measured.
+//! The measured operations.
 
 use ragged::{Result, Tensor, s};
 
@@ -8,18 +8,18 @@ use crate::least;
 /// Values that slices take of a row.
 pub const TAKEN: u32 = 8;
 
-/// Numbers of a padded row.
+/// Numbers per padded row.
 pub const PADDED: u32 = 64;
 
-/// Masks keep what is greater.
+/// Masks keep the values above this.
 pub const THRESHOLD: f32 = 0.5;
 
-/// An operation that is measured.
+/// A measured operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Workload {
     /// Its name, the same in the scripts for other libraries.
     pub name: &'static str,
-    /// Records it.
+    /// Records the operation.
     pub record: fn(&Inputs) -> Result<Tensor>,
     /// The bytes that any implementation has to move.
     pub least: fn(&Rows) -> u64,
@@ -29,7 +29,7 @@ const fn workload(name: &'static str, record: fn(&Inputs) -> Result<Tensor>, lea
     Workload { name, record, least }
 }
 
-/// All operations that there are.
+/// All operations.
 pub const ALL: [Workload; 14] = [
     workload("sum", |i| i.x.reduce_sum(1, false), least::reduced),
     workload("max", |i| i.x.reduce_max(1, false), least::reduced),

@@ -1,4 +1,4 @@
-//! Plans kept by program: the next batch takes the plan of the one before, whatever its sizes are.
+//! Cache of plans by program: the next batch reuses the plan of the previous one, whatever its sizes are.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::graph::digest::Rehash;
 use crate::graph::program::Program;
 
-/// How many programs have plans kept.
+/// Maximum number of programs with cached plans.
 const CAPACITY: usize = 256;
 
-/// How many plans of one program are kept.
+/// Maximum number of idle plans per program.
 const MOST_IDLE: usize = 16;
 
-/// The plans of one device. Least recently used first out.
+/// LRU cache of the plans of one device.
 ///
-/// A plan has the sizes of its run in it, so one thread at a time has it. A thread that asks for one that another thread
-/// has makes its own; both are kept.
+/// A plan contains the sizes of its run, so that one thread at a time uses it. A thread that needs a plan while another
+/// thread uses it makes its own; both are kept.
 #[derive(Debug)]
 pub(crate) struct PlanCache<P>(Mutex<Entries<P>>);
 
@@ -43,7 +43,7 @@ impl<P> PlanCache<P> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a plan of the program that will do.
+    /// Removes and returns an idle plan of the program for which `will_do` holds.
     pub(crate) fn take(&self, program: &Program, will_do: impl Fn(&P) -> bool) -> Option<P> {
         let entries = &mut *self.entries();
         entries.clock += 1;
@@ -53,11 +53,11 @@ impl<P> PlanCache<P> {
         Some(entry.idle.remove(at))
     }
 
-    /// Keeps a plan of the program.
+    /// Adds an idle plan of the program.
     pub(crate) fn put(&self, program: &Arc<Program>, plan: P) {
         let entries = &mut *self.entries();
         if let Some(entry) = entries.cached.get_mut(program) {
-            // Those for other sizes of large arrays, the oldest first.
+            // Evicts plans for other sizes of large arrays, the oldest first.
             if entry.idle.len() >= MOST_IDLE {
                 entry.idle.remove(0);
             }
@@ -65,7 +65,7 @@ impl<P> PlanCache<P> {
             return;
         }
         if entries.cached.len() >= CAPACITY {
-            // A quarter at a time, so that the search for the oldest is paid once in so many.
+            // Evicts a quarter at a time, which amortizes the search for the oldest.
             let mut times: Vec<u64> = entries.cached.values().map(|entry| entry.used).collect();
             let (_, pivot, _) = times.select_nth_unstable(CAPACITY / 4);
             let pivot = *pivot;

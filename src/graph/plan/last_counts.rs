@@ -1,5 +1,5 @@
-//! The counts that programs came to when they ran last: what [`Explain`](crate::Explain) takes for sizes that are not
-//! known before a run.
+//! Counts of the last run of each program, which [`Explain`](crate::Explain) uses for sizes that are not known before a
+//! run.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -8,27 +8,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::graph::digest::Rehash;
 use crate::graph::program::{Bindings, Program, SizeId, trace};
 
-/// How many counts are remembered.
+/// Maximum number of remembered counts.
 const CAPACITY: usize = 1024;
 
-/// How a count is computed: the program of the array that holds it, and the index there. Whatever else a program
-/// computes, the count is the same.
+/// Identity of a count: the program of the array that holds it, and the index there. The count does not depend on what
+/// else a program computes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CountKey {
     program: Program,
-    /// None of an index that is a size.
+    /// `None` for an index that is not a constant.
     at: Option<u32>,
 }
 
 impl Hash for CountKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Those of one array are told apart by comparison.
+        // Counts in one array are distinguished by comparison.
         self.program.hash(state);
     }
 }
 
 impl CountKey {
-    /// Of a count of the program that the host does not know.
+    /// The key of a count of the program that the host does not know.
     pub(crate) fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
         let (array, at) = program.count_place(count)?;
         let node = bindings.node(array).clone();
@@ -36,15 +36,15 @@ impl CountKey {
     }
 }
 
-/// A count of a run.
+/// The count of one run.
 #[derive(Debug, Clone, Copy)]
 struct LastCount {
-    /// Its upper bound by the sizes that were known then.
+    /// Upper bound of the count by the sizes that were known then.
     bound: u32,
     value: u32,
 }
 
-/// The values of counts, by how they are computed.
+/// The last values of counts, by their keys.
 #[derive(Debug, Default)]
 pub(crate) struct LastCounts(Mutex<HashMap<Arc<CountKey>, LastCount, BuildHasherDefault<Rehash>>>);
 
@@ -63,7 +63,7 @@ impl LastCounts {
         all.insert(key.clone(), last);
     }
 
-    /// Replaces the bounds of counts by the values of the last run. A value is taken where its bound was that in
+    /// Replaces the bounds of counts by the values of the last run. A value is used if its bound was the one in
     /// `bounds`: the run had inputs of the same sizes.
     pub(crate) fn apply(&self, program: &Program, bindings: &mut Bindings, bounds: &[u32]) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

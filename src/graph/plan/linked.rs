@@ -1,4 +1,4 @@
-//! Plans whose steps know where each array comes from: what a backend runs, again and again.
+//! Linked plans: plans whose steps know the source of each array, which backends run repeatedly.
 
 use std::sync::Arc;
 
@@ -11,46 +11,46 @@ use crate::graph::row_lengths;
 use crate::graph::size::Size;
 use crate::graph::step::Step;
 
-/// Where a step finds an array.
+/// Source of an array that a step reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// An input of the program.
     Input(ArrayId),
-    /// By number among the arrays that the plan makes.
+    /// An array that the plan makes, by number.
     Made(usize),
 }
 
 /// An array that a plan makes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Made {
-    /// The array of the program; none of one that is a part of the plan alone.
+    /// The array in the program; `None` for an array that only the plan has.
     pub(crate) array: Option<ArrayId>,
-    /// The last step that reads it; the one that makes it if none does.
+    /// The last step that reads the array; the step that makes it if none does.
     pub(crate) last_step: usize,
 }
 
-/// What a step reads and makes.
+/// Sources and outputs of a step.
 #[derive(Debug)]
 pub(crate) struct Links {
-    /// Of each of [`Step::reads`].
+    /// Sources of [`Step::reads`], in order.
     pub(crate) reads: Vec<Source>,
-    /// Of each of [`Step::after`].
+    /// Sources of [`Step::after`], in order.
     pub(crate) after: Vec<Source>,
-    /// The number of its first output among the arrays that the plan makes.
+    /// Number of the step's first output among the arrays that the plan makes.
     pub(crate) first_output: usize,
 }
 
 /// A count that a plan computes.
 #[derive(Debug)]
 pub(crate) struct CountLink {
-    /// The slot of its value.
+    /// The slot that holds the value.
     pub(crate) slot: Size,
-    /// The number of the size in the program.
+    /// Index of the size in the program.
     pub(crate) number: usize,
-    /// The array that holds it, and where.
+    /// The array that holds the count, at index `at`.
     pub(crate) source: Source,
     pub(crate) at: Size,
-    /// How it is computed.
+    /// Identity of the count.
     pub(crate) key: Arc<CountKey>,
 }
 
@@ -63,15 +63,15 @@ pub(crate) struct LinkedPlan {
     pub(crate) links: Vec<Links>,
     pub(crate) made: Vec<Made>,
     pub(crate) counts: Vec<CountLink>,
-    /// The inputs that it reads.
+    /// The inputs that the plan reads.
     pub(crate) inputs: Vec<ArrayId>,
     limits: PlanLimits,
-    /// The sizes that it was made for, where it holds for no others: an array may exceed a binding.
+    /// The only sizes for which the plan holds, if an array may exceed a binding.
     exact: Option<Vec<u32>>,
 }
 
 impl LinkedPlan {
-    /// Plans a program for the sizes of these bindings. `backend` stands in for the nodes' own.
+    /// Plans a program for the sizes of these bindings. `backend` is the placeholder backend of the planned nodes.
     pub(crate) fn new(program: Program, bindings: &Bindings, backend: &BackendRef, limits: PlanLimits) -> Self {
         let lifted = Lifted::new(&program, backend, bindings);
         lifted.assign(bindings);
@@ -137,8 +137,9 @@ impl LinkedPlan {
         self.program.outputs().iter().map(|&a| self.lifted.node(a))
     }
 
-    /// Whether the plan holds for a run, whose sizes it has from here on: for all of the program while no array comes
-    /// near the size of a binding, else for the very sizes that it was made for.
+    /// Whether the plan holds for a run. If so, the plan has the sizes of that run from here on. A plan whose arrays
+    /// stay well below the size of a binding holds for every run of the program; any other plan holds only for the
+    /// sizes that it was made for.
     pub(crate) fn takes(&self, bindings: &Bindings) -> bool {
         if let Some(exact) = &self.exact {
             let is_same = *exact == self.signature(bindings);
@@ -151,7 +152,7 @@ impl LinkedPlan {
         self.is_small()
     }
 
-    /// Whether each array fits a binding well.
+    /// Whether each array takes at most half a binding.
     fn is_small(&self) -> bool {
         let most = self.limits.max_binding / 2;
         most == u64::MAX / 2
@@ -159,7 +160,8 @@ impl LinkedPlan {
                 && self.steps.iter().flat_map(Step::outputs).all(|n| n.bytes() <= most))
     }
 
-    /// What grids and buffers of a run depend on: all sizes, and how long rows are.
+    /// The values that grids and buffers of a run depend on: all sizes, the lengths of the inputs, and the length
+    /// classes of their rows.
     pub(crate) fn signature(&self, bindings: &Bindings) -> Vec<u32> {
         let mut out: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
         for (node, stored) in &bindings.arrays {
@@ -170,10 +172,10 @@ impl LinkedPlan {
         out
     }
 
-    /// Which of the arrays that the plan makes are kept for their nodes when it has run: the outputs, and what something
-    /// else than this program may still ask for. `settle`: whether counts become known in the run.
+    /// Which of the arrays that the plan makes are kept for their nodes after the run: the outputs, and arrays that
+    /// something outside of this program may still read. `settle`: whether counts become known in the run.
     pub(crate) fn kept(&self, bindings: &Bindings, settle: bool) -> Vec<bool> {
-        /// Less than this in all is kept without a look at who refers to it.
+        /// Maximum bytes of arrays, in all, that are kept without counting references.
         const FEW_BYTES: u64 = 1 << 20;
         let mut made = vec![false; bindings.arrays.len()];
         let mut bytes = 0;
@@ -189,8 +191,8 @@ impl LinkedPlan {
         self.made.iter().map(|made| made.array.is_some_and(is_kept)).collect()
     }
 
-    /// Whether the plan finds its inputs and makes what was asked for: another thread may have stored an array between
-    /// tracing and planning.
+    /// Whether the plan's inputs are stored, and the plan makes all outputs. Another thread may have stored an array
+    /// between tracing and planning.
     pub(crate) fn is_of(&self, bindings: &Bindings) -> bool {
         let is_there = |array: ArrayId| bindings.stored(array).is_some();
         let is_made = |array: ArrayId| self.made.iter().any(|made| made.array == Some(array));

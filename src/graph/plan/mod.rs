@@ -1,8 +1,8 @@
-//! From requested nodes to steps: what is computed together, in which order.
+//! The planner: turns the graph below the requested nodes into steps in execution order, and decides what is fused.
 //!
-//! A plan grows from the requested nodes backwards. A map is taken into the expression of whoever reads it, by
-//! substitution, unless storing it is the better bargain; every other recipe is a step of its own. Both backends run
-//! the same steps, so a row's bits do not depend on who computes them.
+//! Planning proceeds backwards from the requested nodes. A map is inlined into the expressions that read it, unless
+//! storing it is cheaper. Every other recipe is a step of its own. Both backends run the same steps, so that the bits
+//! of a row do not depend on the backend.
 
 mod cache;
 mod last_counts;
@@ -24,7 +24,7 @@ pub(crate) use super::step::{HASH_SEAT, Longs, Plan, PlanLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
 
-/// Plans the evaluation of `roots`, none of whose results exist yet or are asked for again.
+/// Plans the evaluation of `roots`, which are distinct and have no results yet.
 pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     let _span = span!("plan", arrays = roots.len());
     let mut planner = Planner {
@@ -45,10 +45,10 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     Plan { steps: fuse_rows::into_passes(steps, &planner.roots, limits) }
 }
 
-/// A plan being made.
+/// State of the planner.
 struct Planner {
     limits: PlanLimits,
-    /// How often each unevaluated node is read, by distinct index expressions over all recipes.
+    /// Number of reads of each unevaluated node, by distinct index expressions over all recipes.
     uses: DigestMap<u32>,
     roots: DigestSet,
     done: DigestSet,
@@ -84,12 +84,12 @@ impl Planner {
         }
     }
 
-    /// Makes sure that `node` is stored when the plan so far has run.
+    /// Adds steps to the plan so that it stores `node`.
     fn require(&mut self, node: &Node) {
         if node.stored().is_some() || !self.done.insert(node.digest()) {
             return;
         }
-        // Another thread may evaluate it meanwhile; then there is nothing left to plan.
+        // Another thread may evaluate the node meanwhile; then nothing is left to plan.
         let Some(recipe) = node.recipe() else { return };
         let step = self.grow(node, &recipe);
         for n in step.reads.iter().chain(&step.after) {
@@ -102,7 +102,7 @@ impl Planner {
         }
     }
 
-    /// Resolves the recipe's expressions, storing more and more of the maps in it until it fits the limits.
+    /// Resolves the recipe's expressions, and stores their maps one by one until the step fits the limits.
     fn grow(&self, node: &Node, recipe: &Recipe) -> Step {
         let mut stored = DigestSet::default();
         loop {
@@ -110,7 +110,7 @@ impl Planner {
             if step.fits() {
                 return step;
             }
-            // Store the map that brings in the most arrays: its own become one.
+            // Store the map that reads the most arrays: one array replaces them.
             let widest = taken.iter().filter(|n| !stored.contains(&n.digest())).max_by_key(|n| width(n));
             match widest {
                 Some(n) => stored.insert(n.digest()),
@@ -120,7 +120,7 @@ impl Planner {
     }
 }
 
-/// How many arrays a map reads itself.
+/// Number of arrays that a map reads directly.
 fn width(n: &Node) -> usize {
     match n.recipe().as_deref() {
         Some(Recipe::Map { value, .. }) => arrays(value).len(),

@@ -1,4 +1,4 @@
-//! One step for one recipe: its expressions with maps substituted, so that they read stored arrays only.
+//! Builds the step of a recipe: inlines maps into the recipe's expressions, so that they read stored arrays only.
 
 use super::{Planner, Step};
 use crate::graph::digest::{DigestMap, DigestSet};
@@ -12,18 +12,18 @@ use crate::graph::step::{Reading, merge};
 use crate::graph::unfused::{Kept, Unfused};
 use crate::graph::walk::for_each_node;
 
-/// What is gathered while one step's expressions are resolved.
+/// State of the resolution of one step's expressions.
 pub(super) struct Growing<'a> {
     /// Maps that must be stored for this step to fit.
     pub(super) stored: &'a DigestSet,
-    /// The rows that the step walks, if it does.
+    /// The splits and the inner width of the rows that the step iterates over, if any.
     pub(super) rows: Option<(Node, u32)>,
-    /// How often the step's template evaluates its expression at one position, or spells it out.
+    /// How often the step's template evaluates its expression per position, or repeats it in the source.
     pub(super) evaluation: Evaluation,
-    /// At how many positions the template evaluates the expression at hand, if at all of them: `None` where it may
-    /// leave some out.
+    /// Extent of the positions at which the template evaluates the current expression; `None` where it may skip some of
+    /// them.
     pub(super) domain: Option<Extent>,
-    /// Of those that are evaluated at every position, and of others.
+    /// Resolved expressions: `[1]` for those evaluated at every position, `[0]` for others.
     memo: [DigestMap<Expr>; 2],
     taken: Vec<Node>,
     after: Vec<Node>,
@@ -32,7 +32,7 @@ pub(super) struct Growing<'a> {
 }
 
 impl Planner {
-    /// The step that computes the node, and the maps that went into it: any but those of `stored`.
+    /// The step that computes the node, and the maps that were inlined into it. Maps in `stored` are not inlined.
     pub(super) fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &DigestSet) -> (Step, Vec<Node>) {
         let rows = match recipe {
             Recipe::Reduce { on, .. } | Recipe::RowScan { on, .. } | Recipe::Hash { on, .. } => match &on.rows {
@@ -63,7 +63,8 @@ impl Planner {
         }
         let Reading { reads, checks, own_row, sized } = Reading::of(&resolved, live.as_ref());
         merge(&mut g.after, sized);
-        // A map is told the row of each element in any one partition; a reduction only in the one that it walks.
+        // A map knows the row of each element in any one partition; a row primitive only in the one that it iterates
+        // over.
         let row_context = match resolved {
             Recipe::Map { .. } | Recipe::Assert { .. } => own_row,
             _ => g.rows.clone(),
@@ -84,8 +85,8 @@ impl Planner {
         let step = Step { out, recipe, pass, live, reads, limits, checks, after, row_context, fused, kept };
         (step, taken)
     }
-    /// The expression with maps substituted wherever that is worth it, so that it reads stored arrays only. `always`
-    /// says that it is evaluated at every position of the domain.
+    /// Inlines maps into the expression wherever that is worthwhile, so that it reads stored arrays only. `always` says
+    /// that the expression is evaluated at every position of the domain.
     fn resolve(&self, e: &Expr, g: &mut Growing<'_>, always: bool) -> Expr {
         if let Some(done) = g.memo[usize::from(always)].get(&e.digest()) {
             return done.clone();
@@ -122,7 +123,7 @@ impl Planner {
     }
 }
 
-/// Substitutes maps in the expressions of a recipe.
+/// Inlines maps into the expressions of a recipe.
 struct Resolving<'a, 'g> {
     planner: &'a Planner,
     growing: &'a mut Growing<'g>,
@@ -149,8 +150,8 @@ impl Rewrite<Expr, Node, Extent, Size> for Resolving<'_, '_> {
 }
 
 impl Growing<'_> {
-    /// Where the arrays that `before` reads are not read by what came of it, the step depends on their conditions
-    /// still.
+    /// Adds dependencies on fallible arrays that `before` reads and `now` does not, so that the step still depends on
+    /// their conditions.
     fn depend_on_dropped(&mut self, before: &Expr, now: &Expr) {
         if !before.is_fallible() {
             return;

@@ -1,4 +1,4 @@
-//! Whether a map is computed by the kernel that reads it, or stored.
+//! Inlining of maps: whether a map is computed by the kernel that reads it, or stored.
 
 use super::Planner;
 use super::resolve::Growing;
@@ -12,23 +12,25 @@ use crate::graph::recipe::Evaluation;
 use crate::graph::unfused::Unfused;
 use crate::graph::walk::for_each_expr;
 
-/// Expressions above this cost are stored rather than evaluated by both passes of a scan. Below a search's cost.
+/// Maximum cost of an expression that both passes of a scan evaluate; more expensive ones are stored. Below a search's
+/// cost.
 const TWICE: u32 = 20;
-/// Results of rows are finished where they are stored, rather than for each element, above this cost.
+/// Maximum cost of an epilogue that is evaluated per element; more expensive ones are evaluated per row, where the
+/// results are stored.
 const PER_ELEMENT: u32 = 8;
-/// A step's expression is not grown beyond this cost.
+/// Maximum total cost of the expressions that are inlined into a step.
 const STEP_COST: u32 = 2_000;
 
 impl Planner {
-    /// The map's expression at `at`, if reading the map there is better computed than stored; else why it is not,
-    /// unless it exists already.
+    /// The map's expression at `at`, if computing it there is better than storing the map. The error is the fusion
+    /// barrier; `None` if the array is stored already.
     pub(super) fn take(&self, n: &Node, at: &Expr, g: &mut Growing<'_>, always: bool) -> Result<Expr, Option<Unfused>> {
         let recipe = n.recipe().ok_or(None)?;
         let Recipe::Map { value, .. } = &*recipe else { return Err(Some(Unfused::EndsKernel(recipe.family()))) };
         self.body(n, value, at, g, always).map_err(Some)
     }
 
-    /// As [`Self::take`], of a map.
+    /// As [`Self::take`], for a map of expression `value`.
     fn body(&self, n: &Node, value: &Expr, at: &Expr, g: &mut Growing<'_>, always: bool) -> Result<Expr, Unfused> {
         if !self.limits.fuse {
             return Err(Unfused::Disabled);
@@ -39,15 +41,14 @@ impl Planner {
         if g.stored.contains(&n.digest()) {
             return Err(Unfused::StorageBuffers);
         }
-        // The conditions of an array hold for all of it, or reading any of it is an error: whether they are looked at
-        // must not depend on what is fused.
+        // The conditions of an array must hold for all of it, or reading any of it is an error. Fusion must not change
+        // which conditions are checked.
         if value.has_conditions() && !(always && covers(at, n.extent(), g.domain.as_ref())) {
             return Err(Unfused::Condition);
         }
         let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
         let body = value.at(at);
-        // The map may leave its position out, as a constant does: then the position's conditions would not be looked
-        // at.
+        // A map that does not use its position, such as a constant, would drop the position's conditions.
         if at.has_conditions() && !always_looked_at(at).is_subset(&always_looked_at(&body)) {
             return Err(Unfused::Condition);
         }
@@ -55,12 +56,13 @@ impl Planner {
         match g.evaluation {
             Evaluation::Everywhere if cost > 2 => return Err(Unfused::EvaluatedOften),
             Evaluation::Twice | Evaluation::Again if cost > TWICE => return Err(Unfused::EvaluatedOften),
-            // A map finds the rows of a whole tile with two searches: better stored than searched for one by one.
+            // A map kernel finds the rows of a whole tile with two searches. Storing the map is better than one search
+            // per element.
             Evaluation::Rowless if contains_search(&body) => return Err(Unfused::Search),
             _ => {}
         }
         if !at.is_index() {
-            // Away from its own position, a search that stays one would be made for every element read.
+            // At a computed position, a remaining search would run for every element read.
             let mut searches = false;
             for_each_expr(&body, &mut |e| {
                 searches |= matches!(e.kind(), ExprKind::RowOf(s, _) if
@@ -70,12 +72,13 @@ impl Planner {
                 return Err(Unfused::Search);
             }
         }
-        // Twice read, or read again and again through a computed index: only if storing it costs more.
+        // Inline a map that is read several times, or at computed positions, only if storing it costs more.
         let repeated = uses > 1 || !at.is_index();
         if repeated && (cost > CHEAP || (uses > 8 && cost > 8)) {
             return Err(if uses > 1 { Unfused::SeveralReaders } else { Unfused::ComputedPositions });
         }
-        // The quotient of a mean, say, read for every element of the row: better made once a row, as it is stored.
+        // An epilogue, such as the quotient of a mean, that is read for every element of the row: compute it once per
+        // row, in the store.
         if !at.is_index() && cost > PER_ELEMENT && self.is_finish(n, value) {
             return Err(Unfused::OncePerRow);
         }
@@ -86,7 +89,7 @@ impl Planner {
         Ok(body)
     }
 
-    /// Whether the map only finishes the results of a row reduction, which it alone reads.
+    /// Whether the map is an epilogue of a row reduction that has no other reader.
     fn is_finish(&self, map: &Node, value: &Expr) -> bool {
         let mut found = false;
         for_each_expr(value, &mut |e| {
@@ -100,7 +103,7 @@ impl Planner {
     }
 }
 
-/// Whether `at`, evaluated at every position of the domain, goes through all of an array of that extent.
+/// Whether `at`, evaluated at every position of the domain, covers all of an array of that extent.
 fn covers(at: &Expr, extent: &Extent, domain: Option<&Extent>) -> bool {
     let times = match at.kind() {
         ExprKind::Index => Some(1),

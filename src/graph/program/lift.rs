@@ -1,8 +1,8 @@
-//! From a program to nodes that planning works on.
+//! Lifting: turns a program into nodes for the planner.
 //!
-//! Planned nodes are like recorded ones, but for their sizes: those that differ from run to run are slots, whose values
-//! are set before each run. Until then a size of a planned node has no meaning; what is decided by one while a plan is
-//! made is decided for that run's values alone.
+//! Planned nodes are like recorded ones except for their sizes. Sizes that differ from run to run are slots, whose
+//! values are set before each run. Until then the size of a planned node has no meaning. A decision by such a value
+//! during planning holds for that run's values alone.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +24,7 @@ pub(crate) struct Lifted {
 }
 
 impl Lifted {
-    /// Of the program. `backend` is what the nodes are said to be of; it computes nothing.
+    /// Lifts the program. `backend` is the placeholder backend of the nodes; it computes nothing.
     pub(crate) fn new(program: &Program, backend: &BackendRef, bindings: &Bindings) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut lifter = Lifter {
@@ -53,12 +53,12 @@ impl Lifted {
         self.arrays.iter()
     }
 
-    /// The array that a node is; none of one that planning made.
+    /// The array of a node; `None` for a node that the planner made.
     pub(crate) fn array(&self, node: &Node) -> Option<ArrayId> {
         self.numbers.get(&node.digest()).copied()
     }
 
-    /// The counts: the slot of each, with its size in the program.
+    /// The slot of each count, with its size in the program.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (SizeId, &Size)> {
         (0..).map(SizeId).zip(&self.sizes).filter(|(_, size)| size.slot_count().is_some())
     }
@@ -88,7 +88,7 @@ struct Lifter<'a> {
 }
 
 impl Lifter<'_> {
-    /// Lifts an array after those that it is made of, without recursion.
+    /// Lifts an array after its inputs, without recursion.
     fn lift_with_inputs(&mut self, array: ArrayId) {
         let mut stack = vec![(array, false)];
         while let Some((array, is_ready)) = stack.pop() {
@@ -135,7 +135,7 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId> for Lifter<'_> {
         if let Some(known) = &self.exprs[e.0 as usize] {
             return known.clone();
         }
-        // Operands have smaller numbers: those that are missing are lifted in order.
+        // Operands have smaller numbers, so that missing ones are lifted in ascending order.
         let (mut missing, mut stack) = (Vec::new(), vec![*e]);
         let mut seen = std::collections::HashSet::new();
         while let Some(e) = stack.pop() {

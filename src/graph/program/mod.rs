@@ -1,19 +1,18 @@
-//! Programs: what a recording computes, as one flat list of definitions.
+//! Programs: the computation of a recording, as flat lists of definitions.
 //!
-//! A [`Program`] is the graph below the requested arrays with numbers in place of references: arrays, expressions and
-//! sizes are numbered in the order in which a walk from the outputs meets them. It holds no pointer, no hash and no
-//! value of an input, so that recordings of one computation over other inputs are equal programs. It is the key of the
-//! plan cache on both backends and what planning starts from.
+//! A [`Program`] is the graph below the requested arrays with numbers in place of references. Arrays, expressions and
+//! sizes are numbered in the order in which a walk from the outputs meets them. A program contains no pointer to a
+//! node, no digest and no value of an input, so that recordings of one computation over other inputs are equal
+//! programs. The program is the key of the plan cache on both backends, and the input of the planner.
 //!
 //! ```text
 //! recording (Node, Expr, Size)  --trace-->  Program + Bindings  --lift-->  planned nodes  --plan-->  steps
 //! ```
 //!
-//! What belongs to one run and not to the program is in its [`Bindings`]: which arrays the inputs are, their lengths,
-//! and the values of all sizes.
+//! [`Bindings`] hold the state of one run: the input arrays, their lengths, and the values of all sizes.
 //!
-//! Primitives and scalar operations are defined once, generically over references: [`Recipe`] and [`ExprKind`] with
-//! nodes are the recording, with numbers the program.
+//! Primitives and scalar operations are defined once, generically over references. [`Recipe`] and [`ExprKind`] form the
+//! recording over nodes, and the program over numbers.
 
 mod lift;
 mod print;
@@ -56,7 +55,7 @@ impl SizeId {
 }
 
 impl ArrayDef {
-    /// The size and the dtype, if it is computed.
+    /// Size and dtype of a computed array; `None` for an input.
     pub(crate) fn computed(&self) -> Option<(SizeId, DType)> {
         match self {
             Self::Computed { extent, dtype, .. } => Some((extent.size, *dtype)),
@@ -70,17 +69,17 @@ impl ArrayDef {
 pub(crate) enum SizeDef {
     /// A constant.
     Const(u32),
-    /// A parameter: given with the inputs.
+    /// A parameter, given with the inputs.
     Input,
-    /// The length of an array as it was made.
+    /// Length of an array as allocated.
     Len(ArrayId),
-    /// Element `at` of an array, which a kernel computes.
+    /// Element `at` of an array that a kernel computes.
     Count { array: ArrayId, at: SizeId },
     /// Arithmetic.
     Op(SizeOp, SizeId, SizeId),
 }
 
-/// How many elements an array has: see [`Extent`](super::extent::Extent).
+/// Number of elements of an array: see [`Extent`](super::extent::Extent).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ExtentDef {
     size: SizeId,
@@ -97,32 +96,32 @@ pub(crate) struct ExprDef {
 /// An array of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ArrayDef {
-    /// Given.
+    /// An input array.
     Input {
         dtype: DType,
-        /// Whether it depends on conditions.
+        /// Whether the array depends on conditions.
         fallible: bool,
-        /// Whether its storage on a GPU goes on to a multiple of 16 bytes.
+        /// Whether the array's GPU storage extends to a multiple of 16 bytes.
         ends_with_a_vector: bool,
     },
-    /// Computed.
+    /// A computed array.
     Computed {
         dtype: DType,
         /// The operation that recorded it.
         op: &'static str,
-        /// Whether it depends on conditions.
+        /// Whether the array depends on conditions.
         fallible: bool,
         extent: ExtentDef,
-        /// Conditions that must hold for it.
+        /// Conditions that must hold for the array.
         asserts: Vec<ArrayId>,
         recipe: Recipe<ExprId, ArrayId, ExtentDef, SizeId>,
     },
 }
 
-/// A computation, apart from what it is computed of.
+/// A computation without its input data.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
-    /// Of all that follows, computed once.
+    /// Hash of the following fields, computed once.
     hash: u64,
     sizes: Vec<SizeDef>,
     exprs: Vec<ExprDef>,
@@ -147,7 +146,7 @@ impl Hash for Program {
 }
 
 impl Program {
-    /// The outputs, in the order in which they were asked for.
+    /// The outputs, in the order of the request.
     pub(crate) fn outputs(&self) -> &[ArrayId] {
         &self.outputs
     }
@@ -163,7 +162,7 @@ impl Program {
         (0..).map(SizeId).zip(&self.sizes).filter(is_count).map(|(id, _)| id).collect()
     }
 
-    /// Does the arithmetic of sizes again, for other values of those that it starts from.
+    /// Recomputes the arithmetic on sizes after other values have changed.
     pub(crate) fn recompute(&self, values: &mut [(Size, u32)]) {
         for (k, def) in self.sizes.iter().enumerate() {
             if let SizeDef::Op(op, a, b) = def {
@@ -172,7 +171,7 @@ impl Program {
         }
     }
 
-    /// The counts that a size is made of.
+    /// The counts in a size.
     pub(crate) fn counts_in(&self, size: SizeId) -> Vec<SizeId> {
         let (mut out, mut stack) = (Vec::new(), vec![size]);
         while let Some(size) = stack.pop() {
@@ -194,7 +193,7 @@ impl Program {
         }
     }
 
-    /// The arrays that an array is computed from, directly.
+    /// The direct inputs of an array.
     pub(crate) fn inputs(&self, array: ArrayId) -> Vec<ArrayId> {
         let ArrayDef::Computed { extent, asserts, recipe, .. } = &self.arrays[array.index()] else {
             return Vec::new();
@@ -234,7 +233,7 @@ impl Program {
         out
     }
 
-    /// The array and all that it is computed from.
+    /// The array, and its direct and indirect inputs.
     pub(crate) fn needed_for(&self, array: ArrayId) -> HashSet<ArrayId> {
         let (mut seen, mut stack) = (HashSet::new(), vec![array]);
         while let Some(array) = stack.pop() {
@@ -253,7 +252,7 @@ impl Program {
     }
 }
 
-/// A fast hash without defence against chosen inputs: programs that collide are told apart by comparison.
+/// A fast hash that does not resist chosen inputs: programs that collide are distinguished by comparison.
 struct Mix(u64);
 
 impl Hasher for Mix {

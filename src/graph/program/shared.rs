@@ -1,9 +1,9 @@
-//! Which arrays of a recording something else still refers to.
+//! Liveness of a recording's arrays after a run: which arrays are referenced from outside of the recording.
 //!
-//! When a program has run, an intermediate array is kept only where a tensor, or a recording that has not run yet, may
-//! ask for it again; anything else goes back to the pool after its last reader. References are counted: those from
-//! within the recording against all that there are. What has more is referred to from outside, and so is whatever it is
-//! made of.
+//! After a run an intermediate array is kept only if a tensor, or a recording that has not run yet, may still read it.
+//! Any other array returns to the pool after its last reader. Liveness follows from reference counts: references from
+//! within the recording against all references. An allocation with more references than the recording holds is
+//! referenced from outside, and so are its inputs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Item {
         }
     }
 
-    /// References to it, but for this one.
+    /// Number of references to the allocation, without this one.
     fn references(&self) -> usize {
         match self {
             Self::Node(n) => n.references(),
@@ -42,7 +42,8 @@ impl Item {
     }
 }
 
-/// Calls `f` with what an item refers to. Counts refer to the arrays that hold them unless they `settle` in the run.
+/// Calls `f` for each allocation that an item references. A count references the array that holds it, unless counts
+/// `settle` in the run.
 fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
     let size = |s: &Size, f: &mut dyn FnMut(Item)| {
         if let Size::Symbol(symbol) = s {
@@ -86,8 +87,9 @@ fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
 }
 
 impl Bindings {
-    /// For each array whether something outside of the recording refers to it, directly or through what is not `made`
-    /// in this run. `settle`: whether counts become known in the run, so that none refers to an array afterwards.
+    /// For each array, whether something outside of the recording references it, directly or through items that are not
+    /// `made` in this run. `settle`: whether counts become known in the run, so that none references an array
+    /// afterwards.
     pub(crate) fn shared(&self, made: &[bool], settle: bool) -> Vec<bool> {
         let mut known: HashMap<*const (), (Item, usize)> = HashMap::new();
         // These bindings refer to every node and size once.

@@ -1,4 +1,4 @@
-//! From a recording to its program and the bindings of this run.
+//! Tracing: turns a recording into its program and the bindings of this run.
 
 use super::{ArrayDef, ArrayId, ExprDef, ExprId, ExtentDef, Program, SizeDef, SizeId};
 use crate::graph::digest::DigestMap;
@@ -8,12 +8,13 @@ use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::recipe::Rewrite;
 use crate::graph::size::{Size, SizeKind};
 
-/// What a program is run on.
+/// Inputs and sizes of one run of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Bindings {
     /// The recorded node of each array, with its result if it is an input.
     pub(crate) arrays: Vec<(Node, Option<Stored>)>,
-    /// The recorded size of each size, with its value: of a count that only the device knows, an upper bound.
+    /// The recorded size of each size in the program, with its value; for a count that only the device knows, an upper
+    /// bound.
     pub(crate) sizes: Vec<(Size, u32)>,
 }
 
@@ -23,7 +24,7 @@ impl Bindings {
         &self.arrays[array.index()].0
     }
 
-    /// Sets the exact value of a count: from here on the host knows it, whatever holds the size.
+    /// Sets the exact value of a count. The count is host-known from here on, for every holder of the size.
     pub(crate) fn settle(&self, size: usize, value: u32) {
         if let Some(SizeKind::Count(count)) = self.sizes[size].0.kind() {
             count.settle(value);
@@ -36,7 +37,7 @@ impl Bindings {
     }
 }
 
-/// The program that computes those of the nodes that have no result yet, in their order.
+/// The program that computes the nodes without a result, in their order.
 pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
     let mut t = Tracer::default();
     t.exprs.reserve(128);
@@ -56,7 +57,7 @@ pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
         t.bindings.arrays[at].1 = stored;
         at += 1;
     }
-    // An array that another thread has stored meanwhile is as long as it was made.
+    // An array that another thread has stored meanwhile has its allocated length.
     for (def, size) in t.program.sizes.iter().zip(&mut t.bindings.sizes) {
         if let SizeDef::Len(array) = def
             && let Some(stored) = &t.bindings.arrays[array.index()].1
@@ -78,7 +79,7 @@ struct Tracer {
 }
 
 impl Tracer {
-    /// The number of an array, the next one if it has none.
+    /// The number of an array; assigns the next number if the array has none.
     fn number(&mut self, node: &Node) -> ArrayId {
         let next = ArrayId(self.bindings.arrays.len() as u32);
         let number = *self.arrays.entry(node.digest()).or_insert(next);
@@ -89,7 +90,7 @@ impl Tracer {
     }
 
     fn definition(&mut self, node: &Node) -> (ArrayDef, Option<Stored>) {
-        // Another thread may store it meanwhile: whichever is found here holds for this run.
+        // Another thread may store the node meanwhile: the state found here holds for this run.
         let recipe = if node.stored().is_none() { node.recipe() } else { None };
         let (dtype, fallible) = (node.dtype(), node.is_fallible());
         let Some(recipe) = recipe else {
@@ -103,7 +104,7 @@ impl Tracer {
         (ArrayDef::Computed { dtype, op: node.op(), fallible, extent, asserts, recipe }, None)
     }
 
-    /// The number of a size; operands first.
+    /// The number of a size, after its operands.
     fn size_id(&mut self, size: &Size) -> SizeId {
         if let Some(&known) = self.sizes.get(&size.digest()) {
             return known;
@@ -117,7 +118,7 @@ impl Tracer {
                 (SizeDef::Len(self.number(&node)), size.value())
             }
             Some(SizeKind::Count(count)) => {
-                // A backend that computes in the host's memory has the value at hand.
+                // A backend that computes in host memory can read the value without waiting.
                 if let (None, Some((node, at))) = (count.exact(), count.place())
                     && let Some(stored) = node.stored()
                     && let Some(value) = node.backend().word(stored, at.value())
@@ -150,7 +151,7 @@ impl Tracer {
             return known;
         }
         let mut last = ExprId(0);
-        // What is on the stack with `true` has its operands numbered.
+        // An entry with `true` has its operands numbered.
         let mut stack = vec![(e, false)];
         while let Some((e, is_ready)) = stack.pop() {
             if !is_ready {

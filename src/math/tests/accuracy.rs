@@ -1,4 +1,4 @@
-//! How far from the truth the functions are, in units of the last place.
+//! Accuracy of the functions, in units of the last place.
 
 use std::ops::Div;
 
@@ -6,7 +6,7 @@ use super::super::{divide, f32_binary, f32_unary, f32_unary_slice, f64_binary, f
 use super::values::{ACOSH, ASINH, ATANH, ERF, SIGMOID, SINH, SOFTPLUS, TAN, TANH};
 use super::{MathFn, edges_f32, pairs_f32, pairs_f64, singles_f64};
 
-/// The bound that the documentation of the module names.
+/// The error bound from the table in the module documentation.
 pub(super) fn documented(f: MathFn) -> f64 {
     let name = format!("`{}`", f.name());
     let rows = include_str!("../mod.rs").lines().filter_map(|line| line.strip_prefix("//! | "));
@@ -22,7 +22,7 @@ fn every_function_has_a_bound() {
     }
 }
 
-/// Distance of a float from an exact value (as good as a double), in units of the float's last place.
+/// Error of a float relative to an exact value (given as a double), in units of the float's last place.
 pub(super) fn ulps_f32(found: f32, truth: f64) -> f64 {
     let rounded = truth as f32;
     if found.is_nan()
@@ -47,7 +47,7 @@ pub(super) fn ulps_f32(found: f32, truth: f64) -> f64 {
     (f64::from(found) - truth).abs() / 2f64.powi(exponent - 127 - 23)
 }
 
-/// Steps from one double to another.
+/// Distance of two doubles, in representable values.
 fn ulps_f64(found: f64, truth: f64) -> f64 {
     if found.is_nan() || truth.is_nan() {
         return if found.is_nan() && truth.is_nan() { 0.0 } else { f64::INFINITY };
@@ -84,7 +84,7 @@ fn sigmoid(x: f64) -> f64 {
 type Unary = fn(f64) -> f64;
 type Binary = fn(f64, f64) -> f64;
 
-/// A function of doubles to compare with.
+/// The reference function in double precision.
 fn reference(f: MathFn) -> Option<Unary> {
     Some(match f {
         MathFn::Exp => f64::exp,
@@ -140,10 +140,11 @@ fn f64_functions_agree_with_the_standard_library() {
     let mut bad = Vec::new();
     for f in MathFn::ALL {
         let Some(truth) = reference(f).filter(|_| f != MathFn::Erf) else { continue };
-        // The library's own results are within 1; its root's reciprocal is made in the same way.
+        // The standard library's own results are within 1 ulp; its reciprocal root is computed in the same way.
         let bound = if f == MathFn::Rsqrt { 0.0 } else { documented(f) + 1.0 };
         let own = f64_unary(f);
-        // The references of asinh, acosh and atanh are themselves poor in places: by relative error there.
+        // The references of asinh, acosh and atanh are inaccurate in places; these functions are compared by relative
+        // error there.
         let loose = matches!(
             f,
             MathFn::Asinh | MathFn::Acosh | MathFn::Atanh | MathFn::Sigmoid | MathFn::Softplus | MathFn::LogSigmoid
@@ -181,7 +182,7 @@ fn f64_functions_agree_with_long_computations() {
         let worst = values.iter().map(|&(x, y)| (ulps_f64(f64_unary(f)(x), y), x));
         let worst = worst.fold((0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a });
         println!("{}: {worst:?} ulp", f.name());
-        // A value that was rounded is half a unit off itself: one unit is within 1.5, two within 2.5.
+        // A rounded reference is itself off by up to half a unit: a bound of one unit means within 1.5, two within 2.5.
         assert!(worst.0 <= if f == MathFn::Acosh { 2.0 } else { 1.0 }, "{} {worst:?}", f.name());
     }
 }

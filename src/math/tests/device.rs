@@ -1,4 +1,4 @@
-//! Every function as a shader, on an adapter of this machine, against the native one: bit for bit.
+//! Compares every function as a shader, on an adapter of this machine, with the native function: bit for bit.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::super::{MathFn, f32_binary, f32_unary, f64_binary, f64_unary, wgsl_de
 use super::{edges_f32, pairs_f32, pairs_f64, singles_f64};
 use crate::DType;
 
-/// A module that applies a function to two arrays of bits.
+/// A WGSL module that applies a function to two arrays of bits.
 fn module(f: MathFn, dtype: DType) -> String {
     let word = if dtype == DType::F32 { "u32" } else { "u64" };
     let float = dtype.name();
@@ -55,7 +55,7 @@ fn device() -> (wgpu::Device, wgpu::Queue) {
     })
 }
 
-/// The function of these bits, by the device.
+/// Runs the shader on these bits and returns the bits of the results.
 fn run(device: &wgpu::Device, queue: &wgpu::Queue, source: &str, count: usize, x: &[u8], y: &[u8]) -> Vec<u8> {
     let buffer = |contents: &[u8], usage| {
         device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage })
@@ -126,7 +126,7 @@ fn run(device: &wgpu::Device, queue: &wgpu::Queue, source: &str, count: usize, x
     staging.get_mapped_range(..).expect("the results are mapped").to_vec()
 }
 
-/// Validates the modules of a dtype without a device.
+/// Validates all modules of a dtype without a device.
 fn validate(dtype: DType) {
     for f in MathFn::ALL {
         let text = module(f, dtype);

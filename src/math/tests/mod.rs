@@ -1,4 +1,4 @@
-//! The functions against the standard library, and shaders against the functions.
+//! Tests of the functions against the standard library, and of the shaders against the functions.
 
 mod accuracy;
 mod device;
@@ -8,7 +8,7 @@ mod values;
 
 use super::MathFn;
 
-/// Bit patterns of f32 at the edges of something.
+/// Edge cases of f32, as bit patterns.
 fn edges_f32() -> Vec<u32> {
     let mut bits = vec![0, 1, 2, 0x7f_ffff, 0x80_0000, 0x80_0001, 0x7f7f_ffff, 0x7f80_0000, 0x7f80_0001, 0x7fc0_0000];
     let near = [
@@ -39,7 +39,7 @@ fn edges_f32() -> Vec<u32> {
     bits
 }
 
-/// The same of f64: those of f32, and its own.
+/// Edge cases of f64: those of f32, and its own.
 fn edges_f64() -> Vec<u64> {
     let mut bits = vec![
         0,
@@ -73,7 +73,7 @@ fn edges_f64() -> Vec<u64> {
     bits
 }
 
-/// Numbers without a pattern, the same in every run (SplitMix64).
+/// Deterministic pseudo-random numbers (SplitMix64).
 struct Noise(u64);
 
 impl Iterator for Noise {
@@ -88,13 +88,13 @@ impl Iterator for Noise {
     }
 }
 
-/// Doubles from `2^-low` to `2^high` or so, of either sign.
+/// A double of either sign with a magnitude of about `2^-low` to `2^high`.
 fn moderate(noise: u64, low: u64, high: u64) -> f64 {
     let exponent = 1023 - low + (noise >> 52 & 0x7ff) % (low + high);
     f64::from_bits(noise & (1 << 63) | exponent << 52 | noise & ((1 << 52) - 1))
 }
 
-/// Pairs for a function of two arguments: every pair of edges, any bits, and numbers of ordinary size.
+/// Argument pairs for binary functions: all pairs of edge cases, random bits, and numbers of moderate size.
 fn pairs_f32(count: usize) -> Vec<(f32, f32)> {
     let edges = edges_f32();
     let mut pairs: Vec<_> =
@@ -111,7 +111,8 @@ fn pairs_f32(count: usize) -> Vec<(f32, f32)> {
     pairs
 }
 
-/// The same of f64.
+/// Argument pairs of f64 for binary functions: pairs of every other edge case, random bits, and numbers of moderate
+/// size.
 fn pairs_f64(count: usize) -> Vec<(f64, f64)> {
     let edges: Vec<_> = edges_f64().into_iter().step_by(2).collect();
     let mut pairs: Vec<_> =
@@ -127,7 +128,7 @@ fn pairs_f64(count: usize) -> Vec<(f64, f64)> {
     pairs
 }
 
-/// Arguments of a function of one argument: edges, a net over all bits, and numbers of ordinary size.
+/// Arguments for unary functions: edge cases, random bits, and numbers of moderate size.
 fn singles_f64(count: usize) -> Vec<f64> {
     let mut noise = Noise(3);
     let mut next = || noise.next().expect("noise does not end");

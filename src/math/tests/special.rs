@@ -1,4 +1,4 @@
-//! The special functions: how far from the truth, and where they end.
+//! Accuracy of the special functions, and their values at the ends of their domains.
 
 use super::super::{f32_unary, f64_unary};
 use super::accuracy::{documented, ulps_f32};
@@ -22,7 +22,7 @@ const VALUES: [(MathFn, Values); 10] = [
     (MathFn::BesselI1e, &BESSEL_I1E),
 ];
 
-/// The last place of a double.
+/// Unit in the last place of a double.
 fn last_place(y: f64) -> f64 {
     let exponent = (y.to_bits() >> 52 & 0x7ff).max(1) as i32;
     f64::from_bits(1) * 2f64.powi(exponent - 1)
@@ -58,7 +58,7 @@ fn floats_agree_with_doubles() {
             if !reflected(x) || !y.is_finite() {
                 return ulps_f32(own(x), y);
             }
-            // What is reflected is as good as its terms are, and overflows where they do.
+            // A reflected result is as accurate as its terms, and overflows where they do.
             let terms = y.abs() + truth((-x).into()).abs() + 1.0;
             let fits = terms < f32::MAX.into();
             if fits { (f64::from(own(x)) - y).abs() / 2f64.powi(terms.log2() as i32 - 23) } else { 0.0 }
@@ -74,7 +74,7 @@ fn floats_agree_with_doubles() {
 
 #[test]
 fn negative_arguments_of_doubles_are_as_good_as_the_terms() {
-    // Recurrences lead to positive arguments, with few operations and small errors.
+    // The reference applies the recurrence up to a positive argument: few operations, small errors.
     let mut worst: f64 = 0.0;
     for k in 0..60_000 {
         let x = -f64::from(k) * 1.234_5e-4 - 1e-5;
@@ -97,7 +97,7 @@ fn negative_arguments_of_doubles_are_as_good_as_the_terms() {
     assert!(worst < 2e-14, "{worst:e}");
 }
 
-/// A function's values at the ends of its domain and beyond, in both widths.
+/// Checks a function's values at the ends of its domain and beyond, in both widths.
 fn ends(f: MathFn, cases: &[(f64, f64)]) {
     for &(x, want) in cases {
         let single = f64::from(f32_unary(f)(x as f32));
@@ -155,7 +155,7 @@ fn inverses_undo() {
         let back = erfcinv(erfc(x));
         assert!((back - x).abs() <= 1e-14 * x, "{x}: {back}");
         if x < 2.0 {
-            // Beyond, the error function has too few digits left below 1.
+            // For larger arguments `1 - erf(x)` has too few digits.
             let back = erfinv(erf(x));
             assert!((back - x).abs() <= 1e-13 * x, "{x}: {back}");
         }

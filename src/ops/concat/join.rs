@@ -1,8 +1,8 @@
-//! Tensors joined along one axis in one step.
+//! Joins tensors along one axis in one step.
 //!
-//! The distinct operands are the sources: an operand that is given twice is one source. Elements of the result are
-//! numbered by where they come from: their position in the source plus the source's base, a number above all numbers of
-//! the sources before.
+//! The sources are the distinct operands: a repeated operand is one source. Each element of the result has an origin
+//! number: its position in its source plus the base of that source, which exceeds all origin numbers of earlier
+//! sources.
 
 use std::collections::HashSet;
 
@@ -15,27 +15,28 @@ use crate::graph::walk::for_each_node;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
-/// Sources of one join. The smallest device binds 8 arrays in all.
+/// Maximum number of sources of one join. The smallest device binds 8 arrays in all.
 const MOST_SOURCES: usize = 2;
 
-/// Operands of one join: each element compares its position with their ends.
+/// Maximum number of operands of one join: each element compares its position with the end of every operand.
 const MOST_OPERANDS: usize = 8;
 
-/// Arrays that positions in pieces may be made of: the smallest device binds 8 in all, among them both sources' values,
-/// the output, a count and the block of conditions.
+/// Maximum number of arrays that the positions in pieces may read. The smallest device binds 8 arrays in all, among
+/// them the values of both sources, the output, a count and the block of conditions.
 const MOST_ARRAYS: usize = 3;
 
 /// An element's origin: the first piece whose condition holds, or the last piece.
 #[derive(Debug, Clone)]
 struct Pieces {
-    /// Of each piece but the last.
+    /// The condition of each piece but the last.
     conditions: Vec<Expr>,
     /// The source and the position in it.
     pieces: Vec<(usize, Expr)>,
 }
 
 impl Pieces {
-    /// What `value` gives for the piece of an element, by number, source and position.
+    /// Selects the result of `value` for the piece of an element. `value` takes the index, source and position of a
+    /// piece.
     fn choose(&self, mut value: impl FnMut(usize, usize, &Expr) -> Expr) -> Expr {
         let mut of = |k: usize| {
             let (source, at) = &self.pieces[k];
@@ -46,7 +47,7 @@ impl Pieces {
         earlier.fold(last, |otherwise, (k, condition)| condition.clone().select(of(k), otherwise))
     }
 
-    /// As [`Self::choose`], of values.
+    /// As [`Self::choose`], for values.
     fn pick<'a>(&self, mut value: impl FnMut(usize, &Expr) -> Pick<'a>) -> Pick<'a> {
         let mut of = |k: usize| {
             let (source, at) = &self.pieces[k];
@@ -57,7 +58,7 @@ impl Pieces {
         earlier.fold(last, |otherwise, (k, condition)| Pick::either(condition.clone(), of(k), otherwise))
     }
 
-    /// The number of arrays that they read.
+    /// Number of distinct arrays that the pieces read.
     fn arrays(&self) -> usize {
         let mut found = HashSet::new();
         for e in self.conditions.iter().chain(self.pieces.iter().map(|(_, at)| at)) {
@@ -72,11 +73,11 @@ impl Pieces {
 /// The elements of a level of the result.
 struct Joined {
     count: Extent,
-    /// The number of each, as an expression in its position.
+    /// The origin number of each element, as an expression in its position.
     from: Expr,
-    /// The same as pieces, by operand: here positions in the sources show the row that they lie in.
+    /// The same origins as pieces, one per operand: here the position in a source exposes the row that contains it.
     pieces: Pieces,
-    /// Of each source.
+    /// The base of each source.
     bases: Vec<Expr>,
 }
 
@@ -89,7 +90,7 @@ impl Joined {
         Self { count, from, pieces, bases }
     }
 
-    /// The pieces of a number, by source.
+    /// Decodes an origin number into pieces, one per source.
     fn split(&self, from: &Expr) -> Pieces {
         let conditions = self.bases[1..].iter().map(|base| from.clone().lt(base.clone())).collect();
         let position = |(source, base): (usize, &Expr)| {
@@ -111,13 +112,13 @@ pub(super) struct Join<'a> {
     backend: &'a BackendRef,
     op: &'static str,
     sources: Vec<Source<'a>>,
-    /// The source of each operand.
+    /// The index of each operand's source.
     operands: Vec<usize>,
     asserts: Vec<Node>,
 }
 
 impl<'a> Join<'a> {
-    /// None if there are too many operands or sources; there are not if there are two.
+    /// `None` if the operands or the sources exceed the maximum, which two operands never do.
     pub(super) fn new(op: &'static str, all: &'a [Tensor]) -> Result<Option<Self>> {
         if all.len() > MOST_OPERANDS {
             return Ok(None);
@@ -159,19 +160,19 @@ impl<'a> Join<'a> {
         self.sources.iter().map(move |source| &source.levels[level])
     }
 
-    /// The values below a level.
+    /// Number of values below a level, of all operands together.
     fn nvals(&self, level: usize) -> Result<Extent> {
         Extent::sum(self.op, self.of_operands(level).map(RowPartition::nvals_extent))
     }
 
-    /// The outermost rows of all operands together.
+    /// Number of outermost rows of all operands together.
     fn nrows(&self) -> Result<Extent> {
         let rows: Vec<Extent> = self.operands.iter().map(|&s| self.sources[s].tensor.nrows_extent()).collect();
         Extent::sum(self.op, rows.iter())
     }
 
-    /// Fails unless all have equally many rows and, down to `axis`, rows of equal lengths; what only the device can
-    /// see becomes a condition.
+    /// Fails unless all sources have the same number of rows and, above `axis`, rows of equal lengths. Comparisons that
+    /// only the device can make become conditions.
     #[track_caller]
     fn check_outer(&mut self, axis: usize) -> Result<()> {
         for other in 1..self.sources.len() {
@@ -213,7 +214,7 @@ impl<'a> Join<'a> {
         Ok(())
     }
 
-    /// The shortest and longest row that any source may have at the level.
+    /// Bounds on the row lengths of all sources at the level: shortest and longest.
     fn bounds(&self, level: usize) -> Option<(u32, u32)> {
         let lengths: Option<Vec<(u32, u32)>> = self.of_sources(level).map(RowPartition::known_lengths).collect();
         lengths?.into_iter().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
@@ -231,7 +232,7 @@ impl<'a> Join<'a> {
         Ok(part.with_nvals(nvals).with_lengths(lengths))
     }
 
-    /// Elements of which those of each operand follow those of the one before; `of` gives the elements of a source.
+    /// The elements of all operands, one operand after another; `of` gives the number of elements of a source.
     fn appended(&self, count: Extent, of: impl Fn(&Source<'a>) -> Extent) -> Joined {
         let counts: Vec<Expr> = self.sources.iter().map(|source| of(source).expr()).collect();
         let (mut conditions, mut pieces) = (Vec::new(), Vec::new());
@@ -252,13 +253,13 @@ impl<'a> Join<'a> {
         let bases = running(&counts);
         let mut joined = Joined::new(count, Pieces { conditions, pieces }, bases);
         if self.operands.len() == self.sources.len() {
-            // In the order of their numbers.
+            // Every operand is a source of its own: the origin number is the position.
             joined.from = Expr::index();
         }
         joined
     }
 
-    /// The next level below appended rows: everything stays in order.
+    /// The next level below appended rows: all elements stay in order.
     fn append_below(&self, level: usize, above: &Joined) -> Result<(RowPartition, Joined)> {
         let nvals = self.nvals(level)?;
         let below = self.appended(nvals.clone(), |source| source.levels[level].nvals_extent().clone());
@@ -274,7 +275,7 @@ impl<'a> Join<'a> {
         Ok((self.partition(&above.count, &start, nvals, self.bounds(level))?, below))
     }
 
-    /// The rows of the dimension that is joined: those of all operands, side by side.
+    /// The joined dimension: each row concatenates the rows of all operands.
     fn side_by_side(&self, level: usize) -> Result<(RowPartition, Joined)> {
         let nvals = self.nvals(level)?;
         let uniform: Option<Vec<u32>> = self.of_operands(level).map(RowPartition::uniform_row_length).collect();
@@ -308,7 +309,7 @@ impl<'a> Join<'a> {
         Ok((part, joined))
     }
 
-    /// The next level below: rows as long as those that they are numbers of.
+    /// The next level below: each row is as long as the source row that it comes from.
     fn below(&self, level: usize, above: &Joined) -> Result<(RowPartition, Joined)> {
         let nvals = self.nvals(level)?;
         let rows = Node::map(self.backend, self.op, above.count.clone(), above.from.clone(), &self.asserts);
@@ -332,7 +333,7 @@ impl<'a> Join<'a> {
         Ok((part, joined))
     }
 
-    /// The operands joined along `axis`.
+    /// Joins the operands along `axis`.
     #[track_caller]
     pub(super) fn along(mut self, axis: usize) -> Result<Tensor> {
         self.check_inner(axis)?;
@@ -377,11 +378,11 @@ impl<'a> Join<'a> {
         Tensor::new(self.backend, parts, Some(outer), inner, values)
     }
 
-    /// The values of the result: `count` of them, `width` for each element of the lowest level.
+    /// The `count` values of the result, `width` per element of `joined`.
     fn values(&self, joined: &Joined, count: &Extent, width: u32) -> Result<Values> {
         let step = Expr::u32(width.max(1));
-        // Positions that show their row let the sources' own maps in. What is wider than a position is never stored
-        // for the search in it: there the position is.
+        // Positions that expose their row let the sources' own maps fuse. For strings and elements of several numbers
+        // the position is stored instead, so that the search for the row runs once per element.
         let is_number = matches!(self.first().tensor.values_ref(), Values::Numbers(_));
         let pieces = if is_number && width <= 1 && joined.pieces.arrays() <= MOST_ARRAYS {
             joined.pieces.clone()
@@ -405,8 +406,8 @@ impl<'a> Join<'a> {
         Values::rearranged(self.backend, self.op, count, &pick, bound, &self.asserts)
     }
 
-    /// The numbers that the sources' values start from: constants where each has few enough, so that they are the same
-    /// whenever the numbers are computed and read.
+    /// The base of each source. Constants where every source is small enough, so that the encoding and the decoding of
+    /// an origin number always agree; otherwise the number of values of the earlier sources.
     fn bases(&self, level: usize) -> Vec<Expr> {
         let share = (1u64 << 32) / self.sources.len() as u64;
         if self.of_sources(level).all(|p| u64::from(p.nvals_extent().capacity()) <= share) {
@@ -416,13 +417,13 @@ impl<'a> Join<'a> {
         running(&counts)
     }
 
-    /// The row length of all sources at the level, if it is the same.
+    /// The row length of all sources at the level, if they agree.
     fn uniform_length(&self, level: usize) -> Option<u32> {
         let len = self.first().levels[level].uniform_row_length()?;
         self.of_sources(level).all(|p| p.uniform_row_length() == Some(len)).then_some(len)
     }
 
-    /// The uniform partition of `count` rows, if those of all sources are equally long.
+    /// The uniform partition of `count` rows, if the rows of all sources have one length.
     fn uniform(&self, level: usize, count: &Extent) -> Result<Option<RowPartition>> {
         let Rows::Uniform(len) = self.first().levels[level].rows() else { return Ok(None) };
         let is_same = |p: &RowPartition| matches!(p.rows(), Rows::Uniform(other) if other == len);
@@ -434,7 +435,7 @@ impl<'a> Join<'a> {
 }
 
 impl Source<'_> {
-    /// Whether both are one tensor for sure.
+    /// Whether both are provably the same tensor.
     fn is_same(&self, other: &Self) -> bool {
         let is_same_level = |(p, q): (&RowPartition, &RowPartition)| p.same(q);
         let values = match (self.tensor.values_ref(), other.tensor.values_ref()) {
@@ -446,7 +447,7 @@ impl Source<'_> {
     }
 }
 
-/// The sum of the numbers before each.
+/// Exclusive prefix sum.
 fn running(numbers: &[Expr]) -> Vec<Expr> {
     let mut out = vec![Expr::u32(0)];
     for (k, n) in numbers[..numbers.len() - 1].iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Concatenation and stacking.
 //!
-//! A kernel binds few arrays: many distinct tensors are joined two at a time, in a balanced tree. The result is the same
-//! in any grouping.
+//! A kernel can bind only few arrays, so that many distinct tensors are joined pairwise, in a balanced tree. The result
+//! does not depend on the grouping.
 
 mod join;
 
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::tensor::{RaggedTensor, Tensor};
 use join::Join;
 
-/// All of them joined along `axis`, which all have; all have one dtype and one number of row partitions.
+/// Joins all tensors along `axis`. All must have that axis, one dtype and one number of row partitions.
 #[track_caller]
 fn join_all(op: &'static str, all: &[Tensor], axis: usize) -> Result<Tensor> {
     if let [one] = all {
@@ -24,7 +24,7 @@ fn join_all(op: &'static str, all: &[Tensor], axis: usize) -> Result<Tensor> {
     Join::new(op, &halves)?.expect("bug: a pair is joined in one step").along(axis)
 }
 
-/// Fails unless there is at least one tensor, and all have the first one's rank, dtype and device.
+/// Fails unless the list has a tensor and all tensors have the rank, dtype and device of the first.
 fn check_alike<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<&'a Tensor> {
     let Some((first, others)) = all.split_first() else {
         return Err(Error::argument(op, "there must be at least one tensor"));
@@ -43,18 +43,18 @@ fn check_alike<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<&'a Tensor> {
     Ok(first)
 }
 
-/// How many row partitions the operands of a join get that have at most `ragged`. As in TensorFlow, what is joined
-/// becomes ragged, except along the innermost dimension `last`.
+/// Number of row partitions that the operands of a join are given, if they have at most `ragged`. As in TensorFlow, the
+/// joined dimension becomes ragged, unless it is the innermost dimension `last`.
 fn common_ragged_rank(ragged: usize, axis: usize, last: usize) -> usize {
     if ragged > 0 && axis > ragged && axis < last { axis } else { ragged }
 }
 
-/// The most row partitions any of them has.
+/// Largest number of row partitions of any tensor.
 fn most_ragged(all: &[&Tensor]) -> usize {
     all.iter().map(|t| t.ragged_rank()).max().unwrap_or(0)
 }
 
-/// The rows of both, one after another.
+/// Appends the rows of `y` to the rows of `x`.
 #[track_caller]
 pub(super) fn rows_of_both(op: &'static str, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let all = [x, y];
@@ -65,18 +65,18 @@ pub(super) fn rows_of_both(op: &'static str, x: &Tensor, y: &Tensor) -> Result<T
 }
 
 impl Tensor {
-    /// The tensors one after another along `axis` (`tf.concat`).
+    /// Concatenates tensors along `axis` (`tf.concat`).
     ///
-    /// Along axis 0 their rows are appended; along another, the k-th rows are joined. All have one dtype and one rank;
-    /// dense ones become ragged if any is. Dimensions before `axis` must be equal, ragged ones below may differ. Equal
-    /// uniform dimensions stay uniform. Dense tensors give a dense one.
+    /// Axis 0 appends the rows of the tensors; any other axis joins their k-th rows. All tensors have one dtype and one
+    /// rank; dense ones become ragged if any tensor is ragged. Dimensions before `axis` must be equal; ragged
+    /// dimensions below may differ. Equal uniform dimensions stay uniform. Dense tensors give a dense result.
     ///
-    /// Costs a map over the values for each halving of the list, one over the rows for the splits, and a scan for each
-    /// ragged dimension below `axis` (none along axis 0). Never waits.
+    /// Costs a map over the values per halving of the list, a map over the rows for the splits, and a scan per ragged
+    /// dimension below `axis` (none for axis 0). Never waits.
     ///
     /// # Errors
-    /// No tensors; `axis` out of range; ranks, dtypes or devices that differ; numbers of rows, inner dimensions or row
-    /// lengths before `axis` that differ, at the read where only the device knows them.
+    /// An empty list; `axis` out of range; different ranks, dtypes or devices; different numbers of rows, inner
+    /// dimensions or row lengths before `axis`, at the read where only the device knows them.
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
@@ -104,10 +104,10 @@ impl Tensor {
         join_all(OP, &deep, axis)
     }
 
-    /// The tensors along a new dimension `axis` (`tf.ragged.stack`).
+    /// Stacks tensors along a new dimension `axis` (`tf.ragged.stack`).
     ///
-    /// `axis` is 0 to the rank, or negative. Along axis 0 each tensor becomes a row, so that they may have different
-    /// shapes, and the result is ragged; scalars give a dense vector. Along another axis the dimensions before it must
+    /// `axis` is 0 to the rank, or negative. Along axis 0 each tensor becomes a row: the tensors may have different
+    /// shapes, and the result is ragged. Scalars give a dense vector. Along another axis the dimensions before it must
     /// be equal. Dense tensors along their last two axes give a dense tensor. Costs as [`concat`](Self::concat).
     ///
     /// # Errors
@@ -133,7 +133,8 @@ impl Tensor {
         }
         let axis = axis.rem_euclid(rank as i64 + 1) as usize;
         let ragged = match (most_ragged(all), rank) {
-            // What stays dense, but for vectors along axis 0, which need no partition of their own yet.
+            // Results that stay dense, and vectors along axis 0: these need no partition before the new axis brings
+            // one.
             (0, 0 | 1) => 0,
             (0, _) if axis + 1 >= rank => 0,
             (ragged, _) => common_ragged_rank(ragged.max(1), axis, rank - 1),

@@ -1,4 +1,4 @@
-//! Reductions with ragged dimensions below them: rows are aligned, and their members brought together by key.
+//! Reductions with ragged dimensions below: aligns the rows and groups their members by key.
 
 use super::{Levels, longest};
 use crate::error::Result;
@@ -10,18 +10,19 @@ use crate::graph::opcode::ReduceOp;
 use crate::ops::by_key::{ByKey, reduce_rows};
 use crate::shape::RowPartition;
 
-/// Aligned rows on their way from the outermost level to the elements.
+/// State of the alignment, which descends from the outermost level to the elements.
 struct Alignment {
-    /// For each element of the current level, as an expression in it, where it goes.
+    /// Result position of each element of the current level, as an expression in the element.
     key: Expr,
-    /// How many places there are.
+    /// Number of result positions.
     nkeys: Extent,
-    /// The partitions of the places so far.
+    /// The partitions of the result positions so far.
     parts: Vec<RowPartition>,
 }
 
 impl Levels {
-    /// Reduces axes with ragged dimensions below: keys of the elements of the innermost ragged level, and what is left.
+    /// Aligns axes with ragged dimensions below. Returns the keys of the elements of the innermost ragged level, and
+    /// the remaining levels.
     pub(super) fn aligned(
         &self,
         backend: &BackendRef,
@@ -33,13 +34,13 @@ impl Levels {
         let below = &self.parts[last];
         let capacity = |level: usize| self.parts[level].nvals_extent().size();
         let mut a = match first.checked_sub(1) {
-            // Results side by side: those of the longest row.
+            // One result per offset in the longest row.
             None => Alignment {
                 key: below.offset_of(Expr::index()),
                 nkeys: longest(backend, op, below)?,
                 parts: Vec::new(),
             },
-            // The row that a result has below it is as long as the longest one of its members.
+            // The row below a result is as long as the longest row of the result's members.
             Some(_) => {
                 let (rows, nrows) = self.composed(backend, op, first, last)?;
                 let lengths = below.length(Expr::index());
@@ -76,7 +77,7 @@ impl Levels {
         Ok((keys, Self { outer: Some(outer), parts, ragged }))
     }
 
-    /// The outermost dimension and the partitions, once axes `0..=last` are reduced.
+    /// The outermost size, the partitions and the ragged rank after axes `0..=last` are reduced.
     fn aligned_columns(
         &self,
         backend: &BackendRef,
@@ -97,7 +98,7 @@ impl Levels {
         parts.push(match columns.as_known() {
             Some(n) if parts.is_empty() => RowPartition::uniform(n, rows)?,
             None if dense => {
-                // A dimension of a dense tensor that only the device knows: the wait.
+                // Waits: the result is dense, and only the device knows the size of this dimension.
                 RowPartition::uniform(columns.on_host(backend, op)?, rows)?
             }
             _ => RowPartition::from_lengths(backend, op, &rows, columns.expr(), columns.size())?.with_nvals(columns),
@@ -107,7 +108,7 @@ impl Levels {
         Ok((one, parts, ragged))
     }
 
-    /// The outermost dimension and the partitions, once axes `first..=last` are reduced, `first` not the outermost.
+    /// The outermost size, the partitions and the ragged rank after axes `first..=last` are reduced; `first` is not 0.
     fn aligned_rows(
         &self,
         backend: &BackendRef,
@@ -124,7 +125,7 @@ impl Levels {
             parts.push(RowPartition::uniform(1, nrows.clone())?);
             let (kept, from) = self.kept(backend, op, (first, last), &nrows)?;
             if let Some(innermost) = kept.last() {
-                // Results without members have no row to be in any more; their rows were empty.
+                // Removes the rows of results without members, which were empty.
                 let aligned = &below[0];
                 let length = aligned.length(from);
                 let capacity = aligned.nvals_extent().size();
@@ -137,11 +138,11 @@ impl Levels {
         Ok((self.nrows(), parts, ragged))
     }
 
-    /// The kept dimensions of several reduced axes with ragged ones below, but for the outermost of them, which has one
-    /// row a result: the next has one if the result has any member so far, and so on. TensorFlow reduces axis by axis,
-    /// which aligns the rows of the kept dimensions as well.
+    /// The kept dimensions of several reduced axes with ragged ones below, except the outermost kept dimension, which
+    /// has one row per result. Each next dimension has a row if the result has any member so far. TensorFlow reduces
+    /// axis by axis, which aligns the rows of the kept dimensions as well.
     ///
-    /// Also, for each row of the last of them, which of the `results` it belongs to.
+    /// Also returns, for each row of the last kept dimension, the index in `results` that it belongs to.
     fn kept(
         &self,
         backend: &BackendRef,

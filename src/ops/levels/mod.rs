@@ -1,14 +1,14 @@
-//! A tensor's dimensions as one chain of partitions, inner dimensions included, and reductions as steps along it.
+//! A tensor's dimensions as one chain of partitions, inner dimensions included, and reductions over adjacent levels.
 //!
-//! Level 0 is the outermost dimension, level `k` the elements of the `k`-th partition. A run of adjacent axes is
+//! Level 0 is the outermost dimension; level `k` holds the elements of the `k`-th partition. A run of adjacent axes is
 //! reduced by one [`Stage`]:
-//! - with inner dimensions only below it, its members lie together: rows are the composed splits, and everything is one
-//!   sequence in flat order;
-//! - with ragged dimensions below it, rows are aligned: the members of a result are the elements at the same place in
-//!   their rows, and a row of the result is as long as the longest row that it is made of. Those members are brought
-//!   together by key, in flat order again.
+//! - With only inner dimensions below the run, the members of a result are contiguous: the rows are the composed
+//!   splits, reduced as one sequence in flat order.
+//! - With ragged dimensions below the run, rows are aligned: the members of a result are the elements at the same
+//!   offset in their rows, and a result row is as long as the longest row that contributes to it. A sort by key groups
+//!   the members, in flat order again.
 //!
-//! Axes that are not adjacent are separate runs, reduced one after the other, the innermost first.
+//! Non-adjacent axes form separate runs, reduced one after another, the innermost first.
 
 mod aligned;
 mod stage;
@@ -30,30 +30,30 @@ pub(crate) use stage::Stage;
 /// The dimensions of a tensor.
 #[derive(Debug, Clone)]
 pub(crate) struct Levels {
-    /// How many elements level 0 has; none for a scalar.
+    /// Number of elements of level 0; `None` for a scalar.
     outer: Option<Extent>,
     /// The partition between each level and the next.
     parts: Vec<RowPartition>,
-    /// How many of them are row partitions; the others are inner dimensions, uniform.
+    /// Number of row partitions among `parts`; the others are inner dimensions, uniform.
     ragged: usize,
 }
 
 impl Levels {
-    /// The dimensions of that tensor.
+    /// The dimensions of `x`.
     pub(crate) fn of(x: &Tensor) -> Result<Self> {
         let deep = x.deepened(x.inner().len())?;
         let outer = x.outer().map(|_| x.nrows_extent());
         Ok(Self { outer, parts: deep.partitions().to_vec(), ragged: x.ragged_rank() })
     }
 
-    /// The tensor of these dimensions with those values.
+    /// The tensor of these dimensions with the given values.
     pub(crate) fn tensor(&self, backend: &BackendRef, values: Node) -> Result<Tensor> {
         let inner = self.parts[self.ragged..].iter().map(|p| p.uniform_row_length().unwrap_or(0)).collect();
         let outer = self.outer.as_ref().map(|_| self.count(self.ragged));
         Tensor::new(backend, self.parts[..self.ragged].to_vec(), outer, inner, Values::Numbers(values))
     }
 
-    /// The same with `n` more dimensions of one row, innermost.
+    /// Adds `n` innermost dimensions of size 1.
     pub(crate) fn with_ones(mut self, n: usize) -> Result<Self> {
         for _ in 0..n {
             self.parts.push(RowPartition::uniform(1, self.numbers())?);
@@ -61,7 +61,7 @@ impl Levels {
         Ok(self)
     }
 
-    /// How many elements a level has.
+    /// Number of elements of a level.
     fn count(&self, level: usize) -> Extent {
         match level.checked_sub(1) {
             Some(above) => self.parts[above].nvals_extent().clone(),
@@ -69,14 +69,14 @@ impl Levels {
         }
     }
 
-    /// The index along an axis of number `Index`.
+    /// Index along `axis` of number `Index`.
     pub(crate) fn place(&self, axis: usize) -> Expr {
-        // Uniform dimensions are climbed in one division, so that a row is recognised as that of the number itself.
+        // Adjacent uniform dimensions take one division, so that a row is recognised as the row of the number itself.
         let climb = |at: Expr, width: u32| at.div(Expr::u32(width.max(1)));
         let (mut at, mut width) = (Expr::index(), 1u32);
         for p in self.parts[axis..].iter().rev() {
             match p.uniform_row_length() {
-                // One that does not fit is that of no numbers.
+                // A width that saturates occurs only without numbers.
                 Some(len) => width = width.saturating_mul(len.max(1)),
                 None => (at, width) = (p.row_of(climb(at, width)), 1),
             }
@@ -98,12 +98,12 @@ impl Levels {
         self.count(0)
     }
 
-    /// How many numbers there are.
+    /// Total size, in numbers.
     pub(crate) fn numbers(&self) -> Extent {
         self.count(self.parts.len())
     }
 
-    /// Reduces axes `first..=last`; with `keep` they stay, with one row.
+    /// Reduces axes `first..=last`; with `keep` each stays with one row.
     pub(crate) fn reduce(
         &self,
         backend: &BackendRef,
@@ -123,7 +123,7 @@ impl Levels {
         Ok((Stage { members: Members::Keys(keys), inner, numbers }, levels))
     }
 
-    /// Whether all dimensions below `last` are uniform and every result has members, so that nothing need be aligned.
+    /// Whether all dimensions below `last` are uniform and every result has members, so that no alignment is needed.
     fn is_solid(&self, first: usize, last: usize) -> bool {
         let length = |p: &RowPartition| p.uniform_row_length();
         let members = match first.checked_sub(1) {
@@ -133,7 +133,8 @@ impl Levels {
         members && self.parts[last..].iter().all(|p| length(p).is_some())
     }
 
-    /// The rows of level `last` that each element of the level above `first` has; the only row of all, for axis 0.
+    /// Partition of the elements of level `last` by the elements of the level above `first`; for axis 0, one row of all
+    /// elements.
     fn composed(&self, backend: &BackendRef, op: &'static str, first: usize, last: usize) -> Result<(Rows, Extent)> {
         let Some(above) = first.checked_sub(1) else {
             let total = self.count(last);
@@ -152,14 +153,14 @@ impl Levels {
         if parts.iter().all(|p| p.uniform_row_length().is_some()) {
             return Ok((Rows::Uniform(product(op, parts)?.into()), nrows));
         }
-        // The whole capacity is filled: entries beyond the live rows repeat the total.
+        // Fills the whole capacity: entries beyond the last row repeat the total.
         let row = Expr::index().min(nrows.expr());
         let start = parts.iter().fold(row, |at, p| p.start(at));
         let count = nrows.whole().plus(op, &Extent::known(1))?;
         Ok((Rows::Splits(Node::map(backend, op, count, start, &[])), nrows))
     }
 
-    /// What is left where nothing is aligned: all dimensions below `last` are uniform, and stay as they are.
+    /// The levels that remain without alignment: all dimensions below `last` are uniform, and stay as they are.
     fn without(&self, first: usize, last: usize, keep: bool) -> Result<Self> {
         let below: Vec<u32> = self.parts[last..].iter().filter_map(RowPartition::uniform_row_length).collect();
         let ragged_below = self.ragged.saturating_sub(last);
@@ -173,8 +174,8 @@ impl Levels {
             None => {
                 let mut lengths = lengths;
                 let outer = lengths.next().map(Extent::known);
-                // The rows of the outermost partition are the outermost dimension; as TensorFlow has it, keeping a
-                // reduced one makes a dense tensor of the rows of a single partition.
+                // The rows of the outermost remaining partition become the outermost dimension. As in TensorFlow,
+                // keeping one reduced axis above a single partition gives a dense tensor.
                 let ragged = match (ragged_below, ones) {
                     (0, _) | (1, 0 | 1) => 0,
                     (n, 0) => n - 1,
@@ -194,14 +195,14 @@ impl Levels {
     }
 }
 
-/// The length of the longest row; 0 without rows.
+/// Length of the longest row; 0 without rows.
 pub(super) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) -> Result<Extent> {
     let nrows = p.nrows_extent();
     if let Some(len) = p.uniform_row_length() {
         let any = Expr::u32(0).lt(nrows.expr());
         return Ok(Extent::bounded(len, any.select(Expr::u32(len), Expr::u32(0))));
     }
-    // Without the splits the known lengths may be no more than bounds.
+    // Known lengths are exact only with the splits; otherwise they may be bounds.
     let bound = p.known_lengths().map(|(_, longest)| longest);
     if let (Some(longest), Some(_), Rows::Splits(splits)) = (bound, p.host_splits(), p.rows()) {
         return Ok(Extent::input(Digest::of("longest row", splits.digest()), longest));
@@ -214,7 +215,7 @@ pub(super) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) 
     Ok(Extent::bounded(capacity, Expr::load(&most, Expr::u32(0))))
 }
 
-/// The numbers that an element has under these uniform dimensions.
+/// Numbers per element under these uniform dimensions.
 fn product(op: &'static str, parts: &[RowPartition]) -> Result<u32> {
     let lengths = parts.iter().map(|p| u64::from(p.uniform_row_length().unwrap_or(0)));
     Ok(Extent::known_u64(op, lengths.fold(1, u64::saturating_mul))?.capacity())

@@ -1,4 +1,4 @@
-//! One run of adjacent axes that is reduced, or scanned.
+//! Reduction or scan of one run of adjacent axes.
 
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
@@ -9,13 +9,13 @@ use crate::graph::reducer::Reducer;
 use crate::ops::by_key::{ByKey, reduce_rows};
 use crate::ops::row_scan::{RowPlace, RowScan};
 
-/// Which numbers of an array become one number of a smaller one.
+/// Assigns each input number to the result that it is reduced to.
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(super) members: Members,
-    /// Numbers an element has: the product of the dimensions below that stay.
+    /// Numbers per element: the product of the dimensions below that stay.
     pub(super) inner: u32,
-    /// How many numbers there are before.
+    /// Number of input numbers.
     pub(super) numbers: Extent,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Members {
 }
 
 impl Stage {
-    /// Reduces `value`, an expression in the number before.
+    /// Reduces `value`, an expression in the input number.
     pub(crate) fn reduce(
         &self,
         backend: &BackendRef,
@@ -44,8 +44,8 @@ impl Stage {
         }
     }
 
-    /// The scan of `value`, an expression in the number before, over the numbers that become one: an expression in the
-    /// number before.
+    /// Scans `value` over the members of each result. `value` and the returned scan are expressions in the input
+    /// number.
     pub(crate) fn scan(&self, backend: &BackendRef, name: &'static str, value: Expr, scan: &RowScan) -> Result<Expr> {
         match &self.members {
             Members::Rows { rows, nrows, nvals } => {
@@ -59,7 +59,7 @@ impl Stage {
         }
     }
 
-    /// How many numbers become number `Index`.
+    /// Number of members of result `Index`.
     pub(crate) fn count(&self) -> Expr {
         let element = Expr::index().div(Expr::u32(self.inner.max(1)));
         match &self.members {
@@ -68,7 +68,7 @@ impl Stage {
         }
     }
 
-    /// Which number the number `Index` becomes.
+    /// The result that input number `Index` is a member of.
     pub(crate) fn target(&self) -> Expr {
         let width = Expr::u32(self.inner.max(1));
         let element = Expr::index().div(width.clone());
@@ -79,7 +79,7 @@ impl Stage {
         row.mul(width.clone()).add(Expr::index().rem(width))
     }
 
-    /// Rows of adjacent elements of that many numbers: the rows, how many, how many elements.
+    /// Members as rows of adjacent elements: the rows, their number, and the number of elements.
     pub(crate) fn as_rows(&self) -> Option<(&Rows, &Extent, &Extent)> {
         match &self.members {
             Members::Rows { rows, nrows, nvals } => Some((rows, nrows, nvals)),
@@ -87,7 +87,7 @@ impl Stage {
         }
     }
 
-    /// Elements brought together by key.
+    /// Members as elements grouped by key.
     pub(crate) fn as_keys(&self) -> Option<&ByKey> {
         match &self.members {
             Members::Rows { .. } => None,
@@ -95,12 +95,12 @@ impl Stage {
         }
     }
 
-    /// Numbers an element has.
+    /// Numbers per element.
     pub(crate) fn inner(&self) -> u32 {
         self.inner
     }
 
-    /// How many numbers there are before.
+    /// Number of input numbers.
     pub(crate) fn numbers(&self) -> &Extent {
         &self.numbers
     }

@@ -1,4 +1,4 @@
-//! The least and the greatest.
+//! Minimum and maximum.
 
 use super::{Reduction, ordered};
 use crate::dtype::DType;
@@ -9,8 +9,8 @@ use crate::graph::scalar::Scalar;
 use crate::ops::axes::Axes;
 use crate::tensor::Tensor;
 
-/// The extreme that was found in the accumulator of that integer dtype, as one of the dtype. No value at all gives the
-/// end of the accumulator's range, which stands for that of the dtype.
+/// Converts the extreme `found` from its integer accumulator to `dtype`. An empty reduction gives the end of the
+/// accumulator's range, which becomes the end of the range of `dtype`.
 pub(in crate::ops) fn extreme_integer(dtype: DType, found: Expr) -> Expr {
     let wide = found.dtype();
     let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
@@ -22,8 +22,7 @@ pub(in crate::ops) fn extreme_integer(dtype: DType, found: Expr) -> Expr {
     fits.cast(dtype)
 }
 
-/// The greatest of the floats `x`, NaN if any is NaN, `empty` where there are none: an expression in the result's
-/// number.
+/// Maximum of the floats `x`: NaN if any is NaN, `empty` if there are none. Returns an expression in the result number.
 pub(in crate::ops) fn greatest(r: &Reduction, x: Expr, empty: Expr) -> Result<Expr> {
     if r.stages.is_empty() {
         return Ok(x);
@@ -33,7 +32,7 @@ pub(in crate::ops) fn greatest(r: &Reduction, x: Expr, empty: Expr) -> Result<Ex
 }
 
 impl Tensor {
-    /// Least or greatest.
+    /// Minimum or maximum.
     fn reduce_extreme(&self, name: &'static str, op: ReduceOp, axes: &Axes, keepdims: bool) -> Result<Self> {
         let dtype = self.dtype();
         if dtype == DType::Bool {
@@ -59,21 +58,21 @@ impl Tensor {
         let empty = if dense {
             infinite
         } else if (0..=ragged).all(|a| axes_from_front.contains(&a)) {
-            // Ragged axes first, then the dense tensor of what is left of the rows.
+            // Ragged axes are reduced first, to finite values. The dense reduction that follows is empty only without
+            // rows.
             Expr::u32(0).lt(self.nrows_extent().expr()).select(finite, infinite)
         } else {
             finite
         };
-        // As integers, so that an infinity is told from no value at all, and NaN needs no care on any device.
+        // Integer keys distinguish an infinity from no value, and treat NaN alike on every device.
         let key = r.fold(op, ordered::encode(x, op))?;
         r.tensor(ordered::decode(key, op, empty).cast(dtype))
     }
 
-    /// The least value over the axes; NaN if any value is NaN (`tf.math.reduce_min`).
+    /// The minimum over the axes; NaN if any value is NaN (`tf.math.reduce_min`).
     ///
-    /// Where there are no values: the greatest finite value of the dtype; for floats an infinity if all axes are asked
-    /// for by `None`, or only inner dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all
-    /// [reductions](Axes).
+    /// Without values: the greatest finite value of the dtype; for floats +infinity if `axis` is `None` or only inner
+    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
@@ -97,11 +96,10 @@ impl Tensor {
         self.reduce_extreme("reduce_min", ReduceOp::Min, &axis.into(), keepdims)
     }
 
-    /// The greatest value over the axes; NaN if any value is NaN (`tf.math.reduce_max`).
+    /// The maximum over the axes; NaN if any value is NaN (`tf.math.reduce_max`).
     ///
-    /// Where there are no values: the least finite value of the dtype; for floats an infinity if all axes are asked for
-    /// by `None`, or only inner dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all
-    /// [reductions](Axes).
+    /// Without values: the least finite value of the dtype; for floats -infinity if `axis` is `None` or only inner
+    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.

@@ -1,5 +1,4 @@
-//! Reductions of rows, columns, or everything: sum, product, extremes, moments, all and any. What they share is
-//! said at [`Axes`].
+//! Reductions over any axes: sum, product, minimum, maximum, moments, all and any. Shared rules: see [`Axes`].
 
 mod extremes;
 mod moments;
@@ -22,11 +21,11 @@ pub(super) use extremes::{extreme_integer, greatest};
 pub(super) use moments::{mean_dtype, total};
 pub use typed::Averaged;
 
-/// Which numbers of a tensor become one, over all axes.
+/// A reduction over a set of axes.
 pub(super) struct Reduction {
     op: &'static str,
     backend: BackendRef,
-    /// Innermost first.
+    /// One stage per run of adjacent axes, innermost first.
     stages: Vec<Stage>,
     /// The dimensions of the result.
     levels: Levels,
@@ -49,27 +48,27 @@ impl Reduction {
             stages.push(stage);
         }
         if keepdims && *axes == Axes::All && x.ragged_rank() > 0 {
-            // TensorFlow keeps the inner dimensions twice: once as those of the flat values.
+            // As in TensorFlow, the inner dimensions are kept twice: once more for those of the flat values.
             levels = levels.with_ones(x.inner().len())?;
         }
         Ok(Self { op, backend: x.backend().clone(), stages, levels })
     }
 
-    /// The reduction of `value`, an expression in the number, as an expression in the result's number.
+    /// Reduces `value`, an expression in the input number. Returns an expression in the result number.
     pub(super) fn fold(&self, op: ReduceOp, value: Expr) -> Result<Expr> {
         self.stages.iter().try_fold(value, |value, stage| {
             Ok(Expr::load(&stage.reduce(&self.backend, self.op, op, value)?, Expr::index()))
         })
     }
 
-    /// What the reducer gives of `value`, an expression in the number, if one reduction does it: as an expression in
-    /// the result's number. Only operations can be taken of what they gave before.
+    /// Reduces `value`, an expression in the input number, in one stage. Returns an expression in the result number, or
+    /// `None` if the axes need several stages. Only plain operators can reduce their own results in further stages.
     pub(super) fn at_once(&self, by: Reducer, value: &Expr) -> Result<Option<Expr>> {
         let [stage] = self.stages.as_slice() else { return Ok(None) };
         Ok(Some(Expr::load(&stage.reduce(&self.backend, self.op, by, value.clone())?, Expr::index())))
     }
 
-    /// How many numbers each result is made of.
+    /// Number of input numbers per result.
     fn count(&self) -> Result<Expr> {
         let Some((first, others)) = self.stages.split_first() else { return Ok(Expr::u32(1)) };
         others.iter().try_fold(first.count(), |count, stage| {
@@ -79,12 +78,12 @@ impl Reduction {
         })
     }
 
-    /// Which result the number `Index` is part of.
+    /// The result number that input number `Index` contributes to.
     pub(super) fn target(&self) -> Expr {
         self.stages.iter().fold(Expr::index(), |at, stage| stage.target().at(&at))
     }
 
-    /// The array of an expression in the result's number.
+    /// The array of an expression in the result number. A plain load reuses its array.
     pub(super) fn stored(&self, value: Expr) -> Node {
         match value.kind() {
             ExprKind::Load(node, at) if at.is_index() => node.clone(),

@@ -12,7 +12,7 @@ use crate::math::MathFn;
 use crate::ops::axes::Axes;
 use crate::tensor::Tensor;
 
-/// The float type that means of these numbers have.
+/// Float dtype of the mean of values of `dtype`.
 pub(in crate::ops) fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(dtype),
@@ -23,11 +23,12 @@ pub(in crate::ops) fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType
     }
 }
 
-/// The totals of the numbers `x`, of which there are `most`, as floats of that type; sums of integers are exact.
+/// Totals of the numbers `x` as floats of dtype `float`. `most` bounds the count of the numbers. Sums of integers are
+/// exact.
 pub(in crate::ops) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &Expr, float: DType) -> Result<Expr> {
     Ok(match x.dtype() {
         narrow @ (DType::U8 | DType::I8 | DType::U16 | DType::I16) => {
-            // 2^24 numbers of 8 bits always fit 32, as do 2^16 of 16.
+            // A sum of up to 2^24 8-bit numbers, or 2^16 16-bit numbers, fits 32 bits.
             let few = most <= 1u32 << (32 - 8 * narrow.size());
             let wide = match (few, narrow.is_signed()) {
                 (true, _) => narrow.accumulator(),
@@ -39,7 +40,7 @@ pub(in crate::ops) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &E
         DType::I32 => sum(x.clone().cast(DType::I64))?.cast(float),
         DType::U32 => sum(x.clone().cast(DType::U64))?.cast(float),
         wide @ (DType::I64 | DType::U64) => {
-            // Halves are summed apart, neither of which can overflow, and joined with one rounding.
+            // Sums the 32-bit halves separately, so that neither overflows, and joins them with one rounding.
             let (half, low_bits) = (Scalar::from_i64(wide, 32), Scalar::U64(u64::from(u32::MAX)));
             let high = sum(x.clone().binary(BinaryOp::Shr, Expr::scalar(half)))?;
             let low = sum(x.clone().bitcast(DType::U64).and(Expr::scalar(low_bits)))?;
@@ -52,7 +53,8 @@ pub(in crate::ops) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &E
 }
 
 impl Tensor {
-    /// The mean as an expression in the result's number, and the counts; both in the accumulator of the mean's type.
+    /// The mean and the count of each result, as expressions in the result number. Both are in the accumulator of the
+    /// mean's dtype.
     fn mean_of(&self, r: &Reduction) -> Result<(Expr, Expr)> {
         let float = mean_dtype(r.op, self.dtype())?.accumulator();
         let x = Expr::load(self.numbers(r.op)?, Expr::index());
@@ -62,11 +64,11 @@ impl Tensor {
         Ok((total.quotient(count.clone()), count))
     }
 
-    /// The mean squared deviation from the mean, as an expression in the result's number.
+    /// The mean squared deviation from the mean, as an expression in the result number.
     fn variance_of(&self, r: &Reduction) -> Result<Expr> {
         let float = mean_dtype(r.op, self.dtype())?.accumulator();
         let number = |x: f64| Expr::scalar(Scalar::from_f64(float, x));
-        // Quarters, of which no difference overflows.
+        // Scales by 1/4, so that no difference overflows.
         let quarter = Expr::load(self.numbers(r.op)?, Expr::index()).cast(float).mul(number(0.25));
         if let Some(squares) = r.at_once(Reducer::Deviations, &quarter)? {
             return Ok(squares.mul(number(16.0)).quotient(r.count()?.cast(float)));
@@ -74,14 +76,14 @@ impl Tensor {
         let (mean, count) = self.mean_of(r)?;
         let mean = r.stored(mean);
         let x = Expr::load(self.numbers(r.op)?, Expr::index()).cast(mean.dtype());
-        // Nodes of their own, which are stored where all that they are made of is more than the reduction can bind.
+        // Separate nodes, which are stored if their combined inputs exceed the bindings of the reduction.
         let each = |value: Expr| -> Result<Expr> {
             Ok(Expr::load(&Node::map(&r.backend, r.op, self.count()?, value, &[]), Expr::index()))
         };
         let target = each(r.target())?;
         let mut deviation = each(x.sub(Expr::load(&mean, target.clone())))?;
         if self.dtype().is_float() || self.dtype().size() == 8 {
-            // What the mean lacks, and cannot hold beside its own digits, is the mean of the deviations.
+            // The mean of the deviations is the part of the mean that rounding lost.
             let rest = r.fold(ReduceOp::Sum, deviation.clone())?.quotient(count.clone());
             deviation = deviation.sub(Expr::load(&r.stored(rest), target));
         }
@@ -90,9 +92,9 @@ impl Tensor {
 
     /// The mean of the values over the axes; NaN where there are none (`tf.math.reduce_mean`).
     ///
-    /// Floats keep their type, f16 and bf16 rounding the mean once; f32 for integers of 8 and 16 bits, f64 for wider
-    /// ones; sums of integers are exact. With several axes: the sum over all of them by the count over all of them.
-    /// Shapes, order and cost as for all [reductions](Axes): the quotient is taken as the sums are stored.
+    /// Floats keep their dtype; f16 and bf16 round the mean once. Integers of 8 and 16 bits give f32, wider ones f64;
+    /// sums of integers are exact. Several axes give the sum over all of them divided by the count over all of them.
+    /// Shapes, order and cost as for all [reductions](Axes): the division is an epilogue of the sum.
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values; f64 on a device without it.
@@ -125,15 +127,14 @@ impl Tensor {
         r.tensor(mean.cast(mean_dtype(r.op, self.dtype())?))
     }
 
-    /// The variance of the values over the axes, that of the population; NaN where there are none
-    /// (`tf.math.reduce_variance`).
+    /// The population variance of the values over the axes; NaN where there are none (`tf.math.reduce_variance`).
     ///
-    /// The mean of the squared deviations from the mean, so that it is never negative and loses nothing to
-    /// cancellation; TensorFlow's difference of means of squares loses all digits where the mean is large. Counts,
-    /// means and deviations of parts of the values are merged (Chan, Golub and LeVeque 1979), each mean as a value and
-    /// what it is off by, so that one pass over the values does, which other reductions over the same rows share
-    /// ([`eval`](crate::eval)). NaN if any value is not finite. Dtype as [`reduce_mean`](Self::reduce_mean). Axes that
-    /// are not adjacent take two passes, or three for floats and 64-bit integers.
+    /// Computed as the mean of the squared deviations from the mean, so that it is never negative and free of
+    /// cancellation. TensorFlow's difference of means of squares loses all digits where the mean is large. Adjacent
+    /// axes take one pass, which other reductions over the same rows share ([`eval`](crate::eval)). The pass merges
+    /// counts, means and deviations of parts (Chan, Golub and LeVeque 1979), and keeps the rounding error of each mean.
+    /// Axes that are not adjacent take two passes, or three for floats and 64-bit integers. NaN if any value is not
+    /// finite. Dtype as [`reduce_mean`](Self::reduce_mean).
     ///
     /// # Errors
     /// As [`reduce_mean`](Self::reduce_mean).
@@ -160,8 +161,7 @@ impl Tensor {
         r.tensor(self.variance_of(&r)?.cast(dtype))
     }
 
-    /// The standard deviation of the values over the axes, that of the population; NaN where there are none
-    /// (`tf.math.reduce_std`).
+    /// The population standard deviation of the values over the axes; NaN where there are none (`tf.math.reduce_std`).
     ///
     /// The square root of [`reduce_variance`](Self::reduce_variance); dtype, shapes and cost are the same.
     ///
@@ -197,7 +197,7 @@ mod tests {
     use crate::graph::plan::plan;
     use crate::{Axes, Device, HostTensor, HostValues, Result, Tensor};
 
-    /// The kinds of steps that the reduction over axis 1 of a tensor of rows takes.
+    /// Kinds of the steps in the plan of a reduction over axis 1.
     fn steps(reduce: fn(&Tensor, Axes, bool) -> Result<Tensor>) -> Vec<&'static str> {
         let x = HostTensor {
             nested_row_splits: vec![vec![0, 2, 2, 3]],

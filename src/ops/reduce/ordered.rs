@@ -1,4 +1,4 @@
-//! Floats as integers of the same order, NaN before the least or after the greatest; and back.
+//! Order-preserving integer keys of floats. NaN is below all values for minima, and above all values for maxima.
 
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
@@ -9,7 +9,7 @@ fn integer(float: DType) -> DType {
     if float == DType::F32 { DType::I32 } else { DType::I64 }
 }
 
-/// Flips all bits but the sign of what is negative: its own inverse.
+/// Flips all bits but the sign of negative numbers. Its own inverse.
 fn flip(bits: Expr) -> Expr {
     let d = bits.dtype();
     let (last, mask) = (d.size() as i64 * 8 - 1, Scalar::highest(d));
@@ -17,15 +17,15 @@ fn flip(bits: Expr) -> Expr {
     bits.binary(BinaryOp::Xor, sign.and(Expr::scalar(mask)))
 }
 
-/// The key of a float, whose NaN is `nan`.
+/// Integer key of the float `x`.
 pub(in crate::ops) fn encode(x: Expr, op: ReduceOp) -> Expr {
     let d = integer(x.dtype());
-    // Where every other value loses: NaN propagates.
+    // The key of NaN wins against every other key, so that NaN propagates.
     let nan = if op == ReduceOp::Min { Scalar::lowest(d) } else { Scalar::highest(d) };
     x.clone().unary(UnaryOp::IsNan).select(Expr::scalar(nan), flip(x.bitcast(d)))
 }
 
-/// The float of a key; `empty` for that of no float at all.
+/// Float of a key; `empty` for the key of an empty reduction.
 pub(in crate::ops) fn decode(key: Expr, op: ReduceOp, empty: Expr) -> Expr {
     let d = key.dtype();
     let none = if op == ReduceOp::Min { Scalar::highest(d) } else { Scalar::lowest(d) };

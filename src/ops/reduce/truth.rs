@@ -1,4 +1,4 @@
-//! Whether all or any of the values are not zero.
+//! Logical reductions: all and any.
 
 use super::Reduction;
 use crate::dtype::DType;
@@ -9,7 +9,7 @@ use crate::ops::axes::Axes;
 use crate::tensor::Tensor;
 
 impl Tensor {
-    /// Whether all or any of the values are not zero.
+    /// Logical AND or OR of the values as bools, as the minimum or maximum of 0 and 1.
     fn reduce_truth(&self, name: &'static str, op: ReduceOp, axes: &Axes, keepdims: bool) -> Result<Self> {
         let x = Expr::load(self.numbers(name)?, Expr::index());
         let r = Reduction::new(name, self, axes, keepdims)?;
@@ -17,9 +17,10 @@ impl Tensor {
         r.tensor(truth.ne(Expr::u32(0)))
     }
 
-    /// Whether all values are true, over the axes; true where there are none (`tf.math.reduce_all`).
+    /// Logical AND over the axes; true where there are no values (`tf.math.reduce_all`).
     ///
-    /// bool, for any numbers: what is not 0 is true, NaN too. Shapes and cost as for all [reductions](Axes).
+    /// The result is bool. Any number other than 0 is true, including NaN. Shapes and cost as for all
+    /// [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
@@ -43,9 +44,10 @@ impl Tensor {
         self.reduce_truth("reduce_all", ReduceOp::Min, &axis.into(), keepdims)
     }
 
-    /// Whether any value is true, over the axes; false where there are none (`tf.math.reduce_any`).
+    /// Logical OR over the axes; false where there are no values (`tf.math.reduce_any`).
     ///
-    /// bool, for any numbers: what is not 0 is true, NaN too. Shapes and cost as for all [reductions](Axes).
+    /// The result is bool. Any number other than 0 is true, including NaN. Shapes and cost as for all
+    /// [reductions](Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.

@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::ops::axes::Axes;
 use crate::tensor::RaggedTensor;
 
-/// A type whose values have means.
+/// An element type with a mean.
 pub trait Averaged: Number {
-    /// The float type of a mean.
+    /// The float type of the mean.
     type Mean: Number;
 }
 

@@ -16,7 +16,7 @@ pub(crate) use runs::single_row;
 
 const OP: &str = "slice";
 
-/// Which element an integer names.
+/// Index of one element of a dimension.
 #[derive(Debug, Clone)]
 enum Place {
     /// Known on the host.
@@ -25,38 +25,38 @@ enum Place {
     Device(Node),
 }
 
-/// What is done about one dimension, or between two.
+/// Operation on one dimension, or a new axis between two dimensions.
 #[derive(Debug, Clone)]
 enum Key {
     At(Place),
-    /// A slice; none if its step is 0, which nothing but no rows at all can be sliced with.
+    /// A slice. `None` stands for a step of 0, which is valid only if no rows are left to slice.
     Slice(Option<Span>),
     NewAxis,
 }
 
 impl Key {
-    /// All of a dimension.
+    /// Keeps a dimension whole.
     const WHOLE: Self = Self::Slice(Some(Span::FULL));
 }
 
 impl Tensor {
-    /// The part of the tensor that `index` names, dimension by dimension; dimensions without an item are kept whole.
+    /// The part of the tensor that `index` selects, dimension by dimension. Dimensions without an item are kept whole.
     ///
-    /// An integer takes one element of its dimension, which disappears; it must not stand for a ragged dimension below
-    /// others, whose rows need not have that element. A range takes Python's `start:stop:step` of each row, so it is
-    /// cut off where a row ends. The result is dense once no ragged dimension is left: `x[i]` of a tensor with one
+    /// An integer selects one element of its dimension and removes the dimension. It is invalid for a ragged dimension
+    /// below one that is kept, whose rows need not have that element. A range applies Python's `start:stop:step` to
+    /// each row, clamped to the row. The result is dense if no ragged dimension remains: `x[i]` of a tensor with one
     /// partition is a row of its values. Uniform dimensions stay uniform. Empty rows stay empty rows.
     ///
-    /// Costs a map over the values; for each ragged dimension that is not kept whole (or lies below one) a scan over
-    /// its rows, or a map where the rows taken stand side by side. Slices that keep equally many values of every row
-    /// share their partition: `x[:, :-1]` and `x[:, 1:]`. It waits only for a new axis before a dense dimension whose
-    /// size the host does not know; [`record_async`](crate::record_async) awaits it.
+    /// Costs a map over the values. Each ragged dimension that is not kept whole, or lies below such a dimension, adds
+    /// a prefix sum over its rows, or a map where the selected rows are contiguous. Slices that keep equally many
+    /// values of every row share their partition: `x[:, :-1]` and `x[:, 1:]`. Waits only for a new axis before a dense
+    /// dimension whose size the host does not know; [`record_async`](crate::record_async) awaits it.
     ///
     /// TensorFlow: `RaggedTensor.__getitem__`.
     ///
     /// # Errors
-    /// More items than dimensions; an integer out of range (where only the device knows the size: at the read), or for
-    /// a ragged inner dimension; a step of 0.
+    /// More items than dimensions; an integer out of range (at the read where only the device knows the size); an
+    /// integer for a ragged inner dimension; a step of 0.
     ///
     /// ```
     /// # use ragged::{Device, HostTensor, HostValues, s};
@@ -103,15 +103,16 @@ impl Tensor {
         self.take(keys)
     }
 
-    /// Row `index`, a scalar integer tensor; negative ones count from the end. As [`Tensor::slice`] with one integer
+    /// Row `index`, a scalar integer tensor. Negative indices count from the end. As [`Tensor::slice`] with one integer
     /// that only the device knows.
     ///
-    /// Nothing waits for the index, so the size of the row is known on the device only.
+    /// Does not wait for the index, so the size of the row is known on the device only.
     ///
     /// TensorFlow: `RaggedTensor.__getitem__` with a tensor.
     ///
     /// # Errors
-    /// `index` is no scalar of i32 or i64, or on another device; the tensor is a scalar. At the read: out of range.
+    /// `index` is not a scalar of i32 or i64, or is on another device; the tensor is a scalar. At the read: `index` is
+    /// out of range.
     ///
     /// ```
     /// # use ragged::{Device, HostTensor, HostValues};
@@ -136,12 +137,12 @@ impl Tensor {
         self.take(vec![Key::At(Place::Device(index.numbers(OP)?.clone()))])
     }
 
-    /// The part that the keys name, at most one that is no [`Key::NewAxis`] for each dimension.
+    /// The part that the keys select. `keys` has at most one key other than [`Key::NewAxis`] per dimension.
     #[track_caller]
     fn take(&self, mut keys: Vec<Key>) -> Result<Self> {
         let for_dimension = |k: &Key| !matches!(k, Key::NewAxis);
         let is_whole = |k: &Key| matches!(k, Key::Slice(Some(span)) if *span == Span::FULL);
-        // Whole inner dimensions behind all other keys stay inner; what is in question gets a partition each.
+        // Trailing inner dimensions that are kept whole stay inner. Every other dimension becomes a partition.
         while keys.iter().filter(|k| for_dimension(k)).count() > self.named_rank() && keys.last().is_some_and(is_whole)
         {
             keys.pop();
@@ -170,12 +171,12 @@ impl Tensor {
         walk.finish()
     }
 
-    /// Dimensions that are rows of partitions, or the outermost.
+    /// Number of dimensions that are not inner: the outermost one and one per partition.
     fn named_rank(&self) -> usize {
         if self.rank() == 0 { 0 } else { 1 + self.ragged_rank() }
     }
 
-    /// The same tensor with the partitions below `ragged_rank` as inner dimensions, which they are if uniform.
+    /// Converts the partitions from `ragged_rank` on to inner dimensions. Fails if one of them is ragged.
     pub(crate) fn shallowed(&self, op: &'static str, ragged_rank: usize) -> Result<Self> {
         let (kept, uniform) = self.partitions().split_at(ragged_rank.min(self.ragged_rank()));
         let mut inner = Vec::with_capacity(uniform.len() + self.inner().len());
@@ -245,10 +246,10 @@ mod tests {
         let row = x.slice(s![-1]).unwrap();
         assert_eq!(row.shape(), [Some(4)]);
         let limits = PlanLimits::of_core_webgpu(Longs::Native);
-        // The values alone; and for rows the splits.
+        // One step for the values of a row; one more for the splits of several rows.
         assert_eq!(plan(&row.nodes().unwrap(), limits).steps.len(), 1);
         assert_eq!(plan(&part.nodes().unwrap(), limits).steps.len(), 2);
-        // All of it is what it was.
+        // A slice that keeps everything computes nothing.
         assert!(plan(&x.slice(s![.., ..]).unwrap().nodes().unwrap(), limits).steps.is_empty());
     }
 }

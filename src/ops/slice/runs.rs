@@ -1,4 +1,4 @@
-//! What stands side by side: rows and values from a place on, without a scan or a search.
+//! Contiguous runs of rows and values, taken without a prefix sum or a search.
 
 use super::OP;
 use crate::error::Result;
@@ -11,8 +11,8 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 impl Tensor {
-    /// `count` rows from row `start` on, an expression that reads arrays at fixed positions only. They stand side by
-    /// side: no scan and no search, whoever knows where they are.
+    /// The `count` rows from row `start` on. `start` is an expression that reads arrays at fixed positions only. The
+    /// rows are contiguous: no prefix sum and no search, even where only the device knows `start`.
     pub(in crate::ops) fn rows_from(&self, start: &Expr, count: Extent) -> Result<Self> {
         let backend = self.backend();
         let (mut start, mut count) = (start.clone(), count);
@@ -31,7 +31,7 @@ impl Tensor {
     }
 }
 
-/// One row of that many.
+/// A partition of one row with `count` values.
 pub(crate) fn single_row(backend: &BackendRef, op: &'static str, count: Extent) -> Result<RowPartition> {
     let one = Extent::known(1);
     match count.as_known() {
@@ -43,8 +43,8 @@ pub(crate) fn single_row(backend: &BackendRef, op: &'static str, count: Extent) 
     }
 }
 
-/// A count that reads arrays at fixed positions only, as the count of an extent must: where it does not, it becomes
-/// an array itself.
+/// Makes a count read arrays at fixed positions only, as the count of an extent must. A count that does not is recorded
+/// as an array of one element, which is loaded.
 pub(super) fn settled(backend: &BackendRef, count: Expr) -> Expr {
     let mut fixed = true;
     for_each_expr(&count, &mut |e| {
@@ -56,13 +56,14 @@ pub(super) fn settled(backend: &BackendRef, count: Expr) -> Expr {
     Expr::load(&Node::map(backend, OP, Extent::known(1), count, &[]), Expr::u32(0))
 }
 
-/// The longest that a row can be.
+/// Upper bound on the length of a row.
 pub(super) fn longest(p: &RowPartition) -> u32 {
     let nvals = p.nvals_extent().capacity();
     p.known_lengths().map_or(nvals, |(_, longest)| longest.min(nvals))
 }
 
-/// The rows from `start` on, and where their values start: no scan and no search, for what stands side by side.
+/// The `count` rows of `p` from row `start` on, and the position of their first value. The rows are contiguous: no
+/// prefix sum and no search.
 pub(super) fn run_of_rows(
     backend: &BackendRef,
     p: &RowPartition,
@@ -90,7 +91,7 @@ pub(super) fn run_of_rows(
     Ok((taken.with_lengths(p.known_lengths()), first))
 }
 
-/// The values from `start` on; all of them are what they are.
+/// The `count` values from `start` on. Returns `values` itself if these are all of them.
 pub(super) fn run_of_values(
     backend: &BackendRef,
     values: &Values,

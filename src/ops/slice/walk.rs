@@ -1,4 +1,4 @@
-//! The walk down a tensor's dimensions that takes a part of each.
+//! Applies slice keys to the dimensions of a tensor, from the outermost inwards.
 
 use super::runs::{longest, run_of_rows, run_of_values, settled, single_row};
 use super::{Key, OP, Place};
@@ -12,17 +12,17 @@ use crate::ops::span::Span;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
-/// Where the elements at some depth come from.
+/// Source positions of the selected elements at one depth.
 #[derive(Debug, Clone)]
 enum From {
-    /// They stand side by side, from that position on (an expression without `Index`).
+    /// Contiguous elements from this position on (an expression without `Index`).
     Run(Expr),
-    /// Each from the position in that array.
+    /// One source position per element.
     Each(Node),
 }
 
 impl From {
-    /// Where element `i` comes from.
+    /// Source position of element `i`.
     fn at(&self, i: Expr) -> Expr {
         match self {
             Self::Run(start) => i.add(start.clone()),
@@ -31,29 +31,30 @@ impl From {
     }
 }
 
-/// A walk down the dimensions, from one row that holds everything: what is taken so far, and under which partitions.
+/// State of a traversal of the dimensions: the elements selected so far and the partitions above them. Starts at one
+/// row that holds everything.
 pub(super) struct Walk<'a> {
     source: &'a Tensor,
-    /// Partitions that are the tensor's own, not inner dimensions in disguise.
+    /// Number of partitions of the tensor before its inner dimensions became partitions.
     ragged_rank: usize,
-    /// How many of the source's dimensions are passed.
+    /// Number of source dimensions processed.
     depth: usize,
-    /// How many elements there are here, and where they come from.
+    /// Number of selected elements at this depth; `from` holds their source positions.
     count: Extent,
     from: From,
-    /// The dimensions of the result so far; the first is one row of everything.
+    /// Dimensions of the result so far. The first is a single row that holds everything.
     dims: Vec<RowPartition>,
-    /// Up to which of them they are partitions, not inner dimensions.
+    /// Number of dimensions after the first that stay partitions; the others become inner dimensions.
     ragged: usize,
-    /// Whether a dimension of the source is among them. Until then there is one row to look at, not many.
+    /// Whether `dims` contains a dimension of the source. Until then, the next dimension has a single row.
     rowed: bool,
-    /// Conditions on places that only the device knows.
+    /// Checks of indices, where only the device can tell that they are in range.
     asserts: Vec<Node>,
 }
 
 impl<'a> Walk<'a> {
-    /// Before the first of `keys` dimensions and new axes, where everything is to be taken. `ragged_rank` is that of
-    /// the tensor before its inner dimensions became partitions.
+    /// The state before the first of `keys` dimensions and new axes. `ragged_rank` is the tensor's number of partitions
+    /// before its inner dimensions became partitions.
     pub(super) fn new(source: &'a Tensor, ragged_rank: usize, keys: usize) -> Self {
         Self {
             source,
@@ -72,18 +73,18 @@ impl<'a> Walk<'a> {
         self.source.backend()
     }
 
-    /// The partition of the next dimension; none above the outermost.
+    /// The partition of the next dimension; `None` for the outermost.
     fn partition(&self) -> Option<&RowPartition> {
         self.depth.checked_sub(1).and_then(|d| self.source.partitions().get(d))
     }
 
-    /// Whether one of the keys to come makes a row of a partition of the result.
+    /// Whether any of the remaining `keys` slices a ragged dimension of the source.
     pub(super) fn ragged_follows(&self, keys: &[Key]) -> bool {
         let dims = keys.iter().filter(|k| !matches!(k, Key::NewAxis));
         dims.zip(self.depth + 1..=self.ragged_rank).any(|(k, _)| matches!(k, Key::Slice(_)))
     }
 
-    /// The one row that there is to look at: where it starts and how long it is.
+    /// Start and length of the single row of the next dimension.
     fn one_row(&self) -> (Expr, Extent) {
         let Some(p) = self.partition() else { return (Expr::u32(0), self.source.nrows_extent()) };
         let row = self.from.at(Expr::u32(0));
@@ -98,7 +99,8 @@ impl<'a> Walk<'a> {
         (p.start(row.clone()), Extent::bounded(longest(p), settled(self.backend(), p.length(row))))
     }
 
-    /// The offset of a place in a row of that many, if it can be there.
+    /// The offset of `place` in a row of `size` elements. Fails if the host knows that it is out of range; otherwise
+    /// records a check.
     #[track_caller]
     fn offset(&mut self, place: &Place, size: &Extent) -> Result<Expr> {
         let (offset, ok) = match place {
@@ -118,7 +120,7 @@ impl<'a> Walk<'a> {
                 let (v, n) = (Expr::load(node, Expr::u32(0)), size.expr());
                 let zero = Expr::scalar(crate::graph::scalar::Scalar::from_i64(v.dtype(), 0));
                 let negative = v.clone().lt(zero.clone());
-                // The magnitude, as wide as the index is, so that nothing is cut off before it is compared.
+                // Compares magnitudes at the width of the index, so that no bits are cut off before.
                 let wide = if v.dtype() == DType::I64 { DType::U64 } else { DType::U32 };
                 let n_wide = n.clone().cast(wide);
                 let in_front = zero.sub(v.clone()).bitcast(wide).le(n_wide.clone());
@@ -136,24 +138,23 @@ impl<'a> Walk<'a> {
         };
         let assert = Node::assert(self.backend(), Extent::known(1), ok.clone(), Check::new(OP, what));
         self.asserts.push(assert.clone());
-        // An array of its own, since sizes depend on it; within the dimension come what may, since splits are read
-        // there.
+        // A separate array, since sizes depend on it. 0 where out of range, so that splits are read in bounds.
         let offset = ok.select(offset, Expr::u32(0));
         Ok(Expr::load(&Node::map(self.backend(), OP, Extent::known(1), offset, &[assert]), Expr::u32(0)))
     }
 
-    /// Whether there is nothing to take a slice of.
+    /// Whether no rows are left to slice.
     pub(super) fn is_without_rows(&self) -> bool {
         self.rowed && self.count.as_known() == Some(0)
     }
 
-    /// A dimension of size 1 here.
+    /// Adds a dimension of size 1.
     pub(super) fn new_axis(&mut self) -> Result<()> {
         self.dims.push(RowPartition::uniform(1, self.count.clone())?);
         Ok(())
     }
 
-    /// One element of the next dimension.
+    /// Selects one element of each row of the next dimension, and removes the dimension.
     #[track_caller]
     pub(super) fn at(&mut self, place: &Place) -> Result<()> {
         if !self.rowed {
@@ -174,7 +175,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A slice of each row of the next dimension.
+    /// Slices each row of the next dimension.
     pub(super) fn slice(&mut self, span: &Span, ragged_follows: bool) -> Result<()> {
         let taken = match self.partition().cloned() {
             Some(p) if self.rowed => {
@@ -198,14 +199,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A slice of the one row that there is.
+    /// Slices the single row of the next dimension.
     fn slice_one_row(&mut self, span: &Span, ragged_follows: bool) -> Result<RowPartition> {
         let (base, size) = self.one_row();
         let n = size.expr();
         let most = span.lengths((0, size.capacity())).map_or(size.capacity(), |(_, most)| most);
         let mut count = Extent::bounded(most, span.length(n.clone()));
         if count.as_known().is_none() && !self.dims.is_empty() && !ragged_follows {
-            // An inner dimension of a dense result: its size is part of the type.
+            // The size of an inner dimension of a dense result is part of its type, so the host must know it.
             count = Extent::known(read_u32_if(self.backend(), OP, count.expr(), &self.asserts)?);
         }
         self.from = match span.run_start(n.clone()) {
@@ -218,7 +219,7 @@ impl<'a> Walk<'a> {
         single_row(self.backend(), OP, count)
     }
 
-    /// A slice of each of many rows.
+    /// Slices each of several selected rows of `p`.
     fn slice_rows(&mut self, p: &RowPartition, span: &Span) -> Result<RowPartition> {
         let backend = self.backend().clone();
         let length = |row: Expr| p.length(self.from.at(row));
@@ -250,7 +251,7 @@ impl<'a> Walk<'a> {
         Ok(taken)
     }
 
-    /// The tensor of all that was taken.
+    /// The tensor of the selected elements.
     pub(super) fn finish(self) -> Result<Tensor> {
         let (backend, inner) = (self.source.backend(), self.source.inner());
         let width: u32 = inner.iter().product();

@@ -1,4 +1,4 @@
-//! Encodings that are one list of integers: splits, lengths, starts, limits.
+//! Factories for encodings that are one list of integers: splits, lengths, starts, limits.
 
 use crate::device::Device;
 use crate::element::Element;
@@ -8,8 +8,8 @@ use crate::tensor::integers::Integers;
 use crate::tensor::partition::{Making, Trust};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
-/// The factories of an encoding that is one list of integers: on the erased tensor and on the typed one, checked and
-/// not, of one level and of several.
+/// Defines the factories of an encoding that is one list of integers: on `Tensor` and on `RaggedTensor`, checked and
+/// unchecked, for one level and for several.
 macro_rules! factories {
     ($(
         $encoding:ident, $name:ident, $unchecked:ident $(, $nested:ident, $nested_unchecked:ident)?;
@@ -18,9 +18,9 @@ macro_rules! factories {
         impl Tensor {
             #[doc = concat!("The ragged tensor of `values` ", $what, ". `tf.RaggedTensor.", $tf, "`.")]
             ///
-            /// `values` of rank 1 or more keep their partitions and inner dimensions below the new, outermost rows.
-            /// Host integers are checked here; integers on the device are checked there by conditions that a read
-            /// looks at, without a wait.
+            /// The partitions and inner dimensions of `values` are kept below the new, outermost rows. Integers from
+            /// the host are checked here. Integers on the device are validated by device-side checks that a read
+            /// reports, without a wait.
             ///
             /// # Errors
             #[doc = concat!("A scalar as values; ", $errors, ", with the first such entry. What only the device sees \
@@ -42,10 +42,10 @@ macro_rules! factories {
 
             #[doc = concat!("[`Tensor::", stringify!($name), "`] without its checks, for a caller who knows that the \
                              integers are good.")]
-            /// Should they not be, the rows of the result are unspecified, but rows of these values all the same.
+            /// Invalid integers give unspecified rows of these values.
             ///
             /// # Errors
-            /// A scalar as values; values, but no rows.
+            /// A scalar as values; values without rows.
             #[track_caller]
             pub fn $unchecked<'a>(values: &Self, given: impl Into<Integers<'a>>) -> Result<Self> {
                 let m = Making::new(values.backend(), stringify!($name), Trust::Vouched);
@@ -94,7 +94,7 @@ macro_rules! factories {
             impl Tensor {
                 #[doc = concat!("The ragged tensor of `flat_values` under several levels, outermost first. \
                                  `tf.RaggedTensor.", stringify!($nested), "`.")]
-                /// No levels give `flat_values`; each level is checked against the next.
+                /// An empty list of levels gives `flat_values`. Each level is checked against the next.
                 ///
                 /// # Errors
                 #[doc = concat!("As [`Tensor::", stringify!($name), "`], with the level.")]

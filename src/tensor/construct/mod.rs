@@ -1,7 +1,7 @@
-//! Factories: values and an encoding of rows make a ragged tensor.
+//! Factories: construct a ragged tensor from values and an encoding of rows.
 //!
-//! What they share is here; one file for each kind of encoding holds the public names, checked and not, on the erased
-//! tensor and on the typed one.
+//! Shared code is in this file. The other files hold the public names of one kind of encoding each: checked and
+//! unchecked, on `Tensor` and on `RaggedTensor`.
 
 mod encodings;
 mod rowids;
@@ -17,10 +17,10 @@ use crate::graph::node::Rows;
 use crate::shape::{Encoding, RowPartition};
 
 impl Tensor {
-    /// How many rows there are to divide.
+    /// The number of rows of the values to partition.
     ///
     /// # Errors
-    /// A scalar has none.
+    /// A scalar, which has no rows.
     fn divisible(&self, op: &'static str) -> Result<Extent> {
         if self.rank() == 0 {
             return Err(Error::argument(op, "values must have rank 1 or more, but are a scalar"));
@@ -28,23 +28,23 @@ impl Tensor {
         Ok(self.nrows_extent())
     }
 
-    /// These values in rows that `given` encodes.
+    /// Partitions these values into the rows that `given` encodes.
     fn divided(&self, m: Making<'_>, encoding: Encoding, given: Integers<'_>) -> Result<Self> {
         self.under(encoded(m, encoding, given, Some(&self.divisible(m.op)?))?)
     }
 
-    /// These values in rows by the row of each.
+    /// Partitions these values by the row of each.
     fn divided_by_rowids(&self, m: Making<'_>, ids: Integers<'_>, nrows: Option<i64>) -> Result<Self> {
         self.under(from_rowids(m, ids, nrows, Some(&self.divisible(m.op)?))?)
     }
 
-    /// These values in rows of one length.
+    /// Partitions these values into rows of one length.
     fn divided_evenly(&self, m: Making<'_>, len: i64, nrows: Option<i64>) -> Result<Self> {
         let (partition, asserts) = uniform(m, len, nrows, &self.divisible(m.op)?)?;
         self.on_condition(m.op, &asserts)?.under(partition)
     }
 
-    /// These values under several levels, outermost first.
+    /// Partitions these values at several levels, outermost first.
     fn divided_deeply<L>(
         &self,
         levels: impl DoubleEndedIterator<Item = L> + ExactSizeIterator,
@@ -58,9 +58,10 @@ impl Tensor {
         })
     }
 
-    /// The tensor of `flat_values` under these partitions, outermost first, on the condition (checked on the device
-    /// where the host does not know) that each has as many values as the next has rows. Shares the partitions, so that
-    /// tensors made of the same ones have equal shapes for sure. `tf.RaggedTensor.from_nested_row_partitions`.
+    /// The tensor of `flat_values` under these partitions, outermost first. Each must have as many values as the next
+    /// has rows; where the host does not know the counts, a device-side check compares them. The partitions are shared,
+    /// so that tensors made of the same ones are known to have equal shapes. TensorFlow:
+    /// `tf.RaggedTensor.from_nested_row_partitions`.
     ///
     /// # Errors
     /// A scalar as values; a partition whose number of values is not the number of rows below it; another device.

@@ -1,4 +1,4 @@
-//! The row of each value, at one level or several.
+//! Factories from row ids, the row of each value, at one level or several.
 
 use crate::device::Device;
 use crate::element::Element;
@@ -8,13 +8,15 @@ use crate::tensor::partition::{Making, Trust};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
 impl Tensor {
-    /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`. `tf.RaggedTensor.from_value_rowids`.
+    /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`. TensorFlow:
+    /// `tf.RaggedTensor.from_value_rowids`.
     ///
-    /// Without `nrows` the last id is in the last row; with ids on the device only the device knows how many rows there are.
+    /// Without `nrows` the last id is in the last row; with ids on the device, only the device knows the number of
+    /// rows.
     ///
     /// # Errors
     /// A scalar as values; an id that is negative, below the one before it, or not below `nrows`, with the first such
-    /// entry; another number of ids than of values. What only the device sees fails at the read.
+    /// entry; a number of ids that is not the number of values. Violations that only the device sees fail at the read.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues, Tensor};
@@ -35,11 +37,11 @@ impl Tensor {
         values.divided_by_rowids(m, value_rowids.into(), nrows)
     }
 
-    /// [`Tensor::from_value_rowids`] without its checks, for a caller who knows that the ids are good. Should they not
-    /// be, the rows of the result are unspecified.
+    /// [`Tensor::from_value_rowids`] without its checks, for a caller who guarantees valid ids. Invalid ids give
+    /// unspecified rows.
     ///
     /// # Errors
-    /// A scalar as values; another number of ids than of values; values, but no rows.
+    /// A scalar as values; a number of ids that is not the number of values; values without rows.
     #[track_caller]
     pub fn from_value_rowids_unchecked<'a>(
         values: &Self,
@@ -50,11 +52,12 @@ impl Tensor {
         values.divided_by_rowids(m, value_rowids.into(), nrows)
     }
 
-    /// The ragged tensor of `flat_values` under several levels of row ids, outermost first, with the number of rows
-    /// of each level where given. `tf.RaggedTensor.from_nested_value_rowids`. No levels give `flat_values`.
+    /// The ragged tensor of `flat_values` under several levels of row ids, outermost first, with the number of rows of
+    /// each level where given. An empty list of levels gives `flat_values`. TensorFlow:
+    /// `tf.RaggedTensor.from_nested_value_rowids`.
     ///
     /// # Errors
-    /// Another number of `nested_nrows` than of levels; as [`Tensor::from_value_rowids`], with the level.
+    /// A number of `nested_nrows` that is not the number of levels; as [`Tensor::from_value_rowids`], with the level.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues, Tensor};
@@ -75,7 +78,7 @@ impl Tensor {
     /// [`Tensor::from_nested_value_rowids`] without its checks, as [`Tensor::from_value_rowids_unchecked`].
     ///
     /// # Errors
-    /// As [`Tensor::from_value_rowids_unchecked`]; another number of `nested_nrows` than of levels.
+    /// As [`Tensor::from_value_rowids_unchecked`]; a number of `nested_nrows` that is not the number of levels.
     #[track_caller]
     pub fn from_nested_value_rowids_unchecked<'a, L: Into<Integers<'a>>>(
         flat_values: &Self,

@@ -1,4 +1,4 @@
-//! Rows of one length.
+//! Factories for uniform rows, all of one length.
 
 use crate::device::Device;
 use crate::element::Element;
@@ -7,11 +7,11 @@ use crate::tensor::partition::{Making, Trust};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
 impl Tensor {
-    /// The ragged tensor of `values` whose row lengths are all `uniform_row_length`.
+    /// The ragged tensor of `values` whose row lengths are all `uniform_row_length`. TensorFlow:
     /// `tf.RaggedTensor.from_uniform_row_length`.
     ///
-    /// The result knows the length: its static shape shows it, and its size-1 dimensions broadcast. Without `nrows`
-    /// there are `values / uniform_row_length` rows, and none where that is 0. No pass, no wait.
+    /// The result knows the length: its static shape shows the length, and dimensions of size 1 broadcast. Without
+    /// `nrows` the result has `values / uniform_row_length` rows, and none where that length is 0. No pass, no wait.
     ///
     /// # Errors
     /// A scalar as values; a negative argument; a number of values that is not `nrows * uniform_row_length`.
@@ -30,8 +30,8 @@ impl Tensor {
         values.divided_evenly(m, uniform_row_length, nrows)
     }
 
-    /// [`Tensor::from_uniform_row_length`], under the name that the unchecked factories have. The condition that only
-    /// the device can see compares two numbers and is checked here too.
+    /// [`Tensor::from_uniform_row_length`] under the name of the unchecked factories. The device-side check compares
+    /// two numbers and runs here too.
     ///
     /// # Errors
     /// As [`Tensor::from_uniform_row_length`].

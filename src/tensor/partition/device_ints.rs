@@ -1,4 +1,4 @@
-//! Integers on the device that encode rows, whatever their type.
+//! Device-side integers that encode rows, of any supported integer type.
 
 use super::Making;
 use crate::device::Device;
@@ -10,11 +10,11 @@ use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
 use crate::tensor::Tensor;
 
-/// The integers of a rank-1 tensor, for arithmetic on positions.
+/// The integers of a rank-1 tensor, as operands of position arithmetic.
 pub(super) struct DeviceInts<'a> {
     node: &'a Node,
     pub(super) count: Extent,
-    /// The most that an entry may be.
+    /// The maximum of an entry.
     most: u32,
 }
 
@@ -34,12 +34,12 @@ impl<'a> DeviceInts<'a> {
         Ok(Self { node: t.numbers(m.op)?, count: count.clone(), most })
     }
 
-    /// Entry `at` as it is.
+    /// Entry `at` in its own type.
     pub(super) fn raw(&self, at: Expr) -> Expr {
         Expr::load(self.node, at)
     }
 
-    /// Entry `at`, moved into `0..=most`: a u32.
+    /// Entry `at` as a u32, clamped to `0..=most`.
     pub(super) fn clamped(&self, at: Expr) -> Expr {
         let (x, most) = (self.raw(at), Expr::u32(self.most));
         match x.dtype() {
@@ -52,18 +52,19 @@ impl<'a> DeviceInts<'a> {
         }
     }
 
-    /// A count in the type that entries compare in.
+    /// A count in the type in which entries are compared.
     pub(super) fn count_as_entry(&self, n: Expr) -> Expr {
         if self.node.dtype() == DType::I64 { n.cast(DType::I64) } else { n }
     }
 
-    /// Entry `at` in the type that entries compare in: a negative one is beyond every count, or below 0.
+    /// Entry `at` in the type in which entries are compared. A negative i32 becomes larger than every count; a negative
+    /// i64 stays below 0.
     pub(super) fn entry(&self, at: Expr) -> Expr {
         let x = self.raw(at);
         if x.dtype() == DType::I64 { x } else { x.cast(DType::U32) }
     }
 
-    /// Whether entry `at` is neither negative nor more than `most`.
+    /// Whether entry `at` is in `0..=most`.
     pub(super) fn in_range(&self, at: Expr) -> Expr {
         let x = self.entry(at);
         let below = x.clone().le(self.count_as_entry(Expr::u32(self.most)));

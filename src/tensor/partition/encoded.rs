@@ -11,7 +11,7 @@ use crate::shape::{Encoding, RowPartition};
 use crate::tensor::integers::{Integers, Source};
 use crate::tensor::{HostValues, Tensor};
 
-/// The partition that the integers encode, of `nvals` values; of as many as they say where that is not given.
+/// Decodes the partition of `nvals` values; where `nvals` is not given, the integers determine the number of values.
 pub(crate) fn encoded(
     m: Making<'_>,
     encoding: Encoding,
@@ -30,7 +30,7 @@ pub(crate) fn encoded(
         if m.trust == Trust::Check {
             encoding.splits(m.op, given, None)?;
         }
-        // How many values there are is known on the device: there the last rule is checked.
+        // The number of values is known on the device only, so the last rule is checked there.
         let uploaded = HostValues::I64(given.to_vec()).upload(&Device::of(m.backend))?;
         let extent = Extent::known_u64(m.op, given.len() as u64)?;
         let t = Tensor::new(m.backend, Vec::new(), Some(extent), Vec::new(), uploaded)?;
@@ -55,8 +55,8 @@ pub(crate) fn encoded(
     RowPartition::from_host_splits(m.backend, splits)
 }
 
-/// The same for integers on the device. The partition is valid whatever they are: rows that would run backwards are
-/// empty, none runs past the values, and the last row takes the values that are left, as on the host.
+/// Device-side counterpart of [`encoded`]. The partition is valid for all integers, as on the host: rows that would run
+/// backwards are empty, no row exceeds the values, and the last row takes the remaining values.
 fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Extent>) -> Result<RowPartition> {
     let (name, most) = (encoding.name(), nvals.map_or(u32::MAX - 1, Extent::capacity));
     let ints = DeviceInts::new(m, name, t, most)?;

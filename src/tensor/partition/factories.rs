@@ -7,7 +7,7 @@ use crate::graph::extent::Extent;
 use crate::shape::{Encoding, RowPartition};
 use crate::tensor::Integers;
 
-/// What makes each public factory: its documentation, and the encoding.
+/// Defines the public factories, from their documentation and encoding.
 macro_rules! factories {
     ($($(#[$doc:meta])* $name:ident = $encoding:ident;)*) => {
         impl RowPartition {
@@ -24,13 +24,15 @@ macro_rules! factories {
 }
 
 factories! {
-    /// The partition whose row `r` holds the values `row_splits[r]..row_splits[r + 1]`. `RowPartition.from_row_splits`.
+    /// The partition whose row `r` holds the values `row_splits[r]..row_splits[r + 1]`. TensorFlow:
+    /// `RowPartition.from_row_splits`.
     ///
-    /// Splits on the host are checked here; those in a tensor on the device are checked there, and only the
+    /// Splits from the host are checked here. Splits on the device are validated by device-side checks, and only the
     /// device knows the number of values.
     ///
     /// # Errors
-    /// No splits; splits that do not start at 0 or that decrease, with the first such entry; more than 2^32 - 2 values.
+    /// An empty list; splits that do not start at 0 or that decrease, with the first such entry; more than 2^32 - 2
+    /// values.
     ///
     /// ```
     /// use ragged::{Device, RowPartition};
@@ -42,7 +44,7 @@ factories! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     from_row_splits = Splits;
-    /// The partition whose row `r` holds `row_lengths[r]` values. `RowPartition.from_row_lengths`.
+    /// The partition whose row `r` holds `row_lengths[r]` values. TensorFlow: `RowPartition.from_row_lengths`.
     ///
     /// # Errors
     /// A negative length; more than 2^32 - 2 values.
@@ -54,7 +56,7 @@ factories! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     from_row_lengths = Lengths;
-    /// The partition whose row `r` ends before value `row_limits[r]`. `RowPartition.from_row_limits`.
+    /// The partition whose row `r` ends before value `row_limits[r]`. TensorFlow: `RowPartition.from_row_limits`.
     ///
     /// # Errors
     /// A negative limit; limits that decrease, with the first such entry; more than 2^32 - 2 values.
@@ -69,10 +71,11 @@ factories! {
 }
 
 impl RowPartition {
-    /// The partition of `nvals` values whose row `r` starts at value `row_starts[r]`. `RowPartition.from_row_starts`.
+    /// The partition of `nvals` values whose row `r` starts at value `row_starts[r]`. TensorFlow:
+    /// `RowPartition.from_row_starts`.
     ///
     /// # Errors
-    /// Starts that do not begin with 0, decrease, or pass `nvals`, with the first such entry; no starts, but values.
+    /// Starts that do not begin with 0, decrease, or exceed `nvals`, with the first such entry; values without starts.
     ///
     /// ```
     /// use ragged::{Device, RowPartition};
@@ -86,9 +89,10 @@ impl RowPartition {
         encoded(m, Encoding::Starts, starts.into(), Some(&Extent::known_u64(m.op, nvals)?))
     }
 
-    /// The partition whose value `i` is in row `value_rowids[i]`. `RowPartition.from_value_rowids`.
+    /// The partition whose value `i` is in row `value_rowids[i]`. TensorFlow: `RowPartition.from_value_rowids`.
     ///
-    /// Without `nrows` the last id is in the last row; with ids on the device only the device knows how many rows there are.
+    /// Without `nrows` the last id is in the last row; with ids on the device, only the device knows the number of
+    /// rows.
     ///
     /// # Errors
     /// An id that is negative, below the one before it, or not below `nrows`, with the first such entry.
@@ -105,12 +109,12 @@ impl RowPartition {
         from_rowids(m, ids.into(), nrows, None)
     }
 
-    /// The partition of `nvals` values into rows of `len` each. `RowPartition.from_uniform_row_length`.
+    /// The partition of `nvals` values into rows of `len` each. TensorFlow: `RowPartition.from_uniform_row_length`.
     ///
-    /// Without `nrows` there are `nvals / len`, and none where `len` is 0.
+    /// Without `nrows` the partition has `nvals / len` rows, and none where `len` is 0.
     ///
     /// # Errors
-    /// A negative argument; `nrows * len` that is not `nvals`.
+    /// A negative argument; an `nvals` that is not `nrows * len`.
     ///
     /// ```
     /// use ragged::{Device, RowPartition};

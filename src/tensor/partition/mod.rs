@@ -1,4 +1,4 @@
-//! Row partitions from their encodings, and the encodings of a row partition.
+//! Conversion of encodings to row partitions, and of row partitions to encodings.
 
 mod device_ints;
 mod encoded;
@@ -22,39 +22,39 @@ pub(crate) use readers::positions;
 pub(crate) use rowids::{counts_below, from_rowids};
 pub(crate) use uniform::uniform;
 
-/// Whether what the caller gives is checked.
+/// Whether the caller's integers are validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Every rule is checked: on the host for what the host has, on the device for the rest.
+    /// All rules are checked: on the host for host data, on the device for the rest.
     Check,
-    /// The caller vouches for it. What breaks a rule all the same gives some valid partition.
+    /// The caller guarantees validity. Invalid integers still give some valid partition.
     Vouched,
 }
 
-/// What a partition is made for.
+/// Context of the construction of a partition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Making<'a> {
     pub(crate) backend: &'a BackendRef,
     pub(crate) op: &'static str,
     pub(crate) trust: Trust,
-    /// Where the user called the factory.
+    /// Source location of the user's call of the factory.
     location: &'static Location<'static>,
 }
 
 impl<'a> Making<'a> {
-    /// For a factory that is called where this is.
+    /// The context of a factory, with the location of its caller.
     #[track_caller]
     pub(crate) fn new(backend: &'a BackendRef, op: &'static str, trust: Trust) -> Self {
         Self { backend, op, trust, location: Location::caller() }
     }
 
-    /// A condition on all of `count` positions.
+    /// A device-side check that `ok` holds at all of `count` positions.
     pub(crate) fn condition(self, count: Extent, ok: Expr, what: String) -> Node {
         let check = Check { op: self.op, what, location: self.location };
         Node::assert(self.backend, count, ok, Arc::new(check))
     }
 
-    /// Fails if an array of so many bytes has no place on the device.
+    /// Fails if an array of `bytes` bytes exceeds the limit of the device.
     pub(crate) fn fits(self, bytes: u64) -> Result<()> {
         if bytes <= self.backend.max_bytes() {
             return Ok(());
@@ -68,12 +68,12 @@ impl<'a> Making<'a> {
         })
     }
 
-    /// The condition that there are rows where there are values, which an unchecked partition needs too: without a row
-    /// no kernel would write these values. None where the host knows that it holds, and for a checked partition, whose
-    /// conditions include it.
+    /// The device-side check that values have at least one row. An unchecked partition needs it too: without a row no
+    /// kernel would write these values. None where the host knows that it holds, and for a checked partition, whose
+    /// checks include it.
     ///
     /// # Errors
-    /// The host knows that it does not hold.
+    /// The host knows that the check fails.
     pub(crate) fn rows_for(self, nvals: &Extent, nrows: &Extent) -> Result<Option<Node>> {
         let is_known = nrows.as_known().is_some();
         let holds = nvals.capacity() == 0 || (is_known && nrows.capacity() > 0);
@@ -88,7 +88,7 @@ impl<'a> Making<'a> {
         Ok(Some(self.condition(Extent::known(1), ok, "there are values, but no rows".into())))
     }
 
-    /// The condition that a partition has as many values as there are: none where the host can tell.
+    /// The device-side check that a partition has as many values as there are; none where the host can decide.
     pub(crate) fn same_count(self, nvals: &Extent, there: &Extent) -> Result<Vec<Node>> {
         match nvals.agrees(there) {
             Agreement::Yes => Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! The encodings of a row partition, read.
+//! Readers of a partition's encodings.
 
 use crate::device::Device;
 use crate::dtype::DType;
@@ -10,7 +10,7 @@ use crate::graph::node::{Node, Rows};
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
-/// A dense tensor of rank 1 whose element `i` is the count or position `e`, as TensorFlow's i64.
+/// A dense rank-1 tensor whose element `i` is the count or position `e`, as i64 like in TensorFlow.
 pub(crate) fn positions(backend: &BackendRef, op: &'static str, count: Extent, e: Expr) -> Result<Tensor> {
     let node = Node::map(backend, op, count.clone(), e.cast(DType::I64), &[]);
     Tensor::new(backend, Vec::new(), Some(count), Vec::new(), Values::Numbers(node))
@@ -39,7 +39,7 @@ impl RowPartition {
         positions(backend, "offsets_in_rows", self.nvals_extent().clone(), self.offset_of(Expr::index()))
     }
 
-    /// The backend of a device that the partition may be read on.
+    /// The backend of `device`, if the partition can be read there.
     fn backend_for<'d>(&self, op: &'static str, device: &'d Device) -> Result<&'d BackendRef> {
         if let Rows::Splits(node) = self.rows() {
             Device::check_same(op, node.backend(), device.backend())?;
@@ -48,7 +48,7 @@ impl RowPartition {
     }
 }
 
-/// A public reader of an encoding.
+/// Defines the public readers of the encodings.
 macro_rules! readers {
     ($($(#[$doc:meta])* $name:ident = $on:ident, $example:literal;)*) => {
         impl RowPartition {
@@ -77,16 +77,16 @@ macro_rules! readers {
 }
 
 readers! {
-    /// Where rows begin, and where the last one ends: `nrows + 1` entries. `RowPartition.row_splits`.
+    /// The start of each row and the end of the last: `nrows + 1` entries. TensorFlow: `RowPartition.row_splits`.
     row_splits = row_splits_on, "[0, 2, 2, 3]";
-    /// How many values each row has. `RowPartition.row_lengths`.
+    /// The number of values of each row. TensorFlow: `RowPartition.row_lengths`.
     row_lengths = row_lengths_on, "[2, 0, 1]";
-    /// Where each row begins. `RowPartition.row_starts`.
+    /// The start of each row. TensorFlow: `RowPartition.row_starts`.
     row_starts = row_starts_on, "[0, 2, 2]";
-    /// Where each row ends. `RowPartition.row_limits`.
+    /// The end of each row. TensorFlow: `RowPartition.row_limits`.
     row_limits = row_limits_on, "[2, 2, 3]";
-    /// The row of each value. `RowPartition.value_rowids`.
+    /// The row of each value. TensorFlow: `RowPartition.value_rowids`.
     value_rowids = value_rowids_on, "[0, 0, 2]";
-    /// The place of each value in its row. `RowPartition.offsets_in_rows`.
+    /// The offset of each value in its row. TensorFlow: `RowPartition.offsets_in_rows`.
     offsets_in_rows = offsets_in_rows_on, "[0, 1, 0]";
 }

@@ -1,4 +1,4 @@
-//! Partitions from the row of each value.
+//! Partitions from row ids, the row of each value.
 
 use super::device_ints::DeviceInts;
 use super::{Making, Trust};
@@ -29,7 +29,7 @@ pub(crate) fn from_rowids(
         }
         _ => {}
     }
-    // One id may ask for any number of rows: the device is asked before the host makes the splits.
+    // A single id can imply any number of rows, so the device limit is checked before the host builds the splits.
     let rows = nrows.or_else(|| ids.last().map(|last| last.saturating_add(1))).unwrap_or(0).max(0) as u64;
     if rows < u64::from(u32::MAX) - 1 {
         m.fits(4 * (rows + 1))?;
@@ -45,7 +45,7 @@ pub(crate) fn from_rowids(
     }
 }
 
-/// The partition, on the condition that it ends at a number of values that only the device knows.
+/// The partition with a device-side check that it ends at a number of values that only the device knows.
 fn ending_at(m: Making<'_>, p: RowPartition, nvals: &Extent, what: &str) -> Result<RowPartition> {
     let mut asserts = match m.trust {
         Trust::Check => {
@@ -59,10 +59,11 @@ fn ending_at(m: Making<'_>, p: RowPartition, nvals: &Extent, what: &str) -> Resu
     Ok(RowPartition::from_splits_node(splits, p.nrows_extent().clone(), nvals.size()).with_nvals(nvals.clone()))
 }
 
-/// For sorted keys below u32::MAX - 1, by position: what to search for the number of keys below `r`, which is
-/// [`Expr::row_of`] at `r`.
+/// Searchable array for sorted keys below u32::MAX - 1, given by position: [`Expr::row_of`] at `r` finds the number of
+/// keys below `r`.
 ///
-/// The keys, each one higher, between a 0 and a u32::MAX: the last entry at or below `r` is found.
+/// The array holds each key plus 1, between the sentinels 0 and u32::MAX; the search finds the last entry at or below
+/// `r`.
 pub(crate) fn counts_below(
     backend: &BackendRef,
     op: &'static str,
@@ -83,7 +84,7 @@ fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option
         return Err(Error::partition(m.op, format!("nrows must not be negative, but is {n}")));
     }
     let nrows = nrows.map(|n| Extent::known_u64(m.op, n as u64)).transpose()?;
-    // Ids stay below u32::MAX - 1, so that one more than an id is no fence.
+    // Ids stay below u32::MAX - 1, so that an id plus 1 never equals the sentinel.
     let ints = DeviceInts::new(m, name, t, u32::MAX - 3)?;
     let (i, one, len) = (Expr::index(), Expr::u32(1), ints.count.expr());
     if let (Some(Some(n)), Some(given)) = (nvals.map(Extent::as_known), ints.count.as_known())
@@ -118,7 +119,7 @@ fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option
             asserts.push(all(&Extent::known(1), same, "must have one entry for each value"));
         }
     }
-    // A row's values are counted among sorted ids; the sums ascend even if the ids do not.
+    // Counts each row's values among the sorted ids; the prefix sums ascend even if the ids do not.
     let below = counts_below(m.backend, m.op, &ints.count, |at| ints.clamped(at))?;
     let nvals = nvals.unwrap_or(&ints.count).clone();
     let below = Node::map(m.backend, m.op, count.clone(), Expr::row_of(&below, Expr::index()), &[]);

@@ -1,4 +1,4 @@
-//! Partitions into rows of one length.
+//! Uniform partitions, with rows of one length.
 
 use super::Making;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
 
-/// A uniform partition of `nvals` values, and the conditions on the device that it rests on.
+/// A uniform partition of `nvals` values, and the device-side checks that it depends on.
 pub(crate) fn uniform(
     m: Making<'_>,
     len: i64,
@@ -38,8 +38,8 @@ pub(crate) fn uniform(
         }
         (Some(_), Some(_)) => {}
         _ => {
-            // Also for a caller who vouches for it: rows beyond the values, or values beyond the rows, would have
-            // what another tensor left in the buffers.
+            // Required even for an unchecked partition: rows beyond the values, or values beyond the rows, would hold
+            // stale data of another tensor.
             let what = format!("the number of values must be nrows times uniform_row_length = {len}");
             asserts.push(m.condition(Extent::known(1), p.nvals_extent().expr().eq(nvals.expr()), what));
         }

@@ -1,11 +1,11 @@
-//! Sums, products and extremes of rows of numbers, one column, in vectors of AVX2: the order of `row_reduce`.
+//! Sums, products and extremes of one-column rows of numbers in AVX2, in the order of `row_reduce`.
 //!
-//! Where rows are short, what costs most is that the ends of loops over them are guessed wrong. Here a row is taken in
-//! 32 lanes, and what lies behind its last value is masked; no branch depends on a length from 1 to 31. Compilers make
-//! branches of masks, or scalars of lanes, where this is written as loops over arrays: for rows of 0 to 31 values they
-//! took 9 to 16 ns a row, where the instructions spelled out take 4 to 6, and half of that for eight rows at once.
+//! Short rows cost most by mispredicted loop exits. A row is therefore folded in 32 lanes, with the lanes behind its
+//! last value masked: no branch depends on a length from 1 to 31. The kernels are written with intrinsics, since
+//! compilers turn the masks of array loops into branches, or their lanes into scalars. Measured, for rows of 0 to 31
+//! values: 9 to 16 ns per row with array loops, 4 to 6 ns with intrinsics, and half of that for eight rows at a time.
 //!
-//! A vector has `W` numbers: 8 of one word, or 4 of two. The lanes of a row are `N` vectors, 4 or 8 of them.
+//! A vector holds `W` numbers: 8 of one word (32 bits), or 4 of two. The lanes of a row occupy `N` vectors: 4 or 8.
 
 mod vector;
 
@@ -17,7 +17,7 @@ use self::vector::{are_more_than, combine, identity, keep, lift, trees, turned, 
 use super::row_reduce::{LANES, SHORT, block_len, reduce_row};
 use super::wide_rows::Wide;
 
-/// The states of rows that lie one after another: the values of row `k` begin at value `start(k)`.
+/// Reduces consecutive rows. The values of row `k` begin at value `start(k)`.
 #[target_feature(enable = "avx2")]
 pub(super) fn rows<V: Pod, M: Wide<V>>(monoid: M, values: &[V], start: impl Fn(usize) -> usize, out: &mut [M::State]) {
     match const { size_of::<V>() } {
@@ -27,7 +27,7 @@ pub(super) fn rows<V: Pod, M: Wide<V>>(monoid: M, values: &[V], start: impl Fn(u
     }
 }
 
-/// The state of one block of a row of several.
+/// Reduces one block of a row of several blocks.
 #[target_feature(enable = "avx2")]
 pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> M::State {
     match const { size_of::<V>() } {
@@ -37,7 +37,7 @@ pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> M::State {
     }
 }
 
-/// [`rows`], as many at once as a vector has numbers where they are short.
+/// As [`rows`]; short rows are reduced `W` at a time.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn rows_of<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
@@ -69,7 +69,7 @@ fn rows_of<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
     }
 }
 
-/// The state of the row of those values.
+/// Reduces the row `values[from..to]`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn one_row<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
@@ -87,11 +87,13 @@ fn one_row<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
     out
 }
 
-/// The states of rows of at most [`LANES`] values each, if that is what they are: row `k` from `starts[k]` to
-/// `ends[k]`. Whatever follows a row is read as well.
+/// Reduces `W` rows of at most [`LANES`] values each; row `k` is `values[starts[k]..ends[k]]`. `None` if a row is
+/// longer, or if `values` ends less than [`LANES`] values behind the last row's start. Values behind a row's end are
+/// read and masked.
 ///
-/// The values of rows side by side are squares: turned over, one has the first values of all rows in one vector, the
-/// second ones in the next, and so on, for `W` sums in order at once; and so many trees need little more than one.
+/// The values of `W` rows form squares. A transposed square holds the first values of all rows in one vector, the
+/// second values in the next, and so on, so that `W` in-order folds run at once. `W` halving trees at once cost little
+/// more than one.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn short_rows<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
@@ -107,7 +109,7 @@ fn short_rows<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
     if longest > LANES || starts[W - 1] + LANES > values.len() {
         return None;
     }
-    // Square `j` has the numbers from `j * W` on of all rows.
+    // Square `j` holds values `j * W..(j + 1) * W` of all rows.
     let (mut squares, mut folded) = ([[zero(); W]; N], [zero(); W]);
     for k in 0..W {
         let values: &[V; LANES] = values.get(starts[k]..)?.first_chunk()?;
@@ -122,7 +124,7 @@ fn short_rows<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
     if !M::OP.is_ordered() {
         return Some(of_lanes);
     }
-    // Both orders are worked out, as for one row.
+    // Both orders are computed, as for one row.
     let mut in_order = identity::<V, M>();
     for square in &squares[..SHORT / W] {
         for values in turned::<W>(*square) {
@@ -133,7 +135,7 @@ fn short_rows<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
     Some(vector::either(are_more_than::<W>(&lens, SHORT), of_lanes, in_order))
 }
 
-/// The state of a row of at most one block: the first `len` of those values, which go on with the rows behind it.
+/// Reduces a row of at most one block: the first `len` of `values`, which extend into the following rows.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn row<V: Pod, M: Wide<V>, const N: usize, const W: usize>(monoid: M, values: &[V], len: usize) -> M::State {
@@ -142,13 +144,13 @@ fn row<V: Pod, M: Wide<V>, const N: usize, const W: usize>(monoid: M, values: &[
     if !M::OP.is_ordered() {
         return of_lanes;
     }
-    // Both orders are worked out: which one it is, is a guess as well.
+    // Both orders are computed, since a branch on the length would be mispredicted.
     let first: &[V] = bytemuck::cast_slice(&lanes[..SHORT / W]);
     let in_order = first.iter().fold(monoid.identity(), |so_far, &x| monoid.push(so_far, x));
     std::hint::select_unpredictable(len <= SHORT, in_order, of_lanes)
 }
 
-/// The values of a row folded in so many lanes.
+/// Folds the values of a row into `N` vectors of lanes.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn lanes<V: Pod, M: Wide<V>, const N: usize, const W: usize>(values: &[V], len: usize) -> [__m256; N] {
@@ -161,7 +163,7 @@ fn lanes<V: Pod, M: Wide<V>, const N: usize, const W: usize>(values: &[V], len: 
     }
     if !rest.is_empty() {
         let mut copy = [V::zeroed(); LANES];
-        // Whatever follows is read as well, if anything does.
+        // Values behind the row are read too, if they exist, and masked.
         let group = values[len - rest.len()..].first_chunk().unwrap_or_else(|| {
             copy[..rest.len()].copy_from_slice(rest);
             &copy
@@ -179,12 +181,12 @@ fn lanes<V: Pod, M: Wide<V>, const N: usize, const W: usize>(values: &[V], len: 
 #[inline]
 fn tree<V: Pod, M: Wide<V>, const N: usize>(lanes: [__m256; N]) -> M::State {
     let one = vector::tree::<V, M>(halved::<V, M, N>(lanes));
-    // A fold from 0 never gives -0; lanes without one do, if they are -0 all.
+    // A fold from 0 never gives -0. Lanes without that 0 give -0 if all of them are -0, so the identity is added.
     let one = if M::OP.is_ordered() { combine::<V, M>(one, identity::<V, M>()) } else { one };
     bytemuck::cast_slice(&[one])[0]
 }
 
-/// The part of that tree that is left of all vectors but one.
+/// The first levels of the halving tree: merges `N` vectors into one.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn halved<V: Pod, M: Wide<V>, const N: usize>(mut lanes: [__m256; N]) -> __m256 {

@@ -1,6 +1,7 @@
-//! Vectors of 8 numbers of one word, or of 4 of two: what is done to all of their numbers at once.
+//! AVX2 vectors of 8 numbers of one word (32 bits) or 4 of two, and operations on all of their numbers at once.
 //!
-//! They are bits; the operation and the type say what they mean. Matches on these are settled when it is compiled.
+//! A vector is untyped bits, interpreted by the operation and the value type. Matches on these are resolved at compile
+//! time.
 
 use std::arch::x86_64::*;
 
@@ -21,7 +22,7 @@ fn of_bits(bits: __m256i) -> __m256 {
     _mm256_castsi256_ps(bits)
 }
 
-/// What changes nothing.
+/// A vector of identity elements.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn identity<V: Pod, M: Wide<V>>() -> __m256 {
@@ -45,7 +46,7 @@ pub(super) fn identity<V: Pod, M: Wide<V>>() -> __m256 {
 #[inline]
 pub(super) fn lift<V: Pod, M: Wide<V>, const W: usize>(values: &[V; W]) -> __m256 {
     let x: __m256 = bytemuck::pod_read_unaligned(bytemuck::cast_slice(values));
-    // Extremes are found among keys: see `order_key`. That of NaN is the most extreme of all.
+    // Extremes are computed on order keys (see `order_key`). NaN has the most extreme key.
     let greatest = match M::OP {
         Op::Greatest => true,
         Op::Least => false,
@@ -66,7 +67,7 @@ pub(super) fn lift<V: Pod, M: Wide<V>, const W: usize>(values: &[V; W]) -> __m25
     }
 }
 
-/// The states of the values of both.
+/// Merges two vectors of states.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn combine<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
@@ -97,7 +98,7 @@ fn combine_words<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
 fn combine_longs<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
     let (x, y) = (_mm256_castps_si256(a), _mm256_castps_si256(b));
     let (f, g) = (_mm256_castps_pd(a), _mm256_castps_pd(b));
-    // Without a sign, numbers are in the order of those with it once that bit is turned over.
+    // With the highest bit flipped, unsigned numbers compare as signed ones.
     let is_more = match M::OP {
         Op::GreatestUnsigned | Op::LeastUnsigned => {
             let sign = _mm256_set1_epi64x(i64::MIN);
@@ -110,7 +111,7 @@ fn combine_longs<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
         Op::Product => _mm256_castpd_ps(_mm256_mul_pd(f, g)),
         Op::IntegerSum => of_bits(_mm256_add_epi64(x, y)),
         Op::IntegerProduct => {
-            // The upper words' product is beyond the result.
+            // The product of the upper words lies beyond the 64 bits of the result.
             let (upper_x, upper_y) = (_mm256_srli_epi64::<32>(x), _mm256_srli_epi64::<32>(y));
             let upper = _mm256_add_epi64(_mm256_mul_epu32(upper_x, y), _mm256_mul_epu32(x, upper_y));
             of_bits(_mm256_add_epi64(_mm256_mul_epu32(x, y), _mm256_slli_epi64::<32>(upper)))
@@ -120,14 +121,14 @@ fn combine_longs<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
     }
 }
 
-/// `a` where the flags say so, `b` elsewhere.
+/// Selects `a` where the flags are set, `b` elsewhere.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn either(flags: __m256, a: __m256, b: __m256) -> __m256 {
     _mm256_blendv_ps(b, a, flags)
 }
 
-/// Of a row of `len` numbers, the `j`-th `W` as they are, and `identity` from its end on.
+/// Masks the `j`-th vector of a row of `len` numbers: `values` before the row's end, `identity` behind it.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn keep<const W: usize>(identity: __m256, values: __m256, len: usize, j: usize) -> __m256 {
@@ -139,7 +140,7 @@ pub(super) fn keep<const W: usize>(identity: __m256, values: __m256, len: usize,
     either(of_bits(flags), values, identity)
 }
 
-/// Flags for what is more than `n`.
+/// Flags of the counts that exceed `n`.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn are_more_than<const W: usize>(counts: &[usize; W], n: usize) -> __m256 {
@@ -151,7 +152,7 @@ pub(super) fn are_more_than<const W: usize>(counts: &[usize; W], n: usize) -> __
     of_bits(if W == 8 { flags } else { _mm256_cvtepi32_epi64(_mm256_castsi256_si128(flags)) })
 }
 
-/// A square of numbers, turned over: its columns.
+/// Transposes a square of numbers: returns its columns.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn turned<const W: usize>(rows: [__m256; W]) -> [__m256; W] {
@@ -165,8 +166,8 @@ pub(super) fn turned<const W: usize>(rows: [__m256; W]) -> [__m256; W] {
             }
         }
         _ => {
-            // Pairs of rows, fours of them, all eight; half of the columns in the lower halves of the vectors, half in
-            // the upper.
+            // Interleaves two rows, then four, then all eight. Half of the columns end in the lower halves of the
+            // vectors, half in the upper halves.
             let (mut pairs, mut fours) = ([[zero(); 2]; 4], [[zero(); 4]; 2]);
             for (k, pair) in pairs.iter_mut().enumerate() {
                 let (a, b) = (rows[2 * k], rows[2 * k + 1]);
@@ -185,14 +186,14 @@ pub(super) fn turned<const W: usize>(rows: [__m256; W]) -> [__m256; W] {
     columns
 }
 
-/// In both halves, the lower two words of `a` and then those of `b`.
+/// In each half, the lower two words of `a`, then those of `b`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn low_long(a: __m256, b: __m256) -> __m256 {
     _mm256_shuffle_ps::<0b01_00_01_00>(a, b)
 }
 
-/// In both halves, the upper two words of `a` and then those of `b`.
+/// In each half, the upper two words of `a`, then those of `b`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn high_long(a: __m256, b: __m256) -> __m256 {
@@ -211,11 +212,11 @@ fn upper_halves(a: __m256, b: __m256) -> __m256 {
     _mm256_permute2f128_ps::<0x31>(a, b)
 }
 
-/// Halving trees over the numbers of each vector: number `k` of the result is that of `of[k]`.
+/// Halving trees over the numbers of each of `W` vectors. Number `k` of the result is that of vector `of[k]`.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn trees<V: Pod, M: Wide<V>, const W: usize>(of: [__m256; W]) -> __m256 {
-    // What is left of vector `k` and of vector `k + W / 2` are halves of one.
+    // Vectors `k` and `k + W / 2` each leave a half, and these two halves form one vector.
     let mut halves = [zero(); 4];
     for k in 0..W / 2 {
         let (a, b) = (of[k], of[k + W / 2]);
@@ -234,7 +235,7 @@ pub(super) fn trees<V: Pod, M: Wide<V>, const W: usize>(of: [__m256; W]) -> __m2
     combine::<V, M>(_mm256_shuffle_ps::<0b10_00_10_00>(a, b), _mm256_shuffle_ps::<0b11_01_11_01>(a, b))
 }
 
-/// A halving tree over the numbers of a vector: the first of the result. The others are of no use to anything.
+/// Halving tree over the numbers of one vector. The result is its first number; the other numbers are unspecified.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn tree<V: Pod, M: Wide<V>>(all: __m256) -> __m256 {

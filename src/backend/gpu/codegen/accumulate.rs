@@ -1,4 +1,4 @@
-//! What row reductions keep of the values seen so far, in WGSL. Twin of `backend/cpu/accumulate.rs`: the same bits.
+//! Accumulator states of row reductions, in WGSL. Bit-identical twin of `backend/cpu/accumulate.rs`.
 
 use super::{Module, arithmetic, value_type};
 use crate::dtype::DType;
@@ -6,7 +6,7 @@ use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::reducer::{Accumulator, Reducer};
 use crate::math::MathFn;
 
-/// The type of what is kept.
+/// The WGSL type of the state.
 pub(super) fn state(accumulator: Accumulator, dtype: DType) -> String {
     let ty = value_type(dtype);
     match accumulator {
@@ -16,7 +16,7 @@ pub(super) fn state(accumulator: Accumulator, dtype: DType) -> String {
     }
 }
 
-/// That of the value `x` alone, as an expression.
+/// The state of the single value `x`, as an expression.
 pub(super) fn of_value(accumulator: Accumulator, dtype: DType, x: &str) -> String {
     let ty = value_type(dtype);
     match accumulator {
@@ -26,7 +26,7 @@ pub(super) fn of_value(accumulator: Accumulator, dtype: DType, x: &str) -> Strin
     }
 }
 
-/// The reducer's part of the state `v`, as an expression.
+/// The reducer's result from the state `v`, as an expression.
 pub(super) fn part(reducer: Reducer, dtype: DType, v: &str) -> String {
     match reducer {
         Reducer::Op(_) => v.into(),
@@ -36,12 +36,12 @@ pub(super) fn part(reducer: Reducer, dtype: DType, v: &str) -> String {
     }
 }
 
-/// The integers of a float's width.
+/// The signed integer type of a float's width.
 fn key_type(dtype: DType) -> &'static str {
     if dtype == DType::F64 { "i64" } else { "i32" }
 }
 
-/// The literals 0 and 1 of a float type, and its NaN, which no compiler can know to be one.
+/// The literals 0 and 1 of a float type, and its NaN as an expression that no compiler can fold.
 fn constants(dtype: DType) -> [&'static str; 3] {
     match dtype {
         DType::F64 => ["0.0lf", "1.0lf", "bitcast<f64>(0x7ff8000000000000lu ^ u64(rg_zero()))"],
@@ -49,7 +49,7 @@ fn constants(dtype: DType) -> [&'static str; 3] {
     }
 }
 
-/// The keys of -inf and +inf, and the bits of a key but for the sign.
+/// The keys of -inf and +inf, and the mask of a key's bits without the sign.
 fn keys(dtype: DType) -> [&'static str; 3] {
     match dtype {
         DType::F64 => ["-0x7ff0000000000001li", "0x7ff0000000000000li", "0x7fffffffffffffffli"],
@@ -57,7 +57,7 @@ fn keys(dtype: DType) -> [&'static str; 3] {
     }
 }
 
-/// Defines the state's type, and the functions `{prefix}identity` and `{prefix}combine` of it.
+/// Defines the state's type and its functions `{prefix}identity` and `{prefix}combine`.
 pub(super) fn define(m: &mut Module<'_>, accumulator: Accumulator, dtype: DType, prefix: &str) {
     let ty = state(accumulator, dtype);
     let (identity, combine) = match accumulator {
@@ -77,7 +77,7 @@ pub(super) fn define(m: &mut Module<'_>, accumulator: Accumulator, dtype: DType,
     ));
 }
 
-/// The greatest value and the sum of the exponentials relative to it.
+/// Online softmax: the greatest value, and the sum of the exponentials relative to it.
 fn exps(m: &mut Module<'_>, dtype: DType) {
     let (ty, key) = (value_type(dtype), key_type(dtype));
     let last = dtype.size() * 8 - 1;
@@ -108,7 +108,8 @@ fn exps(m: &mut Module<'_>, dtype: DType) {
     ));
 }
 
-/// How many values, one of them, how far their mean is from it, and the sum of the squared deviations from the mean.
+/// Moments: the number of values, one of the values, the offset of their mean from it, and the sum of squared
+/// deviations from the mean.
 fn moments(m: &mut Module<'_>, dtype: DType) {
     let ty = value_type(dtype);
     let [zero, one, nan] = constants(dtype);

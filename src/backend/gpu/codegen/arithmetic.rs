@@ -1,9 +1,9 @@
-//! The opcodes in WGSL. Twin of `backend/cpu/lanes.rs`: the same results, bit for bit.
+//! The opcodes in WGSL. Bit-identical twin of `backend/cpu/lanes.rs`.
 //!
-//! Drivers may contract a product that feeds a sum, reassociate a chain of sums, and simplify as if there were no NaN or
-//! rounding: the defaults of Metal and DXC. Between any two operations of float arithmetic there is therefore a
-//! `guard_*`, an exclusive or with a zero that no compiler can know: on the operands of expressions, and on the results
-//! of reductions, which are operands of the next step.
+//! Drivers may contract a product that feeds a sum, reassociate a chain of sums, and simplify as if NaN and rounding
+//! did not exist: the defaults of Metal and DXC. A `guard_*` therefore separates any two operations of float
+//! arithmetic: an exclusive or with a zero that is opaque to compilers. Guards apply to the operands of expressions,
+//! and to the results of reductions, which are operands of the next step.
 
 use super::{Module, pairs, value_type};
 use crate::dtype::DType;
@@ -18,7 +18,7 @@ fn float_bits(dtype: DType) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// The float with its bits unchanged, behind a zero that no compiler can know.
+/// The float with its bits unchanged, behind a zero that is opaque to compilers.
 pub(super) fn guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
     let (bits, ..) = float_bits(dtype);
@@ -28,7 +28,8 @@ pub(super) fn guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
     format!("guard_{ty}({a})")
 }
 
-/// As [`guard`], in a way that no compiler finds equal: else `x - x` of infinities and NaNs would be simplified to 0.
+/// As [`guard`], but by another operation, so that compilers find no two guarded values equal. Otherwise `x - x` of
+/// infinities and NaNs would be simplified to 0.
 fn second_guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
     let (bits, ..) = float_bits(dtype);
@@ -39,7 +40,7 @@ fn second_guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
     format!("second_guard_{ty}({a})")
 }
 
-/// `op a`, but for functions of `math`.
+/// `op a`, as an expression.
 pub(crate) fn unary(m: &mut Module<'_>, op: UnaryOp, dtype: DType, a: &str) -> String {
     if pairs::is_pair(m, dtype) {
         return pairs::unary(op, dtype, a);
@@ -67,7 +68,7 @@ pub(crate) fn unary(m: &mut Module<'_>, op: UnaryOp, dtype: DType, a: &str) -> S
     }
 }
 
-/// `a op b`. `nonzero` says that `b` is a number other than 0.
+/// `a op b`, as an expression. `nonzero` guarantees that `b` is a number other than 0.
 pub(crate) fn binary(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str, nonzero: bool) -> String {
     if pairs::is_pair(m, dtype) {
         return pairs::binary(op, dtype, a, b);
@@ -128,8 +129,8 @@ fn floats(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> S
     }
 }
 
-/// `a` and `b` combined, as an expression in `a` and `b`. A fused product comes in as `b`: it is guarded against
-/// contraction, and the result against reassociation with what it is combined with next.
+/// The reduction's combination of `a` and `b`, as an expression in these names. `b` may be a fused product and is
+/// guarded against contraction. The result is guarded against reassociation with the next combination.
 pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String {
     if pairs::is_pair(m, dtype) {
         return pairs::combine(op, dtype);
@@ -151,7 +152,7 @@ pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String 
     }
 }
 
-/// `sum + a * b` with both roundings, as an expression in `sum`, `a` and `b`. Guarded as [`combine`].
+/// `sum + a * b`, rounded twice, as an expression in `sum`, `a` and `b`. Guarded as [`combine`].
 pub(crate) fn add_product(m: &mut Module<'_>, dtype: DType) -> String {
     if pairs::is_pair(m, dtype) {
         return "add64(sum, mul64(a, b))".into();
@@ -190,8 +191,8 @@ fn integers(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) ->
         BinaryOp::Sub => format!("{a} - {b}"),
         BinaryOp::Mul => format!("{a} * {b}"),
         BinaryOp::Div | BinaryOp::Rem | BinaryOp::IndexDiv | BinaryOp::IndexRem => {
-            // MIN / -1 is MIN and x / 0 is 0; neither is left to the hardware. The remainder follows from the quotient,
-            // since `%` on negative numbers was wrong on some drivers.
+            // MIN / -1 is MIN and x / 0 is 0; neither is left to the hardware. The remainder is computed from the
+            // quotient, since `%` on negative numbers was wrong on some drivers.
             let minus_one = if signed {
                 format!("    if (b == {ty}(-1)) {{\n        return {ty}(0) - a;\n    }}\n")
             } else {
@@ -224,7 +225,7 @@ fn integers(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) ->
             let left = op == BinaryOp::Shl;
             let name = format!("{}_{}", if left { "shl" } else { "shr" }, dtype.name());
             let sign = if left { "<<" } else { ">>" };
-            // Beyond the width nothing is left, or the sign.
+            // A shift by the width or more gives 0, or copies of the sign bit.
             let beyond = if signed && !left { format!("a >> {}u", width - 1) } else { format!("{ty}(0)") };
             let negative = if signed { format!(" || b < {ty}(0)") } else { String::new() };
             m.helper(format!(

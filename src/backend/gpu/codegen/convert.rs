@@ -4,8 +4,8 @@ use super::{Module, pairs, value_type};
 use crate::dtype::DType;
 use crate::math::narrow;
 
-/// The value `a` of dtype `from` as `to`: integers wrap, floats to integers saturate with NaN as 0, anything to bool is
-/// whether it differs from zero.
+/// The value `a` of dtype `from` as `to`. Integers wrap. Floats saturate to integers, with NaN as 0. Conversion to bool
+/// tests for a difference from 0.
 pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> String {
     if pairs::is_pair(m, from) || pairs::is_pair(m, to) {
         return pairs::cast(m, from, to, a);
@@ -18,7 +18,7 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Strin
         (DType::Bool, DType::U8) => format!("select(0u, 1u, {a})"),
         (DType::Bool, _) => format!("select({target}(0), {target}(1), {a})"),
         (_, DType::Bool) if from.is_float() => {
-            // Also true for NaN, as for anything but the two zeros.
+            // True for NaN too: for everything but the two zeros.
             let (bits, mask) =
                 if from == DType::F32 { ("u32", "0x7fffffffu") } else { ("u64", "0x7ffffffffffffffflu") };
             format!("(bitcast<{bits}>({a}) & {mask}) != {bits}(0)")
@@ -34,7 +34,7 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Strin
         }
         (DType::I64 | DType::U64, DType::U8) => format!("u32({} & 0xfflu)", unsigned(from, a)),
         (_, DType::U8) => format!("u32({a}) & 0xffu"),
-        // Widening goes by the sign of the source; naga 30 goes by that of the target.
+        // Widening extends by the signedness of the source; naga 30 uses that of the target.
         (DType::U8 | DType::U32, DType::I64) => format!("bitcast<i64>(u64({a}))"),
         (DType::I32, DType::U64) => format!("bitcast<u64>(i64({a}))"),
         _ if to.is_float() && rounds(from, to) => format!("{}({a})", rounding(m, from, to)),
@@ -42,7 +42,7 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Strin
     }
 }
 
-/// Between a narrow dtype and the one it is computed in: no other conversion of narrow dtypes is recorded.
+/// Conversion between a narrow dtype and the dtype of its arithmetic. No other conversion of narrow dtypes is recorded.
 fn narrow(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Option<String> {
     let mut call = |name: &str, definition: &str| {
         m.helper(definition);
@@ -65,7 +65,7 @@ fn unsigned(from: DType, a: &str) -> String {
     if from == DType::I64 { format!("bitcast<u64>({a})") } else { a.into() }
 }
 
-/// Whether some values of `from` lie between two of `to`.
+/// Whether some values of `from` lie strictly between two neighbouring values of `to`.
 fn rounds(from: DType, to: DType) -> bool {
     match from {
         DType::I32 | DType::U32 => to == DType::F32,
@@ -75,10 +75,10 @@ fn rounds(from: DType, to: DType) -> bool {
     }
 }
 
-/// Defines a conversion to a float that rounds to the nearest, ties to even; its name. Vulkan lets a driver's own
-/// conversion round either way, and drivers that lack 64-bit ones round twice.
+/// Defines a conversion to a float that rounds to nearest, ties to even, and returns its name. Vulkan lets a driver's
+/// own conversion round either way, and drivers that lack 64-bit conversions round twice.
 ///
-/// Integers come in two halves, which convert exactly: their sum is all that rounds.
+/// Each integer is converted in two halves, both exactly, so that only their sum rounds.
 fn rounding(m: &mut Module<'_>, from: DType, to: DType) -> String {
     let name = format!("{}_of_{}", value_type(to), value_type(from));
     let text = match (from, to) {
@@ -96,7 +96,7 @@ fn rounding(m: &mut Module<'_>, from: DType, to: DType) -> String {
         ),
         (DType::U64, _) => {
             let half = rounding(m, DType::U32, DType::F32);
-            // The leading 32 bits, the last of which also says whether any other was set.
+            // The leading 32 bits, the lowest of which also serves as sticky bit for the dropped ones.
             format!(
                 "fn {name}(x: u64) -> f32 {{\n    let high = u32(x >> 32u);\n    if (high == 0u) {{\n        \
                  return {half}(u32(x & 0xfffffffflu));\n    }}\n    let drop = 32u - countLeadingZeros(high);\n    \
@@ -144,7 +144,7 @@ fn saturating(m: &mut Module<'_>, from: DType, to: DType) {
     } else {
         ("u32", "0x7fffffffu", "0x7f800000u")
     };
-    // (lowest, the power of two from which it saturates, greatest)
+    // (lower bound, its result, upper bound: a power of two, its result)
     let (below, low, above, high) = match to {
         DType::U8 => ("0.0", "0u", "256.0", "255u"),
         DType::U32 => ("0.0", "0u", "4294967296.0", "0xffffffffu"),

@@ -1,7 +1,7 @@
-//! Writes an expression as the body of a WGSL function, a line an operation.
+//! Emits an expression as the body of a WGSL function, with one line per operation.
 //!
-//! Values are named `t0`, `t1`, ... in order. A subexpression is written once a scope; what a branch of a lazy `select`
-//! needs is written inside that branch, so that only the branch taken loads anything.
+//! Values are named `t0`, `t1`, ... in order. A common subexpression is emitted once per scope. Operands of one branch
+//! of a lazy `select` are emitted inside that branch, so that only the taken branch loads anything.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::UnaryOp;
 use crate::graph::walk::for_each_expr;
 
-/// Branches up to this cost that read nothing are computed both, and one is selected.
+/// Maximum cost at which both branches of a `select` are computed, if they read nothing.
 const SELECT_COST: u32 = 8;
 
 /// The element of a packed dtype that begins at bit `shift` of the word.
@@ -20,7 +20,7 @@ pub(super) fn unpacked(dtype: DType, word: &str, shift: &str) -> String {
     match dtype {
         DType::Bool => format!("((({word} >> ({shift})) & 0xffu) != 0u)"),
         DType::U8 => format!("(({word} >> ({shift})) & 0xffu)"),
-        // The sign comes along from the top of the word.
+        // Sign extension: the element moves to the top of the word and back.
         DType::I8 => format!("(bitcast<i32>({word} << (24u - {shift})) >> 24u)"),
         DType::I16 => format!("(bitcast<i32>({word} << (16u - {shift})) >> 16u)"),
         _ => format!("(({word} >> ({shift})) & 0xffffu)"),
@@ -40,7 +40,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
         Self { module, lines: String::new(), indent: 1, names: 0, scopes: vec![DigestMap::default()] }
     }
 
-    /// With the value of an expression that is at hand, by that name.
+    /// Names the value of an expression that is already computed, so that it is not emitted again.
     pub(crate) fn knowing(mut self, e: &Expr, name: String) -> Self {
         self.scopes[0].insert(e.digest(), name);
         self
@@ -75,7 +75,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
         self.scopes.iter().rev().find_map(|s| s.get(&e.digest()))
     }
 
-    /// The text of a value: a name, written now if it was not before.
+    /// The text of a value: a name, number or parameter. The line that defines a name is emitted on first use.
     fn value(&mut self, e: &Expr) -> String {
         match e.kind() {
             ExprKind::Index => return "i".into(),
@@ -199,12 +199,12 @@ impl<'m, 'a> Emitter<'m, 'a> {
         }
     }
 
-    /// A search in sorted splits, for a position other than the element's own.
+    /// Binary search in sorted splits for the row of a position other than the element's own.
     fn search(&mut self, splits: &crate::graph::node::Node, at: &str) -> String {
         let k = self.module.array(splits);
         let rows = self.module.size(&splits.extent().size().max(1).sub(1));
         if self.module.fetched == Some(splits) {
-            // Groups of windows come in order: a later one that has a row further on has the last word.
+            // Groups of windows are dispatched in order: a later group that holds a later match overwrites the result.
             self.module.helper(format!(
                 "/// The greatest of the rows at hand that starts at or before `at`; missed if none does, unless they \
                  are the first.\n\

@@ -1,23 +1,24 @@
-//! The pieces of `shaders/lib/` of which a module takes only the definitions that it names, and those that they name.
+//! Tree shaking of the 64-bit integer libraries in `shaders/lib/`: a module takes only the definitions that it names,
+//! directly or through other definitions.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::graph::plan::Longs;
 
-/// Numbers of definitions, by where the template that names them lies in memory, and its length.
+/// Indices of definitions, keyed by the address and the length of the template that names them.
 type ByTemplate = HashMap<(usize, usize), Arc<[usize]>>;
 
-/// A piece, taken apart.
+/// A library file, divided into its definitions.
 struct Library {
-    /// The definitions, in the order of the file: text, and the numbers of those that it names.
+    /// The definitions in file order: the text, and the indices of the definitions that it names.
     definitions: Vec<(&'static str, Vec<usize>)>,
     numbers: HashMap<&'static str, usize>,
-    /// The numbers of those that a template names: templates are long, and few.
+    /// Cache of the definitions that each template names: templates are long, and few.
     of_templates: Mutex<ByTemplate>,
 }
 
-/// The functions of 64-bit integers.
+/// The library of 64-bit integer functions.
 fn longs(kind: Longs) -> &'static Library {
     static NATIVE: OnceLock<Library> = OnceLock::new();
     static PAIRS: OnceLock<Library> = OnceLock::new();
@@ -27,12 +28,12 @@ fn longs(kind: Longs) -> &'static Library {
     }
 }
 
-/// Completes `text`, which the templates precede, by what they and it name of 64-bit integers.
+/// Appends to `text` the 64-bit integer definitions that it and the templates before it name.
 pub(super) fn complete(templates: &[&'static str], text: &mut String, kind: Longs) {
     let library = longs(kind);
     let mut open: Vec<usize> = Vec::new();
     templates.iter().for_each(|template| open.extend(&*library.named_by_template(template)));
-    // Almost all kernels do without. What is asked for from outside has its width in its name.
+    // Almost all kernels need none. A definition that is named from outside the library has its width in its name.
     if text.contains("64") {
         open.extend(library.named(text));
     }
@@ -64,20 +65,20 @@ impl Library {
         library
     }
 
-    /// The numbers of the definitions that the template names: looked for once a process.
+    /// Indices of the definitions that the template names; searched once per process.
     fn named_by_template(&self, template: &'static str) -> Arc<[usize]> {
         let mut known = self.of_templates.lock().unwrap_or_else(PoisonError::into_inner);
         let place = (template.as_ptr() as usize, template.len());
         known.entry(place).or_insert_with(|| self.named(template).collect()).clone()
     }
 
-    /// The numbers of the definitions that the text names.
+    /// Indices of the definitions that the text names.
     fn named<'t>(&'t self, text: &'t str) -> impl Iterator<Item = usize> + 't {
         words(text).filter_map(|word| self.numbers.get(word).copied())
     }
 }
 
-/// The words of the text that begin with a letter, comments left out.
+/// The words of the text that begin with a letter, without comments.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let code = text.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
     code.flat_map(|line| line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')))

@@ -1,8 +1,8 @@
-//! From steps to WGSL: a template of `shaders/`, completed by generated definitions.
+//! Generates the WGSL of steps: a template of `shaders/`, completed by generated definitions.
 //!
-//! A [`Module`] collects what the functions of one kernel need (arrays, numbers, library functions) while they are
-//! generated, and writes the declarations last. Equal structure gives equal text: arrays and numbers are named in the
-//! order of first use, and every size and number is a parameter.
+//! A [`Module`] collects the arrays, numbers and library functions of one kernel while its functions are generated, and
+//! writes the declarations last. Equal structure gives equal text: arrays and numbers are named in the order of first
+//! use, and every size and number is a parameter.
 
 mod accumulate;
 mod arithmetic;
@@ -32,25 +32,25 @@ use crate::graph::size::Size;
 use crate::graph::walk::for_each_expr;
 use crate::math::{self, MathFn};
 
-/// What a binding of the kernel is.
+/// The resource that a kernel binds.
 #[derive(Debug, Clone)]
 pub(crate) enum Binding {
     /// A stored array, read.
     Read(Node),
-    /// An output of the step, by its place among them.
+    /// An output of the step, by index.
     Output(usize),
-    /// A scratch buffer, by number.
+    /// A scratch buffer, by index.
     Scratch(usize),
-    /// A scratch buffer that is only read, by number.
+    /// A scratch buffer that is only read, by index.
     ScratchRead(usize),
-    /// The block of conditions.
+    /// The status block.
     Status,
 }
 
 /// Generated text and what it refers to.
 pub(crate) struct Module<'a> {
     step: &'a Step,
-    /// Where the step's conditions report: its first slot.
+    /// The first status slot of the step's checks.
     first_slot: u32,
     reads: Vec<Node>,
     scalars: Vec<Word>,
@@ -59,14 +59,14 @@ pub(crate) struct Module<'a> {
     functions: String,
     uses_status: bool,
     row_context: Option<(Node, u32)>,
-    /// The array that the step fetches from a part at a time, if it does.
+    /// The array that the step fetches from in parts, if any.
     fetched: Option<&'a Node>,
     /// The arrays that are loaded four elements at a time.
     vectors: Vec<Node>,
 }
 
 impl<'a> Module<'a> {
-    /// A module for the step, whose conditions report from `first_slot` on.
+    /// A module for the step, whose checks report from slot `first_slot` on.
     pub(crate) fn new(step: &'a Step, first_slot: u32) -> Self {
         let mut module = Self {
             step,
@@ -94,23 +94,23 @@ impl<'a> Module<'a> {
         module
     }
 
-    /// What 64-bit integers are in the kernel.
+    /// The representation of 64-bit integers in the kernel.
     pub(crate) fn longs(&self) -> Longs {
         self.step.limits.longs
     }
 
-    /// Does without the row of each element: every row is searched for.
+    /// Removes the row context: the row of each element is searched for instead.
     pub(crate) fn without_row_context(mut self) -> Self {
         self.row_context = None;
         self
     }
 
-    /// The partition whose row each element is given.
+    /// The partition whose row each element is given: its splits, and numbers per element.
     pub(crate) fn row_context(&self) -> Option<&(Node, u32)> {
         self.row_context.as_ref()
     }
 
-    /// The number of the array in the order of first use.
+    /// The index of the array in the order of first use.
     fn array(&mut self, node: &Node) -> usize {
         match self.reads.iter().position(|n| n == node) {
             Some(k) => k,
@@ -121,7 +121,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// The number of the parameter word that holds the first of `words`.
+    /// Adds constants to the parameters, and returns the index of the parameter word that holds the first of `words`.
     fn scalar(&mut self, words: &[u32]) -> usize {
         self.scalars.extend(words.iter().map(|&word| Word::Constant(word)));
         self.scalars.len() - words.len()
@@ -132,7 +132,7 @@ impl<'a> Module<'a> {
         format!("p.scalars[{}].{}", k / 4, ["x", "y", "z", "w"][k % 4])
     }
 
-    /// A number: a parameter, but for the positions 0 and 1, which say something about the kernel's structure.
+    /// A number, as a parameter. The positions 0 and 1 are literals, since they are part of the kernel's structure.
     pub(crate) fn number(&mut self, s: Scalar) -> String {
         if let Scalar::U32(v @ (0 | 1)) = s {
             return format!("{v}u");
@@ -182,14 +182,14 @@ impl<'a> Module<'a> {
         math::wgsl_name(f, dtype)
     }
 
-    /// Where the check reports.
+    /// The status slot to which the check reports.
     fn slot(&mut self, check: &Check) -> u32 {
         self.uses_status = true;
         let k = self.step.checks.iter().position(|c| **c == *check).expect("bug: an unplanned check");
         self.first_slot + k as u32
     }
 
-    /// Adds `fn name(i, row) -> type` that gives the expression's value at position `i`, in row `row`.
+    /// Adds `fn name(i, row) -> type`, the expression's value at position `i`, in row `row`.
     pub(crate) fn value_function(&mut self, name: &str, e: &Expr) {
         let (lines, result) = emit::Emitter::new(self).function(e);
         let ty = value_type(e.dtype());
@@ -197,9 +197,9 @@ impl<'a> Module<'a> {
             .expect("a string takes text");
     }
 
-    /// Adds `fn name(q)` that gives the expression's values at the four positions from `4 q` on, as they are stored.
-    /// All that it loads is at its own position, and no other function of the kernel reads these arrays. It loads them
-    /// outside of the branches that ask for them: an array that ends before the positions do needs bounds checks.
+    /// Adds `fn name(q)`, the expression's values at the four positions from `4 q` on, in storage form. The expression
+    /// loads only at its own position, and no other function of the kernel reads these arrays. Loads are emitted
+    /// outside the branches that use them: an array that ends before the positions do needs bounds checks.
     pub(crate) fn vector_function(&mut self, name: &str, e: &Expr) {
         let mut arrays: Vec<Node> = Vec::new();
         for_each_expr(e, &mut |e| arrays.extend(e.node().filter(|n| !arrays.contains(n)).cloned()));
@@ -239,7 +239,7 @@ impl<'a> Module<'a> {
         self.vectors = arrays;
     }
 
-    /// Adds `fn name() -> u32` that gives a count.
+    /// Adds `fn name() -> u32`, which evaluates a count.
     pub(crate) fn count_function(&mut self, name: &str, e: &Expr) {
         let (lines, result) = emit::Emitter::new(self).function(e);
         writeln!(
@@ -279,24 +279,24 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// The definition of `splits_at` for rows of splits.
+    /// Adds `splits_at` for rows given by splits.
     pub(crate) fn splits_function(&mut self, splits: &Node) {
         self.array_function("splits_at", splits);
     }
 
-    /// Adds `fn name(i) -> u32` that gives element `i` of an array of u32.
+    /// Adds `fn name(i) -> u32`, element `i` of an array of u32.
     pub(crate) fn array_function(&mut self, name: &str, array: &Node) {
         let k = self.array(array);
         self.push(&format!("fn {name}(i: u32) -> u32 {{\n    return b{k}[i];\n}}"));
     }
 
-    /// The definition of `splits_at` for rows of one length, of which there are `live_rows()`.
+    /// Adds `splits_at` for `live_rows()` rows of one length.
     pub(crate) fn uniform_splits_function(&mut self, len: &Size) {
         let word = self.size(len);
         self.push(&format!("fn splits_at(i: u32) -> u32 {{\n    return min(i, live_rows()) * {word};\n}}"));
     }
 
-    /// `place` and `store` of a map into `out`, of that dtype.
+    /// Adds `place` and `store` of a map into `out`, of that dtype.
     pub(crate) fn map_output(&mut self, dtype: DType) {
         let lanes = elements_per_word(dtype);
         if lanes == 1 {
@@ -314,7 +314,7 @@ impl<'a> Module<'a> {
             stride = 256 * lanes,
         ));
         if self.fetched.is_some() {
-            // Not every element of a word is there at once.
+            // Not all elements of a word are stored by the same dispatch.
             let mask = u32::MAX >> (32 - width);
             return self.push(&format!(
                 "fn store(i: u32, row: u32, v: Elem) {{\n    let shift = (i & {last}u) * {width}u;\n    \
@@ -330,8 +330,8 @@ impl<'a> Module<'a> {
         ));
     }
 
-    /// `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several
-    /// workgroups, in any order: each sets its own bits of a word that was zero.
+    /// Adds `store` of a compaction into `out`, of that dtype. The elements of a packed word may come from several
+    /// workgroups, in any order, so each sets its own bits of a word that was 0.
     pub(crate) fn compact_output(&mut self, dtype: DType) {
         let lanes = elements_per_word(dtype);
         if lanes == 1 {
@@ -346,7 +346,7 @@ impl<'a> Module<'a> {
         ));
     }
 
-    /// `place` and `store` of a condition: the first position at which it fails goes to the status block.
+    /// Adds `place` and `store` of a check, which reports the first failing position to the status block.
     pub(crate) fn assert_output(&mut self, slot: u32) {
         self.uses_status = true;
         let k = self.scalar(&[slot]);
@@ -358,8 +358,8 @@ impl<'a> Module<'a> {
         ));
     }
 
-    /// The whole module: `templates`, then everything generated. `out` is the type of the output's elements in
-    /// storage, if it has one; `scratch` the names, types and bindings of the scratch buffers.
+    /// Completes the module: `templates`, then everything generated. `out` is the storage type of the output's
+    /// elements, if there is an output; `scratch` has the names, types and bindings of the scratch buffers.
     pub(crate) fn finish(
         self,
         templates: &[&'static str],
@@ -429,7 +429,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// Element `lane` of `v{k}`, four elements of the array as they are stored.
+/// Element `lane` of `v{k}`, which holds four elements of the array in storage form.
 fn taken(array: &Node, k: usize, lane: usize) -> String {
     let of = ["x", "y", "z", "w"];
     match elements_per_word(array.dtype()) {
@@ -458,20 +458,20 @@ pub(crate) enum Word {
     Size(Size),
 }
 
-/// A complete module: what of a kernel is the same in every run.
+/// A complete module: the part of a kernel that is the same in every run.
 #[derive(Debug)]
 pub(crate) struct Generated {
-    /// The primitive and the operations in it.
+    /// The primitive, and the operations fused into it.
     pub(crate) label: Arc<str>,
     /// WGSL.
     pub(crate) text: Arc<str>,
-    /// What to bind, from binding 1 on.
+    /// The bindings, from binding 1 on.
     pub(crate) bindings: Arc<[Binding]>,
     /// The parameter words that follow the template's own eight.
     pub(crate) scalars: Vec<Word>,
-    /// Elements of a tile, where the text says so.
+    /// Elements per tile, if the text fixes it.
     pub(crate) tile: u32,
-    /// What it was compiled to, by entry point and checks.
+    /// The compiled pipelines, by entry point and runtime checks.
     pub(super) pipelines: Mutex<Vec<(&'static str, Checks, Pipeline)>>,
 }
 
@@ -482,12 +482,12 @@ impl Default for Generated {
     }
 }
 
-/// The modules of one step, generated once: by stem, and a number where a stem has several.
+/// Cache of the modules of one step, keyed by stem, and by a number where a stem has several modules.
 #[derive(Debug, Default)]
 pub(crate) struct Modules(HashMap<(&'static str, u32), Arc<Generated>>);
 
 impl Modules {
-    /// The module of that stem, generated now if it was not before.
+    /// The module of that stem, generated on first use.
     pub(super) fn get(
         &mut self,
         step: &Step,

@@ -1,6 +1,6 @@
-//! The opcodes on 64-bit integers that are pairs of words: calls of `shaders/lib/pairs.wgsl`.
+//! The opcodes on 64-bit integers as pairs of words: calls of `shaders/lib/pairs.wgsl`.
 //!
-//! Bits need no calls: `&`, `|`, `^` and `~` work on vectors, and so does `select` with one condition.
+//! Bitwise operations need no calls: `&`, `|`, `^` and `~` work on vectors, and so does `select` with one condition.
 
 use super::{Module, convert, value_type};
 use crate::dtype::DType;
@@ -12,7 +12,7 @@ pub(super) fn is_pair(m: &Module<'_>, dtype: DType) -> bool {
     m.longs() == Longs::Pairs && matches!(dtype, DType::I64 | DType::U64)
 }
 
-/// The dtype's name at the end of a function's.
+/// The dtype's suffix in function names.
 fn suffix(dtype: DType) -> &'static str {
     if dtype == DType::I64 { "i64" } else { "u64" }
 }
@@ -49,12 +49,12 @@ pub(super) fn binary(op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
         BinaryOp::Shl => format!("shl_any64({a}, {b})"),
         BinaryOp::Shr => format!("shr_{of}({a}, {b})"),
         BinaryOp::Pow => format!("pow_{of}({a}, {b})"),
-        // An angle; not recorded on integers.
+        // Not recorded on integers.
         BinaryOp::Atan2 => a.into(),
     }
 }
 
-/// `a` and `b` combined.
+/// The combination of `a` and `b`, as an expression.
 pub(super) fn combine(op: ReduceOp, dtype: DType) -> String {
     let op = match op {
         ReduceOp::Sum => BinaryOp::Add,
@@ -65,7 +65,7 @@ pub(super) fn combine(op: ReduceOp, dtype: DType) -> String {
     binary(op, dtype, "a", "b")
 }
 
-/// The value `a` of dtype `from` as `to`, of which one is a pair at least.
+/// The value `a` of dtype `from` as `to`, at least one of which is a pair.
 pub(super) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> String {
     match (is_pair(m, from), is_pair(m, to)) {
         (true, true) => a.into(),

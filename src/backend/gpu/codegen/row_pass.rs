@@ -1,4 +1,4 @@
-//! The functions of `shaders/row_reduce.wgsl`: what a pass over rows loads, keeps, and stores.
+//! Generates the functions of `shaders/row_reduce.wgsl`: the loads, accumulators, epilogues and stores of a row pass.
 
 use super::emit::Emitter;
 use super::{
@@ -11,8 +11,8 @@ use crate::graph::reducer::Accumulator;
 use crate::graph::row_pass::{RowMap, RowPass, RowResult};
 use crate::graph::walk::for_each_expr;
 
-/// Whether several elements of the node's array share a word: then each sets its own bits of a word that was zero,
-/// since they come from several invocations, in any order.
+/// Whether several elements of the node's array share a word. The elements come from several invocations, in any order,
+/// so each sets its own bits of a word that was 0.
 pub(crate) fn shares_words(node: &Node) -> bool {
     elements_per_word(node.dtype()) > 1
 }
@@ -35,8 +35,8 @@ fn store(out: &str, dtype: DType, value: &str) -> String {
 }
 
 impl Module<'_> {
-    /// Adds `load`, `identity`, `combine` and `store`, and what maps the elements if the pass does; the type of an
-    /// element.
+    /// Adds `load`, `identity`, `combine` and `store`, and the functions that map the elements if the pass has a map.
+    /// Returns the type of an element.
     pub(crate) fn row_pass(&mut self, pass: &RowPass, rows: &Rows) -> String {
         let columns: Vec<(Accumulator, Expr)> = pass.columns().into_iter().map(|(a, e)| (a, e.clone())).collect();
         let elem = match columns.as_slice() {
@@ -66,7 +66,7 @@ impl Module<'_> {
         elem
     }
 
-    /// Whether `load` of the pass names the row that it is given.
+    /// Whether `load` of the pass uses its argument `row`.
     pub(crate) fn loads_by_row(&self, pass: &RowPass) -> bool {
         let mut found = false;
         for (_, value) in pass.columns() {
@@ -78,7 +78,7 @@ impl Module<'_> {
         found
     }
 
-    /// The functions of a state of several numbers.
+    /// Adds the functions of a state of several fields, one per column.
     fn state_functions(&mut self, columns: &[(Accumulator, Expr)]) {
         let values: Vec<&Expr> = columns.iter().map(|(_, e)| e).collect();
         let (lines, loaded) = Emitter::new(self).functions(&values);
@@ -103,7 +103,7 @@ impl Module<'_> {
         ));
     }
 
-    /// The block that stores a result, whose reduced value is `v`.
+    /// The statements that store a result whose reduced value is `v`.
     fn stored_result(&mut self, r: &RowResult, v: &str, out: &str) -> String {
         if r.finish.is_none() {
             return format!("    {out}[i] = {v};\n");
@@ -112,9 +112,9 @@ impl Module<'_> {
         format!("    {{\n{lines}    {}\n    }}\n", store(out, r.out.dtype(), &result))
     }
 
-    /// The lines that finish a result, whose reduced value is `v`, and the name of what becomes of it.
+    /// The epilogue of a result whose reduced value is `v`: its lines, and the name of the final value.
     fn finished(&mut self, r: &RowResult, v: &str) -> (String, String) {
-        // A product must not feed a sum unseen, as none does that was stored.
+        // Guards a product against contraction into a sum: a stored product could not be contracted either.
         let dtype = r.value.dtype();
         let v = if dtype.is_float() { arithmetic::guard(self, dtype, v) } else { v.into() };
         match &r.finish {
@@ -127,7 +127,7 @@ impl Module<'_> {
         }
     }
 
-    /// What maps the elements by what their rows gave.
+    /// Adds the functions that map the elements by the results of their rows.
     fn row_map(&mut self, pass: &RowPass, rows: &Rows, of: impl Fn(&RowResult) -> String) {
         let Some(RowMap { out, value, .. }) = &pass.map else {
             return self.push(
@@ -157,7 +157,7 @@ impl Module<'_> {
         ));
     }
 
-    /// The module of a pass.
+    /// Completes the module of a pass.
     pub(crate) fn finish_row_pass(self, templates: &[&'static str], elem: &str, pass: &RowPass) -> Generated {
         let part = format!("array<{elem}>");
         let names = output_names(pass).into_iter().zip(pass.outputs());
@@ -166,7 +166,7 @@ impl Module<'_> {
     }
 }
 
-/// What the outputs are called in the text, in their order.
+/// The names of the outputs in the text, in order.
 fn output_names(pass: &RowPass) -> Vec<String> {
     let stored = pass.results.iter().filter(|r| r.is_stored).count();
     let results = (0..stored).map(|k| if k == 0 { "out".into() } else { format!("out{k}") });

@@ -1,15 +1,15 @@
-//! How dtypes look in WGSL: in storage and in registers.
+//! WGSL types of dtypes, in storage and in registers.
 
 use crate::dtype::DType;
 
-/// The type of a value in a kernel. Bytes are u32 below 256; other integers of less than 32 bits are within their range
-/// too, and floats of 16 bits are those bits: they are computed with in f32 alone.
+/// The type of a value in a kernel. Integers of less than 32 bits are 32-bit integers within their own range. 16-bit
+/// floats are their bits: arithmetic on them is in f32 only.
 pub(crate) const fn value_type(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "bool",
         DType::U8 | DType::U16 | DType::U32 | DType::F16 | DType::BF16 | DType::Str => "u32",
         DType::I8 | DType::I16 | DType::I32 => "i32",
-        // The device's own or pairs of words: `shaders/lib/` says which.
+        // Aliases of native integers or of pairs of words, defined in `shaders/lib/`.
         DType::I64 => "I64",
         DType::U64 => "U64",
         DType::F32 => "f32",
@@ -17,7 +17,7 @@ pub(crate) const fn value_type(dtype: DType) -> &'static str {
     }
 }
 
-/// The type of a word in storage, in which types of 8 bits are packed by four and those of 16 by two.
+/// The type of a word in storage, which packs four elements of 8 bits or two of 16 bits.
 pub(crate) const fn storage_type(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool | DType::I8 | DType::I16 => "u32",
@@ -25,7 +25,7 @@ pub(crate) const fn storage_type(dtype: DType) -> &'static str {
     }
 }
 
-/// The type of four elements in storage, of 32 bits at most.
+/// The type of four elements in storage, of at most 32 bits each.
 pub(crate) const fn vector_type(dtype: DType) -> &'static str {
     match (elements_per_word(dtype), dtype) {
         (4, _) => "u32",
@@ -36,7 +36,7 @@ pub(crate) const fn vector_type(dtype: DType) -> &'static str {
     }
 }
 
-/// Elements that a word in storage holds.
+/// Elements per word in storage.
 pub(crate) const fn elements_per_word(dtype: DType) -> u32 {
     match dtype.size() {
         1 => 4,

@@ -1,4 +1,4 @@
-//! `shaders/marks.wgsl` and `shaders/compact.wgsl`, with values of a word and packed ones.
+//! Tests of `shaders/marks.wgsl` and `shaders/compact.wgsl`, with word-sized and with packed values.
 
 use super::harness::{Mode, gpu, source};
 use super::rows::Random;
@@ -34,7 +34,7 @@ fn compacting(packed: bool) -> String {
     )
 }
 
-/// The marks as their definition has them.
+/// The rank bitmap, by its definition.
 fn naive_marks(flags: &[u32], live: u32) -> Vec<u32> {
     let capacity = flags.len() as u32;
     let stays = |i: u32| u32::from(i < live && flags[i as usize] != 0);
@@ -55,7 +55,7 @@ fn naive_marks(flags: &[u32], live: u32) -> Vec<u32> {
     out
 }
 
-/// The output's first words; `inner` numbers a position.
+/// The first words of the output, with `inner` numbers per position.
 fn run(mode: Mode, flags: &[u32], live: u32, (packed, small, inner): (bool, bool, u32), out_words: usize) -> Vec<u32> {
     let gpu = gpu();
     let capacity = flags.len() as u32;
@@ -92,7 +92,7 @@ fn check(mode: Mode, flags: &[u32], live: u32, inner: u32) {
     let kept = (0..live).filter(|&i| flags[i as usize] != 0).flat_map(|i| i * inner..(i + 1) * inner);
     let want: Vec<u32> = kept.map(|i| i.wrapping_mul(0x9e37_79b1)).collect();
     let mut bytes: Vec<u8> = want.iter().map(|&v| v as u8).collect();
-    // What lies beyond the last value in its word is clear.
+    // Bytes after the last value in its word are 0.
     bytes.resize(bytes.len().next_multiple_of(4), 0);
     for small in [false, true].into_iter().filter(|s| !s || marks::is_small(capacity)) {
         let label = format!("{} of {live} of {capacity}, inner {inner}, small {small}, {mode:?}", want.len());
@@ -120,7 +120,7 @@ fn positions_stay_in_order_at_every_size_class() {
 #[test]
 fn the_spine_carries_across_its_own_tiles() {
     let mut random = Random(42);
-    // More than 2 * 2048 tiles; a stretch of which nothing stays, and one of which everything does.
+    // More than 2 * 2048 tiles, with one range that keeps no position and one that keeps all.
     let flags: Vec<u32> = (0..8_500_000u32)
         .map(|i| match i {
             1_000_000..2_000_000 => 0,

@@ -1,11 +1,11 @@
-//! The least amount of wgpu that runs a template.
+//! A minimal wgpu harness that runs a template.
 
 use std::sync::{Mutex, OnceLock, mpsc};
 
 use bytemuck::Pod;
 use wgpu::util::DeviceExt;
 
-/// What freshly made scratch and output buffers contain.
+/// The byte that fills new scratch and output buffers.
 const JUNK: u8 = 0xA5;
 
 pub struct Gpu {
@@ -43,7 +43,7 @@ async fn open() -> Gpu {
     let (device, queue) = adapter
         .request_device(&wgpu::DeviceDescriptor {
             required_features: adapter.features() & wanted,
-            // what the templates promise to need: the defaults of WebGPU, save for sizes
+            // the limits that the templates promise to meet: the defaults of WebGPU, except sizes
             required_limits: wgpu::Limits {
                 max_buffer_size: limits.max_buffer_size,
                 max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
@@ -56,7 +56,8 @@ async fn open() -> Gpu {
     Gpu { device, queue }
 }
 
-/// Concatenates what the generator would: parameters, element type, one binding a buffer `(name, type)`, the rest.
+/// Concatenates the same text as the generator: parameters, element type, one binding per buffer `(name, type)`, and
+/// `definitions`.
 pub fn source(template: &str, elem: &str, buffers: &[(&str, &str)], definitions: &str) -> String {
     let mut text = format!(
         "{template}\nstruct Params {{ head: array<vec4<u32>, 2>, scalars: array<vec4<u32>, 1> }}\n\
@@ -69,7 +70,8 @@ pub fn source(template: &str, elem: &str, buffers: &[(&str, &str)], definitions:
     text + definitions
 }
 
-/// Parses and validates, with the capabilities that core WebGPU has plus 64-bit numbers and within its limits.
+/// Parses and validates the text with the capabilities of core WebGPU plus 64-bit numbers, and within the limits of
+/// core WebGPU.
 fn validate(text: &str) {
     use naga::valid::{Capabilities, ValidationFlags, Validator};
     let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
@@ -126,7 +128,7 @@ impl Gpu {
             wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(text.to_string().into()) };
         let module = match mode {
             Mode::Checked => self.device.create_shader_module(descriptor),
-            // SAFETY: the templates bound every index and every loop themselves, which is what is under test here.
+            // SAFETY: the templates bound every index and every loop themselves, which is what this mode tests.
             Mode::Unchecked => unsafe {
                 self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
             },

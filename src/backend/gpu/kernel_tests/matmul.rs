@@ -1,4 +1,4 @@
-//! `shaders/matmul.wgsl`.
+//! Tests of `shaders/matmul.wgsl`.
 
 use bytemuck::Pod;
 
@@ -67,7 +67,7 @@ fn check<T: Pod + PartialEq + std::fmt::Debug + Sync>(
     let gpu = gpu();
     let (a, b, table) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&table));
     let out = gpu.junk::<T>(expected.len());
-    // Room for more tiles than there are must do no harm.
+    // A capacity of more tiles than exist must do no harm.
     let head = host::matmul::head(batches as u32, tiles[batches] + 5, expected.len() as u32, transposed, 0..u32::MAX);
     let text = text(elem, guarded, zero.0, tile);
     let (x, y) = host::fold_grid(tiles[batches] + 5);

@@ -1,5 +1,5 @@
-//! The shader templates, run as they are: hand-written definitions take the place of the generator's, results are
-//! compared with the CPU twins bit for bit and with naive oracles.
+//! Tests of the unmodified shader templates: hand-written definitions replace the generated ones. Results are compared
+//! bit for bit with the CPU twins, and with naive oracles.
 //!
 //! Every scratch and output buffer starts as junk. Without an adapter the tests fail; none is skipped.
 

@@ -1,10 +1,10 @@
-//! What every kernel that combines along rows is run with: an operation that shows any change of the order, and the row
+//! Test inputs for every kernel that combines along rows: an operation that reveals any change of the order, and row
 //! lengths under which the order must not change.
 
 use super::harness::Mode;
 use super::rows::{Random, adversarial, distributions};
 
-/// Neither associative nor commutative: a hash of the tree of operations. Its identity is 0.
+/// A hash of the tree of operations, neither associative nor commutative. Its identity element is 0.
 pub const COMBINE: &str =
     "select(select((a ^ (a >> 15u)) * 0x2c1b3c6du + (b ^ (b >> 13u)) * 0x297a2d39u + 1u, a, b == 0u), b, a == 0u)";
 
@@ -36,8 +36,7 @@ pub fn floats(len: usize) -> Vec<f32> {
     (0..len).map(|_| number(random.next())).collect()
 }
 
-/// A case: how wgpu compiles, its name, the rows' lengths, numbers an element has, rows and values to spare, the
-/// values.
+/// A case: compilation mode, name, row lengths, numbers per element, spare capacity in rows and values, and values.
 pub type Case<'a> = (Mode, &'a str, &'a [u32], usize, (u32, u32), &'a [u32]);
 
 pub fn every_distribution(scale: u32, check: impl Fn(Case<'_>)) {
@@ -70,7 +69,7 @@ pub fn rows_that_do_not_exist(check: impl Fn(Case<'_>)) {
     }
 }
 
-/// Elements of several numbers. `scale` is about how many values the larger cases have.
+/// Cases with several numbers per element. The larger cases have about `scale` values.
 pub fn columns(scale: u32, check: impl Fn(Case<'_>)) {
     let values = integers(64 * scale as usize);
     for inner in [2, 3, 16, 33] {

@@ -1,4 +1,4 @@
-//! `shaders/row_reduce.wgsl`.
+//! Tests of `shaders/row_reduce.wgsl`.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use crate::backend::cpu::accumulate::Plain;
 use crate::backend::cpu::row_reduce::reduce_row;
 use crate::backend::gpu::row_reduce::{Tiles, grid};
 
-/// A reduction: what the generator would say of it in WGSL, and the same in Rust.
+/// A reduction in WGSL, as the generator would define it, and in Rust.
 struct Reduction<V, E> {
     name: &'static str,
     value: &'static str,
@@ -79,7 +79,7 @@ const MAX_F32: Reduction<f32, u32> = Reduction {
     combine_cpu: |a, b| a.max(b),
 };
 
-/// Not commutative, so that any change of the order shows: a hash of the tree of operations.
+/// A hash of the tree of operations. It is not commutative, so that any change of the order shows.
 const ORDER: Reduction<u32, u32> =
     Reduction { name: "order", combine: order::COMBINE, combine_cpu: order::combine, ..SUM_U32 };
 
@@ -90,7 +90,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
             include_str!("../../../../shaders/row_reduce_wide.wgsl"),
             include_str!("../../../../shaders/lib/row_tiles.wgsl"),
         ];
-        // Wider elements have no room.
+        // Wider elements do not fit workgroup memory.
         let stages = size_of::<E>() == 4;
         let stage = if stages { 2064 } else { 1 };
         source(
@@ -119,8 +119,8 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
         )
     }
 
-    /// Runs on both backends and compares bits; the capacities exceed what is there by `spare` rows and values. Returns
-    /// the results.
+    /// Runs on both backends and compares bits. The capacities exceed the actual sizes by `spare` rows and values.
+    /// Returns the results.
     fn check(&self, mode: Mode, case: &str, lengths: &[u32], inner: usize, spare: (u32, u32), values: &[V]) -> Vec<E> {
         self.check_with(mode, case, lengths, inner, spare, values, 4)
     }
@@ -159,7 +159,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
         let gpu = gpu();
         let mut grid = grid(total + spare.1, rows as u32, inner as u32, Tiles::SANE).unwrap();
         assert_eq!(grid.head[4], 4);
-        grid.head[4] = alpha; // the tiles for 4 are more than enough for less
+        grid.head[4] = alpha; // the tiles for a cost of 4 suffice for a lower one
         let mut padded = live;
         padded.resize(rows + 1, total);
         let (values, splits) = (gpu.upload(values), gpu.upload(&padded));
@@ -197,7 +197,7 @@ fn order_is_canonical_for_adversarial_rows() {
     order::adversarial_rows(|case| ORDER.check_case(case));
 }
 
-/// The cost of a row that is left where 4 would not fit 32 bits.
+/// Lower costs of a row, for sizes at which a cost of 4 would not fit 32 bits.
 #[test]
 fn order_is_canonical_whatever_a_row_costs() {
     let values = integers(600_000);

@@ -1,4 +1,4 @@
-//! `shaders/row_scan.wgsl`.
+//! Tests of `shaders/row_scan.wgsl`.
 
 use std::fmt::Debug;
 
@@ -10,7 +10,7 @@ use super::rows::{adversarial, distributions, splits};
 use crate::backend::cpu::row_scan::RowScan;
 use crate::backend::gpu::row_scan::grid;
 
-/// A scan: what the generator would say of it in WGSL, and the same in Rust.
+/// A scan in WGSL, as the generator would define it, and in Rust.
 struct Scan<V> {
     name: &'static str,
     elem: &'static str,
@@ -20,7 +20,7 @@ struct Scan<V> {
     combine_cpu: fn(V, V) -> V,
 }
 
-/// Not associative, so that any change of the order shows: a hash of the tree of operations.
+/// A hash of the tree of operations. It is not associative, so that any change of the order shows.
 const ORDER: Scan<u32> = Scan {
     name: "order",
     elem: "u32",
@@ -69,8 +69,8 @@ impl<V: Pod + PartialEq + Debug> Scan<V> {
         )
     }
 
-    /// Runs on both backends and compares bits; the capacities exceed what is there by `spare` rows and values. Returns
-    /// the results.
+    /// Runs on both backends and compares bits. The capacities exceed the actual sizes by `spare` rows and values.
+    /// Returns the results.
     fn check(&self, mode: Mode, case: &str, lengths: &[u32], inner: usize, spare: (u32, u32), values: &[V]) -> Vec<V> {
         self.check_with(mode, case, lengths, inner, spare, values, 4)
     }
@@ -106,7 +106,7 @@ impl<V: Pod + PartialEq + Debug> Scan<V> {
         let grid = grid(total + spare.1, rows as u32, inner as u32).unwrap();
         let mut head = grid.head();
         assert_eq!(head[4], 4);
-        head[4] = alpha; // the tiles for 4 are more than enough for less
+        head[4] = alpha; // the tiles for a cost of 4 suffice for a lower one
         let mut padded = live.clone();
         padded.resize(rows + 1, total);
         let (values, splits) = (gpu.upload(values), gpu.upload(&padded));
@@ -146,8 +146,8 @@ fn order_is_canonical_for_adversarial_rows() {
     order::adversarial_rows(|case| ORDER.check_case(case));
 }
 
-/// The cost of a row that is left where 4 would not fit 32 bits; and tiles with as many blocks and chunks as there can
-/// be.
+/// Lower costs of a row, for sizes at which a cost of 4 would not fit 32 bits, and tiles with the maximum number of
+/// blocks and chunks.
 #[test]
 fn order_is_canonical_whatever_a_row_costs() {
     let values = integers(600_000);
@@ -162,7 +162,7 @@ fn order_is_canonical_whatever_a_row_costs() {
     }
 }
 
-/// One row of many rounds of `level2`, at every width that has its own number of lanes.
+/// One row that takes many iterations of `level2`, at every width with its own number of lanes.
 #[test]
 fn order_is_canonical_for_giant_rows() {
     let values = integers(4_300_000);
@@ -199,7 +199,7 @@ fn float_sums_have_the_bits_of_the_twin_and_are_accurate() {
             }
         }
     }
-    // What is not finite stays in its row.
+    // Infinities stay in their row.
     let values = [1.0, f32::INFINITY, 2.0, 3.0, f32::NEG_INFINITY, 5.0];
     let sums = SUM_F32.check(Mode::Checked, "infinities", &[1, 2, 1, 1, 1], 1, (0, 0), &values);
     assert_eq!(sums, [1.0, f32::INFINITY, f32::INFINITY, 3.0, f32::NEG_INFINITY, 5.0]);

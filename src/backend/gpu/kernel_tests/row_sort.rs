@@ -1,4 +1,5 @@
-//! `shaders/row_sort.wgsl`: short rows; and, through the generator, long ones in passes of `shaders/sort.wgsl`.
+//! Tests of `shaders/row_sort.wgsl` on short rows and, through the generator, of long rows in passes of
+//! `shaders/sort.wgsl`.
 
 use super::harness::{Mode, gpu, source};
 use super::rows::{Random, adversarial, distributions, splits};
@@ -6,7 +7,7 @@ use crate::backend::gpu as host;
 
 const ROW_SORT: &str = include_str!("../../../../shaders/row_sort.wgsl");
 
-/// The order within rows; what belongs to long rows is left as it was.
+/// The permutation within rows, in which positions of long rows are left unchanged, and the list of long rows.
 fn run(mode: Mode, splits: &[u32], keys: &[u32], live: usize) -> (Vec<u32>, Vec<u32>) {
     let gpu = gpu();
     let n = keys.len() as u32;
@@ -30,7 +31,7 @@ fn run(mode: Mode, splits: &[u32], keys: &[u32], live: usize) -> (Vec<u32>, Vec<
     let longs = gpu.junk::<u32>(host::row_sort::longs_len(n) as usize);
     let buffers = [&gpu.upload(&all), &gpu.upload(keys), &perm, &longs];
     let kernel = gpu.kernel(&text, mode, host::row_sort::head(n, rows), &buffers);
-    // One workgroup more than there is need of.
+    // One workgroup more than needed.
     let (x, y) = host::fold_grid(host::row_sort::stretches(n) + 1);
     kernel.run(&[("main", (x, y, 1))]);
     (gpu.read(&perm, keys.len()), gpu.read(&longs, host::row_sort::longs_len(n) as usize))
@@ -103,6 +104,6 @@ fn mixed_rows_equal_keys_and_device_known_counts() {
             check(Mode::Unchecked, &format!("mixed {seed}, {bits} bits"), &lengths, &keys(&mut random, n, bits), live);
         }
     }
-    // The greatest key is that of what lies beyond the rows, too.
+    // Positions beyond the rows also have the greatest key.
     check(Mode::Unchecked, "greatest", &[5, 900, 10], &[u32::MAX; 915], 3);
 }

@@ -1,4 +1,4 @@
-//! Row lengths that break kernels, and a small generator of random numbers.
+//! Adversarial row lengths, and a small random number generator.
 
 /// SplitMix64.
 pub struct Random(pub u64);
@@ -12,7 +12,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Below `bound`, which is not 0.
+    /// A random number below `bound`, which is not 0.
     pub fn below(&mut self, bound: u32) -> u32 {
         (((self.next() >> 32) * u64::from(bound)) >> 32) as u32
     }
@@ -28,7 +28,7 @@ pub fn splits(lengths: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Named row lengths. `scale` is about how many values the larger ones have.
+/// Named row lengths. The larger distributions have about `scale` values.
 pub fn distributions(scale: u32) -> Vec<(String, Vec<u32>)> {
     let mut all: Vec<(String, Vec<u32>)> = vec![
         ("no rows".into(), vec![]),
@@ -62,7 +62,7 @@ pub fn distributions(scale: u32) -> Vec<(String, Vec<u32>)> {
     all
 }
 
-/// Rows of mixed lengths that favour the edges of the rules.
+/// Rows of mixed lengths, biased towards the thresholds of the kernels.
 pub fn adversarial(seed: u64, scale: u32) -> Vec<u32> {
     let mut random = Random(seed);
     let edges = [0, 0, 0, 1, 2, 15, 16, 17, 18, 63, 64, 65, 127, 128, 129, 255, 256, 257, 258, 511, 512, 513];

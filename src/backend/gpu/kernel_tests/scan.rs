@@ -1,17 +1,17 @@
-//! `shaders/scan.wgsl`.
+//! Tests of `shaders/scan.wgsl`.
 
 use super::harness::{Mode, gpu, source};
 use super::rows::Random;
 use crate::backend::{cpu, gpu as host};
 
-/// Where a scan finds its elements.
+/// The source of a scan's elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Elements {
-    /// In an array of their own, by both passes.
+    /// A separate array, read by both passes.
     Apart,
-    /// In an array of their own, from which the first pass copies them into the output.
+    /// A separate array, from which the first pass copies the elements into the output.
     Kept,
-    /// In the output.
+    /// The output.
     InPlace,
 }
 
@@ -33,7 +33,7 @@ fn text(elements: Elements) -> String {
     )
 }
 
-/// The sums and the overflow word.
+/// The prefix sums and the overflow flag.
 fn run(mode: Mode, values: &[u32], capacity: u32, small: bool, elements: Elements) -> (Vec<u32>, u32) {
     let gpu = gpu();
     let mut padded = values.to_vec();
@@ -95,7 +95,7 @@ fn totals_beyond_32_bits_wrap_and_are_noted() {
     let mut random = Random(3);
     for len in [2usize, 300, 2000, 2100, 50_000] {
         for at in 0..6 {
-            // one value just short of the limit, wherever it lies, and enough others to pass it or not
+            // one value, at a random index, that brings the total to the limit or one past it
             let mut values: Vec<_> = (0..len).map(|_| random.below(5)).collect();
             let place = random.below(len as u32) as usize;
             values[place] = 0;

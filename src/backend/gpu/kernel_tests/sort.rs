@@ -1,4 +1,4 @@
-//! `shaders/sort.wgsl`, with `shaders/scan.wgsl` between its two halves.
+//! Tests of `shaders/sort.wgsl`, with `shaders/scan.wgsl` between its two kernels.
 
 use super::harness::{Mode, gpu, source};
 use super::rows::Random;
@@ -60,7 +60,7 @@ fn check(mode: Mode, keys: &[u32], capacity: u32, key_bits: u32) {
     expected.sort_by_key(|&k| keys[k as usize]);
     assert!(cpu::sort::sort_permutation(keys, key_bits) == expected, "{label}: twin");
     assert!(permutation[..keys.len()] == expected, "{label}");
-    // those that do not exist follow in order
+    // elements that do not exist follow in order
     assert!(permutation[keys.len()..].iter().copied().eq(keys.len() as u32..capacity), "{label}");
 }
 

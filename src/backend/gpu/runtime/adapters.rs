@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::OnceLock};
 
-/// What kind of device an adapter is, best first.
+/// The kind of device behind an adapter, in order of preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum AdapterKind {
     /// A GPU with memory of its own.
@@ -13,18 +13,18 @@ pub(crate) enum AdapterKind {
     Virtual,
     /// Unknown to wgpu.
     Other,
-    /// A rasteriser on the CPU (lavapipe, WARP): right, but slower than the CPU backend.
+    /// A software rasteriser (lavapipe, WARP): correct, but slower than the CPU backend.
     Software,
 }
 
-/// What is known of an adapter without opening it.
+/// Properties of an adapter that are known without opening it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AdapterSummary {
     /// The device's name as the driver gives it.
     pub(crate) name: String,
     /// `vulkan`, `metal` or `dx12`.
     pub(crate) backend: String,
-    /// The driver's name and version, as far as it tells them.
+    /// The driver's name and version, as far as reported.
     pub(crate) driver: String,
     /// The kind of device.
     pub(crate) kind: AdapterKind,
@@ -32,7 +32,7 @@ pub(crate) struct AdapterSummary {
     pub(crate) vendor: u32,
     /// PCI device number, or 0.
     pub(crate) device: u32,
-    /// Where on the bus it sits, or empty.
+    /// PCI bus address, or empty.
     pub(crate) bus: String,
 }
 
@@ -57,10 +57,10 @@ impl AdapterSummary {
         }
     }
 
-    /// Whether both are the same device behind the same interface: a driver that the loader found twice.
+    /// Whether both are one device listed twice by one interface, as the loader does for a driver that it finds twice.
     fn repeats(&self, other: &Self) -> bool {
-        // Without a bus address two equal GPUs cannot be told from one that is listed twice; a rasteriser is always
-        // one.
+        // Without a bus address, two equal GPUs are indistinguishable from one GPU listed twice. A software rasteriser
+        // is always a single device.
         let located = !self.bus.is_empty() || self.kind == AdapterKind::Software;
         located && self == other
     }
@@ -76,7 +76,7 @@ impl AdapterSummary {
 /// An adapter that can be opened with [`Runtime::open`](super::Runtime::open), any number of times.
 #[derive(Clone)]
 pub(crate) struct Adapter {
-    /// What it is.
+    /// Its name, driver and kind.
     pub(crate) summary: AdapterSummary,
     pub(super) wgpu: wgpu::Adapter,
 }
@@ -89,14 +89,14 @@ impl fmt::Debug for Adapter {
 
 /// All usable compute adapters, real GPUs first; empty where no driver is installed.
 ///
-/// The drivers are asked once a process: it takes tens of milliseconds, and what is plugged in later is not seen.
+/// Enumerates the drivers once per process, which takes tens of milliseconds; devices plugged in later are not seen.
 pub(crate) fn adapters() -> Vec<Adapter> {
     static ADAPTERS: OnceLock<Vec<Adapter>> = OnceLock::new();
     ADAPTERS.get_or_init(enumerate).clone()
 }
 
-/// Which interface to prefer for one device that has several, best first: on Windows, Vulkan has 64-bit integers and
-/// floats without the DXC compiler being shipped.
+/// Rank of a graphics interface where a device has several; lower is preferred. On Windows, Vulkan has 64-bit integers
+/// and floats without shipping the DXC compiler.
 fn preference(backend: &str) -> usize {
     ["metal", "vulkan", "dx12"].iter().position(|name| *name == backend).unwrap_or(usize::MAX)
 }
@@ -109,8 +109,8 @@ fn enumerate() -> Vec<Adapter> {
     }
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends,
-        // Not the default: that asks for the validation layers in every debug build of a program which uses this crate,
-        // and for extra pipelines that check indirect dispatches, of which there are none here.
+        // The default flags request the validation layers in every debug build of a program that uses this crate, and
+        // extra pipelines that validate indirect dispatches, of which this crate has none.
         flags: if cfg!(test) { wgpu::InstanceFlags::VALIDATION } else { wgpu::InstanceFlags::empty() },
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
@@ -128,7 +128,7 @@ fn enumerate() -> Vec<Adapter> {
             adapters.push(candidate);
         }
     }
-    // Stable: the driver's order, which is the user's where a layer sorts devices, holds within a kind.
+    // Stable: within a kind the driver's order holds, which is the user's where a layer sorts devices.
     adapters.sort_by_key(|adapter| adapter.summary.kind);
     adapters
 }

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 
 use super::{link::Link, pipeline::Layout, stats::Counters};
 
-/// How many are kept.
+/// Capacity of the cache, in bind groups.
 const CAPACITY: usize = 1024;
 
-/// Marks the bytes of a window in a key: ids never come near it.
+/// Marks the words of a window in a key; ids never reach this bit.
 const WINDOW: u64 = 1 << 63;
 
-/// The cache: least recently used first out, a quarter at a time, so that the search for the oldest is paid once in 256
-/// misses.
+/// LRU cache of bind groups. Evicts the oldest quarter at a time, so that one search for the oldest serves 256 misses.
 #[derive(Debug, Default)]
 pub(super) struct BindGroups {
     cached: HashMap<Box<[u64]>, (wgpu::BindGroup, u64)>,
@@ -20,12 +19,12 @@ pub(super) struct BindGroups {
     key: Vec<u64>,
 }
 
-/// A buffer as a bind group sees it.
+/// A buffer as a bind group binds it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bound<'a> {
     pub(super) id: u64,
     pub(super) buffer: &'a wgpu::Buffer,
-    /// The first byte, and how many there are unless it is all that follow.
+    /// First byte and size; without a size the range extends to the end of the buffer.
     pub(super) range: (u64, Option<wgpu::BufferSize>),
 }
 
@@ -86,11 +85,11 @@ impl BindGroups {
         self.cached.retain(|_, (_, used)| *used > pivot);
     }
 
-    /// Drops the groups that name one of these buffers, so that their memory is not held any longer.
+    /// Drops the bind groups that name one of these buffers, so that they do not keep its memory alive.
     pub(super) fn forget(&mut self, buffers: &[u64]) {
         if !buffers.is_empty() {
-            // The first two of a key are not buffers, but ids are unique among layouts and buffers, and a wrong hit on
-            // the size only costs a new bind group.
+            // The first two words of a key are not buffers. Ids are unique among layouts and buffers, and a false match
+            // on the parameter size only costs a new bind group.
             self.cached.retain(|key, _| !key.iter().any(|id| buffers.contains(id)));
         }
     }

@@ -8,18 +8,19 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// A device buffer. Clones are handles of the same bytes; with the last one the memory goes back to the pool, or to the
-/// user whose buffer it is.
+/// Handle of a device buffer. Clones share the bytes. With the last handle the memory returns to the pool, or to the
+/// user who made the buffer.
 ///
-/// The allocation is larger than what was asked for, by up to a quarter, and its size is a multiple of 16 (a user's: of
-/// 4). Kernels see all of it: `arrayLength` does not tell the size asked for, and what lies behind is unspecified.
+/// The allocation exceeds the requested size by up to a quarter, and is a multiple of 16 bytes (of 4 for a user's
+/// buffer). Kernels see all of it: `arrayLength` does not give the requested size, and bytes beyond that size are
+/// unspecified.
 #[derive(Clone)]
 pub(crate) struct Buffer {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    /// Only `drop` takes it; none for a buffer of the user's.
+    /// Taken by `drop` only; `None` for a user's buffer.
     slot: Option<Slot>,
     wgpu: wgpu::Buffer,
     id: u64,
@@ -35,7 +36,7 @@ impl Drop for Inner {
             self.pool.release(slot);
         } else {
             self.pool.disown(&self.wgpu);
-            // Bind groups are cached, and would keep it alive.
+            // Cached bind groups would keep the buffer alive.
             self.pool.forget(self.id);
         }
     }
@@ -48,7 +49,7 @@ impl fmt::Debug for Buffer {
 }
 
 impl Buffer {
-    /// The size asked for.
+    /// The requested size.
     pub(crate) fn bytes(&self) -> u64 {
         self.inner.bytes
     }
@@ -58,35 +59,35 @@ impl Buffer {
         self.inner.capacity
     }
 
-    /// A number that no other *living* buffer has.
+    /// An id that no other *living* buffer has.
     pub(crate) fn id(&self) -> u64 {
         self.inner.id
     }
 
-    /// The wgpu buffer. Whoever uses it in commands of their own must keep this handle until those are submitted.
+    /// The wgpu buffer. A caller that names it in its own commands must keep this handle until those are submitted.
     pub(crate) fn as_wgpu(&self) -> &wgpu::Buffer {
         &self.inner.wgpu
     }
 
-    /// Whether it was made by this runtime.
+    /// Whether this runtime made or adopted the buffer.
     pub(super) fn belongs_to(&self, runtime: &Runtime) -> bool {
         Arc::ptr_eq(&self.inner.pool, runtime.pool())
     }
 }
 
-/// A buffer as a kernel binds it: all of it, or a window of one that is larger than a binding may be.
+/// A buffer as a kernel binds it: whole, or one window of a buffer that exceeds the binding limit.
 #[derive(Debug, Clone)]
 pub(crate) struct BufferSlice {
     buffer: Buffer,
     /// The first byte: a multiple of 256.
     offset: u64,
-    /// All that follows, if not given.
+    /// Size of the window; `None` extends it to the end of the buffer.
     bytes: Option<NonZeroU64>,
 }
 
 impl From<Buffer> for BufferSlice {
     fn from(buffer: Buffer) -> Self {
-        // A user's buffer may be larger than a binding, and hold more than the array.
+        // A user's buffer may exceed the binding limit, and hold more than the array.
         let is_ours = buffer.inner.slot.is_some();
         let bytes = if is_ours { None } else { NonZeroU64::new(buffer.bytes().next_multiple_of(4).max(4)) };
         Self { buffer, offset: 0, bytes }
@@ -94,7 +95,7 @@ impl From<Buffer> for BufferSlice {
 }
 
 impl BufferSlice {
-    /// These bytes of the buffer, in whole words: a kernel sees nothing behind them.
+    /// A window of whole words; kernels see nothing beyond it.
     pub(crate) fn window(buffer: Buffer, bytes: Range<u64>) -> Self {
         Self { buffer, offset: bytes.start, bytes: NonZeroU64::new(bytes.end - bytes.start) }
     }
@@ -104,12 +105,12 @@ impl BufferSlice {
         &self.buffer
     }
 
-    /// The first byte, and how many there are unless it is all that follow.
+    /// First byte and size; without a size the slice extends to the end of the buffer.
     pub(super) fn range(&self) -> (u64, Option<NonZeroU64>) {
         (self.offset, self.bytes)
     }
 
-    /// Whether a byte belongs to both.
+    /// Whether the slices share a byte.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let end = |s: &Self| s.bytes.map_or(s.buffer.capacity(), |n| s.offset + n.get());
         self.buffer.id() == other.buffer.id() && self.offset < end(other) && other.offset < end(self)
@@ -117,11 +118,11 @@ impl BufferSlice {
 }
 
 impl Runtime {
-    /// A buffer of `bytes` bytes with unspecified contents, from the pool if it has one that fits.
+    /// A buffer of `bytes` bytes with unspecified contents, from the pool if one there fits.
     ///
     /// # Errors
-    /// [`Error::Limit`] if one buffer cannot hold that much, before anything is allocated; [`Error::Gpu`] if the memory
-    /// is not there, after the pool was emptied; [`Error::DeviceLost`].
+    /// [`Error::Limit`] if one buffer cannot hold that much, before anything is allocated; [`Error::Gpu`] if memory is
+    /// exhausted even after emptying the pool; [`Error::DeviceLost`].
     pub(crate) fn buffer(&self, bytes: u64) -> Result<Buffer> {
         let limits = self.limits();
         if bytes > limits.max_buffer {
@@ -137,16 +138,16 @@ impl Runtime {
         Ok(self.in_slot(slot, bytes))
     }
 
-    /// Buffers of these sizes as [`Runtime::buffer`] gives them, and those of the ids `before` where they lie unused:
-    /// bind groups that name them are in the cache. Their ids are in `before` then.
+    /// Buffers of these sizes, as [`Runtime::buffer`] makes them. Prefers the buffers with the ids in `before` where
+    /// they are unused, since cached bind groups name them. Replaces `before` by the ids of the buffers returned.
     ///
     /// # Errors
-    /// As [`Runtime::buffer`], before any is kept.
+    /// As [`Runtime::buffer`]; no buffer is kept then.
     pub(crate) fn buffers(&self, sizes: &[u64], before: &mut Vec<u64>) -> Result<Vec<Buffer>> {
         self.health().alive()?;
         let wanted = sizes.iter().copied().zip(before.drain(..));
         let again = self.pool().acquire_again(wanted, |bytes| self.limits().most_for(bytes));
-        // Handles of them all first: they go back to the pool should a further one not be had.
+        // Wrap all reused slots in handles first, so that they return to the pool if a later allocation fails.
         let handle = |(slot, &bytes): (Option<Slot>, _)| slot.map(|slot| self.in_slot(slot, bytes));
         let again: Vec<Option<Buffer>> = again.into_iter().zip(sizes).map(handle).collect();
         let mut again = again.into_iter();
@@ -163,13 +164,13 @@ impl Runtime {
         Buffer { inner: Arc::new(inner) }
     }
 
-    /// A handle of the first `bytes` bytes of a buffer that the user made on this device. Kernels read it, and never
-    /// write it; it never enters the pool, and counts neither as ours nor towards the budget. One of ours, which the
-    /// program got from a tensor, is not reused as long as there is such a handle.
+    /// Wraps the first `bytes` bytes of a buffer that the user made on this device. Kernels read the buffer and never
+    /// write it. It never enters the pool, and counts neither as ours nor towards the budget. A buffer of ours that the
+    /// program got from a tensor is not reused while such a handle exists.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is no multiple of 4, or is of
-    /// another device; [`Error::Limit`] if it is larger than a buffer of ours may be.
+    /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is not a multiple of 4, or
+    /// belongs to another device; [`Error::Limit`] if `bytes` exceeds the size limit of a buffer.
     pub(crate) fn adopt(&self, op: &'static str, buffer: &wgpu::Buffer, bytes: u64) -> Result<Buffer> {
         let wrong = |what: String| Err(Error::Argument { op, what });
         let (size, limits) = (buffer.size(), self.limits());
@@ -215,23 +216,23 @@ impl Runtime {
         Ok(Buffer { inner: Arc::new(inner) })
     }
 
-    /// Fails if buffers of these sizes, all at once, would pass the device's budget. Allocates nothing.
+    /// Fails if buffers of these sizes, all at once, would exceed the device's budget. Allocates nothing.
     pub(crate) fn check_budget(&self, what: &str, sizes: impl Iterator<Item = u64>) -> Result<()> {
         self.pool().check_budget(what, sizes, |bytes| self.limits().most_for(bytes))
     }
 
-    /// Gives the memory that lies unused back to the driver.
+    /// Returns unused memory to the driver.
     pub(crate) fn trim(&self) {
         self.pool().trim();
         self.link().poll_once();
     }
 
-    /// The bytes that lie unused in the pool.
+    /// Bytes of unused buffers in the pool.
     pub(crate) fn pooled_bytes(&self) -> u64 {
         self.pool().pooled_bytes()
     }
 
-    /// For fault tests: the next `count` real allocations fail as if there were no memory left.
+    /// For fault tests: the next `count` driver allocations fail as if memory were exhausted.
     pub(crate) fn fail_allocations(&self, count: u32) {
         self.pool().inject_faults(count);
     }

@@ -1,36 +1,36 @@
-//! What wgpu adds to a kernel so that it can do no harm, and which of it a kernel can do without.
+//! Safety checks that wgpu injects into kernels, and which of them a kernel may omit.
 
-/// The checks that a kernel takes. A device whose options ask for checked shaders has all of them in every kernel.
+/// The checks injected into a kernel. A device opened with checked shaders injects all of them into every kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Checks {
-    /// Indices of storage buffers and arrays are kept within them.
+    /// Keep indices of storage buffers and arrays in bounds.
     bounds: bool,
-    /// Loops are ended after 2^64 rounds, so that no compiler may take one for endless: a counter in each of them.
+    /// Count the iterations of every loop and end it after 2^64, so that no compiler may take the loop for infinite.
     loops: bool,
 }
 
 impl Checks {
-    /// All of them: right for every kernel.
+    /// All checks: correct for every kernel.
     pub(crate) const ALL: Self = Self { bounds: true, loops: true };
 
-    /// Without the bound on loops.
+    /// Omits the bound on loops.
     ///
     /// # Safety
-    /// Every loop of the kernel ends, whatever the buffers hold.
+    /// Every loop of the kernel terminates, whatever the buffers hold.
     pub(crate) const unsafe fn without_loops(self) -> Self {
         Self { loops: false, ..self }
     }
 
-    /// Without bounds checks.
+    /// Omits bounds checks.
     ///
     /// # Safety
-    /// Every index of the kernel lies within the buffer, as bound, or the array that it is an index of, whatever the
-    /// buffers hold: a program can write to them (see [`Device::as_wgpu`](crate::Device::as_wgpu)).
+    /// Every index of the kernel lies within its array or the bound range of its buffer, whatever the buffers hold: a
+    /// program can write to them (see [`Device::as_wgpu`](crate::Device::as_wgpu)).
     pub(crate) const unsafe fn without_bounds(self) -> Self {
         Self { bounds: false, ..self }
     }
 
-    /// The same with bounds checks.
+    /// Restores bounds checks.
     pub(crate) const fn with_bounds(self) -> Self {
         Self { bounds: true, ..self }
     }
@@ -43,10 +43,10 @@ impl Checks {
         if self == Self::ALL {
             return device.create_shader_module(descriptor);
         }
-        // Division keeps its guards: they give integer division by zero a value, which results depend on.
+        // Division keeps its guards: they define integer division by zero, and results depend on that value.
         let mut checks = wgpu::ShaderRuntimeChecks::checked();
         (checks.bounds_checks, checks.force_loop_bounding) = (self.bounds, self.loops);
-        // SAFETY: what is left out, whoever made this has vouched for in `without_loops` and `without_bounds`.
+        // SAFETY: the callers of `without_loops` and `without_bounds` have vouched for every omitted check.
         unsafe { device.create_shader_module_trusted(descriptor, checks) }
     }
 }

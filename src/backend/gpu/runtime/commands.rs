@@ -1,4 +1,4 @@
-//! What a submission is made of, and the checks before it is encoded.
+//! The commands of a submission, and their validation before encoding.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -11,31 +11,31 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// One kernel over a grid.
+/// A kernel launch over a grid.
 #[derive(Debug, Clone)]
 pub(crate) struct Dispatch {
     /// The kernel.
     pub(crate) pipeline: Pipeline,
-    /// Its storage buffers, in the order of its access list. What is written may be bound only once.
+    /// Storage buffers, in the order of the access list. No other binding may overlap a written one.
     pub(crate) buffers: Vec<BufferSlice>,
-    /// Its parameters: the words of the uniform struct at binding 0.
+    /// Parameters: the words of the uniform struct at binding 0.
     pub(crate) params: Arc<[u32]>,
-    /// How many workgroups must run. The grid is folded to two dimensions and may be a little larger: a kernel computes
-    /// its number as `wid.x + wid.y * num_workgroups.x` and returns at once if that is not below the count it takes
-    /// from its parameters. Zero is nothing at all.
+    /// Number of workgroups. The grid is folded to two dimensions and may be slightly larger: a kernel computes its
+    /// workgroup number as `wid.x + wid.y * num_workgroups.x` and returns at once if the number is not below the count
+    /// in its parameters. Zero launches nothing.
     pub(crate) workgroups: u32,
-    /// The grid's third dimension, for kernels that have one; else 1.
+    /// Third dimension of the grid; 1 for kernels without one.
     pub(crate) depth: u32,
-    /// Named in errors.
+    /// Name used in errors.
     pub(crate) label: Arc<str>,
 }
 
-/// One step of a submission. Steps run in order, each after what it depends on.
+/// One command of a submission. Commands run in order, each after the commands it depends on.
 #[derive(Debug, Clone)]
 pub(crate) enum Command {
     /// Runs a kernel.
     Dispatch(Dispatch),
-    /// Sets every word of a buffer.
+    /// Sets every word of a buffer to one value.
     Fill {
         /// The buffer.
         buffer: Buffer,
@@ -49,7 +49,7 @@ pub(crate) enum Command {
         from: Buffer,
         /// First byte in the source.
         from_offset: u64,
-        /// The destination: not the source.
+        /// The destination; must differ from the source.
         to: Buffer,
         /// First byte in the destination.
         to_offset: u64,
@@ -58,7 +58,7 @@ pub(crate) enum Command {
     },
 }
 
-/// Bytes that the host wants back; any offset, any length.
+/// A byte range for the host to read; any offset, any length.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadRequest {
     /// The buffer.
@@ -69,14 +69,14 @@ pub(crate) struct ReadRequest {
     pub(crate) bytes: u64,
 }
 
-/// Parameters start at multiples of this: the largest alignment that a device may ask for.
+/// Alignment of a dispatch's parameters: the largest that a device may require.
 pub(super) const PARAMS_ALIGN: u64 = 256;
 
-/// The parameters of one submission lie in one buffer, which every WebGPU device can make this large: a million
-/// dispatches.
+/// Limit on the parameters of one submission: a million dispatches. They share one buffer, which every WebGPU device
+/// can make this large.
 const MAX_PARAMS: u64 = 256 << 20;
 
-/// A command, checked and laid out.
+/// A validated command, with its grid and parameter offset.
 #[derive(Debug)]
 pub(super) enum Step<'a> {
     Kernel {
@@ -107,7 +107,7 @@ pub(super) struct Plan<'a> {
     pub(super) kernels: u64,
 }
 
-/// Sets the words of a buffer; the only kernel that the runtime has itself.
+/// Sets the words of a buffer; the only kernel of the runtime itself.
 const FILL: &str = "
 struct Params { word: u32, count: u32 }
 @group(0) @binding(0) var<uniform> params: Params;
@@ -131,7 +131,7 @@ fn fill(
 const FILL_WORDS: u64 = 1024;
 
 impl Runtime {
-    /// Checks commands and lays out their parameters. Nothing is given to the device.
+    /// Validates commands and lays out their parameters. Submits nothing.
     pub(super) fn plan<'a>(&self, commands: &'a [Command]) -> Result<Plan<'a>> {
         let mut plan = Plan::default();
         for command in commands {
@@ -154,7 +154,7 @@ impl Runtime {
         }
         for (i, buffer) in buffers.iter().enumerate() {
             self.check_owner(label, buffer.buffer())?;
-            // A dozen, as a rule: comparing all pairs is cheaper than any set.
+            // About a dozen buffers, usually: comparing all pairs is cheaper than a set.
             let clash = (0..i).find(|&j| {
                 buffers[j].overlaps(buffer) && (access[i] == Access::ReadWrite || access[j] == Access::ReadWrite)
             });
@@ -244,7 +244,7 @@ impl Runtime {
             return Err(bug(LABEL, format_args!("{bytes} bytes from {from_offset} to {to_offset}: not whole words")));
         }
         if bytes > 0 {
-            // The allocations are multiples of 16, so that the last word is whole in both.
+            // Allocations are multiples of 16 bytes, so the last word is whole in both buffers.
             let bytes = bytes.next_multiple_of(4);
             plan.steps.push(Step::Copy { from, from_offset, to, to_offset, bytes });
         }
@@ -260,9 +260,9 @@ impl Runtime {
     }
 }
 
-/// The smallest grid of at most `side` by `side` with at least `workgroups` workgroups and as few rows as possible. None
-/// too where the surplus workgroups of the last row had numbers that do not fit 32 bits: they would be taken for the
-/// first ones.
+/// The smallest grid of at most `side` by `side` with at least `workgroups` workgroups and as few rows as possible.
+/// `None` also if the grid's workgroup count exceeds 32 bits: numbers of surplus workgroups in the last row would wrap
+/// and be taken for the first ones.
 fn fold(workgroups: u32, side: u32) -> Option<(u32, u32)> {
     let rows = workgroups.div_ceil(side.max(1));
     let grid = (workgroups.div_ceil(rows.max(1)), rows);

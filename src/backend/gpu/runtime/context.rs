@@ -19,7 +19,7 @@ use super::{
 use crate::stats::Stats;
 use crate::{Error, Result};
 
-/// What the layers above have to keep to.
+/// Device limits that the layers above must respect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeviceLimits {
     /// Storage buffers that one kernel can bind.
@@ -30,7 +30,7 @@ pub(crate) struct DeviceLimits {
     pub(crate) max_buffer: u64,
     /// Bytes of parameters that one dispatch can have.
     pub(crate) max_params: u64,
-    /// Workgroups along one side of the grid. One dispatch can have the square of it.
+    /// Workgroups along one dimension of the grid. A dispatch has at most the square of this number.
     pub(crate) workgroups_per_dimension: u32,
     /// Invocations of one workgroup.
     pub(crate) invocations: u32,
@@ -39,14 +39,14 @@ pub(crate) struct DeviceLimits {
 }
 
 impl DeviceLimits {
-    /// The largest allocation for a buffer of `bytes` bytes: what fits a binding is bound whole, with what its size
-    /// class adds.
+    /// The largest allocation for a buffer of `bytes` bytes. A buffer that fits one binding is bound whole, so its size
+    /// class must fit too.
     pub(crate) fn most_for(&self, bytes: u64) -> u64 {
         if bytes <= self.max_binding { self.max_binding.min(self.max_buffer) } else { self.max_buffer }
     }
 }
 
-/// An opened device with its pool, its caches and its queue. Dropped when the last handle and the last buffer are gone.
+/// An opened device with its pool, caches and queue. Dropped with the last handle and the last buffer.
 #[derive(Debug)]
 pub(crate) struct Runtime {
     link: Arc<Link>,
@@ -61,7 +61,7 @@ pub(crate) struct Runtime {
     pub(super) submitter: Mutex<Submitter>,
     pub(super) in_flight: Arc<InFlight>,
     pub(super) poller: Poller,
-    /// Bytes that were uploaded since the last submission.
+    /// Bytes uploaded since the last submission.
     pub(super) upload_backlog: AtomicU64,
 }
 
@@ -69,7 +69,7 @@ impl Runtime {
     /// Opens a device on an adapter.
     ///
     /// # Errors
-    /// [`Error::Gpu`] if the driver refuses: it lacks even core WebGPU's limits, or has no memory left.
+    /// [`Error::Gpu`] if the driver refuses: the adapter lacks core WebGPU's limits, or memory is exhausted.
     pub(crate) fn open(adapter: &Adapter, options: &DeviceOptions) -> Result<Arc<Self>> {
         let features = wanted_features(options) & adapter.wgpu.features();
         let own = adapter.wgpu.limits();
@@ -78,7 +78,7 @@ impl Runtime {
             label: Some("ragged"),
             required_features: features,
             required_limits,
-            // Buffers are pooled above, so that a second pool below would only waste.
+            // This crate pools buffers; a second pool in wgpu would only waste memory.
             memory_hints: wgpu::MemoryHints::MemoryUsage,
             ..Default::default()
         };
@@ -88,11 +88,10 @@ impl Runtime {
         Ok(Self::over(Link::new(device, queue), adapter.summary.clone(), features, options))
     }
 
-    /// Works on a device that the user opened, whatever it was opened with; its callbacks stay the user's.
+    /// Wraps a device that the user opened, with any features and limits; its callbacks stay the user's.
     ///
     /// # Errors
-    /// [`Error::Argument`] with what the device lacks that no kernel can do without, or that the queue is not the
-    /// device's.
+    /// [`Error::Argument`] with the required limits that the device lacks, or if the queue belongs to another device.
     pub(crate) fn over_user(device: wgpu::Device, queue: wgpu::Queue, options: &DeviceOptions) -> Result<Arc<Self>> {
         let info = AdapterSummary::of(&device.adapter_info());
         check_least(&device.limits(), &info.name)?;
@@ -127,27 +126,27 @@ impl Runtime {
         })
     }
 
-    /// What kernels and buffers have to keep to.
+    /// Limits that kernels and buffers must respect.
     pub(crate) fn limits(&self) -> &DeviceLimits {
         &self.limits
     }
 
-    /// The adapter this was opened on.
+    /// The adapter of this device.
     pub(crate) fn info(&self) -> &AdapterSummary {
         &self.info
     }
 
-    /// Whether WGSL's `i64` and `u64` can be used; else kernels make do with pairs of words.
+    /// Whether WGSL's `i64` and `u64` are available; otherwise kernels use pairs of words.
     pub(crate) fn has_int64(&self) -> bool {
         self.features.contains(wgpu::Features::SHADER_INT64)
     }
 
-    /// Whether WGSL's `f64` can be used.
+    /// Whether WGSL's `f64` is available.
     pub(crate) fn has_f64(&self) -> bool {
         self.features.contains(wgpu::Features::SHADER_F64)
     }
 
-    /// Whether [`Runtime::submit_timed`] can tell times.
+    /// Whether [`Runtime::submit_timed`] can measure times.
     pub(crate) fn has_timestamps(&self) -> bool {
         self.features.contains(wgpu::Features::TIMESTAMP_QUERY)
     }
@@ -157,12 +156,12 @@ impl Runtime {
         &self.link.device
     }
 
-    /// The wgpu queue. What others submit to it runs in order with what is submitted here.
+    /// The wgpu queue. Submissions by others run in order with those made here.
     pub(crate) fn queue(&self) -> &wgpu::Queue {
         &self.link.queue
     }
 
-    /// What has been done so far.
+    /// A snapshot of the counters.
     pub(crate) fn stats(&self) -> Stats {
         let (memory_bytes, memory_budget) = self.pool.memory();
         Stats { memory_bytes, memory_budget, ..self.link.counters.snapshot() }
@@ -173,13 +172,13 @@ impl Runtime {
         &self.link.counters
     }
 
-    /// Fails if the device is gone.
+    /// Fails if the device is lost.
     pub(crate) fn check(&self) -> Result<()> {
         self.link.health.alive()
     }
 
-    /// What is behind an error: the loss of the device, where that is so. On a lost device wgpu hands out dead objects,
-    /// and complains of them later.
+    /// Replaces an error by the device's loss where that is the cause. On a lost device wgpu hands out dead objects,
+    /// and reports errors of them later.
     pub(crate) fn blame(&self, error: Error) -> Error {
         if matches!(error, Error::Gpu { .. }) {
             self.link.probe();
@@ -187,8 +186,7 @@ impl Runtime {
         self.link.health.alive().err().unwrap_or(error)
     }
 
-    /// Saves what the driver made of the kernels so far; does nothing where the device was opened without a folder for
-    /// it.
+    /// Saves the driver's compiled kernels to the cache folder; does nothing where the device was opened without one.
     ///
     /// # Errors
     /// [`Error::Gpu`] if the file cannot be written; [`Error::DeviceLost`].
@@ -222,12 +220,12 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // Nobody is left to tell; the next process compiles as this one did.
+        // A drop cannot report the error, and the next process only compiles its kernels again.
         let _ = self.save_pipeline_cache();
     }
 }
 
-/// The features that are used where the adapter has them.
+/// The optional features to enable where the adapter has them.
 fn wanted_features(options: &DeviceOptions) -> wgpu::Features {
     use wgpu::Features as F;
     let mut wanted = F::empty();
@@ -238,10 +236,10 @@ fn wanted_features(options: &DeviceOptions) -> wgpu::Features {
     wanted
 }
 
-/// What every kernel takes for granted, within core WebGPU's limits.
+/// Checks the limits that every kernel assumes, all within core WebGPU's.
 ///
 /// # Errors
-/// Which limits of the device are below it.
+/// Lists the limits of the device that are too low.
 fn check_least(limits: &wgpu::Limits, name: &str) -> Result<()> {
     let core = wgpu::Limits::defaults();
     let mut missing = Vec::new();
@@ -260,7 +258,7 @@ fn check_least(limits: &wgpu::Limits, name: &str) -> Result<()> {
         max_compute_workgroup_storage_size: core.max_compute_workgroup_storage_size,
         max_compute_workgroups_per_dimension: core.max_compute_workgroups_per_dimension,
         max_bind_groups: 1,
-        // The parameters, and storage.
+        // The parameters and the storage buffers.
         max_bindings_per_bind_group: 1 + core.max_storage_buffers_per_shader_stage,
         max_uniform_buffers_per_shader_stage: 1,
         max_dynamic_uniform_buffers_per_pipeline_layout: 1,
@@ -275,18 +273,19 @@ fn check_least(limits: &wgpu::Limits, name: &str) -> Result<()> {
     Err(Error::Argument { op: "from_wgpu", what })
 }
 
-/// Bytes of parameters that one dispatch can have on every device: as WebGPU's compatibility mode.
+/// Bytes of parameters that one dispatch may have on every device: the limit of WebGPU's compatibility mode.
 const LEAST_PARAMS: u64 = 16 << 10;
 
-/// The parameters of a submission start in a buffer of this size; smaller arrays than this are of no use.
+/// Least size of buffers and bindings: the initial size of a submission's parameter buffer. Smaller arrays would be
+/// useless.
 const LEAST_BUFFER: u64 = 64 << 10;
 
 fn limits_of(device: &wgpu::Device, options: &DeviceOptions) -> DeviceLimits {
     let limits = device.limits();
-    // A device of ours was asked for these already, one of the user's was not.
+    // A device opened by this crate has these limits already; a user's device may not.
     let core = if options.core_limits { wgpu::Limits::defaults() } else { limits.clone() };
-    // Drivers like to say 2^31 - 1; a buffer's size is a multiple of 16 here. From 4 GiB on Metal computes wrong
-    // addresses (gfx-rs/wgpu#10305), and kernels count words in 32 bits.
+    // Drivers report limits such as 2^31 - 1; buffer sizes here are multiples of 16. From 4 GiB on, Metal computes
+    // wrong addresses (gfx-rs/wgpu#10305), and kernels count words in 32 bits.
     let bytes = |own: u64, core: u64, asked: Option<u64>| {
         let own = own.min(core);
         asked.map_or(own, |asked| asked.max(16).min(own)) & !15
@@ -294,7 +293,7 @@ fn limits_of(device: &wgpu::Device, options: &DeviceOptions) -> DeviceLimits {
     let (binding, buffer) = (limits.max_storage_buffer_binding_size.min(u32::MAX.into()), limits.max_buffer_size);
     DeviceLimits {
         storage_buffers: limits.max_storage_buffers_per_shader_stage.min(core.max_storage_buffers_per_shader_stage),
-        // A tile of a map fits a window, and offsets of windows are multiples of 256.
+        // A map's tile must fit one window, and window offsets are multiples of 256.
         max_binding: bytes(binding, core.max_storage_buffer_binding_size, options.max_binding).max(8 << 10),
         max_buffer: bytes(buffer, core.max_buffer_size, options.max_buffer),
         max_params: limits.max_uniform_buffer_binding_size,

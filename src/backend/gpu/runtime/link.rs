@@ -1,4 +1,4 @@
-//! What every part of the runtime shares: the device, its queue, its health and the counters.
+//! State shared by all parts of the runtime: the device, its queue, its health and the counters.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -9,18 +9,18 @@ use std::{
 use super::stats::Counters;
 use crate::{Error, Result, trace::span};
 
-/// Locks a mutex whose data is valid whatever the thread that held it was doing: all of ours are caches and queues,
-/// changed in single steps.
+/// Locks a mutex and ignores poisoning: all mutexes of this runtime guard caches and queues that change in single
+/// steps, so their data is valid even if a thread panicked while holding one.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A fault of this crate, found before wgpu sees it.
+/// An error for a fault of this crate, found before wgpu sees it.
 pub(super) fn bug(label: &str, what: impl std::fmt::Display) -> Error {
     Error::Gpu { label: label.to_owned(), message: format!("bug: {what}") }
 }
 
-/// Whether the device still works. Callbacks of wgpu write it, every submission and read asks it.
+/// Whether the device still works. Set by wgpu's callbacks, checked by every submission and read.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     lost: OnceLock<String>,
@@ -28,11 +28,11 @@ pub(super) struct Health {
 
 impl Health {
     pub(super) fn lose(&self, reason: String) {
-        // Only the first reason is the cause.
+        // The first reason is the cause.
         let _ = self.lost.set(reason);
     }
 
-    /// Fails if the device is gone.
+    /// Fails if the device is lost.
     pub(super) fn alive(&self) -> Result<()> {
         match self.lost.get() {
             Some(reason) => Err(Error::DeviceLost { reason: reason.clone() }),
@@ -48,15 +48,15 @@ pub(super) struct Link {
     pub(super) queue: wgpu::Queue,
     pub(super) health: Arc<Health>,
     pub(super) counters: Counters,
-    /// Whether the device is the user's, whose callbacks are not ours: then nobody tells of a loss.
+    /// Whether the user opened the device. Its callbacks are the user's then, and no callback reports a loss to us.
     is_users: bool,
 }
 
-/// How long one wait lasts before the health is looked at again.
+/// Timeout of one wait, after which the health is checked again.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Link {
-    /// Takes over a device of our own: its callbacks are set here.
+    /// Wraps a device that this crate opened, and sets its callbacks.
     pub(super) fn new(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let health = Arc::new(Health::default());
         let on_lost = Arc::clone(&health);
@@ -64,25 +64,25 @@ impl Link {
             let message = message.trim();
             on_lost.lose(if message.is_empty() { format!("{reason:?}") } else { format!("{reason:?}: {message}") });
         });
-        // All calls of this crate run in error scopes, so that an error outside of them is of the program's own wgpu
-        // calls (see `Device::as_wgpu`): no call of ours fails for it. Without a handler wgpu panics.
+        // All wgpu calls of this crate run in error scopes. An error outside of them comes from the program's own wgpu
+        // calls (see `Device::as_wgpu`), and fails no call of ours. Without a handler wgpu panics.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| {
             eprintln!("ragged: a wgpu call of the program's own on this device failed: {error}");
         }));
         Self { device, queue, health, counters: Counters::default(), is_users: false }
     }
 
-    /// Shares a device of the user's, whose callbacks stay as they are: wgpu keeps one of each. That the device is lost
-    /// is found out when it takes no more commands.
+    /// Shares a user's device. Its callbacks stay as they are, since wgpu keeps one of each. A loss is detected once
+    /// the device accepts no more commands.
     pub(super) fn of_user(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         Self { device, queue, health: Arc::default(), counters: Counters::default(), is_users: true }
     }
 
-    /// Does to the device what shows whether a user's object is one of its own.
+    /// Runs `f`, whose wgpu calls fail if a user's object does not belong to this device.
     ///
     /// # Errors
-    /// [`Error::Argument`] in the name of `op` with wgpu's words. An object of another wgpu *instance* has a number
-    /// that means another object here, or none, for which wgpu panics.
+    /// [`Error::Argument`] in the name of `op` with wgpu's message. The id of an object of another wgpu *instance*
+    /// denotes another object here, or none, for which wgpu panics.
     pub(super) fn try_out(&self, op: &'static str, f: impl FnOnce()) -> Result<()> {
         let what = match catch_unwind(AssertUnwindSafe(|| self.scoped(f))) {
             Ok(Ok(())) => return self.health.alive(),
@@ -92,20 +92,20 @@ impl Link {
         Err(Error::Argument { op, what })
     }
 
-    /// Finds out whether the device is lost, if nobody tells, by giving it a command that does nothing. Waits, and runs
-    /// the user's callbacks: not to be called with a lock held.
+    /// Detects the loss of a user's device, which no callback reports, by submitting an empty list. Waits, and runs the
+    /// user's callbacks: must not be called with a lock held.
     pub(super) fn probe(&self) {
         if !self.is_users {
             return;
         }
         let index = self.queue.submit([]);
-        // What is found is kept with the health.
+        // The health records the outcome.
         let _ = self.wait_for(&index);
     }
 
     fn poll(&self, how: wgpu::PollType) -> Result<(), wgpu::PollError> {
-        // `Device::poll` panics when the driver reports an error from its wait (a lost device, as a rule): there is no
-        // other way to see that error. wgpu's locks do not poison and are released by then.
+        // `Device::poll` panics when the driver reports an error from its wait, usually a lost device; the error is
+        // visible no other way. wgpu's locks do not poison and are released by then.
         match catch_unwind(AssertUnwindSafe(|| self.device.poll(how))) {
             Ok(outcome) => outcome.map(drop),
             Err(panic) => {
@@ -116,13 +116,13 @@ impl Link {
         }
     }
 
-    /// Runs the callbacks that are due, without waiting.
+    /// Runs pending callbacks, without waiting.
     pub(super) fn poll_once(&self) {
-        // An error can only be a timeout, and there is none.
+        // The only error is a timeout, which a poll without waiting cannot have.
         let _ = self.poll(wgpu::PollType::Poll);
     }
 
-    /// Waits until a submission has finished and runs the callbacks that are due.
+    /// Waits until a submission has finished, and runs pending callbacks.
     pub(super) fn wait_for(&self, submission: &wgpu::SubmissionIndex) -> Result<()> {
         let _span = span!("wait");
         loop {
@@ -131,7 +131,7 @@ impl Link {
             match self.poll(wgpu::PollType::Wait { submission_index, timeout: Some(PATIENCE) }) {
                 Err(wgpu::PollError::Timeout) => continue,
                 Err(wgpu::PollError::WrongSubmissionIndex(..)) => {
-                    // On a lost device submissions do not happen. Why it was lost is told in a poll, if at all.
+                    // A lost device drops submissions. Only a poll reports the reason, if anything does.
                     self.poll_once();
                     self.health.lose("it takes no more commands".into());
                     return self.health.alive();
@@ -141,23 +141,23 @@ impl Link {
         }
     }
 
-    /// Waits until the device is idle, so that all that was released really is free.
+    /// Waits until the device is idle, so that released memory is actually free.
     pub(super) fn wait_idle(&self) {
-        // A timeout or a loss shows up at whoever uses the device next.
+        // A timeout or a loss surfaces at the next use of the device.
         let _ = self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(PATIENCE) });
     }
 
-    /// Runs `f` and returns what it returned, or the first error that wgpu reported on this thread while it ran.
+    /// Runs `f` and returns its value, or the first error that wgpu reported on this thread meanwhile.
     pub(super) fn scoped<T>(&self, f: impl FnOnce() -> T) -> Result<T, wgpu::Error> {
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let value = f();
-        // All three must be popped, in reverse order, whatever they hold. On native devices the futures are ready at
-        // once.
+        // All three scopes must be popped, in reverse order, whatever they hold. On native devices the futures are
+        // ready at once.
         let [validation, memory, internal] =
             [validation, memory, internal].map(|scope| pollster::block_on(scope.pop()));
-        // Being out of memory is the cause of whatever else went wrong.
+        // Out of memory takes precedence: it causes any other errors.
         match memory.or(validation).or(internal) {
             Some(error) => Err(error),
             None => Ok(value),

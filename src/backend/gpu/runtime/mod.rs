@@ -1,7 +1,7 @@
 //! The device runtime: adapters, buffers, pipelines, submissions and their statistics.
 //!
-//! It knows nothing of tensors, graphs or shader templates. What lies above hands it complete WGSL modules and lists of
-//! [`Command`]s; it owns the wgpu device and everything that is worth keeping between submissions:
+//! Knows nothing of tensors, graphs or shader templates. The layers above pass complete WGSL modules and lists of
+//! [`Command`]s; the runtime owns the wgpu device and all state worth keeping between submissions:
 //!
 //! ```text
 //!   Runtime ── Link ········ device, queue, health (loss), counters; shared by all below
@@ -12,14 +12,14 @@
 //! ```
 //!
 //! # Order
-//! The queue is the only order there is. Commands run in the order of [`Runtime::submit`] calls; an upload runs after
-//! everything submitted before it and before everything submitted after it (see the `upload` module for why a pooled
-//! buffer cannot be overwritten under a command that still reads it).
+//! The queue defines the only order. Commands run in the order of [`Runtime::submit`] calls. An upload runs after
+//! everything submitted before it and before everything submitted after it. The `upload` module shows why no upload
+//! overwrites a pooled buffer that a command still reads.
 //!
 //! # Faults
-//! Nothing here panics. A lost device poisons the runtime: from then on every call is
-//! [`Error::DeviceLost`](crate::Error::DeviceLost). All calls of wgpu are made in error scopes; an error outside of them
-//! is of the program's own calls on this device and goes to the device's handler, never to a call of ours.
+//! Nothing here panics. A lost device poisons the runtime: every later call fails with
+//! [`Error::DeviceLost`](crate::Error::DeviceLost). All wgpu calls run in error scopes. An error outside of them comes
+//! from the program's own calls on this device; it goes to the device's handler and fails no call of this crate.
 #![allow(dead_code)]
 
 mod adapters;

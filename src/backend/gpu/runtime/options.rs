@@ -1,13 +1,13 @@
-//! What a device is opened with.
+//! Options for opening a GPU device.
 
 use std::path::PathBuf;
 
 use crate::tuning::Tuning;
 
-/// How a GPU device is opened.
+/// Options for opening a GPU device.
 ///
-/// The default uses all that the adapter offers. Budgets, caches and tuning are for programs; limits and features to do
-/// without make a device behave like a smaller one, for tests.
+/// The default uses everything that the adapter offers. Budgets, caches and tuning serve programs. Reduced limits and
+/// disabled features make a device behave like a smaller one, for tests.
 ///
 /// # Example
 /// ```
@@ -17,52 +17,52 @@ use crate::tuning::Tuning;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceOptions {
-    /// The most bytes that one binding may hold, if less than the adapter's limit; at least 8 KiB. Larger arrays are
-    /// bound as several windows: a small value makes small tensors cross them.
+    /// The most bytes of one binding, if less than the adapter's limit; at least 8 KiB. Larger arrays are bound as
+    /// several windows, so a small value makes small tensors span windows.
     pub max_binding: Option<u64>,
-    /// The most bytes that one buffer may hold, if less than the adapter's limit.
+    /// The most bytes of one buffer, if less than the adapter's limit.
     pub max_buffer: Option<u64>,
-    /// The most bytes of unused buffers that are kept for reuse. By default, a quarter more than the largest working
-    /// set so far, and at least 1 GiB, counting buffers in use.
+    /// The most bytes of unused buffers kept for reuse. By default, used and unused buffers together may take a quarter
+    /// more than the largest working set so far, and at least 1 GiB.
     pub max_pooled: Option<u64>,
-    /// The most bytes of device memory that arrays may take, those kept for reuse included. What would pass it is
-    /// [`Error::Limit`](crate::Error::Limit), before anything of the computation or the upload is allocated; before
-    /// that, buffers that lie unused are given back to the driver, oldest first. Sizes are those that the driver is
-    /// asked for, [`Stats::memory_bytes`](crate::Stats::memory_bytes), up to a quarter more than the arrays'.
+    /// Budget: the most bytes of device memory for arrays, including buffers kept for reuse. An allocation beyond it
+    /// fails with [`Error::Limit`](crate::Error::Limit), before anything of the computation or the upload is allocated.
+    /// Unused buffers are returned to the driver first, oldest first. Sizes are those requested from the driver,
+    /// [`Stats::memory_bytes`](crate::Stats::memory_bytes): up to a quarter more than the arrays'.
     ///
-    /// Not counted: buffers of the program's own, staging memory of uploads and reads (which lies with the host on
-    /// devices that have memory of their own), kernels and their parameters. What was given back is free once the
-    /// commands that used it have run. The CPU backend has no budget: the system's limits hold for it.
+    /// Not counted: the program's own buffers, staging memory of uploads and reads (host memory on devices with memory
+    /// of their own), kernels and their parameters. Memory returned to the driver is free once the commands that used
+    /// it have run. The CPU backend has no budget; the system's limits apply.
     pub max_memory: Option<u64>,
-    /// Forces the limits down to core WebGPU's: 8 storage buffers a stage, 256 invocations, 16 KiB of workgroup memory,
-    /// 128 MiB a binding, 256 MiB a buffer.
+    /// Reduces the limits to core WebGPU's: 8 storage buffers per stage, 256 invocations, 16 KiB of workgroup memory,
+    /// 128 MiB per binding, 256 MiB per buffer.
     pub core_limits: bool,
-    /// Does without native 64-bit integers: they are pairs of words then, which give the same bits. 64-bit floats need
-    /// them, and are not there either.
+    /// Disables native 64-bit integers; kernels use pairs of words instead, with the same bits. 64-bit floats need
+    /// native 64-bit integers, and are disabled too.
     pub no_int64: bool,
-    /// Does without native 64-bit floats.
+    /// Disables native 64-bit floats.
     pub no_f64: bool,
-    /// Does without timestamps.
+    /// Disables timestamps.
     pub no_timestamps: bool,
-    /// Has wgpu add bounds checks and loop bounds to every kernel. Without, kernels still have those that they are not
-    /// proven to do without, so that no data and no index can make them reach beyond a buffer. The results are the
-    /// same. By default, on in debug builds only.
+    /// Injects wgpu's bounds checks and loop bounds into every kernel. Without this option kernels keep every check
+    /// that is not proven redundant, so that no data and no index can reach beyond a buffer. The results are the same.
+    /// By default, on in debug builds only.
     pub checked_shaders: bool,
-    /// A folder into which every WGSL module that is compiled is written, as `<label>-<hash>.wgsl`.
+    /// A folder into which every compiled WGSL module is written, as `<label>-<hash>.wgsl`.
     pub dump_wgsl: Option<PathBuf>,
-    /// A folder that keeps what the driver made of the kernels, so that the next process need not wait for its
-    /// compiler: one file for each model of adapter, read when the device is opened and written when it is dropped, or
-    /// by [`Device::save_pipeline_cache`](crate::Device::save_pipeline_cache). Nothing happens on adapters without such
-    /// caches (today, all that are not Vulkan's). A file that is missing, damaged or of another driver, and a folder
-    /// that cannot be written, only cost the time that they would have saved.
+    /// A folder for the driver's pipeline cache, which spares the next process the compilation of its kernels. Holds
+    /// one file per adapter model, read when the device is opened and written when it is dropped, or by
+    /// [`Device::save_pipeline_cache`](crate::Device::save_pipeline_cache). Has no effect on adapters without pipeline
+    /// caches (today, all but Vulkan's). A file that is missing, damaged or of another driver, or a folder that cannot
+    /// be written, only costs the time that the cache would have saved.
     ///
-    /// The driver trusts what it finds there as it trusts the program: take a folder that others cannot write to.
+    /// The driver trusts the file as it trusts the program: choose a folder that others cannot write to.
     pub pipeline_cache: Option<PathBuf>,
-    /// How its kernels are cut, instead of as its class of adapters has them.
+    /// Tuning of kernels, instead of the defaults of the adapter's class.
     pub tuning: Option<Tuning>,
 }
 
-/// Whether kernels have all checks unless something else is asked for.
+/// Default of `checked_shaders`.
 const CHECKED: bool = cfg!(any(debug_assertions, test));
 
 impl Default for DeviceOptions {
@@ -84,7 +84,7 @@ impl Default for DeviceOptions {
     }
 }
 
-/// One chaining setter a field, so that code outside the crate can set single options.
+/// Declares one chaining setter per field, so that code outside the crate can set single options.
 macro_rules! setters {
     ($($(#[$doc:meta])* $field:ident: $of:ty,)*) => {
         impl DeviceOptions {

@@ -49,12 +49,12 @@ impl fmt::Debug for Pipeline {
 }
 
 impl Pipeline {
-    /// The name it was made under.
+    /// The label given at compilation.
     pub(crate) fn label(&self) -> &str {
         &self.inner.label
     }
 
-    /// How it uses the buffers at bindings 1, 2, ...
+    /// Access to the buffers at bindings 1, 2, ...
     pub(crate) fn access(&self) -> &[Access] {
         &self.inner.layout.access
     }
@@ -68,7 +68,7 @@ impl Pipeline {
     }
 }
 
-/// Bind group 0 of all kernels with one access list: they can share bind groups.
+/// Layout of bind group 0. Kernels with the same access list share it, and can share bind groups.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) id: u64,
@@ -77,23 +77,23 @@ pub(super) struct Layout {
     pipeline: wgpu::PipelineLayout,
 }
 
-/// What has been compiled from one text.
+/// Everything compiled from one WGSL text.
 #[derive(Debug, Default)]
 struct Module {
-    /// One for each set of checks: of one text, some sizes may be proven to need none and others not.
+    /// One module per set of checks: the same text may be proven to need none at some sizes, but not at others.
     wgpu: Vec<(Checks, wgpu::ShaderModule)>,
     pipelines: Vec<(&'static str, Checks, Pipeline)>,
 }
 
-/// How many modules are kept. Those of a program's loop are a few dozen; each takes its text and what the driver made
-/// of it, tens of kilobytes.
+/// Capacity of the module cache. A program's loop uses a few dozen modules; each takes tens of kilobytes for its text
+/// and the driver's code.
 const CAPACITY: usize = 1024;
 
-/// The modules by their text: least recently used first out. A plan keeps its pipelines alive all the same.
+/// LRU cache of modules by their text. A plan keeps its pipelines alive after their eviction.
 #[derive(Debug)]
 struct Modules {
-    /// The text itself is the key: nothing rests on hashes not colliding. Each module has a lock of its own, so that
-    /// different modules are compiled at the same time and one module only once.
+    /// Keyed by the text itself, so that hash collisions are harmless. Each module has its own lock: different modules
+    /// compile concurrently, and one module only once.
     cached: HashMap<Arc<str>, (Arc<Mutex<Module>>, u64)>,
     clock: u64,
     capacity: usize,
@@ -113,7 +113,7 @@ impl Modules {
             return Arc::clone(module);
         }
         if self.cached.len() >= self.capacity {
-            // A quarter at a time, so that the search for the oldest is paid once in so many.
+            // Evict a quarter at a time, which amortizes the search for the oldest.
             let mut times: Vec<u64> = self.cached.values().map(|(_, used)| *used).collect();
             let (_, pivot, _) = times.select_nth_unstable(self.cached.len() / 4);
             let pivot = *pivot;
@@ -133,15 +133,15 @@ pub(super) struct Pipelines {
 }
 
 impl Runtime {
-    /// The kernel `entry` of a module, compiled at the first call with this text, entry point, checks and access list, and
-    /// again where 1024 other texts came in between.
+    /// The kernel `entry` of a module. Compiled at the first call with this text, entry point, checks and access list,
+    /// and again after 1024 other texts came in between.
     ///
     /// Bind group 0 holds the parameters (a uniform buffer) at binding 0 and the storage buffers at bindings 1, 2, ...,
-    /// accessed as `access` says. Workgroup memory is not cleared.
+    /// with the given `access`. Workgroup memory is not cleared.
     ///
     /// # Errors
-    /// [`Error::Limit`] if it binds more buffers than the device can; [`Error::Gpu`] with naga's or the driver's words
-    /// if it does not compile.
+    /// [`Error::Limit`] if the kernel binds more buffers than the device allows; [`Error::Gpu`] with the message of
+    /// naga or the driver if the kernel does not compile.
     pub(crate) fn pipeline(
         &self,
         label: &str,
@@ -183,13 +183,13 @@ impl Runtime {
         Ok(pipeline)
     }
 
-    /// Keeps that many modules from now on.
+    /// Sets the capacity of the module cache.
     #[cfg(test)]
     pub(super) fn limit_modules(&self, capacity: usize) {
         lock(&self.pipelines.modules).capacity = capacity;
     }
 
-    /// How many modules are cached.
+    /// Number of cached modules.
     #[cfg(test)]
     pub(super) fn cached_modules(&self) -> usize {
         lock(&self.pipelines.modules).cached.len()
@@ -219,14 +219,14 @@ impl Runtime {
             entry_point: Some(entry),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &[],
-                // On some devices clearing takes longer than the kernel, and all of ours write before they read.
+                // On some devices clearing takes longer than the kernel, and every kernel here writes before it reads.
                 zero_initialize_workgroup_memory: false,
             },
             cache: self.pipeline_cache.as_ref().map(PipelineCache::as_wgpu),
         };
         let compiled = self.link().scoped(|| self.device().create_compute_pipeline(&descriptor));
         let wgpu = compiled.map_err(|error| self.does_not_compile(label, &error))?;
-        // A driver that fails here takes the whole device with it, without an error.
+        // A driver that fails here loses the whole device, without an error.
         self.health().alive()?;
         Counters::add(&self.link().counters.pipelines_compiled, 1);
         Ok(Pipeline { inner: Arc::new(Compiled { wgpu, layout, label: label.into() }) })
@@ -273,7 +273,7 @@ impl Runtime {
     }
 }
 
-/// Writes a module to the folder that the options name.
+/// Writes a module to the dump folder.
 fn dump(folder: &Path, label: &str, wgsl: &str) -> Result<()> {
     let mut hasher = DefaultHasher::new();
     wgsl.hash(&mut hasher);

@@ -1,7 +1,7 @@
-//! What the driver made of the kernels, kept in a file from one process to the next.
+//! Persistent pipeline cache: the driver's compiled kernels, kept in a file across processes.
 //!
-//! The file holds a checksum and wgpu's data. wgpu looks at the adapter and the driver's version that the data names,
-//! and starts with nothing where they are others; the checksum keeps a file that was cut short or damaged from the
+//! The file holds a checksum and wgpu's data. wgpu compares the adapter and driver version in the data with the
+//! device's, and starts with an empty cache where they differ. The checksum keeps truncated or damaged data from the
 //! driver.
 
 use std::{
@@ -14,21 +14,21 @@ use std::{
 
 use super::link::{Link, lock};
 
-/// The driver's cache, and the file that it is loaded from and saved to.
+/// The driver's pipeline cache, and the file that it is loaded from and saved to.
 #[derive(Debug)]
 pub(super) struct PipelineCache {
     wgpu: wgpu::PipelineCache,
     path: PathBuf,
-    /// The checksum of what the file holds, as far as known.
+    /// Checksum of the file's data, if known.
     saved: Mutex<Option<u64>>,
 }
 
-/// Bytes of the checksum, which the data follows.
+/// Bytes of the checksum, which precedes the data.
 const HEAD: usize = 8;
 
 impl PipelineCache {
-    /// The cache in a folder, with what an earlier process left there. None where the adapter has no such caches, or
-    /// will not make one: kernels are compiled then, as without.
+    /// Opens the cache in a folder, with the data that an earlier process saved. `None` if the adapter has no pipeline
+    /// caches or cannot make one: kernels are compiled without a cache then.
     pub(super) fn open(link: &Link, folder: &Path) -> Option<Self> {
         let device = &link.device;
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
@@ -37,19 +37,19 @@ impl PipelineCache {
         let path = folder.join(wgpu::util::pipeline_cache_key(&device.adapter_info())?);
         let (sum, data) = fs::read(&path).ok().and_then(|file| checked(&file)).unzip();
         let descriptor = wgpu::PipelineCacheDescriptor { label: Some("ragged"), data: data.as_deref(), fallback: true };
-        // SAFETY: the data must be what `get_data` gave for this driver. It is what `save` wrote, or else no eight
-        // bytes before it would be its checksum; that it is this driver's is for wgpu to look at. The option's
-        // documentation asks for a folder that nobody else writes to.
+        // SAFETY: the data must come from `get_data` for this driver. Its checksum shows that `save` wrote it; wgpu
+        // checks that the driver is this one. The option's documentation asks for a folder that nobody else writes to.
         let made = link.scoped(|| unsafe { device.create_pipeline_cache(&descriptor) });
         Some(Self { wgpu: made.ok()?, path, saved: Mutex::new(sum) })
     }
 
-    /// What pipelines are compiled with.
+    /// The cache to compile pipelines with.
     pub(super) fn as_wgpu(&self) -> &wgpu::PipelineCache {
         &self.wgpu
     }
 
-    /// Writes what there is, unless the file holds it already. Another process sees the old file or the new one, whole.
+    /// Writes the cache's data, unless the file holds it already. Another process sees the old file or the new one,
+    /// whole.
     ///
     /// # Errors
     /// The folder or the file cannot be written.
@@ -62,13 +62,13 @@ impl PipelineCache {
         }
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        // Two processes, and two devices of one, each have a file of their own until it is whole.
+        // Each process, and each device within one, writes a temporary file of its own until it is complete.
         let unique = format!("{}-{:x}.tmp", std::process::id(), std::ptr::from_ref(self).addr());
         let temporary = self.path.with_extension(unique);
         let written = fs::write(&temporary, [&sum.to_le_bytes(), data.as_slice()].concat())
             .and_then(|()| fs::rename(&temporary, &self.path));
         if written.is_err() {
-            // Best effort: the first error is the one to tell.
+            // Best effort: the first error is the one to report.
             let _ = fs::remove_file(&temporary);
         }
         written?;
@@ -83,7 +83,7 @@ fn checksum(data: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The checksum and the data of a file, if they belong together.
+/// The checksum and data of a file, if they match.
 fn checked(file: &[u8]) -> Option<(u64, Vec<u8>)> {
     let (head, data) = file.split_first_chunk::<HEAD>()?;
     let sum = u64::from_le_bytes(*head);

@@ -1,12 +1,12 @@
-//! Device buffers that outlive their users, by size class.
+//! Pool of device buffers, reused by size class.
 //!
-//! A fresh buffer costs an allocation and, at its first use, a pass over it: wgpu fills with zeros whatever may be read
-//! before it is written, and cannot be told not to. A pooled buffer costs neither.
+//! A fresh buffer costs an allocation and, at its first use, a pass over its memory: wgpu zero-fills everything that
+//! may be read before it is written, and has no option against it. A pooled buffer costs neither.
 //!
 //! # Why a buffer may be reused at once
-//! A slot comes back when its last handle is dropped. A command holds handles, and the lists of commands that a caller
-//! has recorded but not submitted hold them too; so nothing that is still to be *submitted* can name a slot that lies
-//! in the pool. What was submitted before runs, in queue order, before whatever the next owner submits or uploads.
+//! A slot returns to the pool when its last handle is dropped. Commands hold handles, including those that a caller has
+//! recorded but not submitted. So no command that is still to be *submitted* can name a slot in the pool. Commands
+//! submitted before run, in queue order, before anything that the next owner submits or uploads.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque, hash_map::Entry},
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// What a buffer is for; buffers of different use are never exchanged.
+/// Purpose of a buffer; buffers of different purpose are never exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Use {
     /// Read and written by kernels and copies.
@@ -42,33 +42,33 @@ impl Use {
     }
 }
 
-/// One wgpu buffer. It is given back with [`Pool::release`] or [`Pool::discard`]; merely dropped, its memory goes once
-/// no cached bind group holds it any more.
+/// One wgpu buffer. Its owner returns it with [`Pool::release`] or [`Pool::discard`]. If merely dropped, its memory is
+/// freed once no cached bind group holds it.
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) buffer: wgpu::Buffer,
-    /// Never given to another slot of this process.
+    /// Never reused for another slot of this process.
     pub(super) id: u64,
     /// The size of the wgpu buffer: a multiple of 16.
     pub(super) capacity: u64,
     usage: Use,
 }
 
-/// A number that no other buffer of this process has.
+/// An id that is unique in this process.
 pub(super) fn fresh_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Relaxed)
 }
 
-/// The least that is allocated. wgpu has no bindings of zero bytes, and loads of 16 bytes may read the tail of an
-/// array.
+/// Smallest allocation, and granularity of sizes. wgpu has no bindings of zero bytes, and loads of 16 bytes may read
+/// the tail of an array.
 const GRAIN: u64 = 16;
 
-/// From here on classes are finer: of what is large, little is wasted.
+/// Size classes above this are finer: a large buffer wastes a smaller share.
 const LARGE: u64 = 1 << 20;
 
-/// Rounds a size up to its class: two bits below the leading one, so that at most a quarter is wasted; of large sizes four
-/// bits, and a sixteenth. None above 2^63.
+/// Rounds a size up to its class: two bits below the leading one, so that at most a quarter is wasted; above [`LARGE`]
+/// four bits, and at most a sixteenth. `None` above 2^63.
 pub(super) fn size_class(bytes: u64) -> Option<u64> {
     let bytes = bytes.max(GRAIN);
     let bits = if bytes > LARGE { 4 } else { 2 };
@@ -76,7 +76,7 @@ pub(super) fn size_class(bytes: u64) -> Option<u64> {
     bytes.checked_next_multiple_of(step)?.checked_next_multiple_of(GRAIN)
 }
 
-/// The capacity of a buffer for that many bytes, where `most` is allowed.
+/// Capacity of a buffer for `bytes` bytes: its size class, capped at `most`.
 fn capacity_for(bytes: u64, most: u64) -> u64 {
     let most = most & !(GRAIN - 1);
     size_class(bytes).map_or(most, |class| class.min(most))
@@ -84,28 +84,28 @@ fn capacity_for(bytes: u64, most: u64) -> u64 {
 
 #[derive(Debug, Default)]
 struct Free {
-    /// Oldest first, with the time of their release.
+    /// Unused slots with the time of their release, oldest first.
     slots: BTreeMap<(Use, u64), VecDeque<(u64, Slot)>>,
     clock: u64,
     pooled: u64,
     in_use: u64,
     in_use_peak: u64,
-    /// Bytes of storage that the driver was asked for and has not been given back; and how many of them lie unused.
+    /// Bytes of storage allocated from the driver and not returned, and how many of them are unused.
     held: u64,
     idle: u64,
-    /// Buffers that the program handed in, which may be ours, with the number of their handles: not to be reused.
+    /// Buffers that the program handed in, with the number of their handles. Those of ours are not reused meanwhile.
     adopted: HashMap<wgpu::Buffer, usize>,
 }
 
 impl Free {
     fn take(&mut self, usage: Use, capacity: u64) -> Option<Slot> {
-        // The newest: likeliest to be in a cache, and the oldest age towards eviction.
+        // The newest slot: likeliest to be in a cache, while the oldest age towards eviction.
         let (_, slot) = self.slots.get_mut(&(usage, capacity))?.pop_back()?;
         self.left(&slot);
         Some(slot)
     }
 
-    /// The slot of that id, if it is one of these.
+    /// Takes the unused slot with this id, if there is one.
     fn take_again(&mut self, usage: Use, capacity: u64, id: u64) -> Option<Slot> {
         let slots = self.slots.get_mut(&(usage, capacity))?;
         let at = slots.iter().rposition(|(_, slot)| slot.id == id)?;
@@ -118,7 +118,7 @@ impl Free {
         self.held - self.idle
     }
 
-    /// Counts a slot that does not lie unused any more.
+    /// Updates the counts for a slot that is no longer unused.
     fn left(&mut self, slot: &Slot) {
         self.pooled -= slot.capacity;
         if slot.usage == Use::Storage {
@@ -126,15 +126,15 @@ impl Free {
         }
     }
 
-    /// Counts a slot that goes back to the driver.
+    /// Updates the counts for a slot that returns to the driver.
     fn gone(&mut self, usage: Use, capacity: u64) {
         if usage == Use::Storage {
             self.held -= capacity;
         }
     }
 
-    /// Makes room within the budget for storage that is about to be allocated, and counts it. What is returned goes
-    /// back to the driver. None if all that lies unused is not enough: then nothing has changed.
+    /// Reserves budget for a storage allocation, and counts it. The returned slots must go back to the driver. `None`
+    /// if evicting all unused storage is not enough: nothing has changed then.
     fn reserve(&mut self, capacity: u64, budget: u64) -> Option<Vec<Slot>> {
         if self.storage_in_use() + capacity > budget {
             return None;
@@ -161,7 +161,7 @@ impl Free {
         self.slots.entry((slot.usage, slot.capacity)).or_default().push_back((self.clock, slot));
     }
 
-    /// Takes out the slot that has lain unused the longest, of those for such a use; it goes back to the driver.
+    /// Evicts the slot that has been unused the longest among the uses accepted by `of`; it must go back to the driver.
     fn evict_oldest(&mut self, of: impl Fn(Use) -> bool) -> Option<Slot> {
         let oldest = |(_, queue): &(_, &VecDeque<(u64, Slot)>)| queue.front().map_or(u64::MAX, |(time, _)| *time);
         let candidates = self.slots.iter().filter(|((usage, _), queue)| of(*usage) && !queue.is_empty());
@@ -180,14 +180,14 @@ pub(super) struct Pool {
     link: Arc<Link>,
     free: Mutex<Free>,
     max_pooled: Option<u64>,
-    /// The most that may be held; see [`DeviceOptions::max_memory`].
+    /// Limit on the storage held; see [`DeviceOptions::max_memory`].
     budget: Option<u64>,
-    /// Buffers that were destroyed since the bind groups were last swept.
+    /// Buffers destroyed since the bind groups were last swept.
     destroyed: Mutex<Vec<u64>>,
     faults: AtomicU32,
 }
 
-/// Below this total nothing is given back to the driver.
+/// Below this total nothing is returned to the driver by default.
 const FLOOR: u64 = 1 << 30;
 
 impl Pool {
@@ -206,8 +206,8 @@ impl Pool {
         &self.link
     }
 
-    /// The buffers of these ids, each of at least that many bytes, as [`Pool::acquire`] would give them; none for one
-    /// that does not lie unused. `most` is asked for the largest capacity that is allowed.
+    /// Acquires the buffers with these ids, each of at least that many bytes, as [`Pool::acquire`] would; `None` for
+    /// one that is not unused. `most` maps a size to the largest capacity allowed.
     pub(super) fn acquire_again(
         &self,
         wanted: impl Iterator<Item = (u64, u64)>,
@@ -225,8 +225,8 @@ impl Pool {
         slots
     }
 
-    /// A buffer of at least `bytes` with unspecified contents. `most` is the largest capacity that is allowed; a class
-    /// that would pass it is cut down to it.
+    /// Acquires a buffer of at least `bytes` bytes with unspecified contents. `most` is the largest capacity allowed,
+    /// and caps the size class.
     pub(super) fn acquire(&self, usage: Use, bytes: u64, most: u64) -> Result<Slot> {
         self.link.health.alive()?;
         let capacity = capacity_for(bytes, most);
@@ -260,7 +260,7 @@ impl Pool {
             if !matches!(error, wgpu::Error::OutOfMemory { .. }) {
                 return Err(error);
             }
-            // The pool may hold what is missing, in other sizes; the device lets go of it once it is idle.
+            // The pool may hold enough memory in other sizes; the device frees it once idle.
             self.trim();
             self.link.wait_idle();
             self.allocate(usage, capacity)
@@ -275,7 +275,8 @@ impl Pool {
         Ok(slot)
     }
 
-    /// Fails if storage of these sizes, all at once, would pass the budget whatever lies unused. Allocates nothing.
+    /// Fails if storage of these sizes, all at once, would exceed the budget even without unused buffers. Allocates
+    /// nothing.
     pub(super) fn check_budget(
         &self,
         what: &str,
@@ -300,7 +301,7 @@ impl Pool {
         }
     }
 
-    /// Bytes of storage that are held, and the budget.
+    /// Bytes of storage allocated from the driver, and the budget.
     pub(super) fn memory(&self) -> (u64, Option<u64>) {
         (lock(&self.free).held, self.budget)
     }
@@ -331,13 +332,13 @@ impl Pool {
         Ok(Slot { buffer, id: fresh_id(), capacity, usage })
     }
 
-    /// Takes a slot back for reuse.
+    /// Returns a slot to the pool.
     pub(super) fn release(&self, slot: Slot) {
         let surplus = {
             let mut free = lock(&self.free);
             free.in_use -= slot.capacity;
             if free.adopted.contains_key(&slot.buffer) {
-                // Its memory goes with the program's handles.
+                // The memory is freed with the program's handles.
                 free.gone(slot.usage, slot.capacity);
                 drop(free);
                 return self.forget(slot.id);
@@ -356,12 +357,12 @@ impl Pool {
         surplus.into_iter().for_each(|slot| self.destroy(slot));
     }
 
-    /// Notes that the program handed a buffer in: should it be one of ours, it is not reused while it is.
+    /// Registers a buffer that the program handed in. If it is one of ours, it is not reused until [`Pool::disown`].
     pub(super) fn adopt(&self, buffer: &wgpu::Buffer) {
         *lock(&self.free).adopted.entry(buffer.clone()).or_default() += 1;
     }
 
-    /// Takes back one [`Pool::adopt`].
+    /// Reverts one [`Pool::adopt`].
     pub(super) fn disown(&self, buffer: &wgpu::Buffer) {
         if let Entry::Occupied(mut handles) = lock(&self.free).adopted.entry(buffer.clone()) {
             *handles.get_mut() -= 1;
@@ -371,9 +372,8 @@ impl Pool {
         }
     }
 
-    /// How much may lie unused. By default what is in use and what is pooled may together be a quarter more than the
-    /// largest working set so far, so that a loop which does the same again and again stops allocating after its first
-    /// round.
+    /// Limit on unused bytes. By default, used and unused buffers together may take a quarter more than the largest
+    /// working set so far, so that a loop which repeats the same work stops allocating after its first iteration.
     fn allowance(&self, free: &Free) -> u64 {
         self.max_pooled.unwrap_or_else(|| {
             let total = free.in_use_peak.saturating_add(free.in_use_peak / 4).max(FLOOR);
@@ -381,7 +381,7 @@ impl Pool {
         })
     }
 
-    /// Gives a slot that is in use back to the driver.
+    /// Returns a slot that is in use to the driver.
     pub(super) fn discard(&self, slot: Slot) {
         {
             let mut free = lock(&self.free);
@@ -392,22 +392,23 @@ impl Pool {
     }
 
     fn destroy(&self, slot: Slot) {
-        // Explicitly, since cached bind groups hold the buffer. wgpu waits for submitted work, and no other names it.
+        // Explicitly, since cached bind groups hold the buffer. wgpu waits for submitted work, and no other work names
+        // it.
         slot.buffer.destroy();
         self.forget(slot.id);
     }
 
-    /// Has the bind groups that name a buffer dropped at the next submission.
+    /// Schedules the bind groups that name a buffer to be dropped at the next submission.
     pub(super) fn forget(&self, id: u64) {
         lock(&self.destroyed).push(id);
     }
 
-    /// The buffers that were destroyed since the last call.
+    /// Takes the ids of the buffers destroyed since the last call.
     pub(super) fn take_destroyed(&self) -> Vec<u64> {
         std::mem::take(&mut *lock(&self.destroyed))
     }
 
-    /// Gives all unused buffers back to the driver.
+    /// Returns all unused buffers to the driver.
     pub(super) fn trim(&self) {
         let slots = {
             let mut free = lock(&self.free);
@@ -419,12 +420,12 @@ impl Pool {
         slots.into_values().flatten().for_each(|(_, slot)| self.destroy(slot));
     }
 
-    /// The bytes that lie unused.
+    /// Bytes of unused buffers.
     pub(super) fn pooled_bytes(&self) -> u64 {
         lock(&self.free).pooled
     }
 
-    /// Makes the next `count` real allocations fail as if there were no memory left.
+    /// Makes the next `count` driver allocations fail as if memory were exhausted.
     pub(super) fn inject_faults(&self, count: u32) {
         self.faults.store(count, Relaxed);
     }

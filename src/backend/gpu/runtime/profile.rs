@@ -1,4 +1,4 @@
-//! How long each kernel takes, in scopes of wgpu-profiler.
+//! Kernel times, as scopes of wgpu-profiler.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::Result;
 
-/// Most milliseconds that a callback may still be due after its submission has ended.
+/// Milliseconds to wait for pending callbacks after their submission has ended.
 const PATIENCE_MS: u32 = 5_000;
 
 impl Runtime {
@@ -30,14 +30,14 @@ impl Runtime {
         self.health().alive()?;
         let plan = self.plan(commands)?;
         if plan.kernels == 0 {
-            // No scope, and so nothing that the profiler could resolve.
+            // Without scopes the profiler has nothing to resolve.
             if !plan.steps.is_empty() {
                 self.run(&plan, |_| (), |_| ())?;
             }
             self.wait()?;
             return Ok(Some(Vec::new()));
         }
-        // Groups would be pushed around the passes; the passes have labels.
+        // Debug groups would surround the passes, which have labels already.
         let settings = GpuProfilerSettings { enable_debug_groups: false, ..GpuProfilerSettings::default() };
         let fault = |error: &dyn std::fmt::Display| bug("a profile", error);
         let mut profiler = GpuProfiler::new(self.device(), settings).map_err(|e| fault(&e))?;
@@ -59,7 +59,7 @@ impl Runtime {
         ended.map_err(|e| fault(&e))?.map_err(|e| fault(&e))?;
         let period = self.queue().get_timestamp_period();
         self.await_submitted(&submitted)?;
-        // The timestamps are mapped by callbacks, which may be due in another thread although the submission has ended.
+        // Callbacks map the timestamps, and may be pending in another thread although the submission has ended.
         for _ in 0..PATIENCE_MS {
             if let Some(scopes) = profiler.process_finished_frame(period) {
                 return Ok(Some(scopes));

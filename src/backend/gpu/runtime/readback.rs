@@ -1,4 +1,4 @@
-//! Bytes from device buffers to the host.
+//! Reads back bytes from device buffers to the host.
 
 use std::{
     pin::Pin,
@@ -18,10 +18,10 @@ use super::{
 };
 use crate::{Error, Result, trace::span};
 
-/// Reads are packed into one mapped buffer up to this size; a larger one has a buffer of its own.
+/// Reads are packed into one mapped buffer up to this size; a larger read has its own buffer.
 const PACK: u64 = 64 << 20;
 
-/// What one request finds in a mapped buffer.
+/// The bytes of one request in a mapped buffer.
 #[derive(Debug)]
 struct Piece {
     request: usize,
@@ -29,14 +29,14 @@ struct Piece {
     bytes: usize,
 }
 
-/// One buffer that the host will map.
+/// A staging buffer that the host will map.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// Taken out when it can be reused; given back to the driver if it never comes to that, since it may be mapped.
+    /// Taken out once the buffer can be reused; otherwise discarded on drop, since the buffer may be mapped.
     slot: Option<Slot>,
     bytes: u64,
     pieces: Vec<Piece>,
-    /// Source, first byte there, first byte here, length.
+    /// Source, offset in the source, offset in this stage, length.
     copies: Vec<(Buffer, u64, u64, u64)>,
     pool: Arc<Pool>,
 }
@@ -79,7 +79,7 @@ impl Stage {
         }
     }
 
-    /// Copies the pieces out, unmaps the buffer and gives it back.
+    /// Copies the pieces out, unmaps the buffer and returns it to the pool.
     fn unload(mut self, into: &mut [Vec<u8>]) -> Result<()> {
         let Some(slot) = self.slot.take() else { return Ok(()) };
         let copied = {
@@ -106,7 +106,7 @@ impl Stage {
     }
 }
 
-/// How far the mapping of a read's buffers has come.
+/// Progress of mapping the buffers of a read.
 #[derive(Debug, Default)]
 struct Progress {
     state: Mutex<State>,
@@ -129,19 +129,19 @@ impl Progress {
             if state.left == 0 || state.failed { state.waker.take() } else { None }
         };
         self.changed.notify_all();
-        // Outside of the lock: waking may poll at once.
+        // Outside of the lock: the waker may poll at once.
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
-    /// Whether it is over: all mapped, or never to be.
+    /// `Some(true)` once all buffers are mapped, `Some(false)` if one failed, `None` while pending.
     fn outcome(state: &State) -> Option<bool> {
         if state.failed { Some(false) } else { (state.left == 0).then_some(true) }
     }
 
-    /// Waits a little for the end. Callbacks run in whichever thread polls, and may be due in another one although the
-    /// submission has ended.
+    /// Waits briefly for the outcome. Callbacks run in whichever thread polls, and may be pending in another one
+    /// although the submission has ended.
     fn wait(&self) -> Option<bool> {
         let state = lock(&self.state);
         let pause = Duration::from_millis(20);
@@ -163,7 +163,7 @@ impl Drop for Report {
     }
 }
 
-/// A read that was submitted.
+/// A submitted read.
 #[derive(Debug)]
 pub(crate) struct Pending {
     stages: Vec<Stage>,
@@ -176,12 +176,12 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Asks for the stages of a submission to be mapped.
+    /// Requests the mapping of a submission's stages.
     pub(super) fn new(runtime: &Runtime, stages: Vec<Stage>, requests: usize, submitted: Option<Submitted>) -> Self {
         let progress = Arc::new(Progress::default());
         lock(&progress.state).left = stages.len();
         let (in_flight, link) = (Arc::clone(&runtime.in_flight), Arc::clone(runtime.link()));
-        // What is wrong is told to the callback; without a scope it would go to the handler of the program's errors.
+        // The callback receives errors; without a scope they would go to the handler of the program's errors.
         let _ = link.scoped(|| {
             for stage in &stages {
                 let mut report = Report { progress: Arc::clone(&progress), ok: false };
@@ -196,7 +196,7 @@ impl Pending {
         Self { stages, requests, progress, submitted, in_flight, link }
     }
 
-    /// Blocks until the bytes are there.
+    /// Blocks until the bytes have arrived.
     pub(crate) fn wait(self) -> Result<Vec<Vec<u8>>> {
         if let Some(submitted) = self.submitted.as_ref().filter(|_| !self.stages.is_empty()) {
             Counters::add(&self.link.counters.waits, 1);
@@ -212,8 +212,8 @@ impl Pending {
     fn unload(self) -> Result<Vec<Vec<u8>>> {
         let outcome = Progress::outcome(&lock(&self.progress.state));
         if outcome != Some(true) {
-            // A loss is told to the callback of the device, which may be due only now; a device of the user's tells
-            // nobody.
+            // The device's callback reports a loss, and may be pending until now; for a user's device nothing reports
+            // it.
             self.link.poll_once();
             self.link.health.alive()?;
             self.link.probe();
@@ -232,7 +232,7 @@ impl Pending {
     }
 }
 
-/// The bytes of a read, once the device has made them. It needs no particular executor: see [`Runtime::finish_read`].
+/// Future of a read's bytes, for any executor: see [`Runtime::finish_read`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
 pub(crate) struct ReadFuture(Option<Pending>);
@@ -260,11 +260,11 @@ impl Future for ReadFuture {
     }
 }
 
-/// What the polling thread waits for, and whom to tell if it fails.
+/// A submission for the polling thread to wait for, and the progress to notify if that fails.
 type Job = (wgpu::SubmissionIndex, Arc<Progress>);
 
-/// A thread that waits for the device so that futures need not. It starts with the first asynchronous read and ends
-/// with the runtime.
+/// A thread that waits for the device on behalf of futures. Starts with the first asynchronous read and ends with the
+/// runtime.
 #[derive(Debug, Default)]
 pub(super) struct Poller(OnceLock<Option<mpsc::Sender<Job>>>);
 
@@ -282,7 +282,7 @@ impl Poller {
         std::thread::Builder::new().name("ragged-poll".into()).spawn(body).ok().map(|_| jobs)
     }
 
-    /// Has someone wait for a submission: the thread, or, if the system has no thread to spare, the caller.
+    /// Waits for a submission: in the polling thread, or in the caller if the system can start no thread.
     fn watch(&self, link: &Arc<Link>, submitted: &Submitted, progress: &Arc<Progress>) {
         let jobs = self.0.get_or_init(|| Self::start(link));
         let job = (submitted.index.clone(), Arc::clone(progress));
@@ -298,7 +298,7 @@ impl Runtime {
     /// of each request.
     ///
     /// # Errors
-    /// As [`Runtime::submit`]; [`Error::Gpu`] too for a request outside of its buffer (a fault of the layers above).
+    /// As [`Runtime::submit`]; also [`Error::Gpu`] for a request outside of its buffer (a fault of the layers above).
     pub(crate) fn submit_and_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Vec<Vec<u8>>> {
         self.start_read(commands, reads)?.wait()
     }
@@ -319,8 +319,8 @@ impl Runtime {
         Ok(Pending::new(self, stages, reads.len(), submitted))
     }
 
-    /// The bytes of a read that was started. The future may be awaited in any executor, moved between threads, or
-    /// dropped. A thread of the runtime's own, one for all reads, polls the device.
+    /// Future of the bytes of a started read. Any executor may await it; it may move between threads or be dropped. One
+    /// thread of the runtime polls the device for all reads.
     pub(crate) fn finish_read(&self, pending: Pending) -> ReadFuture {
         if let Pending { submitted: Some(submitted), progress, link, .. } = &pending {
             self.poller.watch(link, submitted, progress);
@@ -346,7 +346,7 @@ impl Runtime {
                 let what = "its wgpu buffer was made without COPY_SRC; compute with it, and read the result";
                 return Err(Error::Argument { op: "a read", what: what.into() });
             }
-            // Copies are made of words. The allocation is a multiple of 16, so that rounding outwards stays inside.
+            // Copies consist of whole words. Allocations are multiples of 16, so rounding outwards stays inside.
             let from = read.offset & !3;
             let bytes = end.next_multiple_of(4) - from;
             let room = most.min(PACK);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::stats::Stats;
 
-/// The live counters behind [`Stats`]. They order nothing, so that relaxed access is enough.
+/// The live counters behind [`Stats`]. They synchronize nothing, so relaxed ordering suffices.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(super) dispatches: AtomicU64,
@@ -28,23 +28,23 @@ impl Counters {
         counter.fetch_add(n, Relaxed);
     }
 
-    /// Counts a buffer that a caller now holds.
+    /// Counts a buffer handed to a caller.
     pub(super) fn buffer_taken(&self, bytes: u64) {
         let now = self.buffer_bytes.fetch_add(bytes, Relaxed).saturating_add(bytes);
         self.buffer_bytes_peak.fetch_max(now, Relaxed);
     }
 
-    /// Counts a buffer whose last handle is gone.
+    /// Counts a buffer whose last handle was dropped.
     pub(super) fn buffer_given_back(&self, bytes: u64) {
         self.buffer_bytes.fetch_sub(bytes, Relaxed);
     }
 
-    /// Counts a plan that was made.
+    /// Counts a new plan.
     pub(crate) fn plan(&self) {
         Self::add(&self.plans, 1);
     }
 
-    /// Counts what kernels of a submission read plus write.
+    /// Counts the bytes that a submission's kernels read plus write.
     pub(crate) fn moved(&self, bytes: u64) {
         Self::add(&self.bytes_moved, bytes);
     }
@@ -66,7 +66,7 @@ impl Counters {
             host_steps: 0,
             buffer_bytes: self.buffer_bytes.load(Relaxed),
             buffer_bytes_peak: self.buffer_bytes_peak.load(Relaxed),
-            // The pool's to tell.
+            // `Runtime::stats` fills these in from the pool.
             memory_bytes: 0,
             memory_budget: None,
         }

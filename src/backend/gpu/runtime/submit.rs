@@ -1,4 +1,4 @@
-//! From checked commands to one command buffer on the queue.
+//! Encodes checked commands into one command buffer and submits it.
 
 use std::{
     collections::VecDeque,
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{Error, Result, trace::span};
 
-/// What only the thread that encodes touches.
+/// State of the encoding thread.
 ///
-/// The lock on it is released before a command buffer is submitted: `Queue::submit` runs callbacks of the program's,
-/// which may call into this crate.
+/// Its lock is released before a command buffer is submitted: `Queue::submit` runs the program's callbacks, which may
+/// call into this crate.
 #[derive(Debug, Default)]
 pub(super) struct Submitter {
     /// The parameter buffer of the command buffer that is being encoded.
@@ -31,44 +31,44 @@ pub(super) struct Submitter {
 }
 
 impl Submitter {
-    /// Takes the parameters back once their command buffer is submitted.
+    /// Returns the parameter buffer to the spares once its command buffer is submitted.
     fn put_back(&mut self, params: Option<ParamsBuffer>) {
         self.spare_params.extend(params);
     }
 
-    /// After an error: bind groups that were made while things went wrong may be invalid, and would fail again; and what
-    /// was to be written may be lost.
+    /// Cleans up after an error: bind groups made meanwhile may be invalid and would fail again, and pending writes of
+    /// parameters may be lost.
     fn distrust(&mut self, params: Option<ParamsBuffer>) {
         self.bind_groups = BindGroups::default();
         self.put_back(params.map(|params| ParamsBuffer { written: Vec::new(), ..params }));
     }
 }
 
-/// The uniform buffer that holds the parameters of all kernels of a submission.
+/// The uniform buffer with the parameters of all kernels of a submission.
 ///
-/// A thread that submits has one to itself until its command buffer is submitted. It is written at the start of the next
-/// submission, after all submissions that read it have ended, so that the next thread can have it at once: there are as
-/// many as threads submit at the same time. Since the buffer stays the same, bind groups that name it can be
-/// cached; and a program that runs again with the same parameters does not upload them again.
+/// A submitting thread owns one until its command buffer is submitted. Writes run at the start of the next submission,
+/// after all submissions that read the buffer have ended. So the next thread can take it at once, and there are as many
+/// buffers as threads that submit concurrently. Since the buffer persists, bind groups that name it can be cached, and
+/// a program that runs again with the same parameters does not upload them again.
 #[derive(Debug)]
 struct ParamsBuffer {
     buffer: wgpu::Buffer,
     id: u64,
     capacity: u64,
-    /// What it begins with.
+    /// The bytes that the buffer begins with, as far as known.
     written: Vec<u8>,
 }
 
-/// Parameters beyond this are written whether they are there already or not: the host keeps no copy of them.
+/// Parameters beyond this many bytes are always written: the host keeps no copy to compare.
 const KEPT_PARAMS: usize = 64 << 10;
 
 impl ParamsBuffer {
-    /// Whether it begins with these.
+    /// Whether the buffer begins with these bytes.
     fn holds(&self, params: &[u8]) -> bool {
         self.written.starts_with(params)
     }
 
-    /// Notes that these are written at its beginning.
+    /// Records that these bytes are written at the beginning.
     fn wrote(&mut self, params: &[u8]) {
         if params.len() > KEPT_PARAMS {
             self.written.clear();
@@ -85,14 +85,14 @@ impl ParamsBuffer {
 #[derive(Debug, Clone)]
 pub(super) struct Submitted {
     pub(super) index: wgpu::SubmissionIndex,
-    /// Counts up by one a submission, in the order in which they were noted.
+    /// Sequence number, in the order in which submissions were recorded.
     number: u64,
-    /// The number of the last one that was noted before this was submitted.
+    /// Number of the last submission recorded before this one was submitted.
     after: u64,
 }
 
 impl Submitted {
-    /// Whether this has ended once the other one has: submissions of several threads at once may be noted in any order.
+    /// Whether this submission has ended once `other` has. Concurrent submissions may be recorded in any order.
     fn ends_with(&self, other: &Self) -> bool {
         self.number <= other.after || self.number == other.number
     }
@@ -102,8 +102,8 @@ impl Submitted {
 #[derive(Debug, Default)]
 pub(super) struct InFlight(Mutex<VecDeque<Submitted>>);
 
-/// How many submissions may be under way. Each holds a command buffer and staging memory; a queue that is never waited
-/// for would grow without end.
+/// Limit on submissions in flight. Each holds a command buffer and staging memory; a queue without waits would grow
+/// without bound.
 const MAX_IN_FLIGHT: usize = 64;
 
 impl InFlight {
@@ -111,30 +111,30 @@ impl InFlight {
         lock(&self.0).push_back(submitted);
     }
 
-    /// Takes out the oldest if there are too many.
+    /// Removes the oldest submission if too many are in flight.
     fn overdue(&self) -> Option<Submitted> {
         let mut queue = lock(&self.0);
         if queue.len() < MAX_IN_FLIGHT { None } else { queue.pop_front() }
     }
 
-    /// The latest that was noted, up to that number.
+    /// The latest recorded submission whose number is at most `most`.
     fn last(&self, most: u64) -> Option<Submitted> {
         lock(&self.0).iter().rev().find(|submitted| submitted.number <= most).cloned()
     }
 
-    /// Takes out all up to one that is known to have ended.
+    /// Removes all submissions that have ended once `last` has.
     pub(super) fn ended(&self, last: &Submitted) {
         lock(&self.0).retain(|submitted| !submitted.ends_with(last));
     }
 }
 
 impl Runtime {
-    /// Encodes the commands and submits them. Nothing waits, unless 64 submissions are under way: then for the oldest.
+    /// Encodes the commands and submits them. Blocks only if 64 submissions are in flight, until the oldest has
+    /// finished.
     ///
     /// # Errors
-    /// [`Error::Limit`] if a grid or parameters pass the device's limits; [`Error::Gpu`] for a command that breaks a
-    /// rule (a fault of the layers above); [`Error::DeviceLost`]. After an
-    /// error none of the commands runs.
+    /// [`Error::Limit`] if a grid or the parameters exceed the device's limits; [`Error::Gpu`] for an invalid command
+    /// (a fault of the layers above); [`Error::DeviceLost`]. After an error none of the commands runs.
     pub(crate) fn submit(&self, commands: &[Command]) -> Result<()> {
         self.health().alive()?;
         let plan = self.plan(commands)?;
@@ -144,12 +144,12 @@ impl Runtime {
         Ok(())
     }
 
-    /// Blocks until everything that was submitted has finished; counted as a wait unless nothing is under way.
+    /// Blocks until all submitted work has finished; counted as a wait unless nothing is in flight.
     ///
     /// # Errors
     /// [`Error::DeviceLost`].
     pub(crate) fn wait(&self) -> Result<()> {
-        // One wait, unless several threads were submitting at the same time.
+        // One wait, unless several threads were submitting concurrently.
         let mut most = u64::MAX;
         while let Some(last) = self.in_flight.last(most) {
             most = last.number;
@@ -166,7 +166,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Submits a plan as one command buffer, with what `head` encodes before it and `tail` after it.
+    /// Submits a plan as one command buffer; `head` encodes before it, `tail` after it.
     pub(super) fn run(
         &self,
         plan: &Plan<'_>,
@@ -180,14 +180,14 @@ impl Runtime {
         })
     }
 
-    /// Submits what `encode` makes of a plan as one command buffer.
+    /// Submits a plan as one command buffer, encoded by `encode`.
     pub(super) fn run_with(
         &self,
         plan: &Plan<'_>,
         encode: impl FnOnce(&mut Submitter, &mut wgpu::CommandEncoder),
     ) -> Result<Submitted> {
         let _span = span!("submit", dispatches = plan.kernels);
-        // Before the lock is taken: others may submit meanwhile.
+        // Before the lock is taken, so that other threads may submit meanwhile.
         self.throttle()?;
         let (commands, params, after) = self.encoded(plan, encode)?;
         let link = self.link();
@@ -207,7 +207,7 @@ impl Runtime {
         Ok(self.submitted(&mut submitter, index, after))
     }
 
-    /// The command buffer that `encode` makes of a plan, the parameters that it names, and the number of the last
+    /// Encodes a plan with `encode`. Returns the command buffer, its parameter buffer, and the number of the last
     /// submission so far.
     fn encoded(
         &self,
@@ -223,8 +223,8 @@ impl Runtime {
             let descriptor = wgpu::CommandEncoderDescriptor { label: Some("ragged") };
             let mut encoder = link.device.create_command_encoder(&descriptor);
             if let Some(params) = submitter.params.as_mut().filter(|params| !params.holds(&plan.params)) {
-                // Runs at the start of the next submission, whoever makes it: no other command buffer that is still to
-                // be submitted names this buffer.
+                // The write runs at the start of the next submission, whichever thread makes it: no other unsubmitted
+                // command buffer names this buffer.
                 link.queue.write_buffer(&params.buffer, 0, &plan.params);
                 params.wrote(&plan.params);
             }
@@ -269,8 +269,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Sends staged uploads on their way, so that their staging memory comes free; at most two such batches are under
-    /// way.
+    /// Submits staged uploads, so that their staging memory is freed. At most two such batches are in flight.
     pub(super) fn flush_uploads(&self) -> Result<()> {
         let before = {
             let after = lock(&self.submitter).submitted;
@@ -289,12 +288,12 @@ impl Runtime {
         Ok(())
     }
 
-    /// Makes room for parameters that are about to be encoded.
+    /// Reserves space for parameters that are about to be encoded.
     fn reserve_params(&self, submitter: &mut Submitter, bytes: u64) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }
-        // The one that was put back last, whose bind groups a single thread finds again.
+        // The buffer returned last: a single thread finds its cached bind groups again.
         if let Some(spare) = submitter.spare_params.pop() {
             if spare.capacity >= bytes {
                 submitter.params = Some(spare);
@@ -321,7 +320,7 @@ impl Runtime {
             match step {
                 Step::Clear { .. } | Step::Copy { .. } => encode_transfer(step, encoder),
                 Step::Kernel { .. } => {
-                    // A pass costs five times what a dispatch in it costs.
+                    // A pass costs five times as much as a dispatch within it.
                     let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
                     let mut set = None;
                     self.encode_kernel(submitter, step, &mut pass, &mut set);
@@ -356,14 +355,14 @@ impl Runtime {
         pass.dispatch_workgroups(grid.0, grid.1, grid.2);
     }
 
-    /// How many bind groups are cached.
+    /// Number of cached bind groups.
     #[cfg(test)]
     pub(super) fn cached_bind_groups(&self) -> usize {
         lock(&self.submitter).bind_groups.len()
     }
 }
 
-/// Encodes a step that is no kernel.
+/// Encodes a step other than a kernel.
 pub(super) fn encode_transfer(step: &Step<'_>, encoder: &mut wgpu::CommandEncoder) {
     match step {
         Step::Clear { buffer } => encoder.clear_buffer(buffer.as_wgpu(), 0, None),

@@ -18,7 +18,7 @@ fn open() -> Arc<Runtime> {
     open_with(&DeviceOptions::default())
 }
 
-/// `out[i] = in[i] * factor + i`, one element an invocation.
+/// `out[i] = in[i] * factor + i`, one element per invocation.
 const AFFINE: &str = "
 struct Params { count: u32, factor: u32 }
 @group(0) @binding(0) var<uniform> params: Params;
@@ -36,7 +36,7 @@ fn main(
 }
 ";
 
-/// SAFETY: there are no loops, and the tests count no more elements than both buffers hold.
+/// SAFETY: the kernel has no loops, and every test's count is within both buffers.
 const UNCHECKED: Checks = unsafe { Checks::ALL.without_loops().without_bounds() };
 
 fn affine(runtime: &Runtime, input: &Buffer, output: &Buffer, count: u32, factor: u32) -> Command {
@@ -163,7 +163,7 @@ fn kernels_take_parameters_and_run_in_order() {
     assert_eq!(words(&results[1]), [10, 21, 32, 43, 54]);
     let stats = runtime.stats();
     assert_eq!((stats.dispatches, stats.submissions, stats.waits, stats.pipelines_compiled), (2, 1, 1, 1));
-    // The same again makes no pipeline and no bind group.
+    // A repetition makes no pipeline and no bind group.
     runtime.submit_and_read(&chain, &[whole(&output)]).expect("runs");
     let again = runtime.stats() - stats;
     assert_eq!((again.pipelines_compiled, again.bind_groups_created), (0, 0));
@@ -181,7 +181,7 @@ fn parameters_are_those_of_the_submission_whatever_was_written_before() {
         runtime.submit_and_read(&commands, &reads).expect("runs").iter().map(|bytes| words(bytes)).collect::<Vec<_>>()
     };
     let want = |f: u32| vec![f, 10 * f + 1, 100 * f + 2];
-    // The same again, a part of it, one that begins alike, another, and the first again.
+    // Equal parameters, a prefix, a common prefix, different ones, and the first again.
     for factors in [&[2, 3][..], &[2, 3], &[2], &[2, 5], &[7], &[2, 5], &[2, 3], &[3], &[2, 3]] {
         assert_eq!(run(factors), factors.iter().map(|&f| want(f)).collect::<Vec<_>>(), "{factors:?}");
     }
@@ -196,7 +196,7 @@ fn buffers_of_the_last_time_are_taken_again_where_they_lie_unused() {
     assert_eq!(first.iter().map(Buffer::id).collect::<Vec<_>>(), all);
     drop(first);
     let before = runtime.stats();
-    // In whatever order they came back.
+    // Whatever the order of their return.
     let again = runtime.buffers(&sizes, &mut ids).expect("pooled");
     assert_eq!(ids, all);
     let kept = again[1].clone();
@@ -206,7 +206,7 @@ fn buffers_of_the_last_time_are_taken_again_where_they_lie_unused() {
     assert!(!all.contains(&ids[1]) && kept.id() == all[1], "what is in use stays whose it is");
     assert_eq!((runtime.stats() - before).pool_misses, 1);
     drop((third, kept));
-    // Of other sizes, or fewer: none but what fits.
+    // Other sizes, or fewer: only buffers that fit.
     let fewer = runtime.buffers(&[3000], &mut ids).expect("pooled");
     assert_eq!((fewer[0].id(), ids.len()), (all[2], 1));
     assert!(runtime.buffers(&[100, u64::MAX], &mut ids).is_err());
@@ -281,7 +281,7 @@ fn a_large_fill_reaches_every_word() {
     assert!(words(&results.expect("runs")[0]).iter().all(|&word| word == 0x0102_0304));
 }
 
-/// Buffers that a list of commands still names are never handed out again, whatever else lets go of them.
+/// A buffer that a list of commands still names is never reused, whatever other handles are dropped.
 #[test]
 fn reuse_does_not_overtake_commands() {
     let runtime = open();
@@ -290,7 +290,7 @@ fn reuse_does_not_overtake_commands() {
         let input = upload_words(&runtime, &[round; 1024]);
         let recorded = [affine(&runtime, &input, &output, 1024, 1)];
         drop(input);
-        // While the recorded command still has it, an upload must not get it; afterwards it may.
+        // While the recorded command holds the buffer, no upload may take it; afterwards one may.
         let other = upload_words(&runtime, &[u32::MAX; 1024]);
         runtime.submit(&recorded).expect("submits");
         drop(recorded);
@@ -311,7 +311,7 @@ fn an_upload_that_nobody_used_leaves_nothing_behind() {
     let second = upload_words(&runtime, &[2; 64]);
     assert_eq!(runtime.stats().pool_hits, 1, "the same slot");
     assert_eq!(words(&read(&runtime, &second)), [2; 64]);
-    // Nor does one whose memory is gone before the submission that would have filled it.
+    // Nor does an upload whose memory is freed before the submission that would have filled it.
     drop(upload_words(&runtime, &[3; 640]));
     runtime.trim();
     assert_eq!(words(&read(&runtime, &second)), [2; 64]);
@@ -367,7 +367,7 @@ fn sizes_over_the_limits_are_refused() {
     assert!(matches!(runtime.submit(&[Command::Dispatch(dispatch)]), Err(Error::Limit { .. })));
 }
 
-/// The options limit what callers hold, not what the runtime needs for itself.
+/// The size limit applies to callers' buffers, not to the runtime's own.
 #[test]
 fn small_buffers_do_not_limit_submissions() {
     let runtime = open_with(&DeviceOptions::default().max_buffer(Some(256)));
@@ -418,7 +418,7 @@ fn a_lost_device_is_an_error_everywhere() {
     lost("upload", runtime.upload(&[1]).map(drop));
     lost("pipeline", runtime.pipeline("p", AFFINE, "main", &[Access::Read], Checks::ALL).map(drop));
     lost("check", runtime.check());
-    // What was under way may have made it.
+    // The read under way may have finished before the loss.
     let early = pollster::block_on(early).map(drop);
     assert!(matches!(early, Ok(()) | Err(Error::DeviceLost { .. })), "{early:?}");
     // Another device of the same adapter works.
@@ -426,7 +426,7 @@ fn a_lost_device_is_an_error_everywhere() {
     assert_eq!(read(&fresh, &fresh.upload(&[5]).expect("uploads")), [5]);
 }
 
-/// A loss that nobody announced: the device is destroyed behind the runtime's back.
+/// A loss outside of the runtime's calls: the device is destroyed through wgpu.
 #[test]
 fn a_loss_is_found_by_the_next_read() {
     let runtime = open();
@@ -475,7 +475,7 @@ fn modules_that_are_not_used_any_more_are_dropped() {
     for k in 20..40 {
         compile(k);
     }
-    // A kernel that is held works on.
+    // A kernel held by a caller survives eviction.
     let target = runtime.buffer(12).expect("allocates");
     let Command::Dispatch(mut dispatch) = affine(&runtime, &source, &target, 3, 1) else { unreachable!() };
     dispatch.pipeline = first;

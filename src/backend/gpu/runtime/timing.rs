@@ -1,4 +1,4 @@
-//! How long the device takes.
+//! Device time of submissions, by timestamp queries.
 
 use super::{
     commands::Command,
@@ -12,8 +12,8 @@ use crate::Result;
 const BYTES: usize = 16;
 
 impl Runtime {
-    /// Submits the commands, waits for them, and returns the milliseconds that the device spent between the start of
-    /// the first and the end of the last; `None` if it has no timestamps.
+    /// Submits the commands, waits for them, and returns the milliseconds of device time from the start of the first to
+    /// the end of the last. On a device without timestamps, submits the commands and returns `None`.
     ///
     /// # Errors
     /// As [`Runtime::submit`].
@@ -41,8 +41,8 @@ impl Runtime {
         });
         let (stamps, resolved) = made.map_err(|error| bug("timestamps", error))?;
         let stage = Stage::of(self, BYTES)?;
-        // Empty passes at both ends, so that copies and fills are timed too, and only `TIMESTAMP_QUERY` is needed. A
-        // stamp is written when everything before it has ended.
+        // Empty passes at both ends, so that copies and fills are timed too and only `TIMESTAMP_QUERY` is needed. A
+        // timestamp is written when everything before it has ended.
         let stamp = |encoder: &mut wgpu::CommandEncoder, start: Option<u32>, end: Option<u32>| {
             let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
                 query_set: &stamps,

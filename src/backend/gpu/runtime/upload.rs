@@ -1,30 +1,31 @@
-//! Data from the host into device buffers.
+//! Uploads host data into device buffers.
 //!
 //! # Order, and why a pooled buffer is safe to upload into
-//! `Queue::write_buffer` copies the data to staging memory at the call; the device copies it into the buffer at the
-//! start of the *next* submission, before that submission's commands. That is after everything submitted so far, and it
+//! `Queue::write_buffer` copies the data to staging memory at the call. The device copies it into the buffer at the
+//! start of the *next* submission, before that submission's commands and after everything submitted so far. This order
 //! would be wrong only if a command that is recorded but not yet submitted still read the buffer's old contents. No
-//! such command can exist: commands own handles of their buffers, a buffer is in the pool only when there is no handle
-//! left, and an upload goes only into a buffer that nobody else has seen yet. Two uploads into one slot between two
+//! such command can exist: commands own handles of their buffers, a buffer is in the pool only once it has no handle
+//! left, and uploads write only to buffers that no caller has seen yet. Two uploads into one slot between two
 //! submissions (the first owner dropped it unused) run in the order of the calls.
 //!
 //! # Why not `mapped_at_creation`
-//! For memory that the host cannot map it makes the same staging buffer, but fills it with zeros first: one more pass
-//! over the data, on the host.
+//! For memory that the host cannot map, it makes the same staging buffer but zero-fills it first: one more pass over
+//! the data, on the host.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::{buffer::Buffer, context::Runtime, link::bug, stats::Counters};
 use crate::{Error, Result, trace::span};
 
-/// The most that one staging buffer holds.
+/// Largest staging buffer, in bytes.
 const CHUNK: usize = 32 << 20;
 
-/// How much may wait in staging buffers for the next submission before it is sent on its way.
+/// Bytes that may wait in staging buffers before a submission flushes them.
 const BACKLOG: u64 = 128 << 20;
 
 impl Runtime {
-    /// A new buffer that holds `data`. It can be named in commands and reads at once; nothing waits.
+    /// Uploads `data` into a new buffer, which commands and reads may name at once. Blocks only where more than
+    /// `BACKLOG` bytes wait for a submission, until an earlier flush has finished.
     ///
     /// # Errors
     /// As [`Runtime::buffer`].
@@ -46,7 +47,7 @@ impl Runtime {
         Ok(buffer)
     }
 
-    /// Stages one chunk; its offset is a multiple of four, its length may be anything.
+    /// Stages one chunk; its offset is a multiple of four, its length is arbitrary.
     fn stage(&self, buffer: &Buffer, offset: u64, chunk: &[u8]) -> Result<()> {
         let (words, tail) = chunk.split_at(chunk.len() & !3);
         let queue = &self.link().queue;
@@ -55,7 +56,8 @@ impl Runtime {
                 queue.write_buffer(buffer.as_wgpu(), offset, words);
             }
             if !tail.is_empty() {
-                // Copies are made of words; the allocation is longer than the data, and bytes behind the data are zero.
+                // Copies consist of whole words. The allocation is longer than the data, and bytes beyond the data are
+                // zero.
                 let mut word = [0; 4];
                 word[..tail.len()].copy_from_slice(tail);
                 queue.write_buffer(buffer.as_wgpu(), offset + words.len() as u64, &word);

@@ -1,4 +1,4 @@
-//! What an adapter is and can do, as wgpu tells it.
+//! Properties, limits and features of an adapter, as reported by wgpu.
 
 use ragged::wgpu;
 use serde::Serialize;
@@ -10,9 +10,9 @@ pub struct Sheet {
     pub backend: String,
     pub driver: String,
     pub kind: String,
-    /// By wgpu's names.
+    /// Under wgpu's names.
     pub limits: Vec<(&'static str, u64)>,
-    /// Those that matter to kernels, and whether the adapter has them; none where it was not found again.
+    /// Features relevant to kernels, and whether the adapter has them; `None` if the adapter was not found again.
     pub features: Vec<(&'static str, Option<bool>)>,
 }
 
@@ -32,7 +32,7 @@ const FEATURES: [(&str, wgpu::Features); 12] = [
 ];
 
 impl Sheet {
-    /// What is known of a device's adapter.
+    /// The properties of a device's adapter.
     pub fn of(device: &wgpu::Device) -> Self {
         let (info, limits) = (device.adapter_info(), device.limits());
         let has = again(&info).map(|adapter| adapter.features());
@@ -59,8 +59,8 @@ impl Sheet {
     }
 }
 
-/// The adapter of a device that exists, asked of the drivers once more: the device has only the features that it was
-/// opened with, and keeps no way back. None where they no longer show it.
+/// Finds the adapter of an existing device again: the device has only the features that it was opened with, and keeps
+/// no reference to its adapter. `None` if the drivers no longer list it.
 pub fn again(info: &wgpu::AdapterInfo) -> Option<wgpu::Adapter> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let found = pollster::block_on(instance.enumerate_adapters(info.backend.into()));

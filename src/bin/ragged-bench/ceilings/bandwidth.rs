@@ -1,4 +1,4 @@
-//! What memory gives: copies, reads and writes by kernels that do nothing else.
+//! Peak memory bandwidth: copies, reads and writes by kernels that do nothing else.
 
 use anyhow::{Context, Result};
 use ragged::wgpu;
@@ -9,32 +9,32 @@ use crate::measure::median;
 
 const SOURCE: &str = include_str!("../../../../shaders/bench/bandwidth.wgsl");
 
-/// Elements an invocation takes.
+/// Elements per invocation.
 const EACH: u64 = 4;
 
-/// The longest stretch that one dispatch takes: far from what a driver's watchdog allows.
+/// Largest window of one dispatch, in bytes: far below a driver's watchdog timeout.
 const WINDOW: u64 = 1 << 30;
 
-/// The kernels: the entry point, and the times that an array is moved.
+/// The kernels: name, entry point, and the number of times that an array is moved.
 pub const KERNELS: [(&str, &str, u64); 3] =
     [("copy", "copy_all", 2), ("read", "read_all", 1), ("write", "write_all", 1)];
 
-/// Invocations of a workgroup.
+/// Invocations per workgroup.
 pub const GROUPS: [u32; 4] = [128, 256, 512, 1024];
 
 /// One way to move memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variant {
-    /// By its place in [`KERNELS`].
+    /// Index in [`KERNELS`].
     pub kernel: usize,
     pub is_vec4: bool,
-    /// How what is read is bound.
+    /// Binding of the source.
     pub binding: Bound,
     pub is_checked: bool,
     pub group: u32,
 }
 
-/// What was measured of one.
+/// The measurement of one variant.
 #[derive(Debug, Clone, Serialize)]
 pub struct Ceiling {
     /// `copy`, `read` or `write`.
@@ -43,18 +43,18 @@ pub struct Ceiling {
     pub bytes: u64,
     /// `u32` or `vec4<u32>`.
     pub element: &'static str,
-    /// How what is read is bound: `read` or `read_write`; `none` where nothing is.
+    /// Binding of the source: `read` or `read_write`; `none` where nothing is read.
     pub binding: &'static str,
     /// Whether wgpu added its checks.
     pub checked: bool,
-    /// Invocations of a workgroup.
+    /// Invocations per workgroup.
     pub group: u32,
     /// The median of the runs, read plus written.
     pub gb_s: f64,
 }
 
 impl Variant {
-    /// Every variant that the device can run. Where nothing is read, how it is bound makes no difference.
+    /// Every variant that the device can run. Where nothing is read, the source's binding makes no difference.
     pub fn all(limits: &wgpu::Limits) -> Vec<Self> {
         let most = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
         let mut out = Vec::new();
@@ -80,7 +80,7 @@ impl Variant {
         if self.binding == Bound::ReadWrite { "read_write" } else { "read" }
     }
 
-    /// The whole module.
+    /// The text of the whole module.
     pub fn text(&self) -> String {
         let (element, access) = (self.element().0, self.binding_name());
         let same = if self.is_vec4 { "any(a == b)" } else { "a == b" };
@@ -107,7 +107,7 @@ struct Job {
 }
 
 impl Job {
-    /// Moves `arrays`, of `bytes` bytes each; `word` is what is written, or looked for.
+    /// Moves `arrays`, of `bytes` bytes each; `word` is the word to write, or to search for.
     fn new(rig: &Rig<'_>, variant: Variant, arrays: &[wgpu::Buffer; 2], bytes: u64, word: u32) -> Result<Self> {
         let kernel = variant.kernel(rig)?;
         let limits = rig.device.limits();
@@ -141,16 +141,16 @@ impl Job {
 /// Measures every variant on arrays of that many bytes, a multiple of 1 MiB.
 ///
 /// # Errors
-/// The device has no room for two of them.
+/// The device has no room for two such arrays.
 pub fn measure(rig: &Rig<'_>, bytes: u64, runs: u32, step: impl Fn()) -> Result<Vec<Ceiling>> {
     let arrays = [rig.buffer(bytes)?, rig.buffer(bytes)?];
-    // What wgpu clears before its first use is cleared here.
+    // Clears the arrays now, as wgpu would before their first use.
     rig.submit(|encoder| arrays.iter().for_each(|array| encoder.clear_buffer(array, 0, None)))?;
     let mut out = Vec::new();
     for variant in Variant::all(&rig.device.limits()) {
         let (name, _, moves) = KERNELS[variant.kernel];
         let context = || format!("{name} of {bytes} bytes, {variant:?}");
-        // A word that zeros are not: `read_all` writes nothing.
+        // A word other than 0, so that `read_all` writes nothing.
         let job = Job::new(rig, variant, &arrays, bytes, 1).with_context(context)?;
         if out.is_empty() {
             rig.warm_up(|pass| job.record(pass))?;
@@ -171,7 +171,7 @@ pub fn measure(rig: &Rig<'_>, bytes: u64, runs: u32, step: impl Fn()) -> Result<
     Ok(out)
 }
 
-/// How many variants [`measure`] goes through.
+/// Number of variants that [`measure`] runs.
 pub fn variants(rig: &Rig<'_>) -> u64 {
     Variant::all(&rig.device.limits()).len() as u64
 }
@@ -181,7 +181,8 @@ mod tests {
     use super::*;
     use ragged::Device;
 
-    /// Runs a kernel over arrays of 3 MiB, of which only one word of `source`, close to the end, is not zero; gives both arrays.
+    /// Runs a kernel over arrays of 3 MiB, with one nonzero word in `source`, close to the end. Returns `goal` and its
+    /// sum.
     fn ran(rig: &Rig<'_>, variant: Variant, word: u32) -> Result<(Vec<u64>, u64)> {
         const BYTES: u64 = 3 << 20;
         let mut words = vec![0; BYTES as usize / 4];
@@ -210,7 +211,7 @@ mod tests {
                     assert_eq!(sum, u64::from(looked_for) << 32, "{variant:?}");
                     assert_ne!(goal[goal.len() - 2], 0, "{variant:?}");
                 }
-                // The invocation that has seen the word says so; it is the second of its vector.
+                // The invocation that has seen the word reports it; it is the second of its vector.
                 "read" => {
                     let shift = if variant.is_vec4 { 32 } else { 0 };
                     assert_eq!(goal[0], u64::from(looked_for) << shift, "{variant:?}");

@@ -1,4 +1,4 @@
-//! What a submission and a dispatch cost the host: by bare calls of wgpu, and through the engine.
+//! Host cost of a submission and of a dispatch: by bare wgpu calls, and through the engine.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,13 @@ use super::rig::{Bound, Rig, whole};
 
 const BOUND: &str = include_str!("../../../../shaders/bench/bound.wgsl");
 
-/// Dispatches of a submission that has many: the cost of one more is what they take beyond one, by their number less one.
+/// Dispatches of a large submission. One more dispatch costs the time beyond a single one, over their number less one.
 const MANY: usize = 20;
 
-/// Submissions of which the shortest counts: all that comes on top is others' work on this machine.
+/// Submissions, of which the shortest counts: any excess is other work on this machine.
 const RUNS: usize = 200;
 
-/// Bytes of a dispatch's parameters, as they are aligned.
+/// Bytes of a dispatch's parameters, with their alignment.
 const PARAMS: usize = 256;
 
 /// Microseconds of a submission of one dispatch, and of each further dispatch in it.
@@ -30,7 +30,7 @@ impl Cost {
     }
 }
 
-/// The least microseconds that each part of a run takes; what is submitted is waited for outside of them.
+/// Least microseconds of each part of a run; waiting for the submitted work is not part of them.
 fn parts<const N: usize>(rig: &Rig<'_>, mut run: impl FnMut() -> Result<[Duration; N]>) -> Result<[f64; N]> {
     let mut least = [f64::INFINITY; N];
     for _ in 0..RUNS {
@@ -41,8 +41,8 @@ fn parts<const N: usize>(rig: &Rig<'_>, mut run: impl FnMut() -> Result<[Duratio
     Ok(least)
 }
 
-/// By bare calls: parameters written, one pass, a bind group of as many arrays as a sum of rows binds and a dispatch each,
-/// nothing allocated.
+/// Cost of bare calls: writing parameters, one pass and, per dispatch, a bind group of as many arrays as a row sum
+/// binds. Nothing is allocated.
 fn bare(rig: &Rig<'_>) -> Result<Cost> {
     use Bound::{Read, ReadWrite, Uniform};
     let kernel = rig.kernel(&rig.module(BOUND, false)?, "main", &[Uniform, Read, Read, ReadWrite, ReadWrite])?;
@@ -75,7 +75,7 @@ fn bare(rig: &Rig<'_>) -> Result<Cost> {
     Ok(Cost::of(of(&groups[..1])?, of(&groups)?))
 }
 
-/// Through the engine: recording sums of rows, and computing them by a plan that is at hand.
+/// Cost through the engine: recording row sums, and computing them by a cached plan.
 fn engine(device: &Device, rig: &Rig<'_>) -> Result<[Cost; 2]> {
     let rows = |k| RaggedTensor::from_nested([vec![k as f32, 1.0], vec![], vec![2.0]], device);
     let all: Vec<RaggedTensor<f32>> = (0..MANY).map(rows).collect::<ragged::Result<_>>()?;
@@ -92,7 +92,7 @@ fn engine(device: &Device, rig: &Rig<'_>) -> Result<[Cost; 2]> {
     Ok([Cost::of(one[0], many[0]), Cost::of(one[1], many[1])])
 }
 
-/// Each figure with what it is of.
+/// Each figure with its description.
 ///
 /// # Errors
 /// The device refuses something.

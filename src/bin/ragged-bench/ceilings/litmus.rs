@@ -1,11 +1,10 @@
-//! Whether a message that one workgroup leaves in memory is whole for another that has seen its flag.
+//! Litmus test: whether a message that one workgroup writes to memory is whole for another that has seen its flag.
 //!
-//! A scan in a single pass (decoupled look-back) passes the sums of tiles on so. WGSL promises nothing of the kind: its
-//! barriers order memory within a workgroup, its atomics order nothing else. wgpu's feature
-//! `MEMORY_DECORATION_COHERENT` lets a kernel declare an array `@coherent`, and naga makes `storageBarrier` a barrier
-//! of the whole device on Vulkan: in practice that may be enough. This counts how often it was not, with the decoration
-//! and without. The engine's kernels pass no messages, so no result depends on the answer; and no count of 0 is a
-//! proof.
+//! A single-pass scan (decoupled look-back) passes the sums of tiles this way. WGSL does not guarantee it: its barriers
+//! order memory within a workgroup, its atomics order nothing else. wgpu's feature `MEMORY_DECORATION_COHERENT` lets a
+//! kernel declare an array `@coherent`, and naga makes `storageBarrier` a device-wide barrier on Vulkan: in practice
+//! that may suffice. This test counts the violations, with the decoration and without. The engine's kernels pass no
+//! messages, so no result depends on the answer; and a count of 0 is no proof.
 
 use anyhow::{Context, Result};
 use ragged::wgpu;
@@ -15,29 +14,27 @@ use super::rig::{Bound, Rig, whole};
 
 const SOURCE: &str = include_str!("../../../../shaders/bench/litmus.wgsl");
 
-/// Workgroups of a round, each but the first of which receives a message; and rounds.
+/// Workgroups per round, each but the first of which receives a message; and number of rounds.
 const GROUPS: u32 = 1024;
 const ROUNDS: u32 = 256;
 
-/// How often a flag is looked at. Even if workgroups ran one by one in the worst order, a round would end in a second
-/// or two.
+/// Most polls of a flag. Even if workgroups ran one by one in the worst order, a round would end in a second or two.
 const SPINS: u32 = 1024;
 
-/// What became of the messages.
+/// Outcomes of the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Counts {
     /// The flag was seen.
     seen: u32,
-    /// Of these, the message was not whole yet when it was first looked at: where it always was, nothing was put to the
-    /// test.
+    /// Of these, the message was incomplete at the first read: where none was, nothing was tested.
     early: u32,
-    /// Of these, it was not whole after the flag either.
+    /// Of these, the message was incomplete even after the flag.
     stale: u32,
     /// The flag was not seen in time.
     late: u32,
 }
 
-/// The whole module.
+/// The text of the whole module.
 fn text(is_coherent: bool) -> String {
     let coherent = if is_coherent { "@coherent " } else { "" };
     format!(
@@ -46,7 +43,7 @@ fn text(is_coherent: bool) -> String {
     )
 }
 
-/// Passes messages by the kernel of that text.
+/// Passes messages by the kernel with that text, and counts the outcomes.
 fn count(rig: &Rig<'_>, text: &str, rounds: u32) -> Result<Counts> {
     use Bound::{ReadWrite, Uniform};
     let kernel = rig.kernel(&rig.module(text, true)?, "main", &[Uniform, ReadWrite, ReadWrite, ReadWrite])?;
@@ -56,7 +53,7 @@ fn count(rig: &Rig<'_>, text: &str, rounds: u32) -> Result<Counts> {
     let group = rig.bind(&kernel, &[whole(&p), whole(&messages), whole(&flags), whole(&counts)])?;
     for round in 1..=rounds {
         rig.queue.write_buffer(&p, 0, &round.to_le_bytes());
-        // A submission each: a driver's watchdog watches over submissions.
+        // One submission per round: a driver's watchdog timeout applies to submissions.
         rig.submit(|encoder| {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             pass.set_pipeline(&kernel.pipeline);
@@ -69,7 +66,7 @@ fn count(rig: &Rig<'_>, text: &str, rounds: u32) -> Result<Counts> {
     Ok(Counts { seen, early, stale, late })
 }
 
-/// A device of the adapter's with the feature; none where the adapter lacks it.
+/// Opens a device of the same adapter with the feature; `None` if the adapter lacks it.
 fn coherent_device(of: &wgpu::Device) -> Result<Option<(wgpu::Device, wgpu::Queue)>> {
     let feature = wgpu::Features::MEMORY_DECORATION_COHERENT;
     let found = adapter::again(&of.adapter_info()).filter(|adapter| adapter.features().contains(feature));
@@ -83,7 +80,7 @@ fn coherent_device(of: &wgpu::Device) -> Result<Option<(wgpu::Device, wgpu::Queu
     pollster::block_on(adapter.request_device(&descriptor)).map(Some).context("a device with @coherent")
 }
 
-/// Each figure with what it is of: the messages passed without the decoration, and with it where the adapter has it.
+/// Each figure with its description: messages passed without the decoration, and with it where the adapter has it.
 ///
 /// # Errors
 /// The device refuses something.

@@ -1,4 +1,4 @@
-//! What starting kernels costs, on the host and on the device, and other figures that the engine's design rests on.
+//! Costs of launching kernels, on the host and on the device, and other figures that the engine's design relies on.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,10 +14,10 @@ use crate::measure::median;
 
 const STEP: &str = include_str!("../../../../shaders/bench/step.wgsl");
 
-/// Dispatches in a pass, where one would be too short for the clock.
+/// Dispatches per pass, where one would be too short for the clock.
 const MANY: u32 = 1000;
 
-/// Bytes of the buffer that shows what a first use costs.
+/// Bytes of the buffer that measures the cost of a first use.
 const FRESH: u64 = 256 << 20;
 
 /// A figure, and the question that it answers.
@@ -27,11 +27,11 @@ pub struct Answer {
     pub what: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// `device` or `host`, by whose clock it was measured, or [`RESULT`].
+    /// The clock that measured it, `device` or `host`, or [`RESULT`].
     pub by: &'static str,
 }
 
-/// By what a kernel gave.
+/// Determined by the result of a kernel.
 pub const RESULT: &str = "result";
 
 const CHAINS: &str = "Dispatch to dispatch: what does a chain of dependent kernels cost on the device?";
@@ -43,12 +43,12 @@ const CONTRACTION: &str = "Is a * b + c, written plainly, contracted?";
 const MESSAGES: &str = "Between workgroups: is a message whole for who has seen its flag?";
 const EMPTY: &str = "Nothing to do: a count on the device, or an indirect dispatch?";
 
-/// The small kernel with some arrays of words to work on.
+/// The small kernel, with some arrays of words as its data.
 struct Steps {
     kernel: Kernel,
-    /// On arrays of their own.
+    /// Bind groups with an array each.
     groups: Vec<wgpu::BindGroup>,
-    /// On the first array, with a count of 0.
+    /// Binds the first array, with a count of 0.
     none: wgpu::BindGroup,
     /// The arguments of indirect dispatches: one workgroup, and none.
     indirect: [wgpu::Buffer; 2],
@@ -65,7 +65,7 @@ impl Steps {
         Ok(Self { groups, none, kernel, indirect: [rig.words(&[1, 1, 1])?, rig.words(&[0, 1, 1])?] })
     }
 
-    /// Microseconds of one of `count` dispatches of a pass, each of which `record` records by number.
+    /// Microseconds per dispatch in a pass of `count` dispatches, each of which `record` records by number.
     fn time(
         &self,
         rig: &Rig<'_>,
@@ -82,7 +82,7 @@ impl Steps {
     }
 }
 
-/// Microseconds of one of `count` calls.
+/// Microseconds per call, over `count` calls.
 fn host(count: u32, mut f: impl FnMut() -> Result<()>) -> Result<f64> {
     f()?;
     let start = Instant::now();
@@ -92,7 +92,7 @@ fn host(count: u32, mut f: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64() / f64::from(count) * 1e6)
 }
 
-/// All answers for a device, `runs` times measured each.
+/// All answers for a device, each measured `runs` times.
 ///
 /// # Errors
 /// The device refuses something.
@@ -157,7 +157,7 @@ pub fn ask(device: &Device, rig: &Rig<'_>, runs: u32) -> Result<Vec<Answer>> {
     Ok(out)
 }
 
-/// What the calls of a dispatch cost the host.
+/// Host cost of the calls of a dispatch.
 fn of_host(rig: &Rig<'_>, steps: &Steps) -> Result<Vec<(&'static str, f64)>> {
     let mut out = Vec::new();
     let encoder = || rig.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -228,7 +228,7 @@ fn of_host(rig: &Rig<'_>, steps: &Steps) -> Result<Vec<(&'static str, f64)>> {
     Ok(out)
 }
 
-/// Milliseconds that a module and a pipeline of a small kernel take. Each text is new to the driver, whatever it keeps.
+/// Milliseconds to make a module and a pipeline of a small kernel. Each text is new to the driver, whatever it caches.
 fn compiling(rig: &Rig<'_>, runs: u32) -> Result<[(&'static str, f64); 3]> {
     let variant = Variant { kernel: 0, is_vec4: true, binding: Bound::Read, is_checked: true, group: 256 };
     let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());
@@ -252,7 +252,7 @@ fn compiling(rig: &Rig<'_>, runs: u32) -> Result<[(&'static str, f64); 3]> {
     ])
 }
 
-/// Milliseconds of clearing a buffer that is new, and then once more; none where there is no room for it.
+/// Milliseconds to clear a new buffer, and to clear it again; `None` if there is no room for it.
 fn fresh(rig: &Rig<'_>) -> Result<Option<[f64; 2]>> {
     if rig.device.limits().max_buffer_size < FRESH {
         return Ok(None);

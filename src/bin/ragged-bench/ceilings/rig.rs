@@ -1,25 +1,26 @@
-//! Kernels of the benchmark's own on the device that the engine works with, and how long they take.
+//! Runs and times the benchmark's own kernels on the engine's device.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use ragged::{Device, wgpu};
 
-/// A device's wgpu objects, with what all measurements need.
+/// A device's wgpu objects, shared by all measurements.
 pub struct Rig<'a> {
     pub device: &'a wgpu::Device,
     pub queue: &'a wgpu::Queue,
-    /// Whether the device's clock times the kernels; else the host's does, which counts what starting them costs too.
+    /// Whether the device's clock times the kernels; otherwise the host's does, which includes the cost of launching
+    /// them.
     pub has_clock: bool,
 }
 
-/// A kernel and the group layout that it is bound by.
+/// A kernel and its bind group layout.
 pub struct Kernel {
     pub pipeline: wgpu::ComputePipeline,
     pub layout: wgpu::BindGroupLayout,
 }
 
-/// How a kernel sees a buffer.
+/// Binding type of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     Uniform,
@@ -27,21 +28,21 @@ pub enum Bound {
     ReadWrite,
 }
 
-/// How long the clocks of a GPU take to rise.
+/// Time that the clocks of a GPU take to ramp up.
 const WARM_UP: Duration = Duration::from_millis(200);
 
 impl<'a> Rig<'a> {
-    /// None for the CPU backend.
+    /// `None` for the CPU backend.
     pub fn new(device: &'a Device) -> Option<Self> {
         let (device, queue) = device.as_wgpu()?;
         let has_clock = device.features().contains(wgpu::Features::TIMESTAMP_QUERY);
         Some(Self { device, queue, has_clock })
     }
 
-    /// What `f` returns.
+    /// Runs `f` in error scopes, and returns its value.
     ///
     /// # Errors
-    /// wgpu's first complaint while it ran.
+    /// The first error that wgpu reported meanwhile.
     pub fn scoped<T>(&self, f: impl FnOnce() -> T) -> Result<T> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -65,7 +66,7 @@ impl<'a> Rig<'a> {
         self.scoped(|| self.device.create_buffer(&descriptor)).with_context(|| format!("a buffer of {size} bytes"))
     }
 
-    /// A buffer with those words.
+    /// A buffer with the given words.
     ///
     /// # Errors
     /// As [`Rig::buffer`].
@@ -79,15 +80,15 @@ impl<'a> Rig<'a> {
     /// A module, with wgpu's bounds checks and loop bounds or without.
     ///
     /// # Errors
-    /// It does not compile.
+    /// The text does not compile.
     pub fn module(&self, text: &str, is_checked: bool) -> Result<wgpu::ShaderModule> {
         let source = wgpu::ShaderSource::Wgsl(text.into());
         let descriptor = wgpu::ShaderModuleDescriptor { label: Some("ceilings"), source };
         self.scoped(|| match is_checked {
             true => self.device.create_shader_module(descriptor),
-            // SAFETY: the texts are `bandwidth`, `step` and `bound` of `shaders/bench/`. Their loops go four rounds,
-            // nothing is divided, and they compare each index with the number of elements that they are given, which is
-            // that of the arrays bound.
+            // SAFETY: the texts are `bandwidth`, `step` and `bound` of `shaders/bench/`. Their loops take four
+            // iterations, nothing is divided, and they compare each index with the given number of elements, which is
+            // that of the bound arrays.
             false => unsafe {
                 self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
             },
@@ -97,7 +98,7 @@ impl<'a> Rig<'a> {
     /// The kernel `entry` of a module, its buffers in the order of their bindings.
     ///
     /// # Errors
-    /// It does not compile.
+    /// The kernel does not compile.
     pub fn kernel(&self, module: &wgpu::ShaderModule, entry: &str, bounds: &[Bound]) -> Result<Kernel> {
         let entries: Vec<_> = (0..)
             .zip(bounds)
@@ -136,10 +137,10 @@ impl<'a> Rig<'a> {
         })
     }
 
-    /// The buffers as the kernel binds them.
+    /// Binds the buffers for a kernel.
     ///
     /// # Errors
-    /// More than the device can bind.
+    /// More buffers than the device can bind.
     pub fn bind(&self, kernel: &Kernel, buffers: &[wgpu::BufferBinding<'_>]) -> Result<wgpu::BindGroup> {
         let entries: Vec<_> = (0..)
             .zip(buffers)
@@ -149,7 +150,7 @@ impl<'a> Rig<'a> {
         self.scoped(|| self.device.create_bind_group(&descriptor))
     }
 
-    /// Waits until the device has nothing left to do.
+    /// Waits until the device is idle.
     ///
     /// # Errors
     /// The device is lost.
@@ -157,10 +158,10 @@ impl<'a> Rig<'a> {
         self.device.poll(wgpu::PollType::wait_indefinitely()).map(drop).context("waiting for the device")
     }
 
-    /// Submits what `record` records.
+    /// Submits the commands that `record` records.
     ///
     /// # Errors
-    /// wgpu refuses it.
+    /// wgpu refuses them.
     pub fn submit(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
         self.scoped(|| {
             let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -169,7 +170,7 @@ impl<'a> Rig<'a> {
         })
     }
 
-    /// Runs a pass until the device's clocks have risen, once at least.
+    /// Runs a pass until the device's clocks have ramped up, at least once.
     ///
     /// # Errors
     /// As [`Rig::submit`].
@@ -184,7 +185,7 @@ impl<'a> Rig<'a> {
         }
     }
 
-    /// Seconds that a pass takes, `runs` times over, by the device's clock where it has one.
+    /// Seconds per pass, for each of `runs` runs, by the device's clock where it has one.
     ///
     /// # Errors
     /// As [`Rig::submit`].
@@ -223,14 +224,14 @@ impl<'a> Rig<'a> {
         Ok(ticks.chunks_exact(2).map(|pair| pair[1].saturating_sub(pair[0]) as f64 * second).collect())
     }
 
-    /// What a buffer for reading holds, in numbers of eight bytes.
+    /// The contents of a buffer for reading, as numbers of eight bytes.
     ///
     /// # Errors
     /// The device is lost.
     fn mapped(&self, buffer: &wgpu::Buffer) -> Result<Vec<u64>> {
         let (sender, receiver) = std::sync::mpsc::channel();
         buffer.map_async(wgpu::MapMode::Read, .., move |outcome| {
-            // Whoever no longer listens has failed already.
+            // A receiver that no longer listens has failed already.
             let _ = sender.send(outcome);
         });
         self.wait()?;
@@ -240,7 +241,7 @@ impl<'a> Rig<'a> {
         Ok(view.chunks_exact(8).map(number).collect())
     }
 
-    /// The first bytes of a buffer, in numbers of eight bytes.
+    /// The first bytes of a buffer, as numbers of eight bytes.
     ///
     /// # Errors
     /// As [`Rig::buffer`] and [`Rig::submit`].
@@ -252,12 +253,12 @@ impl<'a> Rig<'a> {
     }
 }
 
-/// All of a buffer.
+/// The binding of a whole buffer.
 pub fn whole(buffer: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
     wgpu::BufferBinding { buffer, offset: 0, size: None }
 }
 
-/// Workgroups in two dimensions.
+/// Folds a number of workgroups into two dimensions.
 pub fn grid(device: &wgpu::Device, groups: u64) -> (u32, u32) {
     let most = u64::from(device.limits().max_compute_workgroups_per_dimension);
     let x = groups.min(most).max(1);

@@ -1,6 +1,6 @@
 //! The jobs of `examples/` on random inputs of any size, each with a plain loop that gives the same numbers.
 //!
-//! The test `jobs` is compiled with this file too.
+//! The test `jobs` compiles this file too.
 
 #[path = "../../../../examples/attention.rs"]
 #[allow(dead_code, reason = "an example's main")]
@@ -26,8 +26,14 @@ use std::rc::Rc;
 
 use ragged::{Device, RaggedTensor, Result};
 
-/// A job with its inputs on a device: computes and reads its numbers.
+/// A job with its inputs on a device: computes its numbers and reads them.
 pub type Job = Box<dyn Fn() -> Result<Vec<f32>>>;
+
+/// Puts the inputs of a job onto a device.
+type Upload = Box<dyn Fn(&Device) -> Result<Job>>;
+
+/// Makes a case of about so many values.
+type Make = fn(usize) -> Case;
 
 /// A job on inputs in host memory.
 pub struct Case {
@@ -36,11 +42,11 @@ pub struct Case {
     /// The plain loop.
     pub plain: Box<dyn Fn() -> Vec<f32>>,
     /// Uploads the inputs.
-    pub upload: Box<dyn Fn(&Device) -> Result<Job>>,
+    pub upload: Upload,
 }
 
-/// The jobs by name, made for about so many values.
-pub const ALL: [(&str, fn(usize) -> Case); 6] = [
+/// The jobs by name, each made for about that many values.
+pub const ALL: [(&str, Make); 6] = [
     ("particle_events", particle_events),
     ("sessions", sessions),
     ("graph_layer", graph_layer),
@@ -49,7 +55,7 @@ pub const ALL: [(&str, fn(usize) -> Case); 6] = [
     ("stream", stream),
 ];
 
-/// Numbers without a pattern, the same in every run.
+/// Pseudorandom numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -58,7 +64,7 @@ impl Random {
         (self.0 >> 33) % n
     }
 
-    /// A number of that range in steps of a thousandth of it.
+    /// A number in that range, in steps of a thousandth of it.
     fn float(&mut self, range: Range<f32>) -> f32 {
         range.start + (range.end - range.start) * self.below(1000) as f32 / 1000.0
     }

@@ -1,4 +1,4 @@
-//! `ragged-bench jobs`: jobs as users have them, end to end, next to plain loops.
+//! `ragged-bench jobs`: users' jobs, end to end, next to plain loops.
 
 #[allow(dead_code, reason = "the test of the same name uses a part of it")]
 mod cases;
@@ -15,13 +15,13 @@ use crate::failures::Failures;
 use crate::measure::median;
 use crate::table::{bytes, grouped, table};
 
-/// What `ragged-bench jobs` takes.
+/// Options of `ragged-bench jobs`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Where to compute: `all`, `cpu`, `gpu` (the first adapter) or any part of an adapter's name; may be repeated
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     device: Vec<String>,
-    /// Values of the ragged inputs, about
+    /// Approximate number of values in the ragged inputs
     #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = count::<{ 1 << 28 }>)]
     values: u32,
     /// Timed runs after the first one; the median counts

@@ -1,4 +1,4 @@
-//! How throughput depends on the mean length of rows and on their skew.
+//! Heat map of throughput over mean length and skew of rows.
 
 use anyhow::Result;
 use plotters::prelude::*;
@@ -10,7 +10,7 @@ use super::style;
 use crate::lengths::Sweep;
 use crate::table::grouped;
 
-/// Of a cell, and of what stands left of the cells and above.
+/// Size of a cell, and margins left of the cells and above them.
 const CELL: (i32, i32) = (108, 42);
 const LEFT: i32 = 150;
 const TOP: i32 = 44;
@@ -92,7 +92,7 @@ fn map(cells: &[Cell]) -> Result<String> {
     })
 }
 
-/// From pale for nothing to dark blue for all of it, and the ink to write on it with.
+/// The colour of a share, from pale for 0 to dark blue for 1, and the colour of text on it.
 fn shade(share: f64) -> (RGBColor, RGBColor) {
     let share = share.clamp(0.0, 1.0);
     let mix = |from: f64, to: f64| (from + (to - from) * share) as u8;

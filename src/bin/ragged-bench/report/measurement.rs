@@ -1,4 +1,4 @@
-//! Measurements, as this program and the scripts for other libraries write them.
+//! Measurements in the format of this program and of the scripts for other libraries.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::lengths::Sweep;
 
-/// One operation of one library on rows of one distribution. What is not needed here is left out.
+/// One operation of one library on rows of one distribution. Fields not needed here are left out.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Measurement {
     /// The library.
     pub peer: String,
-    /// The device, where the library says.
+    /// The device, if the library names one.
     #[serde(default)]
     pub device: String,
     /// The distribution of row lengths.
@@ -28,22 +28,22 @@ pub struct Measurement {
     /// Bytes that any implementation has to move.
     #[serde(default)]
     pub least_bytes: Option<u64>,
-    /// What a copy reaches on that device.
+    /// Bandwidth of a copy on that device.
     #[serde(default)]
     pub copy_gb_s: Option<f64>,
     /// The cell of a sweep.
     #[serde(default)]
     pub sweep: Option<Sweep>,
-    /// Whether the result was that of ragged, where both were compared.
+    /// Whether the result equalled that of ragged, if both were compared.
     #[serde(default)]
     pub equal: Option<bool>,
-    /// The file that it comes from.
+    /// Index of the source file.
     #[serde(skip)]
     pub file: usize,
 }
 
 impl Measurement {
-    /// The library, and the device where that says more.
+    /// The library, and the device if that adds information.
     pub fn device_name(&self) -> String {
         match self.device.as_str() {
             "" => self.peer.clone(),
@@ -52,21 +52,21 @@ impl Measurement {
         }
     }
 
-    /// Whether it is this engine's.
+    /// Whether this engine was measured.
     pub fn is_own(&self) -> bool {
         self.peer.starts_with("ragged-")
     }
 
-    /// The bytes that had to be moved, by the time.
+    /// The bytes that had to be moved, over the time.
     pub fn gb_s(&self) -> Option<f64> {
         self.least_bytes.map(|b| b as f64 / self.ms / 1e6).filter(|g| g.is_finite() && *g > 0.0)
     }
 }
 
-/// Lists of measurements, or one measurement a line.
+/// Parses lists of measurements, or one measurement per line.
 ///
 /// # Errors
-/// The text is neither, or has none.
+/// The text is neither, or has no measurements.
 pub fn parse(text: &str, file: usize) -> Result<Vec<Measurement>> {
     let mut out = Vec::new();
     for entry in serde_json::Deserializer::from_str(text).into_iter() {
@@ -83,7 +83,7 @@ pub fn parse(text: &str, file: usize) -> Result<Vec<Measurement>> {
     Ok(out)
 }
 
-/// In groups of one key, in the order in which the keys come.
+/// Groups items by key, in the order in which the keys first occur.
 pub fn by<'a, T, K: PartialEq>(all: impl IntoIterator<Item = &'a T>, key: impl Fn(&T) -> K) -> Vec<(K, Vec<&'a T>)> {
     let mut groups: Vec<(K, Vec<&T>)> = Vec::new();
     for one in all {

@@ -1,6 +1,6 @@
 //! The HTML around the charts.
 
-/// A page in the making.
+/// An HTML page under construction.
 #[derive(Debug, Default)]
 pub struct Page(String);
 
@@ -26,23 +26,23 @@ th { border-bottom: 1px solid #8c959f; font-weight: 600; }
 ";
 
 impl Page {
-    /// A heading of that level.
+    /// Appends a heading of that level.
     pub fn heading(&mut self, level: u8, text: &str) {
         self.0 += &format!("<h{level}>{}</h{level}>\n", escaped(text));
     }
 
-    /// A paragraph.
+    /// Appends a paragraph.
     pub fn paragraph(&mut self, text: &str) {
         self.0 += &format!("<p>{}</p>\n", escaped(text));
     }
 
-    /// A chart.
+    /// Appends a chart.
     pub fn svg(&mut self, svg: &str) {
         self.0 += svg;
         self.0.push('\n');
     }
 
-    /// A table; its first column is text.
+    /// Appends a table; its first column is text.
     pub fn table(&mut self, header: &[String], rows: &[Vec<String>]) {
         let line = |tag: &str, cells: &[String]| {
             let cells: String = cells.iter().map(|c| format!("<{tag}>{}</{tag}>", escaped(c))).collect();
@@ -52,13 +52,13 @@ impl Page {
         self.0 += &format!("<table>\n{}{rows}</table>\n", line("th", header));
     }
 
-    /// The whole file.
+    /// Completes the file.
     pub fn finish(self) -> String {
         format!("{HEAD}{}</body>\n</html>\n", self.0)
     }
 }
 
-/// As text of HTML.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

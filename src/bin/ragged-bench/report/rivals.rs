@@ -1,4 +1,4 @@
-//! Other libraries next to this one.
+//! Comparison with other libraries.
 
 use anyhow::Result;
 use plotters::prelude::*;
@@ -9,13 +9,13 @@ use super::page::Page;
 use super::style::{self, GRID, WIDTH};
 use crate::table::{UNKNOWN, grouped};
 
-/// Another library's measurement, and how many times this engine's time it took.
+/// Another library's measurement, and its time as a multiple of this engine's.
 struct Compared<'a> {
     other: &'a Measurement,
     ratio: f64,
 }
 
-/// Draws the other libraries' times as multiples of each own device's, by distribution.
+/// Draws other libraries' times as multiples of this engine's on each of its devices, by distribution.
 ///
 /// # Errors
 /// Those of the drawing.
@@ -40,7 +40,7 @@ pub fn draw(page: &mut Page, all: &[Measurement]) -> Result<()> {
             measurement::by(&compared, |c| c.other.device_name()).into_iter().map(|(name, _)| name).collect();
         for ((dist, values), compared) in measurement::by(&compared, |c| (c.other.dist.clone(), c.other.values)) {
             page.heading(3, &format!("Against {device}: {dist}, {} values", grouped(values)));
-            // Each keeps its colour where others are missing.
+            // Each library keeps its colour where others are missing.
             let is_here = |(_, peer): &(usize, &String)| compared.iter().any(|c| c.other.device_name() == **peer);
             let here: Vec<(usize, &String)> = peers.iter().enumerate().filter(is_here).collect();
             page.svg(&chart(&compared, &here)?);
@@ -50,7 +50,7 @@ pub fn draw(page: &mut Page, all: &[Measurement]) -> Result<()> {
     Ok(())
 }
 
-/// With the measurement of the same operation and rows, best of the same file.
+/// Compares with this engine's measurement of the same operation and rows, preferably of the same file.
 fn compare<'a>(other: &'a Measurement, own: &[&Measurement]) -> Option<Compared<'a>> {
     let is_same = |m: &&&Measurement| m.op == other.op && m.dist == other.dist && m.values == other.values;
     let same = own.iter().filter(is_same).min_by_key(|m| m.file != other.file)?;

@@ -1,4 +1,4 @@
-//! What the operations of a device reach of its own copy.
+//! Roofline: the operations of a device relative to its own copy.
 
 use anyhow::Result;
 use plotters::prelude::*;
@@ -33,7 +33,7 @@ pub fn draw(page: &mut Page, device: &str, of_device: &[&Measurement]) -> Result
     if points.is_empty() {
         return Ok(());
     }
-    // One number of values has one ceiling; the highest holds for all.
+    // Each number of values has its own ceiling; the highest holds for all.
     let copy = of_device.iter().filter_map(|m| m.copy_gb_s).filter(|c| *c > 0.0 && c.is_finite()).reduce(f64::max);
     page.heading(2, &format!("Reached of a copy: {device}"));
     page.paragraph(
@@ -88,7 +88,7 @@ fn chart(points: &[Point], copy: Option<f64>) -> Result<String> {
         let mut taken: Vec<(i32, i32, i32)> = Vec::new();
         for (text, at) in labels(points) {
             let (x, mut y) = chart.backend_coord(&at);
-            // About as wide as it will be; moved down until it stands on no other.
+            // Estimate the label's width, and move it down until it overlaps no other.
             let end = x + 10 + 7 * text.len() as i32;
             while taken.iter().any(|&(from, to, at)| x < to && from < end && (y - at).abs() < 14) {
                 y += 2;
@@ -100,7 +100,7 @@ fn chart(points: &[Point], copy: Option<f64>) -> Result<String> {
     })
 }
 
-/// Names beside the highest point of each operation. Operations that would stand on each other share a label.
+/// Labels beside the highest point of each operation. Operations whose labels would overlap share one.
 fn labels(points: &[Point]) -> Vec<(String, (f64, f64))> {
     let mut out: Vec<(String, (f64, f64))> = Vec::new();
     for (op, of_op) in measurement::by(points, |p: &Point| p.of.op.clone()) {

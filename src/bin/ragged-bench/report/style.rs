@@ -1,4 +1,4 @@
-//! What the charts share.
+//! Styles and helpers shared by the charts.
 
 use std::error::Error;
 
@@ -11,7 +11,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// The width of a chart.
 pub const WIDTH: u32 = 1100;
 
-/// Colours that people of all kinds of sight tell apart (Okabe and Ito).
+/// Colour-blind safe palette (Okabe and Ito).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -22,15 +22,15 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(90, 90, 90),
 ];
 
-/// Of the `k`-th series.
+/// Colour of the `k`-th series.
 pub fn colour(k: usize) -> RGBColor {
     COLOURS[k % COLOURS.len()]
 }
 
-/// Lines behind the marks.
+/// Colour of the grid lines.
 pub const GRID: RGBColor = RGBColor(225, 228, 232);
 
-/// Text of that size, around a point.
+/// Text style of that size, anchored at a point.
 pub fn text(size: u32, colour: RGBColor, h: HPos, v: VPos) -> TextStyle<'static> {
     TextStyle { color: colour.to_backend_color(), ..TextStyle::from(("sans-serif", size)) }.pos(Pos::new(h, v))
 }
@@ -55,14 +55,14 @@ pub fn svg(
     Ok(out)
 }
 
-/// A decade or so more than the numbers need: from below the least to above the greatest.
+/// A range for a logarithmic axis, with a margin below the least number and above the greatest.
 pub fn log_range(numbers: impl Iterator<Item = f64> + Clone, margin: f64) -> Option<std::ops::Range<f64>> {
     let least = numbers.clone().fold(f64::INFINITY, f64::min);
     let greatest = numbers.fold(0.0, f64::max);
     (least > 0.0 && greatest.is_finite() && least <= greatest).then(|| least / margin..greatest * margin)
 }
 
-/// With as many digits as a reader needs.
+/// Formats a number with as many digits as a reader needs.
 pub fn short(n: f64) -> String {
     match n.abs() {
         a if a >= 99.5 => format!("{n:.0}"),
