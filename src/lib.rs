@@ -85,7 +85,6 @@
 //! `RAGGED_DEVICE` names the device of [`Device::best`]: `cpu`, `gpu`, or a part of an adapter's name.
 //! `RAGGED_DUMP_WGSL` names a folder into which every generated kernel is written.
 #![forbid(unsafe_op_in_unsafe_fn)]
-#![warn(missing_docs)]
 
 mod backend;
 mod device;

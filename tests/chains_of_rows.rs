@@ -129,7 +129,7 @@ fn neighbours_weighted_and_joined_to_other_rows_are_averaged_in_one_pass() {
     let got = same_everywhere("smoothed", |device| smoothed(device, &x, &w, &y));
     let pairs = |row: &Vec<f32>, w: f32| row.windows(2).map(|v| v[0] * w + v[1]).collect();
     let pairs: Rows<f32> = x.iter().zip(&w).map(|(row, &w)| pairs(row, w)).collect();
-    let want = naive::mean(&naive::concat_in_rows(&[pairs, y.clone()]));
+    let want = naive::mean(&naive::concat_in_rows(&[pairs, y]));
     for (r, (got, want)) in f32s(&got).iter().zip(want).enumerate() {
         assert!(*got == want as f32 || got.is_nan() && want.is_nan(), "row {r}: {got}, not {want}");
     }

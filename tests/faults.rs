@@ -78,7 +78,7 @@ const KERNELS: &[Op] = &[
     ("matmul", |x| x.expand_dims(2)?.matmul(&x.expand_dims(2)?, true, false)),
     ("segments", |x| x.flat_values()?.unsorted_segment_sum(&x.flat_values()?.floormod(5)?, 5)),
     ("unique", |x| x.unique(1)),
-    ("softmax", |x| x.cast(ragged::DType::F32)?.softmax(1)),
+    ("softmax", |x| x.cast(DType::F32)?.softmax(1)),
     ("ranges", |x| x.flat_values()?.floormod(3)?.range()),
     ("to_tensor", |x| x.to_tensor(0, None)),
     ("map_rows", |x| x.map_rows(|row| row.sort(0, true)?.cumsum(0, true, false))),
@@ -166,7 +166,7 @@ fn what_a_device_cannot_hold_is_refused_before_anything_is_allocated() {
     let computed = |x: Result<Tensor>| limit(x.and_then(|x| x.eval().map(|()| x)));
     computed(Tensor::concat(&[&fits, &fits], 0));
     computed(Tensor::stack(&[&fits, &fits], 0));
-    computed(fits.cast(ragged::DType::F64).and_then(|x| x.add(&x)));
+    computed(fits.cast(DType::F64).and_then(|x| x.add(&x)));
     // One id asks for as many rows as it says.
     let one = ints(vec![1]).to_device(&device).expect("small");
     limit(Tensor::from_value_rowids(&one, [4_294_967_290i64], None));

@@ -333,7 +333,7 @@ fn tensors_lie_in_the_programs_buffers() {
         let outcome = Tensor::from_row_splits(&flat, &bad).and_then(|x| x.reduce_sum(1, false)?.to_host());
         match outcome {
             Err(Error::Check { op: "from_row_splits", what, at: 1, .. }) => {
-                assert!(what.contains("decrease"), "{what}")
+                assert!(what.contains("decrease"), "{what}");
             }
             other => panic!("{label}: {other:?}"),
         }
