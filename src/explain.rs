@@ -6,13 +6,13 @@ use std::fmt;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
+use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::program::trace;
 use crate::graph::stage::outlook;
 use crate::graph::traffic;
-use crate::graph::unfused::Unfused;
 
 /// An array that one kernel stores and another reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct ExplainedInput {
     /// Bytes of the array, at its capacity.
     pub bytes: u64,
     /// The reason why the reader does not compute the array itself.
-    pub why: Unfused,
+    pub why: FusionBarrier,
 }
 
 /// One kernel of a plan, with its passes.
@@ -76,7 +76,7 @@ fn ratio(bytes: u64, least: u64) -> f64 {
 /// arrays whose size is read from the device before they are allocated (see [`waits`](Self::waits)).
 ///
 /// The printed form is a tree. Requested results are its roots; below each kernel are the kernels whose arrays it
-/// reads, each with the reason why the two are not fused ([`Unfused`]). Kernels are numbered in the order of execution;
+/// reads, each with the reason why the two are not fused ([`FusionBarrier`]). Kernels are numbered in the order of execution;
 /// one with several readers is shown at its first occurrence, and only named after that. `x 1.20` means that a kernel
 /// moves 1.2 times the bytes of its inputs and outputs.
 ///
@@ -140,7 +140,7 @@ impl Explain {
             let cost = backend.cost(step)?;
             let moved = traffic::traffic(step, cost.scratch_bytes);
             let extent = match &step.recipe {
-                Recipe::Marks { count, .. } | Recipe::Assert { count, .. } => count,
+                Recipe::RankBitmap { count, .. } | Recipe::Assert { count, .. } => count,
                 _ => step.out.extent(),
             };
             kernels.push(ExplainedKernel {
@@ -169,13 +169,13 @@ fn makers(plan: &LinkedPlan) -> HashMap<Digest, usize> {
 
 /// Inputs of a step from other steps: the arrays that it reads, then arrays that it needs only for their conditions.
 fn inputs(step: &Step, makers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
-    let input = |n: &Node, bytes: u64, why: Option<Unfused>| {
+    let input = |n: &Node, bytes: u64, why: Option<FusionBarrier>| {
         let (&kernel, why) = (makers.get(&n.digest())?, why?);
         Some(ExplainedInput { kernel, operation: n.op(), bytes, why })
     };
     let read = step.reads.iter().filter_map(|n| input(n, n.bytes(), step.kept.why(n)));
     let after = step.after.iter().filter(|n| !step.reads.contains(n));
-    read.chain(after.filter_map(|n| input(n, 0, Some(Unfused::ConditionsOnly)))).collect()
+    read.chain(after.filter_map(|n| input(n, 0, Some(FusionBarrier::ConditionsOnly)))).collect()
 }
 
 /// A number of bytes, shown in the largest unit that leaves at least one.
@@ -281,7 +281,7 @@ impl Explain {
             let arrays = reader.iter().flat_map(|&r| &self.kernels[r].inputs).filter(|i| i.kernel == number);
             for ExplainedInput { bytes, why, .. } in arrays {
                 match why {
-                    Unfused::ConditionsOnly => writeln!(f, "{margin}not read: {why}")?,
+                    FusionBarrier::ConditionsOnly => writeln!(f, "{margin}not read: {why}")?,
                     _ => writeln!(f, "{margin}stored ({}): {why}", Bytes(*bytes))?,
                 }
             }

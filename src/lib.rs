@@ -108,10 +108,10 @@ pub use dtype::DType;
 pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement, Str};
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedInput, ExplainedKernel};
+pub use graph::fusion_barrier::FusionBarrier;
 pub use graph::many_dispatches::ManyDispatches;
 pub use graph::recording::record_async;
 pub use graph::scalar::Scalar;
-pub use graph::unfused::Unfused;
 pub use half::{bf16, f16};
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{

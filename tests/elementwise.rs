@@ -132,8 +132,7 @@ fn flat_values_keep_their_partitions() {
     let fewer = x.map_flat_values(|_| Ok(column.clone()));
     assert!(matches!(fewer, Err(Error::Shape { .. })), "{fewer:?}");
     assert!(x.map_flat_values(|_| HostTensor::dense(&[], HostValues::I32(vec![1])).to_device(&Device::cpu())).is_err());
-    let other =
-        HostTensor { nested_row_splits: vec![vec![0, 1, 2, 3]], ..host }.to_device(&Device::cpu()).unwrap();
+    let other = HostTensor { nested_row_splits: vec![vec![0, 1, 2, 3]], ..host }.to_device(&Device::cpu()).unwrap();
     assert!(Tensor::map_flat_values_of(&[&x, &other], |v| v[0].add(&v[1])).is_err());
     let typed = RaggedTensor::<i32>::try_from(x).unwrap();
     assert_eq!(typed.map_flat_values(|v| v.truediv(2)).unwrap().to_vec().unwrap(), [0.5, 1.0, 1.5]);

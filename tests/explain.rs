@@ -2,7 +2,7 @@
 
 mod common;
 
-use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, Unfused, explain, s};
+use ragged::{Device, Explain, FusionBarrier, HostTensor, HostValues, Result, Tensor, explain, s};
 
 /// Rows of three, no and two elements of `width` numbers each.
 fn rows(device: &Device, width: usize) -> Tensor {
@@ -26,45 +26,45 @@ fn dear(x: &Tensor) -> Result<Tensor> {
 }
 
 /// What is stored between kernels: the operation of each array, with the reason.
-fn reasons(e: &Explain) -> Vec<(&'static str, Unfused)> {
+fn reasons(e: &Explain) -> Vec<(&'static str, FusionBarrier)> {
     e.kernels.iter().flat_map(|k| &k.inputs).map(|i| (i.operation, i.why)).collect()
 }
 
 /// A program whose plan has the reason.
-type Case = (Unfused, fn(&Device) -> Result<Explain>);
+type Case = (FusionBarrier, fn(&Device) -> Result<Explain>);
 
 const CASES: [Case; 13] = [
-    (Unfused::EndsKernel("row_scan"), |d| rows(d, 1).cumsum(1, false, false)?.reduce_sum(1, false)?.explain()),
-    (Unfused::Requested, |d| {
+    (FusionBarrier::EndsKernel("row_scan"), |d| rows(d, 1).cumsum(1, false, false)?.reduce_sum(1, false)?.explain()),
+    (FusionBarrier::Requested, |d| {
         let twice = (&rows(d, 1) * 2f32)?;
         explain(&[&twice, &twice.reduce_sum(1, false)?])
     }),
-    (Unfused::SeveralReaders, |d| {
+    (FusionBarrier::SeveralReaders, |d| {
         let x = dear(&rows(d, 1))?;
         explain(&[&x.reduce_sum(1, false)?, &x.cumsum(1, false, false)?])
     }),
-    (Unfused::ComputedPositions, |d| {
+    (FusionBarrier::ComputedPositions, |d| {
         dear(&rows(d, 1).values()?)?.gather(&vector(d, HostValues::I32(vec![1, 1, 1])), None, 0)?.explain()
     }),
-    (Unfused::EvaluatedOften, |d| dear(&rows(d, 1))?.argsort(1, false)?.explain()),
-    (Unfused::Search, |d| {
+    (FusionBarrier::EvaluatedOften, |d| dear(&rows(d, 1))?.argsort(1, false)?.explain()),
+    (FusionBarrier::Search, |d| {
         let x = rows(d, 1);
         let by = vector(d, HostValues::F32(vec![1.0, 2.0, 3.0])).expand_dims(1)?;
         (&x * &by)?.boolean_mask(&x.greater(2f32)?)?.explain()
     }),
-    (Unfused::OncePerRow, |d| {
+    (FusionBarrier::OncePerRow, |d| {
         let x = rows(d, 2);
         (&x - &x.reduce_mean(1, true)?)?.explain()
     }),
-    (Unfused::OtherRows, |d| rows(d, 1).reduce_sum(1, false)?.reverse(0)?.explain()),
-    (Unfused::Condition, |d| rows(d, 1).check_numerics("finite")?.slice(s![.., 1..])?.explain()),
-    (Unfused::Splits, |d| rows(d, 1).slice(s![1..])?.reduce_sum(1, false)?.explain()),
-    (Unfused::StorageBuffers, |d| {
+    (FusionBarrier::OtherRows, |d| rows(d, 1).reduce_sum(1, false)?.reverse(0)?.explain()),
+    (FusionBarrier::Condition, |d| rows(d, 1).check_numerics("finite")?.slice(s![.., 1..])?.explain()),
+    (FusionBarrier::Splits, |d| rows(d, 1).slice(s![1..])?.reduce_sum(1, false)?.explain()),
+    (FusionBarrier::StorageBuffers, |d| {
         let x = |k: u8| vector(d, HostValues::F32(vec![f32::from(k); 5]));
         (1..16).try_fold(x(0), |sum, k| &sum + &x(k))?.explain()
     }),
-    (Unfused::KernelSize, |d| dear(&rows(d, 1).reduce_sum(1, false)?)?.explain()),
-    (Unfused::ConditionsOnly, |d| {
+    (FusionBarrier::KernelSize, |d| dear(&rows(d, 1).reduce_sum(1, false)?)?.explain()),
+    (FusionBarrier::ConditionsOnly, |d| {
         let x = rows(d, 1);
         (&x.slice(s![.., ..1])? + &x.slice(s![.., 1..])?)?.explain()
     }),
@@ -86,7 +86,7 @@ fn each_reason_is_given() {
 fn without_fusing_every_map_is_stored() {
     let device = Device::cpu_unfused();
     let explained = (&rows(&device, 1) * 2f32).and_then(|x| x.reduce_sum(1, false)?.explain()).expect("explained");
-    assert_eq!(reasons(&explained), [("multiply", Unfused::Disabled)]);
+    assert_eq!(reasons(&explained), [("multiply", FusionBarrier::Disabled)]);
 }
 
 /// A mask, scanned, next to a reduction of what it keeps some of.

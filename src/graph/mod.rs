@@ -14,7 +14,7 @@
 //!
 //! A new primitive touches ten files: `recipe.rs` (the variant with its visitor, and how its kernel evaluates
 //! expressions), `node.rs` (its constructor), `bindings.rs` (the buffers that its kernel binds), `traffic.rs` (the
-//! bytes that it moves), `plain.rs` (its legalization over arrays that exceed a binding), `backend/cpu/mod.rs` and the
+//! bytes that it moves), `legalize` (its legalization over arrays that exceed a binding), `backend/cpu/mod.rs` and the
 //! file of its loop, `backend/gpu/lower.rs` and the file of its grids, and its shader.
 
 pub(crate) mod backend;
@@ -23,29 +23,28 @@ pub(crate) mod conditions;
 mod convert;
 pub(crate) mod cost;
 pub(crate) mod digest;
+pub(crate) mod epilogue;
 pub(crate) mod expr;
 pub(crate) mod extent;
-mod fetch;
-pub(crate) mod finish;
 mod fold;
-mod fuse_rows;
+pub(crate) mod fusion_barrier;
+mod legalize;
 pub(crate) mod many_dispatches;
-pub(crate) mod marks;
 pub(crate) mod node;
 pub(crate) mod opcode;
-mod plain;
 pub(crate) mod plan;
 pub(crate) mod program;
+pub(crate) mod rank_bitmap;
 pub(crate) mod recipe;
 pub(crate) mod recording;
 pub(crate) mod reducer;
+mod row_fusion;
+pub(crate) mod row_kernel;
 pub(crate) mod row_lengths;
-pub(crate) mod row_pass;
 pub(crate) mod scalar;
 pub(crate) mod size;
 pub(crate) mod stage;
 mod step;
 pub(crate) mod traffic;
-pub(crate) mod unfused;
 pub(crate) mod walk;
 mod words;

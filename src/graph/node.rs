@@ -13,8 +13,8 @@ use super::backend::{BackendRef, Status};
 use super::digest::{Digest, DigestMap};
 use super::expr::{Check, Expr};
 use super::extent::Extent;
-use super::marks::{self, Marks};
 use super::opcode::{HashOp, ReduceOp};
+use super::rank_bitmap::{self, RankBitmap};
 pub(crate) use super::recipe::{Product, Recipe, RowDomain, Rows};
 use super::reducer::Reducer;
 use super::row_lengths::{self, KnownLengths};
@@ -370,10 +370,10 @@ impl Node {
         Self::recorded(backend, name, DType::U64, extent, &[], recipe)
     }
 
-    /// Rank bitmap of the positions at which `keep` holds; see [`Recipe::Marks`].
+    /// Rank bitmap of the positions at which `keep` holds; see [`Recipe::RankBitmap`].
     pub(super) fn marks(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
-        let extent = Extent::of(marks::words_size(count.size())).whole();
-        Self::recorded(backend, name, DType::U32, extent, &[], Recipe::Marks { keep, count })
+        let extent = Extent::of(rank_bitmap::words_size(count.size())).whole();
+        Self::recorded(backend, name, DType::U32, extent, &[], Recipe::RankBitmap { keep, count })
     }
 
     /// The values of the marked positions, `inner` numbers per position, `extent` numbers in all; see
@@ -381,7 +381,7 @@ impl Node {
     pub(crate) fn compact(
         backend: &BackendRef,
         name: &'static str,
-        marks: &Marks,
+        marks: &RankBitmap,
         (value, inner): (Expr, u32),
         extent: Extent,
     ) -> Self {

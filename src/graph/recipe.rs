@@ -167,8 +167,8 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         /// Upper bound of the row lengths.
         longest: S,
     },
-    /// Rank bitmap of the positions at which `keep` holds: see [`super::marks`].
-    Marks {
+    /// Rank bitmap of the positions at which `keep` holds: see [`super::rank_bitmap`].
+    RankBitmap {
         /// Whether a position is kept; bool.
         keep: E,
         /// Number of positions.
@@ -278,7 +278,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             }
             Self::Scan { value, count }
             | Self::Sort { key: value, count, bits: _ }
-            | Self::Marks { keep: value, count }
+            | Self::RankBitmap { keep: value, count }
             | Self::Assert { ok: value, count, check: _ } => {
                 f(Part::Extent(count));
                 f(Part::Expr(value));
@@ -326,9 +326,9 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
                 let count = r.extent(count);
                 Recipe::Sort { key: r.expr(key), count, bits: *bits }
             }
-            Self::Marks { keep, count } => {
+            Self::RankBitmap { keep, count } => {
                 let count = r.extent(count);
-                Recipe::Marks { keep: r.expr(keep), count }
+                Recipe::RankBitmap { keep: r.expr(keep), count }
             }
             Self::Compact { marks, value, count, inner } => {
                 let (marks, count) = (r.array(marks), r.extent(count));
@@ -374,7 +374,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             Self::Sort { .. } => "sort",
             Self::RowSort { .. } => "row_sort",
             Self::Hash { .. } => "row_hash",
-            Self::Marks { .. } => "marks",
+            Self::RankBitmap { .. } => "marks",
             Self::Compact { .. } => "compact",
             Self::Assert { .. } => "assert",
         }
@@ -456,7 +456,7 @@ impl Recipe {
             Self::Scan { .. } | Self::Sort { .. } | Self::RowSort { .. } => Evaluation::Twice,
             Self::Product(_) => Evaluation::Again,
             Self::Hash { .. } => Evaluation::Everywhere,
-            Self::Marks { .. } | Self::Compact { .. } => Evaluation::Rowless,
+            Self::RankBitmap { .. } | Self::Compact { .. } => Evaluation::Rowless,
         }
     }
 
@@ -469,7 +469,7 @@ impl Recipe {
             Self::RowSort { on, .. } => Some(on.nvals.clone()),
             Self::Scan { count, .. }
             | Self::Sort { count, .. }
-            | Self::Marks { count, .. }
+            | Self::RankBitmap { count, .. }
             | Self::Assert { count, .. } => Some(count.clone()),
             Self::Map { whole: true, .. } | Self::Product(_) | Self::Hash { .. } | Self::Compact { .. } => None,
         }

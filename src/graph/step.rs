@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::digest::DigestSet;
 use super::expr::{Check, Expr, ExprKind};
+use super::fusion_barrier::Barriers;
 use super::node::{Node, Recipe, Rows};
 use super::opcode::HashOp;
-use super::row_pass::RowPass;
+use super::row_kernel::RowKernel;
 use super::size::Size;
-use super::unfused::Kept;
 use super::walk::{arrays, for_each_expr, for_each_node};
 use crate::tuning::Tuning;
 
@@ -95,7 +95,7 @@ pub(crate) struct Step {
     /// The recipe, with maps substituted.
     pub(crate) recipe: Recipe,
     /// For a row reduction: its results, of which `out` is the first, or its map.
-    pub(crate) pass: Option<RowPass>,
+    pub(crate) pass: Option<RowKernel>,
     /// The live count of the output, over stored arrays only.
     pub(crate) live: Option<Expr>,
     /// Stored arrays that the step reads, in order of first use. Earlier steps compute them, or they exist before the
@@ -112,7 +112,7 @@ pub(crate) struct Step {
     /// The fused operations, innermost last.
     pub(crate) fused: Vec<&'static str>,
     /// Fusion barriers: why the step reads arrays that other steps store.
-    pub(crate) kept: Kept,
+    pub(crate) kept: Barriers,
 }
 
 impl Step {
@@ -156,7 +156,7 @@ impl Step {
 
     /// Fuses a map of the step's results `made` into the step. `pass` computes the map's node, and the fused step
     /// depends on everything that either step depended on.
-    pub(super) fn with_map(self, map: Self, made: &[Node], pass: RowPass) -> Self {
+    pub(super) fn with_map(self, map: Self, made: &[Node], pass: RowKernel) -> Self {
         let (mut reads, mut checks, mut after) = (self.reads, self.checks, self.after);
         let is_other = |n: &Node| !made.contains(n);
         let read = map.value_reads();

@@ -12,10 +12,10 @@ use std::collections::HashSet;
 
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
-use super::marks;
 use super::node::{Node, Recipe, RowDomain, Rows};
 use super::plan::Step;
-use super::row_pass::{BLOCK, in_long_rows};
+use super::rank_bitmap;
+use super::row_kernel::{BLOCK, in_long_rows};
 use super::walk::for_each_expr;
 
 /// Largest table, in bytes, that counts once, however often it is read.
@@ -52,7 +52,7 @@ fn domain(step: &Step) -> (&Expr, u64) {
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity())),
         Recipe::RowSort { on, key, .. } => (key, u64::from(on.nvals.capacity())),
         Recipe::Hash { on, byte, .. } => (byte, u64::from(on.nvals.capacity())),
-        Recipe::Marks { keep, count } => (keep, u64::from(count.capacity())),
+        Recipe::RankBitmap { keep, count } => (keep, u64::from(count.capacity())),
         Recipe::Compact { value, count, inner, .. } => (value, u64::from(count.capacity()) * u64::from(*inner)),
     }
 }
@@ -104,9 +104,9 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     if let Some(pass) = &step.pass {
         for r in &pass.results {
             at_hand.push(&r.out);
-            if let Some(finish) = &r.finish {
-                at_hand.extend(finish.reduced.node());
-                values.push((&finish.value, u64::from(r.out.extent().capacity())));
+            if let Some(epilogue) = &r.epilogue {
+                at_hand.extend(epilogue.reduced.node());
+                values.push((&epilogue.value, u64::from(r.out.extent().capacity())));
             }
         }
         values.extend(pass.map.as_ref().map(|m| (&m.value, positions)));
@@ -201,8 +201,8 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
             Traffic { read: read + again + 2 * scratch_bytes, written: written + again + 2 * scratch_bytes }
         }
         // The tile counts are replaced by their exclusive prefix sum.
-        Recipe::Marks { count, .. } => {
-            let tiles = u64::from(marks::tiles(count.capacity())) * 4;
+        Recipe::RankBitmap { count, .. } => {
+            let tiles = u64::from(rank_bitmap::tiles(count.capacity())) * 4;
             Traffic { read: read + tiles, written: written + tiles }
         }
         Recipe::Reduce { .. } => {

@@ -8,13 +8,13 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::marks::Marks;
 use crate::graph::node::Node;
+use crate::graph::rank_bitmap::RankBitmap;
 use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 /// The `stay` positions that remain, in ascending order.
-pub(super) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &Marks, stay: &Extent) -> Node {
+pub(super) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &RankBitmap, stay: &Extent) -> Node {
     Node::compact(backend, op, marks, (Expr::index(), 1), stay.clone())
 }
 
@@ -74,7 +74,7 @@ impl Tensor {
         let flag = Expr::load(mask.numbers(OP)?, Expr::index());
         // The conditions are attached to the flags, on which everything below depends.
         let flags = Node::map(backend, OP, count.clone(), flag, &asserts);
-        let marks = Marks::new(backend, OP, &count, Expr::load(&flags, Expr::index()));
+        let marks = RankBitmap::new(backend, OP, &count, Expr::load(&flags, Expr::index()));
         let mut parts = above.to_vec();
         let stay = match parts.pop() {
             None => marks.total(),
@@ -130,7 +130,7 @@ impl Tensor {
 }
 
 /// The partition after only the marked values stay: each row begins at the rank of its old start.
-fn thinned(backend: &BackendRef, op: &'static str, rows: &RowPartition, marks: &Marks) -> Result<RowPartition> {
+fn thinned(backend: &BackendRef, op: &'static str, rows: &RowPartition, marks: &RankBitmap) -> Result<RowPartition> {
     let start = marks.rank(&rows.start(Expr::index()));
     let new = RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, marks.count().size(), &[])?;
     Ok(new.with_lengths(rows.known_lengths().map(|(_, longest)| (0, longest))))

@@ -11,8 +11,8 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::marks::Marks;
 use crate::graph::node::Node;
+use crate::graph::rank_bitmap::RankBitmap;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
@@ -171,7 +171,7 @@ impl Tensor {
         Takes::NumbersAndBools.check(OP, self.dtype())?;
         let (backend, count, rank) = (self.backend(), self.count()?, self.rank() as u32);
         let keep = Expr::load(self.numbers(OP)?, Expr::index()).cast(DType::Bool);
-        let marks = Marks::new(backend, OP, &count, keep);
+        let marks = RankBitmap::new(backend, OP, &count, keep);
         let stay = marks.total();
         let each = |at: Expr| Expr::load(&Node::map(backend, OP, stay.clone(), at, &[]), Expr::index());
         let mut at = Expr::load(&kept_positions(backend, OP, &marks, &stay), Expr::index());

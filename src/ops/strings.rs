@@ -4,8 +4,8 @@ use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::marks::Marks;
 use crate::graph::node::Node;
+use crate::graph::rank_bitmap::RankBitmap;
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
@@ -59,17 +59,17 @@ impl Tensor {
             let hits = separators.iter().map(|&s| byte.clone().eq(Expr::scalar(s)));
             hits.reduce(Expr::or).expect("not empty")
         };
-        let kept = Marks::new(backend, OP, byte_count, is_separator(at.clone()).not());
+        let kept = RankBitmap::new(backend, OP, byte_count, is_separator(at.clone()).not());
         // Starts of pieces, or the separators that end pieces.
         let marks = match pieces {
-            Pieces::All => Marks::new(backend, OP, byte_count, is_separator(at.clone())),
+            Pieces::All => RankBitmap::new(backend, OP, byte_count, is_separator(at.clone())),
             Pieces::NonEmpty => {
                 let is_first = strings.start(strings.row_of(at.clone())).eq(at.clone());
                 // The previous byte. The first byte of a string has none of its own string, and ignores it.
                 let after = is_first.select(Expr::scalar(true), is_separator(at.clone().sub(one.clone())));
                 let starts = is_separator(at.clone()).not().and(after);
                 let starts = Node::map(backend, OP, byte_count.clone(), starts, &[]);
-                Marks::new(backend, OP, byte_count, Expr::load(&starts, at.clone()))
+                RankBitmap::new(backend, OP, byte_count, Expr::load(&starts, at.clone()))
             }
         };
         // Number of pieces before row r: piece starts before the row; or separators, plus one piece per string.

@@ -46,7 +46,7 @@ use crate::shape::{RaggedShape, RowPartition};
 /// Maximum length of a chain of unevaluated nodes; a longer one is evaluated when it is recorded.
 const MAX_DEPTH: u32 = 64;
 
-/// A tensor whose dtype is known at run time; [`RaggedTensor`](crate::RaggedTensor) wraps one.
+/// A tensor whose dtype is known at run time; [`RaggedTensor`] wraps one.
 ///
 /// Dimension 0 is the rows of the outermost partition (or of the flat values where there is none). Dimensions 1 to
 /// `ragged_rank` are those of the partitions; the others are the inner dimensions of the flat values. A tensor is

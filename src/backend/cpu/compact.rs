@@ -8,8 +8,8 @@ use super::lanes::Lane;
 use super::marks::{Marked, marked, ranks};
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
-use crate::graph::marks::{TILE, TILE_WORDS};
 use crate::graph::node::Node;
+use crate::graph::rank_bitmap::{TILE, TILE_WORDS};
 
 /// Elements evaluated at a time, where positions have several columns.
 const BLOCK: usize = 8192;

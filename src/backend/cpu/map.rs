@@ -1,4 +1,4 @@
-//! Maps and conditions over positions, block by block on all cores.
+//! Evaluates maps and assertions over positions, in blocks, on all cores.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use super::number::Number;
 use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
 
-/// Positions evaluated at a time: a dozen arrays of this many numbers stay in a core's own cache, and what is decided
-/// once a block is small beside them.
+/// Positions per block. A dozen arrays of this length fit a core's private cache, and the fixed cost per block is small
+/// in comparison.
 const BLOCK: usize = 8192;
 
-/// Positions at a time of what is copied in runs: all that is worked out for it are a few numbers a row, and what is
-/// decided once a block is the more of it the shorter rows are.
+/// Most positions per block whose values are copied in runs. Such a block computes only a few numbers per row, so the
+/// fixed cost per block weighs more, the shorter the rows are.
 const COPIED: usize = 8 * BLOCK;
 
-/// Fills `out` block by block: `f` does one from a position on, and says whether it was copied in runs. The first one
-/// tells how large the others are.
+/// Fills `out` block by block. `f` fills one block from a position on and returns whether the block was copied in runs.
+/// The result for the first block sets the size of the others.
 fn by_blocks<S: Send>(out: &mut [S], f: impl Fn(u32, &mut [S]) -> bool + Sync) {
     let n = out.len();
     let (first, rest) = out.split_at_mut(n.min(BLOCK));
@@ -37,7 +37,7 @@ fn fill<T: Lane + Send + Sync, S: Stored>(inputs: &Inputs, e: &Expr, out: &mut [
     by_blocks(out, |start, out| Block::run(&program, start, out.len()).store::<T, S>(out, &store));
 }
 
-/// As [`fill`], of numbers that are stored as they are computed with.
+/// As [`fill`], for types that are stored as they are computed.
 fn fill_numbers<T: Number + Stored>(inputs: &Inputs, e: &Expr, out: &mut [T]) {
     let program = Program::new(inputs, e);
     by_blocks(out, |start, out| Block::run(&program, start, out.len()).store_numbers(out));

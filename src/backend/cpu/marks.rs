@@ -1,16 +1,16 @@
-//! Marks: which positions stay, and their ranks. Twin of `shaders/marks.wgsl`.
+//! Rank bitmaps: the positions that a condition keeps, with their ranks. Twin of `shaders/marks.wgsl`.
 
 use rayon::prelude::*;
 
 use super::array::Array;
 use super::eval::{Block, Inputs, Program};
 use crate::graph::expr::Expr;
-use crate::graph::marks::{TILE, TILE_WORDS, WORD};
+use crate::graph::rank_bitmap::{TILE, TILE_WORDS, WORD};
 
-/// Tiles whose positions are evaluated at a time.
+/// Tiles per evaluated block.
 const TOGETHER: usize = 4;
 
-/// Fills `out` with the marks of the first `n` positions.
+/// Fills `out` with the rank bitmap of the first `n` positions.
 pub(crate) fn marks(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
     let program = Program::new(inputs, keep);
     let out: &mut [u32] = out.slice_mut();
@@ -38,25 +38,25 @@ pub(crate) fn marks(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
     }
 }
 
-/// The ranks of the tiles' first positions, and how many are marked in all.
+/// The ranks of the tiles' first positions, followed by the total number of marked positions.
 pub(crate) fn ranks(marks: &Array) -> &[u32] {
     let tiles = marks.len() / (1 + TILE_WORDS as usize);
     &marks.slice()[..tiles + 1]
 }
 
-/// Marked positions of a tile.
+/// The marked positions of a tile.
 pub(super) enum Marked {
-    /// Each of them.
+    /// A list of all of them.
     Positions(Vec<u32>),
-    /// Those that follow each other: where runs of them end, counted in marked positions, and where each begins.
+    /// Run-length encoded: the end of each run, counted in marked positions, and its first position.
     Runs { ends: Vec<u32>, firsts: Vec<u32> },
 }
 
-/// Positions that follow each other are runs if there are so many of them on average.
+/// Least average run length at which marked positions are run-length encoded.
 const WORTHWHILE: u32 = 3;
 
 impl Marked {
-    /// At most `most` of the marked positions of a tile, whose words these are; `first` is its first position.
+    /// At most `most` marked positions of the tile that consists of `words`; `first` is its first position.
     pub(super) fn new(words: &[u32], first: u32, most: usize) -> Self {
         let (mut total, mut starts, mut before) = (0, 0, 0);
         for word in words {
@@ -91,7 +91,7 @@ impl Marked {
     }
 }
 
-/// The marked positions of a tile, whose words these are, in order; `first` is its first position.
+/// The marked positions of the tile that consists of `words`, in ascending order; `first` is its first position.
 pub(crate) fn marked(words: &[u32], first: u32) -> impl Iterator<Item = u32> + '_ {
     words.iter().enumerate().flat_map(move |(k, &word)| {
         let mut left = word & 0xffff;

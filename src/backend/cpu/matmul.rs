@@ -1,5 +1,5 @@
-//! Products of matrices. Twin of `shaders/matmul.wgsl`: every result is one sum in ascending order, so that it has the
-//! same bits however the work is cut.
+//! Matrix products. Twin of `shaders/matmul.wgsl`. Each element is a single sum in ascending order of its terms, so its
+//! bits do not depend on the blocking.
 
 use rayon::prelude::*;
 
@@ -13,26 +13,26 @@ use crate::error::Result;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::Product;
 
-/// Columns whose sums are kept in registers.
+/// Columns of the register tile.
 const COLUMNS: usize = 16;
-/// Rows whose sums are kept in registers.
+/// Rows of the register tile.
 const ROWS: usize = 4;
-/// Rows of results that one core takes at a time: as often the right matrix is packed anew.
+/// Rows of results per parallel work item. Each work item packs the right matrix again.
 const CHUNK: usize = 64;
 
-/// Where a matrix lies and how: element (r, c) is at `start + r * row + c * column`.
+/// Strided layout of a matrix: element (r, c) is at `start + r * row + c * column`.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout {
-    /// The first element.
+    /// Index of the first element.
     pub start: usize,
-    /// From a row to the next.
+    /// Stride between rows.
     pub row: usize,
-    /// From a column to the next.
+    /// Stride between columns.
     pub column: usize,
 }
 
 impl Layout {
-    /// A row-major matrix of that many columns; or the transpose of one that has `rows` columns.
+    /// The layout of a row-major matrix, or of the transpose of one that has `rows` columns.
     pub fn new(start: usize, (rows, columns): (usize, usize), transposed: bool) -> Self {
         let (row, column) = if transposed { (1, rows) } else { (columns, 1) };
         Self { start, row, column }
@@ -43,7 +43,7 @@ impl Layout {
     }
 }
 
-/// Rows `first..` of a product, `n` columns each, into `out`: sums of `k` terms.
+/// Computes rows `first..` of a product into `out`: `n` columns, each element a sum of `k` terms.
 pub fn rows_of_product<T: Copy>(
     (a, left): (&[T], Layout),
     (b, right): (&[T], Layout),
@@ -80,7 +80,7 @@ pub fn rows_of_product<T: Copy>(
     }
 }
 
-/// The products of the first `batches` batches.
+/// Computes the products of the first `batches` batches.
 pub(crate) fn products(inputs: &Inputs, op: &str, p: &Product, batches: usize, out: &mut Array) -> Result<()> {
     match p.operands[0].dtype() {
         DType::I32 => typed::<i32>(inputs, op, p, batches, 0, out),
@@ -93,7 +93,7 @@ pub(crate) fn products(inputs: &Inputs, op: &str, p: &Product, batches: usize, o
     }
 }
 
-/// The first `len` numbers of an operand: an array as it is, anything else worked out.
+/// The first `len` elements of an operand: a stored array as it is, any other expression evaluated into `kept`.
 fn operand<'a>(inputs: &'a Inputs, op: &str, e: &Expr, len: usize, kept: &'a mut Option<Array>) -> Result<&'a Array> {
     if let ExprKind::Load(node, at) = e.kind()
         && at.is_index()
@@ -130,7 +130,7 @@ fn typed<T: Lane + Number + Stored>(
     let (mut a, mut b) = (None, None);
     let a = operand(inputs, op, &p.operands[0], needed(&lefts, &ms, &ks), &mut a)?.slice::<T>();
     let b = operand(inputs, op, &p.operands[1], needed(&rights, &ks, &ns), &mut b)?.slice::<T>();
-    // Pieces of the output, batch after batch.
+    // Work items, batch by batch: the batch, the first row, and the rows' part of the output.
     let mut pieces: Vec<(usize, usize, &mut [T])> = Vec::new();
     let (mut rest, mut at) = (out.slice_mut::<T>(), 0);
     for g in (0..batches).filter(|&g| ms[g] * ns[g] > 0) {
@@ -160,7 +160,7 @@ fn typed<T: Lane + Number + Stored>(
 mod tests {
     use super::*;
 
-    /// The definition, result by result.
+    /// The definition of the product, element by element, as bits.
     fn literal(a: &[f32], b: &[f32], (m, k, n): (usize, usize, usize), transposed: [bool; 2]) -> Vec<u32> {
         let at = |x: &[f32], r: usize, c: usize, (rows, columns): (usize, usize), t: bool| {
             if t { x[c * rows + r] } else { x[r * columns + c] }

@@ -1,7 +1,7 @@
-//! The CPU backend: the reference, and the fallback where there is no GPU.
+//! The CPU backend: the reference implementation, and the fallback without a GPU.
 //!
-//! It runs the very steps that the GPU runs, in blocks that fit the cache, on all cores. One file a primitive; the
-//! twin of a kernel has the kernel's stem.
+//! The backend runs the same steps as the GPU backend, in blocks that fit the cache, on all cores. Each primitive has
+//! one file. The twin of a kernel has the kernel's file stem.
 
 pub mod accumulate;
 pub(crate) mod array;
@@ -80,22 +80,23 @@ pub(crate) struct CpuBackend {
     pool: Arc<Pool>,
     plans: PlanCache<LinkedPlan>,
     last_counts: LastCounts,
-    /// What the nodes of plans are said to be of: they hold no backend alive.
+    /// The backend that nodes of cached plans refer to, so that they keep no actual backend alive.
     stand_in: OnceLock<BackendRef>,
 }
 
-/// The array of a result.
+/// The array that holds a stored result.
 fn array_of(stored: &Stored) -> Arc<Array> {
     stored.data.clone().downcast().expect("bug: an array of another backend")
 }
 
 impl CpuBackend {
-    /// A backend of that identity; `fuse` off stores every map, to test that fusing changes no bits.
+    /// Creates a backend with the given identity. Without `fuse` every map is stored, to test that fusion changes no
+    /// bits.
     pub(crate) fn new(id: u64, fuse: bool) -> Self {
         Self { id, unfused: !fuse, ..Self::default() }
     }
 
-    /// The plan of the program, made now if there is none.
+    /// Takes the program's plan from the cache, or makes one.
     fn plan(&self, program: program::Program, bindings: &Bindings) -> LinkedPlan {
         if let Some(plan) = self.plans.take(&program, |plan: &LinkedPlan| plan.takes(bindings)) {
             return plan;
@@ -104,10 +105,10 @@ impl CpuBackend {
         LinkedPlan::new(program, bindings, &self.stand_in(), self.plan_limits())
     }
 
-    /// Runs a plan: each step with exact sizes, each array until the last step that reads it.
+    /// Runs a plan. Each step runs with exact sizes; each array is kept until the last step that reads it.
     fn run(&self, plan: &mut LinkedPlan, bindings: &Bindings) -> Result<()> {
         let kept = plan.kept(bindings, true);
-        // A count that another thread has stored meanwhile is an input.
+        // A count that another thread has stored in the meantime is an input.
         for count in &plan.counts {
             if let Source::Input(array) = count.source
                 && let Some(stored) = bindings.stored(array)
@@ -130,7 +131,7 @@ impl CpuBackend {
             for (m, array) in (links.first_output..).zip(arrays) {
                 let len = array.len() as u32;
                 made[m] = Some(Stored { data: Arc::new(array), status: status.clone(), len });
-                // From here on the sizes that are in it are exact.
+                // The sizes that this array holds are exact from here on.
                 for count in plan.counts.iter().filter(|c| c.source == Source::Made(m)) {
                     let bound = bindings.sizes[count.number].1;
                     // The value of a count is undefined if one of its conditions failed. Zero then avoids a large
@@ -160,7 +161,7 @@ impl CpuBackend {
         Ok(())
     }
 
-    /// What the step makes, and the conditions that it depends on.
+    /// Runs one step. Returns its outputs and the conditions on which they depend.
     fn step(&self, step: &Step, reads: &[Stored], after: &[Stored]) -> Result<(Vec<Array>, Arc<[Status]>)> {
         let bytes = || step.outputs().iter().map(|n| n.bytes()).sum::<u64>();
         let _span = span!("cpu step", op = step.out.op(), kind = step.family(), bytes = bytes());
@@ -179,8 +180,8 @@ impl CpuBackend {
             let fresh = |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, check.clone());
             status.extend(inputs.checks.iter().enumerate().map(fresh));
         }
-        // What does not fit may be so for a condition that failed before, such as an index beyond all rows: that is the
-        // error then.
+        // A size may exceed a limit because an earlier condition failed, such as an index beyond all rows. The failed
+        // condition is then the error to report.
         match self.compute(step, &inputs) {
             Ok(arrays) => Ok((arrays, status.into())),
             Err(e) => Err(status.iter().find_map(|s| settled(s).err()).unwrap_or(e)),
@@ -208,13 +209,13 @@ impl CpuBackend {
         Ok(parts.iter().map(bytes).collect())
     }
 
-    /// The step's [outputs](Step::outputs).
+    /// Computes the step's [outputs](Step::outputs).
     fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Vec<Array>> {
         // Every size is exact here.
         let count = |e: &Extent| e.capacity() as usize;
         let n = count(step.out.extent());
         let op = step.out.op();
-        // Arithmetic of sizes saturates.
+        // Size arithmetic saturates, so a size beyond the limit is still detected here.
         for out in step.outputs() {
             Extent::known_u64(op, out.extent().capacity().into())?;
         }
@@ -223,7 +224,7 @@ impl CpuBackend {
         }
         let pool = &self.pool;
         let mut out = Array::unset(pool, op, step.out.dtype(), n)?;
-        // What no row, no value and no result is at is zero, whatever the memory held.
+        // Elements of `out` outside all rows, values and results must be zero, whatever the memory held.
         match &step.recipe {
             Recipe::Map { value, .. } => map::map(inputs, value, n, &mut out),
             Recipe::Assert { ok, count: positions, check } => map::assert(inputs, ok, check, count(positions)),
@@ -264,7 +265,7 @@ impl CpuBackend {
             Recipe::Hash { op, on, byte, .. } => {
                 row_hash::row_hash(inputs, *op, &on.rows, count(&on.nrows), byte, &mut out);
             }
-            Recipe::Marks { keep, count: positions } => marks::marks(inputs, keep, count(positions), &mut out),
+            Recipe::RankBitmap { keep, count: positions } => marks::marks(inputs, keep, count(positions), &mut out),
             Recipe::Compact { marks, value, inner, .. } => {
                 compact::compact(inputs, marks, value, *inner as usize, &mut out);
             }
@@ -273,17 +274,17 @@ impl CpuBackend {
     }
 }
 
-/// Element `at` of an array of u32.
+/// Element `at` of a stored u32 array, if in range.
 fn word(stored: &Stored, at: u32) -> Option<u32> {
     array_of(stored).slice::<u32>().get(at as usize).copied()
 }
 
-/// Whether all of the conditions hold.
+/// Whether all conditions hold.
 fn holds(status: &[Status]) -> bool {
     status.iter().all(|s| settled(s).is_ok())
 }
 
-/// Fails if the condition was found not to hold.
+/// Returns the error of the condition if it failed.
 fn settled(s: &Status) -> Result<()> {
     let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
     s.settle(block[s.slot as usize].load(Ordering::Relaxed))
@@ -338,7 +339,7 @@ impl Backend for CpuBackend {
         loop {
             let (program, bindings) = trace(nodes);
             let mut plan = self.plan(program, &bindings);
-            // What another thread has stored meanwhile is an input of the next program.
+            // An array that another thread has stored in the meantime is an input of the next program.
             if plan.is_of(&bindings) {
                 let done = self.run(&mut plan, &bindings);
                 self.plans.put(&plan.program.clone(), plan);
@@ -351,11 +352,11 @@ impl Backend for CpuBackend {
         Ok(None)
     }
     fn wait(&self) -> Result<()> {
-        // Evaluation returns when it is done.
+        // `evaluate` returns only after its results are computed.
         Ok(())
     }
     fn read_parts(&self, parts: Vec<Part>, _: Wait) -> Reading<'_> {
-        // Nothing to wait for: computing is done in the poll.
+        // The poll itself computes, so the future never waits.
         Box::pin(async move { self.read_now(&parts) })
     }
     fn last_counts(&self) -> &LastCounts {

@@ -1,15 +1,16 @@
-//! How far values deviate from their mean.
+//! Sums of squared deviations from the mean, for variances: a monoid of count, mean and deviations.
 //!
-//! What a value is merged by needs a quotient and waits for what was merged before it in its lane: so lanes are taken
-//! side by side, those of many short rows or those of one row. The operations are those of a fold of lanes and a tree
-//! over them, in their order.
+//! Each merge needs a division and depends on the previous merge of its lane. Lanes are therefore processed side by
+//! side, either those of many short rows or those of one row. The operations and their order are those of a fold per
+//! lane and a tree over the lanes.
 
 use super::accumulate::{Float, Monoid};
 use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
 use super::short_rows::{Columns, ROWS, Row, classes, rows_by_length};
 use super::simd::{self, Loop};
 
-/// How many values, one of them, how far their mean is from it, and the sum of the squared deviations from the mean.
+/// The state of some values: their count, one of them (`near`), the offset of their mean from it (`off`), and the sum
+/// of the squared deviations from the mean.
 #[derive(Clone, Copy)]
 pub(super) struct Moments<F> {
     count: F,
@@ -66,7 +67,7 @@ impl<F: Float> Monoid<F> for OfMoments {
 }
 
 impl<F: Float> Moments<F> {
-    /// Those of one value. The mean of what is not finite deviates from it by no number.
+    /// The state of one value. Its deviation is zero if the value is finite, else NaN.
     #[inline(always)]
     fn of(x: F) -> Self {
         let deviations = if x.is_finite() { F::ZERO } else { F::NAN };
@@ -74,7 +75,7 @@ impl<F: Float> Moments<F> {
     }
 }
 
-/// `N` states side by side.
+/// `N` states as a structure of arrays.
 #[derive(Clone, Copy)]
 struct Many<F, const N: usize> {
     count: [F; N],
@@ -100,7 +101,7 @@ impl<F: Float, const N: usize> Many<F, N> {
         (self.count[k], self.near[k], self.off[k], self.deviations[k]) = (to.count, to.near, to.off, to.deviations);
     }
 
-    /// Those of single values, where there are any; of none elsewhere.
+    /// The states of single values where `is_there` holds; the identity state elsewhere.
     #[inline(always)]
     fn of(values: &[F; N], is_there: impl Fn(usize) -> bool) -> Self {
         let mut states = Self::none();
@@ -108,7 +109,7 @@ impl<F: Float, const N: usize> Many<F, N> {
         states
     }
 
-    /// Adds a value to each state for which there is one.
+    /// Adds a value to each state for which `is_there` holds.
     #[inline(always)]
     fn push(&mut self, values: &[F; N], is_there: impl Fn(usize) -> bool) {
         for (k, &x) in values.iter().enumerate() {
@@ -130,7 +131,7 @@ impl<F: Float, const N: usize> Many<F, N> {
         }
     }
 
-    /// Merges the upper `REACH` of the first states into as many lower ones.
+    /// One level of a halving tree: merges states `REACH..2 * REACH` into states `..REACH`.
     #[inline(always)]
     fn halve<const REACH: usize>(&mut self) {
         let upper = *self;
@@ -140,7 +141,7 @@ impl<F: Float, const N: usize> Many<F, N> {
     }
 }
 
-/// One block of one column: its lanes, and a halving tree over them.
+/// Reduces one block of one column: a fold per lane, then a halving tree over the lanes.
 #[inline(always)]
 fn of_block<F: Float>(values: &[F]) -> Moments<F> {
     let mut lanes = Many::<F, LANES>::none();
@@ -176,7 +177,7 @@ impl<F: Float> Loop for BlockOfMoments<'_, F> {
     }
 }
 
-/// Rows of one column that lie one after another: the values of row `k` begin at value `start(k)`.
+/// Consecutive rows of one column: the values of row `k` begin at value `start(k)`.
 struct RowsOfMoments<'a, F, S> {
     values: &'a [F],
     start: S,
@@ -221,7 +222,7 @@ fn folded_together<F: Float>(columns: &Columns<F>) -> Many<F, ROWS> {
     states
 }
 
-/// The first states are those of the rows.
+/// Stores the first states as the results of `rows`.
 #[inline(always)]
 fn set_each<F: Float>(out: &mut [Moments<F>], rows: &[Row], states: &Many<F, ROWS>) {
     for (k, &(row, ..)) in rows.iter().enumerate() {
@@ -233,7 +234,7 @@ fn set_each<F: Float>(out: &mut [Moments<F>], rows: &[Row], states: &Many<F, ROW
 mod tests {
     use super::*;
 
-    /// One at a time.
+    /// [`OfMoments`] with the default loops of [`Monoid`]: one value at a time.
     #[derive(Clone, Copy)]
     struct Slowly;
     impl Monoid<f32> for Slowly {

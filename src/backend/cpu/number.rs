@@ -1,4 +1,4 @@
-//! Arithmetic of single numbers: the CPU's definition of the opcodes.
+//! Scalar arithmetic: the CPU's definition of the opcodes.
 
 use super::lanes::Lane;
 use crate::math::{self, MathFn};
@@ -113,7 +113,8 @@ macro_rules! bits {
             #[inline(always)]
             fn shr(self, o: Self) -> Self {
                 let last = <$t>::BITS - 1;
-                // A sign-filling shift by one less than the width, twice over for the rest, gives 0 or -1.
+                // A shift by the width or more gives 0, or -1 for negative signed numbers: `self >> last` is the sign
+                // bit, and the second shift clears it for unsigned types.
                 u32::try_from(o).ok().and_then(|o| self.checked_shr(o)).unwrap_or((self >> last) >> (last.min(1)) & (self >> last))
             }
         }

@@ -1,6 +1,6 @@
-//! The operations on values of many positions.
+//! Operations on the values at many positions.
 //!
-//! Each is a plain pass over slices that the compiler turns into vector code.
+//! Each is a plain pass over slices that the compiler vectorizes.
 
 use half::{bf16, f16};
 
@@ -31,8 +31,7 @@ fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -
     })
 }
 
-/// Stores `a op b` at as many positions as there is room for; returns false, and does nothing, where the operation is
-/// not arithmetic.
+/// Stores `a op b` at `out.len()` positions. Returns false and stores nothing if the operation is not covered here.
 pub(super) fn store_arithmetic<T: Number>(op: BinaryOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) -> bool {
     match op {
         BinaryOp::Add => store2(a, b, T::add, out),
@@ -198,7 +197,7 @@ pub(crate) fn cast<'x>(to: DType, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
     }
 }
 
-/// The same bits as another type; nothing moves where an array lends them.
+/// Reinterprets the bits as another type of the same size. Values borrowed from an array are not copied.
 fn recast<'a, A: Lane + bytemuck::Pod, B: Lane + bytemuck::Pod>(n: usize, a: &Lanes<'a>) -> Lanes<'a> {
     B::wrap(match A::many(n, a) {
         Many::Lent(values) => Many::Lent(bytemuck::cast_slice(values)),
@@ -206,7 +205,7 @@ fn recast<'a, A: Lane + bytemuck::Pod, B: Lane + bytemuck::Pod>(n: usize, a: &La
     })
 }
 
-/// The bits of the values as another dtype of that width.
+/// Reinterprets the bits of the values as another dtype of the same width.
 pub(crate) fn bitcast<'a>(to: DType, n: usize, a: &Lanes<'a>) -> Lanes<'a> {
     use DType as D;
     match (a.dtype(), to) {

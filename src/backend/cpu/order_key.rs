@@ -1,7 +1,8 @@
-//! Floats as integers of the same order, and back, in one pass.
+//! Order-preserving integer keys of floats, and their inverse, each in one pass.
 //!
-//! Extremes are found among such integers. As expressions the way there and the way back are a test, a
-//! reinterpretation, three bit operations and a selection, each of which would be a pass here; so they are recognised.
+//! Minima and maxima are reduced over such keys. As an expression, each conversion consists of a test, a bitcast, three
+//! bit operations and a select, each of which would be a pass here. Both conversions are therefore recognized by
+//! pattern matching.
 
 use super::lanes::Lanes;
 use super::loops::map1;
@@ -10,7 +11,7 @@ use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 
-/// The floats whose keys the expression is, and the key of NaN; nothing if it is anything else.
+/// Matches a conversion of floats to keys. Returns the floats and the key of NaN, or `None` for any other expression.
 pub(super) fn keyed(e: &Expr) -> Option<(&Expr, Scalar)> {
     use ExprKind as K;
     // is_nan(x) ? nan : flip(bits of x)
@@ -20,8 +21,8 @@ pub(super) fn keyed(e: &Expr) -> Option<(&Expr, Scalar)> {
     (of == x).then_some((x, *nan))
 }
 
-/// The keys whose floats the expression is, and the key of no float and what there is instead; nothing if it is
-/// anything else.
+/// Matches a conversion of keys to floats. Returns the keys, the key that stands for no float, and the value that
+/// replaces it, or `None` for any other expression.
 pub(super) fn unkeyed(e: &Expr) -> Option<(&Expr, [Scalar; 2])> {
     use ExprKind as K;
     // key == none ? empty : float of the bits flip(key)
@@ -32,7 +33,8 @@ pub(super) fn unkeyed(e: &Expr) -> Option<(&Expr, [Scalar; 2])> {
     (are_floats && flipped(bits)? == key).then_some((key, [*none, *empty]))
 }
 
-/// What `bits ^ (bits >> last & highest)` is made of: turns over all but the sign of what is negative.
+/// Matches `bits ^ (bits >> last & highest)` and returns `bits`. The expression inverts all bits of negative numbers
+/// except the sign.
 fn flipped(e: &Expr) -> Option<&Expr> {
     use ExprKind as K;
     let K::Binary(BinaryOp::Xor, bits, flips) = e.kind() else { return None };
@@ -47,7 +49,7 @@ fn flipped(e: &Expr) -> Option<&Expr> {
     found.then_some(bits)
 }
 
-/// The key of a float. What is NaN is told by its bits: a branch a float would be the alternative.
+/// The key of a float. NaN is detected by its bits; the alternative would be a branch per float.
 #[inline(always)]
 pub(super) fn key_of_f32(x: f32, nan: i32) -> i32 {
     let bits = x.to_bits() as i32;
@@ -55,7 +57,7 @@ pub(super) fn key_of_f32(x: f32, nan: i32) -> i32 {
     if bits & i32::MAX > f32::INFINITY.to_bits() as i32 { nan } else { key }
 }
 
-/// The same of 64 bits.
+/// The same for 64 bits.
 #[inline(always)]
 pub(super) fn key_of_f64(x: f64, nan: i64) -> i64 {
     let bits = x.to_bits() as i64;
@@ -72,14 +74,14 @@ pub(super) fn keys<'x>(n: usize, x: &Lanes<'_>, nan: Scalar) -> Lanes<'x> {
     }
 }
 
-/// The float of a key: `empty` if it is `none`.
+/// The float of a key, or `empty` for the key `none`.
 #[inline(always)]
 fn f32_of_key(key: i32, none: i32, empty: f32) -> f32 {
     let float = f32::from_bits((key ^ ((key >> 31) & i32::MAX)) as u32);
     if key == none { empty } else { float }
 }
 
-/// The same of 64 bits.
+/// The same for 64 bits.
 #[inline(always)]
 fn f64_of_key(key: i64, none: i64, empty: f64) -> f64 {
     let float = f64::from_bits((key ^ ((key >> 63) & i64::MAX)) as u64);
@@ -95,7 +97,7 @@ pub(super) fn floats<'x>(n: usize, keys: &Lanes<'_>, none_and_empty: [Scalar; 2]
     }
 }
 
-/// Puts the bits of its float in the place of each key.
+/// Replaces each key with the bits of its float, in place.
 pub(super) fn into_floats(keys: &mut [i32], none: i32, empty: f32) {
     for key in keys {
         *key = f32_of_key(*key, none, empty).to_bits() as i32;
@@ -121,7 +123,7 @@ mod tests {
             let keys = |recipe: &Recipe| matches!(recipe, Recipe::Reduce { value, .. } if keyed(value).is_some());
             assert!(steps.iter().any(|step| keys(&step.recipe)), "{steps:?}");
             let mut finishes =
-                steps.iter().flat_map(|step| &step.pass).flat_map(|pass| &pass.results).flat_map(|r| &r.finish);
+                steps.iter().flat_map(|step| &step.pass).flat_map(|pass| &pass.results).flat_map(|r| &r.epilogue);
             assert!(finishes.any(|finish| unkeyed(&finish.value).is_some()), "{steps:?}");
         }
     }

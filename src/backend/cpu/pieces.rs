@@ -1,8 +1,8 @@
-//! Arithmetic on runs of positions: what depends on the row alone is worked out once a row, and positions that follow
-//! each other are known by where they begin.
+//! Arithmetic on encoded values. Run-length encoded values are computed once per run, such as per row; ramps (values
+//! that grow or shrink by one per position) are represented by their first values.
 //!
-//! The results are those of the loops in `operations` at every position, since these loops are what computes them: here
-//! is decided only for how many lanes.
+//! The loops in `operations` compute all values, so results equal theirs at every position. This module only decides on
+//! how many lanes they run.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -16,13 +16,14 @@ use super::simd::{self, Loop};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
-/// Runs shorter than this on average cost more than the lanes in them.
+/// Least average run length, in positions, at which runs cost less than dense lanes.
 pub(super) const WORTHWHILE: usize = 2;
 
-/// Runs longer than this on average are worth a loop each.
+/// Least average run length, in positions, at which a loop per run pays.
 const LONG: usize = 48;
 
-/// Runs with a value each, which are dense or one ramp upwards afterwards; dense where the runs are too short to help.
+/// Run-length encoded values, one per run. The values become dense unless they are one ascending ramp. The result is
+/// dense if the runs are too short to help.
 pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
     let values = match values {
         Lanes::One(same) => return Lanes::One(same),
@@ -35,14 +36,15 @@ pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
     if short { out.dense() } else { out }
 }
 
-/// Ramps; dense where they are too short to help.
+/// Ramps with the given first values; dense if the ramps are too short to help.
 pub(super) fn ramps<'a>(way: Way, ends: Ends, first: Many<'a, u32>) -> Lanes<'a> {
     let short = are_short(&ends);
     let out = Lanes::Ramps(way, ends, first);
     if short { out.dense() } else { out }
 }
 
-/// Ramps that way which begin with these values, a value a run or one for all; runs of them if there is no way.
+/// Ramps in direction `way` with the given first values, one per run or one for all; run-length encoded values if `way`
+/// is `None`.
 pub(super) fn sloped<'a>(way: Option<Way>, ends: Ends, first: Lanes<'a>) -> Lanes<'a> {
     match way {
         None => runs(ends, first),
@@ -53,12 +55,12 @@ pub(super) fn sloped<'a>(way: Option<Way>, ends: Ends, first: Lanes<'a>) -> Lane
     }
 }
 
-/// Whether the lanes in the runs cost less than these.
+/// Whether dense lanes cost less than runs that end at `ends`.
 fn are_short(ends: &[u32]) -> bool {
     ends.last().is_some_and(|&n| (n as usize) < WORTHWHILE * ends.len())
 }
 
-/// How many positions each run has.
+/// Length of each run, in positions.
 pub(super) fn lens(ends: &[u32]) -> Vec<u32> {
     let Some((first, rest)) = ends.split_first() else { return Vec::new() };
     let mut lens = Vec::with_capacity(ends.len());
@@ -67,13 +69,13 @@ pub(super) fn lens(ends: &[u32]) -> Vec<u32> {
     lens
 }
 
-/// How many positions the longest run has.
+/// Length of the longest run, in positions.
 pub(super) fn longest(ends: &[u32]) -> u32 {
     let pairs = ends.iter().zip(ends.get(1..).unwrap_or_default());
     simd::run(Greatest(pairs.map(|(start, end)| end - start))).max(ends.first().copied().unwrap_or(0))
 }
 
-/// The greatest of some numbers, 0 if there are none.
+/// The maximum of an iterator, or 0 if it is empty.
 struct Greatest<I>(I);
 
 impl<I: Iterator<Item = u32>> Loop for Greatest<I> {
@@ -84,7 +86,7 @@ impl<I: Iterator<Item = u32>> Loop for Greatest<I> {
     }
 }
 
-/// Whether no ramp passes the greatest u32.
+/// Whether no ascending ramp wraps around.
 pub(super) fn rises(ends: &[u32], first: Operand<'_, u32>) -> bool {
     let rises = |first: u32, len: u32| first.checked_add(len.saturating_sub(1)).is_some();
     let Some(&n) = ends.last() else { return true };
@@ -92,7 +94,7 @@ pub(super) fn rises(ends: &[u32], first: Operand<'_, u32>) -> bool {
         Operand::One(first) => first,
         Operand::Many(first) => simd::run(Greatest(first.iter().copied())),
     };
-    // No ramp has more than all positions; mostly that is all there is to see.
+    // No ramp is longer than all `n` positions together: this bound mostly decides.
     rises(greatest, n) || lens(ends).iter().enumerate().all(|(run, &len)| rises(first.get(run), len))
 }
 
@@ -113,8 +115,8 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -
     operations::binary(op, n, &a.dense(), &b.dense())
 }
 
-/// Stores `a op b` at as many positions as there is room for. Returns false, and does nothing, if the operation is not
-/// arithmetic, or if there is no operand with a value a position.
+/// Stores `a op b` at `out.len()` positions. Returns false and stores nothing if the operation is not arithmetic or if
+/// neither operand is dense.
 pub(crate) fn store<T: Number>(op: BinaryOp, a: &Lanes<'_>, b: &Lanes<'_>, out: &mut [T]) -> bool {
     let is_simple = |lanes: &Lanes<'_>| matches!(lanes, Lanes::One(_) | Lanes::Runs(..) | Lanes::Ramps(..));
     match (a, b) {
@@ -136,12 +138,13 @@ pub(crate) fn store<T: Number>(op: BinaryOp, a: &Lanes<'_>, b: &Lanes<'_>, out: 
     }
 }
 
-/// Whether a loop a run costs less than a value a position.
+/// Whether a loop per run costs less than a value per position.
 fn are_long(ends: &[u32]) -> bool {
     ends.last().is_some_and(|&n| n as usize >= LONG * ends.len())
 }
 
-/// Stores run by run, while `f` does.
+/// Calls `f` for each run, with its number, positions and output, while `f` returns true. Returns whether all calls
+/// did.
 fn by_runs<T>(ends: &[u32], out: &mut [T], f: impl Fn(usize, Range<usize>, &mut [T]) -> bool) -> bool {
     let mut start = 0;
     ends.iter().enumerate().all(|(k, &end)| {
@@ -151,7 +154,7 @@ fn by_runs<T>(ends: &[u32], out: &mut [T], f: impl Fn(usize, Range<usize>, &mut 
     })
 }
 
-/// What is still simple of a ramp and another operand.
+/// `a op b` in encoded form, for a ramp and another operand, where the result has such a form.
 fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lanes<'a>> {
     use Way::{Down, Up};
     let (x, y) = (a.numbers(), b.numbers());
@@ -182,13 +185,13 @@ fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lan
 /// Runs in which a condition changes at most once.
 pub(super) struct Fronts {
     pub(super) ends: Ends,
-    /// For each run at how many of its positions, from its start on, the condition is what it is in the front.
+    /// Length of each run's front: the positions from its start at which the condition equals `hold`.
     pub(super) lens: Vec<u32>,
-    /// Whether it holds there, and not in the rest; or the other way round.
+    /// The condition's value in the fronts. The rest of each run has the opposite value.
     pub(super) hold: bool,
 }
 
-/// Where `a op b` holds, if that is a comparison of a ramp with a number a run.
+/// The condition `a op b` as fronts, if it compares an ascending ramp with one number per run.
 pub(super) fn fronts<'a>(op: BinaryOp, a: &Lanes<'a>, b: &Lanes<'a>) -> Option<Fronts> {
     let is_order = matches!(op, BinaryOp::Lt | BinaryOp::Le);
     let (ends, a, b) = is_order.then(|| common(a, b))??;
@@ -202,11 +205,11 @@ pub(super) fn fronts<'a>(op: BinaryOp, a: &Lanes<'a>, b: &Lanes<'a>) -> Option<F
     rises(&ends, ramp.numbers()).then(|| compare(op, &ends, &a, &b))
 }
 
-/// A comparison of a ramp that does not wrap with a number a run.
+/// Compares an ascending ramp that does not wrap with one number per run.
 fn compare(op: BinaryOp, ends: &Ends, a: &Side<'_>, b: &Side<'_>) -> Fronts {
     let is_left = a.way.is_some();
     let (ramp, bound) = if is_left { (a, b) } else { (b, a) };
-    // Of `first, first + 1, …` so many are below the bound, or at most the bound.
+    // How many of `first, first + 1, …` are below the bound, or at most the bound if `at_most`.
     let at_most = is_left == (op == BinaryOp::Le);
     let below = |first: u32, bound: u32| bound.saturating_sub(first).saturating_add((at_most && first <= bound).into());
     let mut fronts: Vec<u32> = match (ramp.numbers(), bound.numbers()) {
@@ -220,13 +223,13 @@ fn compare(op: BinaryOp, ends: &Ends, a: &Side<'_>, b: &Side<'_>) -> Fronts {
 }
 
 impl Fronts {
-    /// Of a condition with a value a run.
+    /// The fronts of a condition with one value per run.
     pub(super) fn of_flags(ends: Ends, flags: Operand<'_, bool>) -> Self {
         let front = |(k, len)| if flags.get(k) { len } else { 0 };
         Self { lens: lens(&ends).into_iter().enumerate().map(front).collect(), hold: true, ends }
     }
 
-    /// The condition, in runs of their own.
+    /// The condition as run-length encoded flags.
     fn flags<'a>(&self) -> Lanes<'a> {
         let most = 2 * self.ends.len();
         let (mut cuts, mut flags) = (Vec::with_capacity(most), Vec::with_capacity(most));
@@ -248,7 +251,7 @@ impl Fronts {
     }
 }
 
-/// An operation on each value: once a run where there are runs.
+/// Applies an operation to each value, once per run for run-length encoded values.
 pub(crate) fn each<'a>(n: usize, a: &Lanes<'a>, f: impl Fn(usize, &Lanes<'a>) -> Lanes<'a>) -> Lanes<'a> {
     match a {
         Lanes::One(_) => Lanes::One(f(1, a).get(0)),
@@ -262,7 +265,7 @@ pub(crate) fn each<'a>(n: usize, a: &Lanes<'a>, f: impl Fn(usize, &Lanes<'a>) ->
 pub(super) mod tests {
     use super::*;
 
-    /// Numbers that look random, the same in every run.
+    /// Pseudo-random numbers with a fixed seed.
     pub(in super::super) struct Numbers(pub(in super::super) u64);
 
     impl Numbers {
@@ -282,7 +285,7 @@ pub(super) mod tests {
             ends.into()
         }
 
-        /// u32 of any form.
+        /// u32 lanes in a random encoding.
         pub(in super::super) fn lanes(&mut self, n: u32) -> Lanes<'static> {
             let ends = self.ends(n);
             let base = [0, 0, 0, u32::MAX - 100][self.below(4) as usize];

@@ -1,4 +1,5 @@
-//! Rows of values that are combined as they are, in loops compiled for wide vectors: the order of `row_reduce`.
+//! Reduces rows for monoids whose states are plain values, in loops compiled for wide vectors. The order is that of
+//! `row_reduce`.
 
 use bytemuck::Pod;
 
@@ -6,7 +7,7 @@ use super::accumulate::{Monoid, Plain};
 use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
 use super::simd::Loop;
 
-/// Rows that lie one after another: the values of row `k` begin at value `start(k)`.
+/// Consecutive rows: the values of row `k` begin at value `start(k)`.
 pub(super) struct PlainRows<'a, V, F, S> {
     pub(super) plain: Plain<V, F>,
     pub(super) values: &'a [V],
@@ -55,11 +56,11 @@ impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Loop for PlainBlock<'
     }
 }
 
-/// A row of one column and at most [`LANES`] values: the first `len` of those given, which go on with the rows behind
-/// it.
+/// Reduces a row of one column and at most [`LANES`] values: the first `len` of `values`, which continue with the next
+/// rows.
 ///
-/// Lanes that are set aside take less time than a loop as long as the row, whose end is guessed wrong where lengths
-/// vary; so both orders are worked out as well.
+/// Masking unused lanes takes less time than a loop of the row's length, which mispredicts its exit branch where
+/// lengths vary. For the same reason both orders, fold and tree, are computed.
 #[inline(always)]
 fn short_row<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(values: &[V], len: usize, plain: Plain<V, F>) -> V {
     let mut lanes = first_lanes(values, len, plain.identity);
@@ -68,12 +69,12 @@ fn short_row<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(values: &[V],
         false => plain.identity,
     };
     tree(&mut lanes, plain);
-    // A fold from the identity never gives -0; lanes without one do, if they are -0 all.
+    // A fold from the identity never gives -0. A tree without the identity does if all lanes are -0.
     if plain.ordered && len <= SHORT { in_order } else { plain.push(plain.identity, lanes[0]) }
 }
 
-/// A row of one column, of more values and at most one block: the first `len` of those given, which go on with the rows
-/// behind it.
+/// Reduces a row of one column, with more than [`LANES`] values and at most one block: the first `len` of `values`,
+/// which continue with the next rows.
 #[inline(always)]
 fn row_of_a_block<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(
     values: &[V],
@@ -95,7 +96,7 @@ fn row_of_a_block<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(
     lanes[0]
 }
 
-/// A halving tree over the lanes.
+/// Merges the lanes in a halving tree; the result is in the first lane.
 #[inline(always)]
 fn tree<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(lanes: &mut [V; LANES], plain: Plain<V, F>) {
     for reach in [16, 8, 4, 2, 1] {
@@ -105,7 +106,8 @@ fn tree<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(lanes: &mut [V; LA
     }
 }
 
-/// The first `len` of the values, and identities behind them. Bits are masked: of a choice, compilers make branches.
+/// The first `len` values, padded with the identity. The selection masks bits, because compilers turn a conditional
+/// into branches.
 #[inline(always)]
 fn first_lanes<V: Pod>(values: &[V], len: usize, identity: V) -> [V; LANES] {
     let mut lanes = match values.first_chunk() {
@@ -134,7 +136,7 @@ fn first_lanes<V: Pod>(values: &[V], len: usize, identity: V) -> [V; LANES] {
     lanes
 }
 
-/// All bits set for the first `n` lanes, none for the others.
+/// Lane masks: all bits set in the first `n` lanes, none in the others.
 #[inline(always)]
 pub(super) fn masks(n: usize) -> &'static [u32; LANES] {
     static WINDOWS: [u32; 2 * LANES] = {
@@ -153,7 +155,7 @@ pub(super) fn masks(n: usize) -> &'static [u32; LANES] {
 mod tests {
     use super::*;
 
-    /// In rows of all lengths, of which some end where the values do.
+    /// Checks rows of various lengths, some of which end where the values end.
     fn check<V: Pod + Send + Sync + PartialEq + std::fmt::Debug>(
         value: impl Fn(usize) -> V,
         plain: Plain<V, impl Fn(V, V) -> V + Copy + Sync>,
@@ -177,7 +179,7 @@ mod tests {
     fn rows_in_a_crowd_have_the_bits_of_rows_alone() {
         let fraction = |k: usize| 1.0 / (1.0 + (k * 7919 % 1009) as f32);
         check(fraction, Plain { identity: 0.0, combine: |a: f32, b: f32| a + b, ordered: true });
-        // The order of minima matters to nothing.
+        // Minima do not depend on the order.
         check(fraction, Plain { identity: f32::INFINITY, combine: f32::min, ordered: false });
         let wide = |k: usize| f64::from(fraction(k));
         check(wide, Plain { identity: 0.0, combine: |a: f64, b: f64| a + b, ordered: true });

@@ -1,9 +1,9 @@
-//! Memory of arrays that were dropped, kept for arrays to come.
+//! Memory pool: keeps the memory of dropped arrays for later ones.
 //!
-//! A large allocation comes from the system as pages that are mapped and cleared one by one as they are first written,
-//! which takes longer than most operations take to fill them; and it goes back when it is dropped. Memory that is kept
-//! has its pages. What it holds is what its last owner left; how much of that may be other than zero is remembered, so
-//! that an array whose capacity is far more than what lives in it does not pay for the difference each time.
+//! The system maps and clears the pages of a large allocation one by one at their first write, which takes longer than
+//! most operations take to fill them, and unmaps them when it is dropped. Pooled memory keeps its pages mapped. It
+//! holds what its last owner left. The pool records from which word on memory is zero, so that an array with far more
+//! capacity than live elements does not clear the difference each time.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -14,19 +14,19 @@ use super::block::Block;
 use crate::error::{Error, Result};
 use crate::stats::Stats;
 
-/// Less than this many bytes is left to the allocator, which keeps such sizes itself.
+/// Least size of pooled memory, in bytes. The allocator itself caches smaller sizes.
 const SMALL: u64 = 64 << 10;
 
-/// From so many words on little is wasted of each.
+/// Size in words above which size classes are finer, to waste less memory.
 const LARGE: usize = 1 << 17;
 
-/// The most bytes that lie unused.
+/// Most unused bytes that the pool keeps.
 const MOST_UNUSED: u64 = 1 << 30;
 
-/// Below this in all, nothing is given back.
+/// Total of used and unused bytes up to which no memory is returned to the system.
 const FLOOR: u64 = 64 << 20;
 
-/// The memory that one backend's arrays share.
+/// The memory pool of one backend's arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     free: Mutex<Free>,
@@ -39,18 +39,18 @@ struct Free {
     /// Oldest first.
     unused: VecDeque<Unused>,
     unused_bytes: u64,
-    /// Bytes that arrays in use asked for.
+    /// Bytes requested by the arrays in use.
     in_use: u64,
     in_use_peak: u64,
-    /// Bytes of the memory that they have.
+    /// Bytes allocated for the arrays in use, including the rounding to size classes.
     held: u64,
 }
 
-/// Memory without an owner.
+/// Memory that no array uses.
 #[derive(Debug)]
 struct Unused {
     words: Block,
-    /// From this word on there are zeros.
+    /// All words from this one on are zero.
     zero_from: usize,
 }
 
@@ -60,8 +60,8 @@ impl Unused {
     }
 }
 
-/// A size and a few more, so that sizes which differ a little find each other's memory: two bits below the leading one, of
-/// large sizes four.
+/// Rounds a size up to its size class, so that arrays of similar sizes reuse each other's memory. Class sizes have two
+/// significant bits below the leading one, or four for large sizes.
 fn size_class(words: usize) -> usize {
     let bits = if words > LARGE { 4 } else { 2 };
     let step = 1 << words.max(8).ilog2().saturating_sub(bits);
@@ -74,8 +74,8 @@ impl Free {
         self.in_use_peak = self.in_use_peak.max(self.in_use);
     }
 
-    /// The smallest memory of at least that size, and of a quarter more at most; the newest of these, which is likeliest
-    /// to be in a cache still.
+    /// Takes the smallest unused memory of at least `words` and at most a quarter more. Of equal sizes the newest is
+    /// taken, which is likeliest to be cached.
     fn take(&mut self, words: usize) -> Option<Unused> {
         let fits = |unused: &Unused| (words..=words + words / 4).contains(&unused.words.len());
         let found = self.unused.iter().enumerate().rev().filter(|(_, unused)| fits(unused));
@@ -85,14 +85,14 @@ impl Free {
         Some(found)
     }
 
-    /// Memory in use and unused memory together may be an eighth more than arrays ever asked for: a loop of equal rounds
-    /// hardly allocates after its first one.
+    /// Most unused bytes to keep now. Used and unused memory together may exceed the peak of requested bytes by an
+    /// eighth, so that a loop of equal iterations hardly allocates after its first one.
     fn may_keep(&self) -> u64 {
         let total = (self.in_use_peak + self.in_use_peak / 8).max(FLOOR);
         total.saturating_sub(self.held).min(MOST_UNUSED)
     }
 
-    /// Takes what is more than may be kept, the oldest first.
+    /// Removes unused memory in excess of [`Free::may_keep`], oldest first.
     fn surplus(&mut self) -> Vec<Unused> {
         let mut surplus = Vec::new();
         while self.unused_bytes > self.may_keep()
@@ -110,10 +110,10 @@ impl Pool {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// At least so many words for the operation, which hold anything.
+    /// Allocates at least `words` words with arbitrary content, for the operation `op`.
     ///
     /// # Errors
-    /// The memory is not to be had.
+    /// The memory is not available.
     pub(super) fn take(self: &Arc<Self>, op: &str, words: usize) -> Result<Memory> {
         let asked = words as u64 * 8;
         let is_small = asked < SMALL;
@@ -131,7 +131,7 @@ impl Pool {
             Err(Error::Limit { what: op.into(), requested: asked, unit: "bytes", limit, whose: whose.into() })
         };
         if asked >= available::WORTH_ASKING {
-            // What lies unused here is not what is available elsewhere.
+            // Unused pooled memory would not count as available.
             self.trim();
             if let Some(most) = available::bytes().filter(|&most| asked > most) {
                 return refused(most, "the memory that is available on this machine");
@@ -163,12 +163,12 @@ impl Pool {
             free.unused.push_back(unused);
         }
         let surplus = free.surplus();
-        // Unmapping takes a while; others need not wait for it.
+        // Unmapping is slow and must not hold the lock.
         drop(free);
         drop(surplus);
     }
 
-    /// Gives back all that lies unused.
+    /// Returns all unused memory to the system.
     fn trim(&self) {
         let mut free = self.lock();
         free.unused_bytes = 0;
@@ -177,7 +177,7 @@ impl Pool {
         drop(unused);
     }
 
-    /// What the pool knows of a device's statistics.
+    /// The pool's share of the device statistics.
     pub(super) fn stats(&self) -> Stats {
         let free = self.lock();
         Stats {
@@ -190,11 +190,11 @@ impl Pool {
     }
 }
 
-/// Memory of an array, which goes back to its pool.
+/// Memory of an array; dropping it returns it to its pool.
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) words: Block,
-    /// From this word on there are zeros: its owner keeps it so.
+    /// All words from this one on are zero; the owner maintains this invariant.
     pub(super) zero_from: usize,
     asked: u64,
     pool: Arc<Pool>,
@@ -239,12 +239,12 @@ mod tests {
         };
         round(3, size);
         assert_eq!(pool.lock().unused_bytes, 3 * FLOOR);
-        // What is in use is counted too.
+        // Memory in use counts as well.
         let one = pool.take("test", 3 * size).expect("small enough");
         assert!(pool.lock().unused_bytes <= 3 * FLOOR / 8);
         drop(one);
         round(3, size);
-        // Another size takes the place of the oldest.
+        // Memory of another size evicts the oldest.
         round(3, size / 2);
         let unused = pool.lock().unused_bytes;
         assert!((3 * FLOOR / 2..=3 * FLOOR + 3 * FLOOR / 8).contains(&unused), "{unused}");

@@ -1,5 +1,5 @@
-//! Programs that look random, at blocks of positions and at one position at a time: the values and the failed
-//! conditions are the same.
+//! Differential test of random programs: evaluation in blocks and position by position give the same values and the
+//! same failed conditions.
 
 use crate::graph::digest::DigestMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::math::MathFn;
 
-/// What programs are made of.
+/// Generator of random programs.
 struct Maker<'m> {
     numbers: &'m mut Numbers,
     splits: &'m [Node],
@@ -37,7 +37,7 @@ impl Maker<'_> {
         (splits, row)
     }
 
-    /// A position, or a number about a row.
+    /// A random u32 expression: a position, or a property of a row.
     fn place(&mut self, depth: u32) -> Expr {
         let (splits, row) = self.row();
         if depth == 0 || self.numbers.below(6) == 0 {
@@ -47,7 +47,7 @@ impl Maker<'_> {
                 2 => row,
                 3 => Expr::load(&splits, row),
                 4 => Expr::load(&splits, row.clone().add(Expr::u32(1))).sub(Expr::load(&splits, row)),
-                // Where a position is in its row, and what it mirrors there.
+                // The offset of a position in its row, or its mirror image.
                 _ if self.numbers.below(2) == 0 => Expr::index().sub(Expr::load(&splits, row)),
                 _ => mirrored(&splits, &row, Expr::load(&splits, row.clone())),
             };
@@ -68,7 +68,7 @@ impl Maker<'_> {
                 Expr::u32(1 + self.numbers.below(20)),
             ),
             9 => self.condition(depth).select(a, b),
-            // A row that is gone through again and again, as often as another one is long.
+            // A row of another partition, repeated cyclically over the positions of this one.
             10 => {
                 let (splits, row) = self.row();
                 let other = self.one_of(self.splits);
@@ -95,7 +95,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A comparison as slices, joins and paddings have it: of where a position is in its row.
+    /// A comparison of the kind that slices, concatenations and paddings record: of a position's offset in its row.
     fn front(&mut self) -> Expr {
         let (splits, row) = self.row();
         let offset = Expr::index().sub(Expr::load(&splits, row.clone()));
@@ -109,7 +109,7 @@ impl Maker<'_> {
         }
     }
 
-    /// An element, or a number in its stead.
+    /// A branch of a `select`: an element of an array, or a constant.
     fn side(&mut self) -> Expr {
         let (splits, row) = self.row();
         let start = Expr::load(&self.one_of(self.splits), row.clone());
@@ -128,7 +128,7 @@ impl Maker<'_> {
         };
         let element = Expr::load(&self.one_of(self.values), at);
         match self.numbers.below(6) {
-            // What is worked out everywhere, and what is not.
+            // An operation that is evaluated at all positions, and one that is not.
             0 => element.unary(UnaryOp::Math(MathFn::Sqrt)),
             1 => element.unary(UnaryOp::Math(MathFn::Log1p)),
             _ => element,
@@ -136,7 +136,7 @@ impl Maker<'_> {
     }
 }
 
-/// As far before the end of its row, if that starts there, as the position is behind its start.
+/// The mirror image of a position in its row, for a row that begins at `start`.
 fn mirrored(splits: &Node, row: &Expr, start: Expr) -> Expr {
     let at = |row: Expr| Expr::load(splits, row);
     let len = at(row.clone().add(Expr::u32(1))).sub(at(row.clone()));
@@ -171,7 +171,8 @@ fn inputs(numbers: &mut Numbers, splits: &[Node], values: &[Node], check: &Arc<C
     inputs
 }
 
-/// Compares a block of `n` positions from `start` on with its positions, and returns whether the condition failed.
+/// Compares the evaluation of `n` positions from `start` on as a block with their evaluation one by one. Returns
+/// whether the condition failed.
 fn compare<T: Lane + Stored + PartialEq + std::fmt::Debug>(inputs: &Inputs, e: &Expr, start: u32, n: u32) -> bool {
     let program = Program::new(inputs, e);
     let failed = || inputs.outcomes[0].swap(u32::MAX, Ordering::Relaxed);
@@ -190,7 +191,7 @@ fn compare<T: Lane + Stored + PartialEq + std::fmt::Debug>(inputs: &Inputs, e: &
 #[test]
 fn blocks_have_the_values_and_conditions_of_their_positions() {
     let backend: BackendRef = Arc::new(CpuBackend::new(0, true));
-    // Names of arrays: what they hold is given with each program.
+    // These nodes only name arrays, whose contents are chosen for each program.
     let nodes = |dtype| [(); 3].map(|()| Node::source(&backend, dtype, 1000, Arc::new(())));
     let (splits, values) = (nodes(DType::U32), nodes(DType::F32));
     let mut numbers = Numbers(7);

@@ -1,4 +1,5 @@
-//! Row reductions over fused expressions: runs of rows whose values fit the cache, each row by its fixed order.
+//! Row reductions over fused expressions, in runs of rows whose values fit the cache. Each row is reduced in the
+//! canonical order.
 
 use std::ops::Range;
 
@@ -24,17 +25,17 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::{Accumulator, Reducer};
-use crate::graph::row_pass::{RowPass, RowResult};
+use crate::graph::row_kernel::{RowKernel, RowResult};
 use crate::graph::scalar::Scalar;
 
-/// Numbers evaluated at a time. A row longer than that is taken in pieces.
+/// Numbers per evaluated block. Longer rows are reduced in pieces.
 const CHUNK: usize = 8192;
 
-/// What the pass gives of the first `nrows` rows, `inner` numbers an element, with its map at the first `live`
-/// elements: its outputs, in their order.
+/// Runs the pass over the first `nrows` rows, with `inner` numbers per value, and its map over the first `live`
+/// elements. Returns the pass's outputs, in their order.
 pub(crate) fn pass(
     inputs: &Inputs,
-    pass: &RowPass,
+    pass: &RowKernel,
     rows: &Rows,
     nrows: usize,
     inner: usize,
@@ -45,7 +46,7 @@ pub(crate) fn pass(
         if results[k].is_some() {
             continue;
         }
-        // What shares an accumulator is accumulated once.
+        // Results that share an accumulator are accumulated once.
         let like = |r: &RowResult| pass.column_of(r) == pass.column_of(&pass.results[k]);
         let parts: Vec<usize> = (k..results.len()).filter(|&j| like(&pass.results[j])).collect();
         let floats = if parts.len() == 1 { floats(&pass.results[k], nrows * inner) } else { None };
@@ -78,21 +79,21 @@ pub(crate) fn pass(
     Ok(stored.chain([out]).collect())
 }
 
-/// Keys whose floats are the results: the key of no float, and what there is instead.
+/// Conversion of keys to result floats: the key that stands for no float, and the value that replaces it.
 type Floats = (i32, f32);
 
-/// Nothing unless each of the `numbers` of reduced values is a key, and the result its float. Floats are then stored at
-/// once: where rows are short, a map over the keys takes half as long as reducing does.
+/// The conversion to floats, if all `numbers` reduced values are keys and the results are their floats. Floats are then
+/// stored directly. A separate map over the keys takes half as long as the reduction where rows are short.
 fn floats(r: &RowResult, numbers: usize) -> Option<Floats> {
-    let finish = r.finish.as_ref()?;
+    let finish = r.epilogue.as_ref()?;
     let (key, [Scalar::I32(none), Scalar::F32(empty)]) = order_key::unkeyed(&finish.value)? else { return None };
     let keeps_keys = matches!(r.reducer.accumulator(), Accumulator::Op(_));
     (keeps_keys && *key == finish.reduced && r.out.extent().capacity() as usize == numbers).then_some((none, empty))
 }
 
-/// What becomes of the reduced values.
+/// Applies the result's epilogue, if it has one, to the reduced values.
 fn finished(inputs: &Inputs, r: &RowResult, reduced: Array) -> Result<Array> {
-    let Some(finish) = &r.finish else { return Ok(reduced) };
+    let Some(finish) = &r.epilogue else { return Ok(reduced) };
     let capacity = reduced.len();
     let mut out = Array::unset(&inputs.pool, r.out.op(), r.out.dtype(), capacity)?;
     let mut inputs = inputs.clone();
@@ -103,7 +104,8 @@ fn finished(inputs: &Inputs, r: &RowResult, reduced: Array) -> Result<Array> {
     Ok(out)
 }
 
-/// `out[row * inner + d]` for the first `nrows` rows, for each part of what the result's accumulator keeps.
+/// Reduces the first `nrows` rows into `parts`, the parts of the accumulator to store. Column `d` of row `row` is
+/// element `row * inner + d`.
 fn reduce(
     inputs: &Inputs,
     of: &RowResult,
@@ -124,7 +126,8 @@ fn reduce(
             }
         };
     }
-    // Operations find the extremes of floats among keys; a reduction may be of the floats themselves.
+    // Operations record minima and maxima of floats as reductions of keys; other reductions may be over the floats
+    // themselves.
     macro_rules! floats {
         ($op:expr, $t:ty, $v:ident) => {{
             let Scalar::$v(identity) = $op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
@@ -155,20 +158,20 @@ fn reduce(
     }
 }
 
-/// The rows to reduce, and the values.
+/// The rows and values of one reduction.
 struct Run<'a> {
     inputs: &'a Inputs,
     rows: &'a Rows,
     inner: usize,
-    /// Results.
+    /// Number of results.
     numbers: usize,
     e: &'a Expr,
-    /// If keys are stored as their floats.
+    /// Present if keys are stored as their floats.
     floats: Option<Floats>,
 }
 
 impl Run<'_> {
-    /// States that are kept as they are: every part is the same.
+    /// Reduces with a monoid whose states are the results, so that all parts are equal.
     fn write<T: Lane + Stored, M: Monoid<T, State: Stored>>(&self, monoid: M, parts: &mut [(Reducer, Array)]) {
         let Some(((_, first), others)) = parts.split_first_mut() else { return };
         let finish = |states: &mut [M::State]| {
@@ -182,8 +185,8 @@ impl Run<'_> {
         }
     }
 
-    /// Where the values are keys of floats and their extreme is asked for: it is found of the floats, whose keys need no
-    /// array. Returns false, and does nothing, where they are not.
+    /// Reduces floats directly if the values are their keys and the operation is their minimum or maximum, which avoids
+    /// an array of keys. Returns false and does nothing otherwise.
     fn of_floats(&self, op: ReduceOp, parts: &mut [(Reducer, Array)]) -> bool {
         let Some((x, nan)) = order_key::keyed(self.e) else { return false };
         let run = Run { e: x, ..*self };
@@ -217,15 +220,15 @@ impl Run<'_> {
         }
     }
 
-    /// Numbers at a time of rows of a table, of which a number a value is worked out: as many values as else numbers,
-    /// if every core has a share.
+    /// Numbers per block of table rows, for which one index per value is computed instead of `inner` numbers. A block
+    /// has up to [`CHUNK`] values, provided that every core gets a share.
     fn looked_up_chunk(&self, starts: Starts<'_>) -> usize {
         let nrows = self.numbers.checked_div(self.inner).unwrap_or(0);
         let fair = (starts.at(nrows) - starts.at(0)) * self.inner / (4 * rayon::current_num_threads());
         fair.clamp(CHUNK, CHUNK * self.inner)
     }
 
-    /// The states of all rows, and what `finish` makes of them.
+    /// Computes the states of all rows and applies `finish` to them.
     fn states<T: Lane + Stored, M: Monoid<T>>(
         &self,
         monoid: M,
@@ -273,9 +276,9 @@ impl Run<'_> {
 }
 
 impl Starts<'_> {
-    /// Reduces all rows, `inner` numbers a value, on all cores: runs of them (see [`Starts::runs`]) by `rows`, and rows
-    /// of more than `chunk` numbers in pieces of whole blocks, whose states `blocks` gives of so many values from one
-    /// on. The states of a run are finished while they are near.
+    /// Reduces all rows, with `inner` numbers per value, on all cores. Runs of rows (see [`Starts::runs`]) are reduced
+    /// by `rows`. Rows of more than `chunk` numbers are cut into pieces of whole blocks, whose states `blocks` computes
+    /// from a first value and a number of values. `finish` is applied to the states of each run while they are cached.
     fn reduce<T: Copy, M: Monoid<T>>(
         &self,
         (inner, chunk): (usize, usize),
@@ -290,7 +293,7 @@ impl Starts<'_> {
             if (to - from) * inner <= chunk || to - from <= block_len(inner) {
                 rows(first..last, out);
             } else {
-                // One long row: the partials of its blocks on all cores, then these in their order.
+                // One long row: computes the partials of its blocks on all cores, then folds them in order.
                 let step = (chunk / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
                 let piece = |at: usize| blocks(at, step.min(to - at));
                 let starts: Vec<usize> = (from..to).step_by(step).collect();

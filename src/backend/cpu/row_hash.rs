@@ -1,4 +1,4 @@
-//! Hashes of rows of bytes, runs of rows on all cores. Twin of `shaders/row_hash.wgsl`.
+//! Hashes of rows of bytes, computed in runs of rows on all cores. Twin of `shaders/row_hash.wgsl`.
 
 use rayon::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::HashOp;
 
-/// Bytes evaluated at a time.
+/// Most bytes, and most rows, per run; a longer row is a run of its own.
 const CHUNK: usize = 4096;
 
 /// The hashes of the first `nrows` rows.
@@ -31,7 +31,7 @@ pub(crate) fn row_hash(inputs: &Inputs, op: HashOp, rows: &Rows, nrows: usize, b
     });
 }
 
-/// SipHash-2-4 (Aumasson and Bernstein 2012): two rounds a word, four at the end, the length in the last byte.
+/// SipHash-2-4 (Aumasson and Bernstein 2012): two rounds per word, four at the end, the length in the last byte.
 fn siphash(s: &[u8], key: [u64; 2]) -> u64 {
     let mut v = [
         key[0] ^ 0x736f_6d65_7073_6575,

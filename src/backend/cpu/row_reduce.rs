@@ -1,7 +1,7 @@
-//! Row reductions in the canonical order. Twin of `shaders/row_reduce.wgsl`, which states that order: it depends on the
-//! row's length and the inner width alone, so that results have the same bits on every backend.
+//! Row reductions in the canonical order. Twin of `shaders/row_reduce.wgsl`, which states that order. The order depends
+//! only on the row's length and the inner width, so results have the same bits on every backend.
 //!
-//! Merging any state with that of no values must leave it as it is.
+//! The monoid's identity must be neutral: merging any state with it must leave that state unchanged.
 
 use super::accumulate::Monoid;
 
@@ -11,7 +11,8 @@ pub(super) const SHORT: usize = 16;
 /// Lanes within a block, for one column.
 pub(super) const LANES: usize = 32;
 
-/// The longest row of several columns that is folded, and the values of a lane in a block of such.
+/// The longest row of several columns that is folded left to right; also the number of values per lane in a block of
+/// several columns.
 pub(super) const FOLDED: usize = 64;
 
 /// Lanes within a block, for several columns.
@@ -19,18 +20,18 @@ pub(super) const fn wide_lanes(inner: usize) -> usize {
     if inner > 8 { 8 } else { inner.next_power_of_two() / 2 }
 }
 
-/// Values in a block, which is the part of a row that is reduced on its own. Rows that are given in chunks must be cut
-/// at multiples of this, counted from the row's start.
+/// Values per block, the part of a row that is reduced independently. Rows given in chunks must be cut at multiples of
+/// this, counted from the row's start.
 pub const fn block_len(inner: usize) -> usize {
     if inner <= 1 { 256 } else { FOLDED * wide_lanes(inner) }
 }
 
-/// How many lanes fold the partials of a row's blocks.
+/// Number of lanes that fold the partials of a row's blocks.
 pub const fn level2_lanes(inner: usize) -> usize {
     if inner >= 16 { 16 } else { 256 / inner.next_power_of_two() }
 }
 
-/// Reduces one whole row, `inner` columns a value, to `inner` states.
+/// Reduces one whole row, with `inner` columns per value, to `inner` states.
 #[inline(always)]
 pub fn reduce_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     let len = values.len().checked_div(inner).unwrap_or(0);
@@ -49,14 +50,14 @@ pub fn reduce_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, 
     }
 }
 
-/// Reduces one block of a row. (A row of one block is just that, save for short rows.)
+/// Reduces one block of a row. A row of one block is reduced in the same way, except for short rows.
 #[inline(always)]
 pub fn reduce_block<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     match inner {
         0 => {}
         1 => out[0] = reduce_column(values, monoid),
         2 => fold_values(values, inner, monoid, out),
-        // The values of all lanes side by side are so many columns more.
+        // All lanes side by side are folded as that many more columns.
         3 => merge_lanes(&mut fold_columns::<V, M, 6>(values, monoid), monoid, out),
         4 => merge_lanes(&mut fold_columns::<V, M, 8>(values, monoid), monoid, out),
         8 => merge_lanes(&mut fold_columns::<V, M, 32>(values, monoid), monoid, out),
@@ -71,7 +72,7 @@ pub fn reduce_block<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M
     }
 }
 
-/// A halving tree over lanes of as many columns as `out` has.
+/// Merges lanes in a halving tree. Each lane has as many columns as `out`.
 #[inline(always)]
 pub(super) fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid: M, out: &mut [M::State]) {
     let mut reach = lanes.len() / 2;
@@ -83,11 +84,11 @@ pub(super) fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid:
     out.copy_from_slice(&lanes[..out.len()]);
 }
 
-/// Folds the values, column by column.
+/// Folds the values left to right, column by column.
 #[inline(always)]
 fn fold_values<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     match inner {
-        // with the width known, the states stay in registers
+        // A constant width keeps the states in registers.
         2 => out.copy_from_slice(&fold_columns::<V, M, 2>(values, monoid)),
         3 => out.copy_from_slice(&fold_columns::<V, M, 3>(values, monoid)),
         4 => out.copy_from_slice(&fold_columns::<V, M, 4>(values, monoid)),
@@ -129,7 +130,7 @@ fn fold_columns<V: Copy, M: Monoid<V>, const N: usize>(values: &[V], monoid: M) 
     states
 }
 
-/// One block of one column.
+/// Reduces one block of one column.
 #[inline(always)]
 fn reduce_column<V: Copy, M: Monoid<V>>(values: &[V], monoid: M) -> M::State {
     let mut lanes = [monoid.identity(); LANES];
@@ -150,14 +151,14 @@ fn reduce_column<V: Copy, M: Monoid<V>>(values: &[V], monoid: M) -> M::State {
     lanes[0]
 }
 
-/// A row of more than one block, given piece by piece: as values, or as the partials of blocks that were reduced
-/// elsewhere (by [`reduce_block`], in parallel, say).
+/// Incremental reduction of a row of more than one block. The row is given as values, or as the partials of blocks that
+/// were reduced elsewhere, such as by [`reduce_block`] in parallel.
 pub struct RowFold<V, M: Monoid<V>> {
     inner: usize,
     monoid: M,
     /// Lane-major, `inner` columns each.
     lanes: Vec<M::State>,
-    /// Blocks so far.
+    /// Number of blocks so far.
     blocks: usize,
     block: Vec<M::State>,
 }
@@ -166,16 +167,16 @@ impl<V: Copy, M: Monoid<V>> RowFold<V, M> {
     /// Starts a row of `len` values.
     ///
     /// # Panics
-    /// If the row fits one block: its order is another one, see [`reduce_row`].
+    /// If the row fits one block, whose order differs: see [`reduce_row`].
     pub fn new(len: usize, inner: usize, monoid: M) -> Self {
         assert!(len > block_len(inner), "a row of one block is reduced at once");
-        // lanes without a partial would only ever merge the state of no values
+        // Lanes without a partial would only merge the identity state.
         let lanes = len.div_ceil(block_len(inner)).next_power_of_two().min(level2_lanes(inner));
         let none = monoid.identity();
         Self { inner, monoid, lanes: vec![none; lanes * inner], blocks: 0, block: vec![none; inner] }
     }
 
-    /// The next values. Every chunk but the last holds a multiple of [`block_len`] values.
+    /// Adds the next values. Every chunk but the last must hold a multiple of [`block_len`] values.
     pub fn push(&mut self, values: &[V]) {
         let mut block = std::mem::take(&mut self.block);
         for values in values.chunks(block_len(self.inner) * self.inner) {
@@ -185,14 +186,14 @@ impl<V: Copy, M: Monoid<V>> RowFold<V, M> {
         self.block = block;
     }
 
-    /// The partial of the next block, `inner` columns.
+    /// Adds the partial of the next block, `inner` columns.
     pub fn push_partial(&mut self, partial: &[M::State]) {
         let lane = self.blocks & (self.lanes.len() / self.inner - 1);
         merge_each(&mut self.lanes[lane * self.inner..][..self.inner], partial, self.monoid);
         self.blocks += 1;
     }
 
-    /// The row's results.
+    /// Stores the row's results.
     pub fn finish(mut self, out: &mut [M::State]) {
         merge_lanes(&mut self.lanes, self.monoid, out);
     }

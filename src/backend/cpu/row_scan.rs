@@ -1,6 +1,6 @@
 //! Inclusive scans of rows in the canonical order, over fused expressions. Twin of `shaders/row_scan.wgsl`, which
-//! states that order: it depends on the position in the row and on whether there is one column, so that results have
-//! the same bits on every backend.
+//! states that order. The order depends only on the position in the row and on whether there is one column, so results
+//! have the same bits on every backend.
 //!
 //! `combine(v, identity)` and `combine(identity, v)` must be `v` for every `v` that a fold from `identity` can give.
 
@@ -20,35 +20,35 @@ use crate::graph::node::Rows;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
 
-/// Positions that are folded on their own, for one column.
+/// Positions per chunk, the part of a block that is folded independently, for one column.
 const CHUNK: usize = 8;
-/// Blocks that are added up on their own, and these.
+/// Blocks per group of the lower level of block totals; [`MANY_BLOCKS`] per group of the upper level.
 const FEW_BLOCKS: usize = 8;
 const MANY_BLOCKS: usize = 128;
 
-/// Numbers evaluated at a time. A row longer than that is taken in pieces.
+/// Numbers per evaluated block. Longer rows are scanned in pieces.
 const PIECE: usize = 4096;
 
-/// Values in a block, which is the part of a row that is scanned on its own. Rows that are given in chunks must be cut
-/// at multiples of this, counted from the row's start.
+/// Values per block, the part of a row that is scanned independently. Rows given in chunks must be cut at multiples of
+/// this, counted from the row's start.
 pub const fn block_len(inner: usize) -> usize {
     if inner == 1 { 256 } else { 64 }
 }
 
-/// What lies before the blocks of a row, `inner` columns a value.
+/// Totals before the current block of a row, with `inner` columns per value.
 struct Before<T> {
     identity: T,
-    /// Blocks so far.
+    /// Number of blocks so far.
     blocks: usize,
-    /// Of each column, the totals of what lies before the current 128 blocks, before the current 8 blocks in these,
-    /// before the current block in these.
+    /// Per column: the total before the current group of 128 blocks (`many`), within it before the current group of 8
+    /// blocks (`few`), and within that before the current block (`one`).
     many: Vec<T>,
     few: Vec<T>,
     one: Vec<T>,
 }
 
 impl<T: Copy> Before<T> {
-    /// At the start of a row.
+    /// The state at the start of a row.
     fn new(inner: usize, identity: T) -> Self {
         let columns = || vec![identity; inner];
         Self { identity, blocks: 0, many: columns(), few: columns(), one: columns() }
@@ -63,13 +63,13 @@ impl<T: Copy> Before<T> {
         }
     }
 
-    /// The total of all that lies before the block, by column: nothing before the first one.
+    /// The total before the current block, per column; `None` before the first block.
     fn totals(&self, combine: impl Fn(T, T) -> T) -> Option<impl Iterator<Item = T>> {
         let totals = self.many.iter().zip(&self.few).zip(&self.one);
         (self.blocks > 0).then(|| totals.map(move |((&many, &few), &one)| combine(combine(many, few), one)))
     }
 
-    /// On to the next block, where those are the totals of this one.
+    /// Advances to the next block; `totals` are those of the current one.
     fn push(&mut self, totals: &[T], combine: impl Fn(T, T) -> T) {
         self.blocks += 1;
         accumulate(&mut self.one, totals, &combine);
@@ -90,28 +90,28 @@ fn accumulate<T: Copy>(sums: &mut [T], values: &[T], combine: impl Fn(T, T) -> T
     }
 }
 
-/// A row being scanned, `inner` columns a value.
+/// Incremental scan of a row, with `inner` columns per value.
 pub struct RowScan<T> {
     identity: T,
     before: Before<T>,
-    /// Of each column: the totals of the current block, and of what lies before it.
+    /// Per column: the total of the current block (`totals`), and the total before it (`offsets`).
     totals: Vec<T>,
     offsets: Vec<T>,
 }
 
 impl<T: Copy> RowScan<T> {
-    /// At the start of a row.
+    /// The state at the start of a row.
     pub fn new(inner: usize, identity: T) -> Self {
         let columns = || vec![identity; inner];
         Self { identity, before: Before::new(inner, identity), totals: columns(), offsets: columns() }
     }
 
-    /// Back to the start of a row.
+    /// Resets the state to the start of a row.
     pub fn restart(&mut self) {
         self.before.restart();
     }
 
-    /// The results for the next values. Every chunk but the last holds a multiple of [`block_len`] values.
+    /// Computes the results for the next values. Every chunk but the last must hold a multiple of [`block_len`] values.
     pub fn push(&mut self, values: &[T], combine: impl Fn(T, T) -> T + Copy, out: &mut [T]) {
         debug_assert_eq!(values.len(), out.len(), "a result a value");
         let inner = self.totals.len();
@@ -127,7 +127,7 @@ impl<T: Copy> RowScan<T> {
     }
 }
 
-/// One block on its own, and the totals of its columns.
+/// Scans one block independently and stores the totals of its columns.
 fn scan_block<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T, out: &mut [T], totals: &mut [T]) {
     if let [total] = totals {
         *total = scan_column(values, identity, combine, out);
@@ -142,7 +142,7 @@ fn scan_block<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T, o
     }
 }
 
-/// One block of one column; its total.
+/// Scans one block of one column; returns its total.
 fn scan_column<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T, out: &mut [T]) -> T {
     let mut before = identity;
     for (values, out) in values.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
@@ -156,12 +156,12 @@ fn scan_column<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T, 
     before
 }
 
-/// Rows of one column that lie one after another: the values of row `k` begin at value `start(k)`.
+/// Consecutive rows of one column: the values of row `k` begin at value `start(k)`.
 struct OneColumn<'a, T, F, S, const ORDERED: bool> {
     values: &'a [T],
     rows: Range<usize>,
     start: S,
-    /// For rows of several blocks whose order matters.
+    /// Scans rows of several blocks where the order matters.
     scan: &'a mut RowScan<T>,
     combine: F,
     out: &'a mut [T],
@@ -190,11 +190,11 @@ impl<T: Copy, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize, const ORDERED: boo
     }
 }
 
-/// A row of one column, of those that lie one after another: the values of that range, one block of them where order
-/// matters. Chunks are scanned by `chunk`, and what lies before one is put in front of it.
+/// Scans one of several consecutive rows of one column: the values of `range`, at most one block where the order
+/// matters. `chunk` scans each chunk; the total before the chunk is then combined with its results.
 ///
-/// Whole chunks are scanned, beyond the row too, and overwritten by the rows behind it: a loop as long as what is left
-/// of a row takes less time by itself, and more for each guess of where it ends.
+/// Whole chunks are scanned, even beyond the row's end; the next rows overwrite the excess. A loop of the remaining
+/// length would do less work, but would mispredict its exit branch.
 #[inline(always)]
 fn scan_by_chunks<T: Copy, F: Fn(T, T) -> T + Copy>(
     values: &[T],
@@ -215,7 +215,7 @@ fn scan_by_chunks<T: Copy, F: Fn(T, T) -> T + Copy>(
         at += CHUNK;
     }
     if at < range.end {
-        // Nothing lies behind the last rows.
+        // The last rows have no whole chunk behind them.
         let mut sum = identity;
         for (&x, out) in values[at..range.end].iter().zip(&mut out[at..range.end]) {
             sum = combine(sum, x);
@@ -224,7 +224,7 @@ fn scan_by_chunks<T: Copy, F: Fn(T, T) -> T + Copy>(
     }
 }
 
-/// The running totals of a chunk, one after another.
+/// Inclusive scan of a chunk, in order.
 #[inline(always)]
 fn in_order<T: Copy>(mut x: [T; CHUNK], identity: T, combine: impl Fn(T, T) -> T) -> [T; CHUNK] {
     let mut sum = identity;
@@ -235,7 +235,7 @@ fn in_order<T: Copy>(mut x: [T; CHUNK], identity: T, combine: impl Fn(T, T) -> T
     x
 }
 
-/// The running totals of a chunk, where their order does not matter: three steps side by side.
+/// Inclusive scan of a chunk where the order does not matter: three steps of recursive doubling, each vectorizable.
 #[inline(always)]
 fn halved<T: Copy>(mut x: [T; CHUNK], combine: impl Fn(T, T) -> T) -> [T; CHUNK] {
     let mut reach = 1;
@@ -249,7 +249,7 @@ fn halved<T: Copy>(mut x: [T; CHUNK], combine: impl Fn(T, T) -> T) -> [T; CHUNK]
     x
 }
 
-/// Puts what lies before a block, by column, in front of its results.
+/// Combines the totals before a block with the block's results, per column.
 fn add_offsets<T: Copy>(offsets: &[T], combine: impl Fn(T, T) -> T, out: &mut [T]) {
     if let [offset] = offsets {
         for out in out {
@@ -264,7 +264,7 @@ fn add_offsets<T: Copy>(offsets: &[T], combine: impl Fn(T, T) -> T, out: &mut [T
     }
 }
 
-/// `out[j * inner + d]` for the elements of the first `nrows` rows.
+/// Scans the first `nrows` rows into `out[j * inner + d]`, for element `j` and column `d`.
 pub(crate) fn row_scan(
     inputs: &Inputs,
     op: ReduceOp,
@@ -335,8 +335,8 @@ fn scan_rows<T: Lane + Stored>(
     });
 }
 
-/// One long row of `out.len()` numbers, whose values start at value `from`: its blocks on all cores, then what lies
-/// before each in their order, which is added on all cores.
+/// Scans one long row of `out.len()` numbers, whose values start at value `from`. Its blocks are scanned on all cores,
+/// then their totals in order. The total before each block is then added on all cores.
 fn scan_long_row<T: Lane + Stored>(
     program: &Program<'_>,
     from: usize,
@@ -368,7 +368,7 @@ fn scan_long_row<T: Lane + Stored>(
     }
     let pieces = out.par_chunks_mut(blocks * numbers).zip(totals.par_chunks(blocks * inner));
     pieces.enumerate().for_each(|(k, (out, totals))| {
-        // Nothing lies before the first block.
+        // The first block has no offset.
         let first = usize::from(k == 0);
         for (out, offsets) in out.chunks_mut(numbers).zip(totals.chunks_exact(inner)).skip(first) {
             add_offsets(offsets, combine, out);
@@ -393,7 +393,7 @@ mod tests {
     /// The canonical order of one column, spelled out for one position.
     fn literal(values: &[f32], at: usize) -> f32 {
         let fold = |totals: &mut dyn Iterator<Item = f32>| totals.fold(0.0, |a, b| a + b);
-        /// The total of the unit of `size` positions that starts at `start`, made of parts of `sizes`, smallest last.
+        /// The total of the `size` positions from `start`, composed of units of the sizes `parts`, smallest last.
         fn total(values: &[f32], start: usize, size: usize, parts: &[usize]) -> f32 {
             match parts {
                 [] => values[start..start + size].iter().fold(0.0, |a, b| a + b),

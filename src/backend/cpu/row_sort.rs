@@ -1,4 +1,4 @@
-//! Stable sorting of u32 keys within rows, runs of rows on all cores. Twin of `shaders/row_sort.wgsl`.
+//! Stable sort of u32 keys within rows, in runs of rows on all cores. Twin of `shaders/row_sort.wgsl`.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use super::sort::sort_indices;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 
-/// Elements, and rows, of a run; a longer row is a run of its own.
+/// Most elements, and most rows, per run; a longer row is a run of its own.
 const CHUNK: usize = 4096;
 
-/// Rows up to this length are sorted by comparisons.
+/// Length up to which rows are sorted by comparisons.
 const SHORT: usize = 512;
 
-/// For each place of the first `nrows` rows the position of the element that comes there.
+/// Computes the sorting permutation of the first `nrows` rows: for each place, the position of its element.
 pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, bits: u32, out: &mut Array) {
     let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, key));
     starts.runs_of_values(nrows, 1, CHUNK, out.slice_mut()).into_par_iter().for_each(|Run { first, last, out }| {
         let from = starts.at(first);
         if last - first == 1 && out.len() > CHUNK {
-            // A long row: its keys are worked out on all cores too.
+            // A long row: its keys are evaluated on all cores as well.
             let keys = |at: Range<usize>| Block::run(&program, (from + at.start) as u32, at.len()).eval_as::<u32>();
             return sort_indices(keys, bits, from as u32, out);
         }
@@ -36,7 +36,7 @@ pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, b
     out.clear_from(starts.at(nrows));
 }
 
-/// The order of one row's keys, as positions of a row that starts at `start`.
+/// Computes the sorting permutation of one row's keys, as positions of a row that starts at `start`.
 fn sort_row(keys: &[u32], bits: u32, start: u32, out: &mut [u32]) {
     if keys.len() > SHORT {
         return sort_indices(|at| &keys[at], bits, start, out);

@@ -1,11 +1,11 @@
-//! The rows that positions lie in: row after row, where the positions follow each other.
+//! Finds the row of each position; consecutive positions are resolved row by row.
 
 use super::filled::{self, Filled};
 use super::lanes::{Lane, Lanes, Operand, Way};
 use super::pieces::{WORTHWHILE, each, rises, runs};
 use crate::graph::scalar::Scalar;
 
-/// Of so many rows one must have positions for all to be kept.
+/// Most rows per non-empty row at which empty rows are kept as empty runs.
 const MOST_EMPTY: usize = 2;
 
 /// The row of each position: the greatest `r` with `splits[r] <= at`.
@@ -24,12 +24,13 @@ pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Lanes<'a>) -> Lanes<'a>
     each(n, at, |n, at| u32::wrap(rows_one_by_one(&splits[..=rows], n, u32::operand(at)).into()))
 }
 
-/// The last row that starts at or before the position.
+/// Binary search for the last row that starts at or before the position.
 fn search(splits: &[u32], at: u32) -> usize {
     splits.partition_point(|&s| s <= at).saturating_sub(1).min(splits.len() - 2)
 }
 
-/// Consecutive positions mostly share a row or move to the next, which is looked at before a search is made.
+/// Finds rows position by position. Consecutive positions mostly share a row or advance to the next one, so both are
+/// tried before a search.
 fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
     let rows = splits.len() - 1;
     let mut row = 0;
@@ -46,19 +47,19 @@ fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
         .collect()
 }
 
-/// The rows of `n` positions from `at` on, if the splits between them are in order.
+/// The rows of `n` consecutive positions from `at` on, if the splits between them are in order.
 ///
-/// Where few rows are empty, they are numbers that follow each other, with a run of no positions for an empty row: what
-/// is loaded by them is lent as it lies there.
+/// Where few rows are empty, the result numbers all rows consecutively, with a run of no positions for each empty row.
+/// A load indexed by such rows borrows its elements in place.
 fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Lanes<'a>> {
     let (first, last) = (search(splits, at), search(splits, at + (n - 1)));
     if first == last {
         return Some(Lanes::One(Scalar::U32(first as u32)));
     }
-    // Where the rows but the last one start and end.
+    // The starts of the rows, which are also the ends of all but the last.
     let between = splits.get(first..=last)?;
     let inner = between.get(1..)?;
-    // Splits that decrease are an error that a read reports; nothing is promised of a search in them.
+    // Decreasing splits are an error that a read reports; a search in them gives an arbitrary row.
     if inner[0] <= at || inner[inner.len() - 1].checked_sub(at)? >= n {
         return None;
     }
@@ -78,7 +79,8 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Lanes<'a>> {
     found.ends.is_sorted().then(|| runs(found.ends.into(), u32::wrap(found.rows.into())))
 }
 
-/// Row after row: a search where a ramp begins elsewhere, else a look at the rows that follow.
+/// Finds the rows of ramps, row by row. The next rows are tried in turn; a search is made only if none of them contains
+/// the position.
 fn rows_of_ramps<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Lanes<'a> {
     let rows = splits.len() - 1;
     let likely = ends.len() + ends.last().map_or(0, |&n| n as usize) / 16;
@@ -88,11 +90,12 @@ fn rows_of_ramps<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Lanes<'a> {
         let mut at = first;
         while start < end {
             if !(splits[row] <= at && at < splits[row + 1]) {
-                // A few empty rows are passed by, more are searched for.
+                // A few empty rows are skipped in turn; more are skipped by a search.
                 let near = (row + 1..rows.min(row + 32)).find(|&r| at < splits[r + 1]).filter(|&r| splits[r] <= at);
                 row = near.unwrap_or_else(|| search(splits, at));
             }
-            // Beyond the last row, and where splits decrease (an error that a read reports), no row ends.
+            // Positions left in this row. Positions beyond the last row all belong to it; where splits decrease, which
+            // is an error that a read reports, positions are resolved one by one.
             let left = if splits[row] <= at && at < splits[row + 1] { splits[row + 1] - at } else { 1 };
             let left = if row + 1 == rows && at >= splits[rows] { u32::MAX } else { left };
             let cut = end.min(start.saturating_add(left));
@@ -124,7 +127,7 @@ mod tests {
             let expected: Vec<u32> = dense(n, &at).iter().map(|&at| search(&splits, at) as u32).collect();
             assert_eq!(dense(n, &rows_of(&splits, n as usize, &at)), expected, "{splits:?} at {at:?}");
         }
-        // Splits that decrease are an error elsewhere; here they only must not stop anything.
+        // Decreasing splits are reported elsewhere; here they only must not panic.
         let at = Lanes::Ramps(Way::Up, vec![50].into(), vec![0].into());
         assert_eq!(dense(50, &rows_of(&[0, 20, 10, 30], 50, &at)).len(), 50);
     }
@@ -153,7 +156,7 @@ mod tests {
             forms[form] += 1;
             let expected: Vec<u32> = (start..start + n).map(|at| search(&splits, at) as u32).collect();
             assert_eq!(dense(n, &got), expected, "{splits:?} from {start} on");
-            // What a read reports must not stop anything here.
+            // Invalid splits, which a read reports, must not panic here.
             for _ in 0..1 + numbers.below(3) {
                 let k = numbers.below(splits.len() as u32) as usize;
                 splits[k] = [0, u32::MAX, numbers.below(total + 40)][numbers.below(3) as usize];

@@ -1,16 +1,16 @@
-//! Cuts rows into runs for the cores to share.
+//! Partitions rows into runs, the work items that cores share.
 
 use super::eval::Inputs;
 use crate::graph::node::Rows;
 
-/// Where rows start, on the host.
+/// Row starts, on the host.
 #[derive(Clone, Copy)]
 pub(crate) enum Starts<'a> {
     Splits(&'a [u32]),
     Uniform(usize),
 }
 
-/// Rows that one core works on, `first..last`, with their piece of the result.
+/// One work item: the rows `first..last` with their part of the result.
 pub(crate) struct Run<'o, T> {
     pub(crate) first: usize,
     pub(crate) last: usize,
@@ -25,7 +25,7 @@ impl<'a> Starts<'a> {
         }
     }
 
-    /// Where row `row` starts.
+    /// The start of row `row`.
     #[inline(always)]
     pub(crate) fn at(&self, row: usize) -> usize {
         match self {
@@ -34,9 +34,9 @@ impl<'a> Starts<'a> {
         }
     }
 
-    /// The row behind the last one of a run that begins with `first`: of at most `chunk` results and `chunk` numbers,
-    /// `inner` a row and a value, where no single row has more. Found by bisection, since looking at every row takes as
-    /// long as a core takes to add it up.
+    /// The exclusive end of a run that begins with row `first`. A run has at most `chunk` results and at most `chunk`
+    /// numbers, `inner` per row and per value, unless it is a single longer row. Found by binary search, since visiting
+    /// every row takes as long as a core takes to sum it.
     fn last(&self, first: usize, nrows: usize, inner: usize, chunk: usize) -> usize {
         let most = nrows.min(first + (chunk / inner.max(1)).max(1));
         let values = chunk.checked_div(inner).unwrap_or(usize::MAX);
@@ -50,14 +50,15 @@ impl<'a> Starts<'a> {
         most.min(first.saturating_add(fits.max(1)))
     }
 
-    /// Runs of the rows that `out` has `inner` numbers a row for, of at most `chunk` of these and `chunk` numbers of
-    /// values where no single row has more, each with its rows' piece of `out`.
+    /// Runs of the rows of `out`, which has `inner` numbers per row. A run has at most `chunk` of these and at most
+    /// `chunk` numbers of values, unless it is a single longer row. Each run has its rows' part of `out`.
     pub(crate) fn runs<'o, T>(&self, inner: usize, chunk: usize, out: &'o mut [T]) -> Vec<Run<'o, T>> {
         let nrows = out.len().checked_div(inner).unwrap_or(0);
         self.cut(nrows, inner, chunk, out, |first, last| last - first)
     }
 
-    /// Runs of the first `nrows` rows likewise, each with its values' piece of `out`; without those of no values.
+    /// As [`Starts::runs`], for the first `nrows` rows and an `out` with `inner` numbers per value. Runs without values
+    /// are omitted.
     pub(crate) fn runs_of_values<'o, T>(
         &self,
         nrows: usize,

@@ -1,18 +1,18 @@
 //! Exclusive prefix sums of u32. Twin of `shaders/scan.wgsl`.
 //!
-//! Each core sums blocks where they lie, as soon as their values are there; then what comes before a block is added to
-//! it, and the memory has been passed over twice.
+//! Each core evaluates blocks and scans them in place; a second pass adds the total before each block. The memory is
+//! traversed twice.
 
 use rayon::prelude::*;
 
 use super::block_scan;
 
-/// Positions summed at a time.
+/// Positions per block.
 const BLOCK: usize = 8192;
 
-/// Fills `out` with the sums of the first `n` values before each position; entries from `n` on repeat the total, so
-/// that rows beyond the live ones are empty. `values` stores those from a position on. Sums wrap; returns the total,
-/// which does not.
+/// Fills `out` with the exclusive prefix sums of the first `n` values. Entries from `n` on repeat the total, so that
+/// rows beyond the live ones are empty. `values` stores the values from a position on into a slice. Sums wrap; the
+/// returned total does not.
 ///
 /// # Panics
 /// If `out` is not longer than `n`.
@@ -24,7 +24,7 @@ pub fn exclusive_sum(n: usize, values: impl Fn(usize, &mut [u32]) + Sync, out: &
     total
 }
 
-/// The sums of all values; returns the total. On a thread of the pool, it stays there between its two passes.
+/// Scans all values; returns the total. A caller on a thread of rayon's pool stays on it between the two passes.
 fn sum_blocks(head: &mut [u32], values: &(impl Fn(usize, &mut [u32]) + Sync)) -> u64 {
     let mut starts: Vec<u64> = (head.par_chunks_mut(BLOCK).enumerate())
         .map(|(k, block)| {
@@ -38,7 +38,8 @@ fn sum_blocks(head: &mut [u32], values: &(impl Fn(usize, &mut [u32]) + Sync)) ->
         total += *sum;
         *sum = before;
     }
-    // Nothing comes before the first block. It is not skipped: that, rayon leaves to another thread, and waits for it.
+    // The first block has no offset. It is excluded by slicing rather than by `skip`, for which rayon would use another
+    // thread and wait for it.
     let behind = head.get_mut(BLOCK..).unwrap_or_default();
     behind.par_chunks_mut(BLOCK).zip(starts.get(1..).unwrap_or_default()).for_each(|(block, &start)| {
         for slot in block {

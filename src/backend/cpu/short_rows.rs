@@ -1,24 +1,24 @@
-//! Short rows of one column side by side, each in a lane: their first values in one vector, their second ones in the
-//! next. Rows of one length are taken together, so that no lane waits for another.
+//! Short rows of one column, transposed: one row per lane, the rows' first values in one vector, their second values in
+//! the next. Rows are grouped by length, so that no lane waits for another.
 
 use super::accumulate::Float;
 use super::row_reduce::{LANES, SHORT, block_len};
 use super::simd::{self, LINE};
 
-/// Rows up to this long are taken together, each in a lane.
+/// Longest row that is processed together with others, each row in a lane.
 pub(super) const TOGETHER: usize = LANES;
 
-/// How many of these.
+/// Number of rows processed together.
 pub(super) const ROWS: usize = 16;
 
-/// A row of at least one value: its number, where it starts, and its length.
+/// A non-empty row: its number, start and length.
 pub(super) type Row = (usize, usize, usize);
 
-/// The rows that have values. Those which are taken together are in the order of their lengths, so that they end
-/// together; after them come those of one block, and those of several.
+/// The non-empty rows. Rows of up to [`TOGETHER`] values come first, in ascending order of length, so that rows
+/// processed together end together. Rows of one block follow, then rows of several.
 ///
-/// They are not read in memory's order then; so their values are asked for here, in that order: they fit into a near
-/// cache.
+/// Rows in this order are not read in memory order. This function therefore prefetches all values in memory order; they
+/// fit a near cache.
 #[inline(always)]
 pub(super) fn rows_by_length<F: Float>(values: &[F], start: impl Fn(usize) -> usize, rows: usize) -> Vec<Row> {
     for k in (0..values.len()).step_by(LINE / size_of::<F>()) {
@@ -51,24 +51,24 @@ pub(super) fn rows_by_length<F: Float>(values: &[F], start: impl Fn(usize) -> us
     sorted
 }
 
-/// The values of up to [`ROWS`] rows side by side.
+/// The values of up to [`ROWS`] rows, transposed.
 pub(super) struct Columns<F> {
-    /// The k-th value of each row, for each k. Behind a row's end is what lay there before.
+    /// The k-th value of each row, for each k. Entries beyond a row's end are stale.
     pub(super) values: [[F; ROWS]; LANES],
-    /// How many values each has; none where there is no row.
+    /// Length of each row; 0 where there is no row.
     pub(super) lens: [u32; ROWS],
-    /// How many the longest has.
+    /// Length of the longest row.
     pub(super) longest: usize,
 }
 
 impl<F: Float> Columns<F> {
-    /// Those of no rows.
+    /// Columns of no rows.
     #[inline(always)]
     pub(super) fn new() -> Self {
         Self { values: [[F::ZERO; ROWS]; LANES], lens: [0; ROWS], longest: 0 }
     }
 
-    /// Takes other rows, of up to [`TOGETHER`] values each and in the order of their lengths.
+    /// Loads other rows, of up to [`TOGETHER`] values each and in ascending order of length.
     #[inline(always)]
     pub(super) fn take(&mut self, values: &[F], rows: &[Row]) {
         self.lens = [0; ROWS];
@@ -81,8 +81,8 @@ impl<F: Float> Columns<F> {
         }
     }
 
-    /// A halving tree over the states of the values of rows of more than [`SHORT`] values, column by column: the first of
-    /// them has the results.
+    /// Merges the states of the values in a halving tree, column by column, for rows of more than [`SHORT`] values. The
+    /// returned first state holds the results.
     #[inline(always)]
     pub(super) fn merged<'s, S>(
         &self,
@@ -108,8 +108,7 @@ impl<F: Float> Columns<F> {
     }
 }
 
-/// The rows of [`rows_by_length`]: those that are folded, those that are a tree of single values, those of one block,
-/// and those of several.
+/// Splits the rows of [`rows_by_length`] by algorithm: left fold, tree over single values, one block, several blocks.
 #[inline(always)]
 pub(super) fn classes(rows: &[Row]) -> [&[Row]; 4] {
     let (folded, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= SHORT));

@@ -1,9 +1,9 @@
-//! Operands over common runs: the smaller ones in which each of them is one value, or one ramp.
+//! Aligns two operands to common runs, in each of which either operand is one value or one ramp.
 
 use super::lanes::{Ends, Lane, Lanes, Operand, Way};
 use crate::graph::scalar::Scalar;
 
-/// The runs in which both are simple.
+/// Ends of the common runs: each run lies within one run of `a` and one of `b`.
 pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
     if a == b {
         return a.clone();
@@ -16,7 +16,7 @@ pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
         i += usize::from(a[i] == end);
         j += usize::from(b[j] == end);
     }
-    // A list that is cut wherever the other one is stays itself: comparing it with itself later takes no time.
+    // A list that already contains all ends is returned itself, since comparing it with itself later takes no time.
     if ends == a[..] {
         a.clone()
     } else if ends == b[..] {
@@ -26,8 +26,8 @@ pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
     }
 }
 
-/// For each of the runs that end at `ends`, each of which lies in one of those that end at `around`: which, and how
-/// many positions of that one come before.
+/// For each run of `ends`, which refine the runs of `around`: the containing run of `around`, and the number of its
+/// positions that come before.
 pub(super) fn parts<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Item = (usize, u32)> + 'e {
     let (mut run, mut start, mut run_start) = (0, 0, 0);
     ends.iter().map(move |&end| {
@@ -43,9 +43,9 @@ pub(super) fn parts<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Ite
 
 /// One operand over common runs.
 pub(super) struct Side<'a> {
-    /// A value a run, or one for all; of a ramp the first.
+    /// One value per run, or one for all; the first value of each ramp.
     pub(super) values: Lanes<'a>,
-    /// Which way the values go; none if they stay.
+    /// Direction of ramps; `None` for constant runs.
     pub(super) way: Option<Way>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Side<'a> {
         Some((ends, Self { values, way }))
     }
 
-    /// Over smaller runs.
+    /// The operand over the finer runs `ends`, if `before` are its own.
     pub(super) fn refined(self, before: &Ends, ends: &Ends) -> Self {
         if before == ends {
             return self;
@@ -77,7 +77,7 @@ impl<'a> Side<'a> {
         Self { values, ..self }
     }
 
-    /// One run that is now these ones.
+    /// Splits an operand of one run into the runs `ends`.
     fn cut(self, ends: &[u32]) -> Self {
         match (self.values.get(0), self.way) {
             (Scalar::U32(first), Some(way)) => {
@@ -90,7 +90,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// With a value a run that can be looked at, or one for all.
+    /// The operand with dense values: one per run, or one for all.
     pub(super) fn dense(self) -> Self {
         Self { values: self.values.dense(), ..self }
     }
@@ -100,13 +100,13 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Both operands over common runs, if both are simple and one has runs at all.
+/// Both operands over common runs, if neither is dense and at least one has runs.
 pub(super) fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>, Side<'a>)> {
     let ((e, a), (f, b)) = (Side::new(a)?, Side::new(b)?);
     Some(match (e, f) {
         (None, None) => return None,
         (Some(ends), None) | (None, Some(ends)) => (ends, a, b),
-        // A block of positions that follow each other, beside what is known row by row.
+        // Consecutive positions in a single run, beside an operand encoded per row.
         (Some(e), Some(f)) if e.len() == 1 => (f.clone(), a.cut(&f), b),
         (Some(e), Some(f)) if f.len() == 1 => (e.clone(), a, b.cut(&e)),
         (Some(e), Some(f)) => {
@@ -128,7 +128,7 @@ mod tests {
         let common = |a: &[u32], b: &[u32]| common_ends(&a.to_vec().into(), &b.to_vec().into()).to_vec();
         assert_eq!(common(&[3, 5], &[2, 3, 5]), [2, 3, 5]);
         assert_eq!(common(&[1, 3, 5], &[2, 5]), [1, 2, 3, 5]);
-        // As many as in the first list, of which an empty run at the end is dropped.
+        // The result has as many runs as the first list, whose empty run at the end is dropped.
         assert_eq!(common(&[3, 5, 5], &[2, 3, 5]), [2, 3, 5]);
         assert_eq!(common(&[3, 3, 5], &[3, 5]), [3, 3, 5]);
     }

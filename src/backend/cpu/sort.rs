@@ -1,4 +1,4 @@
-//! Stable sorting of u32 keys. Twin of `shaders/sort.wgsl`.
+//! Stable radix sort of u32 keys. Twin of `shaders/sort.wgsl`.
 
 use std::ops::{Deref, Range};
 
@@ -6,18 +6,18 @@ use rayon::prelude::*;
 
 const DIGITS: usize = 256;
 
-/// Keys that are sorted on one core: more are sorted in halves, which are merged. The order is the same, since no two
-/// places of keys are equal.
+/// Most keys sorted on one core. More keys are sorted in halves, which are merged. The order is the same, since no two
+/// places (a key with its index) are equal.
 const ALONE: usize = 1 << 16;
 
-/// Places that are merged on one core.
+/// Most places merged on one core.
 const MERGED_ALONE: usize = 1 << 14;
 
-/// Keys that are asked for at a time.
+/// Keys per evaluated block.
 const BLOCK: usize = 1 << 13;
 
-/// The permutation that sorts the keys, of which the lowest `key_bits` bits are in use: the index of the least key
-/// comes first, indices of equal keys stay in order.
+/// The permutation that sorts the keys by their lowest `key_bits` bits, the only ones in use. The index of the least
+/// key comes first; indices of equal keys stay in order.
 #[cfg(test)]
 pub fn sort_permutation(keys: &[u32], key_bits: u32) -> Vec<u32> {
     let mut out = vec![0; keys.len()];
@@ -25,7 +25,8 @@ pub fn sort_permutation(keys: &[u32], key_bits: u32) -> Vec<u32> {
     out
 }
 
-/// Fills `out` with the permutation that sorts as many keys, each index plus `first`. The keys are asked for in blocks.
+/// Fills `out` with the permutation that sorts `out.len()` keys, adding `first` to each index. `keys` is called per
+/// block.
 pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
     keys: impl Fn(Range<usize>) -> K + Sync,
     key_bits: u32,
@@ -33,7 +34,7 @@ pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
     out: &mut [u32],
 ) {
     let n = out.len();
-    // Keys, and their indices in the lower halves.
+    // Places: the key in the upper half, its index in the lower half.
     let mut places = vec![0; n];
     let place = |k: usize, places: &mut [u64]| {
         let start = k * BLOCK;
@@ -66,7 +67,7 @@ pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
     }
 }
 
-/// Sorts on so many cores. Returns whether what is sorted lies in the spare memory.
+/// Sorts on `cores` cores. Returns whether the result lies in `spare`.
 fn sort(places: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) -> bool {
     if cores < 2 || places.len() <= ALONE {
         return sort_alone(places, spare, key_bits);
@@ -78,7 +79,7 @@ fn sort(places: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) -> b
         || sort(low, spare_low, key_bits, cores / 2),
         || sort(high, spare_high, key_bits, cores - cores / 2),
     );
-    // A digit that all keys of one half share takes no pass there.
+    // The halves may differ in their number of passes, since a digit that all keys of a half share needs none.
     match (low_in_spare, high_in_spare) {
         (true, false) => low.copy_from_slice(spare_low),
         (false, true) => high.copy_from_slice(spare_high),
@@ -96,7 +97,7 @@ fn sort(places: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) -> b
 /// Merges two sorted slices.
 fn merge(a: &[u64], b: &[u64], out: &mut [u64]) {
     if out.len() > MERGED_ALONE {
-        // What is below the middle of the longer one comes first.
+        // Splits both slices at the middle value of the longer one; the lower parts come first.
         let (long, short) = if a.len() > b.len() { (a, b) } else { (b, a) };
         let (long_low, long_high) = long.split_at(long.len() / 2);
         let (short_low, short_high) = short.split_at(short.partition_point(|&place| place < long_high[0]));
@@ -106,7 +107,7 @@ fn merge(a: &[u64], b: &[u64], out: &mut [u64]) {
     }
     let (mut i, mut j) = (0, 0);
     for out in out {
-        // What is used up is above all that there is.
+        // An exhausted slice yields `u64::MAX`, which is above every place left.
         let (x, y) = (a.get(i).copied().unwrap_or(u64::MAX), b.get(j).copied().unwrap_or(u64::MAX));
         let takes_a = x < y;
         *out = if takes_a { x } else { y };
@@ -115,7 +116,7 @@ fn merge(a: &[u64], b: &[u64], out: &mut [u64]) {
     }
 }
 
-/// Sorts by one digit after the other, least first. Returns whether what is sorted lies in the spare memory.
+/// Radix sort, least significant digit first. Returns whether the result lies in `spare`.
 fn sort_alone(places: &mut [u64], spare: &mut [u64], key_bits: u32) -> bool {
     let (mut from, mut to) = (places, spare);
     let mut swapped = false;
@@ -128,7 +129,7 @@ fn sort_alone(places: &mut [u64], spare: &mut [u64], key_bits: u32) -> bool {
     swapped
 }
 
-/// Sorts by the 8 bits from `shift` on. Returns false, and writes nothing, if all are equal.
+/// Counting sort by the 8 bits from `shift` on. Returns false and writes nothing if these bits are equal in all keys.
 fn sort_pass(from: &[u64], to: &mut [u64], shift: u32) -> bool {
     let digit = |place: u64| (place >> shift) as usize % DIGITS;
     let mut starts = [0; DIGITS];

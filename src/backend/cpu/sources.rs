@@ -1,9 +1,8 @@
-//! Where values that are copied come from, and the loops that copy them, run by run.
+//! Sources of copied values, and the loops that copy them run by run.
 //!
-//! Rows are short and their lengths vary: a loop as long as a row is guessed wrong by the processor once a row, which
-//! takes as long as copying 16 numbers. So short pieces are copied in a number of steps that does not depend on their
-//! lengths, past their ends; what follows is written there next. And pieces that lie here and there are asked for long
-//! before they are copied.
+//! Rows are short and vary in length: a loop of the row's length mispredicts its exit branch once per row, which costs
+//! as much as copying 16 numbers. Short pieces are therefore copied in a constant number of steps, past their ends; the
+//! next piece overwrites the excess. Scattered pieces are prefetched long before they are copied.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -15,54 +14,55 @@ use super::pieces::{self, Fronts};
 use super::sides;
 use super::simd::{self, LINE, Loop};
 
-/// Scattered pieces are asked for so many runs before they are copied, and single elements, and what is read backwards,
-/// so many lines before: the processor, which sees by itself what is read in order, would wait for each.
+/// Prefetch distance: in runs for scattered pieces, in cache lines for single elements and for pieces read backwards.
+/// The processor prefetches by itself only what is read in order, and would wait for each of these.
 const AHEAD: usize = 32;
 
-/// Pieces are scattered if more than so many times their elements lie between the first and the last one.
+/// Pieces are scattered if the span from the first to the last one exceeds this many times their elements.
 const FAR: u32 = 2;
 
-/// Or if more than one in so many begins further from the one before than this: a row that is repeated is still at hand.
+/// Pieces are also scattered if more than one in `SOME` begins more than [`NEARBY`] elements from the previous one. A
+/// repeated row is still cached.
 const SOME: u32 = 8;
 const NEARBY: u32 = 4096;
 
-/// Where values of a block come from.
+/// A source of a block's values.
 pub(super) enum Source<'a, S> {
     /// The same value at every position.
     One(S),
-    /// Elements of an array that follow each other, forwards or backwards.
+    /// Runs of consecutive elements of an array, forwards or backwards.
     Pieces(Pieces<'a, S>),
-    /// Elements of an array, a position each.
+    /// Elements of an array, one index per position.
     Elements { from: &'a [S], at: Many<'a, u32> },
 }
 
-/// Runs of elements of an array, which follow each other from the first of each run on, forwards or backwards.
+/// Runs of consecutive elements of an array, forwards or backwards from the first element of each run.
 pub(super) struct Pieces<'a, S> {
     from: &'a [S],
     ends: Ends,
     firsts: Many<'a, u32>,
     way: Way,
-    /// Whether they lie here and there.
+    /// Whether the pieces are scattered and need prefetching.
     scattered: bool,
 }
 
-/// What is chosen of several sources.
+/// A source, or a selection between sources.
 pub(super) enum Chosen<'a, S> {
     One(Source<'a, S>),
-    /// In each run the first ones in the front, and the others behind it.
+    /// The first alternative in the front of each run, the second one in the rest.
     Either(Fronts, Box<[Self; 2]>),
 }
 
-/// In each run some positions from each of several sources, one source after the other.
+/// A flattened selection: each run takes positions from several sources, one source after the other.
 pub(super) struct Choice<'a, S> {
     ends: Ends,
-    /// For each source but the last, and for each run, how many positions come before the next source's.
+    /// For each source but the last, and for each run, the offset in the run at which the next source begins.
     cuts: Vec<Rc<Vec<u32>>>,
-    /// Pieces are of these runs.
+    /// The sources. Pieces have the runs of `ends`.
     sides: Vec<Source<'a, S>>,
 }
 
-/// How many pieces begin far from the one before.
+/// Counts the pieces that begin far from the previous one.
 struct Leaps<'l>(&'l [u32]);
 
 impl Loop for Leaps<'_> {
@@ -75,9 +75,9 @@ impl Loop for Leaps<'_> {
     }
 }
 
-/// What stores values of a run.
+/// A source that can store parts of runs.
 trait Takes<S> {
-    /// Stores the values of a run's positions from `at` to `to`, of which `skipped` of the run come before.
+    /// Stores the values at positions `at..to`, which begin `skipped` positions after the run's start.
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut Filling<&mut [S]>);
 }
 
@@ -103,7 +103,7 @@ impl<S: Stored> Takes<S> for Same<S> {
     }
 }
 
-/// Pieces that are read forwards, of which so many steps are written in one go.
+/// Pieces read forwards. Pieces of up to `STEPS` steps are written in a constant number of steps.
 struct Upwards<'l, 'a, S, const STEPS: usize>(&'l Pieces<'a, S>);
 
 impl<S: Stored, const STEPS: usize> Takes<S> for Upwards<'_, '_, S, STEPS> {
@@ -114,7 +114,7 @@ impl<S: Stored, const STEPS: usize> Takes<S> for Upwards<'_, '_, S, STEPS> {
 }
 
 impl<S: Stored> Source<'_, S> {
-    /// Stores all its values, `len` of them.
+    /// Stores all `len` values.
     pub(super) fn copy(&self, len: u32, mut out: Filling<&mut [S]>) {
         match self {
             Self::Pieces(pieces) => pieces.copy(out),
@@ -122,18 +122,18 @@ impl<S: Stored> Source<'_, S> {
         }
     }
 
-    /// Whether all that is kept of it is a few numbers a run.
+    /// Whether the source is represented by a few numbers per run.
     pub(super) fn is_in_runs(&self) -> bool {
         !matches!(self, Self::Elements { .. })
     }
 }
 
-/// Stores the elements at those places of a list; beyond the last one that one. Not within loops that mostly have
-/// pieces, which take longer for the instructions between theirs.
+/// Stores the elements at the indices `list[places]`; an index out of range reads the last element. Not inlined,
+/// because its instructions slow down loops that mostly copy pieces.
 #[inline(never)]
 fn take_elements<S: Stored>(from: &[S], list: &[u32], places: Range<usize>, out: &mut Filling<&mut [S]>) {
     let (last, line) = (from.len() - 1, LINE / size_of::<S>());
-    // One element stands for a line of them: they may follow each other, forwards or backwards.
+    // Prefetches one element per cache line of elements, since indices may be consecutive, forwards or backwards.
     for start in places.clone().step_by(line) {
         if let Some(&next) = list.get(start + AHEAD * line) {
             simd::prefetch(from, next as usize);
@@ -144,14 +144,14 @@ fn take_elements<S: Stored>(from: &[S], list: &[u32], places: Range<usize>, out:
 }
 
 impl<'a, S: Stored> Pieces<'a, S> {
-    /// Runs that end at `ends`, each from its first element on that way.
+    /// Pieces for runs that end at `ends`, each from its first element in direction `way`.
     pub(super) fn new(from: &'a [S], way: Way, ends: Ends, firsts: Many<'a, u32>) -> Self {
         let span = firsts[firsts.len() - 1].saturating_sub(firsts[0]);
         let scattered = span / FAR > ends[ends.len() - 1] || simd::run(Leaps(&firsts)) > firsts.len() as u32 / SOME;
         Self { from, ends, firsts, way, scattered }
     }
 
-    /// The element so many positions after the run's first one.
+    /// The index of the element `skipped` positions after the run's first one.
     #[inline(always)]
     fn place(&self, run: usize, skipped: u32) -> u32 {
         self.way.after(self.firsts[run], skipped)
@@ -160,7 +160,7 @@ impl<'a, S: Stored> Pieces<'a, S> {
     /// Stores all values.
     fn copy(&self, out: Filling<&mut [S]>) {
         debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
-        // No more of a piece need be written in one go than the longest one has.
+        // The longest piece bounds the constant number of steps.
         match (pieces::longest(&self.ends) as usize).div_ceil(STEP) {
             0 | 1 => self.copy_in_goes_of::<1>(out),
             2 => self.copy_in_goes_of::<2>(out),
@@ -175,11 +175,11 @@ impl<'a, S: Stored> Pieces<'a, S> {
         }
     }
 
-    /// Stores the values of `len` of a run's positions, of which `skipped` come before, in one go if there are at most
-    /// `few`. Those out of range are the last element.
+    /// Stores `len` values of a run from offset `skipped` on, in a constant number of steps if `len` is at most `few`.
+    /// Indices out of range read the last element.
     #[inline(always)]
     fn take<const DOWN: bool>(&self, run: usize, skipped: u32, len: u32, few: usize, out: &mut Filling<&mut [S]>) {
-        // Known to the compiler.
+        // A compile-time constant.
         let way = if DOWN { Way::Down } else { Way::Up };
         debug_assert_eq!(self.way, way, "pieces of another way");
         let (first, elements) = (way.after(self.firsts[run], skipped) as usize, self.from.len());
@@ -200,13 +200,13 @@ impl<'a, S: Stored> Pieces<'a, S> {
         }
     }
 
-    /// As [`Pieces::take`], of pieces backwards: not within loops that mostly have others either.
+    /// As [`Pieces::take`], for pieces read backwards. Not inlined, so that loops over other sources stay fast.
     #[inline(never)]
     fn take_back(&self, run: usize, skipped: u32, len: u32, few: usize, out: &mut Filling<&mut [S]>) {
         self.take::<true>(run, skipped, len, few, out);
     }
 
-    /// Asks for the first elements of a later run: of long ones the processor sees by itself what follows.
+    /// Prefetches the first elements of a later run. The processor prefetches the rest of long runs by itself.
     #[inline(always)]
     fn ask_for_run(&self, way: Way, run: usize, few: usize) {
         let Some(&first) = self.firsts.get(run) else { return };
@@ -216,9 +216,10 @@ impl<'a, S: Stored> Pieces<'a, S> {
         }
     }
 
-    /// Asks for what later rows have, behind a run that is read backwards: a processor that sees lines asked for in
-    /// descending order does not look there, and takes some lines to see an order at all. As many lines as the run has, or
-    /// as `few` elements have: then their number need not be guessed.
+    /// Prefetches elements of later rows, behind a run that is read backwards. The hardware prefetcher does not look
+    /// there when lines are requested in descending order, and needs some lines to detect an order at all. The number
+    /// of lines is that of the run, or that of `few` elements for short runs: a constant, which avoids a branch
+    /// misprediction.
     #[inline(always)]
     fn ask_beyond(&self, first: usize, len: usize, few: usize) {
         let line = LINE / size_of::<S>();
@@ -230,7 +231,7 @@ impl<'a, S: Stored> Pieces<'a, S> {
         }
     }
 
-    /// Over runs that its own consist of.
+    /// The pieces over finer runs, which divide their own.
     fn cut(self, ends: &Ends) -> Self {
         if self.ends == *ends {
             return self;
@@ -241,7 +242,7 @@ impl<'a, S: Stored> Pieces<'a, S> {
 }
 
 impl<S> Chosen<'_, S> {
-    /// The runs in which each source is one piece and each front one number.
+    /// Ends of the runs in which each source is one piece and each front is one number.
     fn common_ends(&self, known: Option<Ends>) -> Option<Ends> {
         let with = |known: Option<Ends>, ends: &Ends| match known {
             Some(known) => Some(sides::common_ends(&known, ends)),
@@ -257,7 +258,7 @@ impl<S> Chosen<'_, S> {
     }
 }
 
-/// Numbers that are not below the first and not above the second ones.
+/// Clamps numbers to optional lower and upper bounds, element by element.
 struct Clamp<'l>(&'l mut [u32], Option<&'l [u32]>, Option<&'l [u32]>);
 
 impl Loop for Clamp<'_> {
@@ -275,7 +276,7 @@ impl Loop for Clamp<'_> {
 }
 
 impl<'a, S: Stored> Choice<'a, S> {
-    /// What is chosen of more than one source.
+    /// Flattens a selection between more than one source.
     pub(super) fn new(chosen: Chosen<'a, S>) -> Self {
         let ends = chosen.common_ends(None).expect("bug: a choice without runs");
         let mut out = Self { ends, cuts: Vec::new(), sides: Vec::new() };
@@ -283,7 +284,7 @@ impl<'a, S: Stored> Choice<'a, S> {
         out
     }
 
-    /// Adds sources for the positions of each run from the first of these cuts up to the second one.
+    /// Adds the sources for the positions of each run between the cuts `from` and `to`.
     fn add(&mut self, chosen: Chosen<'a, S>, [from, to]: [Option<&[u32]>; 2]) {
         match chosen {
             Chosen::One(source) => {
@@ -310,10 +311,10 @@ impl<'a, S: Stored> Choice<'a, S> {
     pub(super) fn copy(&self, out: Filling<&mut [S]>) {
         debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
         let Self { ends, cuts, sides } = self;
-        // Joins and paddings: what a side is need not be asked at each run.
+        // Concatenations and paddings have specialized loops, which do not test a source's kind at each run.
         match (&cuts[..], &sides[..]) {
             ([fronts], [Source::Pieces(front), Source::Pieces(rest)]) if [front.way, rest.way] == [Way::Up; 2] => {
-                // Pieces of a step on average are seldom longer than two.
+                // Pieces of at most one step on average rarely have more than two.
                 if ends.last().is_some_and(|&n| n as usize <= 2 * ends.len() * STEP) {
                     let (front, rest) = (&Upwards::<_, 2>(front), &Upwards::<_, 2>(rest));
                     simd::run(ChoiceLoop { ends, fronts, front, rest, out });
@@ -330,14 +331,14 @@ impl<'a, S: Stored> Choice<'a, S> {
         }
     }
 
-    /// Whether all that is kept of it is a few numbers a run.
+    /// Whether the source is represented by a few numbers per run.
     pub(super) fn is_in_runs(&self) -> bool {
         self.sides.iter().all(Source::is_in_runs)
     }
 }
 
-/// A source's values of all runs, of which so many steps are written in one go, or as many as are worth it. They are read
-/// backwards or not.
+/// Copies a source's values of all runs, backwards if `DOWN`. Runs of up to `STEPS` steps, or fewer for large elements,
+/// are written in a constant number of steps.
 struct PiecesLoop<'l, 'o, S, const STEPS: usize, const DOWN: bool> {
     pieces: &'l Pieces<'l, S>,
     out: Filling<&'o mut [S]>,
@@ -357,7 +358,7 @@ impl<S: Stored, const STEPS: usize, const DOWN: bool> Loop for PiecesLoop<'_, '_
     }
 }
 
-/// What is chosen of all runs.
+/// Copies a selection between two sources, for all runs.
 struct ChoiceLoop<'l, 'o, S, A, B> {
     ends: &'l [u32],
     fronts: &'l [u32],
@@ -381,7 +382,7 @@ impl<S: Stored, A: Takes<S>, B: Takes<S>> Loop for ChoiceLoop<'_, '_, S, A, B> {
     }
 }
 
-/// What is chosen of all runs, of any number of sources.
+/// Copies a selection between any number of sources, for all runs.
 struct ChoicesLoop<'l, 'a, 'o, S> {
     ends: &'l [u32],
     cuts: &'l [Rc<Vec<u32>>],
@@ -418,7 +419,7 @@ mod tests {
     use super::super::pieces::tests::Numbers;
     use super::*;
 
-    /// A source of any kind, and its value at each of `n` positions.
+    /// A random source, and its value at each of `n` positions.
     fn source<'a>(numbers: &mut Numbers, n: u32, from: &'a [u16]) -> (Source<'a, u16>, Vec<u16>) {
         let near = |numbers: &mut Numbers| match numbers.below(8) {
             0 => u32::MAX - numbers.below(50),
@@ -450,7 +451,7 @@ mod tests {
         }
     }
 
-    /// What is chosen in some way of some sources, and the value at each of `n` positions.
+    /// A random selection between sources, and its value at each of `n` positions.
     fn chosen<'a>(numbers: &mut Numbers, n: u32, depth: u32, from: &'a [u16]) -> (Chosen<'a, u16>, Vec<u16>) {
         if depth == 0 {
             let (source, values) = source(numbers, n, from);

@@ -1,5 +1,5 @@
-//! Operations on numbers of one word or two that whole rows of one column are reduced by in wide vectors, where the
-//! processor has them.
+//! Operations for which rows of one column are reduced in wide vectors where the processor has them, on numbers of one
+//! or two words.
 
 use bytemuck::Pod;
 
@@ -7,17 +7,17 @@ use super::accumulate::Monoid;
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
 
-/// The operations that there are.
+/// The supported operations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
 pub(super) enum Op {
     Sum,
     Product,
-    /// Of the floats' keys: see `order_key`.
+    /// Maximum of floats by their keys: see `order_key`.
     Greatest,
-    /// As well.
+    /// Minimum of floats by their keys.
     Least,
-    /// Of integers, which wrap; signed or not.
+    /// Wrapping sum of integers, signed or unsigned; the product wraps as well.
     IntegerSum,
     IntegerProduct,
     GreatestSigned,
@@ -28,20 +28,20 @@ pub(super) enum Op {
 
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
 impl Op {
-    /// Whether the order of the values matters to the result's bits.
+    /// Whether the order of the values affects the result's bits.
     pub(super) const fn is_ordered(self) -> bool {
         matches!(self, Self::Sum | Self::Product)
     }
 }
 
-/// A monoid that is one of the operations, on values of one word or two; its states have as many.
+/// A monoid that implements one of the operations on values of one or two words; its states have the same size.
 pub(super) trait Wide<V: Pod>: Monoid<V, State: Pod> {
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
     const OP: Op;
 }
 
-/// The states of rows that lie one after another: the values of row `k` begin at value `start(k)`. Returns false, and
-/// does nothing, where there are no wide vectors.
+/// Computes the states of consecutive rows: the values of row `k` begin at value `start(k)`. Returns false and does
+/// nothing without wide vectors.
 pub(super) fn rows<V: Pod, M: Wide<V>>(
     monoid: M,
     values: &[V],
@@ -50,7 +50,7 @@ pub(super) fn rows<V: Pod, M: Wide<V>>(
 ) -> bool {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the only thing that the function needs is a processor with AVX2, which this one is.
+        // SAFETY: the function requires only a processor with AVX2, which was just detected.
         unsafe { avx2::rows(monoid, values, start, out) };
         return true;
     }
@@ -58,11 +58,11 @@ pub(super) fn rows<V: Pod, M: Wide<V>>(
     false
 }
 
-/// The state of one block of a row of several; nothing where there are no wide vectors.
+/// The state of one block of a row of several blocks; `None` without wide vectors.
 pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> Option<M::State> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the only thing that the function needs is a processor with AVX2, which this one is.
+        // SAFETY: the function requires only a processor with AVX2, which was just detected.
         return Some(unsafe { avx2::block::<V, M>(values) });
     }
     let _ = values;

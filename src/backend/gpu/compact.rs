@@ -3,9 +3,9 @@
 use super::codegen::{Module, Modules, elements_per_word, storage_type, value_type};
 use super::launch::{Lowered, live, within};
 use crate::error::Result;
-use crate::graph::marks::tiles_in;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
+use crate::graph::rank_bitmap::tiles_in;
 
 /// The largest capacity.
 const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);

@@ -17,7 +17,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
     match &step.recipe {
         Recipe::Map { value, whole } => {
             let extent = step.out.extent();
-            // A step over oversized arrays reads its count from an array of one element (`graph/plain.rs`).
+            // A step over oversized arrays reads its count from an array of one element (`graph/legalize`).
             let extent = match &step.live {
                 _ if *whole => extent.whole(),
                 Some(live) if extent.live().as_ref() != Some(live) => Extent::bounded(extent.size(), live.clone()),
@@ -36,7 +36,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
             Ok(row_sort::lower(step, first_slot, modules))
         }
         Recipe::Hash { .. } => Ok(row_hash::lower(step, first_slot, modules)),
-        Recipe::Marks { keep, count } => marks::lower(step, first_slot, keep, count, modules),
+        Recipe::RankBitmap { keep, count } => marks::lower(step, first_slot, keep, count, modules),
         Recipe::Compact { .. } => compact::lower(step, first_slot, modules),
     }
 }

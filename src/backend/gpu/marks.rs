@@ -5,8 +5,8 @@ use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::marks::{TILE, tiles};
 use crate::graph::plan::Step;
+use crate::graph::rank_bitmap::{TILE, tiles};
 
 /// The largest capacity.
 pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
@@ -46,7 +46,7 @@ pub(super) fn lower(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::marks::{TILE_WORDS, WORD, words};
+    use crate::graph::rank_bitmap::{TILE_WORDS, WORD, words};
 
     #[test]
     fn every_position_and_the_end_have_a_word() {

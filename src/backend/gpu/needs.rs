@@ -1,7 +1,7 @@
 //! Which part of each array the workgroups of a kernel access, as far as the host knows. [`super::parts`] splits
 //! launches accordingly.
 //!
-//! The steps are those to which the planner reduces steps over oversized arrays (`graph/plain.rs`). Their kernels read
+//! The steps are those to which the planner reduces steps over oversized arrays (`graph/legalize`). Their kernels read
 //! inputs at their own positions only, except kernels that do nothing but fetch.
 
 use super::codegen::Binding;
@@ -13,9 +13,9 @@ use super::row_reduce::TILE_COST;
 use super::{row_hash, scan, sort};
 use crate::backend::cpu::{row_reduce, row_scan};
 use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::marks;
 use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
 use crate::graph::plan::Step;
+use crate::graph::rank_bitmap;
 
 /// The part of an array that the workgroups of a dispatch access.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(super) fn needs(step: &Step, launch: &Launch, elements: &[u64]) -> Option<Ve
     let of = |(b, &element): (&Binding, &u64)| match &step.recipe {
         Recipe::Map { .. } => fetched(step, b),
         Recipe::Scan { .. } => Some(scanned(launch, b, matches!(b, Binding::Output(_)))),
-        Recipe::Marks { count, .. } => Some(marked(launch, b, count.capacity())),
+        Recipe::RankBitmap { count, .. } => Some(marked(launch, b, count.capacity())),
         Recipe::Sort { .. } => Some(sorted(launch, b)),
         Recipe::Reduce { on: RowDomain { rows: Rows::Splits(splits), inner, .. }, value, .. }
             if reads_apart(value, splits) =>
@@ -103,11 +103,11 @@ fn scanned(launch: &Launch, b: &Binding, is_out: bool) -> Need {
 /// Needs of a rank bitmap. Each tile has one word at the start of the array, and further words after those of all
 /// tiles.
 fn marked(launch: &Launch, b: &Binding, capacity: u32) -> Need {
-    let ranks = 4 * (u64::from(marks::tiles(capacity)) + 1);
+    let ranks = 4 * (u64::from(rank_bitmap::tiles(capacity)) + 1);
     match (b, launch.entry) {
-        (Binding::Read(n), "upsweep") => tiles_of(marks::TILE, n),
+        (Binding::Read(n), "upsweep") => tiles_of(rank_bitmap::TILE, n),
         (Binding::Output(_), "upsweep") => {
-            Need::TilesTwice { bytes: 4, then: (ranks, u64::from(marks::TILE_WORDS) * 4) }
+            Need::TilesTwice { bytes: 4, then: (ranks, u64::from(rank_bitmap::TILE_WORDS) * 4) }
         }
         (Binding::Output(_), "spine") => Need::Start(ranks),
         (Binding::Read(_), _) => Need::Nothing,

@@ -250,8 +250,8 @@ const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::row_kernel::MAX_STATE;
     use crate::graph::row_lengths::class;
-    use crate::graph::row_pass::MAX_STATE;
 
     #[test]
     fn a_pass_keeps_as_much_as_a_workgroup_has_room_for() {

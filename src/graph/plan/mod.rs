@@ -5,21 +5,21 @@
 //! of a row do not depend on the backend.
 
 mod cache;
+mod inline;
 mod last_counts;
 mod linked;
 mod resolve;
-mod take;
 
 pub(crate) use cache::PlanCache;
 pub(crate) use last_counts::{CountKey, LastCounts};
 pub(crate) use linked::{LinkedPlan, Links, Source};
 
 use super::digest::{DigestMap, DigestSet};
+use super::epilogue;
 use super::expr::Expr;
-use super::finish;
-use super::fuse_rows;
+use super::legalize;
 use super::node::{Node, Recipe};
-use super::plain;
+use super::row_fusion;
 pub(crate) use super::step::{HASH_SEAT, Longs, Plan, PlanLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
@@ -41,8 +41,8 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     if !limits.fuse {
         return Plan { steps: planner.steps };
     }
-    let steps = finish::into_stores(planner.steps, &planner.roots, limits);
-    Plan { steps: fuse_rows::into_passes(steps, &planner.roots, limits) }
+    let steps = epilogue::fuse_epilogues(planner.steps, &planner.roots, limits);
+    Plan { steps: row_fusion::fuse_rows(steps, &planner.roots, limits) }
 }
 
 /// State of the planner.
@@ -96,7 +96,7 @@ impl Planner {
             self.require(n);
         }
         if step.is_oversized() {
-            self.steps.extend(plain::steps(step, &mut self.done));
+            self.steps.extend(legalize::steps(step, &mut self.done));
         } else {
             self.steps.push(step);
         }

@@ -4,12 +4,12 @@ use super::{Planner, Step};
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
+use crate::graph::fusion_barrier::{Barriers, FusionBarrier};
 use crate::graph::node::{Node, Recipe, Rows};
 use crate::graph::recipe::{Evaluation, Rewrite};
-use crate::graph::row_pass::{RowPass, RowResult};
+use crate::graph::row_kernel::{RowKernel, RowResult};
 use crate::graph::size::Size;
 use crate::graph::step::{Reading, merge};
-use crate::graph::unfused::{Kept, Unfused};
 use crate::graph::walk::for_each_node;
 
 /// State of the resolution of one step's expressions.
@@ -27,7 +27,7 @@ pub(super) struct Growing<'a> {
     memo: [DigestMap<Expr>; 2],
     taken: Vec<Node>,
     after: Vec<Node>,
-    kept: Kept,
+    kept: Barriers,
     pub(super) cost: u32,
 }
 
@@ -49,16 +49,16 @@ impl Planner {
             memo: <[DigestMap<Expr>; 2]>::default(),
             taken: Vec::new(),
             after: node.asserts().to_vec(),
-            kept: Kept::default(),
+            kept: Barriers::default(),
             cost: 0,
         };
-        recipe.array().into_iter().for_each(|n| g.kept.note(n, Unfused::as_array(n)));
+        recipe.array().into_iter().for_each(|n| g.kept.note(n, FusionBarrier::as_array(n)));
         let resolved = recipe.map(&mut Resolving { planner: self, growing: &mut g });
         let live = node.extent().live();
         for e in resolved.lives().chain(live.clone()) {
             for_each_node(&e, &mut |n| {
                 let asked = self.roots.contains(&n.digest());
-                g.kept.note(n, Some(if asked { Unfused::Requested } else { Unfused::Count }));
+                g.kept.note(n, Some(if asked { FusionBarrier::Requested } else { FusionBarrier::Count }));
             });
         }
         let Reading { reads, checks, own_row, sized } = Reading::of(&resolved, live.as_ref());
@@ -76,8 +76,8 @@ impl Planner {
         let pass = match &resolved {
             Recipe::Reduce { reducer, value, .. } => {
                 let (out, value) = (node.clone(), value.clone());
-                let result = RowResult { out, reducer: *reducer, value, finish: None, is_stored: true };
-                Some(RowPass { results: vec![result], map: None })
+                let result = RowResult { out, reducer: *reducer, value, epilogue: None, is_stored: true };
+                Some(RowKernel { results: vec![result], map: None })
             }
             _ => None,
         };
@@ -99,7 +99,7 @@ impl Planner {
         match out.kind() {
             ExprKind::Load(n, at) => {
                 let (n, at) = (n.clone(), at.clone());
-                match self.take(&n, &at, g, always) {
+                match self.inline(&n, &at, g, always) {
                     Ok(body) => {
                         g.taken.push(n.clone());
                         g.depend_on_dropped(&at, &body);
@@ -114,7 +114,7 @@ impl Planner {
                 }
             }
             ExprKind::RowOf(splits, _) | ExprKind::Within(splits, ..) => {
-                g.kept.note(splits, Unfused::as_array(splits));
+                g.kept.note(splits, FusionBarrier::as_array(splits));
             }
             _ => {}
         }

@@ -10,14 +10,14 @@ mod convert;
 mod emit;
 mod library;
 mod pairs;
-mod row_pass;
+mod row_kernel;
 mod types;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
-pub(crate) use row_pass::shares_words;
+pub(crate) use row_kernel::shares_words;
 pub(crate) use types::{elements_per_word, storage_type, value_type, vector_type};
 
 use super::runtime::{Checks, Pipeline};

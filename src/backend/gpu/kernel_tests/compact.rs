@@ -3,7 +3,7 @@
 use super::harness::{Mode, gpu, source};
 use super::rows::Random;
 use crate::backend::gpu::{compact, fold_grid, marks};
-use crate::graph::marks::{TILE, tiles, words};
+use crate::graph::rank_bitmap::{TILE, tiles, words};
 
 const LIVE: &str = "fn live() -> u32 { return size[0]; }";
 

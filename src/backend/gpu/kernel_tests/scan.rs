@@ -10,14 +10,14 @@ enum Elements {
     /// A separate array, read by both passes.
     Apart,
     /// A separate array, from which the first pass copies the elements into the output.
-    Kept,
+    Barriers,
     /// The output.
     InPlace,
 }
 
 fn text(elements: Elements) -> String {
     let load = if elements == Elements::InPlace { "out[i]" } else { "values[i]" };
-    let keeps = elements == Elements::Kept;
+    let keeps = elements == Elements::Barriers;
     source(
         concat!(
             include_str!("../../../../shaders/scan.wgsl"),
@@ -60,7 +60,7 @@ fn check(mode: Mode, values: &[u32], capacity: u32) {
     let mut expected = vec![0; capacity as usize + 1];
     let some = |start: usize, out: &mut [u32]| out.copy_from_slice(&values[start..start + out.len()]);
     let overflow = cpu::scan::exclusive_sum(values.len(), some, &mut expected) > u64::from(u32::MAX);
-    let variants = [Elements::Apart, Elements::Kept, Elements::InPlace].map(|e| [(false, e), (true, e)]);
+    let variants = [Elements::Apart, Elements::Barriers, Elements::InPlace].map(|e| [(false, e), (true, e)]);
     for (small, elements) in variants.into_iter().flatten().filter(|v| !v.0 || host::scan::is_small(capacity)) {
         let (sums, flag) = run(mode, values, capacity, small, elements);
         let first = sums.iter().zip(&expected).position(|(a, b)| a != b);

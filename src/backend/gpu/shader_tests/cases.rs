@@ -7,9 +7,9 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::marks::Marks;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 
@@ -161,12 +161,12 @@ impl<'a> Cases<'a> {
         ] {
             for counted in [false, true] {
                 let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
-                let marks = Marks::new(self.backend, "mark", &count, keep.clone());
+                let marks = RankBitmap::new(self.backend, "mark", &count, keep.clone());
                 let node = Node::compact(self.backend, "compact", &marks, (value.clone(), 1), marks.total());
                 self.out.push((format!("compact {dtype}{what} counted {counted}"), node));
             }
         }
-        let marks = Marks::new(self.backend, "mark", &Extent::known(100), chosen);
+        let marks = RankBitmap::new(self.backend, "mark", &Extent::known(100), chosen);
         let few = (self.values(dtype), 1);
         let node = Node::compact(self.backend, "compact", &marks, few, marks.total());
         self.out.push((format!("a small compact {dtype}"), node));

@@ -5,9 +5,9 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::marks::Marks;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::ReduceOp;
+use crate::graph::rank_bitmap::RankBitmap;
 
 const N: u32 = 3000;
 
@@ -97,7 +97,7 @@ fn wide_expressions_of_every_primitive() {
                     ("sort".into(), Node::sort(backend, "sort", counted.clone(), checked.clone(), 16)),
                     ("compact".into(), {
                         let keep = checked.clone().rem(Expr::u32(3)).eq(Expr::u32(0));
-                        let marks = Marks::new(backend, "mark", &counted, keep);
+                        let marks = RankBitmap::new(backend, "mark", &counted, keep);
                         Node::compact(backend, "compact", &marks, (checked, 1), marks.total())
                     }),
                 ]

@@ -8,9 +8,9 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::marks::Marks;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
@@ -371,12 +371,16 @@ fn compactions_of_every_density_and_packing() {
                     let x = array(backend, dtype, &values(dtype, n.max(1), u64::from(n)));
                     let reversed = Expr::load(&x, Expr::u32(n.max(1) - 1).sub(Expr::index()));
                     for live in [n, n / 2 + 1, 0].map(|live| live.min(n)) {
-                        let marks = Marks::new(backend, "mark", &counted(backend, n, live), keep.clone());
+                        let marks = RankBitmap::new(backend, "mark", &counted(backend, n, live), keep.clone());
                         let node = Node::compact(backend, "compact", &marks, (reversed.clone(), 1), marks.total());
                         out.push((format!("{live} of {n}, {percent}"), node));
                         for inner in [2, 5] {
-                            let marks =
-                                Marks::new(backend, "mark", &counted(backend, n / inner, live / inner), keep.clone());
+                            let marks = RankBitmap::new(
+                                backend,
+                                "mark",
+                                &counted(backend, n / inner, live / inner),
+                                keep.clone(),
+                            );
                             let numbers = marks.total().times("compact", u64::from(inner)).expect("small");
                             let node = Node::compact(backend, "compact", &marks, (reversed.clone(), inner), numbers);
                             out.push((format!("{live} of {n}, {percent}, inner {inner}"), node));
@@ -401,7 +405,7 @@ fn a_compaction_asks_for_rows_and_conditions_only_where_positions_stay() {
         let keep = row.clone().rem(Expr::u32(3)).eq(Expr::u32(1));
         // Fails at every position that does not stay.
         let checked = row.clone().checked(Check::new("check", "a position that does not stay"), keep.clone());
-        let marks = Marks::new(backend, "mark", &Extent::known(n), keep);
+        let marks = RankBitmap::new(backend, "mark", &Extent::known(n), keep);
         let ranks = Node::map(backend, "ranks", Extent::known(n + 1), marks.rank(&Expr::index()), &[]);
         let kept = Node::compact(backend, "compact", &marks, (checked, 1), marks.total());
         vec![("rows".into(), kept), ("ranks".into(), ranks)]

@@ -41,7 +41,7 @@ fn dtypes(step: &Step) -> HashSet<DType> {
     let mut out = HashSet::from([step.out.dtype()]);
     out.extend(step.reads.iter().map(Node::dtype));
     let pass = step.pass.iter().flat_map(|pass| {
-        let finished = pass.results.iter().filter_map(|r| r.finish.as_ref()).map(|f| &f.value);
+        let finished = pass.results.iter().filter_map(|r| r.epilogue.as_ref()).map(|f| &f.value);
         pass.results.iter().map(|r| &r.value).chain(finished).chain(pass.map.iter().map(|m| &m.value))
     });
     step.recipe.exprs().into_iter().chain(pass).for_each(|e| {

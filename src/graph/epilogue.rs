@@ -8,16 +8,16 @@ use super::bindings::fits;
 use super::cost::{CHEAP, contains_search, work};
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
-use super::fuse_rows::can_share;
+use super::fusion_barrier::FusionBarrier;
 use super::node::{Node, Recipe};
 use super::plan::{PlanLimits, Step};
-use super::row_pass::{RowPass, RowResult};
-use super::unfused::Unfused;
+use super::row_fusion::can_share;
+use super::row_kernel::{RowKernel, RowResult};
 use super::walk::for_each_expr;
 
 /// Epilogue of a row reduction: the value that is stored in place of the reduced one.
 #[derive(Debug)]
-pub(crate) struct Finish {
+pub(crate) struct Epilogue {
     /// The reduced value as it occurs in `value`: the load of an array that is never stored, at the index of the
     /// result.
     pub(crate) reduced: Expr,
@@ -26,7 +26,7 @@ pub(crate) struct Finish {
 }
 
 /// Fuses each element-wise map of a row reduction's results into the reduction, if the map is the only reader.
-pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
+pub(super) fn fuse_epilogues(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
     let mut readers: DigestMap<u32> = DigestMap::default();
     for n in steps.iter().flat_map(|s| s.reads.iter().chain(&s.after)) {
         *readers.entry(n.digest()).or_default() += 1;
@@ -35,9 +35,9 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimit
     let mut out: Vec<Option<Step>> = Vec::with_capacity(steps.len());
     for mut step in steps {
         let is_alone = |n: &Node| match readers.get(&n.digest()) {
-            _ if roots.contains(&n.digest()) => Err(Unfused::Requested),
+            _ if roots.contains(&n.digest()) => Err(FusionBarrier::Requested),
             Some(1) => Ok(()),
-            _ => Err(Unfused::SeveralReaders),
+            _ => Err(FusionBarrier::SeveralReaders),
         };
         // A map of two reductions that can share a pass is left until row fusion has merged them.
         let splits_a_pass = |r: &Step| {
@@ -52,7 +52,7 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimit
         for n in &step.reads {
             let Some(&k) = reductions.get(&n.digest()) else { continue };
             let Some(reduction) = &out[k] else { continue };
-            match can_finish(reduction, &step, limits).and_then(|()| is_alone(n)) {
+            match can_fuse(reduction, &step, limits).and_then(|()| is_alone(n)) {
                 Ok(()) if splits_a_pass(reduction) => {}
                 Ok(()) => taker = taker.max(Some(k)),
                 Err(why) => kept.refine(n, why),
@@ -73,12 +73,12 @@ pub(super) fn into_stores(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimit
     out.into_iter().flatten().collect()
 }
 
-/// Whether the reduction can store the map's values. The error is the fusion barrier: [`Unfused::EndsKernel`] for a map
+/// Whether the reduction can store the map's values. The error is the fusion barrier: [`FusionBarrier::EndsKernel`] for a map
 /// of anything but the results.
-fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Unfused> {
-    let ended = Err(Unfused::EndsKernel(reduction.family()));
+fn can_fuse(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), FusionBarrier> {
+    let ended = Err(FusionBarrier::EndsKernel(reduction.family()));
     let (Some(pass), Recipe::Map { value, whole: false }) = (&reduction.pass, &map.recipe) else { return ended };
-    if pass.results.iter().any(|r| r.finish.is_some()) {
+    if pass.results.iter().any(|r| r.epilogue.is_some()) {
         return ended;
     }
     let (from, to) = (&reduction.out, &map.out);
@@ -87,14 +87,14 @@ fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Un
     }
     // The reduction also stores results beyond the live ones, for which no condition need hold.
     if value.has_conditions() && to.extent().as_known().is_none() {
-        return Err(Unfused::Condition);
+        return Err(FusionBarrier::Condition);
     }
     // The kernel has many stores, each of which would repeat the epilogue and knows only the row that was reduced.
     if work(value, None) > CHEAP {
-        return Err(Unfused::KernelSize);
+        return Err(FusionBarrier::KernelSize);
     }
     if contains_search(value) {
-        return Err(Unfused::Search);
+        return Err(FusionBarrier::Search);
     }
     let mut in_place = true;
     for_each_expr(value, &mut |e| {
@@ -108,7 +108,7 @@ fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Un
         reads
     };
     if !in_place || map.live.as_ref().is_some_and(elsewhere) {
-        return Err(Unfused::OtherRows);
+        return Err(FusionBarrier::OtherRows);
     }
     let read = map.value_reads();
     let more = read.iter().filter(|n| *n != from && !reduction.reads.contains(n));
@@ -117,7 +117,7 @@ fn can_finish(reduction: &Step, map: &Step, limits: PlanLimits) -> Result<(), Un
     if fits(&reduction.recipe, std::iter::once(to), reads, &|_| false, status, limits) {
         Ok(())
     } else {
-        Err(Unfused::StorageBuffers)
+        Err(FusionBarrier::StorageBuffers)
     }
 }
 
@@ -127,15 +127,15 @@ fn joined(reduction: Step, map: Step) -> Step {
         unreachable!("bug: no map of a reduction")
     };
     let from = reduction.out.clone();
-    let finish = Finish { reduced: Expr::load(&from, Expr::index()), value: value.clone() };
+    let epilogue = Epilogue { reduced: Expr::load(&from, Expr::index()), value: value.clone() };
     let result = RowResult {
         out: map.out.clone(),
         reducer: *reducer,
         value: reduced.clone(),
-        finish: Some(finish),
+        epilogue: Some(epilogue),
         is_stored: true,
     };
-    reduction.with_map(map, &[from], RowPass { results: vec![result], map: None })
+    reduction.with_map(map, &[from], RowKernel { results: vec![result], map: None })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A pass over rows: any number of reductions, and at most one map of the elements that uses their results.
 
+use super::epilogue::Epilogue;
 use super::expr::Expr;
-use super::finish::Finish;
 use super::node::{Node, Rows};
 use super::reducer::{Accumulator, Reducer};
 use super::step::Step;
@@ -24,7 +24,7 @@ pub(crate) struct RowResult {
     /// The values, with maps substituted.
     pub(crate) value: Expr,
     /// Epilogue of the results, if any.
-    pub(crate) finish: Option<Finish>,
+    pub(crate) epilogue: Option<Epilogue>,
     /// Whether the result is stored; false if only the pass's own map reads it.
     pub(crate) is_stored: bool,
 }
@@ -41,14 +41,14 @@ pub(crate) struct RowMap {
 
 /// Results of a row reduction step.
 #[derive(Debug)]
-pub(crate) struct RowPass {
+pub(crate) struct RowKernel {
     /// The reductions, at least one.
     pub(crate) results: Vec<RowResult>,
     /// The map of the same elements, if there is one.
     pub(crate) map: Option<RowMap>,
 }
 
-impl RowPass {
+impl RowKernel {
     /// The distinct accumulators of the pass, each with its values. Results may share an accumulator.
     pub(crate) fn columns(&self) -> Vec<(Accumulator, &Expr)> {
         let mut out: Vec<(Accumulator, &Expr)> = Vec::new();

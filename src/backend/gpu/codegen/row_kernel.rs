@@ -8,7 +8,7 @@ use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::{Node, Rows};
 use crate::graph::reducer::Accumulator;
-use crate::graph::row_pass::{RowMap, RowPass, RowResult};
+use crate::graph::row_kernel::{RowKernel, RowMap, RowResult};
 use crate::graph::walk::for_each_expr;
 
 /// Whether several elements of the node's array share a word. The elements come from several invocations, in any order,
@@ -37,7 +37,7 @@ fn store(out: &str, dtype: DType, value: &str) -> String {
 impl Module<'_> {
     /// Adds `load`, `identity`, `combine` and `store`, and the functions that map the elements if the pass has a map.
     /// Returns the type of an element.
-    pub(crate) fn row_pass(&mut self, pass: &RowPass, rows: &Rows) -> String {
+    pub(crate) fn row_pass(&mut self, pass: &RowKernel, rows: &Rows) -> String {
         let columns: Vec<(Accumulator, Expr)> = pass.columns().into_iter().map(|(a, e)| (a, e.clone())).collect();
         let elem = match columns.as_slice() {
             [(accumulator @ Accumulator::Op(_), value)] => {
@@ -67,7 +67,7 @@ impl Module<'_> {
     }
 
     /// Whether `load` of the pass uses its argument `row`.
-    pub(crate) fn loads_by_row(&self, pass: &RowPass) -> bool {
+    pub(crate) fn loads_by_row(&self, pass: &RowKernel) -> bool {
         let mut found = false;
         for (_, value) in pass.columns() {
             for_each_expr(value, &mut |e| {
@@ -105,7 +105,7 @@ impl Module<'_> {
 
     /// The statements that store a result whose reduced value is `v`.
     fn stored_result(&mut self, r: &RowResult, v: &str, out: &str) -> String {
-        if r.finish.is_none() {
+        if r.epilogue.is_none() {
             return format!("    {out}[i] = {v};\n");
         }
         let (lines, result) = self.finished(r, v);
@@ -117,18 +117,18 @@ impl Module<'_> {
         // Guards a product against contraction into a sum: a stored product could not be contracted either.
         let dtype = r.value.dtype();
         let v = if dtype.is_float() { arithmetic::guard(self, dtype, v) } else { v.into() };
-        match &r.finish {
+        match &r.epilogue {
             None => (String::new(), v),
-            Some(finish) => {
-                let emitter = Emitter::new(self).knowing(&finish.reduced, "reduced".into());
-                let (lines, result) = emitter.function(&finish.value);
+            Some(epilogue) => {
+                let emitter = Emitter::new(self).knowing(&epilogue.reduced, "reduced".into());
+                let (lines, result) = emitter.function(&epilogue.value);
                 (format!("    let reduced = {v};\n{lines}"), result)
             }
         }
     }
 
     /// Adds the functions that map the elements by the results of their rows.
-    fn row_map(&mut self, pass: &RowPass, rows: &Rows, of: impl Fn(&RowResult) -> String) {
+    fn row_map(&mut self, pass: &RowKernel, rows: &Rows, of: impl Fn(&RowResult) -> String) {
         let Some(RowMap { out, value, .. }) = &pass.map else {
             return self.push(
                 "const MAPS = false;\nstruct Row {\n    none: u32,\n}\n\
@@ -158,7 +158,7 @@ impl Module<'_> {
     }
 
     /// Completes the module of a pass.
-    pub(crate) fn finish_row_pass(self, templates: &[&'static str], elem: &str, pass: &RowPass) -> Generated {
+    pub(crate) fn finish_row_pass(self, templates: &[&'static str], elem: &str, pass: &RowKernel) -> Generated {
         let part = format!("array<{elem}>");
         let names = output_names(pass).into_iter().zip(pass.outputs());
         let outputs: Vec<(String, String)> = names.map(|(name, node)| (name, output_type(node))).collect();
@@ -167,7 +167,7 @@ impl Module<'_> {
 }
 
 /// The names of the outputs in the text, in order.
-fn output_names(pass: &RowPass) -> Vec<String> {
+fn output_names(pass: &RowKernel) -> Vec<String> {
     let stored = pass.results.iter().filter(|r| r.is_stored).count();
     let results = (0..stored).map(|k| if k == 0 { "out".into() } else { format!("out{k}") });
     results.chain(pass.map.as_ref().map(|_| "mapped".into())).collect()

@@ -15,18 +15,20 @@
 //! the last resort: it stores and reads values that would otherwise stay in registers. It changes no bits, since
 //! storing and loading a number preserves it.
 
+mod fetch;
+
 use std::collections::HashMap;
 
 use super::digest::{Digest, DigestSet};
 use super::expr::Expr;
 use super::extent::Extent;
-use super::fetch::is_own;
-use super::marks::Marks;
+use super::fusion_barrier::FusionBarrier;
 use super::node::{Node, Product, Recipe, RowDomain, Rows};
 use super::plan::{PlanLimits, Step};
-use super::row_pass::{RowPass, RowResult};
+use super::rank_bitmap::RankBitmap;
+use super::row_kernel::{RowKernel, RowResult};
 use super::step::Reading;
-use super::unfused::Unfused;
+use fetch::is_own;
 
 /// The legalized step, preceded by the steps that store its inputs. `done` are the nodes that the plan computes so far.
 pub(super) fn steps(step: Step, done: &mut DigestSet) -> Vec<Step> {
@@ -74,8 +76,8 @@ impl Plain<'_> {
             Recipe::Scan { value, count } => {
                 Recipe::Scan { value: self.numbers(&value, &count, 1), count: self.count(&count) }
             }
-            Recipe::Marks { keep, count } => {
-                Recipe::Marks { keep: self.numbers(&keep, &count, 1), count: self.count(&count) }
+            Recipe::RankBitmap { keep, count } => {
+                Recipe::RankBitmap { keep: self.numbers(&keep, &count, 1), count: self.count(&count) }
             }
             Recipe::Sort { key, count, bits } => {
                 Recipe::Sort { key: self.numbers(&key, &count, 1), count: self.count(&count), bits }
@@ -96,7 +98,7 @@ impl Plain<'_> {
         if let (Some(pass), Recipe::Reduce { value, .. }) = (step.pass, &out.recipe) {
             // Kernels that iterate over rows stop where the splits do.
             let plain = |r| RowResult { value: value.clone(), ..r };
-            out.pass = Some(RowPass { results: pass.results.into_iter().map(plain).collect(), map: None });
+            out.pass = Some(RowKernel { results: pass.results.into_iter().map(plain).collect(), map: None });
         }
         if out.recipe.rows().is_some() {
             out.live = None;
@@ -161,7 +163,7 @@ impl Plain<'_> {
     /// Source positions of the numbers that a compaction keeps: the last position of each rank.
     fn position_of_kept(&mut self, marks: Node, count: Extent, inner: u32) -> Expr {
         let positions = count.capacity();
-        let rank = self.plain(&Marks::of(marks, count).rank(&Expr::index()), positions + 1);
+        let rank = self.plain(&RankBitmap::of(marks, count).rank(&Expr::index()), positions + 1);
         let ranks = self.map(Extent::known(positions + 1), rank);
         let each = Expr::u32(inner.max(1));
         let position = Expr::row_of(&ranks, Expr::index().div(each.clone()));
@@ -237,7 +239,7 @@ pub(super) fn finished(mut step: Step) -> Step {
     (step.reads, step.checks) = (reads, checks);
     // Stored arrays need no reason; most others have theirs already.
     for n in step.reads.iter().filter(|n| n.stored().is_none()) {
-        step.kept.note(n, Some(Unfused::StorageBuffers));
+        step.kept.note(n, Some(FusionBarrier::StorageBuffers));
     }
     step.after.retain(|n| n.is_fallible() && !step.reads.contains(n));
     if matches!(step.recipe, Recipe::Map { .. } | Recipe::Assert { .. }) && !step.is_oversized() {

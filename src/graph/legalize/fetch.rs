@@ -1,13 +1,13 @@
 //! Legalization of expressions: separate maps fetch the elements of large arrays that are read at computed positions.
 
-use super::conditions::{conditions, unconditional};
-use super::expr::{Expr, ExprKind};
-use super::extent::Extent;
-use super::node::{Node, Recipe};
-use super::plain::{Plain, finished};
-use super::plan::Step;
-use super::unfused::Kept;
-use super::walk::arrays;
+use super::{Plain, finished};
+use crate::graph::conditions::{conditions, unconditional};
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::extent::Extent;
+use crate::graph::fusion_barrier::Barriers;
+use crate::graph::node::{Node, Recipe};
+use crate::graph::plan::Step;
+use crate::graph::walk::arrays;
 
 impl Step {
     /// Whether an array exceeds a binding, and a kernel has too few bindings for the windows of all arrays.
@@ -38,7 +38,7 @@ impl Plain<'_> {
         }
         let live = out.extent().live();
         let (limits, fused) = (self.limits, vec![self.of.op()]);
-        let (reads, checks, after, kept) = (Vec::new(), Vec::new(), Vec::new(), Kept::default());
+        let (reads, checks, after, kept) = (Vec::new(), Vec::new(), Vec::new(), Barriers::default());
         let (pass, row_context) = (None, None);
         let step =
             Step { out: out.clone(), recipe, pass, live, reads, limits, checks, after, row_context, fused, kept };

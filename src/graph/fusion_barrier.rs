@@ -10,7 +10,7 @@ use super::node::{Node, Recipe};
 /// The planner gives the first reason that it finds. `Display` prints a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Unfused {
+pub enum FusionBarrier {
     /// The array is the result of a kernel of this kind, which has no final values before it ends: a `row_reduce`, a
     /// `scan`, a `sort`, the `marks` of a mask.
     EndsKernel(&'static str),
@@ -45,7 +45,7 @@ pub enum Unfused {
     Disabled,
 }
 
-impl fmt::Display for Unfused {
+impl fmt::Display for FusionBarrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Self::EndsKernel(family) => return write!(f, "a {family} kernel ends here"),
@@ -68,7 +68,7 @@ impl fmt::Display for Unfused {
     }
 }
 
-impl Unfused {
+impl FusionBarrier {
     /// The barrier of an array that is read as a whole, not element by element; `None` if the array is stored already.
     pub(super) fn as_array(node: &Node) -> Option<Self> {
         node.recipe().map(|recipe| match &*recipe {
@@ -80,11 +80,11 @@ impl Unfused {
 
 /// The fusion barriers of a step: the arrays that it reads although they had to be computed, each with the reason.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept(Vec<(Digest, Unfused)>);
+pub(crate) struct Barriers(Vec<(Digest, FusionBarrier)>);
 
-impl Kept {
+impl Barriers {
     /// Records the reason, unless the array has one. Arrays that are stored already have none.
-    pub(super) fn note(&mut self, node: &Node, why: Option<Unfused>) {
+    pub(super) fn note(&mut self, node: &Node, why: Option<FusionBarrier>) {
         if let Some(why) = why
             && self.why(node).is_none()
         {
@@ -92,10 +92,10 @@ impl Kept {
         }
     }
 
-    /// Replaces the recorded reason by a more specific one. [`Unfused::EndsKernel`] is the most general reason and
+    /// Replaces the recorded reason by a more specific one. [`FusionBarrier::EndsKernel`] is the most general reason and
     /// replaces none.
-    pub(super) fn refine(&mut self, node: &Node, why: Unfused) {
-        let is_more = !matches!(why, Unfused::EndsKernel(_));
+    pub(super) fn refine(&mut self, node: &Node, why: FusionBarrier) {
+        let is_more = !matches!(why, FusionBarrier::EndsKernel(_));
         if let Some(known) = self.0.iter_mut().find(|(digest, _)| is_more && *digest == node.digest()) {
             known.1 = why;
         }
@@ -107,7 +107,7 @@ impl Kept {
     }
 
     /// The reason why the array is read, if recorded.
-    pub(crate) fn why(&self, node: &Node) -> Option<Unfused> {
+    pub(crate) fn why(&self, node: &Node) -> Option<FusionBarrier> {
         self.0.iter().find(|(digest, _)| *digest == node.digest()).map(|(_, why)| *why)
     }
 }

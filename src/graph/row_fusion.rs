@@ -10,16 +10,16 @@ use super::bindings::fits;
 use super::cost::contains_search;
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
+use super::fusion_barrier::FusionBarrier;
 use super::node::{Node, Recipe, RowDomain};
 use super::plan::{PlanLimits, Step};
 use super::reducer::state_bytes;
-use super::row_pass::{BLOCK, MAX_STATE, RowMap};
+use super::row_kernel::{BLOCK, MAX_STATE, RowMap};
 use super::step::merge;
-use super::unfused::Unfused;
 use super::walk::for_each_expr;
 
 /// Merges reductions over the same rows into one step, and fuses maps into the reductions that they read.
-pub(super) fn into_passes(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
+pub(super) fn fuse_rows(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
     if !steps.iter().any(|s| s.pass.is_some()) {
         return steps;
     }
@@ -212,10 +212,10 @@ fn shared(mut a: Step, b: Step) -> Step {
 }
 
 /// Whether the pass can compute the map: a map of the pass's elements that uses the results of each element's own row.
-/// `stored` are the results that other steps need. The error is the fusion barrier: [`Unfused::EndsKernel`] for a map
+/// `stored` are the results that other steps need. The error is the fusion barrier: [`FusionBarrier::EndsKernel`] for a map
 /// of anything but the elements.
-fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), Unfused> {
-    let ended = Err(Unfused::EndsKernel(step.family()));
+fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), FusionBarrier> {
+    let ended = Err(FusionBarrier::EndsKernel(step.family()));
     let (Recipe::Reduce { on: RowDomain { rows, nvals, inner: 1, .. }, .. }, Some(pass), Recipe::Map { value, .. }) =
         (&step.recipe, &step.pass, &map.recipe)
     else {
@@ -231,7 +231,7 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
     let is_known = |n: &Node| !n.is_fallible() || step.after.contains(n) || step.reads.contains(n);
     let adds_none = map.checks.is_empty() && map.after.iter().all(is_known) && same_conditions_of_map(step, map);
     if !adds_none && !stored.is_empty() {
-        return Err(Unfused::Condition);
+        return Err(FusionBarrier::Condition);
     }
     let own = rows.row_of(Expr::index());
     let is_result = |n: &Node| pass.results.iter().any(|r| &r.out == n);
@@ -255,7 +255,7 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
         return ended;
     }
     if !in_place || elsewhere {
-        return Err(Unfused::OtherRows);
+        return Err(FusionBarrier::OtherRows);
     }
     let read = map.value_reads();
     let reads = step.reads.iter().chain(read.iter().filter(|n| !is_result(n) && !step.reads.contains(n)));
@@ -264,7 +264,7 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
     if fits(&step.recipe, results.chain([&map.out]), reads, &|_| false, status, limits) {
         Ok(())
     } else {
-        Err(Unfused::StorageBuffers)
+        Err(FusionBarrier::StorageBuffers)
     }
 }
 

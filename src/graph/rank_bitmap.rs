@@ -44,19 +44,19 @@ pub(crate) const fn tiles_in(words: u32) -> u32 {
     words.saturating_sub(1) / (1 + TILE_WORDS)
 }
 
-/// [`words`] as a size.
+/// Number of words for up to `capacity` positions, as a size.
 pub(super) fn words_size(capacity: &Size) -> Size {
     capacity.div(TILE).add(1).mul(1 + TILE_WORDS).add(1)
 }
 
 /// A rank bitmap of `count` positions.
 #[derive(Debug, Clone)]
-pub(crate) struct Marks {
+pub(crate) struct RankBitmap {
     node: Node,
     count: Extent,
 }
 
-impl Marks {
+impl RankBitmap {
     /// Marks the positions below `count` at which `keep`, an expression in the position, holds.
     pub(crate) fn new(backend: &BackendRef, op: &'static str, count: &Extent, keep: Expr) -> Self {
         Self { node: Node::marks(backend, op, keep, count.clone()), count: count.clone() }

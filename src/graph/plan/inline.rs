@@ -6,10 +6,10 @@ use crate::graph::conditions::always_looked_at;
 use crate::graph::cost::{CHEAP, contains_search, work};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
+use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::recipe::Evaluation;
-use crate::graph::unfused::Unfused;
 use crate::graph::walk::for_each_expr;
 
 /// Maximum cost of an expression that both passes of a scan evaluate; more expensive ones are stored. Below a search's
@@ -24,41 +24,54 @@ const STEP_COST: u32 = 2_000;
 impl Planner {
     /// The map's expression at `at`, if computing it there is better than storing the map. The error is the fusion
     /// barrier; `None` if the array is stored already.
-    pub(super) fn take(&self, n: &Node, at: &Expr, g: &mut Growing<'_>, always: bool) -> Result<Expr, Option<Unfused>> {
+    pub(super) fn inline(
+        &self,
+        n: &Node,
+        at: &Expr,
+        g: &mut Growing<'_>,
+        always: bool,
+    ) -> Result<Expr, Option<FusionBarrier>> {
         let recipe = n.recipe().ok_or(None)?;
-        let Recipe::Map { value, .. } = &*recipe else { return Err(Some(Unfused::EndsKernel(recipe.family()))) };
+        let Recipe::Map { value, .. } = &*recipe else { return Err(Some(FusionBarrier::EndsKernel(recipe.family()))) };
         self.body(n, value, at, g, always).map_err(Some)
     }
 
-    /// As [`Self::take`], for a map of expression `value`.
-    fn body(&self, n: &Node, value: &Expr, at: &Expr, g: &mut Growing<'_>, always: bool) -> Result<Expr, Unfused> {
+    /// As [`Self::inline`], for a map of expression `value`.
+    fn body(
+        &self,
+        n: &Node,
+        value: &Expr,
+        at: &Expr,
+        g: &mut Growing<'_>,
+        always: bool,
+    ) -> Result<Expr, FusionBarrier> {
         if !self.limits.fuse {
-            return Err(Unfused::Disabled);
+            return Err(FusionBarrier::Disabled);
         }
         if self.roots.contains(&n.digest()) {
-            return Err(Unfused::Requested);
+            return Err(FusionBarrier::Requested);
         }
         if g.stored.contains(&n.digest()) {
-            return Err(Unfused::StorageBuffers);
+            return Err(FusionBarrier::StorageBuffers);
         }
         // The conditions of an array must hold for all of it, or reading any of it is an error. Fusion must not change
         // which conditions are checked.
         if value.has_conditions() && !(always && covers(at, n.extent(), g.domain.as_ref())) {
-            return Err(Unfused::Condition);
+            return Err(FusionBarrier::Condition);
         }
         let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
         let body = value.at(at);
         // A map that does not use its position, such as a constant, would drop the position's conditions.
         if at.has_conditions() && !always_looked_at(at).is_subset(&always_looked_at(&body)) {
-            return Err(Unfused::Condition);
+            return Err(FusionBarrier::Condition);
         }
         let cost = work(&body, g.rows.as_ref());
         match g.evaluation {
-            Evaluation::Everywhere if cost > 2 => return Err(Unfused::EvaluatedOften),
-            Evaluation::Twice | Evaluation::Again if cost > TWICE => return Err(Unfused::EvaluatedOften),
+            Evaluation::Everywhere if cost > 2 => return Err(FusionBarrier::EvaluatedOften),
+            Evaluation::Twice | Evaluation::Again if cost > TWICE => return Err(FusionBarrier::EvaluatedOften),
             // A map kernel finds the rows of a whole tile with two searches. Storing the map is better than one search
             // per element.
-            Evaluation::Rowless if contains_search(&body) => return Err(Unfused::Search),
+            Evaluation::Rowless if contains_search(&body) => return Err(FusionBarrier::Search),
             _ => {}
         }
         if !at.is_index() {
@@ -69,28 +82,28 @@ impl Planner {
                     e.as_own_row().is_none_or(|(_, inner)| g.rows.as_ref().is_some_and(|r| (&r.0, r.1) != (s, inner))));
             });
             if searches {
-                return Err(Unfused::Search);
+                return Err(FusionBarrier::Search);
             }
         }
         // Inline a map that is read several times, or at computed positions, only if storing it costs more.
         let repeated = uses > 1 || !at.is_index();
         if repeated && (cost > CHEAP || (uses > 8 && cost > 8)) {
-            return Err(if uses > 1 { Unfused::SeveralReaders } else { Unfused::ComputedPositions });
+            return Err(if uses > 1 { FusionBarrier::SeveralReaders } else { FusionBarrier::ComputedPositions });
         }
         // An epilogue, such as the quotient of a mean, that is read for every element of the row: compute it once per
         // row, in the store.
-        if !at.is_index() && cost > PER_ELEMENT && self.is_finish(n, value) {
-            return Err(Unfused::OncePerRow);
+        if !at.is_index() && cost > PER_ELEMENT && self.is_epilogue(n, value) {
+            return Err(FusionBarrier::OncePerRow);
         }
         if g.cost + cost > STEP_COST {
-            return Err(Unfused::KernelSize);
+            return Err(FusionBarrier::KernelSize);
         }
         g.cost += cost;
         Ok(body)
     }
 
     /// Whether the map is an epilogue of a row reduction that has no other reader.
-    fn is_finish(&self, map: &Node, value: &Expr) -> bool {
+    fn is_epilogue(&self, map: &Node, value: &Expr) -> bool {
         let mut found = false;
         for_each_expr(value, &mut |e| {
             if let ExprKind::Load(n, at) = e.kind() {
