@@ -61,35 +61,52 @@ impl<'a> Block<'a> {
 
     /// Sources of the values of the operation at `place`, if it is a load, a scalar or a `select` among these by runs.
     fn chosen<T: Lane, S: Stored>(&mut self, place: usize, store: &impl Fn(T) -> S) -> Option<Chosen<'a, S>> {
-        let Op::Select([c, a, b], _) = self.program().ops()[place] else {
-            return self.source(place, store).map(Chosen::One);
-        };
-        let fronts = match self.condition(c)? {
-            Condition::Everywhere(yes) => return self.chosen(if yes { a } else { b }, store),
-            Condition::InRuns(fronts) => fronts,
-        };
-        let [front, rest] = if fronts.hold { [a, b] } else { [b, a] };
-        match fronts.lens.iter().map(|&len| len as usize).sum::<usize>() {
-            0 => self.chosen(rest, store),
-            all if Some(all) == fronts.ends.last().map(|&n| n as usize) => self.chosen(front, store),
-            _ => {
-                let sides = [self.chosen(front, store)?, self.chosen(rest, store)?];
-                Some(Chosen::Either(fronts, Box::new(sides)))
-            }
+        let program = self.program();
+        match &program.ops()[place] {
+            Op::Select([c, a, b], _) => self.either(*c, [*a, *b], &mut |block, side| block.chosen(side, store)),
+            Op::Scalar(s) => Some(Chosen::One(Source::One(store(T::operand(&Lanes::One(*s)).get(0))))),
+            Op::Load(array, _, at) if array.len() > 0 => self.elements(array.slice(), *at),
+            _ => None,
         }
     }
 
-    /// Source of the values of the operation at `place`, if it is a load or a scalar.
-    fn source<T: Lane, S: Stored>(&mut self, place: usize, store: &impl Fn(T) -> S) -> Option<Source<'a, S>> {
-        let program = self.program();
-        match &program.ops()[place] {
-            Op::Scalar(s) => Some(Source::One(store(T::operand(&Lanes::One(*s)).get(0)))),
-            Op::Load(array, _, at) if array.len() > 0 => match self.eval(*at) {
-                Lanes::Ramps(way, ends, firsts) => Some(Source::Pieces(Pieces::new(array.slice(), way, ends, firsts))),
-                Lanes::U32(at) => Some(Source::Elements { from: array.slice(), at }),
-                _ => None,
-            },
+    /// Sources of the elements of `from` at the positions at `place`: of each alternative, if the position is selected
+    /// per run.
+    fn elements<S: Stored>(&mut self, from: &'a [S], place: usize) -> Option<Chosen<'a, S>> {
+        if let Op::Select([c, a, b], _) = self.program().ops()[place]
+            && !self.program().has_conditions(place)
+            && let Some(chosen) = self.either(c, [a, b], &mut |block, side| block.elements(from, side))
+        {
+            return Some(chosen);
+        }
+        match self.eval(place) {
+            Lanes::Ramps(way, ends, firsts) => {
+                Some(Chosen::One(Source::Pieces(Pieces::new(from, way, ends, firsts))))
+            }
+            Lanes::U32(at) => Some(Chosen::One(Source::Elements { from, at })),
             _ => None,
+        }
+    }
+
+    /// A selection per run between the sources that `of` gives for two alternatives.
+    fn either<S>(
+        &mut self,
+        condition: usize,
+        [yes, no]: [usize; 2],
+        of: &mut dyn FnMut(&mut Self, usize) -> Option<Chosen<'a, S>>,
+    ) -> Option<Chosen<'a, S>> {
+        let fronts = match self.condition(condition)? {
+            Condition::Everywhere(holds) => return of(self, if holds { yes } else { no }),
+            Condition::InRuns(fronts) => fronts,
+        };
+        let [front, rest] = if fronts.hold { [yes, no] } else { [no, yes] };
+        match fronts.lens.iter().map(|&len| len as usize).sum::<usize>() {
+            0 => of(self, rest),
+            all if Some(all) == fronts.ends.last().map(|&n| n as usize) => of(self, front),
+            _ => {
+                let sides = [of(self, front)?, of(self, rest)?];
+                Some(Chosen::Either(fronts, Box::new(sides)))
+            }
         }
     }
 
