@@ -80,9 +80,7 @@ impl<'a> Block<'a> {
             return Some(chosen);
         }
         match self.eval(place) {
-            Lanes::Ramps(way, ends, firsts) => {
-                Some(Chosen::One(Source::Pieces(Pieces::new(from, way, ends, firsts))))
-            }
+            Lanes::Ramps(way, ends, firsts) => Some(Chosen::One(Source::Pieces(Pieces::new(from, way, ends, firsts)))),
             Lanes::U32(at) => Some(Chosen::One(Source::Elements { from, at })),
             _ => None,
         }
