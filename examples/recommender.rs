@@ -38,6 +38,6 @@ fn main() -> Result<()> {
     let (best, scores) = recommend(&items, &ratings, &catalogue, 2)?;
     println!("items   {best}");
     println!("scores  {scores}");
-    assert_eq!(best.to_vec()?, [1, 0, 2, 1]);
+    assert_eq!(best.to_vec()?, [0, 1, 2, 1]);
     Ok(())
 }
