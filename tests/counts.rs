@@ -305,7 +305,7 @@ fn given(w: &Workload, rows: &Rows) -> u64 {
 fn room(w: &Workload, result: &HostTensor, nrows: usize, values: usize) -> u64 {
     let splits = 4 * (nrows + 1);
     let room = match w.name {
-        "slice_head" | "slice_tail" => 4 * values.min(nrows * workloads::TAKEN as usize) + splits,
+        "slice_head" | "slice_tail" => 4 * values.min(nrows * inputs::TAKEN as usize) + splits,
         "mask_gt_half" => 4 * values + splits,
         "gather_rows" | "concat_axis1" => 4 * result.values.len() + splits,
         // The splits are those of the input.

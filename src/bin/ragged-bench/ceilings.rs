@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::count::count;
 use crate::devices;
 use crate::failures::Failures;
-use crate::measure::progress;
+use crate::progress::progress;
 use crate::table::{self, number};
 use crate::target::Target;
 use adapter::Sheet;

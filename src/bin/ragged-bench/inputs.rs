@@ -7,6 +7,15 @@ use crate::rows::{flat_values, splitmix64};
 /// Shape of the embedding table: rows, which tokens index, and numbers per row.
 pub const TABLE: [usize; 2] = [1024, 16];
 
+/// Values that slices take of a row.
+pub const TAKEN: u32 = 8;
+
+/// Numbers per padded row.
+pub const PADDED: u32 = 64;
+
+/// Masks keep the values above this.
+pub const THRESHOLD: f32 = 0.5;
+
 /// Rows of numbers, in host memory.
 #[derive(Debug)]
 pub struct Rows {

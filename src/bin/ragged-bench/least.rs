@@ -5,8 +5,7 @@
 //! `Tensor::explain` counts ahead of the results, at capacities, which may be far larger: a slice of at most 8 values
 //! per row may keep 8 of every row, but keeps nothing of empty rows.
 
-use crate::inputs::{Rows, TABLE};
-use crate::workloads::{PADDED, TAKEN, THRESHOLD};
+use crate::inputs::{PADDED, Rows, TABLE, TAKEN, THRESHOLD};
 
 /// Bytes of a value, of a row's result, of a split, of a token.
 const WORD: u64 = 4;

@@ -12,6 +12,8 @@ mod least;
 mod length_file;
 mod lengths;
 mod measure;
+mod median;
+mod progress;
 mod records;
 mod report;
 mod rows;

@@ -4,13 +4,15 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use ragged::{Device, Error, HostTensor, HostValues, Stats, Tensor};
 
 use crate::args::Args;
 use crate::failures::Failures;
 use crate::inputs::{Inputs, Rows};
 use crate::lengths::Lengths;
+use crate::median::median;
+use crate::progress::progress;
 use crate::records::{self, Record};
 use crate::rows;
 use crate::table::grouped;
@@ -21,23 +23,6 @@ const WARM_UP: Duration = Duration::from_millis(30);
 
 /// Default number of values per workload: on the host's CPU, and on a GPU.
 const VALUES: [u32; 2] = [1 << 16, 1 << 22];
-
-/// The median.
-pub fn median(mut all: Vec<f64>) -> f64 {
-    all.sort_by(f64::total_cmp);
-    let n = all.len();
-    if n == 0 { f64::NAN } else { (all[(n - 1) / 2] + all[n / 2]) / 2.0 }
-}
-
-/// A progress bar on standard error, if that is a terminal.
-pub fn progress(steps: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    let bar = ProgressBar::new(steps);
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
-}
 
 /// Measures the requested workloads, and prints a table per device. A device that fails is reported and measured no
 /// further; its records until then are kept.
@@ -227,12 +212,5 @@ mod tests {
         let with_context = |e: Error| anyhow::Error::new(e).context("256 values").context("to_padded");
         assert!(is_too_large(&with_context(limit)));
         assert!(!is_too_large(&with_context(Error::Argument { op: "pad", what: "no".into() })));
-    }
-
-    #[test]
-    fn the_median_is_in_the_middle() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
-        assert!(median(Vec::new()).is_nan());
     }
 }

@@ -15,11 +15,11 @@ use ragged::{Device, DeviceOptions, HostTensor, HostValues, Tensor, Tuning};
 use crate::count::count;
 use crate::devices;
 use crate::failures::Failures;
-use crate::inputs::{Inputs, Rows};
-use crate::measure::progress;
+use crate::inputs::{Inputs, Rows, THRESHOLD};
+use crate::progress::progress;
 use crate::rows::Distribution;
 use crate::table::{self, grouped, number};
-use crate::workloads::{ALL, THRESHOLD};
+use crate::workloads::ALL;
 
 /// Default number of values per workload: on GPUs, and on software adapters.
 const VALUES: [u32; 2] = [1 << 26, 1 << 18];

@@ -11,7 +11,8 @@ use crate::args::Args;
 use crate::embed::{SPACES, embed};
 use crate::failures::Failures;
 use crate::inputs;
-use crate::measure::{median, progress};
+use crate::median::median;
+use crate::progress::progress;
 use crate::table::{self, bytes, grouped, number};
 use crate::text::Text;
 

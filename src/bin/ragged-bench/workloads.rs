@@ -2,17 +2,8 @@
 
 use ragged::{Result, Tensor, s};
 
-use crate::inputs::{Inputs, Rows};
+use crate::inputs::{Inputs, PADDED, Rows, TAKEN, THRESHOLD};
 use crate::least;
-
-/// Values that slices take of a row.
-pub const TAKEN: u32 = 8;
-
-/// Numbers per padded row.
-pub const PADDED: u32 = 64;
-
-/// Masks keep the values above this.
-pub const THRESHOLD: f32 = 0.5;
 
 /// A measured operation.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use ragged::wgpu;
 use serde::Serialize;
 
 use super::rig::{self, Bound, Kernel, Rig, grid};
-use crate::measure::median;
+use crate::median::median;
 
 const SOURCE: &str = include_str!("../../../../shaders/bench/bandwidth.wgsl");
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::bandwidth::Variant;
 use super::litmus;
 use super::rig::{Bound, Kernel, Rig, whole};
-use crate::measure::median;
+use crate::median::median;
 
 const STEP: &str = include_str!("../../../../shaders/bench/step.wgsl");
 

@@ -12,7 +12,7 @@ use ragged::Device;
 use crate::count::count;
 use crate::devices;
 use crate::failures::Failures;
-use crate::measure::median;
+use crate::median::median;
 use crate::table::{bytes, grouped, table};
 
 /// Options of `ragged-bench jobs`.
