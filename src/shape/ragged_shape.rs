@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
-use super::{RowPartition, UniformRows, broadcast};
+use super::RowPartition;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
@@ -317,39 +317,6 @@ impl RaggedShape {
         let mut sizes = out.with_ragged_rank(0)?.inner.split_off(start - 1).into_iter();
         let outer = sizes.next().map(Extent::known);
         Self::of_parts(OP, &self.backend, Vec::new(), outer, sizes.collect(), out.conditions)
-    }
-
-    /// The shape that tensors of both shapes broadcast to. TensorFlow: `tf.broadcast_dynamic_shape`.
-    ///
-    /// Compatible shapes are those of [`Tensor::broadcast_to`](crate::Tensor::broadcast_to), with either shape
-    /// repeating. Records at most a map and a scan over rows per repeated ragged dimension, computed when they are
-    /// read. Waits only where a dense shape whose size only the device knows has a lower rank than the other.
-    ///
-    /// # Errors
-    /// Uniform sizes that differ and are not 1; ragged rows of different lengths (where only the device knows the
-    /// lengths, at the read of a tensor with this shape); different devices.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedShape};
-    /// let device = Device::cpu();
-    /// let x = RaggedShape::from_lengths(&[2.into(), [1, 2].into()], &device)?;
-    /// let y = RaggedShape::dense(&[3, 1, 1], &device)?;
-    /// assert_eq!(x.broadcast(&y)?.to_string(), "[3, 2, None]");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn broadcast(&self, other: &Self) -> Result<Self> {
-        const OP: &str = "RaggedShape::broadcast";
-        Device::check_same(OP, &self.backend, &other.backend)?;
-        let shared = broadcast(&self.backend, OP, &[self, other], UniformRows::Repeated)?;
-        let mut conditions = self.conditions.clone();
-        // Removes duplicates: a shape broadcast with one derived from it shares most conditions.
-        for condition in other.conditions.iter().chain(&shared.asserts) {
-            if !conditions.contains(condition) {
-                conditions.push(condition.clone());
-            }
-        }
-        Self::of_parts(OP, &self.backend, shared.partitions, shared.outer, shared.inner, conditions)
     }
 
     /// The number of rows of the outermost dimension; 1 for a scalar.

@@ -1,0 +1,74 @@
+//! The walk over the dimensions of all operands of a broadcast.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::shape::{RaggedShape, RowPartition};
+
+/// One dimension of an operand.
+pub(super) enum Dim<'a> {
+    Ragged(&'a RowPartition),
+    Uniform(Extent),
+}
+
+impl Dim<'_> {
+    /// Whether the dimension repeats.
+    pub(super) fn is_one(&self) -> bool {
+        matches!(self, Self::Uniform(n) if n.as_known() == Some(1))
+    }
+}
+
+/// State of the walk over the dimensions of all operands.
+pub(super) struct Walk<'a> {
+    pub(super) backend: &'a BackendRef,
+    pub(super) op: &'static str,
+    pub(super) location: &'static Location<'static>,
+    pub(super) layouts: &'a [&'a RaggedShape],
+    /// Rank of the result.
+    pub(super) rank: usize,
+    /// Each operand's size along its outermost dimension.
+    pub(super) rows: Vec<Extent>,
+    pub(super) asserts: Vec<Node>,
+}
+
+impl<'a> Walk<'a> {
+    /// Operand `k`'s dimension that corresponds to dimension `d` of the result.
+    pub(super) fn dim(&self, k: usize, d: usize) -> Dim<'a> {
+        let layout = &self.layouts[k];
+        match (d + layout.rank()).checked_sub(self.rank) {
+            None => Dim::Uniform(Extent::known(1)),
+            Some(0) => Dim::Uniform(self.rows[k].clone()),
+            Some(own) => match layout.partitions.get(own - 1) {
+                Some(p) => p.uniform_row_length().map_or(Dim::Ragged(p), |len| Dim::Uniform(Extent::known(len))),
+                None => Dim::Uniform(Extent::known(layout.inner[own - 1 - layout.partitions.len()])),
+            },
+        }
+    }
+
+    /// The operand's number of rows. Read back to the host where the rows become an inner dimension of the result.
+    pub(super) fn known_if_inside(&self, layout: &RaggedShape) -> Result<Extent> {
+        let rows = layout.nrows_extent();
+        if layout.rank() == self.rank {
+            return Ok(rows);
+        }
+        Ok(Extent::known(rows.on_host(self.backend, self.op)?))
+    }
+
+    pub(super) fn misfit(&self, a: usize, b: usize, what: String) -> Error {
+        let (a, b) = (a.min(b), a.max(b));
+        Error::Shape { op: self.op, lhs: self.layouts[a].to_string(), rhs: self.layouts[b].to_string(), what }
+    }
+
+    /// Records a device-side check that `ok` holds at every position below `count`.
+    pub(super) fn assert(&mut self, a: usize, b: usize, count: Extent, ok: Expr, d: usize) {
+        let (a, b) = (self.layouts[a.min(b)].to_string(), self.layouts[a.max(b)].to_string());
+        let what = format!("shapes {a} and {b} do not fit along dimension {d}");
+        let check = Arc::new(Check { op: self.op, what, location: self.location });
+        self.asserts.push(Node::assert(self.backend, count, ok, check));
+    }
+}
