@@ -19,6 +19,7 @@
 
 pub(crate) mod backend;
 mod bindings;
+pub(crate) mod canonical_order;
 pub(crate) mod conditions;
 mod convert;
 pub(crate) mod cost;

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use super::bindings::fits;
+use super::canonical_order::BLOCK;
 use super::cost::contains_search;
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
@@ -14,7 +15,7 @@ use super::fusion_barrier::FusionBarrier;
 use super::node::{Node, Recipe, RowDomain};
 use super::plan::{PlanLimits, Step};
 use super::reducer::state_bytes;
-use super::row_kernel::{BLOCK, MAX_STATE, RowMap};
+use super::row_kernel::{MAX_STATE, RowMap};
 use super::step::merge;
 use super::walk::for_each_expr;
 

@@ -1,13 +1,11 @@
 //! A pass over rows: any number of reductions, and at most one map of the elements that uses their results.
 
+use super::canonical_order::BLOCK;
 use super::epilogue::Epilogue;
 use super::expr::Expr;
 use super::node::{Node, Rows};
 use super::reducer::{Accumulator, Reducer};
 use super::step::Step;
-
-/// Longest row that one workgroup reduces at once, in elements of one number. Longer rows take several kernels.
-pub(crate) const BLOCK: u32 = 256;
 
 /// Maximum accumulator state per row, in bytes. With the smallest tile a workgroup holds the state of 264 lanes and of
 /// two more rows. Its lists of rows and blocks leave 14,276 bytes of the 16 KiB of workgroup memory that every device

@@ -1,6 +1,6 @@
 //! Row lengths as far as the host knows them, and the length classes on which plans may depend.
 
-use super::row_kernel::BLOCK;
+use super::canonical_order::BLOCK;
 
 /// Upper bounds of the lengths of rows, as far as the host knows.
 #[derive(Debug, Clone, Copy)]

@@ -10,12 +10,13 @@
 
 use std::collections::HashSet;
 
+use super::canonical_order::BLOCK;
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
 use super::node::{Node, Recipe, RowDomain, Rows};
 use super::plan::Step;
 use super::rank_bitmap;
-use super::row_kernel::{BLOCK, in_long_rows};
+use super::row_kernel::in_long_rows;
 use super::walk::for_each_expr;
 
 /// Largest table, in bytes, that counts once, however often it is read.

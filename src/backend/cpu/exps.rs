@@ -5,9 +5,10 @@
 //! side by side: over many short rows, over the lanes of one row, or over the trees of many rows.
 
 use super::accumulate::{Float, Monoid};
-use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
+use super::row_reduce::{reduce_block, reduce_row};
 use super::short_rows::{Columns, ROWS, Row, classes, rows_by_length};
 use super::simd::{self, Loop};
+use crate::graph::canonical_order::reduction::{LANES, SHORT};
 
 /// Online softmax state: the key of the maximum, and the sum of the exponentials relative to the maximum.
 #[derive(Clone, Copy)]

@@ -5,9 +5,10 @@
 //! lane and a tree over the lanes.
 
 use super::accumulate::{Float, Monoid};
-use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
+use super::row_reduce::{reduce_block, reduce_row};
 use super::short_rows::{Columns, ROWS, Row, classes, rows_by_length};
 use super::simd::{self, Loop};
+use crate::graph::canonical_order::reduction::{LANES, SHORT};
 
 /// The state of some values: their count, one of them (`near`), the offset of their mean from it (`off`), and the sum
 /// of the squared deviations from the mean.

@@ -4,8 +4,9 @@
 use bytemuck::Pod;
 
 use super::accumulate::{Monoid, Plain};
-use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
+use super::row_reduce::{reduce_block, reduce_row};
 use super::simd::Loop;
+use crate::graph::canonical_order::reduction::{LANES, SHORT, block_len};
 
 /// Consecutive rows: the values of row `k` begin at value `start(k)`.
 pub(super) struct PlainRows<'a, V, F, S> {

@@ -4,32 +4,7 @@
 //! The monoid's identity must be neutral: merging any state with it must leave that state unchanged.
 
 use super::accumulate::Monoid;
-
-/// The longest row of one column that is folded left to right.
-pub(super) const SHORT: usize = 16;
-
-/// Lanes within a block, for one column.
-pub(super) const LANES: usize = 32;
-
-/// The longest row of several columns that is folded left to right; also the number of values per lane in a block of
-/// several columns.
-pub(super) const FOLDED: usize = 64;
-
-/// Lanes within a block, for several columns.
-pub(super) const fn wide_lanes(inner: usize) -> usize {
-    if inner > 8 { 8 } else { inner.next_power_of_two() / 2 }
-}
-
-/// Values per block, the part of a row that is reduced independently. Rows given in chunks must be cut at multiples of
-/// this, counted from the row's start.
-pub const fn block_len(inner: usize) -> usize {
-    if inner <= 1 { 256 } else { FOLDED * wide_lanes(inner) }
-}
-
-/// Number of lanes that fold the partials of a row's blocks.
-pub const fn level2_lanes(inner: usize) -> usize {
-    if inner >= 16 { 16 } else { 256 / inner.next_power_of_two() }
-}
+use crate::graph::canonical_order::reduction::{FOLDED, LANES, SHORT, block_len, level2_lanes, wide_lanes};
 
 /// Reduces one whole row, with `inner` columns per value, to `inner` states.
 #[inline(always)]

@@ -15,25 +15,14 @@ use super::number::Number;
 use super::runs::{Run, Starts};
 use super::simd::{self, Loop};
 use crate::dtype::DType;
+use crate::graph::canonical_order::row_scan::{CHUNK, FEW_BLOCKS, MANY_BLOCKS, block_len};
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
 
-/// Positions per chunk, the part of a block that is folded independently, for one column.
-const CHUNK: usize = 8;
-/// Blocks per group of the lower level of block totals; [`MANY_BLOCKS`] per group of the upper level.
-const FEW_BLOCKS: usize = 8;
-const MANY_BLOCKS: usize = 128;
-
 /// Numbers per evaluated block. Longer rows are scanned in pieces.
 const PIECE: usize = 4096;
-
-/// Values per block, the part of a row that is scanned independently. Rows given in chunks must be cut at multiples of
-/// this, counted from the row's start.
-pub const fn block_len(inner: usize) -> usize {
-    if inner == 1 { 256 } else { 64 }
-}
 
 /// Totals before the current block of a row, with `inner` columns per value.
 struct Before<T> {

@@ -2,8 +2,8 @@
 //! the next. Rows are grouped by length, so that no lane waits for another.
 
 use super::accumulate::Float;
-use super::row_reduce::{LANES, SHORT, block_len};
 use super::simd::{self, LINE};
+use crate::graph::canonical_order::reduction::{LANES, SHORT, block_len};
 
 /// Longest row that is processed together with others, each row in a lane.
 pub(super) const TOGETHER: usize = LANES;

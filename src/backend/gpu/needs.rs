@@ -11,7 +11,7 @@ use super::matmul::TERMS_END;
 use super::reach::Fetched;
 use super::row_reduce::TILE_COST;
 use super::{row_hash, scan, sort};
-use crate::backend::cpu::{row_reduce, row_scan};
+use crate::graph::canonical_order::{reduction, row_scan};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
 use crate::graph::plan::Step;
@@ -52,7 +52,7 @@ pub(super) fn needs(step: &Step, launch: &Launch, elements: &[u64]) -> Option<Ve
             if reads_apart(value, splits) =>
         {
             let results = Need::Rows { bytes: u64::from(*inner) * size(&step.out), more: 0 };
-            let block = row_reduce::block_len(*inner as usize);
+            let block = reduction::block_len(*inner as usize);
             Some(walked(step, launch, (b, element), splits, (*inner, block), |_| results.clone()))
         }
         Recipe::RowScan { on: RowDomain { rows: Rows::Splits(splits), inner, .. }, value, .. }

@@ -4,8 +4,8 @@ use super::codegen::{Module, Modules, shares_words};
 use super::launch::{Lowered, ROW_TILES, partition, too_many};
 use super::runtime::Checks;
 use super::{MAX_GROUPS, fold_grid};
-use crate::backend::cpu::row_reduce::{block_len, level2_lanes};
 use crate::error::Result;
+use crate::graph::canonical_order::reduction::{SHORT, block_len, level2_lanes};
 use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::plan::Step;
 use crate::graph::reducer::state_bytes;
@@ -28,9 +28,6 @@ impl Tiles {
 
 /// Approximate number of elements per tile of `wide`.
 const WIDE_ELEMENTS: u32 = 16_384;
-
-/// The longest row that one invocation of `main` folds.
-const SHORT: u32 = 16;
 
 /// Bins searched per workgroup of `level2`.
 const BINS_A_GROUP: u32 = 256;
@@ -173,7 +170,7 @@ impl Shared {
         if maps && alpha > 0 && fits(lanes + rows) {
             out.rows = Some(rows);
         }
-        let stage = tile + SHORT;
+        let stage = tile + SHORT as u32;
         if stages && fits(lanes + out.rows.unwrap_or(0) + stage) {
             out.stage = Some(stage);
         }

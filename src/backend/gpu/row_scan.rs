@@ -3,8 +3,8 @@
 use super::codegen::{Binding, Module, Modules, value_type};
 use super::launch::{Lowered, ROW_TILES, WORKGROUP_SCAN, partition, too_many};
 use super::row_reduce;
-use crate::backend::cpu::row_scan::block_len;
 use crate::error::Result;
+use crate::graph::canonical_order::row_scan::block_len;
 use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::plan::Step;
 

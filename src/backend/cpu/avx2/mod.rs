@@ -14,8 +14,9 @@ use std::arch::x86_64::__m256;
 use bytemuck::Pod;
 
 use self::vector::{are_more_than, combine, identity, keep, lift, trees, turned, zero};
-use super::row_reduce::{LANES, SHORT, block_len, reduce_row};
+use super::row_reduce::reduce_row;
 use super::wide_rows::Wide;
+use crate::graph::canonical_order::reduction::{LANES, SHORT, block_len};
 
 /// Reduces consecutive rows. The values of row `k` begin at value `start(k)`.
 #[target_feature(enable = "avx2")]

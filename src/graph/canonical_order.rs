@@ -1,0 +1,59 @@
+//! Constants of the canonical order, in which values of a row are combined.
+//!
+//! The order is a function of the row's length and the inner width alone, so that a row has the same bits on every
+//! backend and in every batch. `shaders/row_reduce.wgsl` and `shaders/row_scan.wgsl` state it; the loops of the CPU
+//! backend and the grids of the GPU backend take its constants from here.
+
+/// Values per block of one column. A longer row has several blocks, which are combined independently.
+pub(crate) const BLOCK: u32 = 256;
+
+/// Row reductions.
+pub(crate) mod reduction {
+    use super::BLOCK;
+
+    /// The longest row of one column that is folded left to right.
+    pub(crate) const SHORT: usize = 16;
+
+    /// Lanes within a block, for one column.
+    pub(crate) const LANES: usize = 32;
+
+    /// The longest row of several columns that is folded left to right; also the number of values per lane in a block
+    /// of several columns.
+    pub(crate) const FOLDED: usize = 64;
+
+    /// Lanes within a block, for several columns.
+    pub(crate) const fn wide_lanes(inner: usize) -> usize {
+        if inner > 8 { 8 } else { inner.next_power_of_two() / 2 }
+    }
+
+    /// Values per block, the part of a row that is reduced independently. Rows given in chunks must be cut at multiples
+    /// of this, counted from the row's start.
+    pub(crate) const fn block_len(inner: usize) -> usize {
+        if inner <= 1 { BLOCK as usize } else { FOLDED * wide_lanes(inner) }
+    }
+
+    /// Number of lanes that fold the partials of a row's blocks.
+    pub(crate) const fn level2_lanes(inner: usize) -> usize {
+        if inner >= 16 { 16 } else { 256 / inner.next_power_of_two() }
+    }
+}
+
+/// Scans of rows.
+pub(crate) mod row_scan {
+    use super::BLOCK;
+
+    /// Positions per chunk, the part of a block that is folded independently, for one column.
+    pub(crate) const CHUNK: usize = 8;
+
+    /// Blocks per group of the lower level of block totals.
+    pub(crate) const FEW_BLOCKS: usize = 8;
+
+    /// Blocks per group of the upper level of block totals.
+    pub(crate) const MANY_BLOCKS: usize = 128;
+
+    /// Values per block, the part of a row that is scanned independently. Rows given in chunks must be cut at multiples
+    /// of this, counted from the row's start.
+    pub(crate) const fn block_len(inner: usize) -> usize {
+        if inner == 1 { BLOCK as usize } else { 64 }
+    }
+}
