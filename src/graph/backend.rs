@@ -6,62 +6,18 @@ use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::expr::Check;
+pub(crate) use super::BackendRef;
+pub(crate) use super::stored::Status;
+
 use super::many_dispatches::ManyDispatches;
-use super::node::{Node, Stored};
 use super::plan::{LastCounts, PlanLimits, Step};
-use super::size::Size;
+use super::stored::Stored;
+use super::{Node, Size};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
-
-/// A backend, shared by its nodes.
-pub(crate) type BackendRef = Arc<dyn Backend>;
-
-/// One device-side condition of an evaluated node, with the location of its outcome.
-#[derive(Debug, Clone)]
-pub(crate) struct Status {
-    /// Block of outcomes, of a type of the backend's own.
-    pub(crate) block: Arc<dyn Any + Send + Sync>,
-    /// Index of the outcome in the block. An outcome is the first offending position, or u32::MAX.
-    pub(crate) slot: u32,
-    /// The condition.
-    pub(crate) check: Arc<Check>,
-    /// Whether a read has found the condition to hold. Nodes made from this one then need not check it again.
-    passed: Arc<AtomicBool>,
-}
-
-impl Status {
-    /// An outcome that has not been read yet.
-    pub(crate) fn new(block: Arc<dyn Any + Send + Sync>, slot: u32, check: Arc<Check>) -> Self {
-        Self { block, slot, check, passed: Arc::default() }
-    }
-
-    /// Adds the conditions of `from` that are not in the list and are not known to hold.
-    pub(crate) fn inherit(list: &mut Vec<Self>, from: &[Self]) {
-        for s in from {
-            if !s.passed.load(Ordering::Relaxed) && !list.contains(s) {
-                list.push(s.clone());
-            }
-        }
-    }
-
-    /// Fails if `first` is a position; otherwise marks the condition as holding from now on.
-    pub(crate) fn settle(&self, first: u32) -> Result<()> {
-        self.check.outcome(first)?;
-        self.passed.store(true, Ordering::Relaxed);
-        Ok(())
-    }
-}
-
-impl PartialEq for Status {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.block, &other.block) && self.slot == other.slot
-    }
-}
 
 /// Cost of a step on a backend.
 #[derive(Debug, Clone)]

@@ -12,18 +12,8 @@ use super::fusion_barrier::FusionBarrier;
 use super::node::{Node, Recipe};
 use super::plan::{PlanLimits, Step};
 use super::row_fusion::can_share;
-use super::row_kernel::{RowKernel, RowResult};
+use super::row_kernel::{Epilogue, RowKernel, RowResult};
 use super::walk::for_each_expr;
-
-/// Epilogue of a row reduction: the value that is stored in place of the reduced one.
-#[derive(Debug)]
-pub(crate) struct Epilogue {
-    /// The reduced value as it occurs in `value`: the load of an array that is never stored, at the index of the
-    /// result.
-    pub(crate) reduced: Expr,
-    /// The stored value, an expression in the index of the result.
-    pub(crate) value: Expr,
-}
 
 /// Fuses each element-wise map of a row reduction's results into the reduction, if the map is the only reader.
 pub(super) fn fuse_epilogues(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {

@@ -1,12 +1,14 @@
 //! Element counts of arrays: known on the host, or an upper bound on the host with the exact count on the device.
 
-use super::backend::{BackendRef, Part};
+pub(crate) use super::Extent;
+
+use super::backend::Part;
 use super::digest::Digest;
-use super::expr::{Expr, ExprKind};
-use super::node::Node;
+use super::expr::ExprKind;
 use super::recording::read_now;
-use super::size::{Size, SizeKind};
+use super::size::SizeKind;
 use super::walk::for_each_node;
+use super::{BackendRef, Expr, Node, Size};
 use crate::error::{Error, Result};
 
 /// Location of a count.
@@ -26,19 +28,6 @@ impl Count {
             Self::At(node, ..) => Some(node),
         }
     }
-}
-
-/// Number of elements of an array: a [`Size`], of which either all elements or those below its device-side counts are
-/// live.
-///
-/// A data-dependent size (the words of a text, the values that a mask keeps) contains a count that a kernel computes,
-/// so that the host need not wait: buffers and grids are sized for an upper bound, the *capacity*, and kernels stop at
-/// the count. Where the host knows the count, as on the CPU backend always, capacity and count are equal.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Extent {
-    size: Size,
-    /// All elements up to the capacity are live, regardless of the counts.
-    whole: bool,
 }
 
 impl Extent {

@@ -12,22 +12,25 @@
 //!
 //! [`stage`] selects the sizes that are read back before the rest is computed.
 //!
-//! A new primitive touches ten files: `recipe.rs` (the variant with its visitor, and how its kernel evaluates
-//! expressions), `node.rs` (its constructor), `bindings.rs` (the buffers that its kernel binds), `traffic.rs` (the
-//! bytes that it moves), `legalize` (its legalization over arrays that exceed a binding), `backend/cpu/mod.rs` and the
-//! file of its loop, `backend/gpu/lower.rs` and the file of its grids, and its shader.
+//! A new primitive touches these files: `recipe/mod.rs` (the variant), `recipe/rewrite.rs` (its references),
+//! `recipe/evaluation.rs` (how its kernel evaluates expressions), `node/record.rs` (its constructor), `bindings.rs` (the
+//! buffers that its kernel binds), `traffic.rs` (the bytes that it moves), `legalize` (its legalization over arrays that
+//! exceed a binding), `backend/cpu/mod.rs` and the file of its loop, `backend/gpu/lower.rs` and the file of its grids,
+//! and its shader.
+//!
+//! Arrays, expressions and sizes refer to one another: an array has a size and a recipe of expressions, an expression
+//! reads arrays, and a size may be an element of an array. Their types are therefore defined here, and their methods in
+//! the files of the same names.
 
 pub(crate) mod backend;
 mod bindings;
 pub(crate) mod canonical_order;
 pub(crate) mod conditions;
-mod convert;
 pub(crate) mod cost;
 pub(crate) mod digest;
 pub(crate) mod epilogue;
 pub(crate) mod expr;
 pub(crate) mod extent;
-mod fold;
 pub(crate) mod fusion_barrier;
 mod legalize;
 pub(crate) mod many_dispatches;
@@ -46,6 +49,43 @@ pub(crate) mod scalar;
 pub(crate) mod size;
 pub(crate) mod stage;
 mod step;
+mod stored;
 pub(crate) mod traffic;
 pub(crate) mod walk;
 mod words;
+
+use std::sync::Arc;
+
+/// A backend, shared by its nodes.
+pub(crate) type BackendRef = Arc<dyn backend::Backend>;
+
+/// A one-dimensional array of numbers on one backend; cheap to clone, compared by structure.
+#[derive(Clone)]
+pub(crate) struct Node(Arc<node::NodeData>);
+
+/// A scalar expression: the value of one element as a function of its position. Cheap to clone, immutable, compared by
+/// structure.
+#[derive(Debug, Clone)]
+pub(crate) struct Expr(Arc<expr::ExprData>);
+
+/// A symbolic size; cheap to clone, compared by structure and not by value.
+#[derive(Debug, Clone)]
+pub(crate) enum Size {
+    /// A constant of the program.
+    Const(u32),
+    /// Any other size.
+    Symbol(Arc<size::Symbol>),
+}
+
+/// Number of elements of an array: a [`Size`], of which either all elements or those below its device-side counts are
+/// live.
+///
+/// A data-dependent size (the words of a text, the values that a mask keeps) contains a count that a kernel computes,
+/// so that the host need not wait: buffers and grids are sized for an upper bound, the *capacity*, and kernels stop at
+/// the count. Where the host knows the count, as on the CPU backend always, capacity and count are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Extent {
+    size: Size,
+    /// All elements up to the capacity are live, regardless of the counts.
+    whole: bool,
+}

@@ -12,12 +12,10 @@
 //! The bitmap takes a quarter of a byte per position, and the mask is evaluated only once. Jacobson 1989,
 //! "Space-efficient static trees and graphs", describes such rank directories in general.
 
-use super::backend::BackendRef;
-use super::expr::Expr;
-use super::extent::Extent;
-use super::node::Node;
 use super::opcode::{BinaryOp, UnaryOp};
-use super::size::Size;
+use super::recipe::Recipe;
+use super::{BackendRef, Expr, Extent, Node, Size};
+use crate::dtype::DType;
 
 /// Positions per tile.
 pub(crate) const TILE: u32 = 2048;
@@ -45,7 +43,7 @@ pub(crate) const fn tiles_in(words: u32) -> u32 {
 }
 
 /// Number of words for up to `capacity` positions, as a size.
-pub(super) fn words_size(capacity: &Size) -> Size {
+fn words_size(capacity: &Size) -> Size {
     capacity.div(TILE).add(1).mul(1 + TILE_WORDS).add(1)
 }
 
@@ -97,5 +95,27 @@ impl RankBitmap {
         let before = one().binary(BinaryOp::Shl, at.clone().and(Expr::u32(WORD - 1))).sub(one());
         let in_word = word.clone().and(before).unary(UnaryOp::CountOnes);
         tile.add(shifted(word, BinaryOp::Shr, 16)).add(in_word)
+    }
+}
+
+impl Node {
+    /// Rank bitmap of the positions at which `keep` holds; see [`Recipe::RankBitmap`].
+    fn marks(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
+        let extent = Extent::of(words_size(count.size())).whole();
+        Self::recorded(backend, name, DType::U32, extent, &[], Recipe::RankBitmap { keep, count })
+    }
+
+    /// The values of the marked positions, `inner` numbers per position, `extent` numbers in all; see
+    /// [`Recipe::Compact`].
+    pub(crate) fn compact(
+        backend: &BackendRef,
+        name: &'static str,
+        marks: &RankBitmap,
+        (value, inner): (Expr, u32),
+        extent: Extent,
+    ) -> Self {
+        let dtype = value.dtype();
+        let recipe = Recipe::Compact { marks: marks.node().clone(), value, count: marks.count().clone(), inner };
+        Self::recorded(backend, name, dtype, extent, &[], recipe)
     }
 }

@@ -1,16 +1,24 @@
 //! A pass over rows: any number of reductions, and at most one map of the elements that uses their results.
 
 use super::canonical_order::BLOCK;
-use super::epilogue::Epilogue;
 use super::expr::Expr;
 use super::node::{Node, Rows};
 use super::reducer::{Accumulator, Reducer};
-use super::step::Step;
 
 /// Maximum accumulator state per row, in bytes. With the smallest tile a workgroup holds the state of 264 lanes and of
 /// two more rows. Its lists of rows and blocks leave 14,276 bytes of the 16 KiB of workgroup memory that every device
 /// has. The limit is 14,276 / 266, in whole words.
 pub(crate) const MAX_STATE: usize = 52;
+
+/// Epilogue of a row reduction: the value that is stored in place of the reduced one.
+#[derive(Debug)]
+pub(crate) struct Epilogue {
+    /// The reduced value as it occurs in `value`: the load of an array that is never stored, at the index of the
+    /// result.
+    pub(crate) reduced: Expr,
+    /// The stored value, an expression in the index of the result.
+    pub(crate) value: Expr,
+}
 
 /// One reduction of a pass.
 #[derive(Debug)]
@@ -69,16 +77,6 @@ impl RowKernel {
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Node> {
         let results = self.results.iter().filter(|r| r.is_stored).map(|r| &r.out);
         results.chain(self.map.as_ref().map(|m| &m.out))
-    }
-}
-
-impl Step {
-    /// The arrays that the step stores.
-    pub(crate) fn outputs(&self) -> Vec<&Node> {
-        match &self.pass {
-            Some(pass) => pass.outputs().collect(),
-            None => vec![&self.out],
-        }
     }
 }
 

@@ -147,6 +147,14 @@ impl Step {
 }
 
 impl Step {
+    /// The arrays that the step stores.
+    pub(crate) fn outputs(&self) -> Vec<&Node> {
+        match &self.pass {
+            Some(pass) => pass.outputs().collect(),
+            None => vec![&self.out],
+        }
+    }
+
     /// The arrays that the step's expressions read, without those that only hold element counts.
     pub(super) fn value_reads(&self) -> Vec<Node> {
         let mut read = DigestSet::default();

@@ -26,7 +26,7 @@ pub(crate) use lift::Lifted;
 pub(crate) use trace::{Bindings, trace};
 
 use super::expr::ExprKind;
-use super::recipe::{Part, Recipe};
+use super::recipe::{Recipe, Reference};
 use super::size::{Size, SizeOp};
 use crate::dtype::DType;
 
@@ -201,10 +201,10 @@ impl Program {
         let mut out = asserts.clone();
         let (mut sizes, mut exprs) = (vec![extent.size], Vec::new());
         recipe.visit(&mut |part| match part {
-            Part::Expr(e) => exprs.push(*e),
-            Part::Array(a) => out.push(*a),
-            Part::Extent(x) => sizes.push(x.size),
-            Part::Size(s) => sizes.push(*s),
+            Reference::Expr(e) => exprs.push(*e),
+            Reference::Array(a) => out.push(*a),
+            Reference::Extent(x) => sizes.push(x.size),
+            Reference::Size(s) => sizes.push(*s),
         });
         let mut seen = HashSet::new();
         while let Some(e) = exprs.pop() {

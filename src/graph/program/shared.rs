@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::Bindings;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::{Node, Recipe};
-use crate::graph::recipe::Part;
+use crate::graph::recipe::Reference;
 use crate::graph::size::{Size, SizeKind, Symbol};
 
 /// An allocation of a recording.
@@ -56,10 +56,10 @@ fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
             size(node.extent().size(), f);
             node.asserts().iter().for_each(|n| f(Item::Node(n.clone())));
             Recipe::visit(&recipe, &mut |part| match part {
-                Part::Expr(e) => f(Item::Expr(e.clone())),
-                Part::Array(n) => f(Item::Node(n.clone())),
-                Part::Extent(x) => size(x.size(), f),
-                Part::Size(s) => size(s, f),
+                Reference::Expr(e) => f(Item::Expr(e.clone())),
+                Reference::Array(n) => f(Item::Node(n.clone())),
+                Reference::Extent(x) => size(x.size(), f),
+                Reference::Size(s) => size(s, f),
             });
         }
         Item::Expr(e) => {

@@ -1,10 +1,11 @@
 //! Constant folding of index arithmetic, done while it is recorded.
 
-use super::expr::{Expr, ExprKind};
-use super::opcode::BinaryOp;
-use super::scalar::Scalar;
-use super::size::{Size, SizeOp};
+use super::ExprKind;
 use crate::dtype::DType;
+use crate::graph::opcode::BinaryOp;
+use crate::graph::scalar::Scalar;
+use crate::graph::size::SizeOp;
+use crate::graph::{Expr, Size};
 
 /// `q` and `m` of an expression `q * k + m` whose form guarantees that `m` is below `k`.
 fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {

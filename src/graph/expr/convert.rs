@@ -1,8 +1,9 @@
 //! Conversions between dtypes, of values and of bits.
 
-use super::expr::{Expr, ExprKind};
-use super::scalar::Scalar;
+use super::ExprKind;
 use crate::dtype::DType;
+use crate::graph::Expr;
+use crate::graph::scalar::Scalar;
 
 impl Expr {
     /// Converts the value to another dtype. Records only conversions that backends have: to and from a narrow dtype

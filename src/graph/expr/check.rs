@@ -1,0 +1,42 @@
+//! Device-side conditions.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+/// A device-side condition, with the error for the user if it does not hold.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Check {
+    /// The operation.
+    pub(crate) op: &'static str,
+    /// The violated condition, as the error states it.
+    pub(crate) what: String,
+    /// Where the user called the operation.
+    pub(crate) location: &'static std::panic::Location<'static>,
+}
+
+impl Check {
+    /// A condition of the operation `op`, with the source location of the operation's caller.
+    #[track_caller]
+    pub(crate) fn new(op: &'static str, what: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { op, what: what.into(), location: std::panic::Location::caller() })
+    }
+
+    /// The condition that the total of a scan fits in u32.
+    pub(crate) fn overflow(op: &'static str) -> Arc<Self> {
+        Self::new(op, "the sizes of the rows add up to 2^32 or more")
+    }
+
+    /// Fails if `first` is a position at which the condition did not hold; u32::MAX stands for none.
+    pub(crate) fn outcome(&self, first: u32) -> Result<()> {
+        if first == u32::MAX {
+            return Ok(());
+        }
+        Err(Error::Check {
+            op: self.op,
+            what: self.what.clone(),
+            at: u64::from(first),
+            location: format!("{}:{}", self.location.file(), self.location.line()),
+        })
+    }
+}

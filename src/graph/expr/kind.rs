@@ -1,0 +1,113 @@
+//! The kinds of scalar expression.
+
+use std::sync::Arc;
+
+use super::Check;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::recipe::Rewrite;
+use crate::graph::scalar::Scalar;
+use crate::graph::{Expr, Node, Size};
+
+/// The kinds of scalar expression. Generic over the references to expressions, arrays and sizes: those of a recording,
+/// or numbers in a [`Program`](super::program::Program).
+#[derive(Debug, Clone)]
+pub(crate) enum ExprKind<E = Expr, A = Node, S = Size> {
+    /// The flat position of the element being computed (u32).
+    Index,
+    /// A number: a run-time parameter of the kernel.
+    Scalar(Scalar),
+    /// A size (u32), at its capacity: a run-time parameter of the kernel.
+    Size(S),
+    /// Element `index` of a node. Out-of-range indices give an unspecified element, never a fault.
+    Load(A, E),
+    /// The row that holds position `index`: the greatest `r` with `splits[r] <= index`, by a search in sorted splits.
+    RowOf(A, E),
+    /// Position `offset` of row `row` of sorted splits: `splits[row] + offset`. Unlike the plain sum, the expression
+    /// promises that the offset lies within the row, so that the row of the position is `row` without a search.
+    Within(A, E, E),
+    /// One operand.
+    Unary(UnaryOp, E),
+    /// Two operands of one dtype.
+    Binary(BinaryOp, E, E),
+    /// `if condition { a } else { b }`: only the branch taken is evaluated.
+    Select(E, E, E),
+    /// Value conversion: as Rust's `as`. Conversion of an out-of-range float to an integer saturates on every backend.
+    /// Conversion to bool is `!= 0`.
+    Cast(E),
+    /// Reinterpretation of the bits as another type of the same width.
+    Bitcast(E),
+    /// The value; records the position if the condition does not hold.
+    Checked(Arc<Check>, E, E),
+}
+
+impl<E, A, S> ExprKind<E, A, S> {
+    /// The operands that are expressions over the same position, in order.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &E> {
+        use ExprKind as K;
+        let (a, b, c) = match self {
+            K::Index | K::Scalar(_) | K::Size(_) => (None, None, None),
+            K::Load(_, a) | K::RowOf(_, a) | K::Unary(_, a) | K::Cast(a) | K::Bitcast(a) => (Some(a), None, None),
+            K::Binary(_, a, b) | K::Checked(_, a, b) | K::Within(_, a, b) => (Some(a), Some(b), None),
+            K::Select(a, b, c) => (Some(a), Some(b), Some(c)),
+        };
+        [a, b, c].into_iter().flatten()
+    }
+
+    /// Rewrites the references: the array or size first, then the operands in their order.
+    pub(crate) fn map<X, R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> ExprKind<R::Expr, R::Array, R::Size> {
+        use ExprKind as K;
+        match self {
+            K::Index => K::Index,
+            K::Scalar(s) => K::Scalar(*s),
+            K::Size(s) => K::Size(r.size(s)),
+            K::Load(n, i) => K::Load(r.array(n), r.expr(i)),
+            K::RowOf(n, i) => K::RowOf(r.array(n), r.expr(i)),
+            K::Within(n, row, offset) => K::Within(r.array(n), r.expr(row), r.expr(offset)),
+            K::Unary(op, a) => K::Unary(*op, r.expr(a)),
+            K::Binary(op, a, b) => K::Binary(*op, r.expr(a), r.expr(b)),
+            K::Select(c, a, b) => K::Select(r.expr(c), r.expr(a), r.expr(b)),
+            K::Cast(a) => K::Cast(r.expr(a)),
+            K::Bitcast(a) => K::Bitcast(r.expr(a)),
+            K::Checked(check, ok, v) => K::Checked(check.clone(), r.expr(ok), r.expr(v)),
+        }
+    }
+}
+
+/// Constants are equal if their dtypes and bits are.
+impl<E: PartialEq, A: PartialEq, S: PartialEq> PartialEq for ExprKind<E, A, S> {
+    fn eq(&self, other: &Self) -> bool {
+        use ExprKind as K;
+        match (self, other) {
+            (K::Index, K::Index) => true,
+            (K::Scalar(a), K::Scalar(b)) => a.dtype() == b.dtype() && a.bits() == b.bits(),
+            (K::Size(a), K::Size(b)) => a == b,
+            (K::Load(m, a), K::Load(n, b)) | (K::RowOf(m, a), K::RowOf(n, b)) => m == n && a == b,
+            (K::Within(m, a, b), K::Within(n, c, d)) => m == n && a == c && b == d,
+            (K::Unary(f, a), K::Unary(g, b)) => f == g && a == b,
+            (K::Binary(f, a, b), K::Binary(g, c, d)) => f == g && a == c && b == d,
+            (K::Select(a, b, c), K::Select(d, e, f)) => a == d && b == e && c == f,
+            (K::Cast(a), K::Cast(b)) | (K::Bitcast(a), K::Bitcast(b)) => a == b,
+            (K::Checked(x, a, b), K::Checked(y, c, d)) => x == y && a == c && b == d,
+            _ => false,
+        }
+    }
+}
+impl<E: Eq, A: Eq, S: Eq> Eq for ExprKind<E, A, S> {}
+
+impl<E: std::hash::Hash, A: std::hash::Hash, S: std::hash::Hash> std::hash::Hash for ExprKind<E, A, S> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        use ExprKind as K;
+        std::mem::discriminant(self).hash(state);
+        match self {
+            K::Index => {}
+            K::Scalar(s) => (s.dtype(), s.bits()).hash(state),
+            K::Size(s) => s.hash(state),
+            K::Load(n, _) | K::RowOf(n, _) | K::Within(n, ..) => n.hash(state),
+            K::Unary(op, _) => op.hash(state),
+            K::Binary(op, ..) => op.hash(state),
+            // Distinguished by their operands, and by comparison.
+            K::Select(..) | K::Cast(_) | K::Bitcast(_) | K::Checked(..) => {}
+        }
+        self.operands().for_each(|e| e.hash(state));
+    }
+}

@@ -1,0 +1,221 @@
+//! Scalar expressions: the value of one element of an array as a function of its flat position.
+//!
+//! A map over a ragged domain is an expression in [`ExprKind::Index`], the flat position of the element. The row that
+//! holds a position is [`ExprKind::RowOf`], a search in the row splits. Slices, gathers, concatenations and broadcasts
+//! are therefore index arithmetic, and fusing them into a consumer is substitution ([`Expr::at`]).
+
+mod build;
+mod check;
+mod convert;
+mod fold;
+mod kind;
+mod substitute;
+
+use std::sync::Arc;
+
+pub(crate) use super::Expr;
+pub(crate) use check::Check;
+pub(crate) use kind::ExprKind;
+
+use super::digest::Digest;
+use super::opcode::{BinaryOp, UnaryOp};
+use super::scalar::Scalar;
+use super::{Node, Size};
+use crate::dtype::DType;
+
+/// Contents of an [`Expr`].
+#[derive(Debug)]
+pub(super) struct ExprData {
+    digest: Digest,
+    dtype: DType,
+    /// Whether `Index` occurs in the expression itself, outside of other nodes.
+    has_index: bool,
+    /// Whether the expression reads an array or contains a condition. Such an expression is not folded away, since the
+    /// array may have conditions too.
+    reads: bool,
+    /// Whether the expression contains a condition.
+    conditions: bool,
+    /// Whether the expression contains a condition, or reads an array that depends on one.
+    fallible: bool,
+    /// Number of operations in the tree, counted with repetition and saturating: an upper bound of the evaluation cost.
+    cost: u32,
+    /// Depth of the deepest array that the expression reads, when it was recorded.
+    depth: u32,
+    kind: ExprKind,
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.digest == other.0.digest
+    }
+}
+impl Eq for Expr {}
+
+impl std::hash::Hash for Expr {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.digest.hash(state);
+    }
+}
+
+/// Cost of a binary search, in operations.
+const SEARCH_COST: u32 = 24;
+/// Cost of a function of `crate::math`, in operations.
+const MATH_COST: u32 = 24;
+
+fn own_cost(kind: &ExprKind) -> u32 {
+    use ExprKind as K;
+    match kind {
+        K::Index | K::Scalar(_) | K::Size(_) | K::Bitcast(_) => 0,
+        K::RowOf(..) => SEARCH_COST,
+        K::Within(..) => 2,
+        K::Unary(UnaryOp::Math(_), _) => MATH_COST,
+        K::Binary(BinaryOp::Pow | BinaryOp::Atan2, ..) => MATH_COST,
+        K::Binary(BinaryOp::Div | BinaryOp::Rem, a, _) if a.dtype() != DType::U32 => MATH_COST,
+        _ => 1,
+    }
+}
+
+impl Expr {
+    pub(in crate::graph) fn new(kind: ExprKind, dtype: DType) -> Self {
+        use ExprKind as K;
+        let digest = match &kind {
+            K::Index => Digest::of("index", ()),
+            K::Scalar(s) => Digest::of("scalar", (s.dtype(), s.bits())),
+            K::Size(size) => size.digest(),
+            K::Load(n, i) => Digest::of("load", (n.digest(), i)),
+            K::RowOf(n, i) => Digest::of("row", (n.digest(), i)),
+            K::Within(n, r, o) => Digest::of("within", (n.digest(), r, o)),
+            K::Unary(op, a) => Digest::of("unary", (op, a)),
+            K::Binary(op, a, b) => Digest::of("binary", (op, a, b)),
+            K::Select(c, a, b) => Digest::of("select", (c, a, b)),
+            K::Cast(a) => Digest::of("cast", (dtype, a)),
+            K::Bitcast(a) => Digest::of("bitcast", (dtype, a)),
+            K::Checked(check, ok, v) => Digest::of("checked", (check, ok, v)),
+        };
+        let mut out = ExprData {
+            digest,
+            dtype,
+            has_index: matches!(kind, K::Index),
+            reads: matches!(kind, K::Load(..) | K::RowOf(..) | K::Within(..) | K::Checked(..)),
+            conditions: matches!(kind, K::Checked(..)),
+            fallible: match &kind {
+                K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.is_fallible(),
+                _ => matches!(kind, K::Checked(..)),
+            },
+            cost: own_cost(&kind),
+            depth: match &kind {
+                K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.depth(),
+                _ => 0,
+            },
+            kind,
+        };
+        let (mut has_index, mut reads, mut conditions) = (out.has_index, out.reads, out.conditions);
+        let (mut fallible, mut cost, mut depth) = (out.fallible, out.cost, out.depth);
+        for e in out.kind.operands() {
+            has_index |= e.has_index();
+            reads |= e.reads();
+            conditions |= e.has_conditions();
+            fallible |= e.is_fallible();
+            cost = cost.saturating_add(e.cost());
+            depth = depth.max(e.depth());
+        }
+        (out.has_index, out.reads, out.conditions, out.cost) = (has_index, reads, conditions, cost);
+        (out.fallible, out.depth) = (fallible, depth);
+        Self(Arc::new(out))
+    }
+
+    /// The kind, to match on.
+    pub(crate) fn kind(&self) -> &ExprKind {
+        &self.0.kind
+    }
+    /// The dtype of the value; never a string.
+    pub(crate) fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+    pub(crate) fn digest(&self) -> Digest {
+        self.0.digest
+    }
+    /// Address of the expression's allocation.
+    pub(in crate::graph) fn address(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+    /// Number of references to the expression's allocation.
+    pub(in crate::graph) fn references(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+    /// Whether the value depends on the element's position.
+    pub(crate) fn has_index(&self) -> bool {
+        self.0.has_index
+    }
+    /// Whether evaluation reads an array or checks a condition.
+    pub(crate) fn reads(&self) -> bool {
+        self.0.reads
+    }
+    /// Whether evaluation checks a condition.
+    pub(crate) fn has_conditions(&self) -> bool {
+        self.0.conditions
+    }
+    /// Whether evaluation may fail: by a condition of the expression or of an array that it reads.
+    pub(crate) fn is_fallible(&self) -> bool {
+        self.0.fallible
+    }
+    /// Depth of the deepest array that the expression reads: see [`Node::depth`]. Arrays may have been evaluated since.
+    pub(in crate::graph) fn depth(&self) -> u32 {
+        self.0.depth
+    }
+    /// Upper bound of the evaluation cost, in operations.
+    pub(crate) fn cost(&self) -> u32 {
+        self.0.cost
+    }
+
+    /// The value of a u32 constant.
+    pub(crate) fn as_u32(&self) -> Option<u32> {
+        match self.kind() {
+            ExprKind::Scalar(Scalar::U32(v)) => Some(*v),
+            _ => None,
+        }
+    }
+    /// The value of a u32 constant or of a size that the host knows. A decision by this value becomes part of the
+    /// program: recordings that decide differently are different programs.
+    pub(crate) fn as_known(&self) -> Option<u32> {
+        self.as_size()?.is_host_known()
+    }
+    /// The size, if the expression is a u32 constant or a size.
+    pub(crate) fn as_size(&self) -> Option<Size> {
+        match self.kind() {
+            ExprKind::Scalar(Scalar::U32(v)) => Some(Size::Const(*v)),
+            ExprKind::Size(size) => Some(size.clone()),
+            _ => None,
+        }
+    }
+    pub(crate) fn is_index(&self) -> bool {
+        matches!(self.kind(), ExprKind::Index)
+    }
+
+    /// The operands that are expressions over the same position, in order.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &Self> {
+        self.kind().operands()
+    }
+    /// Cost of this operation alone, without its operands.
+    pub(crate) fn own_cost(&self) -> u32 {
+        own_cost(self.kind())
+    }
+
+    /// The node that this operation itself reads, if any.
+    pub(crate) fn node(&self) -> Option<&Node> {
+        match self.kind() {
+            ExprKind::Load(n, _) | ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The partition and inner width, if the expression is the row of the current element.
+    pub(crate) fn as_own_row(&self) -> Option<(&Node, u32)> {
+        let ExprKind::RowOf(splits, at) = self.kind() else { return None };
+        match at.kind() {
+            ExprKind::Index => Some((splits, 1)),
+            ExprKind::Binary(BinaryOp::IndexDiv, i, by) if i.is_index() => by.as_u32().map(|inner| (splits, inner)),
+            _ => None,
+        }
+    }
+}

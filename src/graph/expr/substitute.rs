@@ -1,0 +1,57 @@
+//! Substitution in expressions.
+
+use super::ExprKind;
+use crate::graph::Expr;
+use crate::graph::digest::DigestMap;
+
+impl Expr {
+    /// The same operation on other operands, given in the order of [`Expr::operands`].
+    pub(crate) fn with_operands(&self, mut ops: impl Iterator<Item = Self>) -> Self {
+        use ExprKind as K;
+        let mut next = || ops.next().expect("bug: too few operands");
+        match self.kind() {
+            K::Index | K::Scalar(_) | K::Size(_) => self.clone(),
+            K::Load(n, _) => Self::load(n, next()),
+            K::RowOf(n, _) => Self::row_of(n, next()),
+            K::Within(n, _, _) => {
+                let (r, o) = (next(), next());
+                Self::within(n, r, o)
+            }
+            K::Unary(op, _) => next().unary(*op),
+            K::Cast(_) => next().cast(self.dtype()),
+            K::Bitcast(_) => next().bitcast(self.dtype()),
+            K::Binary(op, _, _) => {
+                let (a, b) = (next(), next());
+                a.binary(*op, b)
+            }
+            K::Checked(check, _, _) => {
+                let (ok, v) = (next(), next());
+                v.checked(check.clone(), ok)
+            }
+            K::Select(_, _, _) => {
+                let (c, a, b) = (next(), next(), next());
+                c.select(a, b)
+            }
+        }
+    }
+
+    /// The expression at another position: `Index` replaced by `position` throughout.
+    pub(crate) fn at(&self, position: &Self) -> Self {
+        fn go(e: &Expr, p: &Expr, memo: &mut DigestMap<Expr>) -> Expr {
+            if !e.has_index() {
+                return e.clone();
+            }
+            if e.is_index() {
+                return p.clone();
+            }
+            if let Some(done) = memo.get(&e.digest()) {
+                return done.clone();
+            }
+            let ops: Vec<Expr> = e.operands().map(|o| go(o, p, memo)).collect();
+            let out = e.with_operands(ops.into_iter());
+            memo.insert(e.digest(), out.clone());
+            out
+        }
+        if position.is_index() { self.clone() } else { go(self, position, &mut Default::default()) }
+    }
+}

@@ -1,0 +1,173 @@
+//! Nodes: one-dimensional arrays of numbers, stored or not yet computed.
+//!
+//! A node has a dtype, an [`Extent`] and a [`Recipe`]. Nodes are hash-consed: recording the same array twice gives the
+//! same node, so that equal partitions are identical and common subexpressions are computed once. An evaluated node
+//! keeps its result and drops its recipe, which releases the recipe's inputs.
+
+mod inputs;
+mod record;
+
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, Weak};
+
+pub(crate) use super::Node;
+pub(crate) use super::recipe::{Product, Recipe, RowDomain, Rows};
+pub(crate) use super::stored::Stored;
+
+use super::digest::{Digest, DigestMap};
+use super::row_lengths::{self, KnownLengths};
+use super::{BackendRef, Expr, Extent};
+use crate::dtype::DType;
+
+/// Contents of a [`Node`].
+#[derive(Debug)]
+pub(super) struct NodeData {
+    digest: Digest,
+    dtype: DType,
+    extent: Extent,
+    backend: BackendRef,
+    /// The operation that first recorded the node, for `explain`; not part of the digest.
+    op: &'static str,
+    recipe: Mutex<Option<Arc<Recipe>>>,
+    /// Conditions that must hold for this node to be valid, besides those of its inputs.
+    asserts: Box<[Node]>,
+    /// Length of the longest chain of unevaluated nodes that ends with this one: a bound of the depth of walks.
+    depth: u32,
+    /// For splits: row lengths as far as the host knows them; not part of the digest.
+    lengths: Mutex<KnownLengths>,
+    /// Whether the storage belongs to the user's program. Such a buffer ends where the array does.
+    lent: bool,
+    /// Whether reading the node may fail: it has a condition, or one of its direct or indirect inputs has.
+    fallible: bool,
+    stored: OnceLock<Stored>,
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Node({} {} x{})", self.0.digest.short(), self.0.dtype, self.0.extent.capacity())
+    }
+}
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.digest == other.0.digest
+    }
+}
+impl Eq for Node {}
+impl Hash for Node {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.digest.hash(state);
+    }
+}
+
+/// All live nodes by digest. The lock is held only for a look-up or an insertion.
+static INTERNED: LazyLock<Mutex<DigestMap<Weak<NodeData>>>> = LazyLock::new(Mutex::default);
+fn intern(digest: Digest, make: impl FnOnce() -> NodeData) -> Node {
+    let mut table = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = table.get(&digest).and_then(Weak::upgrade) {
+        return Node(found);
+    }
+    let node = Arc::new(make());
+    table.insert(digest, Arc::downgrade(&node));
+    Node(node)
+}
+
+impl Drop for NodeData {
+    fn drop(&mut self) {
+        // An equal node may have replaced this entry since; keep its entry.
+        let mut table = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
+        if table.get(&self.digest).is_some_and(|w| w.strong_count() == 0) {
+            table.remove(&self.digest);
+        }
+    }
+}
+
+impl Node {
+    pub(crate) fn digest(&self) -> Digest {
+        self.0.digest
+    }
+    /// Address of the node's allocation.
+    pub(in crate::graph) fn address(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+    /// Number of references to the node's allocation.
+    pub(in crate::graph) fn references(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+    pub(crate) fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+    pub(crate) fn extent(&self) -> &Extent {
+        &self.0.extent
+    }
+    pub(crate) fn backend(&self) -> &BackendRef {
+        &self.0.backend
+    }
+    /// The operation that recorded the node.
+    pub(crate) fn op(&self) -> &'static str {
+        self.0.op
+    }
+    pub(crate) fn asserts(&self) -> &[Self] {
+        &self.0.asserts
+    }
+    /// Upper bound of the depth of a walk through unevaluated nodes from here; 0 once evaluated.
+    pub(crate) fn depth(&self) -> u32 {
+        if self.stored().is_some() { 0 } else { self.0.depth }
+    }
+    /// For splits: upper bound of the row lengths, as far as the host knows.
+    pub(in crate::graph) fn longest_row(&self) -> u32 {
+        self.known_lengths().longest
+    }
+    /// For splits: row lengths as far as the host knows them.
+    pub(in crate::graph) fn known_lengths(&self) -> KnownLengths {
+        *self.0.lengths.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// For a planned input: sets the row lengths that are known in this run.
+    pub(in crate::graph) fn set_known_lengths(&self, lengths: KnownLengths) {
+        *self.0.lengths.lock().unwrap_or_else(PoisonError::into_inner) = lengths;
+    }
+    /// For splits: length class of the longest row, as far as the host knows.
+    pub(in crate::graph) fn longest_class(&self) -> u32 {
+        row_lengths::class(self.longest_row())
+    }
+    /// For splits: upper bound of the number of values in rows longer than `BLOCK`.
+    pub(in crate::graph) fn values_in_long_rows(&self) -> u32 {
+        self.known_lengths().in_long_rows
+    }
+    /// Whether GPU storage of the array extends to a multiple of 16 bytes. A buffer of the user's program need not.
+    pub(crate) fn ends_with_a_vector(&self) -> bool {
+        !self.0.lent || self.bytes().is_multiple_of(16)
+    }
+    /// Whether reading the node may fail, by a condition of its own or of its inputs. Overflowing sums of sizes are not
+    /// counted.
+    pub(crate) fn is_fallible(&self) -> bool {
+        self.0.fallible
+    }
+    /// The result, once evaluated.
+    pub(crate) fn stored(&self) -> Option<&Stored> {
+        self.0.stored.get()
+    }
+    /// The recipe, until the node is evaluated.
+    pub(crate) fn recipe(&self) -> Option<Arc<Recipe>> {
+        if self.stored().is_some() {
+            return None;
+        }
+        self.0.recipe.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+    /// The summands of an unevaluated scan; `None` if they have conditions.
+    pub(crate) fn summed(&self) -> Option<Expr> {
+        match self.recipe().as_deref() {
+            Some(Recipe::Scan { value, .. }) if !value.has_conditions() => Some(value.clone()),
+            _ => None,
+        }
+    }
+    /// Sets the result on the first call, and drops the recipe.
+    pub(crate) fn set_stored(&self, stored: Stored) {
+        let _ = self.0.stored.set(stored);
+        let dropped = self.0.recipe.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(dropped);
+    }
+    /// Bytes of storage at the capacity.
+    pub(crate) fn bytes(&self) -> u64 {
+        u64::from(self.extent().capacity()) * self.dtype().size() as u64
+    }
+}

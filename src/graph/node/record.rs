@@ -1,0 +1,196 @@
+//! Recording: a constructor for each primitive.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::{NodeData, Product, Recipe, RowDomain, Rows, intern};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::digest::Digest;
+use crate::graph::expr::{Check, ExprKind};
+use crate::graph::opcode::{HashOp, ReduceOp};
+use crate::graph::reducer::Reducer;
+use crate::graph::row_lengths::{self, KnownLengths};
+use crate::graph::{BackendRef, Expr, Extent, Node, Size};
+
+/// Upper bound of the row lengths, as a size. Changes neither results nor plans.
+fn longest_row(rows: &Rows, bound: u32) -> Size {
+    match rows {
+        Rows::Uniform(_) => Size::Const(bound),
+        Rows::Splits(splits) => Size::input(Digest::of("longest row", (splits.digest(), bound)), bound),
+    }
+}
+
+impl Node {
+    /// A node of this recipe.
+    pub(in crate::graph) fn recorded(
+        backend: &BackendRef,
+        op: &'static str,
+        dtype: DType,
+        extent: Extent,
+        asserts: &[Self],
+        recipe: Recipe,
+    ) -> Self {
+        // The digest depends on the set of conditions. The list keeps the order of recording, which is the same for
+        // every batch.
+        let mut conditions: Vec<Self> = Vec::with_capacity(asserts.len());
+        for assert in asserts {
+            if !conditions.contains(assert) {
+                conditions.push(assert.clone());
+            }
+        }
+        let asserts = conditions;
+        let mut which: Vec<Digest> = asserts.iter().map(Self::digest).collect();
+        which.sort_unstable();
+        let digest = Digest::of("node", (backend.id(), dtype, &extent, &which, &recipe));
+        // Created and dropped outside of the table's lock: each expression may hold the last reference to a node.
+        let lives: Vec<Expr> = recipe.lives().chain(extent.live()).collect();
+        intern(digest, || {
+            let (mut depth, mut fallible) = (0, matches!(recipe, Recipe::Assert { .. }));
+            for e in recipe.exprs().into_iter().chain(&lives) {
+                depth = depth.max(e.depth());
+                fallible |= e.is_fallible();
+            }
+            for n in recipe.array().into_iter().chain(&asserts) {
+                depth = depth.max(n.depth());
+                fallible |= n.is_fallible();
+            }
+            NodeData {
+                digest,
+                dtype,
+                extent,
+                backend: backend.clone(),
+                op,
+                recipe: Mutex::new(Some(Arc::new(recipe))),
+                asserts: asserts.into(),
+                depth: depth + 1,
+                lengths: Mutex::new(KnownLengths::NONE),
+                lent: false,
+                fallible,
+                stored: OnceLock::new(),
+            }
+        })
+    }
+
+    /// Element `i` is `value` at `i`.
+    pub(crate) fn map(backend: &BackendRef, op: &'static str, extent: Extent, value: Expr, asserts: &[Self]) -> Self {
+        // The identity map of all of `x` is `x`.
+        if let ExprKind::Load(n, i) = value.kind()
+            && i.is_index()
+            && n.extent().is_same(&extent)
+            && asserts.is_empty()
+        {
+            return n.clone();
+        }
+        Self::recorded(backend, op, value.dtype(), extent, asserts, Recipe::Map { value, whole: false })
+    }
+
+    /// Splits of `nrows` rows: entry `i` is `start` at `i`, and entries beyond the live rows repeat the last live
+    /// entry, up to the capacity. `start` at the number of rows must be the number of values.
+    pub(crate) fn splits(
+        backend: &BackendRef,
+        op: &'static str,
+        nrows: &Extent,
+        start: &Expr,
+        asserts: &[Self],
+    ) -> Result<Self> {
+        let entries = nrows.plus(op, &Extent::known(1))?;
+        if nrows.as_known().is_some() {
+            return Ok(Self::map(backend, op, entries, start.clone(), asserts));
+        }
+        let value = start.at(&Expr::index().min(nrows.expr()));
+        let recipe = Recipe::Map { value, whole: true };
+        Ok(Self::recorded(backend, op, DType::U32, entries, asserts, recipe))
+    }
+
+    /// The reduction of each row; see [`Recipe::Reduce`].
+    pub(crate) fn reduce(
+        backend: &BackendRef,
+        name: &'static str,
+        reducer: impl Into<Reducer>,
+        (rows, nrows): (Rows, Extent),
+        nvals: Extent,
+        inner: u32,
+        value: Expr,
+    ) -> Result<Self> {
+        let extent = nrows.times("a row reduction", u64::from(inner))?;
+        let reducer = reducer.into();
+        let dtype = value.dtype();
+        let recipe = Recipe::Reduce { reducer, on: RowDomain { rows, nrows, nvals, inner }, value };
+        Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
+    }
+
+    /// Batched matrix products, `extent` numbers in all; see [`Recipe::Product`].
+    pub(crate) fn product(
+        backend: &BackendRef,
+        op: &'static str,
+        extent: Extent,
+        product: Product,
+        asserts: &[Self],
+    ) -> Self {
+        let dtype = product.operands[0].dtype();
+        debug_assert_eq!(dtype, product.operands[1].dtype(), "bug: operands differ");
+        Self::recorded(backend, op, dtype, extent, asserts, Recipe::Product(Box::new(product)))
+    }
+
+    /// Exclusive prefix sums, with the total at the end; see [`Recipe::Scan`].
+    pub(crate) fn scan(backend: &BackendRef, op: &'static str, count: Extent, value: Expr) -> Result<Self> {
+        let extent = count.plus("an exclusive scan", &Extent::known(1))?;
+        Ok(Self::recorded(backend, op, DType::U32, extent, &[], Recipe::Scan { value, count }))
+    }
+
+    /// The inclusive scan of each row; see [`Recipe::RowScan`].
+    pub(crate) fn row_scan(
+        backend: &BackendRef,
+        name: &'static str,
+        op: ReduceOp,
+        (rows, nrows): (Rows, Extent),
+        nvals: Extent,
+        inner: u32,
+        value: Expr,
+    ) -> Result<Self> {
+        let extent = nvals.times("a row scan", u64::from(inner))?;
+        let dtype = value.dtype();
+        let recipe = Recipe::RowScan { op, on: RowDomain { rows, nrows, nvals, inner }, value };
+        Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
+    }
+
+    /// Stable argsort of keys; see [`Recipe::Sort`].
+    pub(crate) fn sort(backend: &BackendRef, op: &'static str, count: Extent, key: Expr, bits: u32) -> Self {
+        Self::recorded(backend, op, DType::U32, count.clone(), &[], Recipe::Sort { key, count, bits })
+    }
+
+    /// Stable argsort of keys within each row of at most `longest` elements; see [`Recipe::RowSort`].
+    pub(crate) fn row_sort(
+        backend: &BackendRef,
+        op: &'static str,
+        (rows, nrows): (Rows, Extent),
+        nvals: Extent,
+        (key, bits): (Expr, u32),
+        longest: u32,
+    ) -> Self {
+        let extent = nvals.clone();
+        let longest = longest_row(&rows, row_lengths::class(longest));
+        let on = RowDomain { rows, nrows, nvals, inner: 1 };
+        Self::recorded(backend, op, DType::U32, extent, &[], Recipe::RowSort { on, key, bits, longest })
+    }
+
+    /// The hash of each row of bytes; see [`Recipe::Hash`].
+    pub(crate) fn hash(
+        backend: &BackendRef,
+        name: &'static str,
+        op: HashOp,
+        (rows, nrows): (Rows, Extent),
+        (byte, nbytes): (Expr, Extent),
+    ) -> Self {
+        let extent = nrows.clone();
+        let longest = longest_row(&rows, row_lengths::string_class(rows.longest().min(nbytes.capacity())));
+        let on = RowDomain { rows, nrows, nvals: nbytes, inner: 1 };
+        let recipe = Recipe::Hash { op, on, byte, longest };
+        Self::recorded(backend, name, DType::U64, extent, &[], recipe)
+    }
+
+    /// A condition over positions, to be passed to [`Node::map`]; see [`Recipe::Assert`].
+    pub(crate) fn assert(backend: &BackendRef, count: Extent, ok: Expr, check: Arc<Check>) -> Self {
+        Self::recorded(backend, check.op, DType::Bool, Extent::known(0), &[], Recipe::Assert { ok, count, check })
+    }
+}

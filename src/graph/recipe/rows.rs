@@ -1,0 +1,99 @@
+//! The rows that primitives iterate over.
+
+use super::{Reference, Rewrite};
+use crate::graph::{Expr, Extent, Node, Size, row_lengths};
+
+/// Row partition of a row primitive: where rows begin.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Rows<A = Node, S = Size> {
+    /// Sorted u32 splits, one more than rows. Entries beyond the live rows repeat the last split, so that rows beyond
+    /// the live ones are empty.
+    Splits(A),
+    /// Every row has this many elements.
+    Uniform(S),
+}
+
+impl<A, S> Rows<A, S> {
+    /// Rewrites the references.
+    pub(super) fn map<E, X, R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> Rows<R::Array, R::Size> {
+        match self {
+            Self::Splits(node) => Rows::Splits(r.array(node)),
+            Self::Uniform(len) => Rows::Uniform(r.size(len)),
+        }
+    }
+
+    pub(super) fn visit<'a, E: 'a, X: 'a>(&'a self, f: &mut impl FnMut(Reference<'a, E, A, X, S>)) {
+        match self {
+            Self::Splits(node) => f(Reference::Array(node)),
+            Self::Uniform(len) => f(Reference::Size(len)),
+        }
+    }
+}
+
+impl Rows {
+    /// First position of row `row`.
+    pub(crate) fn start(&self, row: Expr) -> Expr {
+        match self {
+            Self::Splits(node) => Expr::load(node, row),
+            Self::Uniform(len) => row.mul(Expr::size(len)),
+        }
+    }
+
+    /// Number of elements of row `row`.
+    pub(crate) fn length(&self, row: Expr) -> Expr {
+        match self {
+            Self::Splits(_) => self.start(row.clone().add(Expr::u32(1))).sub(self.start(row)),
+            Self::Uniform(len) => Expr::size(len),
+        }
+    }
+
+    /// The row that holds element `at`.
+    pub(crate) fn row_of(&self, at: Expr) -> Expr {
+        match self {
+            Self::Splits(node) => Expr::row_of(node, at),
+            Self::Uniform(len) => at.div(Expr::size(&len.max(1))),
+        }
+    }
+
+    /// Upper bound of the row lengths, as far as the host knows.
+    pub(crate) fn longest(&self) -> u32 {
+        match self {
+            Self::Splits(node) => node.longest_row(),
+            Self::Uniform(len) => len.value(),
+        }
+    }
+
+    /// Length class of the longest row, as far as the host knows. A plan may depend on the class.
+    pub(crate) fn longest_class(&self) -> u32 {
+        match self {
+            Self::Splits(node) => node.longest_class(),
+            Self::Uniform(len) => row_lengths::class(len.value()),
+        }
+    }
+}
+
+/// The rows that a row primitive iterates over.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct RowDomain<A = Node, X = Extent, S = Size> {
+    /// Where rows begin.
+    pub(crate) rows: Rows<A, S>,
+    /// Number of rows.
+    pub(crate) nrows: X,
+    /// Number of elements of all rows together, with `inner` numbers each.
+    pub(crate) nvals: X,
+    /// Numbers per element: the inner width.
+    pub(crate) inner: u32,
+}
+
+impl<A, X, S> RowDomain<A, X, S> {
+    pub(super) fn map<E, R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> RowDomain<R::Array, R::Extent, R::Size> {
+        let rows = self.rows.map(r);
+        let nrows = r.extent(&self.nrows);
+        RowDomain { rows, nrows, nvals: r.extent(&self.nvals), inner: self.inner }
+    }
+
+    pub(super) fn visit<'a, E: 'a>(&'a self, f: &mut impl FnMut(Reference<'a, E, A, X, S>)) {
+        self.rows.visit(f);
+        [&self.nrows, &self.nvals].into_iter().for_each(|x| f(Reference::Extent(x)));
+    }
+}

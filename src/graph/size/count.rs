@@ -1,0 +1,63 @@
+//! Counts: sizes that a kernel computes.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::graph::{Node, Size};
+
+/// Location on the device of the exact value of a plan's slot that is a count.
+#[derive(Debug, Clone)]
+pub(crate) struct SlotCount {
+    pub(crate) node: Node,
+    pub(crate) at: Size,
+}
+
+/// A size that a kernel computes.
+#[derive(Debug)]
+pub(crate) struct DeviceCount {
+    /// An upper bound, known on the host.
+    bound: u32,
+    /// The upper bound as a size, which tightens once a count in it is known.
+    bounded_by: Mutex<Option<Size>>,
+    /// The array that holds the count, and the index; released once the value is known.
+    place: Mutex<Option<(Node, Size)>>,
+    exact: OnceLock<u32>,
+}
+
+fn lock<T>(m: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl DeviceCount {
+    /// A count of at most `bound` in the array at `place`.
+    pub(super) fn new(bound: u32, bounded_by: Option<Size>, place: (Node, Size)) -> Self {
+        Self { bound, bounded_by: Mutex::new(bounded_by), place: Mutex::new(Some(place)), exact: OnceLock::new() }
+    }
+
+    /// The value, once the host knows it.
+    pub(crate) fn exact(&self) -> Option<u32> {
+        self.exact.get().copied()
+    }
+
+    /// An upper bound.
+    pub(crate) fn bound(&self) -> u32 {
+        let tighter = lock(&self.bounded_by).clone();
+        tighter.map_or(self.bound, |size| size.value().min(self.bound))
+    }
+
+    /// The upper bound as a size, if it contains counts of its own.
+    pub(crate) fn bounded_by(&self) -> Option<Size> {
+        lock(&self.bounded_by).clone()
+    }
+
+    /// The array that holds the value, and the index; `None` once the host knows the value.
+    pub(crate) fn place(&self) -> Option<(Node, Size)> {
+        lock(&self.place).clone()
+    }
+
+    /// Sets the value that was read, and releases the array.
+    pub(crate) fn settle(&self, value: u32) {
+        let _ = self.exact.set(value.min(self.bound()));
+        let released = (lock(&self.place).take(), lock(&self.bounded_by).take());
+        drop(released);
+    }
+}

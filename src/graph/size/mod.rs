@@ -1,0 +1,219 @@
+//! Symbolic sizes: element counts of arrays, as parameters of the program that computes the arrays.
+//!
+//! A size is a constant of the program, the size of an input, a count that a kernel computes, or arithmetic over these.
+//! Two recordings of one program over inputs of other sizes have the same symbolic sizes; only the values differ. One
+//! plan therefore holds for every batch.
+//!
+//! ```text
+//! Input(nrows of x) = 64        host-known: comes with the tensor
+//! Input(nvals of x) = 3171
+//! Count(marks of x > 0, word 2) device-known: at most 3171; exact once it has been read
+//! Mul(Input(nrows of x), 16)    arithmetic
+//! ```
+//!
+//! A count is an element of a stored array, never a nested expression, so that the cost of reading it does not depend
+//! on how the program computes it. The array is released once the host knows the value.
+
+mod construct;
+mod count;
+mod exact;
+mod op;
+
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub(crate) use super::Size;
+pub(crate) use count::{DeviceCount, SlotCount};
+pub(crate) use op::SizeOp;
+
+use super::Node;
+use super::digest::Digest;
+
+/// A size other than a constant.
+#[derive(Debug)]
+pub(crate) struct Symbol {
+    digest: Digest,
+    /// Nesting depth of the operations.
+    depth: u32,
+    /// Whether the size contains a slot of a plan, so that its value differs from run to run.
+    varies: bool,
+    kind: SizeKind,
+}
+
+/// The kinds of symbolic size.
+#[derive(Debug)]
+pub(crate) enum SizeKind {
+    /// Host-known: given with the program's inputs.
+    Input(u32),
+    /// Computed by a kernel.
+    Count(DeviceCount),
+    /// A slot of a plan: its value is set before each run.
+    Slot {
+        value: AtomicU32,
+        /// Location of the exact value, if a kernel computes it. The value that is set is then an upper bound.
+        count: Option<SlotCount>,
+    },
+    /// Length of an array as allocated, which may be an upper bound of a count that is known by now.
+    Len(Node),
+    /// Arithmetic.
+    Op(SizeOp, Size, Size),
+}
+
+impl From<u32> for Size {
+    fn from(n: u32) -> Self {
+        Self::Const(n)
+    }
+}
+impl From<&Self> for Size {
+    fn from(size: &Self) -> Self {
+        size.clone()
+    }
+}
+
+impl PartialEq for Size {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Const(a), Self::Const(b)) => a == b,
+            (Self::Symbol(a), Self::Symbol(b)) => a.digest == b.digest,
+            _ => false,
+        }
+    }
+}
+impl Eq for Size {}
+impl Hash for Size {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.digest().hash(state);
+    }
+}
+
+/// Maximum nesting depth of operations. A longer chain becomes a size of its own, which bounds the recursion of walks.
+const MAX_DEPTH: u32 = 16;
+
+impl Size {
+    pub(crate) fn digest(&self) -> Digest {
+        match self {
+            Self::Const(n) => Digest::of("constant size", n),
+            Self::Symbol(s) => s.digest,
+        }
+    }
+
+    /// The kind; none for a constant.
+    pub(crate) fn kind(&self) -> Option<&SizeKind> {
+        match self {
+            Self::Const(_) => None,
+            Self::Symbol(s) => Some(&s.kind),
+        }
+    }
+
+    /// Nesting depth of the operations.
+    pub(in crate::graph) fn depth(&self) -> u32 {
+        match self {
+            Self::Const(_) => 0,
+            Self::Symbol(s) => s.depth,
+        }
+    }
+
+    /// Whether the size contains a slot of a plan, which each run sets anew. A plan must keep nothing that follows from
+    /// its value.
+    pub(in crate::graph) fn varies(&self) -> bool {
+        match self {
+            Self::Const(_) => false,
+            Self::Symbol(s) => s.varies,
+        }
+    }
+
+    /// The value, if the size is a constant.
+    pub(crate) fn as_const(&self) -> Option<u32> {
+        if let Self::Const(n) = self { Some(*n) } else { None }
+    }
+
+    /// The value; for a count that the host does not know, an upper bound.
+    pub(crate) fn value(&self) -> u32 {
+        match self.kind() {
+            None => self.as_const().unwrap_or(0),
+            Some(SizeKind::Input(n)) => *n,
+            Some(SizeKind::Slot { value, .. }) => value.load(Ordering::Relaxed),
+            Some(SizeKind::Count(count)) => count.exact().unwrap_or_else(|| count.bound()),
+            Some(SizeKind::Len(node)) => match node.stored() {
+                Some(stored) => stored.len,
+                None => node.extent().capacity(),
+            },
+            Some(SizeKind::Op(op, a, b)) => op.apply(a.value(), b.value()),
+        }
+    }
+
+    /// As [`Self::value`], but with the lengths of arrays that `len` gives, where it gives one.
+    pub(crate) fn value_given(&self, len: &impl Fn(&Node) -> Option<u32>) -> u32 {
+        match self.kind() {
+            Some(SizeKind::Len(node)) => len(node).unwrap_or_else(|| self.value()),
+            Some(SizeKind::Op(op, a, b)) => op.apply(a.value_given(len), b.value_given(len)),
+            _ => self.value(),
+        }
+    }
+
+    /// The value, if the host knows it.
+    pub(crate) fn is_host_known(&self) -> Option<u32> {
+        match self.kind() {
+            None | Some(SizeKind::Input(_) | SizeKind::Len(_) | SizeKind::Slot { count: None, .. }) => {
+                Some(self.value())
+            }
+            Some(SizeKind::Slot { .. }) => None,
+            Some(SizeKind::Count(count)) => count.exact(),
+            Some(SizeKind::Op(op, a, b)) => Some(op.apply(a.is_host_known()?, b.is_host_known()?)),
+        }
+    }
+
+    /// The counts in the size that only the device knows.
+    pub(crate) fn counts(&self) -> Vec<&Self> {
+        let (mut out, mut stack): (Vec<&Self>, Vec<&Self>) = (Vec::new(), vec![self]);
+        while let Some(size) = stack.pop() {
+            match size.kind() {
+                Some(SizeKind::Count(count)) if count.exact().is_none() && !out.contains(&size) => out.push(size),
+                Some(SizeKind::Slot { count: Some(_), .. }) if !out.contains(&size) => out.push(size),
+                Some(SizeKind::Op(_, a, b)) => stack.extend([b, a]),
+                _ => {}
+            }
+        }
+        out
+    }
+
+    /// The array that holds a count, unless the host knows it already.
+    pub(crate) fn count_node(&self) -> Option<Node> {
+        match self.kind() {
+            Some(SizeKind::Count(count)) => count.place().map(|(node, _)| node),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(k: u32, value: u32) -> Size {
+        Size::input(Digest::of("test", k), value)
+    }
+
+    #[test]
+    fn sizes_compare_by_structure() {
+        let (a, b) = (input(1, 7), input(2, 7));
+        assert_ne!(a, b);
+        assert_eq!(a, input(1, 9));
+        assert_eq!(a.add(&b), input(1, 3).add(input(2, 4)));
+        assert_ne!(a.add(&b), a.mul(&b));
+        assert_eq!((a.add(&b).value(), a.mul(3).sub(2).value(), a.sub(9).value()), (14, 19, 0));
+        assert_eq!(a.mul(1), a);
+        assert_eq!(a.add(0), a);
+        assert_eq!(Size::from(3).mul(4), Size::from(12));
+    }
+
+    #[test]
+    fn long_chains_stay_flat() {
+        let mut sum = input(0, 1);
+        for k in 1..100_000 {
+            sum = sum.add(input(k, 1));
+            assert!(sum.depth() <= MAX_DEPTH);
+        }
+        assert_eq!(sum.value(), 100_000);
+    }
+}

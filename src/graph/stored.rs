@@ -1,0 +1,61 @@
+//! Results of evaluated nodes, with the device-side conditions that they depend on.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::expr::Check;
+use crate::error::Result;
+
+/// A result: storage of the node's backend, and the device-side conditions that it depends on.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    /// Storage of a type of the backend's own.
+    pub(crate) data: Arc<dyn Any + Send + Sync>,
+    /// The conditions to check before the data is trusted.
+    pub(crate) status: Arc<[Status]>,
+    /// Number of elements allocated: the capacity at that time.
+    pub(crate) len: u32,
+}
+
+/// One device-side condition of an evaluated node, with the location of its outcome.
+#[derive(Debug, Clone)]
+pub(crate) struct Status {
+    /// Block of outcomes, of a type of the backend's own.
+    pub(crate) block: Arc<dyn Any + Send + Sync>,
+    /// Index of the outcome in the block. An outcome is the first offending position, or u32::MAX.
+    pub(crate) slot: u32,
+    /// The condition.
+    pub(crate) check: Arc<Check>,
+    /// Whether a read has found the condition to hold. Nodes made from this one then need not check it again.
+    passed: Arc<AtomicBool>,
+}
+
+impl Status {
+    /// An outcome that has not been read yet.
+    pub(crate) fn new(block: Arc<dyn Any + Send + Sync>, slot: u32, check: Arc<Check>) -> Self {
+        Self { block, slot, check, passed: Arc::default() }
+    }
+
+    /// Adds the conditions of `from` that are not in the list and are not known to hold.
+    pub(crate) fn inherit(list: &mut Vec<Self>, from: &[Self]) {
+        for s in from {
+            if !s.passed.load(Ordering::Relaxed) && !list.contains(s) {
+                list.push(s.clone());
+            }
+        }
+    }
+
+    /// Fails if `first` is a position; otherwise marks the condition as holding from now on.
+    pub(crate) fn settle(&self, first: u32) -> Result<()> {
+        self.check.outcome(first)?;
+        self.passed.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl PartialEq for Status {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.block, &other.block) && self.slot == other.slot
+    }
+}
