@@ -1,10 +1,9 @@
-//! Imports point downwards only.
-//!
-//! The order is the one below, lowest first. A module may import those before it, and itself. Unit tests are exempt:
-//! they may build what they test with anything.
+//! Imports point downwards only: a module may import itself and the modules of lower layers.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use crate::source::{code, files, read, src};
 
 /// The layers, lowest first. Modules in one group know nothing of each other.
 const LAYERS: [&[&str]; 12] = [
@@ -29,27 +28,6 @@ const EXCEPTIONS: [(&str, &str, &str); 1] =
 /// A module's place among the layers.
 fn layer(module: &str) -> Option<usize> {
     LAYERS.iter().position(|group| group.contains(&module))
-}
-
-/// Every Rust file below `dir`.
-fn files(dir: &Path, out: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
-    let mut entries: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
-    entries.sort();
-    for entry in entries {
-        if entry.is_dir() {
-            files(&entry, out);
-        } else if entry.extension().is_some_and(|e| e == "rs") {
-            out.push(entry);
-        }
-    }
-}
-
-/// The text without line comments and without unit tests, which stand at the end of a file.
-fn code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    let line = |l: &str| l.split("//").next().unwrap_or_default().to_owned();
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The identifier at the start of the text.
@@ -104,18 +82,15 @@ fn reexports(lib: &str) -> BTreeMap<String, String> {
 
 #[test]
 fn imports_point_downwards() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let read = |file: &Path| std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let src = src();
     let reexported = reexports(&read(&src.join("lib.rs")));
-    let mut all = Vec::new();
-    files(&src, &mut all);
     let mut faults = Vec::new();
     let mut used = Vec::new();
-    for file in all {
+    for file in files(&src) {
         let inside = file.strip_prefix(&src).expect("a file of src");
         let first = inside.components().next().expect("a path").as_os_str().to_string_lossy();
         let importer = first.trim_end_matches(".rs").to_owned();
-        if importer == "lib" || inside.ends_with("tests.rs") || inside.components().any(|c| c.as_os_str() == "tests") {
+        if importer == "lib" {
             continue;
         }
         let Some(above) = layer(&importer) else {
