@@ -28,7 +28,6 @@ pub(crate) mod canonical_order;
 pub(crate) mod conditions;
 pub(crate) mod cost;
 pub(crate) mod digest;
-pub(crate) mod epilogue;
 pub(crate) mod expr;
 pub(crate) mod extent;
 pub(crate) mod fusion_barrier;

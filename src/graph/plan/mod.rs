@@ -15,7 +15,6 @@ pub(crate) use last_counts::{CountKey, LastCounts};
 pub(crate) use linked::{LinkedPlan, Links, Source};
 
 use super::digest::{DigestMap, DigestSet};
-use super::epilogue;
 use super::expr::Expr;
 use super::legalize;
 use super::node::{Node, Recipe};
@@ -41,8 +40,7 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     if !limits.fuse {
         return Plan { steps: planner.steps };
     }
-    let steps = epilogue::fuse_epilogues(planner.steps, &planner.roots, limits);
-    Plan { steps: row_fusion::fuse_rows(steps, &planner.roots, limits) }
+    Plan { steps: row_fusion::fuse_rows(planner.steps, &planner.roots, limits) }
 }
 
 /// State of the planner.

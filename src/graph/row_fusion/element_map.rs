@@ -1,0 +1,118 @@
+//! A map of the elements that uses the results of their rows, fused into the pass that reduces the rows.
+
+use std::collections::HashSet;
+
+use super::adds_conditions;
+use super::steps::Steps;
+use crate::graph::bindings::fits;
+use crate::graph::cost::contains_search;
+use crate::graph::digest::DigestSet;
+use crate::graph::expr::ExprKind;
+use crate::graph::fusion_barrier::FusionBarrier;
+use crate::graph::node::{Recipe, RowDomain};
+use crate::graph::plan::{PlanLimits, Step};
+use crate::graph::row_kernel::RowMap;
+use crate::graph::walk::for_each_expr;
+use crate::graph::{Expr, Node};
+
+impl Steps {
+    /// Fuses maps into the reductions over the same elements whose results they read.
+    pub(super) fn fuse_element_maps(&mut self, roots: &DigestSet, limits: PlanLimits) -> bool {
+        let mut changed = false;
+        for k in 0..self.steps.len() {
+            let Some(map) = self.steps[k].as_ref().filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. }))
+            else {
+                continue;
+            };
+            let makers = self.makers();
+            let read: HashSet<usize> = map.reads.iter().filter_map(|n| makers.get(&n.digest()).copied()).collect();
+            let passes: Vec<usize> = read
+                .into_iter()
+                .filter(|&p| self.steps[p].as_ref().is_some_and(|s| s.pass.is_some()))
+                .filter(|&p| !self.needs_indirectly(&makers, k, p))
+                .collect();
+            // Only one of several passes can take the map. The results of the others are read as arrays.
+            let Some(p) = passes.into_iter().max() else { continue };
+            let Some(pass) = &self.steps[p] else { continue };
+            let stored = self.read_elsewhere(pass, k, roots);
+            if let Err(why) = can_take(pass, map, &stored, limits) {
+                let results: Vec<Node> = pass.outputs().into_iter().cloned().collect();
+                if let Some(map) = &mut self.steps[k] {
+                    results.iter().for_each(|n| map.kept.refine(n, why));
+                }
+                continue;
+            }
+            if let (Some(pass), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
+                self.steps[k] = Some(mapped(pass, map, &stored));
+                changed = true;
+            }
+        }
+        changed
+    }
+}
+
+/// Whether the pass can compute the map: a map of the pass's elements that uses the results of each element's own row.
+/// `stored` are the results that other steps need. The error is the fusion barrier: [`FusionBarrier::EndsKernel`] for a map
+/// of anything but the elements.
+fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), FusionBarrier> {
+    let ended = Err(FusionBarrier::EndsKernel(step.family()));
+    let (Recipe::Reduce { on: RowDomain { rows, nvals, inner: 1, .. }, .. }, Some(pass), Recipe::Map { value, .. }) =
+        (&step.recipe, &step.pass, &map.recipe)
+    else {
+        return ended;
+    };
+    if pass.map.is_some() || map.out.extent() != nvals {
+        return ended;
+    }
+    if map.row_context.is_some() && map.row_context != step.row_context {
+        return ended;
+    }
+    if !stored.is_empty() && adds_conditions(step, map) {
+        return Err(FusionBarrier::Condition);
+    }
+    let own = rows.row_of(Expr::index());
+    let is_result = |n: &Node| pass.results.iter().any(|r| &r.out == n);
+    let (mut in_place, mut reads_result) = (true, false);
+    for_each_expr(value, &mut |e| match e.kind() {
+        ExprKind::Load(n, at) if is_result(n) => {
+            reads_result = true;
+            in_place &= *at == own;
+        }
+        // Any other row would require a search per element.
+        ExprKind::RowOf(..) => in_place &= *e == own,
+        ExprKind::Within(n, ..) => in_place &= !is_result(n),
+        _ => {}
+    });
+    let elsewhere = map.live.iter().any(|live| {
+        let mut reads = contains_search(live);
+        for_each_expr(live, &mut |e| reads |= e.node().is_some_and(is_result));
+        reads
+    });
+    if !reads_result {
+        return ended;
+    }
+    if !in_place || elsewhere {
+        return Err(FusionBarrier::OtherRows);
+    }
+    let read = map.value_reads();
+    let reads = step.reads.iter().chain(read.iter().filter(|n| !is_result(n) && !step.reads.contains(n)));
+    let status = u32::from(!step.checks.is_empty() || !map.checks.is_empty());
+    let results = pass.results.iter().map(|r| &r.out).filter(|n| stored.contains(&n.digest()));
+    if fits(&step.recipe, results.chain([&map.out]), reads, &|_| false, status, limits) {
+        Ok(())
+    } else {
+        Err(FusionBarrier::StorageBuffers)
+    }
+}
+
+fn mapped(mut step: Step, map: Step, stored: &DigestSet) -> Step {
+    let (Some(mut pass), Recipe::Map { value, .. }) = (step.pass.take(), &map.recipe) else {
+        unreachable!("bug: no map of a pass")
+    };
+    for r in &mut pass.results {
+        r.is_stored = stored.contains(&r.out.digest());
+    }
+    pass.map = Some(RowMap { out: map.out.clone(), value: value.clone() });
+    let results: Vec<Node> = pass.results.iter().map(|r| r.out.clone()).collect();
+    step.with_map(map, &results, pass)
+}

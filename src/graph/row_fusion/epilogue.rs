@@ -1,0 +1,258 @@
+//! Reduction epilogues: maps of the results of a row reduction, fused into the reduction's stores.
+//!
+//! Examples are the quotient of a mean, the float of a maximum's key, and the square root of a deviation. A separate
+//! kernel would cost another launch, and would write and read every result once more.
+
+use super::adds_conditions;
+use super::steps::Steps;
+use crate::graph::bindings::fits;
+use crate::graph::cost::{CHEAP, contains_search, work};
+use crate::graph::digest::DigestSet;
+use crate::graph::expr::ExprKind;
+use crate::graph::fusion_barrier::FusionBarrier;
+use crate::graph::node::Recipe;
+use crate::graph::plan::{PlanLimits, Step};
+use crate::graph::row_kernel::Epilogue;
+use crate::graph::walk::for_each_expr;
+use crate::graph::{Expr, Node};
+
+/// The maps that may become epilogues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Candidates {
+    /// Maps that read the results of one pass. Such an epilogue keeps no two reductions apart.
+    OfOnePass,
+    /// All maps.
+    All,
+}
+
+impl Steps {
+    /// Fuses each element-wise map of a reduction's results into the reduction, if the map is their only reader.
+    pub(super) fn fuse_epilogues(&mut self, candidates: Candidates, roots: &DigestSet, limits: PlanLimits) -> bool {
+        let mut changed = false;
+        let mut makers = self.makers();
+        for k in 0..self.steps.len() {
+            let Some(map) = self.steps[k].as_ref().filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. }))
+            else {
+                continue;
+            };
+            let is_pass = |p: &usize| self.steps[*p].as_ref().is_some_and(|s| s.pass.is_some());
+            let results =
+                map.reads.iter().filter_map(|n| makers.get(&n.digest()).filter(|p| is_pass(p)).map(|p| (n, *p)));
+            let results: Vec<(&Node, usize)> = results.collect();
+            let of_one = results.iter().all(|(_, p)| *p == results[0].1);
+            if candidates == Candidates::OfOnePass && !of_one {
+                continue;
+            }
+            // Of several passes that can take the map, the latest one does. The results of the others are stored
+            // before it.
+            let (mut taker, mut barriers) = (None, Vec::new());
+            for (n, p) in results {
+                let Some(pass) = &self.steps[p] else { continue };
+                match can_fuse(pass, n, map, limits).and_then(|()| self.is_only_reader(k, n, roots)) {
+                    Err(why) => barriers.push((n.clone(), why)),
+                    Ok(()) if self.needs_indirectly(&makers, k, p) => {}
+                    Ok(()) if taker.as_ref().is_some_and(|(other, _)| *other > p) => {}
+                    Ok(()) => taker = Some((p, n.clone())),
+                }
+            }
+            if let Some(map) = &mut self.steps[k] {
+                barriers.iter().for_each(|(n, why)| map.kept.refine(n, *why));
+            }
+            let Some((p, from)) = taker else { continue };
+            // The fused step takes the map's place, where the map's other inputs are computed already.
+            if let (Some(pass), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
+                self.steps[k] = Some(with_epilogue(pass, &from, map));
+                makers = self.makers();
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Whether step `k` is the only one that reads the array. The error is the fusion barrier.
+    fn is_only_reader(&self, k: usize, n: &Node, roots: &DigestSet) -> Result<(), FusionBarrier> {
+        if roots.contains(&n.digest()) {
+            return Err(FusionBarrier::Requested);
+        }
+        let others = self.steps.iter().enumerate().filter(|(other, _)| *other != k).filter_map(|(_, s)| s.as_ref());
+        let is_read = others.flat_map(|s| s.reads.iter().chain(&s.after)).any(|read| read == n);
+        if is_read { Err(FusionBarrier::SeveralReaders) } else { Ok(()) }
+    }
+}
+
+/// Whether the pass can store the map's values in place of its result `from`. The error is the fusion barrier:
+/// [`FusionBarrier::EndsKernel`] for a map of anything but that result.
+fn can_fuse(step: &Step, from: &Node, map: &Step, limits: PlanLimits) -> Result<(), FusionBarrier> {
+    let ended = Err(FusionBarrier::EndsKernel(step.family()));
+    let (Some(pass), Recipe::Map { value, whole: false }) = (&step.pass, &map.recipe) else { return ended };
+    let to = &map.out;
+    let is_reduced = pass.results.iter().any(|r| r.out == *from && r.epilogue.is_none());
+    let reads_others = pass.results.iter().any(|r| r.out != *from && map.reads.contains(&r.out));
+    if !is_reduced || reads_others || pass.map.is_some() || from.extent() != to.extent() {
+        return ended;
+    }
+    // A condition of the map must not apply to the other results.
+    if pass.results.len() > 1 && adds_conditions(step, map) {
+        return Err(FusionBarrier::Condition);
+    }
+    // The reduction also stores results beyond the live ones, for which no condition need hold.
+    if value.has_conditions() && to.extent().as_known().is_none() {
+        return Err(FusionBarrier::Condition);
+    }
+    // The kernel has many stores, each of which would repeat the epilogue and knows only the row that was reduced.
+    if work(value, None) > CHEAP {
+        return Err(FusionBarrier::KernelSize);
+    }
+    if contains_search(value) {
+        return Err(FusionBarrier::Search);
+    }
+    let mut in_place = true;
+    for_each_expr(value, &mut |e| {
+        if let ExprKind::Load(n, at) = e.kind() {
+            in_place &= n != from || at.is_index();
+        }
+    });
+    let elsewhere = |e: &Expr| {
+        let mut reads = false;
+        for_each_expr(e, &mut |e| reads |= e.node() == Some(from));
+        reads
+    };
+    if !in_place || map.live.as_ref().is_some_and(elsewhere) {
+        return Err(FusionBarrier::OtherRows);
+    }
+    let read = map.value_reads();
+    let more = read.iter().filter(|n| *n != from && !step.reads.contains(n));
+    let status = u32::from(!step.checks.is_empty() || !map.checks.is_empty());
+    let reads = step.reads.iter().chain(more);
+    let outputs = pass.results.iter().map(|r| if r.out == *from { to } else { &r.out });
+    if fits(&step.recipe, outputs, reads, &|_| false, status, limits) {
+        Ok(())
+    } else {
+        Err(FusionBarrier::StorageBuffers)
+    }
+}
+
+/// The pass with the map as the epilogue of its result `from`.
+fn with_epilogue(mut step: Step, from: &Node, map: Step) -> Step {
+    let (Some(mut pass), Recipe::Map { value, .. }) = (step.pass.take(), &map.recipe) else {
+        unreachable!("bug: no map of a pass")
+    };
+    for r in pass.results.iter_mut().filter(|r| r.out == *from) {
+        r.out = map.out.clone();
+        r.epilogue = Some(Epilogue { reduced: Expr::load(from, Expr::index()), value: value.clone() });
+    }
+    let first = pass.results[0].out.clone();
+    let fused = step.with_map(map, std::slice::from_ref(from), pass);
+    Step { out: first, ..fused }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Device;
+    use crate::dtype::DType;
+    use crate::graph::backend::BackendRef;
+    use crate::graph::expr::Check;
+    use crate::graph::extent::Extent;
+    use crate::graph::node::Rows;
+    use crate::graph::opcode::ReduceOp;
+    use crate::graph::plan::plan;
+
+    const ROWS: u32 = 4;
+
+    fn source(backend: &BackendRef, words: &[u32]) -> Node {
+        let data = backend.upload(DType::U32, bytemuck::cast_slice(words)).expect("uploaded");
+        Node::source(backend, DType::U32, words.len() as u32, data)
+    }
+
+    /// The sums of four rows. With `counted` only the device knows the number of rows.
+    fn sums(backend: &BackendRef, counted: bool) -> Node {
+        let splits = source(backend, &[0, 2, 2, 5, 6]);
+        let values = source(backend, &[1, 2, 3, 4, 5, 6]);
+        let nrows = match counted {
+            false => Extent::known(ROWS),
+            true => Extent::bounded(ROWS, Expr::load(&source(backend, &[ROWS]), Expr::u32(0))),
+        };
+        let value = Expr::load(&values, Expr::index());
+        let rows = (Rows::Splits(splits), nrows);
+        Node::reduce(backend, "sums", ReduceOp::Sum, rows, Extent::known(6), 1, value).expect("small")
+    }
+
+    fn steps(roots: &[Node]) -> usize {
+        plan(roots, roots[0].backend().plan_limits()).steps.len()
+    }
+
+    fn map(of: &Node, value: Expr) -> Node {
+        Node::map(of.backend(), "finish", of.extent().clone(), value, &[])
+    }
+
+    #[test]
+    fn a_map_of_the_results_goes_into_the_stores() {
+        let device = Device::cpu();
+        for counted in [false, true] {
+            let sums = sums(device.backend(), counted);
+            let by = source(device.backend(), &[10, 20, 30, 40]);
+            let own = Expr::load(&sums, Expr::index());
+            let out = map(&sums, own.clone().mul(own).add(Expr::load(&by, Expr::index())));
+            assert_eq!(steps(std::slice::from_ref(&out)), 1);
+            let read = device.backend().read(&[out]).expect("read");
+            assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&read[0]), [19, 20, 174, 76]);
+            assert!(sums.stored().is_none(), "what was reduced is stored nowhere");
+        }
+    }
+
+    #[test]
+    fn a_map_stays_one_where_the_reduction_cannot_store_it() {
+        let device = Device::cpu();
+        let sums = sums(device.backend(), false);
+        let own = || Expr::load(&sums, Expr::index());
+        let twice = map(&sums, own().add(own()));
+        assert_eq!(steps(std::slice::from_ref(&twice)), 1);
+        assert_eq!(steps(&[sums.clone(), twice]), 2, "the sums are asked for");
+        assert_eq!(
+            steps(&[map(&sums, own().add(Expr::u32(3))), map(&sums, own().add(Expr::u32(4)))]),
+            3,
+            "two readers"
+        );
+        let last = Expr::load(&sums, Expr::u32(3).sub(Expr::index()));
+        assert_eq!(steps(&[map(&sums, last.clone())]), 2, "another row's result");
+        assert_eq!(steps(&[map(&sums, own().add(last))]), 2, "another row's result, too");
+        assert_eq!(steps(&[map(&sums, own().cast(DType::U8))]), 1, "results that share a word");
+        let found = Expr::row_of(&source(device.backend(), &[0, 1, 7, 9]), own());
+        assert_eq!(steps(&[map(&sums, found)]), 2, "a search");
+        let few = Node::map(device.backend(), "finish", Extent::known(ROWS - 1), own().add(Expr::u32(1)), &[]);
+        assert_eq!(steps(&[few]), 2, "fewer results");
+    }
+
+    #[test]
+    fn conditions_are_looked_at_for_live_results_only() {
+        let device = Device::cpu();
+        for (counted, kernels) in [(false, 1), (true, 2)] {
+            let sums = sums(device.backend(), counted);
+            let own = Expr::load(&sums, Expr::index());
+            let small = own.clone().lt(Expr::u32(12));
+            let out = map(&sums, own.checked(Check::new("finish", "sums are small"), small));
+            assert_eq!(steps(std::slice::from_ref(&out)), kernels);
+            assert!(device.backend().read(&[out]).is_err(), "the third sum is 12");
+        }
+    }
+
+    #[test]
+    fn an_epilogue_of_two_reductions_keeps_them_in_one_pass() {
+        let device = Device::cpu();
+        let sums = sums(device.backend(), false);
+        let Some(Recipe::Reduce { on, value, .. }) = sums.recipe().as_deref().cloned() else { panic!("no reduction") };
+        let rows = || (on.rows.clone(), on.nrows.clone());
+        let greatest = Node::reduce(device.backend(), "max", ReduceOp::Max, rows(), Extent::known(6), 1, value);
+        let greatest = greatest.expect("small");
+        let own = |n: &Node| Expr::load(n, Expr::index());
+        assert_eq!(steps(&[map(&sums, own(&sums).add(own(&greatest)))]), 2, "the pass, and the map");
+        // Other rows, so that no pass computes both.
+        let others = self::sums(device.backend(), false);
+        let out = map(&sums, own(&sums).mul(own(&others)));
+        assert_eq!(steps(&[out.clone(), greatest.clone()]), 2, "an epilogue in the pass of both");
+        let read = device.backend().read(&[out, greatest]).expect("read");
+        let words = |k: usize| bytemuck::pod_collect_to_vec::<u8, u32>(&read[k]);
+        assert_eq!((words(0), words(1)), (vec![9, 0, 144, 36], vec![2, 0, 5, 6]));
+    }
+}

@@ -1,0 +1,90 @@
+//! Reductions over the same rows, merged into one pass.
+
+use super::steps::Steps;
+use crate::graph::Node;
+use crate::graph::bindings::fits;
+use crate::graph::canonical_order::reduction::block_len;
+use crate::graph::node::{Recipe, Rows};
+use crate::graph::plan::{PlanLimits, Step};
+use crate::graph::reducer::state_bytes;
+use crate::graph::row_kernel::MAX_STATE;
+use crate::graph::step::merge;
+
+impl Steps {
+    /// Merges reductions over the same rows that do not depend on each other.
+    pub(super) fn share(&mut self, limits: PlanLimits) -> bool {
+        let mut changed = false;
+        for first in 0..self.steps.len() {
+            for second in first + 1..self.steps.len() {
+                let (Some(a), Some(b)) = (&self.steps[first], &self.steps[second]) else { continue };
+                if !can_share(a, b, limits) {
+                    continue;
+                }
+                let makers = self.makers();
+                if self.needs(&makers, second, first) || self.needs(&makers, first, second) {
+                    continue;
+                }
+                if let (Some(a), Some(b)) = (self.steps[first].take(), self.steps[second].take()) {
+                    self.steps[first] = Some(shared(a, b));
+                    changed = true;
+                }
+            }
+        }
+        changed
+    }
+}
+
+fn same<'a, T: PartialEq + 'a>(a: impl Iterator<Item = &'a T> + Clone, b: impl Iterator<Item = &'a T> + Clone) -> bool {
+    a.clone().all(|x| b.clone().any(|y| x == y)) && b.clone().all(|y| a.clone().any(|x| x == y))
+}
+
+/// Whether both steps depend on the same device-side conditions. A read checks the conditions that it depends on, and
+/// no others.
+fn same_conditions(a: &Step, b: &Step) -> bool {
+    let fallible = |nodes: &[Node]| nodes.iter().filter(|n| n.is_fallible()).cloned().collect::<Vec<Node>>();
+    same(a.checks.iter(), b.checks.iter())
+        && same(fallible(&a.after).iter(), fallible(&b.after).iter())
+        && same(fallible(&a.reads).iter(), fallible(&b.reads).iter())
+}
+
+/// Whether one pass can compute both steps, if neither depends on the other.
+fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
+    let (Some(p), Some(q)) = (&a.pass, &b.pass) else { return false };
+    let (Recipe::Reduce { on, .. }, Recipe::Reduce { on: on_b, .. }) = (&a.recipe, &b.recipe) else {
+        return false;
+    };
+    if on != on_b || !same_conditions(a, b) {
+        return false;
+    }
+    // Merging gains nothing if the passes have only their splits in common.
+    let splits = a.recipe.rows().and_then(|r| if let Rows::Splits(n) = r { Some(n) } else { None });
+    if !a.reads.iter().any(|n| Some(n) != splits && b.reads.contains(n)) {
+        return false;
+    }
+    let status = u32::from(!a.checks.is_empty());
+    let outputs = p.results.iter().chain(&q.results).map(|r| &r.out);
+    let reads = a.reads.iter().chain(b.reads.iter().filter(|n| !a.reads.contains(n)));
+    let mut columns = p.columns();
+    q.columns().into_iter().for_each(|c| {
+        if !columns.contains(&c) {
+            columns.push(c);
+        }
+    });
+    let bytes = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
+    // The partials of long rows, two per block.
+    let (nvals, inner) = (&on.nvals, on.inner);
+    let blocks = 2 * (u64::from(nvals.capacity()) / block_len(inner as usize) as u64 + 1);
+    let is_small = bytes <= MAX_STATE && limits.windows(blocks * u64::from(inner) * bytes as u64) == 1;
+    is_small && fits(&a.recipe, outputs, reads, &|_| false, status, limits)
+}
+
+fn shared(mut a: Step, b: Step) -> Step {
+    merge(&mut a.reads, b.reads);
+    merge(&mut a.after, b.after);
+    a.fused.extend(b.fused);
+    a.kept.extend(b.kept);
+    if let (Some(p), Some(q)) = (&mut a.pass, b.pass) {
+        p.results.extend(q.results);
+    }
+    a
+}
