@@ -18,7 +18,7 @@ fn main() -> ragged::Result<()> {
     let embeddings = table.gather(sentences.erased(), None, 0)?;
     println!("{} sentences become {}", sentences.erased().shape_text(), embeddings.shape_text());
     let means = embeddings.reduce_mean(1, false)?;
-    println!("\nwhat reading the means runs:\n{}", means.explain()?);
+    println!("\nkernels of the read of the means:\n{}", means.explain()?);
     println!("means, NaN for a sentence without tokens:\n  {means}");
 
     // The same in one call, with zeros instead.

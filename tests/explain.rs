@@ -1,4 +1,4 @@
-//! What `explain` says: the tree, the bytes, and each reason for which two kernels are not one.
+//! What `explain` says: the table, the tree, the bytes, and each reason for which two kernels are not one.
 
 mod common;
 
@@ -98,36 +98,79 @@ fn masked(device: &Device) -> Result<Explain> {
 }
 
 #[test]
-fn it_prints_as_a_tree() {
+fn it_prints_as_a_table() {
+    let table = "\
+7 kernels, 7 dispatches, 0 waits; 1.3 KiB moved, 84 B at least (x 16.10)
+kernel         operations            rows  elements  dispatches   read  written  inputs
+#1 row_reduce  reduce_mean, greater     3         5           1   41 B     10 B
+#2 marks       boolean_mask                       5           1    9 B    524 B  #1 [1]
+#3 map         boolean_mask                       4           1   48 B     16 B  #2 [2]
+#4 map         dropout                            5           1   20 B     20 B
+#5 compact     boolean_mask                    <= 5           1  540 B     20 B  #2 [2], #4 [3], #3 [4]
+#6 row_scan    cumsum                   3      <= 5           1   36 B     20 B  #3 [5], #5 [6]
+#7 row_reduce  reduce_max               3         3           1   36 B     12 B  #4 [3]
+reasons:
+[1] its reader would search for the row of each element; storing it costs less
+[2] the marks kernel must end before its results are read; inherent in the operation
+[3] several kernels read it, and it is too expensive to recompute for each; storing it costs less
+[4] the array was requested; request fewer arrays together if only its reader's result is needed
+[5] its reader searches or iterates over row splits as an array; inherent in the operation
+[6] the compact kernel must end before its results are read; inherent in the operation
+";
+    assert_eq!(masked(&Device::cpu()).expect("explained").to_string(), table);
+}
+
+#[test]
+fn a_table_names_few_operations() {
+    let device = Device::cpu();
+    let mut x = rows(&device, 1);
+    for k in 0..4 {
+        x = (&x + k as f32).and_then(|x| &x * 3f32).expect("recorded");
+    }
+    let explained = x.reduce_sum(1, false).and_then(|x| x.explain()).expect("explained");
+    let table = "\
+1 kernel, 1 dispatch, 0 waits; 48 B moved, 48 B at least (x 1.00)
+kernel         operations                    rows  elements  dispatches  read  written
+#1 row_reduce  add, …, multiply, reduce_sum     3         3           1  36 B     12 B
+";
+    assert_eq!(explained.to_string(), table);
+    assert_eq!(
+        explain(&[]).expect("nothing").to_string(),
+        "0 kernels, 0 dispatches, 0 waits; 0 B moved, 0 B at least (x 1.00)\n"
+    );
+}
+
+#[test]
+fn the_long_form_is_a_tree() {
     let tree = "\
-7 kernels, 7 dispatches, 0 waits; 1.3 KiB moved, 84 B at the least (x 16.10)
+7 kernels, 7 dispatches, 0 waits; 1.3 KiB moved, 84 B at least (x 16.10)
 #6 row_scan: cumsum
 │  <= 5 elements, 1 dispatch, reads 36 B, writes 20 B
-├─ #3 map: boolean_mask, asked for
+├─ #3 map: boolean_mask, requested
 │  │  4 elements, 1 dispatch, reads 48 B, writes 16 B
-│  │  stored (16 B): row splits are searched as an array
+│  │  stored (16 B): its reader searches or iterates over row splits as an array
 │  └─ #2 marks: boolean_mask
 │     │  5 elements, 1 dispatch, reads 9 B, writes 524 B (x 1.02)
-│     │  stored (520 B): a marks kernel ends here
+│     │  stored (520 B): the marks kernel must end before its results are read
 │     └─ #1 row_reduce: greater < reduce_mean < reduce_mean
 │           5 elements, 1 dispatch, reads 41 B, writes 10 B (x 1.24)
-│           stored (5 B): its reader would search for rows, element by element
+│           stored (5 B): its reader would search for the row of each element
 └─ #5 compact: boolean_mask
    │  <= 5 elements, 1 dispatch, reads 540 B, writes 20 B
-   │  stored (20 B): a compact kernel ends here
+   │  stored (20 B): the compact kernel must end before its results are read
    ├─ #2 marks: boolean_mask, as above
-   │     stored (520 B): a marks kernel ends here
+   │     stored (520 B): the marks kernel must end before its results are read
    ├─ #4 map: dropout
    │     5 elements, 1 dispatch, reads 20 B, writes 20 B
-   │     stored (20 B): several read it, and it is dear to compute for each
+   │     stored (20 B): several kernels read it, and it is too expensive to recompute for each
    └─ #3 map: boolean_mask, as above
-         stored (16 B): it was asked for
+         stored (16 B): the array was requested
 #7 row_reduce: reduce_max < reduce_max
 │  3 elements, 1 dispatch, reads 36 B, writes 12 B
 └─ #4 map: dropout, as above
-      stored (20 B): several read it, and it is dear to compute for each
+      stored (20 B): several kernels read it, and it is too expensive to recompute for each
 ";
-    assert_eq!(masked(&Device::cpu()).expect("explained").to_string(), tree);
+    assert_eq!(masked(&Device::cpu()).expect("explained").detailed().to_string(), tree);
 }
 
 #[test]

@@ -48,27 +48,43 @@ pub enum FusionBarrier {
 impl fmt::Display for FusionBarrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Self::EndsKernel(family) => return write!(f, "a {family} kernel ends here"),
-            Self::Requested => "it was asked for",
-            Self::SeveralReaders => "several read it, and it is dear to compute for each",
-            Self::ComputedPositions => "it is read at computed positions, and dear to compute each time",
-            Self::EvaluatedOften => "its reader would compute it several times an element",
-            Self::Search => "its reader would search for rows, element by element",
-            Self::OncePerRow => "it is one number a row, not one an element",
+            Self::EndsKernel(family) => return write!(f, "the {family} kernel must end before its results are read"),
+            Self::Requested => "the array was requested",
+            Self::SeveralReaders => "several kernels read it, and it is too expensive to recompute for each",
+            Self::ComputedPositions => "it is read at computed positions, and too expensive to recompute at each",
+            Self::EvaluatedOften => "its reader would recompute it several times per element",
+            Self::Search => "its reader would search for the row of each element",
+            Self::OncePerRow => "it has one number per row, and its reader would recompute it per element",
             Self::OtherRows => "its reader needs the results of other rows",
-            Self::Condition => "a condition in it would not be looked at everywhere",
-            Self::Splits => "row splits are searched as an array",
-            Self::Count => "its readers need their number of elements",
-            Self::StorageBuffers => "its reader would bind too many storage buffers",
-            Self::KernelSize => "its reader would grow too large",
-            Self::ConditionsOnly => "its conditions must hold",
-            Self::Disabled => "fusing is off",
+            Self::Condition => "a check of its data applies to all positions, and its reader evaluates only some",
+            Self::Splits => "its reader searches or iterates over row splits as an array",
+            Self::Count => "its reader needs the number of elements before it starts",
+            Self::StorageBuffers => "its reader would bind more storage buffers than the device allows",
+            Self::KernelSize => "its reader's kernel would grow too large",
+            Self::ConditionsOnly => "its checks must hold",
+            Self::Disabled => "fusion is disabled",
         };
         f.write_str(text)
     }
 }
 
 impl FusionBarrier {
+    /// What avoids the barrier, or why nothing should: a phrase.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::EndsKernel(_) | Self::Splits | Self::Count | Self::ConditionsOnly => "inherent in the operation",
+            Self::Requested => "request fewer arrays together if only its reader's result is needed",
+            Self::SeveralReaders | Self::EvaluatedOften | Self::Search | Self::OncePerRow | Self::KernelSize => {
+                "storing it costs less"
+            }
+            Self::ComputedPositions => "apply the operation to the gathered values instead",
+            Self::OtherRows => "rearrange the rows before the reduction instead of its results",
+            Self::Condition => "select the positions before the checked operation",
+            Self::StorageBuffers => "a device with more storage buffers per shader stage fuses it",
+            Self::Disabled => "open the device with fusion enabled",
+        }
+    }
+
     /// The barrier of an array that is read as a whole, not element by element; `None` if the array is stored already.
     pub(super) fn as_array(node: &Node) -> Option<Self> {
         node.recipe().map(|recipe| match &*recipe {

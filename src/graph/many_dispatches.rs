@@ -20,8 +20,19 @@ impl fmt::Display for ManyDispatches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::BindingLimit => "an array exceeds one binding",
-            Self::LoopLimit => "the driver ends loops after some number of iterations",
+            Self::LoopLimit => "the driver ends loops after a fixed number of iterations",
             Self::WatchdogTimeout => "a serial loop could exceed the driver's watchdog timeout",
         })
+    }
+}
+
+impl ManyDispatches {
+    /// What avoids the further dispatches, or why nothing does: a phrase.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::BindingLimit => "a device with larger bindings needs fewer",
+            Self::LoopLimit => "a driver without this limit needs fewer",
+            Self::WatchdogTimeout => "inherent in the operation",
+        }
     }
 }

@@ -245,7 +245,7 @@ impl Tensor {
     }
 
     /// The kernels that a read of the tensor would run, with the bytes that they move and the fusion barriers between
-    /// them; runs nothing. Prints as a tree.
+    /// them; runs nothing. Prints as a table.
     ///
     /// # Errors
     /// A step that the device cannot run.

@@ -1,5 +1,9 @@
 //! The kernels that a read would run, before they run.
 
+mod detailed;
+mod table;
+mod units;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -13,6 +17,8 @@ use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::program::trace;
 use crate::graph::stage::outlook;
 use crate::graph::traffic;
+use detailed::Detailed;
+use units::{Bytes, Count};
 
 /// An array that one kernel stores and another reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +47,8 @@ pub struct ExplainedKernel {
     pub inputs: Vec<ExplainedInput>,
     /// Whether it stores a requested result, rather than only arrays for other kernels.
     pub is_output: bool,
+    /// Number of rows that it iterates over, or an upper bound; `None` for a kernel that does not iterate over rows.
+    pub rows: Option<u64>,
     /// Number of elements that it computes, or an upper bound.
     pub elements: u64,
     /// Whether `elements` is only an upper bound.
@@ -75,10 +83,9 @@ fn ratio(bytes: u64, least: u64) -> f64 {
 /// inputs of the same sizes on the device. Without such a run they are upper bounds: at most the largest input for
 /// arrays whose size is read from the device before they are allocated (see [`waits`](Self::waits)).
 ///
-/// The printed form is a tree. Requested results are its roots; below each kernel are the kernels whose arrays it
-/// reads, each with the reason why the two are not fused ([`FusionBarrier`]). Kernels are numbered in the order of execution;
-/// one with several readers is shown at its first occurrence, and only named after that. `x 1.20` means that a kernel
-/// moves 1.2 times the bytes of its inputs and outputs.
+/// The printed form is a table with a line per kernel, in the order of execution. Its last column names the kernels whose
+/// arrays the kernel reads, each with the number of the reason why the two are not fused ([`FusionBarrier`]). The
+/// reasons follow, each once, with the remedy. [`detailed`](Self::detailed) prints a tree instead.
 ///
 /// ```
 /// # use ragged::{Device, RaggedTensor};
@@ -87,12 +94,12 @@ fn ratio(bytes: u64, least: u64) -> f64 {
 /// assert_eq!(
 ///     sums.explain()?.to_string(),
 ///     "\
-/// 2 kernels, 2 dispatches, 0 waits; 80 B moved, 40 B at the least (x 2.00)
-/// #2 row_reduce: reduce_sum
-/// │  3 elements, 1 dispatch, reads 28 B, writes 12 B
-/// └─ #1 row_scan: cumsum < multiply
-///       3 elements, 1 dispatch, reads 28 B, writes 12 B
-///       stored (12 B): a row_scan kernel ends here
+/// 2 kernels, 2 dispatches, 0 waits; 80 B moved, 40 B at least (x 2.00)
+/// kernel         operations        rows  elements  dispatches  read  written  inputs
+/// #1 row_scan    multiply, cumsum     3         3           1  28 B     12 B
+/// #2 row_reduce  reduce_sum           3         3           1  28 B     12 B  #1 [1]
+/// reasons:
+/// [1] the row_scan kernel must end before its results are read; inherent in the operation
 /// "
 /// );
 /// # Ok::<(), ragged::Error>(())
@@ -126,6 +133,37 @@ impl Explain {
         ratio(self.bytes(), self.least_bytes)
     }
 
+    /// The long form, to print: a tree.
+    ///
+    /// Requested results are its roots. Below each kernel are the kernels whose arrays it reads, each with the reason why
+    /// the two are not fused. Kernels are numbered in the order of execution; one with several readers is shown at its
+    /// first occurrence, and only named after that. Operations are listed from the requested one to those computed
+    /// first. `x 1.20` means that a kernel moves 1.2 times the bytes of its inputs and outputs.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
+    /// let sums = (&x * 2.0)?.cumsum(1, false, false)?.reduce_sum(1, false)?;
+    /// println!("{}", sums.explain()?.detailed());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn detailed(&self) -> impl fmt::Display {
+        Detailed(self)
+    }
+
+    /// Kernels, dispatches, waits and bytes in all, on one line.
+    fn summary(&self) -> String {
+        format!(
+            "{}, {}, {}; {} moved, {} at least (x {:.2})",
+            Count(self.kernels.len() as u64, "kernel"),
+            Count(self.dispatches(), "dispatch"),
+            Count(self.waits, "wait"),
+            Bytes(self.bytes()),
+            Bytes(self.least_bytes),
+            self.ratio()
+        )
+    }
+
     pub(crate) fn new(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
         let (program, mut bindings) = trace(roots);
         let bounds: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
@@ -148,6 +186,7 @@ impl Explain {
                 operations: step.fused.clone(),
                 inputs: inputs(step, &makers),
                 is_output: step.outputs().iter().any(|n| asked.contains(&n.digest())),
+                rows: step.recipe.domain().map(|on| u64::from(on.nrows.capacity())),
                 elements: u64::from(extent.capacity()),
                 is_bound: extent.as_known().is_none(),
                 dispatches: cost.dispatches,
@@ -176,123 +215,4 @@ fn inputs(step: &Step, makers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
     let read = step.reads.iter().filter_map(|n| input(n, n.bytes(), step.kept.why(n)));
     let after = step.after.iter().filter(|n| !step.reads.contains(n));
     read.chain(after.filter_map(|n| input(n, 0, Some(FusionBarrier::ConditionsOnly)))).collect()
-}
-
-/// A number of bytes, shown in the largest unit that leaves at least one.
-struct Bytes(u64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = ["B", "KiB", "MiB", "GiB", "TiB"];
-        let unit = (self.0.max(1).ilog2() / 10).min(4);
-        let value = self.0 as f64 / (1u64 << (10 * unit)) as f64;
-        if unit == 0 { write!(f, "{} B", self.0) } else { write!(f, "{value:.1} {}", units[unit as usize]) }
-    }
-}
-
-/// A count with its noun.
-struct Count(u64, &'static str);
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.0 == 1 {
-            ""
-        } else if self.1.ends_with("ch") {
-            "es"
-        } else {
-            "s"
-        };
-        write!(f, "{} {}{plural}", self.0, self.1)
-    }
-}
-
-impl fmt::Display for ExplainedKernel {
-    /// Its elements, dispatches and traffic, on one line.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bound = if self.is_bound { "<= " } else { "" };
-        write!(
-            f,
-            "{bound}{}, {}, reads {}, writes {}",
-            Count(self.elements, "element"),
-            Count(self.dispatches, "dispatch"),
-            Bytes(self.bytes_read),
-            Bytes(self.bytes_written)
-        )?;
-        let ratio = self.ratio();
-        if ratio >= 1.005 { write!(f, " (x {ratio:.2})") } else { Ok(()) }
-    }
-}
-
-impl fmt::Display for Explain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{}, {}, {}; {} moved, {} at the least (x {:.2})",
-            Count(self.kernels.len() as u64, "kernel"),
-            Count(self.dispatches(), "dispatch"),
-            Count(self.waits, "wait"),
-            Bytes(self.bytes()),
-            Bytes(self.least_bytes),
-            self.ratio()
-        )?;
-        let read: HashSet<usize> = self.kernels.iter().flat_map(|k| k.inputs.iter().map(|i| i.kernel)).collect();
-        let mut shown = HashSet::new();
-        // The roots are outputs that no other kernel reads; every kernel is below one of them.
-        for root in (0..self.kernels.len()).filter(|k| !read.contains(k)) {
-            self.fmt_tree(f, root, &mut shown)?;
-        }
-        Ok(())
-    }
-}
-
-/// A kernel of the printed tree.
-struct Branch {
-    kernel: usize,
-    /// The kernel above, which reads this one.
-    reader: Option<usize>,
-    /// Prefixes of its first line, and of the lines below it.
-    lead: (String, String),
-}
-
-impl Explain {
-    /// Prints the kernel with those below it; without them if it is shown already.
-    fn fmt_tree(&self, f: &mut fmt::Formatter<'_>, root: usize, shown: &mut HashSet<usize>) -> fmt::Result {
-        let mut stack = vec![Branch { kernel: root, reader: None, lead: (String::new(), String::new()) }];
-        while let Some(Branch { kernel: number, reader, lead: (first, rest) }) = stack.pop() {
-            let kernel = &self.kernels[number];
-            let is_new = shown.insert(number);
-            let mut below: Vec<usize> = Vec::new();
-            for input in kernel.inputs.iter().filter(|_| is_new) {
-                if !below.contains(&input.kernel) {
-                    below.push(input.kernel);
-                }
-            }
-            write!(f, "{first}#{} {}: {}", number + 1, kernel.kind, kernel.operations.join(" < "))?;
-            let output = if kernel.is_output && reader.is_some() { ", asked for" } else { "" };
-            // Indented below its text, with the line to the kernels below.
-            let margin = format!("{rest}{}", if below.is_empty() { "   " } else { "│  " });
-            match is_new {
-                true => writeln!(f, "{output}\n{margin}{kernel}")?,
-                false => writeln!(f, ", as above")?,
-            }
-            for limit in kernel.limits.iter().filter(|_| is_new) {
-                writeln!(f, "{margin}several dispatches: {limit}")?;
-            }
-            let arrays = reader.iter().flat_map(|&r| &self.kernels[r].inputs).filter(|i| i.kernel == number);
-            for ExplainedInput { bytes, why, .. } in arrays {
-                match why {
-                    FusionBarrier::ConditionsOnly => writeln!(f, "{margin}not read: {why}")?,
-                    _ => writeln!(f, "{margin}stored ({}): {why}", Bytes(*bytes))?,
-                }
-            }
-            let last = below.len().saturating_sub(1);
-            let branch = |(place, kernel): (usize, usize)| {
-                let (fork, down) = if place == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-                let lead = (format!("{rest}{fork}"), format!("{rest}{down}"));
-                Branch { kernel, reader: Some(number), lead }
-            };
-            stack.extend(below.into_iter().enumerate().map(branch).rev());
-        }
-        Ok(())
-    }
 }
