@@ -3,7 +3,7 @@
 /// Tuning parameters of a GPU device's kernels and transfers. The best values differ between adapters, and never change
 /// a result.
 ///
-/// The default is reasoned to suit any GPU. `ragged-bench tune` measures the alternatives on an adapter and names the
+/// The defaults follow from the limits that every GPU has; they are not measured on each. `ragged-bench tune` measures the alternatives on an adapter and names the
 /// winners, for [`DeviceOptions::tuning`](crate::DeviceOptions::tuning). Kernels support some values only: others are
 /// rounded up to the next supported value, within range. [`Device::tuning`](crate::Device::tuning) returns the values
 /// in effect.
@@ -33,9 +33,9 @@ pub struct Tuning {
     /// coalesce; this takes workgroup memory and searches. Otherwise one invocation folds such a row, and reads and
     /// writes it alone.
     pub coalesce_rows: bool,
-    /// Most storage buffers that a kernel binds, where the adapter allows as many; at least 8. Core WebGPU's 8 are few
+    /// Maximum number of storage buffers that a kernel binds, where the adapter allows as many; at least 8. Core WebGPU's 8 are few
     /// for a fused look-up and concatenation, and every further buffer costs tracking in the driver.
-    pub most_buffers: u32,
+    pub max_buffers: u32,
     /// Results whose size only the device knows are read at their capacity up to this many bytes, with a single wait.
     /// Larger results take two reads: the count, then the data. A wait is worth the bytes that move in its time.
     pub read_at_capacity: u64,
@@ -47,7 +47,7 @@ pub struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self::SANE
+        Self::DEFAULT
     }
 }
 
@@ -73,20 +73,20 @@ setters! {
     row_tile: u32,
     row_cost: u32,
     coalesce_rows: bool,
-    most_buffers: u32,
+    max_buffers: u32,
     read_at_capacity: u64,
     stage_bytes: u64,
 }
 
 impl Tuning {
-    /// Reasoned to suit any GPU.
-    pub(crate) const SANE: Self = Self {
+    /// The default parameters, for any GPU.
+    pub(crate) const DEFAULT: Self = Self {
         map_tile: 1024,
         map_width: 4,
         row_tile: 2048,
         row_cost: 4,
         coalesce_rows: true,
-        most_buffers: 12,
+        max_buffers: 12,
         read_at_capacity: 32 << 20,
         stage_bytes: 16 << 20,
     };
@@ -99,7 +99,7 @@ impl Tuning {
             map_width: if self.map_width <= 1 { 1 } else { 4 },
             row_tile: power(self.row_tile, 512, 2048),
             row_cost: self.row_cost.clamp(1, 16),
-            most_buffers: self.most_buffers.max(8),
+            max_buffers: self.max_buffers.max(8),
             ..self
         }
     }
@@ -111,11 +111,11 @@ mod tests {
 
     #[test]
     fn what_has_no_kernel_becomes_what_has() {
-        assert_eq!(Tuning::SANE.feasible(), Tuning::SANE);
-        let none = Tuning::SANE.map_tile(0).map_width(0).row_tile(0).row_cost(0).most_buffers(0);
-        let least = Tuning::SANE.map_tile(1024).map_width(1).row_tile(512).row_cost(1).most_buffers(8);
+        assert_eq!(Tuning::DEFAULT.feasible(), Tuning::DEFAULT);
+        let none = Tuning::DEFAULT.map_tile(0).map_width(0).row_tile(0).row_cost(0).max_buffers(0);
+        let least = Tuning::DEFAULT.map_tile(1024).map_width(1).row_tile(512).row_cost(1).max_buffers(8);
         assert_eq!(none.feasible(), least);
-        let odd = Tuning::SANE.map_tile(1025).map_width(2).row_tile(3000).row_cost(99);
-        assert_eq!(odd.feasible(), Tuning::SANE.map_tile(2048).row_tile(2048).row_cost(16));
+        let odd = Tuning::DEFAULT.map_tile(1025).map_width(2).row_tile(3000).row_cost(99);
+        assert_eq!(odd.feasible(), Tuning::DEFAULT.map_tile(2048).row_tile(2048).row_cost(16));
     }
 }

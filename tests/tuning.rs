@@ -14,10 +14,10 @@ fn tuned(tuning: Tuning) -> Option<Device> {
 fn tunings() -> Vec<Tuning> {
     let mut all = Vec::new();
     for (map_tile, row_tile, row_cost) in [(1024, 512, 1), (2048, 1024, 16), (4096, 2048, 4), (4096, 512, 16)] {
-        for (most_buffers, read_at_capacity, coalesce_rows) in [(8, 0, true), (16, u64::MAX, false)] {
+        for (max_buffers, read_at_capacity, coalesce_rows) in [(8, 0, true), (16, u64::MAX, false)] {
             let tuning = Tuning::default().map_tile(map_tile).row_tile(row_tile).row_cost(row_cost);
             let tuning = tuning.coalesce_rows(coalesce_rows).map_width(if coalesce_rows { 4 } else { 1 });
-            all.push(tuning.most_buffers(most_buffers).read_at_capacity(read_at_capacity));
+            all.push(tuning.max_buffers(max_buffers).read_at_capacity(read_at_capacity));
         }
     }
     all

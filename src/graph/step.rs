@@ -28,7 +28,7 @@ pub(crate) struct PlanLimits {
     /// Whether maps are fused into their consumers; off only to test that fusion changes no bits.
     pub(crate) fuse: bool,
     /// Representation of 64-bit integers in kernels.
-    pub(crate) longs: Longs,
+    pub(crate) int64: Int64Repr,
     /// Whether the driver silently ends the loops of an invocation after 65,535 iterations.
     pub(crate) ends_loops: bool,
     /// Tuning of the kernels.
@@ -72,15 +72,15 @@ impl PlanLimits {
 
     /// Limits of the smallest supported device.
     #[cfg(test)]
-    pub(crate) const fn of_core_webgpu(longs: Longs) -> Self {
-        let tuning = Tuning::SANE;
-        Self { arrays: 8, bindings: 8, max_binding: 128 << 20, fuse: true, longs, ends_loops: true, tuning }
+    pub(crate) const fn of_core_webgpu(int64: Int64Repr) -> Self {
+        let tuning = Tuning::DEFAULT;
+        Self { arrays: 8, bindings: 8, max_binding: 128 << 20, fuse: true, int64, ends_loops: true, tuning }
     }
 }
 
 /// Representation of 64-bit integers in a device's kernels. Storage is 8 bytes, little endian, in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Longs {
+pub(crate) enum Int64Repr {
     /// Native 64-bit integers.
     Native,
     /// Pairs of 32-bit words, the low one first.
@@ -189,7 +189,7 @@ pub(super) fn merge<T: PartialEq>(into: &mut Vec<T>, more: impl IntoIterator<Ite
 }
 
 /// The arrays and conditions of a recipe whose expressions are resolved.
-pub(super) struct Reading {
+pub(super) struct Dependencies {
     /// The arrays, in order of first use.
     pub(super) reads: Vec<Node>,
     /// The conditions.
@@ -200,7 +200,7 @@ pub(super) struct Reading {
     pub(super) sized: Vec<Node>,
 }
 
-impl Reading {
+impl Dependencies {
     /// Collects from the recipe, and from the live count of its result.
     pub(super) fn of(recipe: &Recipe, live: Option<&Expr>) -> Self {
         let reads = recipe.array().cloned().into_iter().collect();

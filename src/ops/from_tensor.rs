@@ -114,7 +114,7 @@ impl Tensor {
     /// ```
     pub fn from_tensor(dense: &Self, ragged_rank: usize) -> Result<Self> {
         DenseRows::of(dense, ragged_rank)?;
-        dense.deepened(ragged_rank)
+        dense.inner_to_partitions(ragged_rank)
     }
 
     /// Converts a dense tensor to a ragged one that keeps the first `lengths[r]` elements of each row `r` of dimension
@@ -191,7 +191,7 @@ impl Tensor {
         let levels = nested_lengths.len();
         DenseRows::of(dense, levels)?;
         let mut rows = dense.nrows_extent().as_known().map(u64::from);
-        let mut out = dense.deepened(levels)?;
+        let mut out = dense.inner_to_partitions(levels)?;
         for (level, lengths) in nested_lengths.iter().enumerate() {
             let dim = i64::from(dense.inner()[level]);
             if let Some(r) = lengths.iter().position(|&l| l < 0) {

@@ -69,7 +69,7 @@ impl Tensor {
             return Err(Error::Shape { op: OP, lhs: self.shape_text(), rhs: mask.shape_text(), what });
         }
         let levels = rank - 1;
-        let deep = self.deepened(levels.saturating_sub(self.ragged_rank()))?;
+        let deep = self.inner_to_partitions(levels.saturating_sub(self.ragged_rank()))?;
         let (above, count, asserts) = mask.covers(OP, &deep, levels)?;
         let flag = Expr::load(mask.numbers(OP)?, Expr::index());
         // The conditions are attached to the flags, on which everything below depends.
@@ -117,7 +117,7 @@ impl Tensor {
         x: &'x Self,
         levels: usize,
     ) -> Result<(&'x [RowPartition], Extent, Vec<Node>)> {
-        let mask = self.deepened(self.inner().len())?;
+        let mask = self.inner_to_partitions(self.inner().len())?;
         let shape = |t: &Self| {
             let partitions = t.partitions()[..levels].to_vec();
             let outer = partitions.last().map_or_else(|| t.nrows_extent(), |p| p.nvals_extent().clone());

@@ -15,7 +15,7 @@ const OP: &str = "matmul";
 
 /// Every dimension of the tensor below the outermost, as a partition.
 fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
-    Ok(x.deepened(x.inner().len())?.partitions().to_vec())
+    Ok(x.inner_to_partitions(x.inner().len())?.partitions().to_vec())
 }
 
 impl Tensor {

@@ -69,7 +69,7 @@ impl Tensor {
     ///
     /// # Panics
     /// If the tensor has fewer inner dimensions.
-    pub(crate) fn deepened(&self, n: usize) -> Result<Self> {
+    pub(crate) fn inner_to_partitions(&self, n: usize) -> Result<Self> {
         let mut partitions = self.partitions().to_vec();
         let mut outer = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
         for &dim in &self.inner()[..n] {

@@ -175,7 +175,7 @@ impl Tensor {
         let stay = marks.total();
         let each = |at: Expr| Expr::load(&Node::map(backend, OP, stay.clone(), at, &[]), Expr::index());
         let mut at = Expr::load(&kept_positions(backend, OP, &marks, &stay), Expr::index());
-        let deep = self.deepened(self.inner().len())?;
+        let deep = self.inner_to_partitions(self.inner().len())?;
         // From the innermost dimension outwards: the offset in the row, then the row itself.
         let mut coordinates = Vec::with_capacity(rank as usize);
         for p in deep.partitions().iter().rev() {

@@ -2,9 +2,9 @@
 
 use crate::graph::expr::Expr;
 
-/// One end of a slice in a row of length `n`: a boundary between elements, clamped to the row.
+/// Endpoint of a slice in a row of length `n`: a boundary between elements, clamped to the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bound {
+enum Endpoint {
     /// `min(a, n)`: counted from the front.
     Front(u32),
     /// `max(n - b, 0)`: counted from the back.
@@ -18,8 +18,8 @@ enum Bound {
 /// the same expression: `[:-1]` and `[1:]` are both `max(n, 1) - 1`, so their partitions are identical.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
-    lo: Bound,
-    hi: Bound,
+    lo: Endpoint,
+    hi: Endpoint,
     step: u32,
     backwards: bool,
 }
@@ -34,7 +34,7 @@ fn clamp(v: u64) -> u32 {
     u32::try_from(v).unwrap_or(u32::MAX)
 }
 
-impl Bound {
+impl Endpoint {
     fn at(self, n: Expr) -> Expr {
         match self {
             Self::Front(0) => Expr::u32(0),
@@ -46,7 +46,7 @@ impl Bound {
 
 impl Span {
     /// The whole row, in order.
-    pub(crate) const FULL: Self = Self { lo: Bound::Front(0), hi: Bound::Back(0), step: 1, backwards: false };
+    pub(crate) const FULL: Self = Self { lo: Endpoint::Front(0), hi: Endpoint::Back(0), step: 1, backwards: false };
 
     /// The span of `start:stop:step`; `None` if the step is 0.
     pub(crate) fn new(start: Option<i64>, stop: Option<i64>, step: i64) -> Option<Self> {
@@ -58,15 +58,15 @@ impl Span {
         let shift = u64::from(backwards);
         let bound = |i: i64| {
             if i >= 0 {
-                Bound::Front(clamp(i.unsigned_abs() + shift))
+                Endpoint::Front(clamp(i.unsigned_abs() + shift))
             } else {
-                Bound::Back(clamp(i.unsigned_abs() - shift))
+                Endpoint::Back(clamp(i.unsigned_abs() - shift))
             }
         };
         let (first, last) = if backwards { (stop, start) } else { (start, stop) };
         Some(Self {
-            lo: first.map_or(Bound::Front(0), bound),
-            hi: last.map_or(Bound::Back(0), bound),
+            lo: first.map_or(Endpoint::Front(0), bound),
+            hi: last.map_or(Endpoint::Back(0), bound),
             step: clamp(step.unsigned_abs()),
             backwards,
         })
@@ -75,10 +75,10 @@ impl Span {
     /// Number of elements between both bounds in a row of length `n`.
     fn between(&self, n: Expr) -> Expr {
         match (self.lo, self.hi) {
-            (Bound::Front(a), Bound::Back(b)) => less(n, a.saturating_add(b)),
-            (Bound::Front(a), Bound::Front(b)) if a < b => less(n, a).min(Expr::u32(b - a)),
-            (Bound::Back(a), Bound::Back(b)) if a > b => less(n, b).min(Expr::u32(a - b)),
-            (Bound::Back(a), Bound::Front(b)) if a > 0 && b > 0 => {
+            (Endpoint::Front(a), Endpoint::Back(b)) => less(n, a.saturating_add(b)),
+            (Endpoint::Front(a), Endpoint::Front(b)) if a < b => less(n, a).min(Expr::u32(b - a)),
+            (Endpoint::Back(a), Endpoint::Back(b)) if a > b => less(n, b).min(Expr::u32(a - b)),
+            (Endpoint::Back(a), Endpoint::Front(b)) if a > 0 && b > 0 => {
                 let lo = self.lo.at(n.clone());
                 self.hi.at(n).max(lo.clone()).sub(lo)
             }
@@ -101,13 +101,13 @@ impl Span {
         let away = k.mul(Expr::u32(self.step));
         if self.backwards {
             let hi = match self.hi {
-                Bound::Back(b) => n.sub(Expr::u32(b)),
+                Endpoint::Back(b) => n.sub(Expr::u32(b)),
                 front => front.at(n),
             };
             hi.sub(Expr::u32(1)).sub(away)
         } else {
             let lo = match self.lo {
-                Bound::Front(a) => Expr::u32(a),
+                Endpoint::Front(a) => Expr::u32(a),
                 back => back.at(n),
             };
             lo.add(away)
@@ -125,7 +125,7 @@ impl Span {
     pub(crate) fn lengths(&self, (shortest, longest): (u32, u32)) -> Option<(u32, u32)> {
         let number = |n| self.length(Expr::u32(n)).as_u32();
         match (self.lo, self.hi) {
-            (Bound::Back(_), Bound::Front(_)) => None,
+            (Endpoint::Back(_), Endpoint::Front(_)) => None,
             _ => number(shortest).zip(number(longest)),
         }
     }
@@ -133,7 +133,9 @@ impl Span {
     /// Number of elements that each row of at least `shortest` loses, if all lose equally many.
     pub(crate) fn loss(&self, shortest: u32) -> Option<u32> {
         match (self.lo, self.hi) {
-            (Bound::Front(a), Bound::Back(b)) if self.step == 1 => a.checked_add(b).filter(|&lost| lost <= shortest),
+            (Endpoint::Front(a), Endpoint::Back(b)) if self.step == 1 => {
+                a.checked_add(b).filter(|&lost| lost <= shortest)
+            }
             _ => None,
         }
     }

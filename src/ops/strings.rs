@@ -104,7 +104,7 @@ impl Tensor {
         let bytes = Node::compact(backend, OP, &kept, byte, piece_bytes.clone());
         let strings = RowPartition::from_starts(backend, OP, piece_count, &piece_splits, byte_count.size(), &[])?
             .with_nvals(piece_bytes);
-        let mut partitions = self.deepened(self.inner().len())?.partitions().to_vec();
+        let mut partitions = self.inner_to_partitions(self.inner().len())?.partitions().to_vec();
         let outer = piece_count.clone();
         partitions.push(partition);
         Self::new(backend, partitions, Some(outer), Vec::new(), Values::Strings { strings, bytes })

@@ -57,7 +57,7 @@ impl Runs {
             let total = Expr::load(&self.before, Expr::size(capacity));
             (Vec::new(), Extent::bounded(capacity, total))
         } else {
-            let mut parts = x.deepened(x.inner().len())?.partitions().to_vec();
+            let mut parts = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
             parts.pop();
             let starts = self.start(at.clone());
             let part = RowPartition::from_starts(backend, op, lines.nlines(), &starts, capacity, &[])?;

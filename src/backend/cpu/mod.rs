@@ -63,7 +63,7 @@ use crate::graph::backend::{Backend, BackendRef, Elements, Part, Reading, Status
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, Stored};
-use crate::graph::plan::{LastCounts, LinkedPlan, Longs, PlanCache, PlanLimits, Source, Step};
+use crate::graph::plan::{Int64Repr, LastCounts, LinkedPlan, PlanCache, PlanLimits, Source, Step};
 use crate::graph::program::{self, Bindings, trace};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -315,9 +315,9 @@ impl Backend for CpuBackend {
             bindings: 12,
             max_binding: u64::MAX,
             fuse: !self.unfused,
-            longs: Longs::Native,
+            int64: Int64Repr::Native,
             ends_loops: false,
-            tuning: Tuning::SANE,
+            tuning: Tuning::DEFAULT,
         }
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::graph::backend::{Backend, BackendRef, Part, Reading, StepCost, Wait};
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
-use crate::graph::plan::{LastCounts, Longs, PlanCache, PlanLimits, Step};
+use crate::graph::plan::{Int64Repr, LastCounts, PlanCache, PlanLimits, Step};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::tuning::Tuning;
@@ -108,11 +108,11 @@ impl Backend for GpuBackend {
     fn plan_limits(&self) -> PlanLimits {
         let limits = self.runtime.limits();
         PlanLimits {
-            arrays: limits.storage_buffers.min(self.tuning.most_buffers),
+            arrays: limits.storage_buffers.min(self.tuning.max_buffers),
             bindings: limits.storage_buffers,
             max_binding: limits.max_binding,
             fuse: self.fuse,
-            longs: if self.runtime.has_int64() { Longs::Native } else { Longs::Pairs },
+            int64: if self.runtime.has_int64() { Int64Repr::Native } else { Int64Repr::Pairs },
             ends_loops: tuning::ends_loops(self.runtime.info().kind),
             tuning: self.tuning,
         }

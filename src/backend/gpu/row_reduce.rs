@@ -23,7 +23,7 @@ pub struct Tiles {
 impl Tiles {
     /// Tiles for devices without a measured tuning. Row scans use them on every device: their workgroup memory has room
     /// for no others.
-    pub const SANE: Self = Self { cost: Tuning::SANE.row_tile, row_cost: Tuning::SANE.row_cost };
+    pub const DEFAULT: Self = Self { cost: Tuning::DEFAULT.row_tile, row_cost: Tuning::DEFAULT.row_cost };
 }
 
 /// Approximate number of elements per tile of `wide`.
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn last_costs_have_a_tile() {
         for (nvals, rows, inner) in [(0, 1, 1), (2048, 1, 1), (1 << 24, 1 << 20, 1), (1000, 3, 33), (64, 1, 4096)] {
-            let grid = grid(nvals, rows, inner, Tiles::SANE).unwrap();
+            let grid = grid(nvals, rows, inner, Tiles::DEFAULT).unwrap();
             let [.., tiles, alpha, tile, _, _] = grid.head;
             assert!(tiles * tile > nvals + alpha * (rows - 1));
             assert!(grid.level1.0 * grid.level1.1 >= tiles);
@@ -289,28 +289,28 @@ mod tests {
 
     #[test]
     fn alpha_gives_way_before_costs_wrap() {
-        assert_eq!(grid(1 << 31, 1 << 28, 1, Tiles::SANE).unwrap().head[4], 4);
-        assert_eq!(grid(1 << 31, 1 << 29, 1, Tiles::SANE).unwrap().head[4], 1);
-        assert_eq!(grid(1 << 31, 1 << 31, 1, Tiles::SANE).unwrap().head[4], 0);
-        assert_eq!(grid(u32::MAX, 1, 1, Tiles::SANE), None);
-        assert_eq!(grid(1 << 20, 1 << 10, 1 << 12, Tiles::SANE), None);
-        assert_eq!(grid(5, 0, 1, Tiles::SANE), None);
+        assert_eq!(grid(1 << 31, 1 << 28, 1, Tiles::DEFAULT).unwrap().head[4], 4);
+        assert_eq!(grid(1 << 31, 1 << 29, 1, Tiles::DEFAULT).unwrap().head[4], 1);
+        assert_eq!(grid(1 << 31, 1 << 31, 1, Tiles::DEFAULT).unwrap().head[4], 0);
+        assert_eq!(grid(u32::MAX, 1, 1, Tiles::DEFAULT), None);
+        assert_eq!(grid(1 << 20, 1 << 10, 1 << 12, Tiles::DEFAULT), None);
+        assert_eq!(grid(5, 0, 1, Tiles::DEFAULT), None);
     }
 
     #[test]
     fn level2_runs_only_where_a_row_may_have_two_blocks() {
-        assert_eq!(grid(256, 1, 1, Tiles::SANE).unwrap().level2, None);
-        assert_eq!(grid(257, 1, 1, Tiles::SANE).unwrap().level2, Some((1, 1, 1)));
-        assert_eq!(grid(256, 9, 5, Tiles::SANE).unwrap().level2, None);
-        assert_eq!(grid(257, 9, 5, Tiles::SANE).unwrap().level2, Some((1, 1, 1)));
-        assert_eq!(grid(513, 9, 40, Tiles::SANE).unwrap().level2, Some((1, 1, 3)));
-        assert_eq!(grid(513, 9, 40, Tiles::SANE).unwrap().part_len, 2 * 2 * 40);
-        let long = grid(5000, 100, 1, Tiles::SANE).unwrap();
+        assert_eq!(grid(256, 1, 1, Tiles::DEFAULT).unwrap().level2, None);
+        assert_eq!(grid(257, 1, 1, Tiles::DEFAULT).unwrap().level2, Some((1, 1, 1)));
+        assert_eq!(grid(256, 9, 5, Tiles::DEFAULT).unwrap().level2, None);
+        assert_eq!(grid(257, 9, 5, Tiles::DEFAULT).unwrap().level2, Some((1, 1, 1)));
+        assert_eq!(grid(513, 9, 40, Tiles::DEFAULT).unwrap().level2, Some((1, 1, 3)));
+        assert_eq!(grid(513, 9, 40, Tiles::DEFAULT).unwrap().part_len, 2 * 2 * 40);
+        let long = grid(5000, 100, 1, Tiles::DEFAULT).unwrap();
         assert_eq!(long.for_rows_up_to(257), long);
         let short = long.for_rows_up_to(256);
         assert_eq!((short.level2, short.part_len, short.level1), (None, 1, long.level1));
-        assert_eq!(grid(5000, 100, 2, Tiles::SANE).unwrap().for_rows_up_to(64).level2, None);
-        assert!(grid(5000, 100, 2, Tiles::SANE).unwrap().for_rows_up_to(65).level2.is_some());
+        assert_eq!(grid(5000, 100, 2, Tiles::DEFAULT).unwrap().for_rows_up_to(64).level2, None);
+        assert!(grid(5000, 100, 2, Tiles::DEFAULT).unwrap().for_rows_up_to(65).level2.is_some());
     }
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
         for inner in [1, 2, 3, 5, 16, 17, 255, 256, 257, 4096, 1 << 19] {
             let most = (u32::MAX - (1 << 15)) / inner;
             for nvals in [0, 1, most / 100, most] {
-                let Some(grid) = grid(nvals, 1, inner, Tiles::SANE) else { panic!("{nvals} x {inner}") };
+                let Some(grid) = grid(nvals, 1, inner, Tiles::DEFAULT) else { panic!("{nvals} x {inner}") };
                 for (x, y, z) in [Some(grid.level1), grid.level2].into_iter().flatten() {
                     assert!(x.max(y).max(z) <= MAX_GROUPS, "{nvals} x {inner}: {grid:?}");
                 }

@@ -40,7 +40,8 @@ impl Grid {
 /// The grid for arrays of up to that many rows and values of `inner` columns. `None` if an index would not fit 32 bits,
 /// so that the array must be split, or if there are no rows or no columns, so that nothing is dispatched.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
-    row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::Tiles::SANE, block_len(inner as usize) as u32).map(Grid)
+    row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::Tiles::DEFAULT, block_len(inner as usize) as u32)
+        .map(Grid)
 }
 
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");

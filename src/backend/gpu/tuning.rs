@@ -8,10 +8,10 @@ use crate::tuning::Tuning;
 /// are known to read memory.
 pub(super) const fn tuning_of(kind: AdapterKind) -> Tuning {
     match kind {
-        AdapterKind::Discrete | AdapterKind::Integrated | AdapterKind::Virtual | AdapterKind::Other => Tuning::SANE,
+        AdapterKind::Discrete | AdapterKind::Integrated | AdapterKind::Virtual | AdapterKind::Other => Tuning::DEFAULT,
         // CPU caches serve access by row as well as by column, and each barrier is expensive. Waits are cheap, and
         // device memory is the program's own.
-        AdapterKind::Software => Tuning::SANE.coalesce_rows(false).stage_bytes(4 << 20),
+        AdapterKind::Software => Tuning::DEFAULT.coalesce_rows(false).stage_bytes(4 << 20),
     }
 }
 

@@ -86,7 +86,7 @@ const FIGURES: [Figure; 6] = [
     figure!(row_tile, identity, [512, 1024, 2048], ["sum", "max", "affine_sum", "softmax"]),
     figure!(row_cost, identity, [1, 2, 4, 8, 16], ["sum", "max", "affine_sum", "softmax"]),
     figure!(coalesce_rows, is_on, [0, 1], ["sum", "max", "mean", "affine_sum", "softmax"]),
-    figure!(most_buffers, identity, [8, 12, 16], ["concat_axis1", "gather_rows", "embed_mean"]),
+    figure!(max_buffers, identity, [8, 12, 16], ["concat_axis1", "gather_rows", "embed_mean"]),
 ];
 
 fn is_on(v: u32) -> bool {

@@ -27,7 +27,7 @@ use super::node::{Node, Product, Recipe, RowDomain, Rows};
 use super::plan::{PlanLimits, Step};
 use super::rank_bitmap::RankBitmap;
 use super::row_kernel::{RowKernel, RowResult};
-use super::step::Reading;
+use super::step::Dependencies;
 use fetch::is_own;
 
 /// The legalized step, preceded by the steps that store its inputs. `done` are the nodes that the plan computes so far.
@@ -235,7 +235,7 @@ impl Plain<'_> {
 
 /// The step, with its reads, conditions and row context derived from its expressions.
 pub(super) fn finished(mut step: Step) -> Step {
-    let Reading { reads, checks, own_row, .. } = Reading::of(&step.recipe, step.live.as_ref());
+    let Dependencies { reads, checks, own_row, .. } = Dependencies::of(&step.recipe, step.live.as_ref());
     (step.reads, step.checks) = (reads, checks);
     // Stored arrays need no reason; most others have theirs already.
     for n in step.reads.iter().filter(|n| n.stored().is_none()) {
@@ -258,7 +258,7 @@ mod tests {
     use crate::graph::backend::BackendRef;
     use crate::graph::expr::Check;
     use crate::graph::opcode::ReduceOp;
-    use crate::graph::plan::{Longs, plan};
+    use crate::graph::plan::{Int64Repr, plan};
 
     const N: u32 = 100_000;
 
@@ -268,7 +268,7 @@ mod tests {
 
     /// The steps that compute the node with bindings of 8 KiB.
     fn windowed_steps(node: &Node) -> Vec<Step> {
-        let limits = PlanLimits { max_binding: 8 << 10, ..PlanLimits::of_core_webgpu(Longs::Native) };
+        let limits = PlanLimits { max_binding: 8 << 10, ..PlanLimits::of_core_webgpu(Int64Repr::Native) };
         plan(std::slice::from_ref(node), limits).steps
     }
 

@@ -19,7 +19,12 @@ impl Node {
     }
 
     /// An existing array in storage that belongs to the user's program.
-    pub(crate) fn source_lent(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
+    pub(crate) fn borrowed_source(
+        backend: &BackendRef,
+        dtype: DType,
+        len: u32,
+        data: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
         Self::sourced(backend, dtype, (len, KnownLengths::NONE), true, data)
     }
 
@@ -36,13 +41,13 @@ impl Node {
         backend: &BackendRef,
         dtype: DType,
         (len, lengths): (u32, KnownLengths),
-        lent: bool,
+        borrowed: bool,
         data: Arc<dyn Any + Send + Sync>,
     ) -> Self {
         let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
         let extent = if len <= 1 { Extent::known(len) } else { Extent::input(digest, len) };
         let stored = Stored { data, status: Arc::from([]), len };
-        Self::stored_input(backend, digest, (dtype, extent, lengths), false, lent, stored)
+        Self::stored_input(backend, digest, (dtype, extent, lengths), false, borrowed, stored)
     }
 
     /// A node without a recipe, stored from the start.
@@ -51,7 +56,7 @@ impl Node {
         digest: Digest,
         (dtype, extent, lengths): (DType, Extent, KnownLengths),
         fallible: bool,
-        lent: bool,
+        borrowed: bool,
         stored: Stored,
     ) -> Self {
         intern(digest, || NodeData {
@@ -64,7 +69,7 @@ impl Node {
             asserts: Box::default(),
             depth: 0,
             lengths: Mutex::new(lengths),
-            lent,
+            borrowed,
             fallible,
             stored: OnceLock::from(stored),
         })
@@ -76,10 +81,10 @@ impl Node {
         digest: Digest,
         form: (DType, Extent, KnownLengths),
         fallible: bool,
-        lent: bool,
+        borrowed: bool,
     ) -> Self {
         let stored = Stored { data: Arc::new(()), status: Arc::from([]), len: 0 };
-        Self::stored_input(backend, digest, form, fallible, lent, stored)
+        Self::stored_input(backend, digest, form, fallible, borrowed, stored)
     }
 
     /// A computed array of a program, as a planned node.
@@ -101,7 +106,7 @@ impl Node {
             asserts: asserts.into(),
             depth: 1,
             lengths: Mutex::new(KnownLengths::NONE),
-            lent: false,
+            borrowed: false,
             fallible,
             stored: OnceLock::new(),
         })

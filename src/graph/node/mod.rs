@@ -36,7 +36,7 @@ pub(super) struct NodeData {
     /// For splits: row lengths as far as the host knows them; not part of the digest.
     lengths: Mutex<KnownLengths>,
     /// Whether the storage belongs to the user's program. Such a buffer ends where the array does.
-    lent: bool,
+    borrowed: bool,
     /// Whether reading the node may fail: it has a condition, or one of its direct or indirect inputs has.
     fallible: bool,
     stored: OnceLock<Stored>,
@@ -135,7 +135,7 @@ impl Node {
     }
     /// Whether GPU storage of the array extends to a multiple of 16 bytes. A buffer of the user's program need not.
     pub(crate) fn ends_with_a_vector(&self) -> bool {
-        !self.0.lent || self.bytes().is_multiple_of(16)
+        !self.0.borrowed || self.bytes().is_multiple_of(16)
     }
     /// Whether reading the node may fail, by a condition of its own or of its inputs. Overflowing sums of sizes are not
     /// counted.

@@ -64,7 +64,7 @@ impl Node {
                 asserts: asserts.into(),
                 depth: depth + 1,
                 lengths: Mutex::new(KnownLengths::NONE),
-                lent: false,
+                borrowed: false,
                 fallible,
                 stored: OnceLock::new(),
             }

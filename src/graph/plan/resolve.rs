@@ -9,7 +9,7 @@ use crate::graph::node::{Node, Recipe, Rows};
 use crate::graph::recipe::{Evaluation, Rewrite};
 use crate::graph::row_kernel::{RowKernel, RowResult};
 use crate::graph::size::Size;
-use crate::graph::step::{Reading, merge};
+use crate::graph::step::{Dependencies, merge};
 use crate::graph::walk::for_each_node;
 
 /// State of the resolution of one step's expressions.
@@ -61,7 +61,7 @@ impl Planner {
                 g.kept.note(n, Some(if asked { FusionBarrier::Requested } else { FusionBarrier::Count }));
             });
         }
-        let Reading { reads, checks, own_row, sized } = Reading::of(&resolved, live.as_ref());
+        let Dependencies { reads, checks, own_row, sized } = Dependencies::of(&resolved, live.as_ref());
         merge(&mut g.after, sized);
         // A map knows the row of each element in any one partition; a row primitive only in the one that it iterates
         // over.

@@ -126,7 +126,7 @@ impl<'a> Join<'a> {
         let mut sources: Vec<Source<'a>> = Vec::new();
         let mut operands = Vec::with_capacity(all.len());
         for tensor in all {
-            let levels = tensor.deepened(tensor.inner().len())?.partitions().to_vec();
+            let levels = tensor.inner_to_partitions(tensor.inner().len())?.partitions().to_vec();
             let source = Source { tensor, levels };
             let known = sources.iter().position(|s| s.is_same(&source)).unwrap_or(sources.len());
             operands.push(known);

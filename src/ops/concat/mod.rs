@@ -60,7 +60,7 @@ pub(super) fn rows_of_both(op: &'static str, x: &Tensor, y: &Tensor) -> Result<T
     let all = [x, y];
     check_alike(op, &all)?.axis(op, 0)?;
     let ragged = most_ragged(&all);
-    let deep = [x.deepened(ragged - x.ragged_rank())?, y.deepened(ragged - y.ragged_rank())?];
+    let deep = [x.inner_to_partitions(ragged - x.ragged_rank())?, y.inner_to_partitions(ragged - y.ragged_rank())?];
     join_all(op, &deep, 0)
 }
 
@@ -100,7 +100,7 @@ impl Tensor {
         let first = check_alike(OP, all)?;
         let axis = first.axis(OP, axis)?;
         let ragged = common_ragged_rank(most_ragged(all), axis, first.rank() - 1);
-        let deep = all.iter().map(|t| t.deepened(ragged - t.ragged_rank())).collect::<Result<Vec<_>>>()?;
+        let deep = all.iter().map(|t| t.inner_to_partitions(ragged - t.ragged_rank())).collect::<Result<Vec<_>>>()?;
         join_all(OP, &deep, axis)
     }
 
@@ -140,7 +140,7 @@ impl Tensor {
             (ragged, _) => common_ragged_rank(ragged.max(1), axis, rank - 1),
         };
         let deep = all.iter().map(|t| {
-            let t = if rank == 0 { (*t).clone() } else { t.deepened(ragged - t.ragged_rank())? };
+            let t = if rank == 0 { (*t).clone() } else { t.inner_to_partitions(ragged - t.ragged_rank())? };
             t.with_new_axis(OP, axis)
         });
         join_all(OP, &deep.collect::<Result<Vec<_>>>()?, axis)

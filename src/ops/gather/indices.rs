@@ -82,7 +82,7 @@ impl Indices {
         if !matches!(indices.dtype(), DType::I32 | DType::I64 | DType::U32 | DType::U64) {
             return Err(Error::unsupported(op, indices.dtype(), "indices are i32 or i64"));
         }
-        let deep = indices.deepened(indices.inner().len())?;
+        let deep = indices.inner_to_partitions(indices.inner().len())?;
         Ok(Self {
             op,
             node: indices.numbers(op)?.clone(),
@@ -126,7 +126,7 @@ impl Indices {
     #[track_caller]
     pub(super) fn into_rows(self, params: &Tensor, axis: usize, batch: usize) -> Result<Tensor> {
         let op = self.op;
-        let deep = params.deepened(axis.saturating_sub(params.ragged_rank()))?;
+        let deep = params.inner_to_partitions(axis.saturating_sub(params.ragged_rank()))?;
         let (above, here) = (&deep.partitions()[..axis - 1], &deep.partitions()[axis - 1]);
         let asserts = self.same_batches(&deep, batch)?;
         let mut dims: Vec<(RowPartition, bool)> = Vec::with_capacity(self.rank + axis);
@@ -232,5 +232,5 @@ fn under_all(op: &'static str, dims: Vec<(RowPartition, bool)>, taken: Tensor, r
     partitions.extend(taken.partitions().iter().cloned());
     let (outer, inner) = (taken.outer().cloned(), taken.inner().to_vec());
     let out = Tensor::new(taken.backend(), partitions, outer, inner, taken.values_ref().clone())?;
-    out.shallowed(op, if ragged && taken.ragged_rank() > 0 { all } else { above })
+    out.partitions_to_inner(op, if ragged && taken.ragged_rank() > 0 { all } else { above })
 }

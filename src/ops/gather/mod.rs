@@ -135,7 +135,7 @@ impl Tensor {
             let what = format!("the last dimension of indices must be uniform, and {rank} at most");
             return Err(Error::argument(OP, what));
         };
-        let params = self.deepened((len as usize).saturating_sub(1 + self.ragged_rank()))?;
+        let params = self.inner_to_partitions((len as usize).saturating_sub(1 + self.ragged_rank()))?;
         let mut below = params.clone();
         let mut position = Expr::u32(0);
         let mut asserts = Vec::new();
@@ -157,7 +157,7 @@ impl Tensor {
         }
         if len == 0 {
             let all = single_row(self.backend(), OP, self.nrows_extent())?;
-            below = if self.rank() == 0 { below.deepened(0)? } else { below.under(all)? };
+            below = if self.rank() == 0 { below.inner_to_partitions(0)? } else { below.under(all)? };
         }
         let taken = below.take_rows(OP, vectors, position, repeats(&indices.count), &asserts)?;
         indices.scalar |= indices.rank == 1;
@@ -204,7 +204,7 @@ impl<T: Element> RaggedTensor<T> {
 #[cfg(test)]
 mod tests {
     use crate::device::Device;
-    use crate::graph::plan::{Longs, PlanLimits, plan};
+    use crate::graph::plan::{Int64Repr, PlanLimits, plan};
     use crate::tensor::{HostTensor, HostValues};
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
         };
         let (table, ids) = (table.to_device(&device).unwrap(), ids.to_device(&device).unwrap());
         let rows = table.gather(&ids, None, 0).unwrap();
-        let limits = PlanLimits::of_core_webgpu(Longs::Native);
+        let limits = PlanLimits::of_core_webgpu(Int64Repr::Native);
         assert_eq!(plan(&rows.nodes().unwrap(), limits).steps.len(), 1);
         let mean = rows.reduce_mean(1, false).unwrap();
         let steps = plan(&mean.nodes().unwrap(), limits).steps;

@@ -41,7 +41,7 @@ pub(crate) struct Levels {
 impl Levels {
     /// The dimensions of `x`.
     pub(crate) fn of(x: &Tensor) -> Result<Self> {
-        let deep = x.deepened(x.inner().len())?;
+        let deep = x.inner_to_partitions(x.inner().len())?;
         let outer = x.outer().map(|_| x.nrows_extent());
         Ok(Self { outer, parts: deep.partitions().to_vec(), ragged: x.ragged_rank() })
     }

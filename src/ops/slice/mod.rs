@@ -154,7 +154,7 @@ impl Tensor {
             keys.push(Key::WHOLE);
             dims += 1;
         }
-        let source = self.deepened(dims.saturating_sub(self.named_rank()))?;
+        let source = self.inner_to_partitions(dims.saturating_sub(self.named_rank()))?;
         let mut walk = Walk::new(&source, self.ragged_rank(), keys.len());
         for (k, key) in keys.iter().enumerate() {
             match key {
@@ -177,7 +177,7 @@ impl Tensor {
     }
 
     /// Converts the partitions from `ragged_rank` on to inner dimensions. Fails if one of them is ragged.
-    pub(crate) fn shallowed(&self, op: &'static str, ragged_rank: usize) -> Result<Self> {
+    pub(crate) fn partitions_to_inner(&self, op: &'static str, ragged_rank: usize) -> Result<Self> {
         let (kept, uniform) = self.partitions().split_at(ragged_rank.min(self.ragged_rank()));
         let mut inner = Vec::with_capacity(uniform.len() + self.inner().len());
         for p in uniform {
@@ -213,7 +213,7 @@ impl<T: Element> RaggedTensor<T> {
 #[cfg(test)]
 mod tests {
     use crate::device::Device;
-    use crate::graph::plan::{Longs, PlanLimits, plan};
+    use crate::graph::plan::{Int64Repr, PlanLimits, plan};
     use crate::s;
     use crate::tensor::{HostTensor, HostValues, Tensor};
 
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!((part.partitions()[0].nrows(), part.partitions()[0].nvals()), (Some(2), Some(1)));
         let row = x.slice(s![-1]).unwrap();
         assert_eq!(row.shape(), [Some(4)]);
-        let limits = PlanLimits::of_core_webgpu(Longs::Native);
+        let limits = PlanLimits::of_core_webgpu(Int64Repr::Native);
         // One step for the values of a row; one more for the splits of several rows.
         assert_eq!(plan(&row.nodes().unwrap(), limits).steps.len(), 1);
         assert_eq!(plan(&part.nodes().unwrap(), limits).steps.len(), 2);

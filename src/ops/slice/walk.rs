@@ -272,6 +272,6 @@ impl<'a> Walk<'a> {
         let mut dims = self.dims.into_iter();
         let outer = dims.next().map(|_| self.count);
         let out = Tensor::new(backend, dims.collect(), outer, inner.to_vec(), taken)?;
-        out.shallowed(OP, self.ragged)
+        out.partitions_to_inner(OP, self.ragged)
     }
 }

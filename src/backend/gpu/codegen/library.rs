@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::graph::plan::Longs;
+use crate::graph::plan::Int64Repr;
 
 /// Indices of definitions, keyed by the address and the length of the template that names them.
 type ByTemplate = HashMap<(usize, usize), Arc<[usize]>>;
@@ -19,17 +19,17 @@ struct Library {
 }
 
 /// The library of 64-bit integer functions.
-fn longs(kind: Longs) -> &'static Library {
+fn longs(kind: Int64Repr) -> &'static Library {
     static NATIVE: OnceLock<Library> = OnceLock::new();
     static PAIRS: OnceLock<Library> = OnceLock::new();
     match kind {
-        Longs::Native => NATIVE.get_or_init(|| Library::new(include_str!("../../../../shaders/lib/longs.wgsl"))),
-        Longs::Pairs => PAIRS.get_or_init(|| Library::new(include_str!("../../../../shaders/lib/pairs.wgsl"))),
+        Int64Repr::Native => NATIVE.get_or_init(|| Library::new(include_str!("../../../../shaders/lib/longs.wgsl"))),
+        Int64Repr::Pairs => PAIRS.get_or_init(|| Library::new(include_str!("../../../../shaders/lib/pairs.wgsl"))),
     }
 }
 
 /// Appends to `text` the 64-bit integer definitions that it and the templates before it name.
-pub(super) fn complete(templates: &[&'static str], text: &mut String, kind: Longs) {
+pub(super) fn complete(templates: &[&'static str], text: &mut String, kind: Int64Repr) {
     let library = longs(kind);
     let mut open: Vec<usize> = Vec::new();
     templates.iter().for_each(|template| open.extend(&*library.named_by_template(template)));
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_text_gets_what_it_names_and_no_more() {
         let mut text = "fn f(a: U64) -> U64 {\n    return mul64(a, a); // not pow_u64\n}\n".to_owned();
-        complete(&[], &mut text, Longs::Pairs);
+        complete(&[], &mut text, Int64Repr::Pairs);
         for (name, count) in
             [("alias U64", 1), ("fn mul64", 1), ("fn wide_product", 1), ("fn add64", 0), ("fn pow_u64", 0)]
         {
@@ -100,19 +100,19 @@ mod tests {
         }
         // A function may be named without its type.
         let mut narrow = "fn f(a: f32) -> u32 {\n    return low64(u64_of_f32(a));\n}\n".to_owned();
-        complete(&[], &mut narrow, Longs::Pairs);
+        complete(&[], &mut narrow, Int64Repr::Pairs);
         assert!(narrow.contains("fn u64_of_f32") && narrow.contains("fn low64"), "{narrow}");
         let mut other = "fn f(a: u32) -> u32 {\n    return a;\n}\n".to_owned();
-        complete(&["fn g(a: f32) -> f32 {\n    return a;\n}\n"], &mut other, Longs::Pairs);
+        complete(&["fn g(a: f32) -> f32 {\n    return a;\n}\n"], &mut other, Int64Repr::Pairs);
         assert!(!other.contains("vec2"), "no 64-bit integers, no piece");
-        complete(&["fn f(a: U64) -> U64 {\n    return add64(a, a);\n}\n"], &mut other, Longs::Pairs);
+        complete(&["fn f(a: U64) -> U64 {\n    return add64(a, a);\n}\n"], &mut other, Int64Repr::Pairs);
         assert!(other.contains("fn add64") && other.contains("alias U64"), "{other}");
     }
 
     #[test]
     fn both_pieces_declare_the_same() {
         let signature = |text: &'static str| text.lines().find(|line| line.starts_with("fn ")).map(str::to_owned);
-        let (native, pairs) = (longs(Longs::Native), longs(Longs::Pairs));
+        let (native, pairs) = (longs(Int64Repr::Native), longs(Int64Repr::Pairs));
         assert!(native.definitions.len() >= 10 && pairs.definitions.len() >= 30);
         for (name, &k) in &native.numbers {
             let twin = pairs.numbers.get(name).unwrap_or_else(|| panic!("pairs.wgsl has no {name}"));

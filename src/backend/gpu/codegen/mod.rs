@@ -26,7 +26,7 @@ use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
-use crate::graph::plan::{Longs, Step};
+use crate::graph::plan::{Int64Repr, Step};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::Size;
 use crate::graph::walk::for_each_expr;
@@ -95,8 +95,8 @@ impl<'a> Module<'a> {
     }
 
     /// The representation of 64-bit integers in the kernel.
-    pub(crate) fn longs(&self) -> Longs {
-        self.step.limits.longs
+    pub(crate) fn longs(&self) -> Int64Repr {
+        self.step.limits.int64
     }
 
     /// Removes the row context: the row of each element is searched for instead.

@@ -5,11 +5,11 @@
 use super::{Module, convert, value_type};
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
-use crate::graph::plan::Longs;
+use crate::graph::plan::Int64Repr;
 
 /// Whether values of the dtype are pairs in the module's kernel.
 pub(super) fn is_pair(m: &Module<'_>, dtype: DType) -> bool {
-    m.longs() == Longs::Pairs && matches!(dtype, DType::I64 | DType::U64)
+    m.longs() == Int64Repr::Pairs && matches!(dtype, DType::I64 | DType::U64)
 }
 
 /// The dtype's suffix in function names.

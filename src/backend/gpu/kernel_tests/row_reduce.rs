@@ -153,11 +153,11 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
             );
         }
         if rows == 0 {
-            assert_eq!(grid(total, 0, inner as u32, Tiles::SANE), None);
+            assert_eq!(grid(total, 0, inner as u32, Tiles::DEFAULT), None);
             return expected;
         }
         let gpu = gpu();
-        let mut grid = grid(total + spare.1, rows as u32, inner as u32, Tiles::SANE).unwrap();
+        let mut grid = grid(total + spare.1, rows as u32, inner as u32, Tiles::DEFAULT).unwrap();
         assert_eq!(grid.head[4], 4);
         grid.head[4] = alpha; // the tiles for a cost of 4 suffice for a lower one
         let mut padded = live;

@@ -9,14 +9,14 @@ use super::validity::limits;
 use crate::backend::gpu::codegen::Modules;
 use crate::backend::gpu::lower::lower;
 use crate::graph::node::Node;
-use crate::graph::plan::{Longs, plan};
+use crate::graph::plan::{Int64Repr, plan};
 
 /// Entry points and texts of what computes the node, in order.
 fn texts(node: &Node) -> Vec<(&'static str, String)> {
-    texts_with(node, Longs::Native)
+    texts_with(node, Int64Repr::Native)
 }
 
-fn texts_with(node: &Node, longs: Longs) -> Vec<(&'static str, String)> {
+fn texts_with(node: &Node, longs: Int64Repr) -> Vec<(&'static str, String)> {
     let steps = plan(std::slice::from_ref(node), limits(longs)).steps;
     let launches = steps.iter().flat_map(|step| lower(step, 7, &mut Modules::default()).expect("small").launches);
     launches.map(|l| (l.entry, l.text().to_string())).collect()
@@ -60,7 +60,7 @@ fn pairs_change_no_other_kernel() {
     let (long, other): (Vec<_>, Vec<_>) = cases.iter().partition(|(name, _)| is_long(name));
     assert!(long.len() > 100 && other.len() > 300, "{} and {}", long.len(), other.len());
     for (name, node) in other {
-        assert!(texts_with(node, Longs::Native) == texts_with(node, Longs::Pairs), "{name}");
+        assert!(texts_with(node, Int64Repr::Native) == texts_with(node, Int64Repr::Pairs), "{name}");
     }
 }
 

@@ -12,7 +12,7 @@ use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::lower::lower;
 use crate::dtype::DType;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::plan::{Longs, PlanLimits, Step, plan};
+use crate::graph::plan::{Int64Repr, PlanLimits, Step, plan};
 use crate::graph::walk::for_each_expr;
 
 /// What core WebGPU promises: storage buffers a stage, invocations and bytes of memory a workgroup, bytes of
@@ -23,7 +23,7 @@ const WORKGROUP_BYTES: u32 = 16 << 10;
 const UNIFORM_BYTES: usize = 64 << 10;
 
 /// As the GPU backend plans on the smallest device.
-pub(super) const fn limits(longs: Longs) -> PlanLimits {
+pub(super) const fn limits(longs: Int64Repr) -> PlanLimits {
     PlanLimits::of_core_webgpu(longs)
 }
 
@@ -56,10 +56,10 @@ fn dtypes(step: &Step) -> HashSet<DType> {
 fn needed(step: &Step) -> Capabilities {
     let mut out = Capabilities::empty();
     for dtype in dtypes(step) {
-        match (dtype, step.limits.longs) {
-            (DType::I64 | DType::U64, Longs::Native) => out |= Capabilities::SHADER_INT64,
+        match (dtype, step.limits.int64) {
+            (DType::I64 | DType::U64, Int64Repr::Native) => out |= Capabilities::SHADER_INT64,
             // Its arithmetic is by the bits.
-            (DType::F64, Longs::Native) => out |= Capabilities::SHADER_INT64 | Capabilities::FLOAT64,
+            (DType::F64, Int64Repr::Native) => out |= Capabilities::SHADER_INT64 | Capabilities::FLOAT64,
             _ => {}
         }
     }
@@ -109,9 +109,9 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
         match (binding, dtype) {
             (_, Some(dtype)) => {
                 let packed = elements_per_word(dtype) > 1;
-                let want = match (storage_type(dtype), step.limits.longs) {
+                let want = match (storage_type(dtype), step.limits.int64) {
                     _ if shared_words && packed => "atomic u32".into(),
-                    ("I64" | "U64", Longs::Pairs) => "2 u32".into(),
+                    ("I64" | "U64", Int64Repr::Pairs) => "2 u32".into(),
                     (native, _) => native.to_lowercase(),
                 };
                 // Bools and bytes are packed into words.
@@ -175,7 +175,7 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
     let backend = unevaluated();
     let cases = Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 });
     let (mut modules, mut launches) = (HashSet::new(), 0);
-    let kinds = cases.iter().flat_map(|case| [(case, Longs::Native), (case, Longs::Pairs)]);
+    let kinds = cases.iter().flat_map(|case| [(case, Int64Repr::Native), (case, Int64Repr::Pairs)]);
     for ((name, node), longs) in kinds {
         let name = &format!("{name}, {longs:?}");
         let steps = plan(std::slice::from_ref(node), limits(longs)).steps;
@@ -185,7 +185,7 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
             let of = dtypes(step);
             !of.contains(&DType::F64) && (of.contains(&DType::I64) || of.contains(&DType::U64))
         };
-        for step in steps.iter().filter(|step| longs == Longs::Native || differs(step)) {
+        for step in steps.iter().filter(|step| longs == Int64Repr::Native || differs(step)) {
             let lowered = lower(step, 3, &mut Modules::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(!lowered.launches.is_empty(), "{name}");
             let is_empty = matches!(step.recipe, Recipe::Assert { .. });
@@ -199,7 +199,7 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
                 if modules.insert(launch.text().clone()) {
                     lint_text(name, launch.text());
                     lint_floats(name, &module, &info);
-                    if longs == Longs::Pairs {
+                    if longs == Int64Repr::Pairs {
                         lint_pairs(name, &module, &info);
                     }
                     let generated =
