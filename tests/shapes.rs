@@ -633,7 +633,7 @@ fn what_the_host_can_see_fails_at_the_call() {
     assert!(matches!(x.broadcast_to(other.ragged_shape()), Err(Error::Devices { .. })));
     assert!(matches!(x.ragged_shape().broadcast(other.ragged_shape()), Err(Error::Devices { .. })));
     let refused = |lengths: &[Lengths]| RaggedShape::from_lengths(lengths, &device).expect_err("no shape").to_string();
-    assert!(refused(&[2.into(), [1].into()]).contains("1 lengths for the 2 rows"));
+    assert!(refused(&[2.into(), [1].into()]).contains("a length for each of the 2 rows above it, but 1 are given"));
     assert!(refused(&[[1].into()]).contains("dimension 0"));
     assert!(refused(&[(-1).into()]).contains("must not be negative"));
     assert!(refused(&[1.into(), [-1].into()]).contains("must not be negative"));

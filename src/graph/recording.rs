@@ -11,7 +11,7 @@ use super::digest::Digest;
 use crate::error::{Error, Result};
 
 /// Maximum number of sizes that one recording may await.
-const MOST_READS: usize = 256;
+const MAX_READS: usize = 256;
 
 /// Key of a read: the digests of the arrays and of the elements that are read together.
 type Key = Vec<(Digest, Digest)>;
@@ -112,8 +112,11 @@ pub async fn record_async<T>(mut record: impl FnMut() -> Result<T>) -> Result<T>
         };
         let Some(Wanted { backend, parts }) = recording.wanted else { return result };
         known = recording.known;
-        if known.len() == MOST_READS {
-            let what = format!("{MOST_READS} sizes were awaited, and the closure asks for others; upload before it");
+        if known.len() == MAX_READS {
+            let what = format!(
+                "{MAX_READS} sizes were awaited, and the closure requests another one; upload outside of the closure, \
+                 since each upload makes a new tensor"
+            );
             return Err(Error::argument("record_async", what));
         }
         // Errors are passed on to the operation, which may handle them.

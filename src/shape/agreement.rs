@@ -1,5 +1,6 @@
 //! Equality of sizes and of rows: decided on the host where possible, else deferred to a device-side check.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::RowPartition;
@@ -39,6 +40,34 @@ impl<D> Agreement<D> {
     }
 }
 
+/// The first difference between the rows of two partitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowDifference {
+    /// The numbers of rows.
+    Rows(u32, u32),
+    /// The lengths of this row.
+    Length(usize, (u32, u32)),
+}
+
+impl RowDifference {
+    /// The difference with the partitions in the other order.
+    pub(crate) fn swapped(self) -> Self {
+        match self {
+            Self::Rows(a, b) => Self::Rows(b, a),
+            Self::Length(row, (a, b)) => Self::Length(row, (b, a)),
+        }
+    }
+}
+
+impl fmt::Display for RowDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows(a, b) => write!(f, "{a} and {b} rows"),
+            Self::Length(row, (a, b)) => write!(f, "{a} and {b} elements in row {row}"),
+        }
+    }
+}
+
 impl Extent {
     /// Compares two counts; the difference is the pair of both.
     pub(crate) fn agrees(&self, other: &Self) -> Agreement<(u32, u32)> {
@@ -53,9 +82,9 @@ impl Extent {
 }
 
 impl RowPartition {
-    /// Compares the row lengths of two partitions; the difference is the first row that differs. A device-side check
-    /// covers only the rows of `self`, so the caller must compare the numbers of rows separately.
-    pub(crate) fn agrees(&self, other: &Self) -> Agreement<usize> {
+    /// Compares the row lengths of two partitions. A device-side check covers only the rows of `self`, so the caller must
+    /// compare the numbers of rows separately.
+    pub(crate) fn agrees(&self, other: &Self) -> Agreement<RowDifference> {
         if self.same(other) {
             return Agreement::Yes;
         }
@@ -70,11 +99,11 @@ impl RowPartition {
         };
         let (Some(a), Some(b)) = (self.nrows(), other.nrows()) else { return unknown() };
         if a != b {
-            return Agreement::No(a.min(b) as usize);
+            return Agreement::No(RowDifference::Rows(a, b));
         }
         for r in 0..a as usize {
             match (length(self, r), length(other, r)) {
-                (Some(x), Some(y)) if x != y => return Agreement::No(r),
+                (Some(x), Some(y)) if x != y => return Agreement::No(RowDifference::Length(r, (x, y))),
                 (Some(_), Some(_)) => {}
                 _ => return unknown(),
             }

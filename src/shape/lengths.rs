@@ -74,7 +74,7 @@ impl RaggedShape {
             None => return Self::dense(&[], device),
             Some((Lengths::Uniform(rows), below)) => (size(*rows)?, below),
             Some((Lengths::Ragged(all), _)) => {
-                let what = format!("dimension 0 has one length, the number of rows, not {}", all.len());
+                let what = format!("dimension 0 has one length, the number of rows, but {} are given", all.len());
                 return Err(Error::argument(OP, what));
             }
         };
@@ -91,7 +91,10 @@ impl RaggedShape {
                 Lengths::Ragged(all) => {
                     if Some(all.len()) != count.as_known().map(|n| n as usize) {
                         let (d, rows) = (k + 1, count.capacity());
-                        let what = format!("dimension {d} has {} lengths for the {rows} rows above it", all.len());
+                        let what = format!(
+                            "dimension {d} needs a length for each of the {rows} rows above it, but {} are given",
+                            all.len()
+                        );
                         return Err(Error::argument(OP, what));
                     }
                     RowPartition::from_row_lengths_on(OP, all, device)?

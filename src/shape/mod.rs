@@ -14,7 +14,7 @@ mod ragged_shape;
 mod row_partition;
 mod taken;
 
-pub(crate) use agreement::Agreement;
+pub(crate) use agreement::{Agreement, RowDifference};
 pub(crate) use broadcast::{Place, UniformRows, broadcast, same_layout};
 pub(crate) use encoding::{Encoding, splits_of_rowids, trusted_splits_of_rowids};
 pub use lengths::Lengths;

@@ -88,22 +88,21 @@ impl RaggedShape {
         let mut out = Self::dense(inner_shape, device)?;
         let Some(last) = partitions.last() else { return Ok(out) };
         let Some(outer) = out.outer.take() else {
-            return Err(Error::argument(OP, "the flat values under a partition have at least one dimension"));
+            let what = "inner_shape is empty, but flat values under row partitions have at least one dimension";
+            return Err(Error::argument(OP, what));
         };
         let mut conditions = Vec::new();
-        let mut equal = |what: &str, a: &Extent, b: &Extent| {
-            let differ = |(a, b)| Error::partition(OP, format!("{what}: {a} and {b}"));
-            conditions.extend(a.agrees(b).condition(device.backend(), Check::new(OP, what), differ)?);
+        let mut equal = |what: String, a: &Extent, b: &Extent| {
+            let differ = |(a, b)| Error::partition(OP, format!("{what}, but they are {a} and {b}"));
+            conditions.extend(a.agrees(b).condition(device.backend(), Check::new(OP, what.clone()), differ)?);
             Ok(())
         };
-        for pair in partitions.windows(2) {
-            equal(
-                "a partition must have as many rows as the one before it has values",
-                pair[1].nrows_extent(),
-                pair[0].nvals_extent(),
-            )?;
+        for (k, pair) in partitions.windows(2).enumerate() {
+            let what = format!("the rows of partition {} must be as many as the values of partition {k}", k + 1);
+            equal(what, pair[1].nrows_extent(), pair[0].nvals_extent())?;
         }
-        equal("the last partition must have inner_shape[0] values", last.nvals_extent(), &outer)?;
+        let what = "the values of the last partition must be as many as inner_shape[0]";
+        equal(what.to_owned(), last.nvals_extent(), &outer)?;
         for p in partitions {
             p.check_device(device.backend())?;
         }
@@ -242,7 +241,9 @@ impl RaggedShape {
     pub fn with_ragged_rank(&self, ragged_rank: usize) -> Result<Self> {
         const OP: &str = "RaggedShape::with_ragged_rank";
         if ragged_rank > self.rank().saturating_sub(1) {
-            let what = format!("a shape of rank {} cannot have {ragged_rank} row partitions", self.rank());
+            let (rank, most) = (self.rank(), self.rank().saturating_sub(1));
+            let what =
+                format!("ragged_rank is {ragged_rank}, but a shape of rank {rank} has at most {most} row partitions");
             return Err(Error::argument(OP, what));
         }
         let mut out = self.clone();
@@ -251,9 +252,12 @@ impl RaggedShape {
             out.outer = Some(p.nvals_extent().clone());
             out.partitions.push(p);
         }
-        for p in out.partitions.split_off(ragged_rank).iter().rev() {
+        for (k, p) in out.partitions.split_off(ragged_rank).iter().enumerate().rev() {
             let Some(len) = p.uniform_row_length() else {
-                let what = format!("{self} has a ragged dimension below its partition {ragged_rank}");
+                let dim = ragged_rank + k + 1;
+                let what = format!(
+                    "dimension {dim} of {self} is ragged, so ragged_rank must be at least {dim}, not {ragged_rank}"
+                );
                 return Err(Error::argument(OP, what));
             };
             out.inner.insert(0, len);
@@ -311,7 +315,10 @@ impl RaggedShape {
             return Ok(out);
         }
         if let Some(ragged) = out.partitions.iter().position(|p| p.uniform_row_length().is_none()) {
-            let what = format!("dimensions {start}..{stop} of {self} are no shape: dimension {} is ragged", ragged + 1);
+            let what = format!(
+                "dimensions {start}..{stop} of {self} form no shape, since dimension {} is ragged; start at 0",
+                ragged + 1
+            );
             return Err(Error::argument(OP, what));
         }
         let mut sizes = out.with_ragged_rank(0)?.inner.split_off(start - 1).into_iter();

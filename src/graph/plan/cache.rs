@@ -11,7 +11,7 @@ use crate::graph::program::Program;
 const CAPACITY: usize = 256;
 
 /// Maximum number of idle plans per program.
-const MOST_IDLE: usize = 16;
+const MAX_IDLE: usize = 16;
 
 /// LRU cache of the plans of one device.
 ///
@@ -58,7 +58,7 @@ impl<P> PlanCache<P> {
         let entries = &mut *self.entries();
         if let Some(entry) = entries.cached.get_mut(program) {
             // Evicts plans for other sizes of large arrays, the oldest first.
-            if entry.idle.len() >= MOST_IDLE {
+            if entry.idle.len() >= MAX_IDLE {
                 entry.idle.remove(0);
             }
             entry.idle.push(plan);

@@ -191,7 +191,7 @@ impl<'a> Join<'a> {
                     _ => {}
                 }
                 let check = Check::new(self.op, format!("rows of dimension {dim} have different lengths"));
-                let misfit = |row| self.misfit(other, format!("row {row} of dimension {dim} has different lengths"));
+                let misfit = |difference| self.misfit(other, format!("{difference} of dimension {dim}"));
                 asserts.extend(p.agrees(q).condition(self.backend, check, misfit)?);
             }
             self.asserts.append(&mut asserts);

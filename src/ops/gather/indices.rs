@@ -214,8 +214,8 @@ impl Indices {
         })?);
         for (d, (p, (q, _))) in params.partitions().iter().zip(&self.dims).take(batch - 1).enumerate() {
             let check = Check::new(op, "a batch dimension differs from that of the indices");
-            asserts.extend(p.agrees(q).condition(backend, check, |row| {
-                let what = format!("batch dimension {} differs from that of the indices at row {row}", d + 1);
+            asserts.extend(p.agrees(q).condition(backend, check, |difference| {
+                let what = format!("batch dimension {} differs from that of the indices: {difference}", d + 1);
                 Error::argument(op, what)
             })?);
         }

@@ -5,13 +5,20 @@ use super::walk::Walk;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::shape::{Agreement, RowPartition};
+use crate::shape::{Agreement, RowDifference, RowPartition};
 
 impl Walk<'_> {
     pub(super) fn equal_counts(&mut self, a: usize, b: usize, x: &Extent, y: &Extent, d: usize) -> Result<()> {
         match x.agrees(y) {
             Agreement::Yes => {}
-            Agreement::No((x, y)) => return Err(self.misfit(a, b, format!("dimension {d} is {x} and {y}"))),
+            Agreement::No((x, y)) => {
+                let (x, y) = if a < b { (x, y) } else { (y, x) };
+                return Err(self.misfit(
+                    a,
+                    b,
+                    format!("{x} and {y} elements along dimension {d}; only a size of 1 repeats"),
+                ));
+            }
             Agreement::If(count, ok) => self.assert(a, b, count, ok, d),
         }
         Ok(())
@@ -29,7 +36,9 @@ impl Walk<'_> {
             Place::Same => p.agrees(q),
             Place::First | Place::At(_) => match (place, p.host_splits(), q.host_splits()) {
                 (Place::First, Some(p), Some(q)) if q.len() > 1 => {
-                    first_other_length(p, q[1] - q[0]).map_or(Agreement::Yes, Agreement::No)
+                    let len = q[1] - q[0];
+                    let differs = |row| Agreement::No(RowDifference::Length(row, (p[row + 1] - p[row], len)));
+                    first_other_length(p, len).map_or(Agreement::Yes, differs)
                 }
                 _ => {
                     let ok = p.length(Expr::index()).eq(q.length(place.expr()));
@@ -39,9 +48,13 @@ impl Walk<'_> {
         };
         match agreement {
             Agreement::Yes => {}
-            Agreement::No(row) => {
-                let what = format!("row {row} of ragged dimension {d} differs in length");
-                return Err(self.misfit(a, b, what));
+            Agreement::No(difference) => {
+                let difference = if a < b { difference } else { difference.swapped() };
+                return Err(self.misfit(
+                    a,
+                    b,
+                    format!("{difference} of ragged dimension {d}; rows must have equal lengths"),
+                ));
             }
             Agreement::If(count, ok) => {
                 self.assert(a, b, count, ok, d);
@@ -71,7 +84,11 @@ impl Walk<'_> {
             None => Ok(()),
             Some(row) => {
                 let found = splits[row + 1] - splits[row];
-                let what = format!("row {row} of ragged dimension {d} has {found} elements, not {len}");
+                let (x, y) = if a < b { (found, len) } else { (len, found) };
+                let what = format!(
+                    "{x} and {y} elements in row {row} of dimension {d}; a uniform dimension of a size other than 1 \
+                     matches only rows of that length"
+                );
                 Err(self.misfit(a, b, what))
             }
         }

@@ -39,7 +39,11 @@ impl<'a> Walk<'a> {
                 _ if n == 1 => {}
                 None => found = Some((k, n)),
                 Some((first, size)) if size != n => {
-                    return Err(self.misfit(first, k, format!("dimension {d} is {size} and {n}")));
+                    return Err(self.misfit(
+                        first,
+                        k,
+                        format!("sizes {size} and {n} of dimension {d}; only a size of 1 repeats"),
+                    ));
                 }
                 Some(_) => {}
             }
@@ -76,8 +80,8 @@ impl<'a> Walk<'a> {
                         Dim::Ragged(q) => self.equal_rows((first, &partition), (k, q), &above[k], d)?,
                         Dim::Uniform(n) if above[k] != Place::Same && repeat == UniformRows::Once => {
                             let what = format!(
-                                "dimension {d} is ragged, and {} inside of one that repeats; one value a row needs a \
-                                 dimension of size 1, as keepdims and expand_dims give",
+                                "dimension {d} is ragged in one of them, and of size {} below a repeated dimension in \
+                                 the other; for one value per row give it size 1 (keepdims, expand_dims)",
                                 n.capacity()
                             );
                             return Err(self.misfit(first, k, what));
