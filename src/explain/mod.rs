@@ -15,7 +15,7 @@ use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::program::trace;
-use crate::graph::stage::outlook;
+use crate::graph::stage::predict_waits;
 use crate::graph::traffic;
 use detailed::Detailed;
 use units::{Bytes, Count};
@@ -167,7 +167,7 @@ impl Explain {
     pub(crate) fn new(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
         let (program, mut bindings) = trace(roots);
         let bounds: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
-        let stages = outlook(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
+        let stages = predict_waits(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
         backend.last_counts().apply(&program, &mut bindings, &bounds);
         let plan = LinkedPlan::new(program, &bindings, &backend.stand_in(), backend.plan_limits());
         let outputs: Vec<Node> = plan.outputs().cloned().collect();
@@ -212,7 +212,7 @@ fn inputs(step: &Step, makers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
         let (&kernel, why) = (makers.get(&n.digest())?, why?);
         Some(ExplainedInput { kernel, operation: n.op(), bytes, why })
     };
-    let read = step.reads.iter().filter_map(|n| input(n, n.bytes(), step.kept.why(n)));
+    let read = step.reads.iter().filter_map(|n| input(n, n.bytes(), step.barriers.why(n)));
     let after = step.after.iter().filter(|n| !step.reads.contains(n));
     read.chain(after.filter_map(|n| input(n, 0, Some(FusionBarrier::ConditionsOnly)))).collect()
 }

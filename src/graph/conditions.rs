@@ -59,7 +59,7 @@ pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
 }
 
 /// The conditions that every evaluation checks: those outside of the branches of a `select`.
-pub(super) fn always_looked_at(e: &Expr) -> DigestSet {
+pub(super) fn always_checked(e: &Expr) -> DigestSet {
     let (mut seen, mut out) = (DigestSet::default(), DigestSet::default());
     let mut stack = vec![e];
     while let Some(e) = stack.pop() {
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_branch_asks_for_is_excused_in_the_other() {
+    fn checks_of_a_branch_apply_where_it_is_taken() {
         let (i, small) = (Expr::index(), Expr::index().lt(Expr::u32(9)));
         let (low, even) = (Check::new("test", "low"), Check::new("test", "even"));
         let is_even = i.clone().rem(Expr::u32(2)).eq(Expr::u32(0));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_on_a_condition_is_looked_at_first() {
+    fn a_nested_condition_is_checked_first() {
         let (inner, outer) = (Check::new("test", "inner"), Check::new("test", "outer"));
         let holds = |n: u32| Expr::index().lt(Expr::u32(n));
         let ok = holds(7).checked(inner.clone(), holds(5));

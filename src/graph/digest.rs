@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-use super::words::InWords;
+use super::word_hasher::WordHasher;
 
 /// A structural hash. 128 bits keep the probability of an accidental collision near 2^-64 for any number of nodes that
 /// a process can hold.
@@ -14,7 +14,7 @@ impl Digest {
     /// The digest of a hashable value. `tag` separates the domains of different kinds of values.
     pub(crate) fn of(tag: &str, what: impl Hash) -> Self {
         let mut sip = Sip::new();
-        let mut words = InWords(|word| sip.word(word));
+        let mut words = WordHasher(|word| sip.word(word));
         words.write(tag.as_bytes());
         what.hash(&mut words);
         sip.digest()
@@ -75,16 +75,16 @@ impl Sip {
 }
 
 /// A map keyed by digests, which are hashes already.
-pub(crate) type DigestMap<V> = HashMap<Digest, V, BuildHasherDefault<Rehash>>;
+pub(crate) type DigestMap<V> = HashMap<Digest, V, BuildHasherDefault<IdentityHasher>>;
 
 /// A set of digests.
-pub(crate) type DigestSet = HashSet<Digest, BuildHasherDefault<Rehash>>;
+pub(crate) type DigestSet = HashSet<Digest, BuildHasherDefault<IdentityHasher>>;
 
 /// Pass-through hasher: the hash is the last word written, such as the second half of a digest.
 #[derive(Debug, Default)]
-pub(crate) struct Rehash(u64);
+pub(crate) struct IdentityHasher(u64);
 
-impl Hasher for Rehash {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -31,7 +31,7 @@ pub enum FusionBarrier {
     OtherRows,
     /// A condition on data would be checked at fewer positions than it must hold at.
     Condition,
-    /// The array holds row splits, which a kernel searches or walks as an array.
+    /// The array holds row splits, which a kernel searches or iterates over as an array.
     Splits,
     /// The array holds the number of elements, which kernels read before they start.
     Count,

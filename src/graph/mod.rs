@@ -51,7 +51,7 @@ mod step;
 mod stored;
 pub(crate) mod traffic;
 pub(crate) mod walk;
-mod words;
+mod word_hasher;
 
 use std::sync::Arc;
 

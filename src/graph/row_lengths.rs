@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_class_holds_its_rows_and_is_its_own() {
+    fn a_class_is_the_class_of_its_upper_bound() {
         for (longest, of) in
             [(0, 64), (64, 64), (65, 128), (256, 256), (896, 896), (897, u32::MAX), (u32::MAX, u32::MAX)]
         {

@@ -18,7 +18,7 @@ pub(crate) fn counts_to_read(program: &Program, bindings: &Bindings, most: u64) 
 
 /// Predicts how often a run of the program would wait for counts. Sets the counts that the run would read to an
 /// estimate: the bound, but no more elements than the largest existing array.
-pub(crate) fn outlook(program: &Program, bindings: &mut Bindings, most: u64) -> u64 {
+pub(crate) fn predict_waits(program: &Program, bindings: &mut Bindings, most: u64) -> u64 {
     let known = bindings.arrays.iter().filter_map(|(_, stored)| stored.as_ref()).map(|stored| stored.len);
     let largest = known.max().unwrap_or(0).max(1);
     let mut estimated: Vec<SizeId> = Vec::new();

@@ -112,7 +112,7 @@ pub(crate) struct Step {
     /// The fused operations, innermost last.
     pub(crate) fused: Vec<&'static str>,
     /// Fusion barriers: why the step reads arrays that other steps store.
-    pub(crate) kept: Barriers,
+    pub(crate) barriers: Barriers,
 }
 
 impl Step {
@@ -172,10 +172,10 @@ impl Step {
         merge(&mut after, map.reads.into_iter().filter(|n| is_other(n) && !read.contains(n)));
         merge(&mut checks, map.checks);
         merge(&mut after, map.after.into_iter().filter(is_other));
-        let (mut fused, mut kept) = (map.fused, map.kept);
+        let (mut fused, mut barriers) = (map.fused, map.barriers);
         fused.extend(self.fused);
-        kept.extend(self.kept);
-        Self { out: map.out, pass: Some(pass), live: map.live, reads, checks, after, fused, kept, ..self }
+        barriers.extend(self.barriers);
+        Self { out: map.out, pass: Some(pass), live: map.live, reads, checks, after, fused, barriers, ..self }
     }
 }
 

@@ -10,14 +10,14 @@ mod agreement;
 mod broadcast;
 mod encoding;
 mod lengths;
+mod level_below;
 mod ragged_shape;
 mod row_partition;
-mod taken;
 
 pub(crate) use agreement::{Agreement, RowDifference};
 pub(crate) use broadcast::{Place, UniformRows, broadcast, same_layout};
 pub(crate) use encoding::{Encoding, splits_of_rowids, trusted_splits_of_rowids};
 pub use lengths::Lengths;
+pub(crate) use level_below::{Repeats, level_below};
 pub use ragged_shape::RaggedShape;
 pub use row_partition::RowPartition;
-pub(crate) use taken::{Repeats, level_below};

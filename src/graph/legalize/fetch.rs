@@ -1,6 +1,6 @@
 //! Legalization of expressions: separate maps fetch the elements of large arrays that are read at computed positions.
 
-use super::{Plain, finished};
+use super::{Legalizer, with_dependencies};
 use crate::graph::conditions::{conditions, unconditional};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
@@ -30,7 +30,7 @@ impl Step {
     }
 }
 
-impl Plain<'_> {
+impl Legalizer<'_> {
     /// Adds a step for `out`, unless the node is stored or planned already. Returns the node.
     pub(super) fn step(&mut self, out: Node, recipe: Recipe) -> Node {
         if out.stored().is_some() || (!self.done.insert(out.digest()) && out != self.of) {
@@ -38,11 +38,11 @@ impl Plain<'_> {
         }
         let live = out.extent().live();
         let (limits, fused) = (self.limits, vec![self.of.op()]);
-        let (reads, checks, after, kept) = (Vec::new(), Vec::new(), Vec::new(), Barriers::default());
+        let (reads, checks, after, barriers) = (Vec::new(), Vec::new(), Vec::new(), Barriers::default());
         let (pass, row_context) = (None, None);
         let step =
-            Step { out: out.clone(), recipe, pass, live, reads, limits, checks, after, row_context, fused, kept };
-        self.steps.push(finished(step));
+            Step { out: out.clone(), recipe, pass, live, reads, limits, checks, after, row_context, fused, barriers };
+        self.steps.push(with_dependencies(step));
         out
     }
 
@@ -66,12 +66,12 @@ impl Plain<'_> {
     }
 
     /// The legalized expression, of the same value at each of `positions` positions.
-    pub(super) fn plain(&mut self, e: &Expr, positions: u32) -> Expr {
+    pub(super) fn legalized(&mut self, e: &Expr, positions: u32) -> Expr {
         let key = (e.digest(), positions);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
-        let operands: Vec<Expr> = e.operands().map(|o| self.plain(o, positions)).collect();
+        let operands: Vec<Expr> = e.operands().map(|o| self.legalized(o, positions)).collect();
         let mut out = e.with_operands(operands.into_iter());
         if let ExprKind::Within(splits, row, offset) = out.kind()
             && self.is_large(splits)
@@ -88,7 +88,7 @@ impl Plain<'_> {
     /// The legalized expression as the value of a map. If it only loads the result of the last fetch, the map does that
     /// fetch itself.
     pub(super) fn whole(&mut self, e: &Expr, positions: u32) -> Expr {
-        let value = self.plain(e, positions);
+        let value = self.legalized(e, positions);
         if is_own(&value)
             && let Some(n) = value.node()
             && let Some(last) = self.steps.pop_if(|s| s.out == *n && s.fetches().is_some())

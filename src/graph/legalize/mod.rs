@@ -32,13 +32,14 @@ use fetch::is_own;
 
 /// The legalized step, preceded by the steps that store its inputs. `done` are the nodes that the plan computes so far.
 pub(super) fn steps(step: Step, done: &mut DigestSet) -> Vec<Step> {
-    let mut all = Plain { of: step.out.clone(), limits: step.limits, done, steps: Vec::new(), memo: HashMap::new() };
+    let mut all =
+        Legalizer { of: step.out.clone(), limits: step.limits, done, steps: Vec::new(), memo: HashMap::new() };
     let last = all.resolve(step);
     all.steps.push(last);
     all.steps
 }
 
-pub(super) struct Plain<'a> {
+pub(super) struct Legalizer<'a> {
     /// The node of the step that is legalized.
     pub(super) of: Node,
     pub(super) limits: PlanLimits,
@@ -48,12 +49,12 @@ pub(super) struct Plain<'a> {
     pub(super) memo: HashMap<(Digest, u32), Expr>,
 }
 
-impl Plain<'_> {
+impl Legalizer<'_> {
     fn resolve(&mut self, step: Step) -> Step {
         let recipe = match step.recipe {
             // The bytes are an array of their own already.
             Recipe::Hash { op, on, byte, longest } => {
-                let (rows, nrows) = self.walked(&on.rows, &on.nrows);
+                let (rows, nrows) = self.iterated(&on.rows, &on.nrows);
                 let nvals = self.count(&on.nvals);
                 Recipe::Hash { op, on: RowDomain { rows, nrows, nvals, inner: 1 }, byte, longest }
             }
@@ -62,7 +63,7 @@ impl Plain<'_> {
                 Recipe::Map { value: self.whole(&value, step.out.extent().capacity()), whole }
             }
             Recipe::Assert { ok, count, check } => {
-                let (ok, count) = (self.plain(&ok, count.capacity()), self.count(&count));
+                let (ok, count) = (self.legalized(&ok, count.capacity()), self.count(&count));
                 Recipe::Assert { ok, count, check }
             }
             Recipe::Reduce { reducer, on, value } => {
@@ -103,14 +104,14 @@ impl Plain<'_> {
         if out.recipe.rows().is_some() {
             out.live = None;
         }
-        finished(out)
+        with_dependencies(out)
     }
 
     /// The stored input of a primitive: `inner` numbers for each of `count` elements.
     fn numbers(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
         let count = self.count(count);
         let numbers = count.times(self.of.op(), u64::from(inner)).unwrap_or(count);
-        let value = self.plain(e, numbers.capacity());
+        let value = self.legalized(e, numbers.capacity());
         if is_own(&value) { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
     }
 
@@ -119,7 +120,7 @@ impl Plain<'_> {
         if !live.reads() {
             return live.clone();
         }
-        let value = self.plain(live, 1);
+        let value = self.legalized(live, 1);
         Expr::load(&self.map(Extent::known(1), value), Expr::u32(0))
     }
 
@@ -143,14 +144,14 @@ impl Plain<'_> {
     }
 
     /// The rows to iterate over, and their capacity. The splits determine how many are live.
-    fn walked(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
+    fn iterated(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
         (Rows::Splits(self.splits(rows, nrows)), Extent::known(nrows.capacity()))
     }
 
     /// The rows to iterate over, and their values in an array other than the splits.
     fn in_rows(&mut self, value: &Expr, on: &RowDomain) -> (RowDomain, Expr) {
         let RowDomain { rows, nrows, nvals, inner } = on;
-        let (rows, nrows) = self.walked(rows, nrows);
+        let (rows, nrows) = self.iterated(rows, nrows);
         let mut value = self.numbers(value, nvals, *inner);
         if let Rows::Splits(splits) = &rows
             && value.node() == Some(splits)
@@ -163,7 +164,7 @@ impl Plain<'_> {
     /// Source positions of the numbers that a compaction keeps: the last position of each rank.
     fn position_of_kept(&mut self, marks: Node, count: Extent, inner: u32) -> Expr {
         let positions = count.capacity();
-        let rank = self.plain(&RankBitmap::of(marks, count).rank(&Expr::index()), positions + 1);
+        let rank = self.legalized(&RankBitmap::of(marks, count).rank(&Expr::index()), positions + 1);
         let ranks = self.map(Extent::known(positions + 1), rank);
         let each = Expr::u32(inner.max(1));
         let position = Expr::row_of(&ranks, Expr::index().div(each.clone()));
@@ -174,16 +175,16 @@ impl Plain<'_> {
     /// further array. A kernel can therefore compute some batches at a time, as if there were no others.
     fn product(&mut self, p: Product) -> Product {
         let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
-        let told = self.side_by_side(&all, p.batches.capacity());
+        let parameters = self.side_by_side(&all, p.batches.capacity());
         let (tiles, batches) = match all.iter().any(Expr::has_index) {
-            true => self.walked(&p.tiles, &p.batches),
+            true => self.iterated(&p.tiles, &p.batches),
             false => (p.tiles.clone(), self.count(&p.batches)),
         };
-        let numbers = |k: usize| told[k].clone();
+        let numbers = |k: usize| parameters[k].clone();
         let (sizes, starts) = ([0, 1, 2].map(numbers), [3, 4, 5].map(numbers));
         let mut operand = |k: usize| {
             let capacity = p.capacities[k].value();
-            let value = self.plain(&p.operands[k], capacity);
+            let value = self.legalized(&p.operands[k], capacity);
             if is_own(&value) { value } else { self.stored(&value, capacity) }
         };
         let mut operands = [operand(0), operand(1)];
@@ -206,7 +207,7 @@ impl Plain<'_> {
         let (at, which) = (Expr::index().div(Expr::u32(width)), Expr::index().rem(Expr::u32(width)));
         let one_of = |rest: Expr, (k, e): (u32, &&Expr)| which.clone().eq(Expr::u32(k)).select(e.at(&at), rest);
         let value = (0..).zip(&differing).fold(Expr::u32(0), one_of);
-        let value = self.plain(&value, numbers);
+        let value = self.legalized(&value, numbers);
         let array = self.stored(&value, numbers);
         let mut next = 0..;
         let placed = |e: &Expr| match differs(e) {
@@ -234,12 +235,12 @@ impl Plain<'_> {
 }
 
 /// The step, with its reads, conditions and row context derived from its expressions.
-pub(super) fn finished(mut step: Step) -> Step {
+pub(super) fn with_dependencies(mut step: Step) -> Step {
     let Dependencies { reads, checks, own_row, .. } = Dependencies::of(&step.recipe, step.live.as_ref());
     (step.reads, step.checks) = (reads, checks);
     // Stored arrays need no reason; most others have theirs already.
     for n in step.reads.iter().filter(|n| n.stored().is_none()) {
-        step.kept.note(n, Some(FusionBarrier::StorageBuffers));
+        step.barriers.note(n, Some(FusionBarrier::StorageBuffers));
     }
     step.after.retain(|n| n.is_fallible() && !step.reads.contains(n));
     if matches!(step.recipe, Recipe::Map { .. } | Recipe::Assert { .. }) && !step.is_oversized() {
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_at_computed_positions_is_fetched() {
+    fn computed_positions_are_fetched() {
         let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
         let (x, at) = (source(&backend, DType::F32, N), source(&backend, DType::U32, N));
         let place = Expr::load(&at, Expr::index());
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reader_of_what_is_fetched_looks_at_the_conditions() {
+    fn conditions_are_checked_after_a_fetch() {
         let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
         let (x, at) = (source(&backend, DType::F32, N), source(&backend, DType::U32, N));
         let place = Expr::load(&at, Expr::index());
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kernels_are_given_is_stored_first() {
+    fn inputs_of_kernels_are_stored_first() {
         let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
         let (x, at) = (source(&backend, DType::U32, N), source(&backend, DType::U32, N));
         let count = Expr::load(&at, Expr::u32(N - 1));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::graph::digest::Rehash;
+use crate::graph::digest::IdentityHasher;
 use crate::graph::program::Program;
 
 /// Maximum number of programs with cached plans.
@@ -22,7 +22,7 @@ pub(crate) struct PlanCache<P>(Mutex<Entries<P>>);
 
 #[derive(Debug)]
 struct Entries<P> {
-    cached: HashMap<Arc<Program>, Entry<P>, BuildHasherDefault<Rehash>>,
+    cached: HashMap<Arc<Program>, Entry<P>, BuildHasherDefault<IdentityHasher>>,
     clock: u64,
 }
 

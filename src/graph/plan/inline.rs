@@ -1,8 +1,8 @@
 //! Inlining of maps: whether a map is computed by the kernel that reads it, or stored.
 
 use super::Planner;
-use super::resolve::Growing;
-use crate::graph::conditions::always_looked_at;
+use super::resolve::Resolution;
+use crate::graph::conditions::always_checked;
 use crate::graph::cost::{CHEAP, contains_search, work};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
@@ -28,7 +28,7 @@ impl Planner {
         &self,
         n: &Node,
         at: &Expr,
-        g: &mut Growing<'_>,
+        g: &mut Resolution<'_>,
         always: bool,
     ) -> Result<Expr, Option<FusionBarrier>> {
         let recipe = n.recipe().ok_or(None)?;
@@ -42,7 +42,7 @@ impl Planner {
         n: &Node,
         value: &Expr,
         at: &Expr,
-        g: &mut Growing<'_>,
+        g: &mut Resolution<'_>,
         always: bool,
     ) -> Result<Expr, FusionBarrier> {
         if !self.limits.fuse {
@@ -62,7 +62,7 @@ impl Planner {
         let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
         let body = value.at(at);
         // A map that does not use its position, such as a constant, would drop the position's conditions.
-        if at.has_conditions() && !always_looked_at(at).is_subset(&always_looked_at(&body)) {
+        if at.has_conditions() && !always_checked(at).is_subset(&always_checked(&body)) {
             return Err(FusionBarrier::Condition);
         }
         let cost = work(&body, g.rows.as_ref());

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::graph::digest::Rehash;
+use crate::graph::digest::IdentityHasher;
 use crate::graph::program::{Bindings, Program, SizeId, trace};
 
 /// Maximum number of remembered counts.
@@ -46,7 +46,7 @@ struct LastCount {
 
 /// The last values of counts, by their keys.
 #[derive(Debug, Default)]
-pub(crate) struct LastCounts(Mutex<HashMap<Arc<CountKey>, LastCount, BuildHasherDefault<Rehash>>>);
+pub(crate) struct LastCounts(Mutex<HashMap<Arc<CountKey>, LastCount, BuildHasherDefault<IdentityHasher>>>);
 
 impl LastCounts {
     /// Stores the value of a count, and its upper bound.

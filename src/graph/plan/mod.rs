@@ -89,7 +89,7 @@ impl Planner {
         }
         // Another thread may evaluate the node meanwhile; then nothing is left to plan.
         let Some(recipe) = node.recipe() else { return };
-        let step = self.grow(node, &recipe);
+        let step = self.fitting_step(node, &recipe);
         for n in step.reads.iter().chain(&step.after) {
             self.require(n);
         }
@@ -101,15 +101,15 @@ impl Planner {
     }
 
     /// Resolves the recipe's expressions, and stores their maps one by one until the step fits the limits.
-    fn grow(&self, node: &Node, recipe: &Recipe) -> Step {
+    fn fitting_step(&self, node: &Node, recipe: &Recipe) -> Step {
         let mut stored = DigestSet::default();
         loop {
-            let (step, taken) = self.resolve_recipe(node, recipe, &stored);
+            let (step, inlined) = self.resolve_recipe(node, recipe, &stored);
             if step.fits() {
                 return step;
             }
             // Store the map that reads the most arrays: one array replaces them.
-            let widest = taken.iter().filter(|n| !stored.contains(&n.digest())).max_by_key(|n| width(n));
+            let widest = inlined.iter().filter(|n| !stored.contains(&n.digest())).max_by_key(|n| width(n));
             match widest {
                 Some(n) => stored.insert(n.digest()),
                 None => return step,

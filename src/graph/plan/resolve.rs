@@ -13,7 +13,7 @@ use crate::graph::step::{Dependencies, merge};
 use crate::graph::walk::for_each_node;
 
 /// State of the resolution of one step's expressions.
-pub(super) struct Growing<'a> {
+pub(super) struct Resolution<'a> {
     /// Maps that must be stored for this step to fit.
     pub(super) stored: &'a DigestSet,
     /// The splits and the inner width of the rows that the step iterates over, if any.
@@ -25,9 +25,9 @@ pub(super) struct Growing<'a> {
     pub(super) domain: Option<Extent>,
     /// Resolved expressions: `[1]` for those evaluated at every position, `[0]` for others.
     memo: [DigestMap<Expr>; 2],
-    taken: Vec<Node>,
+    inlined: Vec<Node>,
     after: Vec<Node>,
-    kept: Barriers,
+    barriers: Barriers,
     pub(super) cost: u32,
 }
 
@@ -41,24 +41,24 @@ impl Planner {
             },
             _ => None,
         };
-        let mut g = Growing {
+        let mut g = Resolution {
             stored,
             rows,
             evaluation: recipe.evaluation(),
             domain: recipe.evaluated_at(node.extent()),
             memo: <[DigestMap<Expr>; 2]>::default(),
-            taken: Vec::new(),
+            inlined: Vec::new(),
             after: node.asserts().to_vec(),
-            kept: Barriers::default(),
+            barriers: Barriers::default(),
             cost: 0,
         };
-        recipe.array().into_iter().for_each(|n| g.kept.note(n, FusionBarrier::as_array(n)));
-        let resolved = recipe.map(&mut Resolving { planner: self, growing: &mut g });
+        recipe.array().into_iter().for_each(|n| g.barriers.note(n, FusionBarrier::as_array(n)));
+        let resolved = recipe.map(&mut Resolving { planner: self, resolution: &mut g });
         let live = node.extent().live();
         for e in resolved.lives().chain(live.clone()) {
             for_each_node(&e, &mut |n| {
-                let asked = self.roots.contains(&n.digest());
-                g.kept.note(n, Some(if asked { FusionBarrier::Requested } else { FusionBarrier::Count }));
+                let is_requested = self.roots.contains(&n.digest());
+                g.barriers.note(n, Some(if is_requested { FusionBarrier::Requested } else { FusionBarrier::Count }));
             });
         }
         let Dependencies { reads, checks, own_row, sized } = Dependencies::of(&resolved, live.as_ref());
@@ -70,8 +70,8 @@ impl Planner {
             _ => g.rows.clone(),
         };
         let mut fused = vec![node.op()];
-        fused.extend(g.taken.iter().map(Node::op));
-        let taken = g.taken;
+        fused.extend(g.inlined.iter().map(Node::op));
+        let inlined = g.inlined;
         let (out, limits) = (node.clone(), self.limits);
         let pass = match &resolved {
             Recipe::Reduce { reducer, value, .. } => {
@@ -81,13 +81,13 @@ impl Planner {
             }
             _ => None,
         };
-        let (recipe, after, kept) = (resolved, g.after, g.kept);
-        let step = Step { out, recipe, pass, live, reads, limits, checks, after, row_context, fused, kept };
-        (step, taken)
+        let (recipe, after, barriers) = (resolved, g.after, g.barriers);
+        let step = Step { out, recipe, pass, live, reads, limits, checks, after, row_context, fused, barriers };
+        (step, inlined)
     }
     /// Inlines maps into the expression wherever that is worthwhile, so that it reads stored arrays only. `always` says
     /// that the expression is evaluated at every position of the domain.
-    fn resolve(&self, e: &Expr, g: &mut Growing<'_>, always: bool) -> Expr {
+    fn resolve(&self, e: &Expr, g: &mut Resolution<'_>, always: bool) -> Expr {
         if let Some(done) = g.memo[usize::from(always)].get(&e.digest()) {
             return done.clone();
         }
@@ -101,7 +101,7 @@ impl Planner {
                 let (n, at) = (n.clone(), at.clone());
                 match self.inline(&n, &at, g, always) {
                     Ok(body) => {
-                        g.taken.push(n.clone());
+                        g.inlined.push(n.clone());
                         g.depend_on_dropped(&at, &body);
                         for a in n.asserts() {
                             if !g.after.contains(a) {
@@ -110,11 +110,11 @@ impl Planner {
                         }
                         out = self.resolve(&body, g, always);
                     }
-                    Err(why) => g.kept.note(&n, why),
+                    Err(why) => g.barriers.note(&n, why),
                 }
             }
             ExprKind::RowOf(splits, _) | ExprKind::Within(splits, ..) => {
-                g.kept.note(splits, FusionBarrier::as_array(splits));
+                g.barriers.note(splits, FusionBarrier::as_array(splits));
             }
             _ => {}
         }
@@ -126,7 +126,7 @@ impl Planner {
 /// Inlines maps into the expressions of a recipe.
 struct Resolving<'a, 'g> {
     planner: &'a Planner,
-    growing: &'a mut Growing<'g>,
+    resolution: &'a mut Resolution<'g>,
 }
 
 impl Rewrite<Expr, Node, Extent, Size> for Resolving<'_, '_> {
@@ -135,8 +135,8 @@ impl Rewrite<Expr, Node, Extent, Size> for Resolving<'_, '_> {
     type Extent = Extent;
     type Size = Size;
     fn expr(&mut self, e: &Expr) -> Expr {
-        let always = self.growing.domain.is_some();
-        self.planner.resolve(e, self.growing, always)
+        let always = self.resolution.domain.is_some();
+        self.planner.resolve(e, self.resolution, always)
     }
     fn array(&mut self, a: &Node) -> Node {
         a.clone()
@@ -149,7 +149,7 @@ impl Rewrite<Expr, Node, Extent, Size> for Resolving<'_, '_> {
     }
 }
 
-impl Growing<'_> {
+impl Resolution<'_> {
     /// Adds dependencies on fallible arrays that `before` reads and `now` does not, so that the step still depends on
     /// their conditions.
     fn depend_on_dropped(&mut self, before: &Expr, now: &Expr) {

@@ -15,8 +15,8 @@
 //! recording over nodes, and the program over numbers.
 
 mod lift;
+mod liveness;
 mod print;
-mod shared;
 mod trace;
 
 use std::collections::HashSet;

@@ -38,7 +38,7 @@ impl Steps {
             if let Err(why) = can_take(pass, map, &stored, limits) {
                 let results: Vec<Node> = pass.outputs().into_iter().cloned().collect();
                 if let Some(map) = &mut self.steps[k] {
-                    results.iter().for_each(|n| map.kept.refine(n, why));
+                    results.iter().for_each(|n| map.barriers.refine(n, why));
                 }
                 continue;
             }

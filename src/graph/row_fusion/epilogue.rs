@@ -56,7 +56,7 @@ impl Steps {
                 }
             }
             if let Some(map) = &mut self.steps[k] {
-                barriers.iter().for_each(|(n, why)| map.kept.refine(n, *why));
+                barriers.iter().for_each(|(n, why)| map.barriers.refine(n, *why));
             }
             let Some((p, from)) = taker else { continue };
             // The fused step takes the map's place, where the map's other inputs are computed already.
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_of_the_results_goes_into_the_stores() {
+    fn a_map_of_the_results_becomes_an_epilogue() {
         let device = Device::cpu();
         for counted in [false, true] {
             let sums = sums(device.backend(), counted);
@@ -202,13 +202,13 @@ mod tests {
     }
 
     #[test]
-    fn a_map_stays_one_where_the_reduction_cannot_store_it() {
+    fn a_map_that_cannot_be_an_epilogue_stays_separate() {
         let device = Device::cpu();
         let sums = sums(device.backend(), false);
         let own = || Expr::load(&sums, Expr::index());
         let twice = map(&sums, own().add(own()));
         assert_eq!(steps(std::slice::from_ref(&twice)), 1);
-        assert_eq!(steps(&[sums.clone(), twice]), 2, "the sums are asked for");
+        assert_eq!(steps(&[sums.clone(), twice]), 2, "the sums are requested");
         assert_eq!(
             steps(&[map(&sums, own().add(Expr::u32(3))), map(&sums, own().add(Expr::u32(4)))]),
             3,
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_looked_at_for_live_results_only() {
+    fn conditions_are_checked_for_live_results_only() {
         let device = Device::cpu();
         for (counted, kernels) in [(false, 1), (true, 2)] {
             let sums = sums(device.backend(), counted);

@@ -82,7 +82,7 @@ fn shared(mut a: Step, b: Step) -> Step {
     merge(&mut a.reads, b.reads);
     merge(&mut a.after, b.after);
     a.fused.extend(b.fused);
-    a.kept.extend(b.kept);
+    a.barriers.extend(b.barriers);
     if let (Some(p), Some(q)) = (&mut a.pass, b.pass) {
         p.results.extend(q.results);
     }

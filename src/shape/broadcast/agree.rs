@@ -13,7 +13,7 @@ impl Walk<'_> {
             Agreement::Yes => {}
             Agreement::No((x, y)) => {
                 let (x, y) = if a < b { (x, y) } else { (y, x) };
-                return Err(self.misfit(
+                return Err(self.mismatch(
                     a,
                     b,
                     format!("{x} and {y} elements along dimension {d}; only a size of 1 repeats"),
@@ -50,7 +50,7 @@ impl Walk<'_> {
             Agreement::Yes => {}
             Agreement::No(difference) => {
                 let difference = if a < b { difference } else { difference.swapped() };
-                return Err(self.misfit(
+                return Err(self.mismatch(
                     a,
                     b,
                     format!("{difference} of ragged dimension {d}; rows must have equal lengths"),
@@ -89,7 +89,7 @@ impl Walk<'_> {
                     "{x} and {y} elements in row {row} of dimension {d}; a uniform dimension of a size other than 1 \
                      matches only rows of that length"
                 );
-                Err(self.misfit(a, b, what))
+                Err(self.mismatch(a, b, what))
             }
         }
     }

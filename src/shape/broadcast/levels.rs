@@ -39,7 +39,7 @@ impl<'a> Walk<'a> {
                 _ if n == 1 => {}
                 None => found = Some((k, n)),
                 Some((first, size)) if size != n => {
-                    return Err(self.misfit(
+                    return Err(self.mismatch(
                         first,
                         k,
                         format!("sizes {size} and {n} of dimension {d}; only a size of 1 repeats"),
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
                                  the other; for one value per row give it size 1 (keepdims, expand_dims)",
                                 n.capacity()
                             );
-                            return Err(self.misfit(first, k, what));
+                            return Err(self.mismatch(first, k, what));
                         }
                         Dim::Uniform(n) => self.all_of_length((first, &partition), (k, n.capacity()), d)?,
                     }

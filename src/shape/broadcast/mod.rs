@@ -127,7 +127,7 @@ pub(crate) fn same_layout(
     let rank = a.rank();
     let mut walk = Walk { backend, op, location, layouts: &layouts, rank, rows: Vec::new(), asserts: Vec::new() };
     if rank != b.rank() || a.partitions.len() != b.partitions.len() || a.inner != b.inner {
-        return Err(walk.misfit(0, 1, "ranks, ragged ranks and inner sizes must be equal".into()));
+        return Err(walk.mismatch(0, 1, "ranks, ragged ranks and inner sizes must be equal".into()));
     }
     for (d, (p, q)) in a.partitions.iter().zip(&b.partitions).enumerate() {
         walk.equal_rows((0, p), (1, q), &Place::Same, d + 1)?;

@@ -59,7 +59,7 @@ impl<'a> Walk<'a> {
         Ok(Extent::known(rows.on_host(self.backend, self.op)?))
     }
 
-    pub(super) fn misfit(&self, a: usize, b: usize, what: String) -> Error {
+    pub(super) fn mismatch(&self, a: usize, b: usize, what: String) -> Error {
         let (a, b) = (a.min(b), a.max(b));
         Error::Shape { op: self.op, lhs: self.layouts[a].to_string(), rhs: self.layouts[b].to_string(), what }
     }

@@ -34,6 +34,6 @@ pub(crate) fn level_below(
         Repeats::Never => longest.map_or_else(|| nvals.clone(), |longest| count.size().mul(longest).min(nvals)),
         Repeats::Maybe => longest.map_or_else(|| most.clone(), |longest| count.size().mul(longest).min(&most)),
     };
-    let taken = RowPartition::from_lengths(backend, op, count, length, bound)?;
-    Ok(taken.with_lengths(longest.map(|longest| (0, longest))))
+    let below = RowPartition::from_lengths(backend, op, count, length, bound)?;
+    Ok(below.with_lengths(longest.map(|longest| (0, longest))))
 }

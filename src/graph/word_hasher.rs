@@ -4,9 +4,9 @@ use std::hash::Hasher;
 
 /// Passes on the hashed data instead of hashing it: one word per number; for bytes, their number and one word per eight
 /// bytes. Unequal values of one type give different words.
-pub(super) struct InWords<F>(pub(super) F);
+pub(super) struct WordHasher<F>(pub(super) F);
 
-impl<F: FnMut(u64)> Hasher for InWords<F> {
+impl<F: FnMut(u64)> Hasher for WordHasher<F> {
     fn finish(&self) -> u64 {
         unreachable!("bug: nothing is hashed")
     }
