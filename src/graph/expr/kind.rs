@@ -9,7 +9,7 @@ use crate::graph::scalar::Scalar;
 use crate::graph::{Expr, Node, Size};
 
 /// The kinds of scalar expression. Generic over the references to expressions, arrays and sizes: those of a recording,
-/// or numbers in a [`Program`](super::program::Program).
+/// or numbers in a [`Program`](crate::graph::program::Program).
 #[derive(Debug, Clone)]
 pub(crate) enum ExprKind<E = Expr, A = Node, S = Size> {
     /// The flat position of the element being computed (u32).

@@ -3,7 +3,7 @@
 use super::{Reference, Rewrite, Rows};
 use crate::graph::{Expr, Extent, Node, Size};
 
-/// Operands of a batched matrix product; see [`Recipe::Product`]. All sizes and starts are expressions in the batch
+/// Operands of a batched matrix product; see [`Recipe::Product`](super::Recipe::Product). All sizes and starts are expressions in the batch
 /// number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Product<E = Expr, A = Node, X = Extent, S = Size> {
