@@ -25,7 +25,7 @@ fn main(
     let tiles = p.head[0].z;
     let numbers = p.head[0].w;
     let count = min(live(), p.head[0].x) * inner;
-    let first = (wid.x + wid.y * groups.x) * 1024u + t;
+    let first = workgroup_index(wid, groups) * 1024u + t;
     for (var k = 0u; k < 4u; k++) {
         let i = first + k * 256u;
         if (i >= count) {

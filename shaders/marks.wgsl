@@ -59,7 +59,8 @@ fn mark_tile(t: u32, tile: u32) -> u32 {
     if (t < TILE_WORDS) {
         let low = ranked[2u * t];
         let high = ranked[2u * t + 1u];
-        out[tile_count() + 1u + tile * TILE_WORDS + t] = ((low >> 8u) << 16u) | ((high & 0xffu) << 8u) | (low & 0xffu);
+        let word = ((low >> 8u) << 16u) | ((high & 0xffu) << 8u) | (low & 0xffu);
+        store_out(tile_count() + 1u + tile * TILE_WORDS + t, word);
     }
     return before + countOneBits(flags);
 }
@@ -70,13 +71,13 @@ fn upsweep(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile >= tile_count()) {
         return; // uniform: the workgroup's id and a parameter
     }
     let count = mark_tile(t, tile);
     if (t == 255u) {
-        out[tile] = count;
+        store_out(tile, count);
     }
 }
 
@@ -91,21 +92,21 @@ fn spine(@builtin(local_invocation_index) t: u32) {
         for (var k = 0u; k < ITEMS; k++) {
             own[k] = 0u;
             if (at + k < count) {
-                own[k] = out[at + k];
+                own[k] = load_out(at + k);
             }
             sum += own[k];
         }
         var next = carry + wg_exclusive_scan(t, sum); // uniform: the loop's bounds are parameters
         for (var k = 0u; k < ITEMS; k++) {
             if (at + k < count) {
-                out[at + k] = next;
+                store_out(at + k, next);
             }
             next += own[k];
         }
         carry += wg_scan_total();
     }
     if (t == 0u) {
-        out[count] = carry;
+        store_out(count, carry);
     }
 }
 
@@ -114,7 +115,7 @@ fn spine(@builtin(local_invocation_index) t: u32) {
 fn small(@builtin(local_invocation_index) t: u32) {
     let count = mark_tile(t, 0u);
     if (t == 255u) {
-        out[0] = 0u;
-        out[1] = count;
+        store_out(0u, 0u);
+        store_out(1u, count);
     }
 }

@@ -77,7 +77,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile < splits_at(0u) || tile >= min(splits_at(p.head[0].x), p.head[0].y)) {
         return; // uniform: the tile and the number of tiles are the same for the whole workgroup
     }

@@ -55,7 +55,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let row = (wid.x + wid.y * grid.x) * 256u + t;
+    let row = workgroup_index(wid, grid) * 256u + t;
     if (row >= p.head[0].x) {
         return;
     }

@@ -31,11 +31,11 @@ const DONE: u32 = 0xffffffffu;
 
 fn seat(row: u32, first: u32, len: u32) {
     let at = first / p.head[1].y * SEAT;
-    seats[at] = join64(row + 1u, len);
-    seats[at + 1u] = join64(first, 0u);
+    store_seats(at, join64(row + 1u, len));
+    store_seats(at + 1u, join64(first, 0u));
     let words = packed(begin(len));
     for (var k = 0u; k < 7u; k++) {
-        seats[at + 2u + k] = words[k];
+        store_seats(at + 2u + k, words[k]);
     }
 }
 
@@ -49,9 +49,9 @@ fn clear(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let own = (wid.x + wid.y * grid.x) * 256u + t;
+    let own = workgroup_index(wid, grid) * 256u + t;
     if (own < p.head[1].z) {
-        seats[own * SEAT] = join64(0u, 0u);
+        store_seats(own * SEAT, join64(0u, 0u));
     }
 }
 
@@ -61,13 +61,13 @@ fn leg(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let own = (wid.x + wid.y * grid.x) * 256u + t;
+    let own = workgroup_index(wid, grid) * 256u + t;
     if (own >= p.head[1].z) {
         return;
     }
     let base = own * SEAT;
-    let row_len = seats[base];
-    let start_at = seats[base + 1u];
+    let row_len = load_seats(base);
+    let start_at = load_seats(base + 1u);
     if (low64(row_len) == 0u || high64(start_at) == DONE) {
         return;
     }
@@ -77,7 +77,7 @@ fn leg(
     var at = high64(start_at);
     var words: array<U64, 7>;
     for (var k = 0u; k < 7u; k++) {
-        words[k] = seats[base + 2u + k];
+        words[k] = load_seats(base + 2u + k);
     }
     var c = unpacked(words);
     let last = blocks_end(len);
@@ -98,9 +98,9 @@ fn leg(
             at = DONE;
         }
     }
-    seats[base + 1u] = join64(start, at);
+    store_seats(base + 1u, join64(start, at));
     for (var k = 0u; k < 7u; k++) {
-        seats[base + 2u + k] = words[k];
+        store_seats(base + 2u + k, words[k]);
     }
 }
 
@@ -110,12 +110,12 @@ fn finish(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let own = (wid.x + wid.y * grid.x) * 256u + t;
+    let own = workgroup_index(wid, grid) * 256u + t;
     if (own >= p.head[1].z) {
         return;
     }
-    let row = low64(seats[own * SEAT]);
+    let row = low64(load_seats(own * SEAT));
     if (row > 0u) {
-        store(row - 1u, seats[own * SEAT + 2u]);
+        store(row - 1u, load_seats(own * SEAT + 2u));
     }
 }

@@ -169,7 +169,7 @@ fn main(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile >= tiles()) {
         return; // uniform: the workgroup's id and a parameter
     }
@@ -279,7 +279,7 @@ fn map_long(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile >= tiles()) {
         return; // uniform: the workgroup's id and a parameter
     }
@@ -301,7 +301,7 @@ fn map_long(
     for (var s = t >> 5u; s < count; s += 8u) {
         let row = block_row[s];
         let start = split(row);
-        let r = finished(row, part[partial_at(start >> BLOCK_BITS, 0u)]);
+        let r = finished(row, load_part(partial_at(start >> BLOCK_BITS, 0u)));
         let first = start + (block_index[s] << BLOCK_BITS);
         let end = min(first + (1u << BLOCK_BITS), split(row + 1u));
         for (var k = first + (t & 31u); k < end; k += 32u) {
@@ -316,7 +316,7 @@ fn finish_block(row: u32, j: u32, column: u32, bits: u32, v: Elem) {
     if (split(row + 1u) - start <= (1u << bits)) {
         store(row * inner() + column, row, v);
     } else {
-        part[partial_at(start >> bits, j) + column] = v;
+        store_part(partial_at(start >> bits, j) + column, v);
     }
 }
 
@@ -324,7 +324,7 @@ fn finish_block(row: u32, j: u32, column: u32, bits: u32, v: Elem) {
 fn finish_row(row: u32, column: u32, bits: u32, v: Elem) {
     store(row * inner() + column, row, v);
     if (MAPS) {
-        part[partial_at(split(row) >> bits, 0u) + column] = v;
+        store_part(partial_at(split(row) >> bits, 0u) + column, v);
     }
 }
 
@@ -336,7 +336,7 @@ fn reduce_few(row: u32, column: u32, bits: u32) {
     for (var j = 0u; j < 16u; j++) {
         x[j] = identity();
         if (j < count) {
-            x[j] = combine(x[j], part[partial_at(bin, j) + column]);
+            x[j] = combine(x[j], load_part(partial_at(bin, j) + column));
         }
     }
     for (var j = 0u; j < 8u; j++) {
@@ -356,26 +356,26 @@ fn fold_partials(row: u32, column: u32, bits: u32, lane: u32, stride: u32) -> El
         return acc;
     }
     let bin = split(row) >> bits;
-    acc = combine(acc, part[partial_at(bin, lane) + column]);
+    acc = combine(acc, load_part(partial_at(bin, lane) + column));
     // From here on, no block is the first.
     var j = lane + stride;
     let step = 2u * stride * inner();
     var i = partial_at(bin, j) + column;
     for (; j + 7u * stride < count; j += 8u * stride) {
-        let x0 = part[i];
-        let x1 = part[i + step];
-        let x2 = part[i + 2u * step];
-        let x3 = part[i + 3u * step];
-        let x4 = part[i + 4u * step];
-        let x5 = part[i + 5u * step];
-        let x6 = part[i + 6u * step];
-        let x7 = part[i + 7u * step];
+        let x0 = load_part(i);
+        let x1 = load_part(i + step);
+        let x2 = load_part(i + 2u * step);
+        let x3 = load_part(i + 3u * step);
+        let x4 = load_part(i + 4u * step);
+        let x5 = load_part(i + 5u * step);
+        let x6 = load_part(i + 6u * step);
+        let x7 = load_part(i + 7u * step);
         acc = combine(combine(combine(combine(acc, x0), x1), x2), x3);
         acc = combine(combine(combine(combine(acc, x4), x5), x6), x7);
         i += 8u * step;
     }
     for (; j < count; j += stride) {
-        acc = combine(acc, part[i]);
+        acc = combine(acc, load_part(i));
         i += step;
     }
     return acc;
@@ -390,7 +390,7 @@ fn level2(
 ) {
     let bits = select(wide_block_bits(), BLOCK_BITS, inner() == 1u);
     let bins = (nvals() >> bits) + 1u;
-    let first_bin = (wid.x + wid.y * groups.x) << 8u;
+    let first_bin = workgroup_index(wid, groups) << 8u;
     if (first_bin >= bins) {
         return; // uniform: the workgroup's id and a parameter
     }

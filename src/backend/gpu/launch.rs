@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Binding, Generated, Module, Word};
+use super::codegen::{Generated, Module, StorageArray, Word};
 use super::runtime::Checks;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -37,9 +37,9 @@ impl Launch {
         &self.module.text
     }
 
-    /// The bindings, from binding 1 on.
-    pub(crate) fn bindings(&self) -> &[Binding] {
-        &self.module.bindings
+    /// The arrays, in the order of their bindings, from binding 1 on.
+    pub(crate) fn arrays(&self) -> &[StorageArray] {
+        &self.module.arrays
     }
 }
 

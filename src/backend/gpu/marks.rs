@@ -1,6 +1,6 @@
 //! The host side of `shaders/marks.wgsl`.
 
-use super::codegen::{Module, Modules};
+use super::codegen::{Element, Module, Modules};
 use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -32,7 +32,7 @@ pub(super) fn lower(
         let mut m = Module::new(step, first_slot).without_row_context();
         live(&mut m, "live", count);
         m.value_function("keep", keep);
-        m.finish(&[MARKS, WORKGROUP_SCAN], "bool", Some("u32"), &[])
+        m.finish(&[MARKS, WORKGROUP_SCAN], "bool", Some(Element::WORD), Vec::new())
     });
     let head = [n, 0, 0, 0, 0, 0, 0, 0];
     let launches = if is_small(n) {

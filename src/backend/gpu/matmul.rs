@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::codegen::{Generated, Module, Modules, value_type};
+use super::codegen::{Element, Generated, Module, Modules, value_type};
 use super::launch::{Lowered, partition};
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Product;
@@ -52,10 +52,10 @@ const SOME_HERE: &str = "const PARTS = true;
 var<workgroup> left_here: array<u32, SLAB * PITCH>;
 var<workgroup> right_here: array<u32, SLAB * PITCH>;
 fn note_left(at: u32, is_used: bool) {
-    left_here[at] = u32(is_used && !rg_missed);
+    left_here[at] = u32(is_used && !rg_missed());
 }
 fn note_right(at: u32, is_used: bool) {
-    right_here[at] = u32(is_used && !rg_missed);
+    right_here[at] = u32(is_used && !rg_missed());
 }
 fn are_here(l: u32, r: u32) -> bool {
     return (left_here[l] & right_here[r]) != 0u;
@@ -111,9 +111,9 @@ fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> Gener
         m.push(&constants(p.tile, dtype.size()));
         m.push(ALL_HERE);
     }
-    m.push("fn store(i: u32, v: Elem) {\n    out[i] = v;\n}\nfn partial(i: u32) -> Elem {\n    return out[i];\n}");
+    m.push("fn store(i: u32, v: Elem) {\n    store_out(i, v);\n}\nfn partial(i: u32) -> Elem {\n    return load_out(i);\n}");
     let ty = value_type(dtype);
-    m.finish(&[MATMUL], ty, Some(ty), &[])
+    m.finish(&[MATMUL], ty, Some(Element::of(dtype)), Vec::new())
 }
 
 #[cfg(test)]

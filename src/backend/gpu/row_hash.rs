@@ -1,7 +1,8 @@
 //! The host side of `shaders/row_hash.wgsl` and `shaders/row_hash_long.wgsl`.
 
-use super::codegen::{Binding, Module, Modules};
+use super::codegen::{Binding, Element, Module, Modules, StorageArray};
 use super::launch::{Lowered, partition};
+use crate::dtype::DType;
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::opcode::HashOp;
@@ -34,23 +35,23 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowe
         let mut m = Module::new(step, first_slot);
         partition(&mut m, rows, nrows);
         m.value_function("load", byte);
-        m.push("fn store(row: u32, v: U64) {\n    out[row] = v;\n}");
+        m.push("fn store(row: u32, v: U64) {\n    store_out(row, v);\n}");
         m
     };
     if seats == 0 {
         let g = modules.get(step, ("row_hash", 0), || {
             let mut m = module();
             m.push("fn seat(row: u32, first: u32, len: u32) {\n}");
-            m.finish(&[ROW_HASH, piece], "U64", Some("U64"), &[])
+            m.finish(&[ROW_HASH, piece], "U64", Some(Element::of(DType::U64)), Vec::new())
         });
         return Lowered { launches: vec![g.launch("main", head, n.div_ceil(ROWS), 1)], ..Lowered::default() };
     }
     let g = modules.get(step, ("row_hash", 1), || {
         let mut m = module();
-        let is_here = if step.is_oversized() { "!rg_missed" } else { "true" };
+        let is_here = if step.is_oversized() { "!rg_missed()" } else { "true" };
         m.push(&format!("const LEG: u32 = {leg}u;\nfn is_here() -> bool {{\n    return {is_here};\n}}"));
-        let scratch = [("seats", "array<U64>", Binding::Scratch(SEATS))];
-        m.finish(&[ROW_HASH, ROW_HASH_LONG, piece], "U64", Some("U64"), &scratch)
+        let scratch = vec![StorageArray::new("seats", Element::of(DType::U64), Binding::Scratch(SEATS))];
+        m.finish(&[ROW_HASH, ROW_HASH_LONG, piece], "U64", Some(Element::of(DType::U64)), scratch)
     });
     let of_seats = |entry| g.launch(entry, head, seats.div_ceil(256), 1);
     let mut launches = vec![of_seats("clear"), g.launch("main", head, n.div_ceil(ROWS), 1)];

@@ -221,7 +221,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
         let coalesces = tuning.coalesce_rows && !step.is_oversized();
         let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
         m.push(&Shared::of(&grid, lanes, state, by_position).declared());
-        m.finish_row_pass(&[ROW_REDUCE, ROW_REDUCE_WIDE, ROW_TILES], &elem, pass)
+        m.finish_row_pass(&[ROW_REDUCE, ROW_REDUCE_WIDE, ROW_TILES], (&elem, state), pass)
     });
     let mut launches = vec![g.launch(grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
     if let Some((x, y, z)) = grid.level2 {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Binding, Generated, Module, Modules};
+use super::codegen::{Binding, Element, Generated, Module, Modules, StorageArray};
 use super::launch::{Launch, Lowered, WORKGROUP_SCAN, live, within};
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -53,8 +53,8 @@ pub(super) fn lower(
         m.value_function("value", value);
         m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
         m.push(if keeps_elements(step) { KEEPS } else { ASKS_TWICE });
-        let tiles = ("tiles", "array<u32>", Binding::Scratch(0));
-        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some("u32"), &[tiles])
+        let tiles = StorageArray::new("tiles", Element::WORD, Binding::Scratch(0));
+        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some(Element::WORD), vec![tiles])
     });
     let launches = launches(&g, count.capacity());
     let words = scratch_len(count.capacity());

@@ -1,11 +1,11 @@
 //! Tests of `shaders/marks.wgsl` and `shaders/compact.wgsl`, with word-sized and with packed values.
 
-use super::harness::{Mode, gpu, source};
+use super::harness::{ATOMIC, Mode, gpu, source};
 use super::rows::Random;
 use crate::backend::gpu::{compact, fold_grid, marks};
 use crate::graph::rank_bitmap::{TILE, tiles, words};
 
-const LIVE: &str = "fn live() -> u32 { return size[0]; }";
+const LIVE: &str = "fn live() -> u32 { return load_size(0u); }";
 
 fn marking() -> String {
     source(
@@ -15,20 +15,20 @@ fn marking() -> String {
         ),
         "u32",
         &[("flags", "u32"), ("out", "u32"), ("size", "u32")],
-        &format!("{LIVE} fn keep(i: u32, row: u32) -> bool {{ return flags[i] != 0u; }}"),
+        &format!("{LIVE} fn keep(i: u32, row: u32) -> bool {{ return load_flags(i) != 0u; }}"),
     )
 }
 
 fn compacting(packed: bool) -> String {
-    let store = if packed { "atomicOr(&out[i >> 2u], (v & 0xffu) << ((i & 3u) * 8u));" } else { "out[i] = v;" };
+    let store = if packed { "or_out(i >> 2u, (v & 0xffu) << ((i & 3u) * 8u));" } else { "store_out(i, v);" };
     source(
         include_str!("../../../../shaders/compact.wgsl"),
         "u32",
-        &[("marks", "u32"), ("values", "u32"), ("out", if packed { "atomic<u32>" } else { "u32" }), ("size", "u32")],
+        &[("marks", "u32"), ("values", "u32"), ("out", if packed { ATOMIC } else { "u32" }), ("size", "u32")],
         &format!(
             "{LIVE}
-             fn mark(k: u32) -> u32 {{ return marks[k]; }}
-             fn value(i: u32, row: u32) -> u32 {{ return values[i]; }}
+             fn mark(k: u32) -> u32 {{ return load_marks(k); }}
+             fn value(i: u32, row: u32) -> u32 {{ return load_values(i); }}
              fn store(i: u32, v: u32) {{ {store} }}"
         ),
     )

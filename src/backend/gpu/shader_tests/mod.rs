@@ -11,3 +11,4 @@ mod primitives;
 mod structure;
 mod twins;
 mod validity;
+mod windowed;

@@ -7,7 +7,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::twins::unevaluated;
-use crate::backend::gpu::codegen::{Binding, Modules, elements_per_word, storage_type};
+use crate::backend::gpu::codegen::{Binding, Modules, StorageArray, elements_per_word, storage_type};
 use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::lower::lower;
 use crate::dtype::DType;
@@ -53,7 +53,7 @@ fn dtypes(step: &Step) -> HashSet<DType> {
 }
 
 /// The 64-bit types that the step cannot do without. None at all where its integers are pairs.
-fn needed(step: &Step) -> Capabilities {
+pub(super) fn needed(step: &Step) -> Capabilities {
     let mut out = Capabilities::empty();
     for dtype in dtypes(step) {
         match (dtype, step.limits.longs) {
@@ -81,17 +81,18 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
     assert_eq!(params.space, naga::AddressSpace::Uniform, "{name}");
     assert_eq!(layouter[params.ty].size as usize, launch.params.len() * 4, "{name}: parameters");
     assert!(launch.params.len() * 4 <= UNIFORM_BYTES, "{name}: parameters");
-    assert_eq!(storage.len(), launch.bindings().len(), "{name}: bindings");
+    assert_eq!(storage.len(), launch.arrays().len(), "{name}: bindings");
     assert!(storage.len() <= STORAGE_BUFFERS, "{name}: {} storage buffers", storage.len());
-    for (g, binding) in storage.iter().zip(launch.bindings()) {
+    for (g, StorageArray { binding, element: declared, .. }) in storage.iter().zip(launch.arrays()) {
         let naga::AddressSpace::Storage { access } = g.space else { panic!("{name}: {:?} is no storage", g.name) };
-        let reads = matches!(binding, Binding::Read(_) | Binding::ScratchRead(_));
+        let reads = binding.is_read_only();
         let want =
             if reads { naga::StorageAccess::LOAD } else { naga::StorageAccess::LOAD | naga::StorageAccess::STORE };
         assert_eq!(access, want, "{name}: access of {:?}", g.name);
         let naga::TypeInner::Array { base, size: naga::ArraySize::Dynamic, stride } = module.types[g.ty].inner else {
             panic!("{name}: {:?} is no array", g.name);
         };
+        assert_eq!(u64::from(stride), declared.bytes, "{name}: stride of {:?}", g.name);
         let element = match module.types[base].inner {
             naga::TypeInner::Scalar(s) => s.to_wgsl_text(),
             naga::TypeInner::Atomic(s) => format!("atomic {}", s.to_wgsl_text()),
@@ -194,7 +195,7 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
                 let (module, info) = validate(name, launch.text(), needed(step));
                 check_bindings(name, launch, &lowered, step, &module);
                 check_memory(name, launch, &module);
-                let writes = launch.bindings().iter().any(|b| !matches!(b, Binding::Read(_) | Binding::ScratchRead(_)));
+                let writes = launch.arrays().iter().any(|a| !a.binding.is_read_only());
                 assert!(writes || is_empty, "{name}: {} writes nothing", launch.entry);
                 if modules.insert(launch.text().clone()) {
                     lint_text(name, launch.text());
