@@ -12,6 +12,7 @@ mod backend;
 mod binding_windows;
 mod bounds;
 mod codegen;
+mod driver_limits;
 mod launch;
 mod lower;
 mod prepare;

@@ -57,7 +57,7 @@ impl GpuBackend {
         let (op, links) = (step.out.op(), &plan.links[k]);
         let outputs = step.outputs();
         outputs.iter().try_for_each(|n| self.check_bytes(op, node_bytes(n)))?;
-        let lowered = lower(step, out.slots, modules)?;
+        let lowered = lower(step, out.slots, self.driver_limits(), modules)?;
         lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
         out.moves += traffic(step, lowered.scratch.iter().sum()).total();
         let mut kernels = Vec::with_capacity(lowered.launches.len());

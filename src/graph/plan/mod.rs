@@ -20,7 +20,7 @@ use super::expr::Expr;
 use super::legalize;
 use super::node::{Node, Recipe};
 use super::row_fusion;
-pub(crate) use super::step::{HASH_SEAT, Longs, Plan, PlanLimits, Step};
+pub(crate) use super::step::{HashedStrings, Longs, Plan, PlanLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
 

@@ -192,14 +192,14 @@ fn of_product(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<
 }
 
 /// Access patterns of a hash. `main` reads the splits of its rows and their bytes, at any position. The entry points for
-/// long strings access all hash states in scratch, `leg` also the bytes, `finish` also the results. The bytes of a
+/// long strings access all hash states in scratch, `advance` also the bytes, `finish` also the results. The bytes of a
 /// string are contiguous.
 fn of_hash(step: &Step, launch: &Launch, b: &Binding, splits: &Node) -> AccessPattern {
     match (b, launch.entry) {
         (Binding::Read(n), "main") if n == splits => {
             AccessPattern::PerTile { bytes: u64::from(row_hash::ROWS) * 4, more: 4 }
         }
-        (Binding::Read(n), "main" | "leg") if n != splits => AccessPattern::Random { axis: 0, misses: Misses::All },
+        (Binding::Read(n), "main" | "advance") if n != splits => AccessPattern::Random { axis: 0, misses: Misses::All },
         (Binding::Read(_), _) => AccessPattern::Unused,
         (Binding::Output(_), "main") => tiles_of(row_hash::ROWS, &step.out),
         (Binding::Output(_), "finish") => AccessPattern::Random { axis: 0, misses: Misses::Never },

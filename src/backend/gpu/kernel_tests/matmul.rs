@@ -32,7 +32,7 @@ fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
              const PARTS = false;
              fn note_left(at: u32, is_used: bool) {{}}
              fn note_right(at: u32, is_used: bool) {{}}
-             fn are_here(l: u32, r: u32) -> bool {{ return true; }}",
+             fn are_bound(l: u32, r: u32) -> bool {{ return true; }}",
             host::matmul::constants(tile, size)
         ),
     )

@@ -8,8 +8,10 @@ use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::twins::unevaluated;
 use crate::backend::gpu::codegen::{Binding, Modules, StorageArray, elements_per_word, storage_type};
+use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::lower::lower;
+use crate::backend::gpu::row_hash;
 use crate::dtype::DType;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{Longs, PlanLimits, Step, plan};
@@ -24,7 +26,8 @@ const UNIFORM_BYTES: usize = 64 << 10;
 
 /// As the GPU backend plans on the smallest device.
 pub(super) const fn limits(longs: Longs) -> PlanLimits {
-    PlanLimits::of_core_webgpu(longs)
+    let hash_state_bytes = row_hash::state_bytes(DriverLimits::LoopIterations);
+    PlanLimits { hash_state_bytes, ..PlanLimits::of_core_webgpu(longs) }
 }
 
 /// Parses and validates a module.
@@ -187,7 +190,8 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
             !of.contains(&DType::F64) && (of.contains(&DType::I64) || of.contains(&DType::U64))
         };
         for step in steps.iter().filter(|step| longs == Longs::Native || differs(step)) {
-            let lowered = lower(step, 3, &mut Modules::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let lowered = lower(step, 3, DriverLimits::LoopIterations, &mut Modules::default())
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(!lowered.launches.is_empty(), "{name}");
             let is_empty = matches!(step.recipe, Recipe::Assert { .. });
             for launch in &lowered.launches {

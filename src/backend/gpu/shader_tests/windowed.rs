@@ -7,6 +7,7 @@ use super::dialect::lint_text;
 use super::twins::unevaluated;
 use super::validity::{limits, needed, validate};
 use crate::backend::gpu::codegen::{Misses, Modules, Windowing};
+use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Launch;
 use crate::backend::gpu::lower::lower;
 use crate::graph::plan::{Longs, plan};
@@ -48,7 +49,8 @@ fn every_kernel_is_valid_with_every_windowing() {
     let (mut seen, mut checked) = (HashSet::new(), 0);
     for (name, node) in &cases {
         for step in plan(std::slice::from_ref(node), limits(Longs::Native)).steps {
-            let lowered = lower(&step, 3, &mut Modules::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let lowered = lower(&step, 3, DriverLimits::LoopIterations, &mut Modules::default())
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
             for launch in lowered.launches.iter().filter(|launch| seen.insert(accessed(launch))) {
                 for windowing in WINDOWINGS {
                     for stores_after_misses in [false, true] {
