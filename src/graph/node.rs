@@ -49,7 +49,7 @@ struct Inner {
     /// For splits: row lengths as far as the host knows them; not part of the digest.
     lengths: Mutex<KnownLengths>,
     /// Whether the storage belongs to the user's program. Such a buffer ends where the array does.
-    lent: bool,
+    borrowed: bool,
     /// Whether reading the node may fail: it has a condition, or one of its direct or indirect inputs has.
     fallible: bool,
     stored: OnceLock<Stored>,
@@ -115,7 +115,12 @@ impl Node {
     }
 
     /// An existing array in storage that belongs to the user's program.
-    pub(crate) fn source_lent(backend: &BackendRef, dtype: DType, len: u32, data: Arc<dyn Any + Send + Sync>) -> Self {
+    pub(crate) fn borrowed_source(
+        backend: &BackendRef,
+        dtype: DType,
+        len: u32,
+        data: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
         Self::sourced(backend, dtype, (len, KnownLengths::NONE), true, data)
     }
 
@@ -132,13 +137,13 @@ impl Node {
         backend: &BackendRef,
         dtype: DType,
         (len, lengths): (u32, KnownLengths),
-        lent: bool,
+        borrowed: bool,
         data: Arc<dyn Any + Send + Sync>,
     ) -> Self {
         let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
         let extent = if len <= 1 { Extent::known(len) } else { Extent::input(digest, len) };
         let stored = Stored { data, status: Arc::from([]), len };
-        Self::stored_input(backend, digest, (dtype, extent, lengths), false, lent, stored)
+        Self::stored_input(backend, digest, (dtype, extent, lengths), false, borrowed, stored)
     }
 
     /// A node without a recipe, stored from the start.
@@ -147,7 +152,7 @@ impl Node {
         digest: Digest,
         (dtype, extent, lengths): (DType, Extent, KnownLengths),
         fallible: bool,
-        lent: bool,
+        borrowed: bool,
         stored: Stored,
     ) -> Self {
         intern(digest, || Inner {
@@ -160,7 +165,7 @@ impl Node {
             asserts: Box::default(),
             depth: 0,
             lengths: Mutex::new(lengths),
-            lent,
+            borrowed,
             fallible,
             stored: OnceLock::from(stored),
         })
@@ -208,7 +213,7 @@ impl Node {
                 asserts: asserts.into(),
                 depth: depth + 1,
                 lengths: Mutex::new(KnownLengths::NONE),
-                lent: false,
+                borrowed: false,
                 fallible,
                 stored: OnceLock::new(),
             }
@@ -221,10 +226,10 @@ impl Node {
         digest: Digest,
         form: (DType, Extent, KnownLengths),
         fallible: bool,
-        lent: bool,
+        borrowed: bool,
     ) -> Self {
         let stored = Stored { data: Arc::new(()), status: Arc::from([]), len: 0 };
-        Self::stored_input(backend, digest, form, fallible, lent, stored)
+        Self::stored_input(backend, digest, form, fallible, borrowed, stored)
     }
 
     /// A computed array of a program, as a planned node.
@@ -246,7 +251,7 @@ impl Node {
             asserts: asserts.into(),
             depth: 1,
             lengths: Mutex::new(KnownLengths::NONE),
-            lent: false,
+            borrowed: false,
             fallible,
             stored: OnceLock::new(),
         })
@@ -448,7 +453,7 @@ impl Node {
     }
     /// Whether GPU storage of the array extends to a multiple of 16 bytes. A buffer of the user's program need not.
     pub(crate) fn ends_with_a_vector(&self) -> bool {
-        !self.0.lent || self.bytes().is_multiple_of(16)
+        !self.0.borrowed || self.bytes().is_multiple_of(16)
     }
     /// Whether reading the node may fail, by a condition of its own or of its inputs. Overflowing sums of sizes are not
     /// counted.

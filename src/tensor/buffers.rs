@@ -140,7 +140,7 @@ impl Tensor {
         let values = Values::Numbers(match count {
             // An empty buffer cannot be bound.
             0 => Node::source(backend, dtype, 0, backend.upload(dtype, &[])?),
-            _ => Node::source_lent(backend, dtype, count, Arc::new(gpu.runtime().adopt(OP, buffer, bytes)?)),
+            _ => Node::borrowed_source(backend, dtype, count, Arc::new(gpu.runtime().adopt(OP, buffer, bytes)?)),
         });
         let outer = dims.first().map(|&d| Extent::known(d));
         Self::new(backend, Vec::new(), outer, dims.into_iter().skip(1).collect(), values)

@@ -8,7 +8,7 @@ use super::binding_windows::{self, BindingWindow, WindowedDispatch};
 use super::codegen::{Binding, Modules, StorageArray};
 use super::launch::{Launch, Lowered};
 use super::lower::lower;
-use super::prepared::{Bound, BufferBinding, Kernel, Lifetimes, Prepared, Ready, ReadyStep};
+use super::prepared::{BufferBinding, Kernel, Lifetimes, Prepared, Ready, ReadyStep, Resource};
 use super::runtime::{Access, Pipeline};
 use crate::error::{Error, Result};
 use crate::graph::backend::Backend;
@@ -62,7 +62,7 @@ impl GpuBackend {
         out.moves += traffic(step, lowered.scratch.iter().sum()).total();
         let mut kernels = Vec::with_capacity(lowered.launches.len());
         for launch in &lowered.launches {
-            let arrays: Vec<Bound> = launch.arrays().iter().map(|a| bound(&a.binding, step, links)).collect();
+            let arrays: Vec<Resource> = launch.arrays().iter().map(|a| resource(&a.binding, step, links)).collect();
             match self.windows(step, &lowered, launch)? {
                 None => kernels.push(self.whole(launch, &arrays)?),
                 Some(parts) => kernels.extend(self.parts(launch, parts, &arrays)?),
@@ -129,10 +129,10 @@ impl GpuBackend {
         Ok(pipeline)
     }
 
-    fn whole(&self, launch: &Launch, arrays: &[Bound]) -> Result<Kernel> {
+    fn whole(&self, launch: &Launch, arrays: &[Resource]) -> Result<Kernel> {
         Ok(Kernel {
             pipeline: self.pipeline_of(launch)?,
-            bindings: arrays.iter().map(|&what| BufferBinding { what, window: None }).collect(),
+            bindings: arrays.iter().map(|&resource| BufferBinding { resource, window: None }).collect(),
             params: launch.params.as_slice().into(),
             workgroups: launch.workgroups,
             depth: launch.depth,
@@ -141,14 +141,14 @@ impl GpuBackend {
     }
 
     /// The kernels of a launch that is split into dispatches, which share one text and one list of arrays.
-    fn parts(&self, launch: &Launch, parts: Vec<WindowedDispatch>, arrays: &[Bound]) -> Result<Vec<Kernel>> {
+    fn parts(&self, launch: &Launch, parts: Vec<WindowedDispatch>, arrays: &[Resource]) -> Result<Vec<Kernel>> {
         let Some(first) = parts.first() else { return Ok(Vec::new()) };
         let access: Vec<Access> = first.bindings.iter().map(|w| access(&launch.arrays()[w.array])).collect();
         // Bounds are proven only for arrays that are bound whole.
         let checks = launch.checks.with_bounds();
         let label = &launch.module.label;
         let pipeline = self.runtime.pipeline(label, &first.text, launch.entry, &access, checks)?;
-        let of_array = |w: BindingWindow| BufferBinding { what: arrays[w.array], window: w.bytes };
+        let of_array = |w: BindingWindow| BufferBinding { resource: arrays[w.array], window: w.bytes };
         let kernel = |part: WindowedDispatch| Kernel {
             pipeline: pipeline.clone(),
             bindings: part.bindings.into_iter().map(of_array).collect(),
@@ -170,12 +170,12 @@ fn checks(step: &Step) -> Vec<Arc<crate::graph::expr::Check>> {
     checks
 }
 
-fn bound(binding: &Binding, step: &Step, links: &Links) -> Bound {
+fn resource(binding: &Binding, step: &Step, links: &Links) -> Resource {
     match binding {
-        Binding::Read(n) => Bound::Array(source(n, step, links)),
-        Binding::Output(k) => Bound::Output(*k),
-        Binding::Scratch(k) | Binding::ScratchRead(k) => Bound::Scratch(*k),
-        Binding::Status => Bound::Status,
+        Binding::Read(n) => Resource::Array(source(n, step, links)),
+        Binding::Output(k) => Resource::Output(*k),
+        Binding::Scratch(k) | Binding::ScratchRead(k) => Resource::Scratch(*k),
+        Binding::Status => Resource::Status,
     }
 }
 

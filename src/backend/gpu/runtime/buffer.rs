@@ -4,7 +4,8 @@ use std::{fmt, num::NonZeroU64, ops::Range, sync::Arc};
 
 use super::{
     context::Runtime,
-    pool::{Pool, Slot, Use, fresh_id},
+    free_buffers::{Slot, Use, fresh_id},
+    pool::Pool,
 };
 use crate::{Error, Result};
 

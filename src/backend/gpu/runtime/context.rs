@@ -7,14 +7,15 @@ use std::{
 
 use super::{
     adapters::{Adapter, AdapterSummary},
+    in_flight::InFlight,
     link::{Health, Link},
     options::DeviceOptions,
     pipeline::Pipelines,
     pipeline_cache::PipelineCache,
+    poller::Poller,
     pool::Pool,
-    readback::Poller,
     stats::Counters,
-    submit::{InFlight, Submitter},
+    submitter::Submitter,
 };
 use crate::stats::Stats;
 use crate::{Error, Result};
