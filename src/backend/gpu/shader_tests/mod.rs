@@ -10,5 +10,6 @@ mod ops;
 mod primitives;
 mod structure;
 mod twins;
+mod validate;
 mod validity;
 mod windowed;

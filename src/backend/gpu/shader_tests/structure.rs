@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::cases::{Cases, Sizes};
 use super::twins::unevaluated;
-use super::validity::limits;
+use super::validate::limits;
 use crate::backend::gpu::codegen::Modules;
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::lower::lower;

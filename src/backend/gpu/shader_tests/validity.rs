@@ -2,19 +2,17 @@
 
 use std::collections::HashSet;
 
-use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
-
 use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::twins::unevaluated;
+use super::validate::{dtypes, limits, needed, validate};
 use crate::backend::gpu::codegen::{Binding, Modules, StorageArray, elements_per_word, storage_type};
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::lower::lower;
-use crate::backend::gpu::row_hash;
 use crate::dtype::DType;
-use crate::graph::node::{Node, Recipe};
-use crate::graph::plan::{Longs, PlanLimits, Step, plan};
+use crate::graph::node::Recipe;
+use crate::graph::plan::{Longs, Step, plan};
 use crate::graph::walk::for_each_expr;
 
 /// What core WebGPU promises: storage buffers a stage, invocations and bytes of memory a workgroup, bytes of
@@ -23,51 +21,6 @@ const STORAGE_BUFFERS: usize = 8;
 const INVOCATIONS: u32 = 256;
 const WORKGROUP_BYTES: u32 = 16 << 10;
 const UNIFORM_BYTES: usize = 64 << 10;
-
-/// As the GPU backend plans on the smallest device.
-pub(super) const fn limits(longs: Longs) -> PlanLimits {
-    let hash_state_bytes = row_hash::state_bytes(DriverLimits::LoopIterations);
-    PlanLimits { hash_state_bytes, ..PlanLimits::of_core_webgpu(longs) }
-}
-
-/// Parses and validates a module.
-pub(super) fn validate(name: &str, text: &str, capabilities: Capabilities) -> (naga::Module, ModuleInfo) {
-    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(text)));
-    let info = Validator::new(ValidationFlags::all(), capabilities)
-        .validate(&module)
-        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(text)));
-    (module, info)
-}
-
-/// The dtypes in the step.
-fn dtypes(step: &Step) -> HashSet<DType> {
-    let mut out = HashSet::from([step.out.dtype()]);
-    out.extend(step.reads.iter().map(Node::dtype));
-    let pass = step.pass.iter().flat_map(|pass| {
-        let finished = pass.results.iter().filter_map(|r| r.epilogue.as_ref()).map(|f| &f.value);
-        pass.results.iter().map(|r| &r.value).chain(finished).chain(pass.map.iter().map(|m| &m.value))
-    });
-    step.recipe.exprs().into_iter().chain(pass).for_each(|e| {
-        for_each_expr(e, &mut |e| {
-            out.insert(e.dtype());
-        });
-    });
-    out
-}
-
-/// The 64-bit types that the step cannot do without. None at all where its integers are pairs.
-pub(super) fn needed(step: &Step) -> Capabilities {
-    let mut out = Capabilities::empty();
-    for dtype in dtypes(step) {
-        match (dtype, step.limits.longs) {
-            (DType::I64 | DType::U64, Longs::Native) => out |= Capabilities::SHADER_INT64,
-            // Its arithmetic is by the bits.
-            (DType::F64, Longs::Native) => out |= Capabilities::SHADER_INT64 | Capabilities::FLOAT64,
-            _ => {}
-        }
-    }
-    out
-}
 
 /// Compares what the module declares with what the host binds.
 fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, module: &naga::Module) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::cases::{Cases, Sizes};
 use super::dialect::lint_text;
 use super::twins::unevaluated;
-use super::validity::{limits, needed, validate};
+use super::validate::{limits, needed, validate};
 use crate::backend::gpu::codegen::{Misses, Modules, Windowing};
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Launch;
