@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::backend::GpuBackend;
 use super::binding_windows::{self, BindingWindow, WindowedDispatch};
 use super::codegen::{Binding, Modules, StorageArray};
-use super::launch::{Launch, Lowered};
+use super::launch::{FEWER_ROWS, Launch, Lowered};
 use super::lower::lower;
 use super::prepared::{BufferBinding, Kernel, Lifetimes, Prepared, Ready, ReadyStep, Resource};
 use super::runtime::{Access, Pipeline};
@@ -80,16 +80,16 @@ impl GpuBackend {
         Ok(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks: checks(step), overflow })
     }
 
-    fn check_bytes(&self, what: &str, bytes: u64) -> Result<()> {
+    fn check_bytes(&self, op: &str, bytes: u64) -> Result<()> {
         if bytes <= self.max_bytes() {
             return Ok(());
         }
         Err(Error::Limit {
-            what: what.into(),
+            what: format!("an array of {op}"),
             requested: bytes,
             unit: "bytes",
             limit: self.max_bytes(),
-            whose: self.name.clone(),
+            whose: format!("one buffer of {}; {FEWER_ROWS}", self.name),
         })
     }
 
@@ -108,11 +108,11 @@ impl GpuBackend {
         };
         let bytes: Vec<u64> = launch.arrays().iter().map(|a| bytes(&a.binding)).collect();
         binding_windows::split(step, launch, &bytes).map_err(|exceeded| Error::Limit {
-            what: format!("{}: arrays of {} bytes in all", step.out.op(), bytes.iter().sum::<u64>()),
+            what: format!("{}, which binds arrays of {} bytes in all,", step.out.op(), bytes.iter().sum::<u64>()),
             requested: exceeded.requested,
             unit: exceeded.unit,
             limit: exceeded.limit,
-            whose: self.name.clone(),
+            whose: format!("one kernel of {}; {FEWER_ROWS}", self.name),
         })
     }
 

@@ -150,7 +150,10 @@ impl Runtime {
         let Dispatch { pipeline, buffers, params, workgroups, depth, label } = dispatch;
         let access = pipeline.access();
         if buffers.len() != access.len() {
-            return Err(bug(label, format_args!("{} buffers for {} bindings", buffers.len(), access.len())));
+            return Err(bug(
+                label,
+                format_args!("{} buffers given, but the kernel has {} bindings", buffers.len(), access.len()),
+            ));
         }
         for (i, buffer) in buffers.iter().enumerate() {
             self.check_owner(label, buffer.buffer())?;
@@ -160,7 +163,7 @@ impl Runtime {
             });
             if let Some(j) = clash {
                 let (i, j) = (i + 1, j + 1);
-                return Err(bug(label, format_args!("bindings {j} and {i} share a buffer, which is written")));
+                return Err(bug(label, format_args!("bindings {j} and {i} overlap, and one of them is written")));
             }
         }
         self.add_kernel(checked, label, pipeline.clone(), Cow::Borrowed(buffers), params, (*workgroups, *depth))
@@ -174,7 +177,7 @@ impl Runtime {
         }
         let pipeline = self.pipeline("ragged fill", FILL, "fill", &[Access::ReadWrite], Checks::ALL)?;
         let words = buffer.capacity() / 4;
-        let too_large = || bug("a fill", "more than 2^32 words");
+        let too_large = || bug("a fill", format_args!("{words} words, but at most 2^32 - 1 can be filled"));
         let count = u32::try_from(words).map_err(|_| too_large())?;
         let workgroups = u32::try_from(words.div_ceil(FILL_WORDS)).map_err(|_| too_large())?;
         self.add_kernel(
@@ -243,12 +246,17 @@ impl Runtime {
         let inside = |buffer: &Buffer, offset: u64| offset.checked_add(bytes).is_some_and(|end| end <= buffer.bytes());
         if !inside(from, from_offset) || !inside(to, to_offset) {
             let (source, target) = (from.bytes(), to.bytes());
-            let what = format!("{bytes} bytes from {from_offset} of {source} to {to_offset} of {target}");
+            let what = format!(
+                "{bytes} bytes from byte {from_offset} of {source} to byte {to_offset} of {target}: outside of a buffer"
+            );
             return Err(bug(LABEL, what));
         }
         let even_end = bytes.is_multiple_of(4) || to_offset + bytes == to.bytes();
         if !from_offset.is_multiple_of(4) || !to_offset.is_multiple_of(4) || !even_end {
-            return Err(bug(LABEL, format_args!("{bytes} bytes from {from_offset} to {to_offset}: not whole words")));
+            return Err(bug(
+                LABEL,
+                format_args!("{bytes} bytes from byte {from_offset} to byte {to_offset}: not whole words of 4 bytes"),
+            ));
         }
         if bytes > 0 {
             // Allocations are multiples of 16 bytes, so the last word is whole in both buffers.
@@ -259,11 +267,12 @@ impl Runtime {
     }
 
     pub(super) fn check_owner(&self, label: &str, buffer: &Buffer) -> Result<()> {
-        if buffer.belongs_to(self) { Ok(()) } else { Err(bug(label, "a buffer of another device")) }
+        if buffer.belongs_to(self) { Ok(()) } else { Err(bug(label, "the buffer belongs to another device")) }
     }
 
     fn over_limit(&self, what: &str, requested: u64, unit: &'static str, limit: u64) -> Error {
-        Error::Limit { what: what.to_owned(), requested, unit, limit, whose: self.info().name.clone() }
+        let whose = format!("{}; process fewer rows at a time", self.info().name);
+        Error::Limit { what: what.to_owned(), requested, unit, limit, whose }
     }
 }
 

@@ -41,7 +41,7 @@ impl Runtime {
         let limit = self.limits().storage_buffers as usize;
         if access.len() > limit {
             return Err(Error::Limit {
-                what: format!("kernel {label}"),
+                what: format!("the kernel {label}"),
                 requested: access.len() as u64,
                 unit: "storage buffers",
                 limit: limit as u64,
@@ -169,6 +169,6 @@ fn dump(folder: &Path, label: &str, wgsl: &str) -> Result<()> {
     let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, wgsl));
     written.map_err(|error| Error::Gpu {
         label: label.to_owned(),
-        message: format!("cannot write {}: {error}", path.display()),
+        message: format!("cannot write {}: {error}; check DeviceOptions::dump_wgsl", path.display()),
     })
 }

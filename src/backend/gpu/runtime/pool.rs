@@ -81,7 +81,7 @@ impl Pool {
         self.link.health.alive()?;
         let capacity = capacity_for(bytes, most);
         if bytes > capacity {
-            let whose = "this device's buffers".into();
+            let whose = "one buffer of this device; use smaller tensors".into();
             return Err(Error::Limit {
                 what: "a buffer".into(),
                 requested: bytes,
@@ -147,7 +147,9 @@ impl Pool {
             requested: in_use.saturating_add(needed),
             unit: "bytes of device memory",
             limit: self.budget.unwrap_or(u64::MAX),
-            whose: "the device's budget, DeviceOptions::max_memory".into(),
+            whose:
+                "the device's budget; raise DeviceOptions::max_memory, drop tensors, or process fewer rows at a time"
+                    .into(),
         }
     }
 
@@ -164,7 +166,10 @@ impl Pool {
         let message = match error {
             wgpu::Error::OutOfMemory { .. } => {
                 let in_use = lock(&self.free).in_use;
-                format!("out of device memory, with {in_use} bytes in use and none pooled")
+                format!(
+                    "out of device memory, with {in_use} bytes in use and none pooled; drop tensors, or process fewer rows at \
+                     a time"
+                )
             }
             other => other.to_string(),
         };

@@ -199,7 +199,7 @@ impl Future for ReadFuture {
                 }
                 pending.unload()
             }
-            None => Err(bug("a read", "polled after it was ready")),
+            None => Err(bug("a read", "the future was polled after it was ready")),
         })
     }
 }
@@ -248,14 +248,18 @@ impl Runtime {
             let end = read.offset.checked_add(read.bytes).filter(|end| *end <= read.buffer.bytes());
             let Some(end) = end else {
                 let (from, bytes, size) = (read.offset, read.bytes, read.buffer.bytes());
-                return Err(bug("a read", format_args!("{bytes} bytes from {from} of {size}")));
+                return Err(bug("a read", format_args!("{bytes} bytes from byte {from}, in a buffer of {size} bytes")));
             };
             if read.bytes == 0 {
                 continue;
             }
             if !read.buffer.as_wgpu().usage().contains(wgpu::BufferUsages::COPY_SRC) {
-                let what = "its wgpu buffer was made without COPY_SRC; compute with it, and read the result";
-                return Err(Error::Argument { op: "a read", what: what.into() });
+                let what = format!(
+                    "the tensor's wgpu buffer has usage {:?}, but must have COPY_SRC; create it with COPY_SRC, or compute \
+                     with it and read the result",
+                    read.buffer.as_wgpu().usage()
+                );
+                return Err(Error::Argument { op: "a read", what });
             }
             // Copies consist of whole words. Allocations are multiples of 16, so rounding outwards stays inside.
             let from = read.offset & !3;

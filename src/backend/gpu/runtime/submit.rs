@@ -140,7 +140,9 @@ impl Runtime {
             return lost;
         }
         let message = match error {
-            wgpu::Error::OutOfMemory { .. } => "out of device memory".into(),
+            wgpu::Error::OutOfMemory { .. } => {
+                "out of device memory; drop tensors, or process fewer rows at a time".into()
+            }
             other => other.to_string(),
         };
         Error::Gpu { label: "a submission".into(), message }
