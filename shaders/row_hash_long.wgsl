@@ -10,8 +10,8 @@
 //            main     of row_hash.wgsl: a long string takes its slot
 //            advance  as often as the longest string may need; where arrays are bound in part, for each part in order
 //            finish   copies hashes from the slots to their rows
-// Traffic  Besides the strings' bytes, 8 bytes per slot and dispatch of `advance`, and 72 both ways if the slot is taken.
-//          A slot covers head[1].y bytes: 256 KiB or more, unless a binding is less.
+// Traffic  Besides the strings' bytes, 8 bytes per slot and dispatch of `advance`, and 72 both ways if the slot is
+//          taken. A slot covers head[1].y bytes: 256 KiB or more, unless a binding is less.
 // Limits   As row_hash.wgsl.
 //
 // Uses       row_hash.wgsl and all that it uses, and of its piece

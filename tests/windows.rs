@@ -149,7 +149,7 @@ fn the_operations_take_every_kernel() {
         "assert",
         "compact",
         "map",
-        "marks",
+        "rank_bitmap",
         "matmul",
         "row_map",
         "row_reduce",

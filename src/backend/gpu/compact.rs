@@ -32,7 +32,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
     let g = modules.get(step, ("compact", 0), || {
         let mut m = Module::new(step, first_slot).without_row_context();
         live(&mut m, "live", count);
-        m.array_function("mark", marks);
+        m.array_function("bitmap", marks);
         m.value_function("value", value);
         m.compact_output(value.dtype());
         let out = Element::of_shared_words(value.dtype());

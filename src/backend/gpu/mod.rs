@@ -26,8 +26,8 @@ pub(crate) use backend::GpuBackend;
 
 pub(crate) mod compact;
 mod map;
-pub(crate) mod marks;
 pub(crate) mod matmul;
+pub(crate) mod rank_bitmap;
 mod row_hash;
 pub(crate) mod row_reduce;
 pub(crate) mod row_scan;

@@ -123,7 +123,7 @@ fn sum_longs(step: &Step, first_slot: u32, n: u32, modules: &mut Modules) -> Vec
         let mut m = Module::empty(step, first_slot);
         m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
         m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");
-        m.push(scan::ASKS_TWICE);
+        m.push(scan::LOADS_TWICE);
         let scratch = vec![words("out", Binding::Scratch(LONGS)), words("tiles", Binding::Scratch(TILES))];
         m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, scratch)
     });
@@ -202,7 +202,7 @@ fn sum_digits(step: &Step, first_slot: u32, nvals: &Extent, modules: &mut Module
         let total = m.size(&nvals.size().add(STRETCH - 1).div(STRETCH));
         m.push(&format!("fn live() -> u32 {{\n    return ((load_longs({total}) + 2047u) >> 11u) << 8u;\n}}"));
         m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");
-        m.push(scan::ASKS_TWICE);
+        m.push(scan::LOADS_TWICE);
         let scratch = vec![
             words("out", Binding::Scratch(DIGITS)),
             words("tiles", Binding::Scratch(TILES)),

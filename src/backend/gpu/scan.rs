@@ -34,7 +34,7 @@ pub const fn is_small(capacity: u32) -> bool {
 /// The first pass stores the elements in the output for the second.
 const KEEPS: &str = "const KEEPS = true;";
 /// Both passes load the elements.
-pub(super) const ASKS_TWICE: &str = "const KEEPS = false;";
+pub(super) const LOADS_TWICE: &str = "const KEEPS = false;";
 
 pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
 
@@ -52,7 +52,7 @@ pub(super) fn lower(
         live(&mut m, "live", count);
         m.value_function("value", value);
         m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
-        m.push(if keeps_elements(step) { KEEPS } else { ASKS_TWICE });
+        m.push(if keeps_elements(step) { KEEPS } else { LOADS_TWICE });
         let tiles = StorageArray::new("tiles", Element::WORD, Binding::Scratch(0));
         m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some(Element::WORD), vec![tiles])
     });

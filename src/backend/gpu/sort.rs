@@ -99,7 +99,7 @@ pub(super) fn lower(
             let mut m = Module::empty(step, first_slot);
             m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
             m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");
-            m.push(scan::ASKS_TWICE);
+            m.push(scan::LOADS_TWICE);
             let scratch = [("out", Binding::Scratch(digits_at)), ("tiles", Binding::Scratch(tiles_at))];
             let scratch = scratch.map(|(name, binding)| StorageArray::new(name, Element::WORD, binding));
             m.finish(&[scan::SCAN, WORKGROUP_SCAN], "u32", None, scratch.into())

@@ -1,12 +1,13 @@
-// Rank bitmap: which positions stay, as bits, and ranks, the number of positions that stay before a position.
+// Rank bitmap: the selected positions as bits, and ranks, the number of selected positions before a position.
 //
 //   out[tile]                      for tile < tile_count(): the rank of the tile's first position
-//   out[tile_count()]              the number of positions that stay
-//   out[tile_count() + 1 + i / 16] bits 0 .. 16: which of positions i, i + 1, ... stay (16 divides i); bits 16 .. 32:
-//                                  the rank of i within its tile
+//   out[tile_count()]              the number of selected positions
+//   out[tile_count() + 1 + i / 16] bits 0 .. 16: which of positions i, i + 1, ... are selected (16 divides i); bits
+//                                  16 .. 32: the rank of i within its tile
 //
 // Idea     Reduce, then scan, over tiles of 2048 positions. `upsweep` evaluates `keep` for the positions of a tile,
-//          ranks within the tile those that stay, and stores their number; `spine` scans the numbers in one workgroup.
+//          ranks the selected ones within the tile, and stores their number; `spine` scans the numbers in one
+//          workgroup.
 //          No workgroup waits for another. Up to 2047 positions, `small` does everything in one dispatch.
 //          An invocation evaluates 8 consecutive positions; two of these make a word.
 // Traffic  The loads of keep(i), once; writes a quarter of a byte per position. Also reads and writes 4 bytes per tile.
@@ -15,7 +16,7 @@
 //
 // Uses       lib/workgroup_scan.wgsl
 // Generated  fn live() -> u32                        number of positions; may read a buffer
-//            fn keep(i: u32, row: u32) -> bool       whether position i < live() stays; `row` is not used here
+//            fn keep(i: u32, row: u32) -> bool       whether position i < live() is selected; `row` is not used here
 // Buffers    out: array<u32>            129 * tile_count() + 1 words
 // Head       head[0].x  capacity
 // Grid       upsweep: tile_count() workgroups, folded; spine, small: 1
@@ -24,7 +25,7 @@ const TILE = 2048u;
 const ITEMS = 8u;
 const TILE_WORDS = 128u;
 
-/// For each 8 positions of the tile: their bits, and above these the number of positions before them that stay.
+/// For each 8 positions of the tile: their bits, and above these the number of selected positions before them.
 var<workgroup> ranked: array<u32, 256>;
 
 fn capacity() -> u32 {
@@ -36,7 +37,7 @@ fn tile_count() -> u32 {
     return capacity() / TILE + 1u;
 }
 
-/// Bits of those of the invocation's 8 positions that stay.
+/// Bits of the selected ones of the invocation's 8 positions.
 fn flags_of(t: u32, tile: u32) -> u32 {
     let count = min(live(), capacity());
     let first = tile * TILE + t * ITEMS;
@@ -49,7 +50,7 @@ fn flags_of(t: u32, tile: u32) -> u32 {
     return flags;
 }
 
-/// Stores the words of a tile. The last invocation returns the number of positions that stay. Barriers: call it in
+/// Stores the words of a tile. The last invocation returns the number of selected positions. Barriers: call it in
 /// uniform control flow.
 fn mark_tile(t: u32, tile: u32) -> u32 {
     let flags = flags_of(t, tile);
