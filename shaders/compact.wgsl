@@ -3,9 +3,9 @@
 //
 // Idea     rank_bitmap.wgsl has ranked the selected positions, so every number has a known place. An invocation
 //          moves 4 numbers, 256 apart: neighbouring invocations load and store neighbouring numbers.
-// Traffic  The rank bitmap, a quarter of a byte per position; the loads of value(i), once and only where the position is
-//          selected; the output, once. Packed outputs must be 0 beforehand, and are set by one atomic `or` per element:
-//          the elements of a word may come from different workgroups, and setting bits does not depend on the order.
+// Traffic  The rank bitmap, a quarter of a byte per position; the loads of value(i), once and only where the position
+//          is selected; the output, once. Packed outputs must be 0 beforehand, and are set by one atomic `or` per
+//          element: the elements of a word may come from different workgroups, and the order does not matter.
 // Limits   capacity < 2^32 - 2^12, of the positions; capacity * inner < 2^32 - 2^12. No workgroup memory, no barriers.
 //
 // Generated  fn live() -> u32                        number of positions; may read a buffer
