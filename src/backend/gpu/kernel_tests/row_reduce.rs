@@ -88,6 +88,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
         let template = [
             include_str!("../../../../shaders/row_reduce.wgsl"),
             include_str!("../../../../shaders/row_reduce_wide.wgsl"),
+            include_str!("../../../../shaders/row_reduce_long.wgsl"),
             include_str!("../../../../shaders/lib/row_tiles.wgsl"),
         ];
         // Wider elements do not fit workgroup memory.
