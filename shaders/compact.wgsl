@@ -1,18 +1,18 @@
-// Stream compaction: stores the numbers of the positions that stay, in order. out[rank of i * inner + d] = value(i *
-// inner + d) where i is marked.
+// Stream compaction: stores the numbers of the selected positions, in order. out[rank of i * inner + d] = value(i *
+// inner + d) where position i is selected.
 //
-// Idea     marks.wgsl has marked and ranked the positions that stay, so every number has a known place. An invocation
+// Idea     rank_bitmap.wgsl has ranked the selected positions, so every number has a known place. An invocation
 //          moves 4 numbers, 256 apart: neighbouring invocations load and store neighbouring numbers.
-// Traffic  The marks, a quarter of a byte per position; the loads of value(i), once and only where the position stays;
-//          the output, once. Packed outputs must be 0 beforehand, and are set by one atomic `or` per element: the
-//          elements of a word may come from different workgroups, and setting bits does not depend on the order.
+// Traffic  The rank bitmap, a quarter of a byte per position; the loads of value(i), once and only where the position
+//          is selected; the output, once. Packed outputs must be 0 beforehand, and are set by one atomic `or` per
+//          element: the elements of a word may come from different workgroups, and the order does not matter.
 // Limits   capacity < 2^32 - 2^12, of the positions; capacity * inner < 2^32 - 2^12. No workgroup memory, no barriers.
 //
 // Generated  fn live() -> u32                        number of positions; may read a buffer
-//            fn value(i: u32, row: u32) -> Elem      called only where number i stays; `row` is unused
+//            fn value(i: u32, row: u32) -> Elem      called only where its position is selected; `row` is unused
 //            fn store(i: u32, v: Elem)
-//            fn mark(k: u32) -> u32                  word k of the marks, as marks.wgsl has them
-// Head       head[0]  capacity of the positions, inner, tiles of the marks, capacity of `out`
+//            fn bitmap(k: u32) -> u32                word k of the rank bitmap
+// Head       head[0]  capacity of the positions, inner, tiles of the rank bitmap, capacity of `out`
 // Grid       capacity * inner / 1024 workgroups, rounded up, folded
 
 @compute @workgroup_size(256)
@@ -25,7 +25,7 @@ fn main(
     let tiles = p.head[0].z;
     let numbers = p.head[0].w;
     let count = min(live(), p.head[0].x) * inner;
-    let first = (wid.x + wid.y * groups.x) * 1024u + t;
+    let first = workgroup_index(wid, groups) * 1024u + t;
     for (var k = 0u; k < 4u; k++) {
         let i = first + k * 256u;
         if (i >= count) {
@@ -37,10 +37,10 @@ fn main(
             position = i / inner;
             d = i - position * inner;
         }
-        let word = mark(tiles + 1u + (position >> 4u));
+        let word = bitmap(tiles + 1u + (position >> 4u));
         let bit = 1u << (position & 15u);
         if ((word & bit) != 0u) {
-            let rank = mark(position >> 11u) + (word >> 16u) + countOneBits(word & (bit - 1u));
+            let rank = bitmap(position >> 11u) + (word >> 16u) + countOneBits(word & (bit - 1u));
             let at = rank * inner + d;
             if (at < numbers) {
                 store(at, value(i, 0u));

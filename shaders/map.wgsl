@@ -11,7 +11,7 @@
 //            fn place(tile: u32, t: u32, k: u32) -> u32   the k-th element of invocation t
 //            fn value(i: u32, row: u32) -> Elem           `row` is not used here
 //            fn store(i: u32, row: u32, v: Elem)          packed types: called for the elements of a word in order
-// Head       head[0].x  capacity; head[1].x  the first tile of this dispatch
+// Head       head[0].x  capacity
 // Grid       capacity / MAP_TILE workgroups, rounded up, folded; or part of them
 
 @compute @workgroup_size(256)
@@ -20,7 +20,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let tile = p.head[1].x + wid.x + wid.y * grid.x;
+    let tile = workgroup_index(wid, grid);
     let n = min(live(), p.head[0].x);
     if (tile > n / MAP_TILE) {
         return;

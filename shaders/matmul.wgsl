@@ -26,7 +26,7 @@
 //            const PARTS: bool                      whether arrays are bound in part
 //            fn note_left(at: u32, is_used: bool)   place `at` of the left slab has the number loaded last, or none
 //            fn note_right(at: u32, is_used: bool)
-//            fn are_here(l: u32, r: u32) -> bool    whether both numbers are bound, by their places in the slabs
+//            fn are_bound(l: u32, r: u32) -> bool    whether both numbers are bound, by their places in the slabs
 //            fn identity() -> Elem
 //            fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, v: Elem)
@@ -77,7 +77,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile < splits_at(0u) || tile >= min(splits_at(p.head[0].x), p.head[0].y)) {
         return; // uniform: the tile and the number of tiles are the same for the whole workgroup
     }
@@ -152,7 +152,7 @@ fn main(
             for (var r = 0u; r < EACH; r++) {
                 let a = left[l * PITCH + y + 16u * r];
                 for (var c = 0u; c < EACH; c++) {
-                    if (are_here(l * PITCH + y + 16u * r, l * PITCH + x + 16u * c)) {
+                    if (are_bound(l * PITCH + y + 16u * r, l * PITCH + x + 16u * c)) {
                         sums[r * EACH + c] = add_product(sums[r * EACH + c], a, b[c]);
                     }
                 }

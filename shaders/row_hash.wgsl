@@ -2,7 +2,7 @@
 //
 // Idea     One invocation hashes one string. These hashes are chains over the string's bytes by definition, so a long
 //          string is serial in one invocation; the strings of a text are short. A string of more than head[1].y bytes
-//          is not hashed here, but gets a slot of scratch state (`seat`): see row_hash_long.wgsl.
+//          is not hashed here, but gets a slot of scratch state (`defer`): see row_hash_long.wgsl.
 // Traffic  Reads every byte of a string once or twice (Fingerprint64 reads short ones from both ends); writes 8 bytes
 //          per row.
 // Limits   Rows below 2^32 bytes. No workgroup memory, no barriers.
@@ -18,7 +18,7 @@
 // Generated  fn splits_at(i: u32) -> u32              i <= rows; rows beyond the live ones are empty
 //            fn load(i: u32, row: u32) -> u32         the byte at position i
 //            fn store(row: u32, v: U64)
-//            fn seat(row: u32, first: u32, len: u32)  gives a slot to a row of more than head[1].y bytes
+//            fn defer(row: u32, first: u32, len: u32) gives a slot to a row of more than head[1].y bytes
 // Head       head[0].x  rows (capacity); head[1].y  the most bytes of a string hashed in one dispatch; head[0].yzw and
 //            head[1].x are the piece's, the rest is row_hash_long.wgsl's
 // Grid       rows / 256 workgroups, rounded up, folded
@@ -55,7 +55,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let row = (wid.x + wid.y * grid.x) * 256u + t;
+    let row = workgroup_index(wid, grid) * 256u + t;
     if (row >= p.head[0].x) {
         return;
     }
@@ -65,7 +65,7 @@ fn main(
     // then.
     let len = max(splits_at(row + 1u), start) - start;
     if (len > p.head[1].y) {
-        seat(row, start, len);
+        defer(row, start, len);
         return;
     }
     store(row, hash(len));

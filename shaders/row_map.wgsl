@@ -9,8 +9,7 @@
 // Generated  const MAP_TILE, fn live() -> u32, fn place, fn value, fn store        as in map.wgsl
 //            fn splits_at(i: u32) -> u32                  i <= rows, sorted
 // Head       head[0]  capacity, rows (capacity), numbers per element (positions are divided by it to index the
-//                     splits);
-//            head[1].x  the first tile of this dispatch
+//                     splits)
 // Grid       capacity / MAP_TILE workgroups, rounded up, folded; or a part of them
 
 var<workgroup> tile_rows: array<u32, 2>;
@@ -36,7 +35,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let tile = p.head[1].x + wid.x + wid.y * grid.x;
+    let tile = workgroup_index(wid, grid);
     let n = min(live(), p.head[0].x);
     if (tile > n / MAP_TILE) {
         return; // uniform: the tile and the live count are the same for the whole workgroup

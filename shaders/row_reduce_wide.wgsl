@@ -67,7 +67,7 @@ fn wide(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     let first_column = wid.z << 8u;
     if (tile >= tiles() || first_column >= inner()) {
         return; // uniform: the workgroup's id and parameters

@@ -62,7 +62,7 @@ fn block_range(row: u32, j: u32, bits: u32) -> vec2<u32> {
 fn finish_block(row: u32, j: u32, column: u32, bits: u32, total: Elem) {
     let start = split(row);
     if (split(row + 1u) - start > (1u << bits)) {
-        part[partial_at(start >> bits, j) + column] = total;
+        store_part(partial_at(start >> bits, j) + column, total);
     }
 }
 
@@ -76,7 +76,7 @@ fn scan_short(row: u32, start: u32, end: u32) {
             acc = identity();
         }
         acc = combine(acc, load(i, row));
-        out[i] = combine(before, acc);
+        store_out(i, combine(before, acc));
     }
 }
 
@@ -102,7 +102,7 @@ fn main(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile >= tiles()) {
         return; // uniform: the workgroup's id and a parameter
     }
@@ -178,7 +178,7 @@ fn main(
             }
             for (var k = 0u; k < 8u; k++) {
                 if (k < n) {
-                    out[i + k] = combine(before, x[k]);
+                    store_out(i + k, combine(before, x[k]));
                 }
             }
             // The block's last chunk.
@@ -206,15 +206,15 @@ fn scan_column(row: u32, j: u32, column: u32) {
         let y1 = combine(y0, x1);
         let y2 = combine(y1, x2);
         acc = combine(y2, x3);
-        out[i] = y0;
-        out[i + step] = y1;
-        out[i + 2u * step] = y2;
-        out[i + 3u * step] = acc;
+        store_out(i, y0);
+        store_out(i + step, y1);
+        store_out(i + 2u * step, y2);
+        store_out(i + 3u * step, acc);
         i += 4u * step;
     }
     for (; left > 0u; left--) {
         acc = combine(acc, load(i, row));
-        out[i] = acc;
+        store_out(i, acc);
         i += step;
     }
     finish_block(row, j, column, WIDE_BLOCK_BITS, acc);
@@ -227,7 +227,7 @@ fn wide(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     let first_column = wid.z << 8u;
     if (tile >= tiles() || first_column >= inner()) {
         return; // uniform: the workgroup's id and parameters
@@ -270,13 +270,13 @@ fn scan_eight(bin: u32, j: u32, count: u32, column: u32, base: Elem, store: bool
     for (var k = 0u; k < 8u; k++) {
         x[k] = identity();
         if (j + k < count) {
-            x[k] = part[partial_at(bin, j + k) + column];
+            x[k] = load_part(partial_at(bin, j + k) + column);
         }
     }
     var before = identity();
     for (var k = 0u; k < 8u; k++) {
         if (store && j + k < count) {
-            part[partial_at(bin, j + k) + column] = combine(base, before);
+            store_part(partial_at(bin, j + k) + column, combine(base, before));
         }
         before = combine(before, x[k]);
     }
@@ -292,7 +292,7 @@ fn level2(
 ) {
     let bits = block_bits();
     let bins = (nvals() >> bits) + 1u;
-    let first_bin = (wid.x + wid.y * groups.x) << 8u;
+    let first_bin = workgroup_index(wid, groups) << 8u;
     if (first_bin >= bins) {
         return; // uniform: the workgroup's id and a parameter
     }
@@ -363,7 +363,7 @@ fn add(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     let first_column = wid.z << 8u;
     if (tile >= tiles() || first_column >= inner()) {
         return; // uniform: the workgroup's id and parameters
@@ -388,10 +388,10 @@ fn add(
         for (var s = 0u; s < count; s++) {
             let row = block_row[s];
             let range = block_range(row, block_index[s], bits);
-            let before = part[partial_at(split(row) >> bits, block_index[s]) + column];
+            let before = load_part(partial_at(split(row) >> bits, block_index[s]) + column);
             for (var k = team; k < range.y; k += teams) {
                 let i = (range.x + k) * inner() + column;
-                out[i] = combine(before, out[i]);
+                store_out(i, combine(before, load_out(i)));
             }
         }
     }

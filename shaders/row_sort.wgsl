@@ -142,7 +142,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let stretch = wid.x + wid.y * grid.x;
+    let stretch = workgroup_index(wid, grid);
     if (stretch >= stretches()) {
         return; // uniform: the workgroup's id and a parameter
     }

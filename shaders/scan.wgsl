@@ -59,7 +59,7 @@ fn element_again(i: u32, count: u32) -> u32 {
         return element(i, count);
     }
     if (i < count) {
-        return out[i];
+        return load_out(i);
     }
     return 0u;
 }
@@ -107,7 +107,7 @@ fn scan_tile(t: u32, tile: u32, base: u32) -> bool {
     for (var k = 0u; k < ITEMS; k++) {
         let i = k * 256u + t;
         if (tile * TILE + i <= capacity()) {
-            out[tile * TILE + i] = stage[place(i)];
+            store_out(tile * TILE + i, stage[place(i)]);
         }
     }
     return wrapped;
@@ -119,7 +119,7 @@ fn upsweep(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile >= tile_count()) {
         return; // uniform: the workgroup's id and a parameter
     }
@@ -130,7 +130,7 @@ fn upsweep(
         let i = tile * TILE + k * 256u + t;
         let x = element(i, count);
         if (KEEPS && i < count) {
-            out[i] = x;
+            store_out(i, x);
         }
         sum += x;
         wrapped = wrapped || sum < x;
@@ -138,8 +138,8 @@ fn upsweep(
     let before = wg_exclusive_scan(t, sum);
     wrapped = any_overflow(t, wrapped || before + sum < sum);
     if (t == 0u) {
-        tiles[tile] = wg_scan_total();
-        tiles[tile_count() + tile] = u32(wrapped);
+        store_tiles(tile, wg_scan_total());
+        store_tiles(tile_count() + tile, u32(wrapped));
     }
 }
 
@@ -153,8 +153,8 @@ fn spine(@builtin(local_invocation_index) t: u32) {
             let i = k * 256u + t;
             var sum = 0u;
             if (first + i < count) {
-                sum = tiles[first + i];
-                wrapped = wrapped || tiles[count + first + i] != 0u;
+                sum = load_tiles(first + i);
+                wrapped = wrapped || load_tiles(count + first + i) != 0u;
             }
             stage[place(i)] = sum;
         }
@@ -162,7 +162,7 @@ fn spine(@builtin(local_invocation_index) t: u32) {
         for (var k = 0u; k < ITEMS; k++) {
             let i = k * 256u + t;
             if (first + i < count) {
-                tiles[first + i] = stage[place(i)];
+                store_tiles(first + i, stage[place(i)]);
             }
         }
         let total = wg_scan_total();
@@ -172,7 +172,7 @@ fn spine(@builtin(local_invocation_index) t: u32) {
     }
     wrapped = any_overflow(t, wrapped);
     if (t == 0u) {
-        tiles[2u * count] = u32(wrapped);
+        store_tiles(2u * count, u32(wrapped));
     }
 }
 
@@ -182,7 +182,7 @@ fn downsweep(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile >= tile_count()) {
         return; // uniform: the workgroup's id and a parameter
     }
@@ -191,7 +191,7 @@ fn downsweep(
         let i = k * 256u + t;
         stage[place(i)] = element_again(tile * TILE + i, count);
     }
-    scan_tile(t, tile, tiles[tile]);
+    scan_tile(t, tile, load_tiles(tile));
 }
 
 /// The whole scan, for a capacity below 2048.
@@ -204,6 +204,6 @@ fn small(@builtin(local_invocation_index) t: u32) {
     }
     let wrapped = any_overflow(t, scan_tile(t, 0u, 0u));
     if (t == 0u) {
-        tiles[2] = u32(wrapped);
+        store_tiles(2u, u32(wrapped));
     }
 }

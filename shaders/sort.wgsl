@@ -61,7 +61,7 @@ fn count(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile >= tiles()) {
         return; // uniform: the workgroup's id, and a parameter or read-only data
     }
@@ -75,7 +75,7 @@ fn count(
         }
     }
     workgroupBarrier(); // uniform: top level
-    digits[t * tiles() + tile] = atomicLoad(&histogram[t]);
+    store_digits(t * tiles() + tile, atomicLoad(&histogram[t]));
 }
 
 /// Sorts the tile, of which every invocation holds 8 neighbouring elements in `keys` and `indices`, by 4 bits of the
@@ -144,7 +144,7 @@ fn scatter(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile >= tiles()) {
         return; // uniform: the workgroup's id, and a parameter or read-only data
     }
@@ -184,7 +184,7 @@ fn scatter(
     for (var k = 0u; k < ITEMS; k++) {
         let i = k * 256u + t;
         let digit = (keys[k] >> shift()) & 255u;
-        let to = digits[digit * tiles() + tile] + i - run_start[digit];
+        let to = load_digits(digit * tiles() + tile) + i - run_start[digit];
         if (i < left && to < capacity()) {
             store(to, keys[k], stage[place(i)]);
         }

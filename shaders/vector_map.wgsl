@@ -23,7 +23,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) t: u32,
 ) {
-    let tile = wid.x + wid.y * grid.x;
+    let tile = workgroup_index(wid, grid);
     let n = min(live(), p.head[0].x);
     if (tile > n / MAP_TILE) {
         return;
@@ -31,7 +31,7 @@ fn main(
     for (var k = 0u; k < MAP_TILE / 1024u; k++) {
         let q = tile * (MAP_TILE / 4u) + k * 256u + t;
         if (q * 4u < n) {
-            out[q] = values(q);
+            store_out(q, values(q));
         }
     }
 }

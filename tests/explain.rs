@@ -101,17 +101,17 @@ fn masked(device: &Device) -> Result<Explain> {
 fn it_prints_as_a_table() {
     let table = "\
 7 kernels, 7 dispatches, 0 waits; 1.3 KiB moved, 84 B at least (x 16.10)
-kernel         operations            rows  elements  dispatches   read  written  inputs
-#1 row_reduce  reduce_mean, greater     3         5           1   41 B     10 B
-#2 marks       boolean_mask                       5           1    9 B    524 B  #1 [1]
-#3 map         boolean_mask                       4           1   48 B     16 B  #2 [2]
-#4 map         dropout                            5           1   20 B     20 B
-#5 compact     boolean_mask                    <= 5           1  540 B     20 B  #2 [2], #4 [3], #3 [4]
-#6 row_scan    cumsum                   3      <= 5           1   36 B     20 B  #3 [5], #5 [6]
-#7 row_reduce  reduce_max               3         3           1   36 B     12 B  #4 [3]
+kernel          operations            rows  elements  dispatches   read  written  inputs
+#1 row_reduce   reduce_mean, greater     3         5           1   41 B     10 B
+#2 rank_bitmap  boolean_mask                       5           1    9 B    524 B  #1 [1]
+#3 map          boolean_mask                       4           1   48 B     16 B  #2 [2]
+#4 map          dropout                            5           1   20 B     20 B
+#5 compact      boolean_mask                    <= 5           1  540 B     20 B  #2 [2], #4 [3], #3 [4]
+#6 row_scan     cumsum                   3      <= 5           1   36 B     20 B  #3 [5], #5 [6]
+#7 row_reduce   reduce_max               3         3           1   36 B     12 B  #4 [3]
 reasons:
 [1] its reader would search for the row of each element; storing it costs less
-[2] the marks kernel must end before its results are read; inherent in the operation
+[2] the rank_bitmap kernel must end before its results are read; inherent in the operation
 [3] several kernels read it, and it is too expensive to recompute for each; storing it costs less
 [4] the array was requested; request fewer arrays together if only its reader's result is needed
 [5] its reader searches or iterates over row splits as an array; inherent in the operation
@@ -149,17 +149,17 @@ fn the_long_form_is_a_tree() {
 ├─ #3 map: boolean_mask, requested
 │  │  4 elements, 1 dispatch, reads 48 B, writes 16 B
 │  │  stored (16 B): its reader searches or iterates over row splits as an array
-│  └─ #2 marks: boolean_mask
+│  └─ #2 rank_bitmap: boolean_mask
 │     │  5 elements, 1 dispatch, reads 9 B, writes 524 B (x 1.02)
-│     │  stored (520 B): the marks kernel must end before its results are read
+│     │  stored (520 B): the rank_bitmap kernel must end before its results are read
 │     └─ #1 row_reduce: greater < reduce_mean < reduce_mean
 │           5 elements, 1 dispatch, reads 41 B, writes 10 B (x 1.24)
 │           stored (5 B): its reader would search for the row of each element
 └─ #5 compact: boolean_mask
    │  <= 5 elements, 1 dispatch, reads 540 B, writes 20 B
    │  stored (20 B): the compact kernel must end before its results are read
-   ├─ #2 marks: boolean_mask, as above
-   │     stored (520 B): the marks kernel must end before its results are read
+   ├─ #2 rank_bitmap: boolean_mask, as above
+   │     stored (520 B): the rank_bitmap kernel must end before its results are read
    ├─ #4 map: dropout
    │     5 elements, 1 dispatch, reads 20 B, writes 20 B
    │     stored (20 B): several kernels read it, and it is too expensive to recompute for each

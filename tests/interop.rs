@@ -385,10 +385,10 @@ fn buffers_that_do_not_fit_are_refused() {
         let (device, _) = mine.as_wgpu().expect("a GPU");
         let of = |b: &wgpu::Buffer, dtype, shape: &[usize]| Tensor::from_wgpu_buffer(b, dtype, shape, &mine);
         let copied = buffer(device, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST, 64);
-        refused(&label, of(&copied, DType::F32, &[4]), "lacks STORAGE");
+        refused(&label, of(&copied, DType::F32, &[4]), "must have STORAGE");
         let good = buffer(device, USED, 64);
-        refused(&label, of(&good, DType::F32, &[17]), "68 bytes of values in a buffer of 64");
-        refused(&label, of(&good, DType::I64, &[3, 3]), "72 bytes of values in a buffer of 64");
+        refused(&label, of(&good, DType::F32, &[17]), "68 bytes, but the buffer has 64");
+        refused(&label, of(&good, DType::I64, &[3, 3]), "72 bytes, but the buffer has 64");
         assert!(matches!(of(&good, DType::F32, &[1 << 20, 1 << 20]), Err(Error::Limit { .. })), "{label}");
         assert!(matches!(of(&good, DType::F32, &[usize::MAX]), Err(Error::Limit { .. })), "{label}");
         assert!(matches!(of(&good, DType::Str, &[1]), Err(Error::Unsupported { .. })), "{label}");

@@ -80,15 +80,15 @@ fn joined_strings_hash_like_their_concatenation() {
     }
 }
 
-/// A hash goes through a string byte by byte, and drivers end long loops: strings are hashed in legs (of 256 KiB on software
-/// adapters, else of 4 MiB), wherever they begin, end, and have neighbours.
+/// Long strings are hashed by several dispatches (of at least 256 KiB each on software adapters, else of 4 MiB), wherever
+/// they begin, end, and have neighbours.
 #[test]
-fn long_strings_are_hashed_in_legs() {
-    const LEG: usize = 256 << 10;
+fn long_strings_are_hashed_by_several_dispatches() {
+    const DISPATCH: usize = 256 << 10;
     let hashes: [fn(&Tensor) -> Result<Tensor>; 3] =
         [|x| x.fingerprint64(), |x| x.to_hash_bucket_strong(1 << 40, [7, 9]), |x| x.to_hash_bucket(1 << 40)];
     let text = |len: usize| -> String { (0..len).map(|k| char::from(b'a' + (k * k % 23) as u8)).collect() };
-    let long = [LEG - 1, LEG, LEG + 1, 3 * LEG + 64, (4 << 20) + 63, (8 << 20) + 17].map(text);
+    let long = [DISPATCH - 1, DISPATCH, DISPATCH + 1, 3 * DISPATCH + 64, (4 << 20) + 63, (8 << 20) + 17].map(text);
     let [a, b, c, d, e, f] = long.each_ref().map(String::as_str);
     for words in [vec!["short", a, b, "", c, d, "x", e, f, "end"], vec![b], vec![c], vec![f, d]] {
         for hash in hashes {
@@ -101,7 +101,7 @@ fn long_strings_are_hashed_in_legs() {
     }
 }
 
-/// Short strings are hashed by one dispatch, whoever made them; a leg more for each 256 KiB at most.
+/// Short strings are hashed by one dispatch, whoever made them. Long ones take at most one more per 256 KiB.
 #[test]
 fn only_long_strings_take_more_than_a_dispatch() {
     for (name, device) in common::gpus() {
@@ -111,7 +111,8 @@ fn only_long_strings_take_more_than_a_dispatch() {
         };
         assert_eq!(dispatches(&["", "a", "some words"]), 1, "{name}");
         assert_eq!(dispatches(&["x".repeat(256 << 10).as_str(), "short"]), 1, "{name}");
-        // Seats are cleared, taken and left, and there are four legs; or one dispatch where a leg is longer.
+        // Slots of scratch state are cleared, taken and read, and there are four dispatches between; or one dispatch in
+        // all, where it hashes as many bytes.
         let long = "x".repeat((1 << 20) - 7);
         assert!([1, 3 + 4].contains(&dispatches(&[&long])), "{name}");
     }

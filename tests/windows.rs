@@ -149,7 +149,7 @@ fn the_operations_take_every_kernel() {
         "assert",
         "compact",
         "map",
-        "marks",
+        "rank_bitmap",
         "matmul",
         "row_map",
         "row_reduce",
@@ -427,7 +427,7 @@ fn too_many_windows_are_an_error() {
 }
 
 /// Strings whose bytes take more windows than a kernel binds are hashed by groups of windows, wherever windows end: each
-/// by one that has all of it, and those longer than a window in legs.
+/// by one that has all of it, and those longer than a window by several dispatches.
 #[test]
 fn strings_are_hashed_some_windows_at_a_time() {
     let Some(device) = smallest(8192) else { return };
@@ -448,14 +448,21 @@ fn strings_are_hashed_some_windows_at_a_time() {
     for (word, len) in [(0, 8193), (1000, 200_000), (1001, 64 * 1024), (2999, 33_333)] {
         words[word] = (0..len).map(|at| scrambled(word as u32 + at) as u8).collect();
     }
-    assert_eq!(hashes(&device, &words).expect("in legs"), hashes(&Device::cpu(), &words).expect("on the CPU"));
-    // A group of windows has more bytes than a leg here, and the seats take several windows.
+    assert_eq!(
+        hashes(&device, &words).expect("in several dispatches"),
+        hashes(&Device::cpu(), &words).expect("on the CPU")
+    );
+    // A group of windows has more bytes than one dispatch hashes, and the scratch states take several windows.
     let Some(device) = smallest(64 << 10) else { return };
-    let leg = 256 << 10;
-    let lens = [40, 3 * leg + 5, 0, leg, 900_001, 64 << 10, (64 << 10) + 1, 2 * leg - 1, 2 * leg, 77];
+    let dispatch = 256 << 10;
+    let lens =
+        [40, 3 * dispatch + 5, 0, dispatch, 900_001, 64 << 10, (64 << 10) + 1, 2 * dispatch - 1, 2 * dispatch, 77];
     let words: Vec<Vec<u8>> =
         lens.iter().map(|&len: &u32| (0..len).map(|at| scrambled(len * 31 + at) as u8).collect()).collect();
-    assert_eq!(hashes(&device, &words).expect("in legs"), hashes(&Device::cpu(), &words).expect("on the CPU"));
+    assert_eq!(
+        hashes(&device, &words).expect("in several dispatches"),
+        hashes(&Device::cpu(), &words).expect("on the CPU")
+    );
 }
 
 /// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty

@@ -14,7 +14,7 @@ fn stretches() -> u32 {
 
 /// Number of elements in all long rows.
 fn long_total() -> u32 {
-    return min(longs[stretches()], p.head[0].x);
+    return min(load_longs(stretches()), p.head[0].x);
 }
 
 /// The greatest stretch whose entry, of those from `base` on, is at most `at`; 0 if none is.
@@ -23,7 +23,7 @@ fn stretch_of(base: u32, at: u32) -> u32 {
     var b = max(stretches(), 1u) - 1u;
     while (a < b) {
         let mid = a + ((b - a + 1u) >> 1u);
-        if (longs[base + mid] <= at) {
+        if (load_longs(base + mid) <= at) {
             a = mid;
         } else {
             b = mid - 1u;
@@ -35,7 +35,7 @@ fn stretch_of(base: u32, at: u32) -> u32 {
 /// Position of element k < long_total() of all elements of long rows.
 fn long_position(k: u32) -> u32 {
     let stretch = stretch_of(0u, k);
-    return min(longs[stretches() + 1u + stretch] + k - longs[stretch], p.head[0].x - 1u);
+    return min(load_longs(stretches() + 1u + stretch) + k - load_longs(stretch), p.head[0].x - 1u);
 }
 
 /// The number of the long row that holds position `at`.

@@ -38,8 +38,8 @@ pub struct ExplainedInput {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedKernel {
-    /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`, `marks`,
-    /// `compact`, `row_hash` or `assert`.
+    /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`,
+    /// `rank_bitmap`, `compact`, `row_hash` or `assert`.
     pub kind: &'static str,
     /// Its operations: first the one that requested the kernel, then those fused into its loads and its pass.
     pub operations: Vec<&'static str>,

@@ -1,7 +1,7 @@
 //! Predicts the number of storage buffers that a kernel binds, before the kernel is generated.
 
 use super::node::{Node, Recipe};
-use super::step::{HASH_SEAT, PlanLimits, Step};
+use super::step::{HashedStrings, PlanLimits, Step};
 
 /// Storage buffers that the templates of a recipe bind for output and scratch, besides the arrays that they read and
 /// the block of conditions.
@@ -9,10 +9,13 @@ fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Assert { .. } => 1,
         // Scratch state of long strings, in as many bindings as it takes.
-        Recipe::Hash { op, on, longest, .. } => match limits.hash_seats(*op, on.nvals.capacity(), longest.value()) {
-            0 => 1,
-            seats => 1 + limits.windows(u64::from(seats) * HASH_SEAT),
-        },
+        Recipe::Hash { op, on, longest, .. } => {
+            let strings = HashedStrings { op: *op, nbytes: on.nvals.capacity(), longest: longest.value() };
+            match limits.hash_state_bytes(strings) {
+                0 => 1,
+                bytes => 1 + limits.windows(bytes),
+            }
+        }
         Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } => 2,
         Recipe::Product(_) | Recipe::RankBitmap { .. } | Recipe::Compact { .. } => 1,
         // Digits, keys, and the permutation, which is the output in the last pass.

@@ -12,8 +12,16 @@ use super::size::Size;
 use super::walk::{arrays, for_each_expr, for_each_node};
 use crate::tuning::Tuning;
 
-/// Bytes of scratch state per long string that is hashed: see `shaders/row_hash_long.wgsl`.
-pub(crate) const HASH_SEAT: u64 = 72;
+/// Byte strings that a step hashes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HashedStrings {
+    /// The hash function.
+    pub(crate) op: HashOp,
+    /// Bytes of all strings.
+    pub(crate) nbytes: u32,
+    /// Bytes of the longest string.
+    pub(crate) longest: u32,
+}
 
 /// Limits of a backend's kernels.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +37,9 @@ pub(crate) struct PlanLimits {
     pub(crate) fuse: bool,
     /// Representation of 64-bit integers in kernels.
     pub(crate) int64: Int64Repr,
-    /// Whether the driver silently ends the loops of an invocation after 65,535 iterations.
-    pub(crate) ends_loops: bool,
+    /// Bytes of scratch state that the kernels of a hash keep, with windows of that many bytes: 0 if one kernel hashes
+    /// every string.
+    pub(crate) hash_state_bytes: fn(u64, HashedStrings) -> u64,
     /// Tuning of the kernels.
     pub(crate) tuning: Tuning,
 }
@@ -46,35 +55,17 @@ impl PlanLimits {
         1 << self.max_binding.max(1).ilog2()
     }
 
-    /// Bytes of a long string that one dispatch hashes: a multiple of 64. A hash is serial over its bytes, in one
-    /// invocation. Fewer bytes require more dispatches; more bytes come closer to the watchdog timeout, or to the
-    /// iteration limit of drivers that end loops. 64 bytes take one iteration of Fingerprint64, and up to nine
-    /// iterations of the other hashes.
-    pub(crate) fn hash_leg(&self, op: HashOp) -> u32 {
-        match op {
-            HashOp::Fingerprint if self.ends_loops => 3 << 20,
-            _ if self.ends_loops => 256 << 10,
-            _ => 4 << 20,
-        }
-    }
-
-    /// Longest string, in bytes, that one dispatch hashes: the whole string may have to be in one binding.
-    pub(crate) fn longest_hashed_at_once(&self, op: HashOp) -> u32 {
-        u64::from(self.hash_leg(op)).min(self.window_bytes()) as u32
-    }
-
-    /// Slots of scratch state for strings hashed in several dispatches. The strings have `nbytes` bytes in all and at
-    /// most `longest` bytes each.
-    pub(crate) fn hash_seats(&self, op: HashOp, nbytes: u32, longest: u32) -> u32 {
-        let at_once = self.longest_hashed_at_once(op);
-        if longest > at_once { nbytes / at_once + 1 } else { 0 }
+    /// Bytes of scratch state that the kernels of a hash keep.
+    pub(crate) fn hash_state_bytes(&self, strings: HashedStrings) -> u64 {
+        (self.hash_state_bytes)(self.window_bytes(), strings)
     }
 
     /// Limits of the smallest supported device.
     #[cfg(test)]
     pub(crate) const fn of_core_webgpu(int64: Int64Repr) -> Self {
         let tuning = Tuning::DEFAULT;
-        Self { arrays: 8, bindings: 8, max_binding: 128 << 20, fuse: true, int64, ends_loops: true, tuning }
+        let hash_state_bytes = |_, _| 0;
+        Self { arrays: 8, bindings: 8, max_binding: 128 << 20, fuse: true, int64, hash_state_bytes, tuning }
     }
 }
 

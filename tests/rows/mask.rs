@@ -310,14 +310,14 @@ fn a_mask_moves_little_more_than_it_must() {
         let mask = x.with_flat_values(&mask.flat_values().unwrap()).unwrap();
         let explained = x.boolean_mask(&mask).and_then(|t| t.explain()).unwrap();
         assert!(explained.bytes() as f64 <= 1.3 * explained.least_bytes as f64, "{explained}");
-        assert_eq!(explained.kernels.iter().map(|k| k.kind).collect::<Vec<_>>(), ["marks", "map", "compact"]);
+        assert_eq!(explained.kernels.iter().map(|k| k.kind).collect::<Vec<_>>(), ["rank_bitmap", "map", "compact"]);
         // A condition is worked out where it is asked for, not stored.
         let explained = x.boolean_mask(&x.greater(0.5f32).unwrap()).and_then(|t| t.explain()).unwrap();
-        assert_eq!(explained.kernels.iter().map(|k| k.kind).collect::<Vec<_>>(), ["marks", "map", "compact"]);
+        assert_eq!(explained.kernels.iter().map(|k| k.kind).collect::<Vec<_>>(), ["rank_bitmap", "map", "compact"]);
         // What it takes a search to know is stored: the pass that takes the means has the rows at hand.
         let mean = x.reduce_mean(1, true).unwrap();
         let explained = x.boolean_mask(&x.greater(&mean).unwrap()).and_then(|t| t.explain()).unwrap();
         let kinds: Vec<_> = explained.kernels.iter().map(|k| k.kind).collect();
-        assert_eq!(kinds, ["row_reduce", "marks", "map", "compact"], "{explained}");
+        assert_eq!(kinds, ["row_reduce", "rank_bitmap", "map", "compact"], "{explained}");
     }
 }

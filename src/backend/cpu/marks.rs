@@ -1,4 +1,4 @@
-//! Rank bitmaps: the positions that a condition keeps, with their ranks. Twin of `shaders/marks.wgsl`.
+//! Rank bitmaps: the positions that a condition keeps, with their ranks. Twin of `shaders/rank_bitmap.wgsl`.
 
 use rayon::prelude::*;
 

@@ -316,7 +316,7 @@ impl Backend for CpuBackend {
             max_binding: u64::MAX,
             fuse: !self.unfused,
             int64: Int64Repr::Native,
-            ends_loops: false,
+            hash_state_bytes: |_, _| 0,
             tuning: Tuning::DEFAULT,
         }
     }

@@ -4,11 +4,12 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use super::codegen::Modules;
+use super::driver_limits::DriverLimits;
 use super::lower::lower;
 use super::prepared::Prepared;
-use super::probe;
 use super::runtime::{AdapterKind, Buffer, Runtime};
 use super::tuning;
+use super::{probe, row_hash};
 use crate::backend::cpu::CpuBackend;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -50,6 +51,11 @@ impl GpuBackend {
             last_counts: LastCounts::default(),
             stand_in: OnceLock::new(),
         }
+    }
+
+    /// Limits of the adapter's driver.
+    pub(super) fn driver_limits(&self) -> DriverLimits {
+        DriverLimits::of(self.runtime.info().kind)
     }
 
     pub(crate) fn runtime(&self) -> &Runtime {
@@ -113,7 +119,7 @@ impl Backend for GpuBackend {
             max_binding: limits.max_binding,
             fuse: self.fuse,
             int64: if self.runtime.has_int64() { Int64Repr::Native } else { Int64Repr::Pairs },
-            ends_loops: tuning::ends_loops(self.runtime.info().kind),
+            hash_state_bytes: row_hash::state_bytes(self.driver_limits()),
             tuning: self.tuning,
         }
     }
@@ -125,7 +131,7 @@ impl Backend for GpuBackend {
         self.stand_in.get_or_init(|| Arc::new(CpuBackend::new(u64::MAX, true))).clone()
     }
     fn cost(&self, step: &Step) -> Result<StepCost> {
-        let lowered = lower(step, 0, &mut Modules::default())?;
+        let lowered = lower(step, 0, self.driver_limits(), &mut Modules::default())?;
         let (mut dispatches, mut limits) = (0, Vec::new());
         for launch in lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0) {
             let windows = self.windows(step, &lowered, launch)?.map_or(1, |parts| parts.len() as u64);

@@ -1,6 +1,6 @@
 //! The host side of `shaders/compact.wgsl`.
 
-use super::codegen::{Module, Modules, elements_per_word, storage_type, value_type};
+use super::codegen::{Element, Module, Modules, elements_per_word, value_type};
 use super::launch::{Lowered, live, within};
 use crate::error::Result;
 use crate::graph::node::Recipe;
@@ -32,11 +32,11 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
     let g = modules.get(step, ("compact", 0), || {
         let mut m = Module::new(step, first_slot).without_row_context();
         live(&mut m, "live", count);
-        m.array_function("mark", marks);
+        m.array_function("bitmap", marks);
         m.value_function("value", value);
         m.compact_output(value.dtype());
-        let out = if is_packed { "atomic<u32>" } else { storage_type(value.dtype()) };
-        m.finish(&[COMPACT], value_type(value.dtype()), Some(out), &[])
+        let out = Element::of_shared_words(value.dtype());
+        m.finish(&[COMPACT], value_type(value.dtype()), Some(out), Vec::new())
     });
     // The rank bitmap may have been built for a larger capacity than is known now.
     let head = [count.capacity(), *inner, tiles_in(marks.extent().capacity()), numbers, 0, 0, 0, 0];

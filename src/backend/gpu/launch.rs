@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Binding, Generated, Module, Word};
+use super::codegen::{Generated, Module, StorageArray, Word};
 use super::runtime::Checks;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -13,6 +13,9 @@ use crate::graph::plan::Step;
 
 pub(super) const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.wgsl");
 pub(super) const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
+
+/// Remedy where a step exceeds a limit of the device.
+pub(super) const FEWER_ROWS: &str = "process fewer rows at a time, or use a CPU device";
 
 /// One kernel launch.
 #[derive(Debug, Clone)]
@@ -37,9 +40,9 @@ impl Launch {
         &self.module.text
     }
 
-    /// The bindings, from binding 1 on.
-    pub(crate) fn bindings(&self) -> &[Binding] {
-        &self.module.bindings
+    /// The arrays, in the order of their bindings, from binding 1 on.
+    pub(crate) fn arrays(&self) -> &[StorageArray] {
+        &self.module.arrays
     }
 }
 
@@ -103,17 +106,17 @@ pub(super) fn within(step: &Step, elements: u32, limit: u32, whose: &str) -> Res
         requested: u64::from(elements),
         unit: "elements",
         limit: u64::from(limit),
-        whose: whose.into(),
+        whose: format!("{whose} on a GPU; {FEWER_ROWS}"),
     })
 }
 
 /// The error for a row step with more rows and values than its template's indices allow.
 pub(super) fn too_many(step: &Step, (nrows, nvals, inner): (u32, u32, u32), whose: &str) -> Error {
     Error::Limit {
-        what: format!("{}: rows and values", step.out.op()),
+        what: format!("{}, in rows and values,", step.out.op()),
         requested: u64::from(nvals) * u64::from(inner) + u64::from(nrows),
         unit: "elements",
         limit: u64::from(u32::MAX) - (1 << 14),
-        whose: whose.into(),
+        whose: format!("{whose} on a GPU; {FEWER_ROWS}"),
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::bounds::are_proven;
-use super::codegen::{Generated, Module, Modules, storage_type, value_type, vector_type};
+use super::codegen::{Element, Generated, Module, Modules, value_type};
 use super::launch::{Lowered, live};
 use super::runtime::Checks;
 use crate::dtype::DType;
@@ -72,7 +72,8 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
             m.vector_function("values", value);
             let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
             m.push(&format!("const MAP_TILE = {tile}u;"));
-            Generated { tile, ..m.finish(&[VECTOR_MAP], ty, Some(vector_type(value.dtype())), &[]) }
+            let out = Element::vector(value.dtype());
+            m.finish(&[VECTOR_MAP], ty, Some(out), Vec::new()).with_tile(tile)
         });
         return launched(&g, [capacity, 0, 0, 0, 0, 0, 0, 0], value, extent);
     }
@@ -84,7 +85,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
             None
         } else {
             m.map_output(value.dtype());
-            Some(storage_type(value.dtype()))
+            Some(Element::of(value.dtype()))
         };
         live(&mut m, "live", extent);
         m.value_function("value", value);
@@ -97,7 +98,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
             }
             None => MAP,
         };
-        Generated { tile, ..m.finish(&[template], ty, out, &[]) }
+        m.finish(&[template], ty, out, Vec::new()).with_tile(tile)
     });
     let head = match &step.row_context {
         Some((splits, inner)) => [capacity, splits.extent().capacity().saturating_sub(1), *inner, 0, 0, 0, 0, 0],

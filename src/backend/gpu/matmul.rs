@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::codegen::{Generated, Module, Modules, value_type};
+use super::codegen::{Element, Generated, Module, Modules, value_type};
+use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, partition};
-use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Product;
 use crate::graph::plan::Step;
 
@@ -24,10 +24,6 @@ fn edges(tile: u32, slab: usize) -> String {
     )
 }
 
-/// Terms that a dispatch adds to each sum where the driver ends loops early. An invocation then runs at most 25
-/// iterations per term, over all its loops.
-pub const TERMS: u32 = 2048;
-
 /// The template's parameter words for that range of terms.
 pub fn head(batches: u32, tiles: u32, capacity: u32, transposed: [bool; 2], terms: Range<u32>) -> [u32; 8] {
     let [left, right] = transposed.map(u32::from);
@@ -38,39 +34,44 @@ pub fn head(batches: u32, tiles: u32, capacity: u32, transposed: [bool; 2], term
 pub(super) const TERMS_END: usize = 6;
 
 /// Functions that track which slab elements are bound, where arrays are bound whole: all of them are.
-const ALL_HERE: &str = "const PARTS = false;
+const ALL_BOUND: &str = "const PARTS = false;
 fn note_left(at: u32, is_used: bool) {
 }
 fn note_right(at: u32, is_used: bool) {
 }
-fn are_here(l: u32, r: u32) -> bool {
+fn are_bound(l: u32, r: u32) -> bool {
     return true;
 }";
 
 /// The same where arrays are bound in part: one flag per slab element.
-const SOME_HERE: &str = "const PARTS = true;
-var<workgroup> left_here: array<u32, SLAB * PITCH>;
-var<workgroup> right_here: array<u32, SLAB * PITCH>;
+const SOME_BOUND: &str = "const PARTS = true;
+var<workgroup> left_bound: array<u32, SLAB * PITCH>;
+var<workgroup> right_bound: array<u32, SLAB * PITCH>;
 fn note_left(at: u32, is_used: bool) {
-    left_here[at] = u32(is_used && !rg_missed);
+    left_bound[at] = u32(is_used && !rg_missed());
 }
 fn note_right(at: u32, is_used: bool) {
-    right_here[at] = u32(is_used && !rg_missed);
+    right_bound[at] = u32(is_used && !rg_missed());
 }
-fn are_here(l: u32, r: u32) -> bool {
-    return (left_here[l] & right_here[r]) != 0u;
+fn are_bound(l: u32, r: u32) -> bool {
+    return (left_bound[l] & right_bound[r]) != 0u;
 }";
 
 const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
 
 /// Lowers [`Recipe::Product`](crate::graph::node::Recipe::Product).
-pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, modules: &mut Modules) -> Lowered {
+pub(super) fn lower(
+    step: &Step,
+    (first_slot, driver): (u32, DriverLimits),
+    p: &Product,
+    modules: &mut Modules,
+) -> Lowered {
     let (batches, capacity, tiles) = (p.batches.capacity(), step.out.extent().capacity(), p.tile_capacity.value());
     if batches == 0 || tiles == 0 || capacity == 0 {
         return Lowered::default();
     }
     let most = p.sizes[1].as_size().map_or(p.terms.value(), |k| k.value());
-    let at_once = if step.limits.ends_loops { TERMS } else { most.max(1) };
+    let at_once = driver.product_terms().unwrap_or(most.max(1));
     let head = |terms| head(batches, tiles, capacity, p.transposed, terms);
     let is_in_parts = step.is_oversized();
     let g = modules.get(step, ("matmul", 0), || module(step, first_slot, p, is_in_parts));
@@ -85,7 +86,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, p: &Product, modules: &mut Mod
             .step_by(at_once as usize)
             .map(|first| g.launch("main", head(first..first.saturating_add(at_once)), tiles, 1)),
     );
-    let limit = (most > at_once).then_some(ManyDispatches::LoopLimit);
+    let limit = (most > at_once).then(|| driver.reason());
     Lowered { launches, limit, ..Lowered::default() }
 }
 
@@ -106,14 +107,14 @@ fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> Gener
     if is_in_parts {
         // Slabs of half the depth, to leave room for the flags.
         m.push(&edges(p.tile, STAGE / 128 / dtype.size()));
-        m.push(SOME_HERE);
+        m.push(SOME_BOUND);
     } else {
         m.push(&constants(p.tile, dtype.size()));
-        m.push(ALL_HERE);
+        m.push(ALL_BOUND);
     }
-    m.push("fn store(i: u32, v: Elem) {\n    out[i] = v;\n}\nfn partial(i: u32) -> Elem {\n    return out[i];\n}");
+    m.push("fn store(i: u32, v: Elem) {\n    store_out(i, v);\n}\nfn partial(i: u32) -> Elem {\n    return load_out(i);\n}");
     let ty = value_type(dtype);
-    m.finish(&[MATMUL], ty, Some(ty), &[])
+    m.finish(&[MATMUL], ty, Some(Element::of(dtype)), Vec::new())
 }
 
 #[cfg(test)]

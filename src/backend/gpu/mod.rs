@@ -2,24 +2,22 @@
 //!
 //! ```text
 //! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL)
-//!      -> windows, parts (arrays larger than a binding) -> prepare (compiled, and kept for the next time)
+//!      -> binding_windows (arrays larger than a binding) -> prepare (compiled, and kept for the next time)
 //!      -> record (buffers, commands) -> runtime (pool, pipelines, queue)
 //! ```
 //!
 //! One file per primitive, named after its kernel, holds its grids, scratch sizes and launches.
 
 mod backend;
+mod binding_windows;
 mod bounds;
 mod codegen;
+mod driver_limits;
 mod launch;
-mod layout;
 mod lower;
-mod needs;
-mod parts;
 mod prepare;
 mod prepared;
 mod probe;
-mod reach;
 mod read;
 mod record;
 pub(crate) mod runtime;
@@ -28,8 +26,8 @@ pub(crate) use backend::GpuBackend;
 
 pub(crate) mod compact;
 mod map;
-pub(crate) mod marks;
 pub(crate) mod matmul;
+pub(crate) mod rank_bitmap;
 mod row_hash;
 pub(crate) mod row_reduce;
 pub(crate) mod row_scan;
@@ -37,7 +35,6 @@ pub(crate) mod row_sort;
 pub(crate) mod scan;
 pub(crate) mod sort;
 mod tuning;
-mod windows;
 
 #[cfg(test)]
 mod kernel_tests;

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::codegen::{Binding, Modules};
-use super::launch::{Launch, Lowered};
+use super::binding_windows::{self, BindingWindow, WindowedDispatch};
+use super::codegen::{Binding, Modules, StorageArray};
+use super::launch::{FEWER_ROWS, Launch, Lowered};
 use super::lower::lower;
-use super::prepared::{Bound, BufferBinding, Kernel, Lifetimes, Prepared, Ready, ReadyStep};
+use super::prepared::{BufferBinding, Kernel, Lifetimes, Prepared, Ready, ReadyStep, Resource};
 use super::runtime::{Access, Pipeline};
-use super::windows::{self, BindingWindow, Windowed};
 use crate::error::{Error, Result};
 use crate::graph::backend::Backend;
 use crate::graph::node::{Node, Recipe};
@@ -57,12 +57,12 @@ impl GpuBackend {
         let (op, links) = (step.out.op(), &plan.links[k]);
         let outputs = step.outputs();
         outputs.iter().try_for_each(|n| self.check_bytes(op, node_bytes(n)))?;
-        let lowered = lower(step, out.slots, modules)?;
+        let lowered = lower(step, out.slots, self.driver_limits(), modules)?;
         lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
         out.moves += traffic(step, lowered.scratch.iter().sum()).total();
         let mut kernels = Vec::with_capacity(lowered.launches.len());
         for launch in &lowered.launches {
-            let arrays: Vec<Bound> = launch.bindings().iter().map(|b| bound(b, step, links)).collect();
+            let arrays: Vec<Resource> = launch.arrays().iter().map(|a| resource(&a.binding, step, links)).collect();
             match self.windows(step, &lowered, launch)? {
                 None => kernels.push(self.whole(launch, &arrays)?),
                 Some(parts) => kernels.extend(self.parts(launch, parts, &arrays)?),
@@ -80,34 +80,39 @@ impl GpuBackend {
         Ok(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks: checks(step), overflow })
     }
 
-    fn check_bytes(&self, what: &str, bytes: u64) -> Result<()> {
+    fn check_bytes(&self, op: &str, bytes: u64) -> Result<()> {
         if bytes <= self.max_bytes() {
             return Ok(());
         }
         Err(Error::Limit {
-            what: what.into(),
+            what: format!("an array of {op}"),
             requested: bytes,
             unit: "bytes",
             limit: self.max_bytes(),
-            whose: self.name.clone(),
+            whose: format!("one buffer of {}; {FEWER_ROWS}", self.name),
         })
     }
 
     /// The dispatches of a launch with arrays that exceed one binding. `None` if it has none.
-    pub(super) fn windows(&self, step: &Step, lowered: &Lowered, launch: &Launch) -> Result<Option<Vec<Windowed>>> {
+    pub(super) fn windows(
+        &self,
+        step: &Step,
+        lowered: &Lowered,
+        launch: &Launch,
+    ) -> Result<Option<Vec<WindowedDispatch>>> {
         let bytes = |b: &Binding| match b {
             Binding::Read(n) => node_bytes(n),
             Binding::Output(k) => node_bytes(step.outputs()[*k]),
             Binding::Scratch(k) | Binding::ScratchRead(k) => lowered.scratch[*k],
             Binding::Status => 0,
         };
-        let bytes: Vec<u64> = launch.bindings().iter().map(bytes).collect();
-        windows::split(step, launch, &bytes).map_err(|refused| Error::Limit {
-            what: format!("{}: arrays of {} bytes in all", step.out.op(), bytes.iter().sum::<u64>()),
-            requested: refused.requested,
-            unit: refused.unit,
-            limit: refused.limit,
-            whose: self.name.clone(),
+        let bytes: Vec<u64> = launch.arrays().iter().map(|a| bytes(&a.binding)).collect();
+        binding_windows::split(step, launch, &bytes).map_err(|exceeded| Error::Limit {
+            what: format!("{}, which binds arrays of {} bytes in all,", step.out.op(), bytes.iter().sum::<u64>()),
+            requested: exceeded.requested,
+            unit: exceeded.unit,
+            limit: exceeded.limit,
+            whose: format!("one kernel of {}; {FEWER_ROWS}", self.name),
         })
     }
 
@@ -117,17 +122,17 @@ impl GpuBackend {
         if let Some((.., pipeline)) = known.iter().find(|(e, c, _)| *e == launch.entry && *c == launch.checks) {
             return Ok(pipeline.clone());
         }
-        let access: Vec<Access> = launch.bindings().iter().map(access).collect();
+        let access: Vec<Access> = launch.arrays().iter().map(access).collect();
         let label = &launch.module.label;
         let pipeline = self.runtime.pipeline(label, launch.text(), launch.entry, &access, launch.checks)?;
         known.push((launch.entry, launch.checks, pipeline.clone()));
         Ok(pipeline)
     }
 
-    fn whole(&self, launch: &Launch, arrays: &[Bound]) -> Result<Kernel> {
+    fn whole(&self, launch: &Launch, arrays: &[Resource]) -> Result<Kernel> {
         Ok(Kernel {
             pipeline: self.pipeline_of(launch)?,
-            bindings: arrays.iter().map(|&what| BufferBinding { what, window: None }).collect(),
+            bindings: arrays.iter().map(|&resource| BufferBinding { resource, window: None }).collect(),
             params: launch.params.as_slice().into(),
             workgroups: launch.workgroups,
             depth: launch.depth,
@@ -136,15 +141,15 @@ impl GpuBackend {
     }
 
     /// The kernels of a launch that is split into dispatches, which share one text and one list of arrays.
-    fn parts(&self, launch: &Launch, parts: Vec<Windowed>, arrays: &[Bound]) -> Result<Vec<Kernel>> {
+    fn parts(&self, launch: &Launch, parts: Vec<WindowedDispatch>, arrays: &[Resource]) -> Result<Vec<Kernel>> {
         let Some(first) = parts.first() else { return Ok(Vec::new()) };
-        let access: Vec<Access> = first.bindings.iter().map(|w| access(&launch.bindings()[w.binding])).collect();
+        let access: Vec<Access> = first.bindings.iter().map(|w| access(&launch.arrays()[w.array])).collect();
         // Bounds are proven only for arrays that are bound whole.
         let checks = launch.checks.with_bounds();
         let label = &launch.module.label;
         let pipeline = self.runtime.pipeline(label, &first.text, launch.entry, &access, checks)?;
-        let of_array = |w: BindingWindow| BufferBinding { what: arrays[w.binding], window: w.bytes };
-        let kernel = |part: Windowed| Kernel {
+        let of_array = |w: BindingWindow| BufferBinding { resource: arrays[w.array], window: w.bytes };
+        let kernel = |part: WindowedDispatch| Kernel {
             pipeline: pipeline.clone(),
             bindings: part.bindings.into_iter().map(of_array).collect(),
             params: part.params.into(),
@@ -165,12 +170,12 @@ fn checks(step: &Step) -> Vec<Arc<crate::graph::expr::Check>> {
     checks
 }
 
-fn bound(binding: &Binding, step: &Step, links: &Links) -> Bound {
+fn resource(binding: &Binding, step: &Step, links: &Links) -> Resource {
     match binding {
-        Binding::Read(n) => Bound::Array(source(n, step, links)),
-        Binding::Output(k) => Bound::Output(*k),
-        Binding::Scratch(k) | Binding::ScratchRead(k) => Bound::Scratch(*k),
-        Binding::Status => Bound::Status,
+        Binding::Read(n) => Resource::Array(source(n, step, links)),
+        Binding::Output(k) => Resource::Output(*k),
+        Binding::Scratch(k) | Binding::ScratchRead(k) => Resource::Scratch(*k),
+        Binding::Status => Resource::Status,
     }
 }
 
@@ -180,11 +185,8 @@ fn source(node: &Node, step: &Step, links: &Links) -> Source {
     links.reads[at]
 }
 
-fn access(binding: &Binding) -> Access {
-    match binding {
-        Binding::Read(_) | Binding::ScratchRead(_) => Access::Read,
-        _ => Access::ReadWrite,
-    }
+fn access(array: &StorageArray) -> Access {
+    if array.binding.is_read_only() { Access::Read } else { Access::ReadWrite }
 }
 
 /// Bytes of an array in storage, rounded up to whole words.

@@ -45,16 +45,18 @@ pub(super) struct Ready {
     pub(super) moves: u64,
 }
 
-/// What a kernel binds as one storage buffer.
+/// One storage buffer of a kernel.
 #[derive(Debug, Clone)]
 pub(super) struct BufferBinding {
-    pub(super) what: Bound,
+    pub(super) resource: Resource,
     /// The bytes to bind, for an array larger than one binding.
     pub(super) window: Option<Range<u64>>,
 }
 
+/// An array or buffer that a kernel binds.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Bound {
+pub(super) enum Resource {
+    /// An array of the plan.
     Array(Source),
     /// An output of the step, by index.
     Output(usize),

@@ -224,5 +224,5 @@ enum Live {
 }
 
 fn lost_read(name: &str) -> Error {
-    Error::Gpu { label: name.into(), message: "bug: fewer results than reads".into() }
+    Error::Gpu { label: name.into(), message: "bug: the runtime returned fewer results than were requested".into() }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::prepared::{Bound, BufferBinding, Prepared};
+use super::prepared::{BufferBinding, Prepared, Resource};
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch, Runtime};
 use crate::error::{Error, Result};
 use crate::graph::backend::{Backend, Status, Wait};
@@ -158,11 +158,11 @@ impl GpuBackend {
             }
             for kernel in &step.kernels {
                 let slice = |binding: &BufferBinding| {
-                    let buffer = match &binding.what {
-                        Bound::Array(from) => buffer(stored(from)),
-                        Bound::Output(k) => buffers[step.outputs[*k].0].clone(),
-                        Bound::Scratch(k) => buffers[step.scratch[*k]].clone(),
-                        Bound::Status => block().buffer.clone(),
+                    let buffer = match &binding.resource {
+                        Resource::Array(from) => buffer(stored(from)),
+                        Resource::Output(k) => buffers[step.outputs[*k].0].clone(),
+                        Resource::Scratch(k) => buffers[step.scratch[*k]].clone(),
+                        Resource::Status => block().buffer.clone(),
                     };
                     match &binding.window {
                         None => buffer.into(),

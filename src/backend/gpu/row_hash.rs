@@ -1,17 +1,21 @@
 //! The host side of `shaders/row_hash.wgsl` and `shaders/row_hash_long.wgsl`.
 
-use super::codegen::{Binding, Module, Modules};
+use super::codegen::{Binding, Element, Module, Modules, StorageArray};
+use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, partition};
-use crate::graph::many_dispatches::ManyDispatches;
+use crate::dtype::DType;
 use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::opcode::HashOp;
-use crate::graph::plan::{HASH_SEAT, Step};
+use crate::graph::plan::{HashedStrings, Step};
 
 /// Rows per workgroup.
 pub(super) const ROWS: u32 = 256;
 
 /// Index of the scratch buffer that holds the states of long strings (`row_hash_long.wgsl`).
-pub(super) const SEATS: usize = 0;
+pub(super) const STATES: usize = 0;
+
+/// Bytes of scratch state per long string: see `shaders/row_hash_long.wgsl`.
+const STATE_BYTES: u64 = 72;
 
 const ROW_HASH: &str = include_str!("../../../shaders/row_hash.wgsl");
 const ROW_HASH_LONG: &str = include_str!("../../../shaders/row_hash_long.wgsl");
@@ -19,54 +23,87 @@ const FINGERPRINT: &str = include_str!("../../../shaders/hash/fingerprint.wgsl")
 const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
 const MURMUR: &str = include_str!("../../../shaders/hash/murmur.wgsl");
 
+/// How strings are divided among dispatches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Division {
+    /// Longest string, in bytes, that one dispatch hashes.
+    at_once: u32,
+    /// Slots of scratch state for longer strings; 0 if there can be none.
+    slots: u32,
+}
+
+impl Division {
+    /// A string that is hashed at once may have to lie in one window.
+    fn new(driver: DriverLimits, window_bytes: u64, strings: HashedStrings) -> Self {
+        let HashedStrings { op, nbytes, longest } = strings;
+        let at_once = u64::from(driver.hash_bytes(op)).min(window_bytes) as u32;
+        Self { at_once, slots: if longest > at_once { nbytes / at_once + 1 } else { 0 } }
+    }
+
+    /// Bytes of scratch state.
+    fn state_bytes(self) -> u64 {
+        u64::from(self.slots) * STATE_BYTES
+    }
+}
+
+/// The function that tells the planner the bytes of scratch state of a hash on such a driver.
+pub(super) const fn state_bytes(driver: DriverLimits) -> fn(u64, HashedStrings) -> u64 {
+    match driver {
+        DriverLimits::Timeout => |window, strings| Division::new(DriverLimits::Timeout, window, strings).state_bytes(),
+        DriverLimits::LoopIterations => {
+            |window, strings| Division::new(DriverLimits::LoopIterations, window, strings).state_bytes()
+        }
+    }
+}
+
 /// Lowers [`Recipe::Hash`].
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowered {
+pub(super) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules: &mut Modules) -> Lowered {
     let Recipe::Hash { op, on, byte, longest } = &step.recipe else { unreachable!("bug: a hash is lowered") };
     let RowDomain { rows, nrows, nvals, .. } = on;
-    let (nbytes, longest) = (nvals.capacity(), longest.value());
-    let (piece, words) = piece(*op);
-    let (at_once, leg) = (step.limits.longest_hashed_at_once(*op), step.limits.hash_leg(*op));
-    let seats = step.limits.hash_seats(*op, nbytes, longest);
+    let strings = HashedStrings { op: *op, nbytes: nvals.capacity(), longest: longest.value() };
+    let (function, words) = function(*op);
+    let division = Division::new(driver, step.limits.window_bytes(), strings);
+    let Division { at_once, slots } = division;
     let [a, b, c, d] = words;
     let n = nrows.capacity();
-    let head = [n, a, b, c, d, at_once, seats, 0];
+    let head = [n, a, b, c, d, at_once, slots, 0];
     let module = || {
         let mut m = Module::new(step, first_slot);
         partition(&mut m, rows, nrows);
         m.value_function("load", byte);
-        m.push("fn store(row: u32, v: U64) {\n    out[row] = v;\n}");
+        m.push("fn store(row: u32, v: U64) {\n    store_out(row, v);\n}");
         m
     };
-    if seats == 0 {
+    let out = || Some(Element::of(DType::U64));
+    if slots == 0 {
         let g = modules.get(step, ("row_hash", 0), || {
             let mut m = module();
-            m.push("fn seat(row: u32, first: u32, len: u32) {\n}");
-            m.finish(&[ROW_HASH, piece], "U64", Some("U64"), &[])
+            m.push("fn defer(row: u32, first: u32, len: u32) {\n}");
+            m.finish(&[ROW_HASH, function], "U64", out(), Vec::new())
         });
         return Lowered { launches: vec![g.launch("main", head, n.div_ceil(ROWS), 1)], ..Lowered::default() };
     }
+    let per_dispatch = driver.hash_bytes(*op);
     let g = modules.get(step, ("row_hash", 1), || {
         let mut m = module();
-        let is_here = if step.is_oversized() { "!rg_missed" } else { "true" };
-        m.push(&format!("const LEG: u32 = {leg}u;\nfn is_here() -> bool {{\n    return {is_here};\n}}"));
-        let scratch = [("seats", "array<U64>", Binding::Scratch(SEATS))];
-        m.finish(&[ROW_HASH, ROW_HASH_LONG, piece], "U64", Some("U64"), &scratch)
+        let is_bound = if step.is_oversized() { "!rg_missed()" } else { "true" };
+        m.push(&format!(
+            "const DISPATCH_BYTES: u32 = {per_dispatch}u;\nfn is_bound() -> bool {{\n    return {is_bound};\n}}"
+        ));
+        let states = StorageArray::new("states", Element::of(DType::U64), Binding::Scratch(STATES));
+        m.finish(&[ROW_HASH, ROW_HASH_LONG, function], "U64", out(), vec![states])
     });
-    let of_seats = |entry| g.launch(entry, head, seats.div_ceil(256), 1);
-    let mut launches = vec![of_seats("clear"), g.launch("main", head, n.div_ceil(ROWS), 1)];
-    let legs = longest.min(nbytes).div_ceil(leg);
-    launches.extend(std::iter::repeat_n(of_seats("leg"), legs as usize));
-    launches.push(of_seats("finish"));
-    let limit = match (legs > 1, step.limits.ends_loops) {
-        (false, _) => None,
-        (true, true) => Some(ManyDispatches::LoopLimit),
-        (true, false) => Some(ManyDispatches::WatchdogTimeout),
-    };
-    Lowered { launches, limit, scratch: vec![u64::from(seats) * HASH_SEAT], ..Lowered::default() }
+    let by_slot = |entry| g.launch(entry, head, slots.div_ceil(256), 1);
+    let mut launches = vec![by_slot("clear"), g.launch("main", head, n.div_ceil(ROWS), 1)];
+    let dispatches = strings.longest.min(strings.nbytes).div_ceil(per_dispatch);
+    launches.extend(std::iter::repeat_n(by_slot("advance"), dispatches as usize));
+    launches.push(by_slot("finish"));
+    let limit = (dispatches > 1).then(|| driver.reason());
+    Lowered { launches, limit, scratch: vec![division.state_bytes()], ..Lowered::default() }
 }
 
 /// The WGSL of a hash function, and its parameter words.
-fn piece(op: HashOp) -> (&'static str, [u32; 4]) {
+fn function(op: HashOp) -> (&'static str, [u32; 4]) {
     let words = |v: u64| [v as u32, (v >> 32) as u32];
     match op {
         HashOp::Fingerprint => (FINGERPRINT, [0; 4]),
@@ -78,5 +115,22 @@ fn piece(op: HashOp) -> (&'static str, [u32; 4]) {
             let [a, b] = words(seed);
             (MURMUR, [a, b, 0, 0])
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_long_string_has_a_slot_of_its_own() {
+        let strings = |nbytes, longest| HashedStrings { op: HashOp::Murmur { seed: 7 }, nbytes, longest };
+        let division = |nbytes, longest| Division::new(DriverLimits::LoopIterations, 1 << 30, strings(nbytes, longest));
+        assert_eq!(division(u32::MAX, 256 << 10), Division { at_once: 256 << 10, slots: 0 });
+        assert_eq!(division(1 << 20, (256 << 10) + 1), Division { at_once: 256 << 10, slots: 5 });
+        assert_eq!(Division::new(DriverLimits::Timeout, 1 << 30, strings(u32::MAX, 4 << 20)).slots, 0);
+        assert_eq!(Division::new(DriverLimits::Timeout, 64 << 10, strings(1 << 20, 1 << 20)).slots, 17);
+        assert_eq!(state_bytes(DriverLimits::LoopIterations)(1 << 30, strings(1 << 20, 1 << 20)), 5 * 72);
+        assert_eq!(state_bytes(DriverLimits::Timeout)(1 << 30, strings(1 << 20, 1 << 20)), 0);
     }
 }

@@ -1,4 +1,5 @@
-//! The host side of `shaders/row_reduce.wgsl` and its part for several columns, `row_reduce_wide.wgsl`.
+//! The host side of `shaders/row_reduce.wgsl` and its parts for several columns (`row_reduce_wide.wgsl`) and for long
+//! rows (`row_reduce_long.wgsl`).
 
 use super::codegen::{Module, Modules, shares_words};
 use super::launch::{Lowered, ROW_TILES, partition, too_many};
@@ -121,6 +122,7 @@ fn wide_tile(inner: u32) -> u32 {
 
 const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 const ROW_REDUCE_WIDE: &str = include_str!("../../../shaders/row_reduce_wide.wgsl");
+const ROW_REDUCE_LONG: &str = include_str!("../../../shaders/row_reduce_long.wgsl");
 
 /// Cost of a tile of `main`, at most `most`, and number of lanes for its blocks, for `state` bytes of state per row.
 /// Each block that may start in a tile takes 8 lanes: one block every 256 positions and one every 17. The lanes fit 16
@@ -218,7 +220,8 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
         let coalesces = tuning.coalesce_rows && !step.is_oversized();
         let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
         m.push(&Shared::of(&grid, lanes, state, by_position).declared());
-        m.finish_row_pass(&[ROW_REDUCE, ROW_REDUCE_WIDE, ROW_TILES], &elem, pass)
+        let templates = [ROW_REDUCE, ROW_REDUCE_WIDE, ROW_REDUCE_LONG, ROW_TILES];
+        m.finish_row_pass(&templates, (&elem, state), pass)
     });
     let mut launches = vec![g.launch(grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
     if let Some((x, y, z)) = grid.level2 {

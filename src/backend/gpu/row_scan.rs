@@ -1,6 +1,6 @@
 //! The host side of `shaders/row_scan.wgsl`.
 
-use super::codegen::{Binding, Module, Modules, value_type};
+use super::codegen::{Binding, Element, Module, Modules, StorageArray, value_type};
 use super::launch::{Lowered, ROW_TILES, WORKGROUP_SCAN, partition, too_many};
 use super::row_reduce;
 use crate::error::Result;
@@ -63,9 +63,10 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
         m.value_function("load", value);
         m.monoid(*op, value.dtype(), op.identity(value.dtype()));
         let ty = value_type(value.dtype());
-        let part = format!("array<{ty}>");
+        let element = Element::of(value.dtype());
+        let part = StorageArray::new("part", element.clone(), Binding::Scratch(0));
         let templates = [ROW_SCAN, ROW_TILES, WORKGROUP_SCAN];
-        m.finish(&templates, ty, Some(ty), &[("part", &part, Binding::Scratch(0))])
+        m.finish(&templates, ty, Some(element), vec![part])
     });
     let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(entry, grid.head(), x * y, z));
     let scratch = vec![u64::from(grid.part_len()) * value.dtype().size() as u64];

@@ -2,7 +2,7 @@
 //! passes of `shaders/sort.wgsl` over their elements alone, by key and then by row. The number of these elements is
 //! known on the device only; if it is 0, the passes return at once.
 
-use super::codegen::{Binding, Generated, Module, Modules};
+use super::codegen::{Binding, Element, Generated, Module, Modules, StorageArray};
 use super::launch::{Launch, Lowered, WORKGROUP_SCAN, partition};
 use super::scan::{self, SCAN};
 use super::sort::{self, SORT};
@@ -62,6 +62,11 @@ const DIGITS: usize = 2;
 const KEYS: [usize; 2] = [3, 4];
 const PERM: [usize; 2] = [5, 6];
 
+/// An array of words.
+fn words(name: &'static str, binding: Binding) -> StorageArray {
+    StorageArray::new(name, Element::WORD, binding)
+}
+
 /// Lowers [`Recipe::RowSort`].
 ///
 /// # Panics
@@ -80,11 +85,11 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowe
         partition(&mut m, rows, nrows);
         m.value_function("value", key);
         m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
-        m.push("fn store(i: u32, source: u32) {\n    out[i] = source;\n}");
-        let noted = "\n    longs[stretch] = len;\n    longs[stretches() + 1u + stretch] = at;\n";
+        m.push("fn store(i: u32, source: u32) {\n    store_out(i, source);\n}");
+        let noted = "\n    store_longs(stretch, len);\n    store_longs(stretches() + 1u + stretch, at);\n";
         m.push(&format!("fn note_long(stretch: u32, at: u32, len: u32) {{{}}}", if has_long { noted } else { "" }));
-        let longs = ("longs", "array<u32>", Binding::Scratch(LONGS));
-        m.finish(&[ROW_SORT], "u32", Some("u32"), if has_long { std::slice::from_ref(&longs) } else { &[] })
+        let longs = has_long.then(|| words("longs", Binding::Scratch(LONGS)));
+        m.finish(&[ROW_SORT], "u32", Some(Element::WORD), longs.into_iter().collect())
     });
     let mut launches = vec![g.launch("main", head(n, nrows.capacity()), stretches(n), 1)];
     if !has_long {
@@ -107,8 +112,8 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowe
     let tiles = scan::scratch_len(digits.max(stretches(n)));
     let spare = if passes > 1 { array } else { 4 };
     let second = if passes > 2 { array } else { 4 };
-    let words = |n: u32| u64::from(n) * 4;
-    let scratch = vec![words(longs_len(n)), words(tiles), words(digits + 1), spare, second, spare, second];
+    let bytes = |n: u32| u64::from(n) * 4;
+    let scratch = vec![bytes(longs_len(n)), bytes(tiles), bytes(digits + 1), spare, second, spare, second];
     Lowered { launches, scratch, ..Lowered::default() }
 }
 
@@ -117,11 +122,10 @@ fn sum_longs(step: &Step, first_slot: u32, n: u32, modules: &mut Modules) -> Vec
     let g = modules.get(step, ("row_sort longs", 0), || {
         let mut m = Module::empty(step, first_slot);
         m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
-        m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
-        m.push(scan::ASKS_TWICE);
-        let scratch =
-            [("out", "array<u32>", Binding::Scratch(LONGS)), ("tiles", "array<u32>", Binding::Scratch(TILES))];
-        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch)
+        m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");
+        m.push(scan::LOADS_TWICE);
+        let scratch = vec![words("out", Binding::Scratch(LONGS)), words("tiles", Binding::Scratch(TILES))];
+        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, scratch)
     });
     scan::launches(&g, stretches(n))
 }
@@ -140,9 +144,7 @@ impl Pass {
     fn module(&self, step: &Step, first_slot: u32, key: &Expr) -> Generated {
         let from = 1 - self.to;
         let mut m = Module::empty(step, first_slot);
-        let words = "array<u32>";
-        let mut scratch =
-            vec![("digits", words, Binding::Scratch(DIGITS)), ("longs", words, Binding::ScratchRead(LONGS))];
+        let mut scratch = vec![words("digits", Binding::Scratch(DIGITS)), words("longs", Binding::ScratchRead(LONGS))];
         m.push("fn capacity() -> u32 {\n    return long_total();\n}");
         m.push("fn live() -> u32 {\n    return capacity();\n}");
         match self.by {
@@ -150,27 +152,27 @@ impl Pass {
                 m.value_function("value", key);
                 m.push("fn load(i: u32) -> u32 {\n    return value(long_position(i), 0u);\n}");
             }
-            By::Row => m.push("fn load(i: u32) -> u32 {\n    return long_row(perm_in[i]);\n}"),
+            By::Row => m.push("fn load(i: u32) -> u32 {\n    return long_row(load_perm_in(i));\n}"),
             By::Stored => {
-                m.push("fn load(i: u32) -> u32 {\n    return keys_in[i];\n}");
-                scratch.push(("keys_in", words, Binding::ScratchRead(KEYS[from])));
+                m.push("fn load(i: u32) -> u32 {\n    return load_keys_in(i);\n}");
+                scratch.push(words("keys_in", Binding::ScratchRead(KEYS[from])));
             }
         }
         if self.is_first {
             m.push("fn index(i: u32) -> u32 {\n    return long_position(i);\n}");
         } else {
-            m.push("fn index(i: u32) -> u32 {\n    return perm_in[i];\n}");
-            scratch.push(("perm_in", words, Binding::ScratchRead(PERM[from])));
+            m.push("fn index(i: u32) -> u32 {\n    return load_perm_in(i);\n}");
+            scratch.push(words("perm_in", Binding::ScratchRead(PERM[from])));
         }
         if self.is_last {
-            m.push("fn store(i: u32, key: u32, index: u32) {\n    out[long_position(i)] = index;\n}");
-            scratch.push(("out", words, Binding::Output(0)));
+            m.push("fn store(i: u32, key: u32, index: u32) {\n    store_out(long_position(i), index);\n}");
+            scratch.push(words("out", Binding::Output(0)));
         } else {
-            m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
-            scratch.push(("keys_out", words, Binding::Scratch(KEYS[self.to])));
-            scratch.push(("perm_out", words, Binding::Scratch(PERM[self.to])));
+            m.push("fn store(i: u32, key: u32, index: u32) {\n    store_keys_out(i, key);\n    store_perm_out(i, index);\n}");
+            scratch.push(words("keys_out", Binding::Scratch(KEYS[self.to])));
+            scratch.push(words("perm_out", Binding::Scratch(PERM[self.to])));
         }
-        m.finish(&[SORT, WORKGROUP_SCAN, LONG_ROWS], "u32", None, &scratch)
+        m.finish(&[SORT, WORKGROUP_SCAN, LONG_ROWS], "u32", None, scratch)
     }
 
     fn launches(
@@ -198,15 +200,15 @@ fn sum_digits(step: &Step, first_slot: u32, nvals: &Extent, modules: &mut Module
         let mut m = Module::empty(step, first_slot);
         // Tiles of sort.wgsl that hold elements, with 256 digits each.
         let total = m.size(&nvals.size().add(STRETCH - 1).div(STRETCH));
-        m.push(&format!("fn live() -> u32 {{\n    return ((longs[{total}] + 2047u) >> 11u) << 8u;\n}}"));
-        m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
-        m.push(scan::ASKS_TWICE);
-        let scratch = [
-            ("out", "array<u32>", Binding::Scratch(DIGITS)),
-            ("tiles", "array<u32>", Binding::Scratch(TILES)),
-            ("longs", "array<u32>", Binding::ScratchRead(LONGS)),
+        m.push(&format!("fn live() -> u32 {{\n    return ((load_longs({total}) + 2047u) >> 11u) << 8u;\n}}"));
+        m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");
+        m.push(scan::LOADS_TWICE);
+        let scratch = vec![
+            words("out", Binding::Scratch(DIGITS)),
+            words("tiles", Binding::Scratch(TILES)),
+            words("longs", Binding::ScratchRead(LONGS)),
         ];
-        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, &scratch)
+        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, scratch)
     });
     scan::launches(&g, digits)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Binding, Generated, Module, Modules};
+use super::codegen::{Binding, Element, Generated, Module, Modules, StorageArray};
 use super::launch::{Launch, Lowered, WORKGROUP_SCAN, live, within};
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -34,7 +34,7 @@ pub const fn is_small(capacity: u32) -> bool {
 /// The first pass stores the elements in the output for the second.
 const KEEPS: &str = "const KEEPS = true;";
 /// Both passes load the elements.
-pub(super) const ASKS_TWICE: &str = "const KEEPS = false;";
+pub(super) const LOADS_TWICE: &str = "const KEEPS = false;";
 
 pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
 
@@ -52,9 +52,9 @@ pub(super) fn lower(
         live(&mut m, "live", count);
         m.value_function("value", value);
         m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
-        m.push(if keeps_elements(step) { KEEPS } else { ASKS_TWICE });
-        let tiles = ("tiles", "array<u32>", Binding::Scratch(0));
-        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some("u32"), &[tiles])
+        m.push(if keeps_elements(step) { KEEPS } else { LOADS_TWICE });
+        let tiles = StorageArray::new("tiles", Element::WORD, Binding::Scratch(0));
+        m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some(Element::WORD), vec![tiles])
     });
     let launches = launches(&g, count.capacity());
     let words = scratch_len(count.capacity());

@@ -1,6 +1,6 @@
 //! The host side of `shaders/sort.wgsl`.
 
-use super::codegen::{Binding, Module, Modules};
+use super::codegen::{Binding, Element, Module, Modules, StorageArray};
 use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
 use super::scan;
 use crate::error::Result;
@@ -71,7 +71,8 @@ pub(super) fn lower(
         let g = modules.get(step, ("sort", pass), || {
             let mut m = Module::new(step, first_slot).without_row_context();
             let capacity = "fn capacity() -> u32 {\n    return p.head[0].x;\n}";
-            let mut scratch = vec![("digits", "array<u32>", Binding::Scratch(digits_at))];
+            let words = |name: &'static str, binding| StorageArray::new(name, Element::WORD, binding);
+            let mut scratch = vec![words("digits", Binding::Scratch(digits_at))];
             if is_first {
                 live(&mut m, "live", count);
                 m.value_function("value", key);
@@ -80,30 +81,28 @@ pub(super) fn lower(
             } else {
                 m = Module::empty(step, first_slot);
                 m.push("fn live() -> u32 {\n    return capacity();\n}");
-                m.push("fn load(i: u32) -> u32 {\n    return keys_in[i];\n}");
-                m.push("fn index(i: u32) -> u32 {\n    return perm_in[i];\n}");
-                scratch.push(("keys_in", "array<u32>", Binding::ScratchRead(keys_at[from])));
-                scratch.push(("perm_in", "array<u32>", Binding::ScratchRead(perm_at[from])));
+                m.push("fn load(i: u32) -> u32 {\n    return load_keys_in(i);\n}");
+                m.push("fn index(i: u32) -> u32 {\n    return load_perm_in(i);\n}");
+                scratch.push(words("keys_in", Binding::ScratchRead(keys_at[from])));
+                scratch.push(words("perm_in", Binding::ScratchRead(perm_at[from])));
             }
             m.push(capacity);
-            m.push("fn store(i: u32, key: u32, index: u32) {\n    keys_out[i] = key;\n    perm_out[i] = index;\n}");
-            scratch.push(("keys_out", "array<u32>", Binding::Scratch(keys_at[to])));
+            m.push("fn store(i: u32, key: u32, index: u32) {\n    store_keys_out(i, key);\n    store_perm_out(i, index);\n}");
+            scratch.push(words("keys_out", Binding::Scratch(keys_at[to])));
             let perm_out = if is_last { Binding::Output(0) } else { Binding::Scratch(perm_at[to]) };
-            scratch.push(("perm_out", "array<u32>", perm_out));
-            m.finish(&[SORT, WORKGROUP_SCAN], "u32", None, &scratch)
+            scratch.push(words("perm_out", perm_out));
+            m.finish(&[SORT, WORKGROUP_SCAN], "u32", None, scratch)
         });
         let head = head(n, pass);
         launches.push(g.launch("count", head, tiles, 1));
         let sums = modules.get(step, ("sort digits", 0), || {
             let mut m = Module::empty(step, first_slot);
             m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
-            m.push("fn load(i: u32) -> u32 {\n    return out[i];\n}");
-            m.push(scan::ASKS_TWICE);
-            let scratch = [
-                ("out", "array<u32>", Binding::Scratch(digits_at)),
-                ("tiles", "array<u32>", Binding::Scratch(tiles_at)),
-            ];
-            m.finish(&[scan::SCAN, WORKGROUP_SCAN], "u32", None, &scratch)
+            m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");
+            m.push(scan::LOADS_TWICE);
+            let scratch = [("out", Binding::Scratch(digits_at)), ("tiles", Binding::Scratch(tiles_at))];
+            let scratch = scratch.map(|(name, binding)| StorageArray::new(name, Element::WORD, binding));
+            m.finish(&[scan::SCAN, WORKGROUP_SCAN], "u32", None, scratch.into())
         });
         launches.extend(scan::launches(&sums, digits));
         launches.push(g.launch("scatter", head, tiles, 1));

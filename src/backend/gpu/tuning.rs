@@ -14,9 +14,3 @@ pub(super) const fn tuning_of(kind: AdapterKind) -> Tuning {
         AdapterKind::Software => Tuning::DEFAULT.coalesce_rows(false).stage_bytes(4 << 20),
     }
 }
-
-/// Whether the driver ends the loops of an invocation after 65,535 iterations, as Mesa's llvmpipe does. Longer loops
-/// are split into several dispatches.
-pub(super) const fn ends_loops(kind: AdapterKind) -> bool {
-    matches!(kind, AdapterKind::Software)
-}

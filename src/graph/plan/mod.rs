@@ -19,7 +19,7 @@ use super::expr::Expr;
 use super::legalize;
 use super::node::{Node, Recipe};
 use super::row_fusion;
-pub(crate) use super::step::{HASH_SEAT, Int64Repr, Plan, PlanLimits, Step};
+pub(crate) use super::step::{HashedStrings, Int64Repr, Plan, PlanLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
 

@@ -134,7 +134,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             Self::Sort { .. } => "sort",
             Self::RowSort { .. } => "row_sort",
             Self::Hash { .. } => "row_hash",
-            Self::RankBitmap { .. } => "marks",
+            Self::RankBitmap { .. } => "rank_bitmap",
             Self::Compact { .. } => "compact",
             Self::Assert { .. } => "assert",
         }

@@ -7,8 +7,14 @@ use crate::math::narrow;
 /// The value `a` of dtype `from` as `to`. Integers wrap. Floats saturate to integers, with NaN as 0. Conversion to bool
 /// tests for a difference from 0.
 pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> String {
-    if pairs::is_pair(m, from) || pairs::is_pair(m, to) {
-        return pairs::cast(m, from, to, a);
+    match (pairs::is_pair(m, from), pairs::is_pair(m, to)) {
+        (false, false) => {}
+        (true, true) => return a.into(),
+        (true, false) if to == DType::Bool || to.is_float() => return pairs::cast_from(from, to, a),
+        // Narrowing keeps the low bits.
+        (true, false) if to == DType::U32 => return format!("{a}.x"),
+        (true, false) => return cast(m, DType::U32, to, &format!("{a}.x")),
+        (false, true) => return pairs::cast_to(from, to, a),
     }
     let (source, target) = (value_type(from), value_type(to));
     if let Some(text) = narrow(m, from, to, a) {

@@ -135,7 +135,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
                 let slot = self.module.scalar(&[slot]);
                 let word = Module::word(slot);
                 self.line(&format!("if (!{ok}) {{"));
-                self.line(&format!("    atomicMax(&status[{word}], ~i);"));
+                self.line(&format!("    max_status({word}, ~i);"));
                 self.line("}");
                 return self.value(v);
             }
@@ -193,9 +193,9 @@ impl<'m, 'a> Emitter<'m, 'a> {
     fn load(&mut self, node: &crate::graph::node::Node, at: &str) -> String {
         let k = self.module.array(node);
         match elements_per_word(node.dtype()) {
-            4 => unpacked(node.dtype(), &format!("b{k}[{at} >> 2u]"), &format!("({at} & 3u) * 8u")),
-            2 => unpacked(node.dtype(), &format!("b{k}[{at} >> 1u]"), &format!("({at} & 1u) * 16u")),
-            _ => format!("b{k}[{at}]"),
+            4 => unpacked(node.dtype(), &format!("load_b{k}({at} >> 2u)"), &format!("({at} & 3u) * 8u")),
+            2 => unpacked(node.dtype(), &format!("load_b{k}({at} >> 1u)"), &format!("({at} & 1u) * 16u")),
+            _ => format!("load_b{k}({at})"),
         }
     }
 
@@ -204,16 +204,17 @@ impl<'m, 'a> Emitter<'m, 'a> {
         let k = self.module.array(splits);
         let rows = self.module.size(&splits.extent().size().max(1).sub(1));
         if self.module.fetched == Some(splits) {
+            self.module.ranges.insert(k);
             // Groups of windows are dispatched in order: a later group that holds a later match overwrites the result.
             self.module.helper(format!(
                 "/// The greatest of the rows at hand that starts at or before `at`; missed if none does, unless they \
                  are the first.\n\
-                 fn search_{k}(at: u32, rows: u32) -> u32 {{\n    let first = b{k}_first();\n    \
-                 let end = min(first + b{k}_len(), max(rows, 1u));\n    var a = first;\n    \
+                 fn search_{k}(at: u32, rows: u32) -> u32 {{\n    let first = first_b{k}();\n    \
+                 let end = min(first + len_b{k}(), max(rows, 1u));\n    var a = first;\n    \
                  var b = max(end, first + 1u) - 1u;\n    \
                  while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        \
-                 if (b{k}[mid] <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    \
-                 let start = b{k}[a];\n    rg_missed = first > 0u && (first >= end || start > at);\n    return a;\n}}"
+                 if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    \
+                 let start = load_b{k}(a);\n    rg_set_missed(first > 0u && (first >= end || start > at));\n    return a;\n}}"
             ));
             return format!("search_{k}({at}, {rows})");
         }
@@ -223,7 +224,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
             "/// The greatest row that starts at or before `at`.\n\
              fn search_{k}(at: u32, rows: u32) -> u32 {{\n    var a = 0u;\n    var b = max(rows, 1u) - 1u;\n    \
              while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        \
-             if (b{k}[mid] <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    return a;\n}}"
+             if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    return a;\n}}"
         )
         .expect("a string takes text");
         self.module.helper(text);

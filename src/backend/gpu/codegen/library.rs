@@ -28,11 +28,17 @@ fn longs(kind: Int64Repr) -> &'static Library {
     }
 }
 
-/// Appends to `text` the 64-bit integer definitions that it and the templates before it name.
-pub(super) fn complete(templates: &[&'static str], text: &mut String, kind: Int64Repr) {
+/// Appends to `text` the 64-bit integer definitions that it, the templates and the names of `types` need.
+pub(super) fn complete<'t>(
+    templates: &[&'static str],
+    types: impl Iterator<Item = &'t str>,
+    text: &mut String,
+    kind: Int64Repr,
+) {
     let library = longs(kind);
     let mut open: Vec<usize> = Vec::new();
     templates.iter().for_each(|template| open.extend(&*library.named_by_template(template)));
+    types.for_each(|ty| open.extend(library.named(ty)));
     // Almost all kernels need none. A definition that is named from outside the library has its width in its name.
     if text.contains("64") {
         open.extend(library.named(text));
@@ -92,7 +98,7 @@ mod tests {
     #[test]
     fn a_text_gets_what_it_names_and_no_more() {
         let mut text = "fn f(a: U64) -> U64 {\n    return mul64(a, a); // not pow_u64\n}\n".to_owned();
-        complete(&[], &mut text, Int64Repr::Pairs);
+        complete(&[], [].into_iter(), &mut text, Int64Repr::Pairs);
         for (name, count) in
             [("alias U64", 1), ("fn mul64", 1), ("fn wide_product", 1), ("fn add64", 0), ("fn pow_u64", 0)]
         {
@@ -100,12 +106,17 @@ mod tests {
         }
         // A function may be named without its type.
         let mut narrow = "fn f(a: f32) -> u32 {\n    return low64(u64_of_f32(a));\n}\n".to_owned();
-        complete(&[], &mut narrow, Int64Repr::Pairs);
+        complete(&[], [].into_iter(), &mut narrow, Int64Repr::Pairs);
         assert!(narrow.contains("fn u64_of_f32") && narrow.contains("fn low64"), "{narrow}");
         let mut other = "fn f(a: u32) -> u32 {\n    return a;\n}\n".to_owned();
-        complete(&["fn g(a: f32) -> f32 {\n    return a;\n}\n"], &mut other, Int64Repr::Pairs);
+        complete(&["fn g(a: f32) -> f32 {\n    return a;\n}\n"], [].into_iter(), &mut other, Int64Repr::Pairs);
         assert!(!other.contains("vec2"), "no 64-bit integers, no piece");
-        complete(&["fn f(a: U64) -> U64 {\n    return add64(a, a);\n}\n"], &mut other, Int64Repr::Pairs);
+        complete(
+            &["fn f(a: U64) -> U64 {\n    return add64(a, a);\n}\n"],
+            [].into_iter(),
+            &mut other,
+            Int64Repr::Pairs,
+        );
         assert!(other.contains("fn add64") && other.contains("alias U64"), "{other}");
     }
 

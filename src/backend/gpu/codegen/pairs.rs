@@ -2,7 +2,7 @@
 //!
 //! Bitwise operations need no calls: `&`, `|`, `^` and `~` work on vectors, and so does `select` with one condition.
 
-use super::{Module, convert, value_type};
+use super::{Module, value_type};
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::plan::Int64Repr;
@@ -65,22 +65,20 @@ pub(super) fn combine(op: ReduceOp, dtype: DType) -> String {
     binary(op, dtype, "a", "b")
 }
 
-/// The value `a` of dtype `from` as `to`, at least one of which is a pair.
-pub(super) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> String {
-    match (is_pair(m, from), is_pair(m, to)) {
-        (true, true) => a.into(),
-        (true, false) => match to {
-            DType::Bool => format!("any({a} != {}(0u, 0u))", value_type(from)),
-            DType::U32 => format!("{a}.x"),
-            _ if to.is_float() => format!("f32_of_{}({a})", suffix(from)),
-            // Narrowing keeps the low bits.
-            _ => convert::cast(m, DType::U32, to, &format!("{a}.x")),
-        },
-        _ => match value_type(from) {
-            "bool" => format!("{}(select(0u, 1u, {a}), 0u)", value_type(to)),
-            "i32" => format!("i64_of_i32({a})"),
-            "f32" => format!("{}_of_f32({a})", suffix(to)),
-            _ => format!("{}({a}, 0u)", value_type(to)),
-        },
+/// The pair `a` as a bool or a float.
+pub(super) fn cast_from(from: DType, to: DType, a: &str) -> String {
+    match to {
+        DType::Bool => format!("any({a} != {}(0u, 0u))", value_type(from)),
+        _ => format!("f32_of_{}({a})", suffix(from)),
+    }
+}
+
+/// The value `a`, which is no pair, as a pair.
+pub(super) fn cast_to(from: DType, to: DType, a: &str) -> String {
+    match value_type(from) {
+        "bool" => format!("{}(select(0u, 1u, {a}), 0u)", value_type(to)),
+        "i32" => format!("i64_of_i32({a})"),
+        "f32" => format!("{}_of_f32({a})", suffix(to)),
+        _ => format!("{}({a}, 0u)", value_type(to)),
     }
 }

@@ -1,9 +1,11 @@
 //! Generates the functions of `shaders/row_reduce.wgsl`: the loads, accumulators, epilogues and stores of a row pass.
 
 use super::emit::Emitter;
-use super::{
-    Binding, Generated, Module, accumulate, arithmetic, elements_per_word, packed_bits, storage_type, value_type,
-};
+use super::generated::Generated;
+use super::outputs::packed_bits;
+use super::storage::{Binding, Element, StorageArray};
+use super::types::{elements_per_word, value_type};
+use super::{Module, accumulate, arithmetic};
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::{Node, Rows};
@@ -17,19 +19,14 @@ pub(crate) fn shares_words(node: &Node) -> bool {
     elements_per_word(node.dtype()) > 1
 }
 
-/// The type of the words of an output.
-fn output_type(node: &Node) -> String {
-    if shares_words(node) { "atomic<u32>".into() } else { storage_type(node.dtype()).into() }
-}
-
 /// The statement that stores element `i` of an output.
 fn store(out: &str, dtype: DType, value: &str) -> String {
     match elements_per_word(dtype) {
-        1 => format!("{out}[i] = {value};"),
+        1 => format!("store_{out}(i, {value});"),
         lanes => {
             let (shift, mask, width) = (lanes.trailing_zeros(), lanes - 1, 32 / lanes);
             let bits = packed_bits(dtype);
-            format!("let v = {value};\n        atomicOr(&{out}[i >> {shift}u], {bits} << ((i & {mask}u) * {width}u));")
+            format!("let v = {value};\n        or_{out}(i >> {shift}u, {bits} << ((i & {mask}u) * {width}u));")
         }
     }
 }
@@ -106,7 +103,7 @@ impl Module<'_> {
     /// The statements that store a result whose reduced value is `v`.
     fn stored_result(&mut self, r: &RowResult, v: &str, out: &str) -> String {
         if r.epilogue.is_none() {
-            return format!("    {out}[i] = {v};\n");
+            return format!("    store_{out}(i, {v});\n");
         }
         let (lines, result) = self.finished(r, v);
         format!("    {{\n{lines}    {}\n    }}\n", store(out, r.out.dtype(), &result))
@@ -157,12 +154,17 @@ impl Module<'_> {
         ));
     }
 
-    /// Completes the module of a pass.
-    pub(crate) fn finish_row_pass(self, templates: &[&'static str], elem: &str, pass: &RowKernel) -> Generated {
-        let part = format!("array<{elem}>");
+    /// Completes the module of a pass, whose elements have that type and size in storage.
+    pub(crate) fn finish_row_pass(
+        self,
+        templates: &[&'static str],
+        (elem, bytes): (&str, usize),
+        pass: &RowKernel,
+    ) -> Generated {
+        let part = StorageArray::new("part", Element::new("Elem", bytes), Binding::Scratch(0));
         let names = output_names(pass).into_iter().zip(pass.outputs());
-        let outputs: Vec<(String, String)> = names.map(|(name, node)| (name, output_type(node))).collect();
-        self.finish_with(templates, elem, &outputs, &[("part", &part, Binding::Scratch(0))])
+        let outputs = names.map(|(name, node)| (name, Element::of_shared_words(node.dtype()))).collect();
+        self.finish_with(templates, elem, outputs, vec![part])
     }
 }
 

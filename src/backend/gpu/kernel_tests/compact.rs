@@ -1,34 +1,34 @@
-//! Tests of `shaders/marks.wgsl` and `shaders/compact.wgsl`, with word-sized and with packed values.
+//! Tests of `shaders/rank_bitmap.wgsl` and `shaders/compact.wgsl`, with word-sized and with packed values.
 
-use super::harness::{Mode, gpu, source};
+use super::harness::{ATOMIC, Mode, gpu, source};
 use super::rows::Random;
-use crate::backend::gpu::{compact, fold_grid, marks};
+use crate::backend::gpu::{compact, fold_grid, rank_bitmap};
 use crate::graph::rank_bitmap::{TILE, tiles, words};
 
-const LIVE: &str = "fn live() -> u32 { return size[0]; }";
+const LIVE: &str = "fn live() -> u32 { return load_size(0u); }";
 
 fn marking() -> String {
     source(
         concat!(
-            include_str!("../../../../shaders/marks.wgsl"),
+            include_str!("../../../../shaders/rank_bitmap.wgsl"),
             include_str!("../../../../shaders/lib/workgroup_scan.wgsl")
         ),
         "u32",
         &[("flags", "u32"), ("out", "u32"), ("size", "u32")],
-        &format!("{LIVE} fn keep(i: u32, row: u32) -> bool {{ return flags[i] != 0u; }}"),
+        &format!("{LIVE} fn keep(i: u32, row: u32) -> bool {{ return load_flags(i) != 0u; }}"),
     )
 }
 
 fn compacting(packed: bool) -> String {
-    let store = if packed { "atomicOr(&out[i >> 2u], (v & 0xffu) << ((i & 3u) * 8u));" } else { "out[i] = v;" };
+    let store = if packed { "or_out(i >> 2u, (v & 0xffu) << ((i & 3u) * 8u));" } else { "store_out(i, v);" };
     source(
         include_str!("../../../../shaders/compact.wgsl"),
         "u32",
-        &[("marks", "u32"), ("values", "u32"), ("out", if packed { "atomic<u32>" } else { "u32" }), ("size", "u32")],
+        &[("marks", "u32"), ("values", "u32"), ("out", if packed { ATOMIC } else { "u32" }), ("size", "u32")],
         &format!(
             "{LIVE}
-             fn mark(k: u32) -> u32 {{ return marks[k]; }}
-             fn value(i: u32, row: u32) -> u32 {{ return values[i]; }}
+             fn bitmap(k: u32) -> u32 {{ return load_marks(k); }}
+             fn value(i: u32, row: u32) -> u32 {{ return load_values(i); }}
              fn store(i: u32, v: u32) {{ {store} }}"
         ),
     )
@@ -67,7 +67,7 @@ fn run(mode: Mode, flags: &[u32], live: u32, (packed, small, inner): (bool, bool
     let head = [capacity, inner, tiles(capacity), numbers, 0, 0, 0, 0];
     let kernel = gpu.kernel(&marking(), mode, head, &[&bound_flags, &marks, &size]);
     if small {
-        assert!(marks::is_small(capacity));
+        assert!(rank_bitmap::is_small(capacity));
         kernel.run(&[("small", (1, 1, 1))]);
     } else {
         let (x, y) = fold_grid(tiles(capacity));
@@ -94,7 +94,7 @@ fn check(mode: Mode, flags: &[u32], live: u32, inner: u32) {
     let mut bytes: Vec<u8> = want.iter().map(|&v| v as u8).collect();
     // Bytes after the last value in its word are 0.
     bytes.resize(bytes.len().next_multiple_of(4), 0);
-    for small in [false, true].into_iter().filter(|s| !s || marks::is_small(capacity)) {
+    for small in [false, true].into_iter().filter(|s| !s || rank_bitmap::is_small(capacity)) {
         let label = format!("{} of {live} of {capacity}, inner {inner}, small {small}, {mode:?}", want.len());
         assert!(run(mode, flags, live, (false, small, inner), want.len()) == want, "{label}");
         let packed = run(mode, flags, live, (true, small, inner), bytes.len() / 4);

@@ -5,6 +5,11 @@ use std::sync::{Mutex, OnceLock, mpsc};
 use bytemuck::Pod;
 use wgpu::util::DeviceExt;
 
+use crate::backend::gpu::codegen::{Binding, Declarations, Element, StorageArray, Windowing};
+
+/// The type of buffers of atomic words.
+pub const ATOMIC: &str = "atomic<u32>";
+
 /// The byte that fills new scratch and output buffers.
 const JUNK: u8 = 0xA5;
 
@@ -59,14 +64,16 @@ async fn open() -> Gpu {
 /// Concatenates the same text as the generator: parameters, element type, one binding per buffer `(name, type)`, and
 /// `definitions`.
 pub fn source(template: &str, elem: &str, buffers: &[(&str, &str)], definitions: &str) -> String {
-    let mut text = format!(
-        "{template}\nstruct Params {{ head: array<vec4<u32>, 2>, scalars: array<vec4<u32>, 1> }}\n\
-         @group(0) @binding(0) var<uniform> p: Params;\nalias Elem = {elem};\n\
-         fn rg_zero() -> u32 {{ return p.head[1].w; }}\n"
-    );
-    for (k, (name, of)) in buffers.iter().enumerate() {
-        text += &format!("@group(0) @binding({}) var<storage, read_write> {name}: array<{of}>;\n", k + 1);
-    }
+    let array = |&(name, ty): &(&str, &str)| {
+        let element = if ty == ATOMIC { Element::ATOMIC } else { Element::new(ty.to_owned(), 4) };
+        StorageArray::new(name.to_owned(), element, Binding::Scratch(0))
+    };
+    let arrays: Vec<StorageArray> = buffers.iter().map(array).collect();
+    let windowings = vec![Windowing::Whole; arrays.len()];
+    let mut text = format!("{template}\n");
+    let declarations =
+        Declarations { elem, vectors: 1, arrays: &arrays, windowings: &windowings, stores_after_misses: true };
+    declarations.push(&mut text);
     text + definitions
 }
 

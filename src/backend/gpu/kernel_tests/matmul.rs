@@ -12,7 +12,8 @@ type Sizes = Vec<[u32; 3]>;
 
 /// The template with the sizes of batches in a table: rows, terms, columns, then where the matrices and tiles begin.
 fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
-    let entry = |name: &str, k: u32| format!("fn {name}(g: u32, row: u32) -> u32 {{ return table[g * 7u + {k}u]; }}\n");
+    let entry =
+        |name: &str, k: u32| format!("fn {name}(g: u32, row: u32) -> u32 {{ return load_table(g * 7u + {k}u); }}\n");
     let names = ["rows_of", "terms_of", "columns_of", "left_start", "right_start", "out_start"];
     let table: String = names.iter().zip(0..).map(|(name, k)| entry(name, k)).collect();
     let size = if elem == "f64" { 8 } else { 4 };
@@ -21,17 +22,17 @@ fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
         elem,
         &[("a", elem), ("b", elem), ("out", elem), ("table", "u32")],
         &format!(
-            "{table}{}\nfn splits_at(i: u32) -> u32 {{ return table[i * 7u + 6u]; }}\n\
-             fn load_left(i: u32, row: u32) -> Elem {{ return a[i]; }}\n\
-             fn load_right(i: u32, row: u32) -> Elem {{ return b[i]; }}\n\
+            "{table}{}\nfn splits_at(i: u32) -> u32 {{ return load_table(i * 7u + 6u); }}\n\
+             fn load_left(i: u32, row: u32) -> Elem {{ return load_a(i); }}\n\
+             fn load_right(i: u32, row: u32) -> Elem {{ return load_b(i); }}\n\
              fn identity() -> Elem {{ return {zero}; }}\n\
              fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem {{ return sum + {guarded}; }}\n\
-             fn store(i: u32, v: Elem) {{ out[i] = v; }}\n\
-             fn partial(i: u32) -> Elem {{ return out[i]; }}
+             fn store(i: u32, v: Elem) {{ store_out(i, v); }}\n\
+             fn partial(i: u32) -> Elem {{ return load_out(i); }}
              const PARTS = false;
              fn note_left(at: u32, is_used: bool) {{}}
              fn note_right(at: u32, is_used: bool) {{}}
-             fn are_here(l: u32, r: u32) -> bool {{ return true; }}",
+             fn are_bound(l: u32, r: u32) -> bool {{ return true; }}",
             host::matmul::constants(tile, size)
         ),
     )

@@ -28,7 +28,7 @@ const SUM_U32: Reduction<u32, u32> = Reduction {
     name: "u32 sum",
     value: "u32",
     elem: "u32",
-    load: "values[i]",
+    load: "load_values(i)",
     identity: "0u",
     combine: "a + b",
     load_cpu: |x| x,
@@ -40,7 +40,7 @@ const SUM_U64: Reduction<u32, u64> = Reduction {
     name: "u64 sum",
     value: "u32",
     elem: "u64",
-    load: "u64(values[i]) * 0x123456789lu",
+    load: "u64(load_values(i)) * 0x123456789lu",
     identity: "0lu",
     combine: "a + b",
     load_cpu: |x| u64::from(x).wrapping_mul(0x1_2345_6789),
@@ -52,7 +52,7 @@ const SUM_F32: Reduction<f32, f32> = Reduction {
     name: "f32 sum",
     value: "f32",
     elem: "f32",
-    load: "values[i]",
+    load: "load_values(i)",
     identity: "0.0",
     combine: "a + b",
     load_cpu: |x| x,
@@ -62,7 +62,7 @@ const SUM_F32: Reduction<f32, f32> = Reduction {
 
 const SUM_OF_SQUARES: Reduction<f32, f32> = Reduction {
     name: "f32 sum of squares",
-    load: "bitcast<f32>(bitcast<u32>(values[i] * values[i]) ^ rg_zero())",
+    load: "bitcast<f32>(bitcast<u32>(load_values(i) * load_values(i)) ^ rg_zero())",
     load_cpu: |x| x * x,
     ..SUM_F32
 };
@@ -71,7 +71,7 @@ const MAX_F32: Reduction<f32, u32> = Reduction {
     name: "f32 max",
     value: "f32",
     elem: "u32",
-    load: "key(bitcast<u32>(values[i]))",
+    load: "key(bitcast<u32>(load_values(i)))",
     identity: "0x7fffffu", // the key of -inf
     combine: "max(a, b)",
     load_cpu: |x| if x.is_sign_negative() { !x.to_bits() } else { x.to_bits() | 0x8000_0000 },
@@ -88,6 +88,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
         let template = [
             include_str!("../../../../shaders/row_reduce.wgsl"),
             include_str!("../../../../shaders/row_reduce_wide.wgsl"),
+            include_str!("../../../../shaders/row_reduce_long.wgsl"),
             include_str!("../../../../shaders/lib/row_tiles.wgsl"),
         ];
         // Wider elements do not fit workgroup memory.
@@ -99,11 +100,11 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
             &[("values", self.value), ("splits", "u32"), ("out", "Elem"), ("part", "Elem")],
             &format!(
                 "fn key(u: u32) -> u32 {{ return select(u | 0x80000000u, ~u, (u >> 31u) == 1u); }}
-                fn splits_at(i: u32) -> u32 {{ return splits[i]; }}
+                fn splits_at(i: u32) -> u32 {{ return load_splits(i); }}
                 fn load(i: u32, row: u32) -> Elem {{ return {}; }}
                 fn identity() -> Elem {{ return {}; }}
                 fn combine(a: Elem, b: Elem) -> Elem {{ return {}; }}
-                fn store(i: u32, row: u32, v: Elem) {{ out[i] = v; }}
+                fn store(i: u32, row: u32, v: Elem) {{ store_out(i, v); }}
                 const MAIN_TILE = 2048u;
                 const LANES = 1032u;
                 const STAGES = {stages};

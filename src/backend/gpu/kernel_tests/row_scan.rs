@@ -60,8 +60,8 @@ impl<V: Pod + PartialEq + Debug> Scan<V> {
             self.elem,
             &[("values", "Elem"), ("splits", "u32"), ("out", "Elem"), ("part", "Elem")],
             &format!(
-                "fn splits_at(i: u32) -> u32 {{ return splits[i]; }}
-                fn load(i: u32, row: u32) -> Elem {{ return values[i]; }}
+                "fn splits_at(i: u32) -> u32 {{ return load_splits(i); }}
+                fn load(i: u32, row: u32) -> Elem {{ return load_values(i); }}
                 fn identity() -> Elem {{ return {}; }}
                 fn combine(a: Elem, b: Elem) -> Elem {{ return {}; }}",
                 self.identity, self.combine

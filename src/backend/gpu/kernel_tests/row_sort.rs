@@ -16,12 +16,12 @@ fn run(mode: Mode, splits: &[u32], keys: &[u32], live: usize) -> (Vec<u32>, Vec<
         ROW_SORT,
         "u32",
         &[("row_splits", "u32"), ("keys_in", "u32"), ("perm", "u32"), ("longs", "u32")],
-        "fn splits_at(i: u32) -> u32 { return row_splits[min(i, rows())]; }
-        fn load(i: u32) -> u32 { return keys_in[i]; }
-        fn store(i: u32, source: u32) { perm[i] = source; }
+        "fn splits_at(i: u32) -> u32 { return load_row_splits(min(i, rows())); }
+        fn load(i: u32) -> u32 { return load_keys_in(i); }
+        fn store(i: u32, source: u32) { store_perm(i, source); }
         fn note_long(stretch: u32, at: u32, len: u32) {
-            longs[stretch] = len;
-            longs[stretches() + 1u + stretch] = at;
+            store_longs(stretch, len);
+            store_longs(stretches() + 1u + stretch, at);
         }",
     );
     // Rows beyond the live ones are empty.

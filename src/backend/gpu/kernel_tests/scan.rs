@@ -16,7 +16,7 @@ enum Elements {
 }
 
 fn text(elements: Elements) -> String {
-    let load = if elements == Elements::InPlace { "out[i]" } else { "values[i]" };
+    let load = if elements == Elements::InPlace { "load_out(i)" } else { "load_values(i)" };
     let keeps = elements == Elements::Barriers;
     source(
         concat!(
@@ -26,7 +26,7 @@ fn text(elements: Elements) -> String {
         "u32",
         &[("values", "u32"), ("out", "u32"), ("tiles", "u32"), ("size", "u32")],
         &format!(
-            "fn live() -> u32 {{ return size[0]; }}\n\
+            "fn live() -> u32 {{ return load_size(0u); }}\n\
              fn load(i: u32) -> u32 {{ return {load}; }}\n\
              const KEEPS = {keeps};"
         ),

@@ -20,11 +20,11 @@ fn run(mode: Mode, keys: &[u32], capacity: u32, key_bits: u32) -> Vec<u32> {
         ("digits", "u32"),
         ("size", "u32"),
     ];
-    let store = "fn store(i: u32, key: u32, index: u32) { keys_out[i] = key; perm_out[i] = index; }
+    let store = "fn store(i: u32, key: u32, index: u32) { store_keys_out(i, key); store_perm_out(i, index); }
         fn capacity() -> u32 { return p.head[0].x; }
-        fn load(i: u32) -> u32 { return keys_in[i]; }\n";
-    let first = "fn live() -> u32 { return size[0]; } fn index(i: u32) -> u32 { return i; }";
-    let later = "fn live() -> u32 { return capacity(); } fn index(i: u32) -> u32 { return perm_in[i]; }";
+        fn load(i: u32) -> u32 { return load_keys_in(i); }\n";
+    let first = "fn live() -> u32 { return load_size(0u); } fn index(i: u32) -> u32 { return i; }";
+    let later = "fn live() -> u32 { return capacity(); } fn index(i: u32) -> u32 { return load_perm_in(i); }";
     let counts = host::sort::counts_len(capacity);
     let digits = gpu.junk::<u32>(counts as usize + 1);
     let sums = gpu.junk::<u32>(host::scan::scratch_len(counts) as usize);
@@ -33,7 +33,7 @@ fn run(mode: Mode, keys: &[u32], capacity: u32, key_bits: u32) -> Vec<u32> {
         SCAN,
         "u32",
         &[("out", "u32"), ("tiles", "u32")],
-        "fn live() -> u32 { return capacity(); } fn load(i: u32) -> u32 { return out[i]; } const KEEPS = false;",
+        "fn live() -> u32 { return capacity(); } fn load(i: u32) -> u32 { return load_out(i); } const KEEPS = false;",
     );
     let scan = gpu.kernel(&scan, mode, [counts, 0, 0, 0, 0, 0, 0, 0], &[&digits, &sums]);
     let (x, y) = host::fold_grid(host::scan::tiles(counts));

@@ -21,7 +21,7 @@ pub(super) struct BindGroups {
 
 /// A buffer as a bind group binds it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bound<'a> {
+pub(super) struct BoundBuffer<'a> {
     pub(super) id: u64,
     pub(super) buffer: &'a wgpu::Buffer,
     /// First byte and size; without a size the range extends to the end of the buffer.
@@ -35,9 +35,9 @@ impl BindGroups {
         &mut self,
         link: &Link,
         layout: &Layout,
-        params: Bound<'a>,
+        params: BoundBuffer<'a>,
         params_bytes: u64,
-        storage: impl Iterator<Item = Bound<'a>> + Clone,
+        storage: impl Iterator<Item = BoundBuffer<'a>> + Clone,
     ) -> wgpu::BindGroup {
         self.clock += 1;
         self.key.clear();

@@ -4,7 +4,8 @@ use std::{fmt, num::NonZeroU64, ops::Range, sync::Arc};
 
 use super::{
     context::Runtime,
-    pool::{Pool, Slot, Use, fresh_id},
+    free_buffers::{Slot, Use, fresh_id},
+    pool::Pool,
 };
 use crate::{Error, Result};
 
@@ -131,7 +132,7 @@ impl Runtime {
                 requested: bytes,
                 unit: "bytes",
                 limit: limits.max_buffer,
-                whose: self.info().name.clone(),
+                whose: format!("one buffer of {}; use smaller tensors, or a CPU device", self.info().name),
             });
         }
         let slot = self.pool().acquire(Use::Storage, bytes, limits.most_for(bytes))?;
@@ -175,16 +176,25 @@ impl Runtime {
         let wrong = |what: String| Err(Error::Argument { op, what });
         let (size, limits) = (buffer.size(), self.limits());
         if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
-            return wrong(format!("a buffer of usage {:?} lacks STORAGE", buffer.usage()));
+            return wrong(format!(
+                "the buffer has usage {:?}, but must have STORAGE; create it with STORAGE",
+                buffer.usage()
+            ));
         }
         if size < bytes {
-            return wrong(format!("{bytes} bytes of values in a buffer of {size} bytes"));
+            return wrong(format!(
+                "the shape and dtype take {bytes} bytes, but the buffer has {size}; pass a larger buffer, or fewer values"
+            ));
         }
         if !size.is_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT) {
-            return wrong(format!("a buffer of {size} bytes, which must be a multiple of 4 to be bound"));
+            return wrong(format!(
+                "the buffer has {size} bytes, but must have a multiple of 4; create it with {} bytes",
+                size.next_multiple_of(4)
+            ));
         }
         if bytes > limits.max_buffer {
-            let (what, whose, limit) = ("a user's buffer".into(), self.info().name.clone(), limits.max_buffer);
+            let (what, limit) = (format!("{op}: the tensor"), limits.max_buffer);
+            let whose = format!("one buffer of {}; pass fewer values", self.info().name);
             return Err(Error::Limit { what, requested: bytes, unit: "bytes", limit, whose });
         }
         self.link().try_out(op, || {

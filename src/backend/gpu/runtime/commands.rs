@@ -78,7 +78,7 @@ const MAX_PARAMS: u64 = 256 << 20;
 
 /// A validated command, with its grid and parameter offset.
 #[derive(Debug)]
-pub(super) enum Step<'a> {
+pub(super) enum CheckedCommand<'a> {
     Kernel {
         label: &'a str,
         pipeline: Pipeline,
@@ -99,10 +99,10 @@ pub(super) enum Step<'a> {
     },
 }
 
-/// All steps of a submission with the parameters of its kernels.
+/// All commands of a submission with the parameters of its kernels.
 #[derive(Debug, Default)]
-pub(super) struct Plan<'a> {
-    pub(super) steps: Vec<Step<'a>>,
+pub(super) struct CheckedCommands<'a> {
+    pub(super) list: Vec<CheckedCommand<'a>>,
     pub(super) params: Vec<u8>,
     pub(super) kernels: u64,
 }
@@ -132,25 +132,28 @@ const FILL_WORDS: u64 = 1024;
 
 impl Runtime {
     /// Validates commands and lays out their parameters. Submits nothing.
-    pub(super) fn plan<'a>(&self, commands: &'a [Command]) -> Result<Plan<'a>> {
-        let mut plan = Plan::default();
+    pub(super) fn checked<'a>(&self, commands: &'a [Command]) -> Result<CheckedCommands<'a>> {
+        let mut checked = CheckedCommands::default();
         for command in commands {
             match command {
-                Command::Dispatch(dispatch) => self.plan_dispatch(&mut plan, dispatch)?,
-                Command::Fill { buffer, word } => self.plan_fill(&mut plan, buffer, *word)?,
+                Command::Dispatch(dispatch) => self.add_dispatch(&mut checked, dispatch)?,
+                Command::Fill { buffer, word } => self.add_fill(&mut checked, buffer, *word)?,
                 Command::Copy { from, from_offset, to, to_offset, bytes } => {
-                    self.plan_copy(&mut plan, (from, *from_offset), (to, *to_offset), *bytes)?;
+                    self.add_copy(&mut checked, (from, *from_offset), (to, *to_offset), *bytes)?;
                 }
             }
         }
-        Ok(plan)
+        Ok(checked)
     }
 
-    fn plan_dispatch<'a>(&self, plan: &mut Plan<'a>, dispatch: &'a Dispatch) -> Result<()> {
+    fn add_dispatch<'a>(&self, checked: &mut CheckedCommands<'a>, dispatch: &'a Dispatch) -> Result<()> {
         let Dispatch { pipeline, buffers, params, workgroups, depth, label } = dispatch;
         let access = pipeline.access();
         if buffers.len() != access.len() {
-            return Err(bug(label, format_args!("{} buffers for {} bindings", buffers.len(), access.len())));
+            return Err(bug(
+                label,
+                format_args!("{} buffers given, but the kernel has {} bindings", buffers.len(), access.len()),
+            ));
         }
         for (i, buffer) in buffers.iter().enumerate() {
             self.check_owner(label, buffer.buffer())?;
@@ -160,25 +163,25 @@ impl Runtime {
             });
             if let Some(j) = clash {
                 let (i, j) = (i + 1, j + 1);
-                return Err(bug(label, format_args!("bindings {j} and {i} share a buffer, which is written")));
+                return Err(bug(label, format_args!("bindings {j} and {i} overlap, and one of them is written")));
             }
         }
-        self.add_kernel(plan, label, pipeline.clone(), Cow::Borrowed(buffers), params, (*workgroups, *depth))
+        self.add_kernel(checked, label, pipeline.clone(), Cow::Borrowed(buffers), params, (*workgroups, *depth))
     }
 
-    fn plan_fill<'a>(&self, plan: &mut Plan<'a>, buffer: &'a Buffer, word: u32) -> Result<()> {
+    fn add_fill<'a>(&self, checked: &mut CheckedCommands<'a>, buffer: &'a Buffer, word: u32) -> Result<()> {
         self.check_owner("a fill", buffer)?;
         if word == 0 {
-            plan.steps.push(Step::Clear { buffer });
+            checked.list.push(CheckedCommand::Clear { buffer });
             return Ok(());
         }
         let pipeline = self.pipeline("ragged fill", FILL, "fill", &[Access::ReadWrite], Checks::ALL)?;
         let words = buffer.capacity() / 4;
-        let too_large = || bug("a fill", "more than 2^32 words");
+        let too_large = || bug("a fill", format_args!("{words} words, but at most 2^32 - 1 can be filled"));
         let count = u32::try_from(words).map_err(|_| too_large())?;
         let workgroups = u32::try_from(words.div_ceil(FILL_WORDS)).map_err(|_| too_large())?;
         self.add_kernel(
-            plan,
+            checked,
             "a fill",
             pipeline,
             Cow::Owned(vec![buffer.clone().into()]),
@@ -189,7 +192,7 @@ impl Runtime {
 
     fn add_kernel<'a>(
         &self,
-        plan: &mut Plan<'a>,
+        checked: &mut CheckedCommands<'a>,
         label: &'a str,
         pipeline: Pipeline,
         buffers: Cow<'a, [BufferSlice]>,
@@ -209,20 +212,27 @@ impl Runtime {
             self.over_limit(label, workgroups.into(), "workgroups", u64::from(max_side) * u64::from(max_side))
         })?;
         let grid = (x, y, depth);
-        let at = plan.params.len() as u64;
+        let at = checked.params.len() as u64;
         if at + params_bytes > MAX_PARAMS {
             return Err(self.over_limit("one submission", at + params_bytes, "bytes of parameters", MAX_PARAMS));
         }
-        plan.params.extend_from_slice(bytemuck::cast_slice(params));
-        plan.params.resize((at + params_bytes) as usize, 0);
-        plan.steps.push(Step::Kernel { label, pipeline, buffers, params_at: at as u32, params_bytes, grid });
-        plan.kernels += 1;
+        checked.params.extend_from_slice(bytemuck::cast_slice(params));
+        checked.params.resize((at + params_bytes) as usize, 0);
+        checked.list.push(CheckedCommand::Kernel {
+            label,
+            pipeline,
+            buffers,
+            params_at: at as u32,
+            params_bytes,
+            grid,
+        });
+        checked.kernels += 1;
         Ok(())
     }
 
-    fn plan_copy<'a>(
+    fn add_copy<'a>(
         &self,
-        plan: &mut Plan<'a>,
+        checked: &mut CheckedCommands<'a>,
         (from, from_offset): (&'a Buffer, u64),
         (to, to_offset): (&'a Buffer, u64),
         bytes: u64,
@@ -236,27 +246,33 @@ impl Runtime {
         let inside = |buffer: &Buffer, offset: u64| offset.checked_add(bytes).is_some_and(|end| end <= buffer.bytes());
         if !inside(from, from_offset) || !inside(to, to_offset) {
             let (source, target) = (from.bytes(), to.bytes());
-            let what = format!("{bytes} bytes from {from_offset} of {source} to {to_offset} of {target}");
+            let what = format!(
+                "{bytes} bytes from byte {from_offset} of {source} to byte {to_offset} of {target}: outside of a buffer"
+            );
             return Err(bug(LABEL, what));
         }
         let even_end = bytes.is_multiple_of(4) || to_offset + bytes == to.bytes();
         if !from_offset.is_multiple_of(4) || !to_offset.is_multiple_of(4) || !even_end {
-            return Err(bug(LABEL, format_args!("{bytes} bytes from {from_offset} to {to_offset}: not whole words")));
+            return Err(bug(
+                LABEL,
+                format_args!("{bytes} bytes from byte {from_offset} to byte {to_offset}: not whole words of 4 bytes"),
+            ));
         }
         if bytes > 0 {
             // Allocations are multiples of 16 bytes, so the last word is whole in both buffers.
             let bytes = bytes.next_multiple_of(4);
-            plan.steps.push(Step::Copy { from, from_offset, to, to_offset, bytes });
+            checked.list.push(CheckedCommand::Copy { from, from_offset, to, to_offset, bytes });
         }
         Ok(())
     }
 
     pub(super) fn check_owner(&self, label: &str, buffer: &Buffer) -> Result<()> {
-        if buffer.belongs_to(self) { Ok(()) } else { Err(bug(label, "a buffer of another device")) }
+        if buffer.belongs_to(self) { Ok(()) } else { Err(bug(label, "the buffer belongs to another device")) }
     }
 
     fn over_limit(&self, what: &str, requested: u64, unit: &'static str, limit: u64) -> Error {
-        Error::Limit { what: what.to_owned(), requested, unit, limit, whose: self.info().name.clone() }
+        let whose = format!("{}; process fewer rows at a time", self.info().name);
+        Error::Limit { what: what.to_owned(), requested, unit, limit, whose }
     }
 }
 

@@ -7,14 +7,15 @@ use std::{
 
 use super::{
     adapters::{Adapter, AdapterSummary},
+    in_flight::InFlight,
     link::{Health, Link},
     options::DeviceOptions,
     pipeline::Pipelines,
     pipeline_cache::PipelineCache,
+    poller::Poller,
     pool::Pool,
-    readback::Poller,
     stats::Counters,
-    submit::{InFlight, Submitter},
+    submitter::Submitter,
 };
 use crate::stats::Stats;
 use crate::{Error, Result};
@@ -194,7 +195,10 @@ impl Runtime {
         let Some(cache) = &self.pipeline_cache else { return Ok(()) };
         self.health().alive()?;
         let saved = cache.save();
-        saved.map_err(|error| Error::Gpu { label: "pipeline cache".into(), message: error.to_string() })
+        saved.map_err(|error| {
+            let message = format!("cannot write the file: {error}; check the folder of DeviceOptions::pipeline_cache");
+            Error::Gpu { label: "the pipeline cache".into(), message }
+        })
     }
 
     /// For fault tests: loses the device.
@@ -269,7 +273,10 @@ fn check_least(limits: &wgpu::Limits, name: &str) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    let what = format!("{name} was opened with less than core WebGPU's limits: {}", missing.join("; "));
+    let what = format!(
+        "{name} was opened with less than core WebGPU's limits: {}; open it with wgpu::Limits::default() or more",
+        missing.join(", ")
+    );
     Err(Error::Argument { op: "from_wgpu", what })
 }
 

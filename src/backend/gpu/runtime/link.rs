@@ -87,7 +87,7 @@ impl Link {
         let what = match catch_unwind(AssertUnwindSafe(|| self.scoped(f))) {
             Ok(Ok(())) => return self.health.alive(),
             Ok(Err(error)) => error.to_string(),
-            Err(_) => "an object of another wgpu instance".into(),
+            Err(_) => "the object belongs to another wgpu instance; pass one made on the same wgpu device".into(),
         };
         Err(Error::Argument { op, what })
     }

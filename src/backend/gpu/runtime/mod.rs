@@ -27,17 +27,22 @@ mod bind_groups;
 mod buffer;
 mod checks;
 mod commands;
+mod compile;
 mod context;
+mod free_buffers;
+mod in_flight;
 mod link;
 mod options;
 mod pipeline;
 mod pipeline_cache;
+mod poller;
 mod pool;
 #[cfg(feature = "wgpu-profiler")]
 mod profile;
 mod readback;
 mod stats;
 mod submit;
+mod submitter;
 mod timing;
 mod upload;
 

@@ -9,176 +9,26 @@
 //! submitted before run, in queue order, before anything that the next owner submits or uploads.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque, hash_map::Entry},
+    collections::hash_map::Entry,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicU32, Ordering::Relaxed},
     },
 };
 
 use super::{
+    free_buffers::{FreeBuffers, Slot, Use, capacity_for, fresh_id, size_class},
     link::{Link, lock},
     options::DeviceOptions,
     stats::Counters,
 };
 use crate::{Error, Result};
 
-/// Purpose of a buffer; buffers of different purpose are never exchanged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Use {
-    /// Read and written by kernels and copies.
-    Storage,
-    /// Copied into, then mapped by the host.
-    ReadBack,
-}
-
-impl Use {
-    fn flags(self) -> wgpu::BufferUsages {
-        use wgpu::BufferUsages as U;
-        match self {
-            Self::Storage => U::STORAGE | U::COPY_SRC | U::COPY_DST,
-            Self::ReadBack => U::MAP_READ | U::COPY_DST,
-        }
-    }
-}
-
-/// One wgpu buffer. Its owner returns it with [`Pool::release`] or [`Pool::discard`]. If merely dropped, its memory is
-/// freed once no cached bind group holds it.
-#[derive(Debug)]
-pub(super) struct Slot {
-    pub(super) buffer: wgpu::Buffer,
-    /// Never reused for another slot of this process.
-    pub(super) id: u64,
-    /// The size of the wgpu buffer: a multiple of 16.
-    pub(super) capacity: u64,
-    usage: Use,
-}
-
-/// An id that is unique in this process.
-pub(super) fn fresh_id() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Relaxed)
-}
-
-/// Smallest allocation, and granularity of sizes. wgpu has no bindings of zero bytes, and loads of 16 bytes may read
-/// the tail of an array.
-const GRAIN: u64 = 16;
-
-/// Size classes above this are finer: a large buffer wastes a smaller share.
-const LARGE: u64 = 1 << 20;
-
-/// Rounds a size up to its class: two bits below the leading one, so that at most a quarter is wasted; above [`LARGE`]
-/// four bits, and at most a sixteenth. `None` above 2^63.
-pub(super) fn size_class(bytes: u64) -> Option<u64> {
-    let bytes = bytes.max(GRAIN);
-    let bits = if bytes > LARGE { 4 } else { 2 };
-    let step = 1u64 << bytes.ilog2().saturating_sub(bits);
-    bytes.checked_next_multiple_of(step)?.checked_next_multiple_of(GRAIN)
-}
-
-/// Capacity of a buffer for `bytes` bytes: its size class, capped at `most`.
-fn capacity_for(bytes: u64, most: u64) -> u64 {
-    let most = most & !(GRAIN - 1);
-    size_class(bytes).map_or(most, |class| class.min(most))
-}
-
-#[derive(Debug, Default)]
-struct Free {
-    /// Unused slots with the time of their release, oldest first.
-    slots: BTreeMap<(Use, u64), VecDeque<(u64, Slot)>>,
-    clock: u64,
-    pooled: u64,
-    in_use: u64,
-    in_use_peak: u64,
-    /// Bytes of storage allocated from the driver and not returned, and how many of them are unused.
-    held: u64,
-    idle: u64,
-    /// Buffers that the program handed in, with the number of their handles. Those of ours are not reused meanwhile.
-    adopted: HashMap<wgpu::Buffer, usize>,
-}
-
-impl Free {
-    fn take(&mut self, usage: Use, capacity: u64) -> Option<Slot> {
-        // The newest slot: likeliest to be in a cache, while the oldest age towards eviction.
-        let (_, slot) = self.slots.get_mut(&(usage, capacity))?.pop_back()?;
-        self.left(&slot);
-        Some(slot)
-    }
-
-    /// Takes the unused slot with this id, if there is one.
-    fn take_again(&mut self, usage: Use, capacity: u64, id: u64) -> Option<Slot> {
-        let slots = self.slots.get_mut(&(usage, capacity))?;
-        let at = slots.iter().rposition(|(_, slot)| slot.id == id)?;
-        let (_, slot) = slots.remove(at)?;
-        self.left(&slot);
-        Some(slot)
-    }
-
-    fn storage_in_use(&self) -> u64 {
-        self.held - self.idle
-    }
-
-    /// Updates the counts for a slot that is no longer unused.
-    fn left(&mut self, slot: &Slot) {
-        self.pooled -= slot.capacity;
-        if slot.usage == Use::Storage {
-            self.idle -= slot.capacity;
-        }
-    }
-
-    /// Updates the counts for a slot that returns to the driver.
-    fn gone(&mut self, usage: Use, capacity: u64) {
-        if usage == Use::Storage {
-            self.held -= capacity;
-        }
-    }
-
-    /// Reserves budget for a storage allocation, and counts it. The returned slots must go back to the driver. `None`
-    /// if evicting all unused storage is not enough: nothing has changed then.
-    fn reserve(&mut self, capacity: u64, budget: u64) -> Option<Vec<Slot>> {
-        if self.storage_in_use() + capacity > budget {
-            return None;
-        }
-        let mut surplus = Vec::new();
-        while self.held + capacity > budget {
-            surplus.push(self.evict_oldest(|usage| usage == Use::Storage)?);
-        }
-        self.held += capacity;
-        Some(surplus)
-    }
-
-    fn used(&mut self, capacity: u64) {
-        self.in_use += capacity;
-        self.in_use_peak = self.in_use_peak.max(self.in_use);
-    }
-
-    fn put(&mut self, slot: Slot) {
-        self.clock += 1;
-        self.pooled += slot.capacity;
-        if slot.usage == Use::Storage {
-            self.idle += slot.capacity;
-        }
-        self.slots.entry((slot.usage, slot.capacity)).or_default().push_back((self.clock, slot));
-    }
-
-    /// Evicts the slot that has been unused the longest among the uses accepted by `of`; it must go back to the driver.
-    fn evict_oldest(&mut self, of: impl Fn(Use) -> bool) -> Option<Slot> {
-        let oldest = |(_, queue): &(_, &VecDeque<(u64, Slot)>)| queue.front().map_or(u64::MAX, |(time, _)| *time);
-        let candidates = self.slots.iter().filter(|((usage, _), queue)| of(*usage) && !queue.is_empty());
-        let (key, _) = candidates.min_by_key(oldest)?;
-        let key = *key;
-        let (_, slot) = self.slots.get_mut(&key)?.pop_front()?;
-        self.left(&slot);
-        self.gone(slot.usage, slot.capacity);
-        Some(slot)
-    }
-}
-
 /// The pool of one device.
 #[derive(Debug)]
 pub(super) struct Pool {
     link: Arc<Link>,
-    free: Mutex<Free>,
+    free: Mutex<FreeBuffers>,
     max_pooled: Option<u64>,
     /// Limit on the storage held; see [`DeviceOptions::max_memory`].
     budget: Option<u64>,
@@ -231,7 +81,7 @@ impl Pool {
         self.link.health.alive()?;
         let capacity = capacity_for(bytes, most);
         if bytes > capacity {
-            let whose = "this device's buffers".into();
+            let whose = "one buffer of this device; use smaller tensors".into();
             return Err(Error::Limit {
                 what: "a buffer".into(),
                 requested: bytes,
@@ -297,7 +147,9 @@ impl Pool {
             requested: in_use.saturating_add(needed),
             unit: "bytes of device memory",
             limit: self.budget.unwrap_or(u64::MAX),
-            whose: "the device's budget, DeviceOptions::max_memory".into(),
+            whose:
+                "the device's budget; raise DeviceOptions::max_memory, drop tensors, or process fewer rows at a time"
+                    .into(),
         }
     }
 
@@ -314,7 +166,10 @@ impl Pool {
         let message = match error {
             wgpu::Error::OutOfMemory { .. } => {
                 let in_use = lock(&self.free).in_use;
-                format!("out of device memory, with {in_use} bytes in use and none pooled")
+                format!(
+                    "out of device memory, with {in_use} bytes in use and none pooled; drop tensors, or process fewer rows at \
+                     a time"
+                )
             }
             other => other.to_string(),
         };
@@ -374,7 +229,7 @@ impl Pool {
 
     /// Limit on unused bytes. By default, used and unused buffers together may take a quarter more than the largest
     /// working set so far, so that a loop which repeats the same work stops allocating after its first iteration.
-    fn allowance(&self, free: &Free) -> u64 {
+    fn allowance(&self, free: &FreeBuffers) -> u64 {
         self.max_pooled.unwrap_or_else(|| {
             let total = free.in_use_peak.saturating_add(free.in_use_peak / 4).max(FLOOR);
             total.saturating_sub(free.in_use)
@@ -428,27 +283,5 @@ impl Pool {
     /// Makes the next `count` driver allocations fail as if memory were exhausted.
     pub(super) fn inject_faults(&self, count: u32) {
         self.faults.store(count, Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size_class;
-
-    #[test]
-    fn classes_waste_at_most_a_quarter() {
-        assert_eq!(size_class(0), Some(16));
-        assert_eq!(size_class(16), Some(16));
-        assert_eq!(size_class(17), Some(32));
-        assert_eq!(size_class(65), Some(80));
-        assert_eq!(size_class(129), Some(160));
-        assert_eq!(size_class(1 << 20), Some(1 << 20));
-        assert_eq!(size_class((1 << 20) + 1), Some(17 << 16));
-        assert_eq!(size_class(u64::MAX), None);
-        for bytes in (64..100_000).chain((1 << 32) - 1000..(1 << 32) + 1000) {
-            let class = size_class(bytes).expect("small enough");
-            assert!(class >= bytes && class.is_multiple_of(16) && class - bytes <= bytes / 4 + 1, "{bytes} -> {class}");
-            assert_eq!(size_class(class), Some(class), "a class is its own class");
-        }
     }
 }

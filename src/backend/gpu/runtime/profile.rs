@@ -5,7 +5,7 @@ use std::time::Duration;
 use wgpu_profiler::{GpuProfiler, GpuProfilerSettings, GpuTimerQueryResult};
 
 use super::{
-    commands::{Command, Step},
+    commands::{CheckedCommand, Command},
     context::Runtime,
     link::bug,
     submit::encode_transfer,
@@ -28,11 +28,11 @@ impl Runtime {
             return Ok(None);
         }
         self.health().alive()?;
-        let plan = self.plan(commands)?;
-        if plan.kernels == 0 {
+        let checked = self.checked(commands)?;
+        if checked.kernels == 0 {
             // Without scopes the profiler has nothing to resolve.
-            if !plan.steps.is_empty() {
-                self.run(&plan, |_| (), |_| ())?;
+            if !checked.list.is_empty() {
+                self.run(&checked, |_| (), |_| ())?;
             }
             self.wait()?;
             return Ok(Some(Vec::new()));
@@ -41,16 +41,16 @@ impl Runtime {
         let settings = GpuProfilerSettings { enable_debug_groups: false, ..GpuProfilerSettings::default() };
         let fault = |error: &dyn std::fmt::Display| bug("a profile", error);
         let mut profiler = GpuProfiler::new(self.device(), settings).map_err(|e| fault(&e))?;
-        let submitted = self.run_with(&plan, |submitter, encoder| {
-            for step in &plan.steps {
-                let Step::Kernel { label, .. } = step else {
-                    encode_transfer(step, encoder);
+        let submitted = self.run_with(&checked, |submitter, encoder| {
+            for command in &checked.list {
+                let CheckedCommand::Kernel { label, .. } = command else {
+                    encode_transfer(command, encoder);
                     continue;
                 };
                 let query = profiler.begin_pass_query(*label, encoder);
                 let timestamp_writes = query.compute_pass_timestamp_writes();
                 let descriptor = wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes };
-                self.encode_kernel(submitter, step, &mut encoder.begin_compute_pass(&descriptor), &mut None);
+                self.encode_kernel(submitter, command, &mut encoder.begin_compute_pass(&descriptor), &mut None);
                 profiler.end_query(encoder, query);
             }
             profiler.resolve_queries(encoder);

@@ -2,19 +2,20 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, mpsc},
-    task::{Context, Poll, Waker},
-    time::Duration,
+    sync::Arc,
+    task::{Context, Poll},
 };
 
 use super::{
     buffer::Buffer,
     commands::{Command, ReadRequest},
     context::Runtime,
+    free_buffers::{Slot, Use},
+    in_flight::{InFlight, Submitted},
     link::{Link, bug, lock},
-    pool::{Pool, Slot, Use},
+    poller::{Progress, Report},
+    pool::Pool,
     stats::Counters,
-    submit::{InFlight, Submitted},
 };
 use crate::{Error, Result, trace::span};
 
@@ -23,7 +24,7 @@ const PACK: u64 = 64 << 20;
 
 /// The bytes of one request in a mapped buffer.
 #[derive(Debug)]
-struct Piece {
+struct StagedRead {
     request: usize,
     at: usize,
     bytes: usize,
@@ -35,7 +36,7 @@ pub(super) struct Stage {
     /// Taken out once the buffer can be reused; otherwise discarded on drop, since the buffer may be mapped.
     slot: Option<Slot>,
     bytes: u64,
-    pieces: Vec<Piece>,
+    reads: Vec<StagedRead>,
     /// Source, offset in the source, offset in this stage, length.
     copies: Vec<(Buffer, u64, u64, u64)>,
     pool: Arc<Pool>,
@@ -51,14 +52,14 @@ impl Drop for Stage {
 
 impl Stage {
     fn empty(pool: &Arc<Pool>) -> Self {
-        Self { slot: None, bytes: 0, pieces: Vec::new(), copies: Vec::new(), pool: Arc::clone(pool) }
+        Self { slot: None, bytes: 0, reads: Vec::new(), copies: Vec::new(), pool: Arc::clone(pool) }
     }
 
     /// A stage for `bytes` bytes that the caller copies in.
     pub(super) fn of(runtime: &Runtime, bytes: usize) -> Result<Self> {
         let mut stage = Self::empty(runtime.pool());
         stage.bytes = bytes as u64;
-        stage.pieces.push(Piece { request: 0, at: 0, bytes });
+        stage.reads.push(StagedRead { request: 0, at: 0, bytes });
         stage.allocate(runtime.limits().max_buffer)?;
         Ok(stage)
     }
@@ -79,15 +80,15 @@ impl Stage {
         }
     }
 
-    /// Copies the pieces out, unmaps the buffer and returns it to the pool.
+    /// Copies the reads out, unmaps the buffer and returns it to the pool.
     fn unload(mut self, into: &mut [Vec<u8>]) -> Result<()> {
         let Some(slot) = self.slot.take() else { return Ok(()) };
         let copied = {
             let view = slot.buffer.get_mapped_range(..self.bytes);
             view.map_err(|error| bug("a read", error)).map(|view| {
-                for piece in &self.pieces {
-                    if let Some(bytes) = view.get(piece.at..piece.at + piece.bytes) {
-                        into[piece.request] = bytes.to_vec();
+                for read in &self.reads {
+                    if let Some(bytes) = view.get(read.at..read.at + read.bytes) {
+                        into[read.request] = bytes.to_vec();
                     }
                 }
             })
@@ -103,63 +104,6 @@ impl Stage {
                 Err(error)
             }
         }
-    }
-}
-
-/// Progress of mapping the buffers of a read.
-#[derive(Debug, Default)]
-struct Progress {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    left: usize,
-    failed: bool,
-    waker: Option<Waker>,
-}
-
-impl Progress {
-    fn step(&self, ok: bool) {
-        let waker = {
-            let mut state = lock(&self.state);
-            state.left = state.left.saturating_sub(1);
-            state.failed |= !ok;
-            if state.left == 0 || state.failed { state.waker.take() } else { None }
-        };
-        self.changed.notify_all();
-        // Outside of the lock: the waker may poll at once.
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
-    /// `Some(true)` once all buffers are mapped, `Some(false)` if one failed, `None` while pending.
-    fn outcome(state: &State) -> Option<bool> {
-        if state.failed { Some(false) } else { (state.left == 0).then_some(true) }
-    }
-
-    /// Waits briefly for the outcome. Callbacks run in whichever thread polls, and may be pending in another one
-    /// although the submission has ended.
-    fn wait(&self) -> Option<bool> {
-        let state = lock(&self.state);
-        let pause = Duration::from_millis(20);
-        let waited = self.changed.wait_timeout_while(state, pause, |state| Self::outcome(state).is_none());
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        Self::outcome(&state)
-    }
-}
-
-/// Reports one mapping exactly once, even if wgpu drops the callback without calling it.
-struct Report {
-    progress: Arc<Progress>,
-    ok: bool,
-}
-
-impl Drop for Report {
-    fn drop(&mut self) {
-        self.progress.step(self.ok);
     }
 }
 
@@ -255,41 +199,8 @@ impl Future for ReadFuture {
                 }
                 pending.unload()
             }
-            None => Err(bug("a read", "polled after it was ready")),
+            None => Err(bug("a read", "the future was polled after it was ready")),
         })
-    }
-}
-
-/// A submission for the polling thread to wait for, and the progress to notify if that fails.
-type Job = (wgpu::SubmissionIndex, Arc<Progress>);
-
-/// A thread that waits for the device on behalf of futures. Starts with the first asynchronous read and ends with the
-/// runtime.
-#[derive(Debug, Default)]
-pub(super) struct Poller(OnceLock<Option<mpsc::Sender<Job>>>);
-
-impl Poller {
-    fn start(link: &Arc<Link>) -> Option<mpsc::Sender<Job>> {
-        let (jobs, queue) = mpsc::channel::<Job>();
-        let link = Arc::clone(link);
-        let body = move || {
-            for (submission, progress) in queue {
-                if link.wait_for(&submission).is_err() {
-                    progress.step(false);
-                }
-            }
-        };
-        std::thread::Builder::new().name("ragged-poll".into()).spawn(body).ok().map(|_| jobs)
-    }
-
-    /// Waits for a submission: in the polling thread, or in the caller if the system can start no thread.
-    fn watch(&self, link: &Arc<Link>, submitted: &Submitted, progress: &Arc<Progress>) {
-        let jobs = self.0.get_or_init(|| Self::start(link));
-        let job = (submitted.index.clone(), Arc::clone(progress));
-        let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
-        if !sent && link.wait_for(&submitted.index).is_err() {
-            progress.step(false);
-        }
     }
 }
 
@@ -309,12 +220,12 @@ impl Runtime {
     /// As [`Runtime::submit_and_read`]. Nothing is submitted then.
     pub(crate) fn start_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Pending> {
         self.health().alive()?;
-        let plan = self.plan(commands)?;
+        let checked = self.checked(commands)?;
         let stages = self.stage_reads(reads)?;
-        let submitted = if plan.steps.is_empty() && stages.is_empty() {
+        let submitted = if checked.list.is_empty() && stages.is_empty() {
             None
         } else {
-            Some(self.run(&plan, |_| (), |encoder| stages.iter().for_each(|stage| stage.encode(encoder)))?)
+            Some(self.run(&checked, |_| (), |encoder| stages.iter().for_each(|stage| stage.encode(encoder)))?)
         };
         Ok(Pending::new(self, stages, reads.len(), submitted))
     }
@@ -337,20 +248,24 @@ impl Runtime {
             let end = read.offset.checked_add(read.bytes).filter(|end| *end <= read.buffer.bytes());
             let Some(end) = end else {
                 let (from, bytes, size) = (read.offset, read.bytes, read.buffer.bytes());
-                return Err(bug("a read", format_args!("{bytes} bytes from {from} of {size}")));
+                return Err(bug("a read", format_args!("{bytes} bytes from byte {from}, in a buffer of {size} bytes")));
             };
             if read.bytes == 0 {
                 continue;
             }
             if !read.buffer.as_wgpu().usage().contains(wgpu::BufferUsages::COPY_SRC) {
-                let what = "its wgpu buffer was made without COPY_SRC; compute with it, and read the result";
-                return Err(Error::Argument { op: "a read", what: what.into() });
+                let what = format!(
+                    "the tensor's wgpu buffer has usage {:?}, but must have COPY_SRC; create it with COPY_SRC, or compute \
+                     with it and read the result",
+                    read.buffer.as_wgpu().usage()
+                );
+                return Err(Error::Argument { op: "a read", what });
             }
             // Copies consist of whole words. Allocations are multiples of 16, so rounding outwards stays inside.
             let from = read.offset & !3;
             let bytes = end.next_multiple_of(4) - from;
             let room = most.min(PACK);
-            // A piece may start at any multiple of eight in a mapped buffer.
+            // A read may start at any multiple of eight in a mapped buffer.
             if stages.last().is_none_or(|stage| stage.bytes.next_multiple_of(8) + bytes > room) {
                 stages.push(Stage::empty(self.pool()));
             }
@@ -359,7 +274,7 @@ impl Runtime {
                 stage.copies.push((read.buffer.clone(), from, at, bytes));
                 let skip = read.offset - from;
                 let too_large = |_| bug("a read", "more bytes than the host can address");
-                stage.pieces.push(Piece {
+                stage.reads.push(StagedRead {
                     request,
                     at: usize::try_from(at + skip).map_err(too_large)?,
                     bytes: usize::try_from(read.bytes).map_err(too_large)?,

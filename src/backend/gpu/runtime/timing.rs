@@ -23,7 +23,7 @@ impl Runtime {
             return Ok(None);
         }
         self.health().alive()?;
-        let plan = self.plan(commands)?;
+        let checked = self.checked(commands)?;
         let (device, link) = (self.device(), self.link());
         let made = link.scoped(|| {
             let stamps = device.create_query_set(&wgpu::QuerySetDescriptor {
@@ -52,7 +52,7 @@ impl Runtime {
             drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
         };
         let submitted = self.run(
-            &plan,
+            &checked,
             |encoder| stamp(encoder, Some(0), None),
             |encoder| {
                 stamp(encoder, None, Some(1));

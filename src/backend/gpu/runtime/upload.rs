@@ -65,7 +65,9 @@ impl Runtime {
         });
         staged.map_err(|error| match error {
             wgpu::Error::OutOfMemory { .. } => {
-                Error::Gpu { label: format!("an upload of {} bytes", chunk.len()), message: "out of memory".into() }
+                let message =
+                    "out of memory for the staging buffer; drop tensors, or upload fewer values at a time".into();
+                Error::Gpu { label: format!("an upload of {} bytes", chunk.len()), message }
             }
             other => bug("an upload", other),
         })

@@ -225,7 +225,7 @@ fn the_lint_finds_what_it_is_for() {
                 @compute @workgroup_size(1) fn main() { let x = a[0]; let y = a[1]; a[2] = #; }";
     for faulty in ["min(x, y)", "x / y", "abs(x)", "-x", "select(x, y, x != y)", "select(x, y, x == x)"] {
         let text = body.replace('#', faulty);
-        let (module, info) = super::validity::validate("a text", &text, naga::valid::Capabilities::empty());
+        let (module, info) = super::validate::validate("a text", &text, naga::valid::Capabilities::empty());
         assert!(std::panic::catch_unwind(move || lint_floats("a text", &module, &info)).is_err(), "{faulty}");
     }
     for (faulty, text) in [
@@ -234,14 +234,14 @@ fn the_lint_finds_what_it_is_for() {
         (false, body.replace('#', "x + y")),
         (false, body.replace('#', "bitcast<f32>(bitcast<u32>(x * y) ^ u32(y)) + x")),
     ] {
-        let (module, info) = super::validity::validate("a text", &text, naga::valid::Capabilities::empty());
+        let (module, info) = super::validate::validate("a text", &text, naga::valid::Capabilities::empty());
         let found = std::panic::catch_unwind(move || lint_floats("a text", &module, &info)).is_err();
         assert_eq!(found, faulty, "{text}");
     }
     let body = body.replace("f32", "vec2<u32>");
     let lint = |of: &str| {
         let text = body.replace('#', of);
-        let (module, info) = super::validity::validate("a text", &text, naga::valid::Capabilities::empty());
+        let (module, info) = super::validate::validate("a text", &text, naga::valid::Capabilities::empty());
         std::panic::catch_unwind(move || lint_pairs("a text", &module, &info))
     };
     for faulty in ["x + y", "x * y", "min(x, y)", "x << y", "vec2<u32>(y.x)", "vec2<u32>(u32(all(x < y)), 0u)"] {

@@ -1,6 +1,9 @@
-//! Generated shaders: every recipe with every operation and dtype is lowered, validated and looked over for what the
-//! dialect forbids (`validity`, `dialect`, `structure`); every operation really runs on every adapter, on values that
-//! break operations, and gives the CPU's bits (`opcodes`, `primitives`, `limits`).
+//! Tests of generated shaders.
+//!
+//! Every recipe with every operation and dtype (`cases`) is lowered, validated within core WebGPU's limits (`validity`),
+//! also with arrays in windows (`windowed`), and checked for constructs that drivers treat differently (`dialect`) and
+//! for texts that depend on sizes (`structure`). Every operation runs on every adapter, on edge cases of its operands,
+//! and must give the CPU's bits (`opcodes`, `primitives`, `limits`).
 
 mod cases;
 mod dialect;
@@ -10,4 +13,6 @@ mod ops;
 mod primitives;
 mod structure;
 mod twins;
+mod validate;
 mod validity;
+mod windowed;

@@ -2,17 +2,17 @@
 
 use std::collections::HashSet;
 
-use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
-
 use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::twins::unevaluated;
-use crate::backend::gpu::codegen::{Binding, Modules, elements_per_word, storage_type};
+use super::validate::{dtypes, limits, needed, validate};
+use crate::backend::gpu::codegen::{Binding, Modules, StorageArray, elements_per_word, storage_type};
+use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::lower::lower;
 use crate::dtype::DType;
-use crate::graph::node::{Node, Recipe};
-use crate::graph::plan::{Int64Repr, PlanLimits, Step, plan};
+use crate::graph::node::Recipe;
+use crate::graph::plan::{Int64Repr, Step, plan};
 use crate::graph::walk::for_each_expr;
 
 /// What core WebGPU promises: storage buffers a stage, invocations and bytes of memory a workgroup, bytes of
@@ -21,50 +21,6 @@ const STORAGE_BUFFERS: usize = 8;
 const INVOCATIONS: u32 = 256;
 const WORKGROUP_BYTES: u32 = 16 << 10;
 const UNIFORM_BYTES: usize = 64 << 10;
-
-/// As the GPU backend plans on the smallest device.
-pub(super) const fn limits(longs: Int64Repr) -> PlanLimits {
-    PlanLimits::of_core_webgpu(longs)
-}
-
-/// Parses and validates a module.
-pub(super) fn validate(name: &str, text: &str, capabilities: Capabilities) -> (naga::Module, ModuleInfo) {
-    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(text)));
-    let info = Validator::new(ValidationFlags::all(), capabilities)
-        .validate(&module)
-        .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(text)));
-    (module, info)
-}
-
-/// The dtypes in the step.
-fn dtypes(step: &Step) -> HashSet<DType> {
-    let mut out = HashSet::from([step.out.dtype()]);
-    out.extend(step.reads.iter().map(Node::dtype));
-    let pass = step.pass.iter().flat_map(|pass| {
-        let finished = pass.results.iter().filter_map(|r| r.epilogue.as_ref()).map(|f| &f.value);
-        pass.results.iter().map(|r| &r.value).chain(finished).chain(pass.map.iter().map(|m| &m.value))
-    });
-    step.recipe.exprs().into_iter().chain(pass).for_each(|e| {
-        for_each_expr(e, &mut |e| {
-            out.insert(e.dtype());
-        });
-    });
-    out
-}
-
-/// The 64-bit types that the step cannot do without. None at all where its integers are pairs.
-fn needed(step: &Step) -> Capabilities {
-    let mut out = Capabilities::empty();
-    for dtype in dtypes(step) {
-        match (dtype, step.limits.int64) {
-            (DType::I64 | DType::U64, Int64Repr::Native) => out |= Capabilities::SHADER_INT64,
-            // Its arithmetic is by the bits.
-            (DType::F64, Int64Repr::Native) => out |= Capabilities::SHADER_INT64 | Capabilities::FLOAT64,
-            _ => {}
-        }
-    }
-    out
-}
 
 /// Compares what the module declares with what the host binds.
 fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, module: &naga::Module) {
@@ -81,17 +37,18 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
     assert_eq!(params.space, naga::AddressSpace::Uniform, "{name}");
     assert_eq!(layouter[params.ty].size as usize, launch.params.len() * 4, "{name}: parameters");
     assert!(launch.params.len() * 4 <= UNIFORM_BYTES, "{name}: parameters");
-    assert_eq!(storage.len(), launch.bindings().len(), "{name}: bindings");
+    assert_eq!(storage.len(), launch.arrays().len(), "{name}: bindings");
     assert!(storage.len() <= STORAGE_BUFFERS, "{name}: {} storage buffers", storage.len());
-    for (g, binding) in storage.iter().zip(launch.bindings()) {
+    for (g, StorageArray { binding, element: declared, .. }) in storage.iter().zip(launch.arrays()) {
         let naga::AddressSpace::Storage { access } = g.space else { panic!("{name}: {:?} is no storage", g.name) };
-        let reads = matches!(binding, Binding::Read(_) | Binding::ScratchRead(_));
+        let reads = binding.is_read_only();
         let want =
             if reads { naga::StorageAccess::LOAD } else { naga::StorageAccess::LOAD | naga::StorageAccess::STORE };
         assert_eq!(access, want, "{name}: access of {:?}", g.name);
         let naga::TypeInner::Array { base, size: naga::ArraySize::Dynamic, stride } = module.types[g.ty].inner else {
             panic!("{name}: {:?} is no array", g.name);
         };
+        assert_eq!(u64::from(stride), declared.bytes, "{name}: stride of {:?}", g.name);
         let element = match module.types[base].inner {
             naga::TypeInner::Scalar(s) => s.to_wgsl_text(),
             naga::TypeInner::Atomic(s) => format!("atomic {}", s.to_wgsl_text()),
@@ -186,7 +143,8 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
             !of.contains(&DType::F64) && (of.contains(&DType::I64) || of.contains(&DType::U64))
         };
         for step in steps.iter().filter(|step| longs == Int64Repr::Native || differs(step)) {
-            let lowered = lower(step, 3, &mut Modules::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let lowered = lower(step, 3, DriverLimits::LoopIterations, &mut Modules::default())
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(!lowered.launches.is_empty(), "{name}");
             let is_empty = matches!(step.recipe, Recipe::Assert { .. });
             for launch in &lowered.launches {
@@ -194,7 +152,7 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
                 let (module, info) = validate(name, launch.text(), needed(step));
                 check_bindings(name, launch, &lowered, step, &module);
                 check_memory(name, launch, &module);
-                let writes = launch.bindings().iter().any(|b| !matches!(b, Binding::Read(_) | Binding::ScratchRead(_)));
+                let writes = launch.arrays().iter().any(|a| !a.binding.is_read_only());
                 assert!(writes || is_empty, "{name}: {} writes nothing", launch.entry);
                 if modules.insert(launch.text().clone()) {
                     lint_text(name, launch.text());

@@ -1,12 +1,13 @@
-// Rank bitmap: which positions stay, as bits, and ranks, the number of positions that stay before a position.
+// Rank bitmap: the selected positions as bits, and ranks, the number of selected positions before a position.
 //
 //   out[tile]                      for tile < tile_count(): the rank of the tile's first position
-//   out[tile_count()]              the number of positions that stay
-//   out[tile_count() + 1 + i / 16] bits 0 .. 16: which of positions i, i + 1, ... stay (16 divides i); bits 16 .. 32:
-//                                  the rank of i within its tile
+//   out[tile_count()]              the number of selected positions
+//   out[tile_count() + 1 + i / 16] bits 0 .. 16: which of positions i, i + 1, ... are selected (16 divides i); bits
+//                                  16 .. 32: the rank of i within its tile
 //
 // Idea     Reduce, then scan, over tiles of 2048 positions. `upsweep` evaluates `keep` for the positions of a tile,
-//          ranks within the tile those that stay, and stores their number; `spine` scans the numbers in one workgroup.
+//          ranks the selected ones within the tile, and stores their number; `spine` scans the numbers in one
+//          workgroup.
 //          No workgroup waits for another. Up to 2047 positions, `small` does everything in one dispatch.
 //          An invocation evaluates 8 consecutive positions; two of these make a word.
 // Traffic  The loads of keep(i), once; writes a quarter of a byte per position. Also reads and writes 4 bytes per tile.
@@ -15,7 +16,7 @@
 //
 // Uses       lib/workgroup_scan.wgsl
 // Generated  fn live() -> u32                        number of positions; may read a buffer
-//            fn keep(i: u32, row: u32) -> bool       whether position i < live() stays; `row` is not used here
+//            fn keep(i: u32, row: u32) -> bool       whether position i < live() is selected; `row` is not used here
 // Buffers    out: array<u32>            129 * tile_count() + 1 words
 // Head       head[0].x  capacity
 // Grid       upsweep: tile_count() workgroups, folded; spine, small: 1
@@ -24,7 +25,7 @@ const TILE = 2048u;
 const ITEMS = 8u;
 const TILE_WORDS = 128u;
 
-/// For each 8 positions of the tile: their bits, and above these the number of positions before them that stay.
+/// For each 8 positions of the tile: their bits, and above these the number of selected positions before them.
 var<workgroup> ranked: array<u32, 256>;
 
 fn capacity() -> u32 {
@@ -36,7 +37,7 @@ fn tile_count() -> u32 {
     return capacity() / TILE + 1u;
 }
 
-/// Bits of those of the invocation's 8 positions that stay.
+/// Bits of the selected ones of the invocation's 8 positions.
 fn flags_of(t: u32, tile: u32) -> u32 {
     let count = min(live(), capacity());
     let first = tile * TILE + t * ITEMS;
@@ -49,7 +50,7 @@ fn flags_of(t: u32, tile: u32) -> u32 {
     return flags;
 }
 
-/// Stores the words of a tile. The last invocation returns the number of positions that stay. Barriers: call it in
+/// Stores the words of a tile. The last invocation returns the number of selected positions. Barriers: call it in
 /// uniform control flow.
 fn mark_tile(t: u32, tile: u32) -> u32 {
     let flags = flags_of(t, tile);
@@ -59,7 +60,8 @@ fn mark_tile(t: u32, tile: u32) -> u32 {
     if (t < TILE_WORDS) {
         let low = ranked[2u * t];
         let high = ranked[2u * t + 1u];
-        out[tile_count() + 1u + tile * TILE_WORDS + t] = ((low >> 8u) << 16u) | ((high & 0xffu) << 8u) | (low & 0xffu);
+        let word = ((low >> 8u) << 16u) | ((high & 0xffu) << 8u) | (low & 0xffu);
+        store_out(tile_count() + 1u + tile * TILE_WORDS + t, word);
     }
     return before + countOneBits(flags);
 }
@@ -70,13 +72,13 @@ fn upsweep(
     @builtin(workgroup_id) wid: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-    let tile = wid.x + wid.y * groups.x;
+    let tile = workgroup_index(wid, groups);
     if (tile >= tile_count()) {
         return; // uniform: the workgroup's id and a parameter
     }
     let count = mark_tile(t, tile);
     if (t == 255u) {
-        out[tile] = count;
+        store_out(tile, count);
     }
 }
 
@@ -91,21 +93,21 @@ fn spine(@builtin(local_invocation_index) t: u32) {
         for (var k = 0u; k < ITEMS; k++) {
             own[k] = 0u;
             if (at + k < count) {
-                own[k] = out[at + k];
+                own[k] = load_out(at + k);
             }
             sum += own[k];
         }
         var next = carry + wg_exclusive_scan(t, sum); // uniform: the loop's bounds are parameters
         for (var k = 0u; k < ITEMS; k++) {
             if (at + k < count) {
-                out[at + k] = next;
+                store_out(at + k, next);
             }
             next += own[k];
         }
         carry += wg_scan_total();
     }
     if (t == 0u) {
-        out[count] = carry;
+        store_out(count, carry);
     }
 }
 
@@ -114,7 +116,7 @@ fn spine(@builtin(local_invocation_index) t: u32) {
 fn small(@builtin(local_invocation_index) t: u32) {
     let count = mark_tile(t, 0u);
     if (t == 255u) {
-        out[0] = 0u;
-        out[1] = count;
+        store_out(0u, 0u);
+        store_out(1u, count);
     }
 }

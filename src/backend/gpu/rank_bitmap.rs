@@ -1,6 +1,6 @@
-//! The host side of `shaders/marks.wgsl`.
+//! The host side of `shaders/rank_bitmap.wgsl`.
 
-use super::codegen::{Module, Modules};
+use super::codegen::{Element, Module, Modules};
 use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -16,9 +16,9 @@ pub const fn is_small(capacity: u32) -> bool {
     capacity < TILE
 }
 
-const MARKS: &str = include_str!("../../../shaders/marks.wgsl");
+const RANK_BITMAP: &str = include_str!("../../../shaders/rank_bitmap.wgsl");
 
-/// Lowers a rank bitmap: marks and counts the kept positions of each tile, then scans the counts.
+/// Lowers a rank bitmap: sets the bits of the selected positions of each tile and counts them, then scans the counts.
 pub(super) fn lower(
     step: &Step,
     first_slot: u32,
@@ -28,11 +28,11 @@ pub(super) fn lower(
 ) -> Result<Lowered> {
     let n = count.capacity();
     within(step, n, MAX_CAPACITY, "a compaction")?;
-    let g = modules.get(step, ("marks", 0), || {
+    let g = modules.get(step, ("rank_bitmap", 0), || {
         let mut m = Module::new(step, first_slot).without_row_context();
         live(&mut m, "live", count);
         m.value_function("keep", keep);
-        m.finish(&[MARKS, WORKGROUP_SCAN], "bool", Some("u32"), &[])
+        m.finish(&[RANK_BITMAP, WORKGROUP_SCAN], "bool", Some(Element::WORD), Vec::new())
     });
     let head = [n, 0, 0, 0, 0, 0, 0, 0];
     let launches = if is_small(n) {

@@ -1,193 +1,9 @@
-//! One small graph for every recipe, operation and dtype.
+//! Row operations, products, scans, sorts and hashes.
 
-use std::sync::Arc;
+use super::*;
 
-use super::ops;
-use crate::dtype::DType;
-use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Product, Rows};
-use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
-use crate::graph::rank_bitmap::RankBitmap;
-use crate::graph::reducer::Reducer;
-use crate::graph::scalar::Scalar;
-
-/// What may differ between graphs of one structure.
-#[derive(Clone, Copy)]
-pub(super) struct Sizes {
-    /// Elements, in the thousands, so that every kernel has several workgroups.
-    pub(super) values: u32,
-    /// Rows.
-    pub(super) rows: u32,
-    /// A number; not 0 or 1.
-    pub(super) number: i64,
-}
-
-/// A graph and its name.
-pub(super) type Case = (String, Node);
-
-/// Makes graphs on a backend that never evaluates them.
-pub(super) struct Cases<'a> {
-    pub(super) backend: &'a BackendRef,
-    pub(super) sizes: Sizes,
-    pub(super) out: Vec<Case>,
-}
-
-impl<'a> Cases<'a> {
-    /// All graphs of these sizes.
-    pub(super) fn all(backend: &'a BackendRef, sizes: Sizes) -> Vec<Case> {
-        let mut cases = Self { backend, sizes, out: Vec::new() };
-        for dtype in ops::DTYPES {
-            cases.unary(dtype);
-            cases.binary(dtype);
-            cases.conversions(dtype);
-            cases.selections(dtype);
-            cases.rows(dtype);
-            cases.counted(dtype);
-            cases.compactions(dtype);
-        }
-        cases.asserts();
-        cases.reductions();
-        cases.row_passes();
-        cases.products();
-        cases.row_scans();
-        cases.scans_and_sorts();
-        cases.row_sorts();
-        cases.hashes();
-        cases.out
-    }
-
-    fn array(&self, dtype: DType, len: u32) -> Node {
-        Node::source(self.backend, dtype, len, Arc::new(()))
-    }
-
-    fn values(&self, dtype: DType) -> Expr {
-        Expr::load(&self.array(dtype, self.sizes.values), Expr::index())
-    }
-
-    fn splits(&self) -> Node {
-        self.array(DType::U32, self.sizes.rows + 1)
-    }
-
-    /// A count that the device alone knows.
-    fn counted_extent(&self, capacity: u32) -> Extent {
-        Extent::bounded(capacity, Expr::load(&self.array(DType::U32, 4), Expr::u32(2)))
-    }
-
-    fn map(&mut self, name: String, value: Expr) {
-        let node = Node::map(self.backend, "map", Extent::known(self.sizes.values), value, &[]);
-        self.out.push((name, node));
-    }
-
-    fn unary(&mut self, dtype: DType) {
-        for op in ops::unary(dtype) {
-            self.map(format!("{op:?} {dtype}"), self.values(dtype).unary(op));
-        }
-    }
-
-    fn binary(&mut self, dtype: DType) {
-        for op in ops::binary(dtype) {
-            let (a, b) = (self.values(dtype), self.values(dtype));
-            self.map(format!("{op:?} {dtype}"), a.clone().binary(op, b));
-            let number = Expr::scalar(Scalar::from_i64(dtype, self.sizes.number));
-            self.map(format!("{op:?} {dtype} and a number"), a.binary(op, number));
-        }
-    }
-
-    fn conversions(&mut self, from: DType) {
-        for to in ops::DTYPES.into_iter().filter(|&to| to != from) {
-            self.map(format!("cast {from} {to}"), self.values(from).cast(to));
-            if to.size() == from.size() {
-                self.map(format!("bitcast {from} {to}"), self.values(from).bitcast(to));
-            }
-        }
-    }
-
-    fn selections(&mut self, dtype: DType) {
-        let eager = self.values(DType::Bool).select(self.values(dtype), Expr::scalar(Scalar::from_i64(dtype, 1)));
-        self.map(format!("select {dtype}"), eager);
-        let early = self.values(dtype);
-        let other = Expr::load(&self.array(dtype, 9), Expr::index().rem(Expr::u32(9)));
-        let lazy = early.clone().eq(other.clone()).select(other, early);
-        self.map(format!("select {dtype} known before"), lazy);
-        let far = |k: u32| Expr::load(&self.array(dtype, 9), Expr::index().add(Expr::u32(k)));
-        let nested = self.values(DType::Bool).select(self.values(DType::Bool).select(far(2), far(3)), far(4));
-        self.map(format!("select {dtype} of loads"), nested);
-        let check = Check::new("check", "a condition");
-        let checked = self.values(dtype).checked(check, self.values(DType::Bool));
-        self.map(format!("checked {dtype}"), checked.clone());
-        let taken = self.values(DType::Bool).select(checked, self.values(dtype));
-        self.map(format!("checked {dtype} where taken"), taken);
-    }
-
-    fn rows(&mut self, dtype: DType) {
-        let splits = self.splits();
-        let per_row = |at: Expr| Expr::load(&self.array(dtype, self.sizes.rows), Expr::row_of(&splits, at));
-        let chosen = |v: Expr| self.values(dtype).eq(v.clone()).select(v, self.values(dtype));
-        let own = chosen(per_row(Expr::index()));
-        let wide = chosen(per_row(Expr::index().div(Expr::u32(4))));
-        let foreign = chosen(per_row(Expr::index().mul(Expr::u32(3))));
-        let row = Expr::row_of(&splits, Expr::index());
-        let offset = Expr::index().sub(Expr::load(&splits, row.clone()));
-        let other = self.splits();
-        let within = Expr::load(&self.array(dtype, self.sizes.values), Expr::within(&other, row, offset));
-        self.map(format!("row {dtype}"), own);
-        self.map(format!("row {dtype} of 4 numbers"), wide);
-        self.map(format!("row {dtype} elsewhere"), foreign);
-        self.map(format!("within {dtype}"), within);
-    }
-
-    fn counted(&mut self, dtype: DType) {
-        let extent = self.counted_extent(self.sizes.values);
-        let value = self.values(dtype);
-        let flipped = value.clone().eq(value.clone()).select(Expr::scalar(Scalar::from_i64(dtype, 3)), value);
-        self.out
-            .push((format!("counted {dtype}"), Node::map(self.backend, "map", extent.clone(), flipped.clone(), &[])));
-        let row = Expr::load(&self.array(dtype, self.sizes.rows), Expr::row_of(&self.splits(), Expr::index()));
-        let value = row.clone().eq(flipped.clone()).select(row, flipped);
-        self.out.push((format!("counted row {dtype}"), Node::map(self.backend, "map", extent, value, &[])));
-    }
-
-    fn compactions(&mut self, dtype: DType) {
-        let chosen = self.values(DType::Bool);
-        let equal = self.values(dtype).eq(Expr::scalar(Scalar::from_i64(dtype, 1)));
-        let checked = self.values(dtype).checked(Check::new("check", "a condition"), self.values(DType::Bool));
-        let n = self.sizes.values;
-        for (what, keep, value) in [
-            ("", chosen.clone(), self.values(dtype)),
-            (" by value", equal, self.values(dtype)),
-            (" checked", chosen.clone(), checked),
-        ] {
-            for counted in [false, true] {
-                let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
-                let marks = RankBitmap::new(self.backend, "mark", &count, keep.clone());
-                let node = Node::compact(self.backend, "compact", &marks, (value.clone(), 1), marks.total());
-                self.out.push((format!("compact {dtype}{what} counted {counted}"), node));
-            }
-        }
-        let marks = RankBitmap::new(self.backend, "mark", &Extent::known(100), chosen);
-        let few = (self.values(dtype), 1);
-        let node = Node::compact(self.backend, "compact", &marks, few, marks.total());
-        self.out.push((format!("a small compact {dtype}"), node));
-    }
-
-    fn asserts(&mut self) {
-        let row = Expr::row_of(&self.splits(), Expr::index());
-        let simple = self.values(DType::Bool);
-        let of_rows = self.values(DType::U32).lt(row);
-        let checked = simple.clone().checked(Check::new("check", "another"), self.values(DType::Bool));
-        for (name, ok) in [("", simple), (" of rows", of_rows), (" and checked", checked)] {
-            for counted in [false, true] {
-                let n = self.sizes.values;
-                let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
-                let assert = Node::assert(self.backend, count, ok.clone(), Check::new("assert", "a condition"));
-                self.out.push((format!("assert{name} counted {counted}"), assert));
-            }
-        }
-    }
-
-    fn reductions(&mut self) {
+impl Cases<'_> {
+    pub(super) fn reductions(&mut self) {
         for dtype in ops::REDUCED {
             for op in ops::REDUCTIONS {
                 for inner in [1, 16] {
@@ -205,7 +21,7 @@ impl<'a> Cases<'a> {
     }
 
     /// What is kept of a row in several numbers, alone and together, and elements that are mapped by it.
-    fn row_passes(&mut self) {
+    pub(super) fn row_passes(&mut self) {
         for dtype in [DType::F32, DType::F64] {
             for reducer in [Reducer::Greatest, Reducer::SumOfExps, Reducer::Deviations] {
                 for inner in [1, 16] {
@@ -223,7 +39,7 @@ impl<'a> Cases<'a> {
     }
 
     /// Elements by several numbers of their rows.
-    fn mapped(&mut self, rows: Rows, dtype: DType, to: DType) {
+    pub(super) fn mapped(&mut self, rows: Rows, dtype: DType, to: DType) {
         let name = format!("mapped {dtype} as {to} {}", matches!(rows, Rows::Uniform(_)));
         let (nrows, nvals) = (Extent::known(self.sizes.rows), Extent::known(self.sizes.rows * 17));
         let x = Expr::load(&self.array(dtype, nvals.capacity()), Expr::index());
@@ -239,7 +55,7 @@ impl<'a> Cases<'a> {
     }
 
     /// Products of rows that are not stored as they are.
-    fn finished(&mut self, inner: u32, dtype: DType, counted: bool) {
+    pub(super) fn finished(&mut self, inner: u32, dtype: DType, counted: bool) {
         let (rows, nrows, nvals, value) = self.of_rows(Rows::Splits(self.splits()), inner, dtype, counted);
         let node = Node::reduce(self.backend, "reduce", ReduceOp::Prod, (rows, nrows), nvals, inner, value);
         let node = node.expect("small");
@@ -256,7 +72,7 @@ impl<'a> Cases<'a> {
         }
     }
 
-    fn row_scans(&mut self) {
+    pub(super) fn row_scans(&mut self) {
         for dtype in ops::REDUCED {
             for op in ops::REDUCTIONS {
                 for inner in [1, 16] {
@@ -270,20 +86,28 @@ impl<'a> Cases<'a> {
         }
     }
 
-    fn row_scan(&mut self, name: String, op: ReduceOp, rows: Rows, inner: u32, dtype: DType, counted: bool) {
+    pub(super) fn row_scan(&mut self, name: String, op: ReduceOp, rows: Rows, inner: u32, dtype: DType, counted: bool) {
         let (rows, nrows, nvals, value) = self.of_rows(rows, inner, dtype, counted);
         let node = Node::row_scan(self.backend, "scan", op, (rows, nrows), nvals, inner, value);
         self.out.push((name, node.expect("small")));
     }
 
-    fn reduction(&mut self, name: String, op: impl Into<Reducer>, rows: Rows, inner: u32, dtype: DType, counted: bool) {
+    pub(super) fn reduction(
+        &mut self,
+        name: String,
+        op: impl Into<Reducer>,
+        rows: Rows,
+        inner: u32,
+        dtype: DType,
+        counted: bool,
+    ) {
         let (rows, nrows, nvals, value) = self.of_rows(rows, inner, dtype, counted);
         let node = Node::reduce(self.backend, "reduce", op, (rows, nrows), nvals, inner, value);
         self.out.push((name, node.expect("small")));
     }
 
     /// Rows, how many, how many elements they have, and values that take in what can be.
-    fn of_rows(&self, rows: Rows, inner: u32, dtype: DType, counted: bool) -> (Rows, Extent, Extent, Expr) {
+    pub(super) fn of_rows(&self, rows: Rows, inner: u32, dtype: DType, counted: bool) -> (Rows, Extent, Extent, Expr) {
         let Sizes { rows: nrows, values, .. } = self.sizes;
         let counts = self.array(DType::U32, 4);
         let count =
@@ -300,7 +124,7 @@ impl<'a> Cases<'a> {
         (rows, nrows, nvals, value)
     }
 
-    fn products(&mut self) {
+    pub(super) fn products(&mut self) {
         let Sizes { values, rows, number } = self.sizes;
         for dtype in ops::REDUCED {
             for tile in [16, 32, 64] {
@@ -333,7 +157,7 @@ impl<'a> Cases<'a> {
         }
     }
 
-    fn scans_and_sorts(&mut self) {
+    pub(super) fn scans_and_sorts(&mut self) {
         let checked = self.values(DType::U32).checked(Check::new("check", "a condition"), self.values(DType::Bool));
         for (what, value) in [("", self.values(DType::U32)), (" checked", checked)] {
             for counted in [false, true] {
@@ -352,7 +176,7 @@ impl<'a> Cases<'a> {
         self.out.push(("a small scan".into(), few));
     }
 
-    fn row_sorts(&mut self) {
+    pub(super) fn row_sorts(&mut self) {
         // As many as take one pass over the rows' numbers, whatever the sizes.
         let Sizes { rows: nrows, values, .. } = self.sizes;
         let values = 40_000 + values / 8;
@@ -380,7 +204,7 @@ impl<'a> Cases<'a> {
         self.out.push(("row sort of one row by 8 bits".into(), row));
     }
 
-    fn hashes(&mut self) {
+    pub(super) fn hashes(&mut self) {
         for op in ops::HASHES {
             for counted in [false, true] {
                 for rows in [Rows::Splits(self.splits()), Rows::Uniform(23.into())] {

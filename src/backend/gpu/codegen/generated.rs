@@ -1,0 +1,109 @@
+//! A complete module: text, arrays and parameters, and the cache of the modules of a step.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use super::accessors::{Declarations, Windowing};
+use super::storage::StorageArray;
+use crate::backend::gpu::runtime::{Checks, Pipeline};
+use crate::graph::plan::Step;
+use crate::graph::size::Size;
+
+/// A parameter word that follows the template's own eight.
+#[derive(Debug, Clone)]
+pub(crate) enum Word {
+    /// The same in every run.
+    Constant(u32),
+    /// The capacity that a size has in the run.
+    Size(Size),
+}
+
+/// A complete module: the part of a kernel that is the same in every run.
+#[derive(Debug)]
+pub(crate) struct Generated {
+    /// The primitive, and the operations fused into it.
+    pub(crate) label: Arc<str>,
+    /// WGSL, with every array in one binding.
+    pub(crate) text: Arc<str>,
+    templates: Vec<&'static str>,
+    /// The generated functions.
+    functions: String,
+    /// WGSL type of `Elem`.
+    elem: String,
+    /// The arrays, in the order of their bindings, from binding 1 on.
+    pub(crate) arrays: Vec<StorageArray>,
+    /// The parameter words that follow the template's own eight.
+    pub(crate) scalars: Vec<Word>,
+    /// Elements per tile, if the text fixes it.
+    pub(crate) tile: u32,
+    /// The compiled pipelines, by entry point and runtime checks.
+    pub(in crate::backend::gpu) pipelines: Mutex<Vec<(&'static str, Checks, Pipeline)>>,
+}
+
+impl Generated {
+    /// A module without a label. `scalars` fill whole vectors.
+    pub(super) fn new(
+        templates: &[&'static str],
+        elem: &str,
+        arrays: Vec<StorageArray>,
+        scalars: Vec<Word>,
+        functions: String,
+    ) -> Self {
+        let mut out = Self {
+            label: "".into(),
+            text: "".into(),
+            templates: templates.to_vec(),
+            functions,
+            elem: elem.into(),
+            arrays,
+            scalars,
+            tile: 0,
+            pipelines: Mutex::default(),
+        };
+        out.text = out.text_with(&vec![Windowing::Whole; out.arrays.len()], true).into();
+        out
+    }
+
+    /// The module, whose text fixes that number of elements per tile.
+    pub(in crate::backend::gpu) fn with_tile(self, tile: u32) -> Self {
+        Self { tile, ..self }
+    }
+
+    /// The WGSL with each array bound as `windowings` say. With `stores_after_misses`, an invocation stores even if it
+    /// missed a load.
+    pub(crate) fn text_with(&self, windowings: &[Windowing], stores_after_misses: bool) -> String {
+        let declarations = Declarations {
+            elem: &self.elem,
+            vectors: self.scalars.len() / 4,
+            arrays: &self.arrays,
+            windowings,
+            stores_after_misses,
+        };
+        let mut text = self.templates.join("\n");
+        text.push('\n');
+        declarations.push(&mut text);
+        text.push_str(&self.functions);
+        text
+    }
+}
+
+/// Cache of the modules of one step, keyed by stem, and by a number where a stem has several modules.
+#[derive(Debug, Default)]
+pub(crate) struct Modules(HashMap<(&'static str, u32), Arc<Generated>>);
+
+impl Modules {
+    /// The module of that stem, generated on first use.
+    pub(in crate::backend::gpu) fn get(
+        &mut self,
+        step: &Step,
+        (stem, number): (&'static str, u32),
+        generate: impl FnOnce() -> Generated,
+    ) -> Arc<Generated> {
+        let new = || {
+            let mut module = generate();
+            module.label = format!("{stem}({})", step.fused.join(" ")).into();
+            Arc::new(module)
+        };
+        self.0.entry((stem, number)).or_insert_with(new).clone()
+    }
+}

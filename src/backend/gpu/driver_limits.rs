@@ -1,0 +1,70 @@
+//! Limits of drivers on the serial work of one invocation, and the share of a kernel's work per dispatch that follows
+//! from them.
+
+use super::runtime::AdapterKind;
+use crate::graph::many_dispatches::ManyDispatches;
+use crate::graph::opcode::HashOp;
+
+/// Limits of a driver on the serial work of one invocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DriverLimits {
+    /// The watchdog timeout alone.
+    Timeout,
+    /// The driver silently ends the loops of an invocation after 65,535 iterations, as Mesa's llvmpipe does.
+    LoopIterations,
+}
+
+impl DriverLimits {
+    /// The limits of the drivers of a class of adapters.
+    pub(crate) const fn of(kind: AdapterKind) -> Self {
+        if matches!(kind, AdapterKind::Software) { Self::LoopIterations } else { Self::Timeout }
+    }
+
+    /// Maximum number of terms that a dispatch adds to each sum of a matrix product, if limited. An invocation runs at
+    /// most 25 iterations per term, over all its loops.
+    pub(crate) const fn product_terms(self) -> Option<u32> {
+        match self {
+            Self::Timeout => None,
+            Self::LoopIterations => Some(2048),
+        }
+    }
+
+    /// Bytes of a long string that one dispatch hashes: a multiple of 64. A hash is serial over its bytes, in one
+    /// invocation. Fewer bytes require more dispatches; more bytes come closer to the limit. 64 bytes take one iteration
+    /// of Fingerprint64, and up to nine iterations of the other hashes.
+    pub(crate) const fn hash_bytes(self, op: HashOp) -> u32 {
+        match (self, op) {
+            (Self::Timeout, _) => 4 << 20,
+            (Self::LoopIterations, HashOp::Fingerprint) => 3 << 20,
+            (Self::LoopIterations, _) => 256 << 10,
+        }
+    }
+
+    /// Why a kernel that is serial in one invocation takes several dispatches.
+    pub(crate) const fn reason(self) -> ManyDispatches {
+        match self {
+            Self::Timeout => ManyDispatches::WatchdogTimeout,
+            Self::LoopIterations => ManyDispatches::LoopLimit,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::row_lengths::string_class;
+
+    #[test]
+    fn strings_of_the_smallest_class_are_hashed_at_once() {
+        let ops = [HashOp::Fingerprint, HashOp::Sip { key: [0; 2] }, HashOp::Murmur { seed: 0 }];
+        for (driver, op) in
+            ops.into_iter().flat_map(|op| [(DriverLimits::Timeout, op), (DriverLimits::LoopIterations, op)])
+        {
+            let bytes = driver.hash_bytes(op);
+            assert!(bytes >= string_class(0) && bytes.is_multiple_of(64), "{driver:?}, {op:?}: {bytes}");
+            // The iterations of blocks, each of nine at most, stay below the limit of 65,535.
+            let iterations = bytes / 64 * if op == HashOp::Fingerprint { 1 } else { 9 };
+            assert!(driver == DriverLimits::Timeout || iterations < 65_535, "{op:?}: {iterations}");
+        }
+    }
+}

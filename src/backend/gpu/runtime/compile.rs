@@ -1,0 +1,174 @@
+//! Compiles WGSL modules and pipelines on first use.
+
+use std::{
+    collections::hash_map::{DefaultHasher, Entry},
+    hash::{Hash, Hasher},
+    path::Path,
+    sync::Arc,
+};
+
+use super::{
+    checks::Checks,
+    context::Runtime,
+    free_buffers::fresh_id,
+    link::{bug, lock},
+    pipeline::{Access, Layout, Pipeline},
+    pipeline_cache::PipelineCache,
+    stats::Counters,
+};
+use crate::{Error, Result, trace::span};
+
+impl Runtime {
+    /// The kernel `entry` of a module. Compiled at the first call with this text, entry point, checks and access list,
+    /// and again after 1024 other texts came in between.
+    ///
+    /// Bind group 0 holds the parameters (a uniform buffer) at binding 0 and the storage buffers at bindings 1, 2, ...,
+    /// with the given `access`. Workgroup memory is not cleared.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if the kernel binds more buffers than the device allows; [`Error::Gpu`] with the message of
+    /// naga or the driver if the kernel does not compile.
+    pub(crate) fn pipeline(
+        &self,
+        label: &str,
+        wgsl: &str,
+        entry: &'static str,
+        access: &[Access],
+        checks: Checks,
+    ) -> Result<Pipeline> {
+        let checks = if self.checked_shaders { Checks::ALL } else { checks };
+        self.health().alive()?;
+        let limit = self.limits().storage_buffers as usize;
+        if access.len() > limit {
+            return Err(Error::Limit {
+                what: format!("the kernel {label}"),
+                requested: access.len() as u64,
+                unit: "storage buffers",
+                limit: limit as u64,
+                whose: self.info().name.clone(),
+            });
+        }
+        let module = lock(&self.pipelines.modules).get(wgsl);
+        let mut module = lock(&module);
+        let is_same =
+            |(name, with, it): &&(&str, Checks, Pipeline)| *name == entry && *with == checks && it.access() == access;
+        if let Some((.., pipeline)) = module.pipelines.iter().find(is_same) {
+            return Ok(pipeline.clone());
+        }
+        let _span = span!("compile", kernel = label, bytes = wgsl.len());
+        let shader = match module.wgpu.iter().find(|(with, _)| *with == checks) {
+            Some((_, shader)) => shader.clone(),
+            None => {
+                let shader = self.compile_module(label, wgsl, checks)?;
+                module.wgpu.push((checks, shader.clone()));
+                shader
+            }
+        };
+        let pipeline = self.compile(label, &shader, entry, self.layout(access)?)?;
+        module.pipelines.push((entry, checks, pipeline.clone()));
+        Ok(pipeline)
+    }
+
+    /// Sets the capacity of the module cache.
+    #[cfg(test)]
+    pub(super) fn limit_modules(&self, capacity: usize) {
+        lock(&self.pipelines.modules).capacity = capacity;
+    }
+
+    /// Number of cached modules.
+    #[cfg(test)]
+    pub(super) fn cached_modules(&self) -> usize {
+        lock(&self.pipelines.modules).cached.len()
+    }
+
+    fn compile_module(&self, label: &str, wgsl: &str, checks: Checks) -> Result<wgpu::ShaderModule> {
+        if let Some(folder) = &self.dump_wgsl {
+            dump(folder, label, wgsl)?;
+        }
+        let source = wgpu::ShaderSource::Wgsl(wgsl.into());
+        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source };
+        let module = self.link().scoped(|| checks.compile(self.device(), descriptor));
+        module.map_err(|error| self.does_not_compile(label, &error))
+    }
+
+    fn compile(
+        &self,
+        label: &str,
+        module: &wgpu::ShaderModule,
+        entry: &'static str,
+        layout: Arc<Layout>,
+    ) -> Result<Pipeline> {
+        let descriptor = wgpu::ComputePipelineDescriptor {
+            label: Some(label),
+            layout: Some(&layout.pipeline),
+            module,
+            entry_point: Some(entry),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &[],
+                // On some devices clearing takes longer than the kernel, and every kernel here writes before it reads.
+                zero_initialize_workgroup_memory: false,
+            },
+            cache: self.pipeline_cache.as_ref().map(PipelineCache::as_wgpu),
+        };
+        let compiled = self.link().scoped(|| self.device().create_compute_pipeline(&descriptor));
+        let wgpu = compiled.map_err(|error| self.does_not_compile(label, &error))?;
+        // A driver that fails here loses the whole device, without an error.
+        self.health().alive()?;
+        Counters::add(&self.link().counters.pipelines_compiled, 1);
+        Ok(Pipeline::new(wgpu, layout, label))
+    }
+
+    fn does_not_compile(&self, label: &str, error: &wgpu::Error) -> Error {
+        match self.health().alive() {
+            Err(lost) => lost,
+            Ok(()) => Error::Gpu { label: label.to_owned(), message: error.to_string() },
+        }
+    }
+
+    fn layout(&self, access: &[Access]) -> Result<Arc<Layout>> {
+        let mut layouts = lock(&self.pipelines.layouts);
+        let vacant = match layouts.entry(access.to_vec()) {
+            Entry::Occupied(layout) => return Ok(Arc::clone(layout.get())),
+            Entry::Vacant(vacant) => vacant,
+        };
+        let binding = |binding: usize, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
+            binding: binding as u32,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
+            count: None,
+        };
+        let storage = access.iter().enumerate().map(|(i, access)| {
+            binding(i + 1, wgpu::BufferBindingType::Storage { read_only: *access == Access::Read }, false)
+        });
+        let params = binding(0, wgpu::BufferBindingType::Uniform, true);
+        let entries: Vec<_> = std::iter::once(params).chain(storage).collect();
+        let device = self.device();
+        let made = self.link().scoped(|| {
+            let bind_group =
+                device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
+            let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[Some(&bind_group)],
+                immediate_size: 0,
+            });
+            (bind_group, pipeline)
+        });
+        let (bind_group, pipeline) = made.map_err(|error| bug("a bind group layout", error))?;
+        let layout = Layout { id: fresh_id(), access: access.to_vec(), bind_group, pipeline };
+        Ok(Arc::clone(vacant.insert(Arc::new(layout))))
+    }
+}
+
+/// Writes a module to the dump folder.
+fn dump(folder: &Path, label: &str, wgsl: &str) -> Result<()> {
+    let mut hasher = DefaultHasher::new();
+    wgsl.hash(&mut hasher);
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "_-.".contains(c) { c } else { '_' };
+    let stem: String = label.chars().take(100).map(plain).collect();
+    let path = folder.join(format!("{stem}-{:016x}.wgsl", hasher.finish()));
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, wgsl));
+    written.map_err(|error| Error::Gpu {
+        label: label.to_owned(),
+        message: format!("cannot write {}: {error}; check DeviceOptions::dump_wgsl", path.display()),
+    })
+}

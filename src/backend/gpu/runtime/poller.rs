@@ -1,0 +1,102 @@
+//! Progress of reads, and the thread that waits for the device on behalf of futures.
+
+use std::{
+    sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, mpsc},
+    task::Waker,
+    time::Duration,
+};
+
+use super::{
+    in_flight::Submitted,
+    link::{Link, lock},
+};
+
+/// Progress of mapping the buffers of a read.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    pub(super) state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) left: usize,
+    failed: bool,
+    pub(super) waker: Option<Waker>,
+}
+
+impl Progress {
+    pub(super) fn step(&self, ok: bool) {
+        let waker = {
+            let mut state = lock(&self.state);
+            state.left = state.left.saturating_sub(1);
+            state.failed |= !ok;
+            if state.left == 0 || state.failed { state.waker.take() } else { None }
+        };
+        self.changed.notify_all();
+        // Outside of the lock: the waker may poll at once.
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// `Some(true)` once all buffers are mapped, `Some(false)` if one failed, `None` while pending.
+    pub(super) fn outcome(state: &State) -> Option<bool> {
+        if state.failed { Some(false) } else { (state.left == 0).then_some(true) }
+    }
+
+    /// Waits briefly for the outcome. Callbacks run in whichever thread polls, and may be pending in another one
+    /// although the submission has ended.
+    pub(super) fn wait(&self) -> Option<bool> {
+        let state = lock(&self.state);
+        let pause = Duration::from_millis(20);
+        let waited = self.changed.wait_timeout_while(state, pause, |state| Self::outcome(state).is_none());
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        Self::outcome(&state)
+    }
+}
+
+/// Reports one mapping exactly once, even if wgpu drops the callback without calling it.
+pub(super) struct Report {
+    pub(super) progress: Arc<Progress>,
+    pub(super) ok: bool,
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        self.progress.step(self.ok);
+    }
+}
+
+/// A submission for the polling thread to wait for, and the progress to notify if that fails.
+type Job = (wgpu::SubmissionIndex, Arc<Progress>);
+
+/// A thread that waits for the device on behalf of futures. Starts with the first asynchronous read and ends with the
+/// runtime.
+#[derive(Debug, Default)]
+pub(super) struct Poller(OnceLock<Option<mpsc::Sender<Job>>>);
+
+impl Poller {
+    fn start(link: &Arc<Link>) -> Option<mpsc::Sender<Job>> {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let link = Arc::clone(link);
+        let body = move || {
+            for (submission, progress) in queue {
+                if link.wait_for(&submission).is_err() {
+                    progress.step(false);
+                }
+            }
+        };
+        std::thread::Builder::new().name("ragged-poll".into()).spawn(body).ok().map(|_| jobs)
+    }
+
+    /// Waits for a submission: in the polling thread, or in the caller if the system can start no thread.
+    pub(super) fn watch(&self, link: &Arc<Link>, submitted: &Submitted, progress: &Arc<Progress>) {
+        let jobs = self.0.get_or_init(|| Self::start(link));
+        let job = (submitted.index.clone(), Arc::clone(progress));
+        let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
+        if !sent && link.wait_for(&submitted.index).is_err() {
+            progress.step(false);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Kernels: parameters, grids, compilation.
+
+use super::*;
+
+#[test]
+fn kernels_take_parameters_and_run_in_order() {
+    let runtime = open();
+    let input = upload_words(&runtime, &[1, 2, 3, 4, 5]);
+    let (middle, output) = (runtime.buffer(20).expect("allocates"), runtime.buffer(20).expect("allocates"));
+    let chain = [affine(&runtime, &input, &middle, 5, 10), affine(&runtime, &middle, &output, 5, 100)];
+    let results = runtime.submit_and_read(&chain, &[whole(&output), whole(&middle)]).expect("runs");
+    assert_eq!(words(&results[0]), [1000, 2101, 3202, 4303, 5404]);
+    assert_eq!(words(&results[1]), [10, 21, 32, 43, 54]);
+    let stats = runtime.stats();
+    assert_eq!((stats.dispatches, stats.submissions, stats.waits, stats.pipelines_compiled), (2, 1, 1, 1));
+    // A repetition makes no pipeline and no bind group.
+    runtime.submit_and_read(&chain, &[whole(&output)]).expect("runs");
+    let again = runtime.stats() - stats;
+    assert_eq!((again.pipelines_compiled, again.bind_groups_created), (0, 0));
+}
+
+#[test]
+fn parameters_are_those_of_the_submission_whatever_was_written_before() {
+    let runtime = open();
+    let input = upload_words(&runtime, &[1, 10, 100]);
+    let outputs = [(); 2].map(|()| runtime.buffer(12).expect("is allocated"));
+    let run = |factors: &[u32]| {
+        let pairs = factors.iter().zip(&outputs);
+        let commands: Vec<Command> = pairs.clone().map(|(&f, out)| affine(&runtime, &input, out, 3, f)).collect();
+        let reads: Vec<ReadRequest> = pairs.map(|(_, out)| whole(out)).collect();
+        runtime.submit_and_read(&commands, &reads).expect("runs").iter().map(|bytes| words(bytes)).collect::<Vec<_>>()
+    };
+    let want = |f: u32| vec![f, 10 * f + 1, 100 * f + 2];
+    // Equal parameters, a prefix, a common prefix, different ones, and the first again.
+    for factors in [&[2, 3][..], &[2, 3], &[2], &[2, 5], &[7], &[2, 5], &[2, 3], &[3], &[2, 3]] {
+        assert_eq!(run(factors), factors.iter().map(|&f| want(f)).collect::<Vec<_>>(), "{factors:?}");
+    }
+}
+
+#[test]
+fn unchecked_kernels_give_the_same() {
+    let runtime = open_with(&DeviceOptions::default().checked_shaders(false));
+    let input = upload_words(&runtime, &[7; 100]);
+    let output = runtime.buffer(400).expect("allocates");
+    let results = runtime.submit_and_read(&[affine(&runtime, &input, &output, 100, 2)], &[whole(&output)]);
+    assert_eq!(words(&results.expect("runs")[0]), (0..100).map(|i| 14 + i).collect::<Vec<_>>());
+}
+
+#[test]
+fn grids_fold_beyond_one_dimension() {
+    let runtime = open();
+    let count = 65_535 * 64 + 64 * 3 + 1;
+    let input = upload_words(&runtime, &vec![2; count as usize]);
+    let output = runtime.buffer(u64::from(count) * 4).expect("allocates");
+    let results = runtime.submit_and_read(&[affine(&runtime, &input, &output, count, 3)], &[whole(&output)]);
+    let results = words(&results.expect("runs")[0]);
+    assert!(results.iter().zip(0..).all(|(&value, i)| value == 6 + i));
+}
+
+#[test]
+fn empty_grids_are_skipped() {
+    let runtime = open();
+    let input = upload_words(&runtime, &[1]);
+    let output = upload_words(&runtime, &[9]);
+    let results = runtime.submit_and_read(&[affine(&runtime, &input, &output, 0, 1)], &[whole(&output)]);
+    assert_eq!(words(&results.expect("runs")[0]), [9]);
+    assert_eq!(runtime.stats().dispatches, 0);
+}
+
+#[test]
+fn modules_that_are_not_used_any_more_are_dropped() {
+    let runtime = open();
+    runtime.limit_modules(8);
+    let source = upload_words(&runtime, &[1, 2, 3]);
+    let compile = |k: u32| {
+        let text = format!("// {k}\n{AFFINE}");
+        let access = [Access::Read, Access::ReadWrite];
+        runtime.pipeline("affine", &text, "main", &access, Checks::ALL).expect("compiles")
+    };
+    let compiled = || runtime.stats().pipelines_compiled;
+    let first = compile(0);
+    for k in 1..20 {
+        compile(k);
+        compile(0);
+        assert!(runtime.cached_modules() <= 8, "{k}");
+    }
+    assert_eq!(compiled(), 20, "what is in use stays");
+    compile(1);
+    assert_eq!(compiled(), 21, "what is not goes, and comes back");
+    for k in 20..40 {
+        compile(k);
+    }
+    // A kernel held by a caller survives eviction.
+    let target = runtime.buffer(12).expect("allocates");
+    let Command::Dispatch(mut dispatch) = affine(&runtime, &source, &target, 3, 1) else { unreachable!() };
+    dispatch.pipeline = first;
+    runtime.submit(&[Command::Dispatch(dispatch)]).expect("runs");
+    assert_eq!(words(&read(&runtime, &target)), [1, 3, 5]);
+}
+
+#[test]
+fn what_does_not_compile_says_why() {
+    let runtime = open();
+    let message =
+        |wgsl: &str, entry, access: &[Access]| match runtime.pipeline("broken", wgsl, entry, access, Checks::ALL) {
+            Err(Error::Gpu { label, message }) if label == "broken" => message,
+            other => panic!("{other:?}"),
+        };
+    assert!(message("fn f( {", "main", &[]).contains("expected"));
+    assert!(message("fn f() -> u32 { return 1.5; }", "main", &[]).contains("return"));
+    message(AFFINE, "absent", &[Access::Read, Access::ReadWrite]);
+    message(AFFINE, "main", &[Access::Read, Access::Read]);
+    message(AFFINE, "main", &[Access::Read]);
+    assert_eq!(runtime.stats().pipelines_compiled, 0);
+    assert!(runtime.pipeline("sound", AFFINE, "main", &[Access::Read, Access::ReadWrite], Checks::ALL).is_ok());
+}
+
+#[test]
+fn faulty_dispatches_are_called_bugs() {
+    let runtime = open();
+    let a = runtime.buffer(64).expect("allocates");
+    let b = runtime.buffer(64).expect("allocates");
+    let Command::Dispatch(good) = affine(&runtime, &a, &b, 1, 1) else { panic!("a dispatch") };
+    let foreign = open().buffer(64).expect("allocates");
+    for buffers in [vec![], vec![a.clone()], vec![a.clone(), a.clone()], vec![a.clone(), foreign]] {
+        let buffers = buffers.into_iter().map(Into::into).collect();
+        let error = runtime.submit(&[Command::Dispatch(Dispatch { buffers, ..good.clone() })]).expect_err("is refused");
+        assert!(matches!(&error, Error::Gpu { label, message } if label == "affine" && message.starts_with("bug: ")));
+    }
+    runtime.submit(&[Command::Dispatch(good)]).expect("runs");
+}
+
+#[test]
+fn modules_are_dumped_on_demand() {
+    let folder = std::env::temp_dir().join(format!("ragged-dump-{}", std::process::id()));
+    let runtime = open_with(&DeviceOptions::default().dump_wgsl(Some(folder.clone())));
+    runtime.pipeline("a/b c", AFFINE, "main", &[Access::Read, Access::ReadWrite], Checks::ALL).expect("compiles");
+    let names: Vec<_> = std::fs::read_dir(&folder)
+        .expect("was made")
+        .map(|entry| entry.expect("is listed").file_name().into_string().expect("is plain"))
+        .collect();
+    assert_eq!(names.len(), 1);
+    assert!(names[0].starts_with("a_b_c-") && names[0].ends_with(".wgsl"));
+    let text = std::fs::read_to_string(folder.join(&names[0])).expect("is text");
+    std::fs::remove_dir_all(&folder).expect("goes");
+    assert_eq!(text, AFFINE);
+}

@@ -1,0 +1,85 @@
+//! One small graph for every recipe, operation and dtype.
+
+mod maps;
+mod rows;
+
+use std::sync::Arc;
+
+use super::ops;
+use crate::dtype::DType;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Product, Rows};
+use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::reducer::Reducer;
+use crate::graph::scalar::Scalar;
+
+/// What may differ between graphs of one structure.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    /// Elements, in the thousands, so that every kernel has several workgroups.
+    pub(super) values: u32,
+    /// Rows.
+    pub(super) rows: u32,
+    /// A number; not 0 or 1.
+    pub(super) number: i64,
+}
+
+/// A graph and its name.
+pub(super) type Case = (String, Node);
+
+/// Makes graphs on a backend that never evaluates them.
+pub(super) struct Cases<'a> {
+    pub(super) backend: &'a BackendRef,
+    pub(super) sizes: Sizes,
+    pub(super) out: Vec<Case>,
+}
+
+impl<'a> Cases<'a> {
+    /// All graphs of these sizes.
+    pub(super) fn all(backend: &'a BackendRef, sizes: Sizes) -> Vec<Case> {
+        let mut cases = Self { backend, sizes, out: Vec::new() };
+        for dtype in ops::DTYPES {
+            cases.unary(dtype);
+            cases.binary(dtype);
+            cases.conversions(dtype);
+            cases.selections(dtype);
+            cases.rows(dtype);
+            cases.counted(dtype);
+            cases.compactions(dtype);
+        }
+        cases.asserts();
+        cases.reductions();
+        cases.row_passes();
+        cases.products();
+        cases.row_scans();
+        cases.scans_and_sorts();
+        cases.row_sorts();
+        cases.hashes();
+        cases.out
+    }
+
+    fn array(&self, dtype: DType, len: u32) -> Node {
+        Node::source(self.backend, dtype, len, Arc::new(()))
+    }
+
+    fn values(&self, dtype: DType) -> Expr {
+        Expr::load(&self.array(dtype, self.sizes.values), Expr::index())
+    }
+
+    fn splits(&self) -> Node {
+        self.array(DType::U32, self.sizes.rows + 1)
+    }
+
+    /// A count that the device alone knows.
+    fn counted_extent(&self, capacity: u32) -> Extent {
+        Extent::bounded(capacity, Expr::load(&self.array(DType::U32, 4), Expr::u32(2)))
+    }
+
+    fn map(&mut self, name: String, value: Expr) {
+        let node = Node::map(self.backend, "map", Extent::known(self.sizes.values), value, &[]);
+        self.out.push((name, node));
+    }
+}

@@ -1,0 +1,110 @@
+//! Row reductions and row scans.
+
+use super::*;
+
+/// What is kept of rows in several numbers, alone and with others, in values with infinities and NaN, and elements by
+/// it.
+#[test]
+fn passes_over_rows() {
+    for dtype in [DType::F32, DType::F64] {
+        for inner in [1u32, 3] {
+            same_everywhere(&format!("passes over rows of {dtype}, inner {inner}"), &[dtype], |backend| {
+                let mut out = Vec::new();
+                let lengths = [adversarial(u64::from(inner), 20_000), vec![0, 5, 700, 256, 257]].concat();
+                let all = splits(&lengths);
+                let (nrows, nvals) = (Extent::known(lengths.len() as u32), Extent::known(all[lengths.len()]));
+                let rows = Rows::Splits(words(backend, &all));
+                let any =
+                    Expr::load(&array(backend, dtype, &values(dtype, nvals.capacity() * inner, 5)), Expr::index());
+                // Whole numbers between -50 and 50: of most rows everything is finite.
+                let place = Expr::index().mul(Expr::u32(7919)).rem(Expr::u32(101));
+                let tame = place.cast(DType::I32).sub(Expr::scalar(50i32)).cast(dtype);
+                let tame = Node::map(backend, "values", nvals.times("n", u64::from(inner)).expect("small"), tame, &[]);
+                out.push(("values".to_owned(), tame.clone()));
+                for (what, x) in [("any", any), ("tame", Expr::load(&tame, Expr::index()))] {
+                    let results = [
+                        Reducer::Greatest,
+                        Reducer::SumOfExps,
+                        Reducer::Deviations,
+                        Reducer::Op(ReduceOp::Sum),
+                        Reducer::Op(ReduceOp::Min),
+                    ]
+                    .map(|by| {
+                        let of_rows = (rows.clone(), nrows.clone());
+                        let node = Node::reduce(backend, "reduce", by, of_rows, nvals.clone(), inner, x.clone());
+                        (format!("{by:?} of {what}"), node.expect("small"))
+                    });
+                    if inner == 1 {
+                        let row = rows.row_of(Expr::index());
+                        let value = results.iter().fold(x.clone(), |v, (_, r)| v.sub(Expr::load(r, row.clone())));
+                        out.push((format!("{what} mapped"), Node::map(backend, "map", nvals.clone(), value, &[])));
+                        let share = x.sub(Expr::load(&results[0].1, row.clone()));
+                        let share = share.unary(UnaryOp::Math(MathFn::Exp)).quotient(Expr::load(&results[1].1, row));
+                        out.push((format!("shares of {what}"), Node::map(backend, "map", nvals.clone(), share, &[])));
+                    }
+                    out.extend(results);
+                }
+                out
+            });
+        }
+    }
+}
+
+/// Reductions and scans of one dtype: lengths around the edges of tiles and blocks, products taken in, device-known
+/// counts.
+fn reductions(dtype: DType) {
+    for inner in [1u32, 3, 16] {
+        same_everywhere(&format!("reductions of {dtype}, inner {inner}"), &[dtype], |backend| {
+            let mut out = Vec::new();
+            let scale = if inner == 1 { 20_000 } else { 3000 };
+            let lengths = adversarial(u64::from(inner), scale);
+            let all = splits(&lengths);
+            let (nrows, nvals) = (lengths.len() as u32, all[lengths.len()]);
+            let s = words(backend, &all);
+            let x = array(backend, dtype, &values(dtype, nvals * inner, 5));
+            let y = array(backend, dtype, &values(dtype, nrows, 6));
+            let plain = Expr::load(&x, Expr::index());
+            let row = Expr::row_of(&s, Expr::index().div(Expr::u32(inner)));
+            // A product and a number of the row: where contraction would show.
+            let fused = plain.clone().binary(BinaryOp::Mul, Expr::load(&y, row));
+            for op in ops::REDUCTIONS {
+                let mut add = |name: String, rows: Rows, nrows: Extent, nvals: Extent, value: &Expr| {
+                    let of_rows = (rows.clone(), nrows.clone());
+                    let node = Node::reduce(backend, "reduce", op, of_rows, nvals.clone(), inner, value.clone());
+                    out.push((format!("{op:?} {name}"), node.expect("small")));
+                    let scan = Node::row_scan(backend, "scan", op, (rows, nrows), nvals, inner, value.clone());
+                    out.push((format!("scan {op:?} {name}"), scan.expect("small")));
+                };
+                let rows = Rows::Splits(s.clone());
+                let (r, v) = (Extent::known(nrows), Extent::known(nvals));
+                add("plain".into(), rows.clone(), r.clone(), v.clone(), &plain);
+                add("fused".into(), rows.clone(), r, v.clone(), &fused);
+                // The last two rows are not there, and neither are their values.
+                let live = counted(backend, nvals, all[lengths.len() - 2]);
+                add("counted".into(), rows, counted(backend, nrows, nrows - 2), live, &plain);
+                for len in [1, 17, 300] {
+                    let whole = nvals / len;
+                    let rows = Rows::Uniform(len.into());
+                    let (r, v) = (Extent::known(whole), Extent::known(whole * len));
+                    add(format!("rows of {len}"), rows.clone(), r.clone(), v.clone(), &plain);
+                    // The value searches rows of its own, which are not those reduced.
+                    add(format!("rows of {len}, of other rows"), rows, r, v, &fused);
+                }
+            }
+            out
+        });
+    }
+}
+
+macro_rules! each_reduced {
+    ($($name:ident $dtype:ident),*) => {$(
+        #[test]
+        fn $name() {
+            reductions(DType::$dtype);
+        }
+    )*};
+}
+each_reduced!(
+    reductions_of_i32 I32, reductions_of_u32 U32, reductions_of_i64 I64, reductions_of_u64 U64, reductions_of_f32 F32,
+    reductions_of_f64 F64
+);

@@ -1,0 +1,69 @@
+//! Kernels whose arrays are bound in windows: valid, with the bindings and parameters that the windowing implies.
+
+use std::collections::HashSet;
+
+use super::cases::{Cases, Sizes};
+use super::dialect::lint_text;
+use super::twins::unevaluated;
+use super::validate::{limits, needed, validate};
+use crate::backend::gpu::codegen::{Misses, Modules, Windowing};
+use crate::backend::gpu::driver_limits::DriverLimits;
+use crate::backend::gpu::launch::Launch;
+use crate::backend::gpu::lower::lower;
+use crate::graph::plan::{Int64Repr, plan};
+
+/// Every way to bind an array, with its bindings and whether the kernel has a vector of parameters for the array.
+const WINDOWINGS: [(Windowing, usize, bool); 6] = [
+    (Windowing::Windows { count: 1, bits: 9 }, 1, false),
+    (Windowing::Windows { count: 3, bits: 9 }, 3, false),
+    (Windowing::Tiles { tile: 256 }, 1, false),
+    (Windowing::Range { count: 1, bits: 9, misses: Misses::Never }, 1, true),
+    (Windowing::Range { count: 2, bits: 9, misses: Misses::Latest }, 2, true),
+    (Windowing::Range { count: 2, bits: 9, misses: Misses::All }, 2, true),
+];
+
+/// What the accessors of a kernel depend on: its template and its arrays.
+fn accessed(launch: &Launch) -> String {
+    let stem = launch.module.label.split('(').next().unwrap_or_default();
+    let arrays: Vec<String> =
+        launch.arrays().iter().map(|a| format!("{:?} {}", a.element, a.binding.is_read_only())).collect();
+    format!("{stem}: {arrays:?}")
+}
+
+/// Checks the kernel with all arrays bound in that way.
+fn check(name: &str, launch: &Launch, (windowing, bindings, has_vector): (Windowing, usize, bool), text: &str) {
+    let arrays = launch.arrays().len();
+    let has_first_tile = matches!(windowing, Windowing::Tiles { .. } | Windowing::Range { .. });
+    let vectors = launch.params.len() / 4 - 2 + usize::from(has_first_tile) + usize::from(has_vector) * arrays;
+    let declared = format!("scalars: array<vec4<u32>, {vectors}>");
+    assert!(text.contains(&declared), "{name}, {windowing:?}: no {declared}");
+    let storage = text.matches("var<storage").count();
+    assert_eq!(storage, bindings * arrays, "{name}, {windowing:?}: bindings");
+    lint_text(name, text);
+}
+
+#[test]
+fn every_kernel_is_valid_with_every_windowing() {
+    let backend = unevaluated();
+    let cases = Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 });
+    let (mut seen, mut checked) = (HashSet::new(), 0);
+    for (name, node) in &cases {
+        for step in plan(std::slice::from_ref(node), limits(Int64Repr::Native)).steps {
+            let lowered = lower(&step, 3, DriverLimits::LoopIterations, &mut Modules::default())
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
+            for launch in lowered.launches.iter().filter(|launch| seen.insert(accessed(launch))) {
+                for windowing in WINDOWINGS {
+                    for stores_after_misses in [false, true] {
+                        let windowings = vec![windowing.0; launch.arrays().len()];
+                        let text = launch.module.text_with(&windowings, stores_after_misses);
+                        validate(name, &text, needed(&step));
+                        check(name, launch, windowing, &text);
+                        checked += 1;
+                    }
+                }
+            }
+        }
+    }
+    println!("{} kernels, {checked} texts", seen.len());
+    assert!(seen.len() > 100, "{}", seen.len());
+}
