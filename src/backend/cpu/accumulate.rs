@@ -6,9 +6,7 @@ use bytemuck::Pod;
 use super::lanes::Lane;
 use super::number::Number;
 use super::order_key::{key_of_f32, key_of_f64};
-use super::plain_rows::{PlainBlock, PlainRows};
-use super::row_reduce::{reduce_block, reduce_row};
-use super::simd;
+use super::row_reduce::{reduce_block, reduce_columns, reduce_row};
 use crate::math;
 
 /// A monoid over values of type `V`. Merging any state with the identity element leaves that state unchanged.
@@ -28,8 +26,11 @@ pub trait Monoid<V>: Copy + Sync {
     where
         V: Copy,
     {
-        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
-            reduce_row(&values[start(k) * inner..start(k + 1) * inner], inner, self, out);
+        if inner > 1 {
+            return reduce_columns(values, inner, self, start, out);
+        }
+        for (k, out) in out.iter_mut().enumerate() {
+            reduce_row(&values[start(k)..start(k + 1)], 1, self, std::slice::from_mut(out));
         }
     }
 
@@ -43,37 +44,26 @@ pub trait Monoid<V>: Copy + Sync {
 }
 
 /// Monoid whose states are values, merged by a plain function.
+#[cfg(test)]
 #[derive(Clone, Copy)]
 pub struct Plain<V, F> {
     /// Identity element of `combine`, for every value that a fold from it can give.
     pub identity: V,
     /// The operator.
     pub combine: F,
-    /// Whether the result's bits depend on the order of the values.
-    pub ordered: bool,
 }
 
+#[cfg(test)]
 impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> for Plain<V, F> {
     type State = V;
-    #[inline(always)]
     fn identity(self) -> V {
         self.identity
     }
-    #[inline(always)]
     fn push(self, so_far: V, next: V) -> V {
         (self.combine)(so_far, next)
     }
-    #[inline(always)]
     fn merge(self, a: V, b: V) -> V {
         (self.combine)(a, b)
-    }
-
-    fn rows(self, values: &[V], inner: usize, start: impl Fn(usize) -> usize, out: &mut [V]) {
-        simd::run(PlainRows { plain: self, values, inner, start, out });
-    }
-
-    fn block(self, values: &[V], inner: usize, out: &mut [V]) {
-        simd::run(PlainBlock { plain: self, values, inner, out });
     }
 }
 

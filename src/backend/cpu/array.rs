@@ -84,7 +84,8 @@ impl Array {
     pub(crate) fn bytes(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.memory.words)[..self.len * self.dtype.size()]
     }
-    fn bytes_mut(&mut self) -> &mut [u8] {
+    /// The elements' bytes for writing.
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         let size = self.len * self.dtype.size();
         &mut bytemuck::cast_slice_mut(self.words_mut())[..size]
     }

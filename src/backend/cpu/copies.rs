@@ -8,7 +8,7 @@
 use super::array::Stored;
 use super::eval::{Block, Op};
 use super::filling::Filling;
-use super::lanes::{Lane, Lanes};
+use super::lanes::{Lane, Lanes, word};
 use super::pieces::{self, Fronts};
 use super::sources::{Choice, Chosen, Pieces, Source};
 use crate::graph::opcode::BinaryOp;
@@ -23,16 +23,16 @@ enum Condition {
 }
 
 impl<'a> Block<'a> {
-    /// Fills `out` with the block's values if they are elements of arrays. Returns whether the intermediate state is a
+    /// Fills `out` with the block's values, as words of their size, if they are elements of arrays. Returns whether the intermediate state is a
     /// few numbers per run. Returns `None` and writes nothing if the values are not elements of arrays.
-    pub(super) fn copy<T: Lane, S: Stored>(&mut self, out: &mut [S], store: &impl Fn(T) -> S) -> Option<bool> {
+    pub(super) fn copy<S: Stored>(&mut self, out: &mut [S]) -> Option<bool> {
         let last = self.program().ops().len() - 1;
         match &self.program().ops()[last] {
             Op::Load(..) => {}
             Op::Select([_, a, b], _) if self.is_copied(*a) && self.is_copied(*b) => {}
             _ => return None,
         }
-        match self.chosen(last, store)? {
+        match self.chosen(last)? {
             Chosen::One(source) => {
                 source.copy(out.len() as u32, Filling::of(out));
                 Some(source.is_in_runs())
@@ -60,11 +60,11 @@ impl<'a> Block<'a> {
     }
 
     /// Sources of the values of the operation at `place`, if it is a load, a scalar or a `select` among these by runs.
-    fn chosen<T: Lane, S: Stored>(&mut self, place: usize, store: &impl Fn(T) -> S) -> Option<Chosen<'a, S>> {
+    fn chosen<S: Stored>(&mut self, place: usize) -> Option<Chosen<'a, S>> {
         let program = self.program();
         match &program.ops()[place] {
-            Op::Select([c, a, b], _) => self.either(*c, [*a, *b], &mut |block, side| block.chosen(side, store)),
-            Op::Scalar(s) => Some(Chosen::One(Source::One(store(T::operand(&Lanes::One(*s)).get(0))))),
+            Op::Select([c, a, b], _) => self.either(*c, [*a, *b], &mut |block, side| block.chosen(side)),
+            Op::Scalar(s) => Some(Chosen::One(Source::One(word(*s)))),
             Op::Load(array, _, at) if array.len() > 0 => self.elements(array.slice(), *at),
             _ => None,
         }

@@ -8,17 +8,16 @@
 //! The branches of a `select` are evaluated only at the positions that take them. Exceptions are branches whose wasted
 //! evaluations cost less than partitioning the positions, and elements that are copied directly (see `copies`).
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-use half::{bf16, f16};
 
 use super::array::{Array, Stored};
 use super::choice::{self, Chosen};
 use super::divided;
 use super::filling::Filling;
 use super::lanes::{Lane, Lanes, Many, Operand, Way};
-use super::loops::{Spread, map1};
+use super::loops::Spread;
 use super::number::Number;
 use super::operations;
 use super::order_key;
@@ -239,34 +238,22 @@ impl<'a> Block<'a> {
         T::many(self.len, &lanes.dense())
     }
 
-    /// Fills `out` with the expression's values, one per position. Returns whether the intermediate state is a few
-    /// numbers per run, which permits larger blocks.
-    pub(crate) fn store<T: Lane, S: Stored>(mut self, out: &mut [S], store: impl Fn(T) -> S) -> bool {
-        if self.len == 0 {
-            return false;
+    /// Fills `out` with the bytes of the expression's values, one per position. Returns whether the intermediate state is
+    /// a few numbers per run, which permits larger blocks.
+    pub(crate) fn store(self, dtype: DType, out: &mut [u8]) -> bool {
+        match dtype {
+            DType::I32 => self.store_numbers::<i32>(bytemuck::cast_slice_mut(out)),
+            DType::U32 => self.store_numbers::<u32>(bytemuck::cast_slice_mut(out)),
+            DType::I64 => self.store_numbers::<i64>(bytemuck::cast_slice_mut(out)),
+            DType::U64 => self.store_numbers::<u64>(bytemuck::cast_slice_mut(out)),
+            DType::F32 => self.store_numbers::<f32>(bytemuck::cast_slice_mut(out)),
+            DType::F64 => self.store_numbers::<f64>(bytemuck::cast_slice_mut(out)),
+            other => self.store_bytes(other.size(), out),
         }
-        if let Some(in_runs) = self.copy(out, &store) {
-            return in_runs;
-        }
-        match self.root() {
-            Lanes::Runs(ends, values) => {
-                let values = T::many(ends.len(), &values.dense());
-                simd::run(Spread { ends: &ends, values: &values, f: store, out: Filling::of(out) });
-            }
-            lanes => match T::operand(&lanes.dense()) {
-                Operand::One(v) => out.fill(store(v)),
-                Operand::Many(values) => {
-                    for (slot, &v) in out.iter_mut().zip(values) {
-                        *slot = store(v);
-                    }
-                }
-            },
-        }
-        false
     }
 
-    /// As [`Block::store`], for numbers that are stored unconverted. A final arithmetic operation writes to `out`
-    /// directly, without an intermediate block of results.
+    /// As [`Block::store`], for numbers. A final arithmetic operation writes to `out` directly, without an intermediate
+    /// block of results.
     pub(crate) fn store_numbers<T: Number + Stored>(mut self, out: &mut [T]) -> bool {
         if let Some(&Op::Binary(op, a, b)) = self.program.ops.last()
             && self.len > 0
@@ -278,7 +265,40 @@ impl<'a> Block<'a> {
                 return false;
             }
         }
-        self.store(out, |v: T| v)
+        self.store_bytes(size_of::<T>(), bytemuck::cast_slice_mut(out))
+    }
+
+    /// As [`Block::store`], for values of `size` bytes.
+    fn store_bytes(self, size: usize, out: &mut [u8]) -> bool {
+        match size {
+            1 => self.store_words::<u8>(out),
+            2 => self.store_words::<u16>(bytemuck::cast_slice_mut(out)),
+            4 => self.store_words::<u32>(bytemuck::cast_slice_mut(out)),
+            _ => self.store_words::<u64>(bytemuck::cast_slice_mut(out)),
+        }
+    }
+
+    /// As [`Block::store`], for values of the size of `W`.
+    fn store_words<W: Stored>(mut self, out: &mut [W]) -> bool {
+        if self.len == 0 {
+            return false;
+        }
+        if let Some(in_runs) = self.copy(out) {
+            return in_runs;
+        }
+        match self.root() {
+            Lanes::Runs(ends, values) => match values.dense().words() {
+                Operand::One(v) => out.fill(v),
+                Operand::Many(values) => {
+                    simd::run(Spread { ends: &ends, values, out: Filling::of(out) });
+                }
+            },
+            lanes => match lanes.dense().words() {
+                Operand::One(v) => out.fill(v),
+                Operand::Many(values) => out.copy_from_slice(&values[..out.len()]),
+            },
+        }
+        false
     }
 
     /// Records the first position at which the expression, a condition, does not hold.
@@ -487,74 +507,68 @@ impl<'a> Block<'a> {
 
 /// Loads the elements at the given indices. An index out of range loads the last element.
 fn load<'a>(array: &'a Array, dtype: DType, n: usize, at: &Lanes<'_>) -> Lanes<'a> {
-    macro_rules! typed {
-        ($t:ty, $v:ident) => {
-            gather::<$t, $t>(array, n, at, |x| x, |s| Some(Lanes::$v(Many::Lent(s))))
-        };
-    }
-    match dtype {
-        DType::Bool => gather::<u8, bool>(array, n, at, |x| x != 0, |_| None),
-        DType::U8 => typed!(u8, U8),
-        DType::I8 => typed!(i8, I8),
-        DType::U16 => typed!(u16, U16),
-        DType::I16 => typed!(i16, I16),
-        DType::I32 => typed!(i32, I32),
-        DType::U32 => typed!(u32, U32),
-        DType::I64 => typed!(i64, I64),
-        DType::U64 => typed!(u64, U64),
-        DType::F16 => typed!(f16, F16),
-        DType::BF16 => typed!(bf16, BF16),
-        DType::F32 => typed!(f32, F32),
-        DType::F64 => typed!(f64, F64),
-        DType::Str => unreachable!("bug: strings are not arrays"),
+    match at {
+        Lanes::One(Scalar::U32(i)) => Lanes::One(element(array, dtype, (*i as usize).min(array.len() - 1))),
+        Lanes::Runs(ends, values) => pieces::runs(ends.clone(), load(array, dtype, ends.len(), values)),
+        Lanes::Ramps(Way::Up, ends, firsts)
+            if let (&[end], &[first]) = (&ends[..], &firsts[..])
+                && dtype != DType::Bool
+                && first as usize + end as usize <= array.len() =>
+        {
+            borrow(array, dtype, first as usize..first as usize + end as usize)
+        }
+        at => match dtype.size() {
+            1 => Lanes::of_words(dtype, gather::<u8>(array.slice(), n, at)),
+            2 => Lanes::of_words(dtype, gather::<u16>(array.slice(), n, at)),
+            4 => Lanes::of_words(dtype, gather::<u32>(array.slice(), n, at)),
+            _ => Lanes::of_words(dtype, gather::<u64>(array.slice(), n, at)),
+        },
     }
 }
 
-fn gather<'a, S: Stored, T: Lane>(
-    array: &'a Array,
-    n: usize,
-    at: &Lanes<'_>,
-    f: impl Fn(S) -> T,
-    lend: impl Fn(&'a [S]) -> Option<Lanes<'a>>,
-) -> Lanes<'a> {
-    let from: &[S] = array.slice();
-    let last = from.len() - 1;
-    let one = |i: u32| f(from[(i as usize).min(last)]);
-    match at {
-        Lanes::One(_) => Lanes::One(map1(1, at, one).get(0)),
-        Lanes::Runs(ends, values) => pieces::runs(ends.clone(), gather(array, ends.len(), values, f, lend)),
-        Lanes::Ramps(Way::Up, ends, first) => {
-            let slice = |first: u32, len: u32| from.get(first as usize..first as usize + len as usize);
-            if let (&[end], &[first]) = (&ends[..], &first[..])
-                && let Some(lent) = slice(first, end).and_then(&lend)
-            {
-                return lent;
-            }
-            let mut out = Filling::new(n);
-            let mut start = 0;
-            for (&end, &first) in ends.iter().zip(first.iter()) {
-                match slice(first, end - start) {
-                    Some(_) => out.convert(from, first as usize, (end - start) as usize, &f),
-                    None => out.extend((0..(end - start) as usize).map(|k| one(first.wrapping_add(k as u32)))),
-                }
-                start = end;
-            }
-            T::wrap(out.finish().into())
-        }
-        Lanes::Ramps(Way::Down, ends, first) => {
-            let mut out = Filling::new(n);
-            let mut start = 0;
-            for (&end, &first) in ends.iter().zip(first.iter()) {
-                let len = (end - start) as usize;
-                if (first as usize) < from.len() && len <= first as usize + 1 {
-                    out.convert_back(from, first as usize, len, &f);
-                } else {
-                    out.extend((0..len).map(|k| one(first.wrapping_sub(k as u32))));
-                }
-                start = end;
-            }
-            T::wrap(out.finish().into())
-        }
-        dense => map1(n, dense, one),
+/// Element `i` of an array.
+fn element(array: &Array, dtype: DType, i: usize) -> Scalar {
+    match dtype {
+        DType::Bool => Scalar::Bool(array.slice::<u8>()[i] != 0),
+        _ => borrow(array, dtype, i..i + 1).get(0),
     }
+}
+
+/// The elements `range` of an array of another dtype than bool, in place.
+fn borrow(array: &Array, dtype: DType, range: Range<usize>) -> Lanes<'_> {
+    macro_rules! typed {
+        ($($v:ident),*) => {
+            match dtype {
+                $(DType::$v => Lanes::$v(Many::Lent(&array.slice()[range])),)*
+                DType::Bool | DType::Str => unreachable!("bug: {dtype} elements are not stored as values"),
+            }
+        };
+    }
+    typed!(U8, I8, U16, I16, I32, U32, I64, U64, F16, BF16, F32, F64)
+}
+
+/// The elements at the given indices, as words of their size.
+fn gather<W: Stored + Default>(from: &[W], n: usize, at: &Lanes<'_>) -> Vec<W> {
+    let last = from.len() - 1;
+    let one = |i: u32| from[(i as usize).min(last)];
+    let Lanes::Ramps(way, ends, firsts) = at else {
+        let at = at.dense();
+        return match u32::operand(&at) {
+            Operand::Many(at) => at[..n].iter().map(|&i| one(i)).collect(),
+            Operand::One(i) => vec![one(i); n],
+        };
+    };
+    let mut out = Filling::new(n);
+    let mut start = 0;
+    for (&end, &first) in ends.iter().zip(firsts.iter()) {
+        let len = (end - start) as usize;
+        let i = first as usize;
+        match way {
+            Way::Up if i + len <= from.len() => out.convert(from, i, len, |x| x),
+            Way::Down if i < from.len() && len <= i + 1 => out.convert_back(from, i, len, |x| x),
+            way => out.extend((0..len).map(|k| one(way.after(first, k as u32)))),
+        }
+        start = end;
+    }
+    out.finish()
 }

@@ -5,7 +5,7 @@
 //! side by side: over many short rows, over the lanes of one row, or over the trees of many rows.
 
 use super::accumulate::{Float, Monoid};
-use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
+use super::row_reduce::{LANES, SHORT, reduce_block_of_columns, reduce_columns, reduce_long_row};
 use super::short_rows::{Columns, ROWS, Row, classes, rows_by_length};
 use super::simd::{self, Loop};
 
@@ -39,16 +39,14 @@ impl<F: Float> Monoid<F> for OfExps {
         if inner == 1 {
             return simd::run(RowsOfExps { values, start, out });
         }
-        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
-            reduce_row(&values[start(k) * inner..start(k + 1) * inner], inner, self, out);
-        }
+        reduce_columns(values, inner, self, start, out);
     }
 
     fn block(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
         if inner == 1 {
             simd::run(BlockOfExps { values, out: &mut out[0] });
         } else {
-            reduce_block(values, inner, self, out);
+            reduce_block_of_columns(values, inner, self, out);
         }
     }
 }
@@ -269,7 +267,7 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
             set_each(out, rows, &states);
         }
         for &(row, from, len) in long {
-            reduce_row(&values[from..from + len], 1, OfExps, &mut out[row..=row]);
+            reduce_long_row(&values[from..from + len], 1, OfExps, &mut out[row..=row]);
         }
     }
 }
@@ -294,6 +292,7 @@ fn set_each<F: Float, const N: usize>(out: &mut [Exps<F>], rows: &[Row], states:
 
 #[cfg(test)]
 mod tests {
+    use super::super::row_reduce::reduce_row;
     use super::*;
 
     #[test]

@@ -1,20 +1,12 @@
 //! Sums, products and extremes of f32 and f64: row by row in AVX2 where the processor has it.
 
-use super::accumulate::{Float, Monoid, Plain};
-use super::row_reduce::{reduce_block, reduce_row};
-use super::simd::{self, Loop};
+use super::accumulate::{Float, Monoid};
+use super::row_reduce::{reduce_columns, reduce_row};
 use super::wide_rows::{self, Op, Wide};
 
 /// The monoid of sums, or of products.
 #[derive(Clone, Copy)]
 pub(super) struct Total<const PRODUCT: bool>;
-
-impl<const PRODUCT: bool> Total<PRODUCT> {
-    /// The same monoid for the generic row loops.
-    fn plain<F: Float>(self) -> Plain<F, impl Fn(F, F) -> F + Copy + Sync> {
-        Plain { identity: self.identity(), combine: move |a, b| self.merge(a, b), ordered: true }
-    }
-}
 
 impl<F: Float, const PRODUCT: bool> Wide<F> for Total<PRODUCT> {
     const OP: Op = if PRODUCT { Op::Product } else { Op::Sum };
@@ -36,19 +28,11 @@ impl<F: Float, const PRODUCT: bool> Monoid<F> for Total<PRODUCT> {
     }
 
     fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [F]) {
-        if inner != 1 || !wide_rows::rows(self, values, &start, out) {
-            self.plain().rows(values, inner, start, out);
-        }
+        wide_rows::rows_of_values(self, values, inner, start, out);
     }
 
     fn block(self, values: &[F], inner: usize, out: &mut [F]) {
-        if inner == 1
-            && let Some(total) = wide_rows::block::<_, Self>(values)
-        {
-            out[0] = total;
-        } else {
-            self.plain().block(values, inner, out);
-        }
+        wide_rows::block_of_values(self, values, inner, out);
     }
 }
 
@@ -77,60 +61,23 @@ impl<F: Float, const GREATEST: bool> Monoid<F> for Extreme<GREATEST> {
     }
 
     fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [F::Key]) {
-        if inner != 1 || !wide_rows::rows(self, values, &start, out) {
-            simd::run(EachRow { monoid: self, values, inner, start, out });
+        if inner > 1 {
+            reduce_columns(values, inner, self, start, out);
+        } else if !wide_rows::rows(self, values, &start, out) {
+            for (k, out) in out.iter_mut().enumerate() {
+                reduce_row(&values[start(k)..start(k + 1)], 1, self, std::slice::from_mut(out));
+            }
         }
     }
 
     fn block(self, values: &[F], inner: usize, out: &mut [F::Key]) {
-        if inner == 1
-            && let Some(extreme) = wide_rows::block::<_, Self>(values)
-        {
-            out[0] = extreme;
-        } else {
-            simd::run(EachBlock { monoid: self, values, inner, out });
-        }
-    }
-}
-
-/// Rows one by one, in loops compiled for wide vectors.
-struct EachRow<'a, F, M: Monoid<F>, S> {
-    monoid: M,
-    values: &'a [F],
-    inner: usize,
-    start: S,
-    out: &'a mut [M::State],
-}
-
-impl<F: Float, M: Monoid<F>, S: Fn(usize) -> usize> Loop for EachRow<'_, F, M, S> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        let Self { monoid, values, inner, start, out } = self;
-        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
-            reduce_row(&values[start(k) * inner..start(k + 1) * inner], inner, monoid, out);
-        }
-    }
-}
-
-/// One block of a row.
-struct EachBlock<'a, F, M: Monoid<F>> {
-    monoid: M,
-    values: &'a [F],
-    inner: usize,
-    out: &'a mut [M::State],
-}
-
-impl<F: Float, M: Monoid<F>> Loop for EachBlock<'_, F, M> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        reduce_block(self.values, self.inner, self.monoid, self.out);
+        wide_rows::block_of_values(self, values, inner, out);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::row_reduce::reduce_block;
     use super::*;
 
     /// Row starts, and values that include infinities, NaN and signed zeros.
@@ -168,7 +115,7 @@ mod tests {
             for (k, crowd) in crowd.chunks_exact(inner).enumerate() {
                 let mut alone = vec![monoid.identity(); inner];
                 let row = &values[starts[k] * inner..starts[k + 1] * inner];
-                simd::run(EachRow { monoid, values: row, inner, start: |k| k * row.len() / inner, out: &mut alone });
+                reduce_row(row, inner, monoid, &mut alone);
                 assert!(crowd.iter().zip(&alone).all(|(&a, &b)| same(a, b)), "row {k}, {inner} columns");
             }
         }

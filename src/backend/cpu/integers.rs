@@ -1,6 +1,6 @@
 //! Sums, products and extremes of integers: row by row in AVX2 where the processor has it.
 
-use super::accumulate::{Monoid, Plain};
+use super::accumulate::Monoid;
 use super::number::Number;
 use super::wide_rows::{self, Op, Wide};
 
@@ -35,19 +35,11 @@ macro_rules! integers {
             }
 
             fn rows(self, values: &[$t], inner: usize, start: impl Fn(usize) -> usize, out: &mut [$t]) {
-                if inner != 1 || !wide_rows::rows(self, values, &start, out) {
-                    plain::<$t>(self).rows(values, inner, start, out);
-                }
+                wide_rows::rows_of_values(self, values, inner, start, out);
             }
 
             fn block(self, values: &[$t], inner: usize, out: &mut [$t]) {
-                if inner == 1
-                    && let Some(state) = wide_rows::block::<_, Self>(values)
-                {
-                    out[0] = state;
-                } else {
-                    plain::<$t>(self).block(values, inner, out);
-                }
+                wide_rows::block_of_values(self, values, inner, out);
             }
         }
     };
@@ -66,11 +58,6 @@ all!(i32, Op::GreatestSigned, Op::LeastSigned);
 all!(i64, Op::GreatestSigned, Op::LeastSigned);
 all!(u32, Op::GreatestUnsigned, Op::LeastUnsigned);
 all!(u64, Op::GreatestUnsigned, Op::LeastUnsigned);
-
-/// The same monoid for the generic row loops.
-fn plain<V: Copy + Send + Sync>(monoid: impl Monoid<V, State = V>) -> Plain<V, impl Fn(V, V) -> V + Copy + Sync> {
-    Plain { identity: monoid.identity(), combine: move |a, b| monoid.merge(a, b), ordered: false }
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use half::{bf16, f16};
 
+use super::array::Stored;
 use super::filling::{Filling, few};
 use super::loops::{Blend, either_flag, spread};
 use super::simd;
@@ -163,26 +164,19 @@ macro_rules! lanes {
                 $(Self::$v(_) => DType::$v,)*
             }
         }
-        /// Expands runs and ramps to one value per position. Constants stay constants.
-        pub(crate) fn dense(&self) -> Self {
+        /// The bits of constant or dense values, as words of the values' size.
+        pub(crate) fn words<W: Stored>(&self) -> Operand<'_, W> {
             match self {
-                Self::Runs(ends, values) => match &**values {
-                    $(Self::$v(values) => {
-                        Self::$v(spread(ends, values).into())
-                    })*
-                    Self::Ramps(..) => Self::Runs(ends.clone(), values.dense().into()).dense(),
-                    same => same.clone(),
-                },
-                Self::Ramps(way, ends, first) => {
-                    let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
-                    let mut start = 0;
-                    for (&end, &first) in ends.iter().zip(first.iter()) {
-                        out.numbers((end - start) as usize, |k| way.after(first, k));
-                        start = end;
-                    }
-                    Self::U32(out.finish().into())
-                }
-                other => other.clone(),
+                Self::One(s) => Operand::One(word(*s)),
+                $(Self::$v(s) => Operand::Many(bytemuck::cast_slice::<$t, W>(s)),)*
+                Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: the words of runs"),
+            }
+        }
+        /// Borrows a range of dense values from the array in which they lie.
+        fn lent(&self, range: Range<usize>) -> Option<Self> {
+            match self {
+                $(Self::$v(Many::Lent(s)) => Some(Self::$v(Many::Lent(&s[range]))),)*
+                _ => None,
             }
         }
         /// The value at lane `i` of a constant, dense lanes or one ramp.
@@ -194,82 +188,12 @@ macro_rules! lanes {
                 Self::Runs(..) => unreachable!("bug: a single value of runs"),
             }
         }
-        /// The values at the given lanes of a constant, dense lanes or ramps.
-        pub(crate) fn pick<'x>(&self, lanes: &[u32]) -> Lanes<'x> {
-            match self {
-                Self::One(s) => Lanes::One(*s),
-                $(Self::$v(s) => Lanes::$v(lanes.iter().map(|&i| s[i as usize]).collect::<Vec<_>>().into()),)*
-                Self::Ramps(..) => self.dense().pick(lanes),
-                Self::Runs(..) => unreachable!("bug: a choice of runs"),
-            }
-        }
-        /// The values of dense or constant lanes at the given ranges, concatenated.
-        pub(crate) fn ranges(&self, ranges: &[(u32, u32)]) -> Self {
-            match self {
-                Self::One(s) => Self::One(*s),
-                $(Self::$v(s) => Self::$v(match (s, ranges) {
-                    (Many::Lent(s), &[(from, to)]) => Many::Lent(&s[from as usize..to as usize]),
-                    _ => {
-                        let n = ranges.iter().map(|(from, to)| (to - from) as usize).sum();
-                        let mut out = Filling::new(n);
-                        for &(from, to) in ranges {
-                            out.copy(s, from as usize, (to - from) as usize, few::<$t>());
-                        }
-                        out.finish().into()
-                    }
-                }),)*
-                Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: ranges of runs"),
-            }
-        }
-        /// Merges `n` lanes: the next value of `a` where `at_a` is set, else the next value of `b`.
-        pub(crate) fn merge<'x>(n: usize, at_a: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
-            match a.dtype() {
-                $(DType::$v => {
-                    let (a, b) = (<$t>::operand(a), <$t>::operand(b));
-                    let (mut i, mut j) = (0, 0);
-                    let out: Vec<$t> = (0..n).map(|k| if at_a[k] { i += 1; a.get(i - 1) } else { j += 1; b.get(j - 1) }).collect();
-                    Lanes::$v(out.into())
-                })*
-                DType::Str => unreachable!("bug: strings are not lanes"),
-            }
-        }
-        /// As [`Lanes::merge`], for whole runs of lanes that end at `ends`.
-        pub(crate) fn merge_runs<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
-            match a.dtype() {
-                $(DType::$v => {
-                    let (a, b) = (<$t>::operand(a), <$t>::operand(b));
-                    let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
-                    let (mut i, mut j, mut start) = (0, 0, 0);
-                    for (k, &end) in ends.iter().enumerate() {
-                        let len = (end - start) as usize;
-                        let (from, at) = if at_a.get(k) { (a, &mut i) } else { (b, &mut j) };
-                        match from {
-                            Operand::One(v) => out.repeat(v, len),
-                            Operand::Many(s) => out.copy(s, *at, len, few::<$t>()),
-                        }
-                        *at += len;
-                        start = end;
-                    }
-                    Lanes::$v(out.finish().into())
-                })*
-                DType::Str => unreachable!("bug: strings are not lanes"),
-            }
-        }
-        /// Blends lane by lane: `a` where the condition holds, else `b`.
-        pub(crate) fn blend<'x>(n: usize, condition: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
-            let condition = &condition[..n];
-            if a.dtype() == DType::Bool {
-                let (a, b) = (bool::operand(a), bool::operand(b));
-                return Lanes::Bool(simd::run(Blend { condition, a, b, either: either_flag }).into());
-            }
-            match a.dtype() {
-                $(DType::$v => {
-                    let (a, b) = (<$t>::operand(a), <$t>::operand(b));
-                    let either = |c: bool, a: $t, b: $t| if c { a } else { b };
-                    Lanes::$v(simd::run(Blend { condition, a, b, either }).into())
-                })*
-                DType::Str => unreachable!("bug: strings are not lanes"),
-            }
+    }
+
+    /// The bits of a scalar, as a word of its size.
+    pub(crate) fn word<W: Stored>(s: Scalar) -> W {
+        match s {
+            $(Scalar::$v(x) => bytemuck::cast_slice::<$t, W>(&[x])[0],)*
         }
     }
     };
@@ -278,3 +202,164 @@ lanes!(
     bool => Bool, u8 => U8, i8 => I8, u16 => U16, i16 => I16, i32 => I32, u32 => U32, i64 => I64, u64 => U64, f16 => F16,
     bf16 => BF16, f32 => F32, f64 => F64
 );
+
+/// Evaluates an expression with `$w` as the unsigned integer of the dtype's size.
+macro_rules! by_size {
+    ($dtype:expr, $w:ident => $e:expr) => {
+        match $dtype.size() {
+            1 => {
+                type $w = u8;
+                $e
+            }
+            2 => {
+                type $w = u16;
+                $e
+            }
+            4 => {
+                type $w = u32;
+                $e
+            }
+            _ => {
+                type $w = u64;
+                $e
+            }
+        }
+    };
+}
+
+impl<'a> Lanes<'a> {
+    /// Dense values of the given bits. Words of the dtype's size are not copied.
+    pub(crate) fn of_words<W: Stored>(dtype: DType, words: Vec<W>) -> Self {
+        macro_rules! numbers {
+            ($($v:ident),*) => {
+                match dtype {
+                    DType::Bool => {
+                        let flags = bytemuck::cast_vec::<W, u8>(words).into_iter().map(|x| x != 0);
+                        Self::Bool(flags.collect::<Vec<_>>().into())
+                    }
+                    $(DType::$v => Self::$v(bytemuck::cast_vec(words).into()),)*
+                    DType::Str => unreachable!("bug: strings are not lanes"),
+                }
+            };
+        }
+        numbers!(U8, I8, U16, I16, I32, U32, I64, U64, F16, BF16, F32, F64)
+    }
+
+    /// Expands runs and ramps to one value per position. Constants stay constants.
+    pub(crate) fn dense(&self) -> Self {
+        match self {
+            Self::Runs(ends, values) => match &**values {
+                Self::One(s) => Self::One(*s),
+                Self::Ramps(..) => Self::Runs(ends.clone(), values.dense().into()).dense(),
+                values => {
+                    let dtype = values.dtype();
+                    by_size!(dtype, W => match values.words::<W>() {
+                        Operand::Many(values) => Self::of_words(dtype, spread(ends, values)),
+                        Operand::One(_) => unreachable!("bug: dense values are a constant"),
+                    })
+                }
+            },
+            Self::Ramps(way, ends, first) => {
+                let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
+                let mut start = 0;
+                for (&end, &first) in ends.iter().zip(first.iter()) {
+                    out.numbers((end - start) as usize, |k| way.after(first, k));
+                    start = end;
+                }
+                Self::U32(out.finish().into())
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// The values at the given lanes of a constant, dense lanes or ramps.
+    pub(crate) fn pick<'x>(&self, lanes: &[u32]) -> Lanes<'x> {
+        match self {
+            Self::One(s) => Lanes::One(*s),
+            Self::Ramps(..) => self.dense().pick(lanes),
+            dense => {
+                let dtype = dense.dtype();
+                by_size!(dtype, W => {
+                    let words = dense.words::<W>();
+                    Lanes::of_words(dtype, lanes.iter().map(|&i| words.get(i as usize)).collect())
+                })
+            }
+        }
+    }
+
+    /// The values of dense or constant lanes at the given ranges, concatenated.
+    pub(crate) fn ranges(&self, ranges: &[(u32, u32)]) -> Self {
+        if let Self::One(s) = self {
+            return Self::One(*s);
+        }
+        if let &[(from, to)] = ranges
+            && let Some(lent) = self.lent(from as usize..to as usize)
+        {
+            return lent;
+        }
+        let n = ranges.iter().map(|(from, to)| (to - from) as usize).sum();
+        let dtype = self.dtype();
+        by_size!(dtype, W => {
+            let Operand::Many(words) = self.words::<W>() else { unreachable!("bug: dense values are a constant") };
+            let mut out = Filling::new(n);
+            for &(from, to) in ranges {
+                out.copy(words, from as usize, (to - from) as usize, few::<W>());
+            }
+            Self::of_words(dtype, out.finish())
+        })
+    }
+
+    /// Merges `n` lanes: the next value of `a` where `at_a` is set, else the next value of `b`.
+    pub(crate) fn merge<'x>(n: usize, at_a: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+        let dtype = a.dtype();
+        by_size!(dtype, W => {
+            let (a, b) = (a.words::<W>(), b.words::<W>());
+            let (mut i, mut j) = (0, 0);
+            let merged = (0..n).map(|k| {
+                if at_a[k] {
+                    i += 1;
+                    a.get(i - 1)
+                } else {
+                    j += 1;
+                    b.get(j - 1)
+                }
+            });
+            Lanes::of_words(dtype, merged.collect())
+        })
+    }
+
+    /// As [`Lanes::merge`], for whole runs of lanes that end at `ends`.
+    pub(crate) fn merge_runs<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+        let dtype = a.dtype();
+        by_size!(dtype, W => {
+            let (a, b) = (a.words::<W>(), b.words::<W>());
+            let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
+            let (mut i, mut j, mut start) = (0, 0, 0);
+            for (k, &end) in ends.iter().enumerate() {
+                let len = (end - start) as usize;
+                let (from, at) = if at_a.get(k) { (a, &mut i) } else { (b, &mut j) };
+                match from {
+                    Operand::One(v) => out.repeat(v, len),
+                    Operand::Many(s) => out.copy(s, *at, len, few::<W>()),
+                }
+                *at += len;
+                start = end;
+            }
+            Lanes::of_words(dtype, out.finish())
+        })
+    }
+
+    /// Blends lane by lane: `a` where the condition holds, else `b`.
+    pub(crate) fn blend<'x>(n: usize, condition: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+        let (condition, dtype) = (&condition[..n], a.dtype());
+        if dtype == DType::Bool {
+            let (a, b) = (bool::operand(a), bool::operand(b));
+            return Lanes::Bool(simd::run(Blend { condition, a, b, either: either_flag }).into());
+        }
+        by_size!(dtype, W => {
+            let (a, b) = (a.words::<W>(), b.words::<W>());
+            let either = |c: bool, a: W, b: W| if c { a } else { b };
+            Lanes::of_words(dtype, simd::run(Blend { condition, a, b, either }))
+        })
+    }
+}

@@ -1,9 +1,8 @@
 //! Rank bitmaps: the positions that a condition keeps, with their ranks. Twin of `shaders/marks.wgsl`.
 
-use rayon::prelude::*;
-
 use super::array::Array;
 use super::eval::{Block, Inputs, Program};
+use super::parallel;
 use crate::graph::expr::Expr;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS, WORD};
 
@@ -17,8 +16,8 @@ pub(crate) fn marks(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
     let tiles = out.len() / (1 + TILE_WORDS as usize);
     let (ranks, words) = out.split_at_mut(tiles + 1);
     ranks.fill(0);
-    let groups = words.par_chunks_mut(TOGETHER * TILE_WORDS as usize).zip(ranks[..tiles].par_chunks_mut(TOGETHER));
-    groups.enumerate().for_each(|(k, (words, totals))| {
+    let groups = words.chunks_mut(TOGETHER * TILE_WORDS as usize).zip(ranks[..tiles].chunks_mut(TOGETHER));
+    parallel::for_each(groups.enumerate().collect(), &|(k, (words, totals))| {
         let start = (k * TOGETHER * TILE as usize).min(n);
         let positions = (words.len() * WORD as usize).min(n - start);
         let stays = Block::run(&program, start as u32, positions).eval_as::<bool>();

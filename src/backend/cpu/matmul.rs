@@ -1,13 +1,12 @@
 //! Matrix products. Twin of `shaders/matmul.wgsl`. Each element is a single sum in ascending order of its terms, so its
 //! bits do not depend on the blocking.
 
-use rayon::prelude::*;
-
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::lanes::Lane;
 use super::map;
 use super::number::Number;
+use super::parallel;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::{Expr, ExprKind};
@@ -148,7 +147,7 @@ fn typed<T: Lane + Number + Stored>(
             (piece, first) = (left, first + rows);
         }
     }
-    pieces.into_par_iter().for_each(|(g, first, out)| {
+    parallel::for_each(pieces, &|(g, first, out)| {
         let left = Layout::new(lefts[g], (ms[g], ks[g]), p.transposed[0]);
         let right = Layout::new(rights[g], (ks[g], ns[g]), p.transposed[1]);
         rows_of_product((a, left), (b, right), (first, ks[g], ns[g]), zero, T::add, T::mul, out);

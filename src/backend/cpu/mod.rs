@@ -31,6 +31,7 @@ mod moments;
 mod number;
 mod operations;
 mod order_key;
+mod parallel;
 mod pieces;
 mod plain_rows;
 mod pool;
@@ -65,6 +66,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{LastCounts, LinkedPlan, Longs, PlanCache, PlanLimits, Source, Step};
 use crate::graph::program::{self, Bindings, trace};
+use crate::graph::traffic::traffic;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::trace::span;
@@ -73,8 +75,10 @@ use crate::tuning::Tuning;
 /// The backend that computes on the host's processor.
 #[derive(Debug, Default)]
 pub(crate) struct CpuBackend {
-    passes: AtomicU64,
-    planned: AtomicU64,
+    /// Counters of [`Stats`].
+    dispatches: AtomicU64,
+    bytes_moved: AtomicU64,
+    plans_made: AtomicU64,
     unfused: bool,
     id: u64,
     pool: Arc<Pool>,
@@ -101,7 +105,7 @@ impl CpuBackend {
         if let Some(plan) = self.plans.take(&program, |plan: &LinkedPlan| plan.takes(bindings)) {
             return plan;
         }
-        self.planned.fetch_add(1, Ordering::Relaxed);
+        self.plans_made.fetch_add(1, Ordering::Relaxed);
         LinkedPlan::new(program, bindings, &self.stand_in(), self.plan_limits())
     }
 
@@ -174,7 +178,9 @@ impl CpuBackend {
         }
         let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
         let inputs = Inputs { arrays: read, checks, outcomes: outcomes.clone(), pool: self.pool.clone() };
-        self.passes.fetch_add(1, Ordering::Relaxed);
+        self.dispatches.fetch_add(1, Ordering::Relaxed);
+        // Every size is exact here.
+        self.bytes_moved.fetch_add(traffic(step, 0).total(), Ordering::Relaxed);
         if !inputs.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
             let fresh = |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, check.clone());
@@ -366,8 +372,12 @@ impl Backend for CpuBackend {
         0
     }
     fn stats(&self) -> Stats {
-        let (dispatches, plans) = (self.passes.load(Ordering::Relaxed), self.planned.load(Ordering::Relaxed));
-        Stats { dispatches, plans, ..self.pool.stats() }
+        Stats {
+            dispatches: self.dispatches.load(Ordering::Relaxed),
+            bytes_moved: self.bytes_moved.load(Ordering::Relaxed),
+            plans: self.plans_made.load(Ordering::Relaxed),
+            ..self.pool.stats()
+        }
     }
     fn numerics(&self) -> Result<Numerics> {
         Ok(Numerics::IDEAL)

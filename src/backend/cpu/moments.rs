@@ -5,7 +5,7 @@
 //! lane and a tree over the lanes.
 
 use super::accumulate::{Float, Monoid};
-use super::row_reduce::{LANES, SHORT, reduce_block, reduce_row};
+use super::row_reduce::{LANES, SHORT, reduce_block_of_columns, reduce_columns, reduce_long_row};
 use super::short_rows::{Columns, ROWS, Row, classes, rows_by_length};
 use super::simd::{self, Loop};
 
@@ -52,16 +52,14 @@ impl<F: Float> Monoid<F> for OfMoments {
         if inner == 1 {
             return simd::run(RowsOfMoments { values, start, out });
         }
-        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
-            reduce_row(&values[start(k) * inner..start(k + 1) * inner], inner, self, out);
-        }
+        reduce_columns(values, inner, self, start, out);
     }
 
     fn block(self, values: &[F], inner: usize, out: &mut [Moments<F>]) {
         if inner == 1 {
             simd::run(BlockOfMoments { values, out: &mut out[0] });
         } else {
-            reduce_block(values, inner, self, out);
+            reduce_block_of_columns(values, inner, self, out);
         }
     }
 }
@@ -207,7 +205,7 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfMoments<'_, F, S> {
             out[row] = of_block(&values[from..from + len]);
         }
         for &(row, from, len) in long {
-            reduce_row(&values[from..from + len], 1, OfMoments, &mut out[row..=row]);
+            reduce_long_row(&values[from..from + len], 1, OfMoments, &mut out[row..=row]);
         }
     }
 }
@@ -232,6 +230,7 @@ fn set_each<F: Float>(out: &mut [Moments<F>], rows: &[Row], states: &Many<F, ROW
 
 #[cfg(test)]
 mod tests {
+    use super::super::row_reduce::reduce_row;
     use super::*;
 
     /// [`OfMoments`] with the default loops of [`Monoid`]: one value at a time.

@@ -4,8 +4,9 @@
 
 use half::{bf16, f16};
 
+use super::array::Stored;
 use super::lanes::{Lane, Lanes, Many, Operand};
-use super::loops::{MathF32, MathF64, map1, map2, store2};
+use super::loops::{MathF32, MathF64, map_operands, map1, map2, store2};
 use super::number::{Bits, Number};
 use super::simd;
 use crate::dtype::DType;
@@ -13,22 +14,49 @@ use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::math::{self, MathFn, narrow};
 
+/// `a op b` for the operations on numbers whose result depends on the type, and not only on the bits.
 fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Option<Lanes<'x>> {
     Some(match op {
-        BinaryOp::Add => map2(n, a, b, T::add),
-        BinaryOp::Sub => map2(n, a, b, T::sub),
-        BinaryOp::Mul => map2(n, a, b, T::mul),
         BinaryOp::Div | BinaryOp::IndexDiv => map2(n, a, b, T::div),
         BinaryOp::Rem | BinaryOp::IndexRem => map2(n, a, b, T::rem),
         BinaryOp::Min => map2(n, a, b, T::least),
         BinaryOp::Max => map2(n, a, b, T::greatest),
         BinaryOp::Pow => map2(n, a, b, T::pow),
-        BinaryOp::Eq => map2(n, a, b, |x: T, y: T| x == y),
-        BinaryOp::Ne => map2(n, a, b, |x: T, y: T| x != y),
         BinaryOp::Lt => map2(n, a, b, |x: T, y: T| x < y),
         BinaryOp::Le => map2(n, a, b, |x: T, y: T| x <= y),
         _ => return None,
     })
+}
+
+/// `a op b` for the other operations on floats.
+fn float<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Option<Lanes<'x>> {
+    Some(match op {
+        BinaryOp::Add => map2(n, a, b, T::add),
+        BinaryOp::Sub => map2(n, a, b, T::sub),
+        BinaryOp::Mul => map2(n, a, b, T::mul),
+        BinaryOp::Eq => map2(n, a, b, |x: T, y: T| x == y),
+        BinaryOp::Ne => map2(n, a, b, |x: T, y: T| x != y),
+        _ => return number::<T>(op, n, a, b),
+    })
+}
+
+/// `a op b` for integers of the size of `W`, signed or unsigned, if the bits of the result are the same for both.
+fn word<'x, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Option<Lanes<'x>> {
+    let (dtype, a, b) = (a.dtype(), a.words::<W>(), b.words::<W>());
+    let words = match op {
+        BinaryOp::Eq => return Some(Lanes::Bool(map_operands(n, a, b, |x, y| x == y).into())),
+        BinaryOp::Ne => return Some(Lanes::Bool(map_operands(n, a, b, |x, y| x != y).into())),
+        BinaryOp::Add => map_operands(n, a, b, W::add),
+        BinaryOp::Sub => map_operands(n, a, b, W::sub),
+        BinaryOp::Mul => map_operands(n, a, b, W::mul),
+        BinaryOp::And => map_operands(n, a, b, W::and),
+        BinaryOp::Or => map_operands(n, a, b, W::or),
+        BinaryOp::Xor => map_operands(n, a, b, W::xor),
+        // A negative shift is a large unsigned one: both shift out all bits.
+        BinaryOp::Shl => map_operands(n, a, b, W::shl),
+        _ => return None,
+    };
+    Some(Lanes::of_words(dtype, words))
 }
 
 /// Stores `a op b` at `out.len()` positions. Returns false and stores nothing if the operation is not covered here.
@@ -45,18 +73,12 @@ pub(super) fn store_arithmetic<T: Number>(op: BinaryOp, a: Operand<'_, T>, b: Op
     true
 }
 
-fn integer<'x, T: Bits>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
-    if let Some(done) = number::<T>(op, n, a, b) {
-        return done;
+fn integer<'x, T: Bits, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+    if op == BinaryOp::Shr {
+        return map2(n, a, b, T::shr);
     }
-    match op {
-        BinaryOp::And => map2(n, a, b, T::and),
-        BinaryOp::Or => map2(n, a, b, T::or),
-        BinaryOp::Xor => map2(n, a, b, T::xor),
-        BinaryOp::Shl => map2(n, a, b, T::shl),
-        BinaryOp::Shr => map2(n, a, b, T::shr),
-        other => unreachable!("bug: {other:?} recorded on integers"),
-    }
+    let done = word::<W>(op, n, a, b).or_else(|| number::<T>(op, n, a, b));
+    done.unwrap_or_else(|| unreachable!("bug: {op:?} recorded on integers"))
 }
 
 /// `a op b` at `n` positions.
@@ -71,13 +93,13 @@ pub(crate) fn binary<'x>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -
             BinaryOp::Le => map2(n, a, b, |x: bool, y: bool| x <= y),
             other => unreachable!("bug: {other:?} recorded on bools"),
         },
-        DType::U8 => integer::<u8>(op, n, a, b),
-        DType::I32 => integer::<i32>(op, n, a, b),
-        DType::U32 => integer::<u32>(op, n, a, b),
-        DType::I64 => integer::<i64>(op, n, a, b),
-        DType::U64 => integer::<u64>(op, n, a, b),
-        DType::F32 => number::<f32>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f32_binary(math_of(op)))),
-        DType::F64 => number::<f64>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f64_binary(math_of(op)))),
+        DType::U8 => integer::<u8, u8>(op, n, a, b),
+        DType::I32 => integer::<i32, u32>(op, n, a, b),
+        DType::U32 => integer::<u32, u32>(op, n, a, b),
+        DType::I64 => integer::<i64, u64>(op, n, a, b),
+        DType::U64 => integer::<u64, u64>(op, n, a, b),
+        DType::F32 => float::<f32>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f32_binary(math_of(op)))),
+        DType::F64 => float::<f64>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f64_binary(math_of(op)))),
         d => unreachable!("bug: {op:?} recorded on {d}, which is not computed with"),
     }
 }

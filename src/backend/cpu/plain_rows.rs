@@ -1,58 +1,30 @@
-//! Reduces rows for monoids whose states are plain values, in loops compiled for wide vectors. The order is that of
-//! `row_reduce`.
+//! Reduces rows of one column for monoids whose states are plain values, where no intrinsics do (see `wide_rows`). The
+//! order is that of `row_reduce`.
 
 use bytemuck::Pod;
 
-use super::accumulate::{Monoid, Plain};
-use super::row_reduce::{LANES, SHORT, block_len, reduce_block, reduce_row};
-use super::simd::Loop;
+use super::accumulate::Monoid;
+use super::row_reduce::{LANES, SHORT, block_len, reduce_long_row};
 
-/// Consecutive rows: the values of row `k` begin at value `start(k)`.
-pub(super) struct PlainRows<'a, V, F, S> {
-    pub(super) plain: Plain<V, F>,
-    pub(super) values: &'a [V],
-    pub(super) inner: usize,
-    pub(super) start: S,
-    pub(super) out: &'a mut [V],
-}
-
-impl<V, F, S> Loop for PlainRows<'_, V, F, S>
-where
-    V: Pod + Send + Sync,
-    F: Fn(V, V) -> V + Copy + Sync,
-    S: Fn(usize) -> usize,
-{
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        let Self { plain, values, inner, start, out } = self;
-        let mut from = start(0);
-        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
-            let to = start(k + 1);
-            match to - from {
-                0 => out.fill(plain.identity),
-                len @ 1..=LANES if inner == 1 => out[0] = short_row(&values[from..], len, plain),
-                len if inner == 1 && len <= block_len(1) => out[0] = row_of_a_block(&values[from..], len, plain),
-                _ => reduce_row(&values[from * inner..to * inner], inner, plain, out),
-            }
-            from = to;
+/// Reduces consecutive rows: the values of row `k` begin at value `start(k)`. If `ordered`, the bits of a result depend
+/// on the order of the values.
+pub(super) fn reduce_rows<V: Pod, M: Monoid<V, State = V>>(
+    values: &[V],
+    monoid: M,
+    ordered: bool,
+    start: impl Fn(usize) -> usize,
+    out: &mut [V],
+) {
+    let mut from = start(0);
+    for (k, out) in out.iter_mut().enumerate() {
+        let to = start(k + 1);
+        match to - from {
+            0 => *out = monoid.identity(),
+            len @ 1..=LANES => *out = short_row(&values[from..], len, monoid, ordered),
+            len if len <= block_len(1) => *out = row_of_a_block(&values[from..], len, monoid),
+            _ => reduce_long_row(&values[from..to], 1, monoid, std::slice::from_mut(out)),
         }
-    }
-}
-
-/// One block of a row.
-pub(super) struct PlainBlock<'a, V, F> {
-    pub(super) plain: Plain<V, F>,
-    pub(super) values: &'a [V],
-    pub(super) inner: usize,
-    pub(super) out: &'a mut [V],
-}
-
-impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Loop for PlainBlock<'_, V, F> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        reduce_block(self.values, self.inner, self.plain, self.out);
+        from = to;
     }
 }
 
@@ -62,46 +34,42 @@ impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Loop for PlainBlock<'
 /// Masking unused lanes takes less time than a loop of the row's length, which mispredicts its exit branch where
 /// lengths vary. For the same reason both orders, fold and tree, are computed.
 #[inline(always)]
-fn short_row<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(values: &[V], len: usize, plain: Plain<V, F>) -> V {
-    let mut lanes = first_lanes(values, len, plain.identity);
-    let in_order = match plain.ordered {
-        true => lanes[..SHORT].iter().fold(plain.identity, |so_far, &x| plain.push(so_far, x)),
-        false => plain.identity,
+fn short_row<V: Pod, M: Monoid<V, State = V>>(values: &[V], len: usize, monoid: M, ordered: bool) -> V {
+    let mut lanes = first_lanes(values, len, monoid.identity());
+    let in_order = match ordered {
+        true => lanes[..SHORT].iter().fold(monoid.identity(), |so_far, &x| monoid.push(so_far, x)),
+        false => monoid.identity(),
     };
-    tree(&mut lanes, plain);
+    tree(&mut lanes, monoid);
     // A fold from the identity never gives -0. A tree without the identity does if all lanes are -0.
-    if plain.ordered && len <= SHORT { in_order } else { plain.push(plain.identity, lanes[0]) }
+    if ordered && len <= SHORT { in_order } else { monoid.push(monoid.identity(), lanes[0]) }
 }
 
 /// Reduces a row of one column, with more than [`LANES`] values and at most one block: the first `len` of `values`,
 /// which continue with the next rows.
 #[inline(always)]
-fn row_of_a_block<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(
-    values: &[V],
-    len: usize,
-    plain: Plain<V, F>,
-) -> V {
-    let mut lanes = [plain.identity; LANES];
+fn row_of_a_block<V: Pod, M: Monoid<V, State = V>>(values: &[V], len: usize, monoid: M) -> V {
+    let mut lanes = [monoid.identity(); LANES];
     let mut push = |values: &[V; LANES]| {
         for (lane, &x) in lanes.iter_mut().zip(values) {
-            *lane = plain.push(*lane, x);
+            *lane = monoid.push(*lane, x);
         }
     };
     let (groups, rest) = values[..len].as_chunks::<LANES>();
     groups.iter().for_each(&mut push);
     if !rest.is_empty() {
-        push(&first_lanes(&values[len - rest.len()..], rest.len(), plain.identity));
+        push(&first_lanes(&values[len - rest.len()..], rest.len(), monoid.identity()));
     }
-    tree(&mut lanes, plain);
+    tree(&mut lanes, monoid);
     lanes[0]
 }
 
 /// Merges the lanes in a halving tree; the result is in the first lane.
 #[inline(always)]
-fn tree<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync>(lanes: &mut [V; LANES], plain: Plain<V, F>) {
+fn tree<V: Pod, M: Monoid<V, State = V>>(lanes: &mut [V; LANES], monoid: M) {
     for reach in [16, 8, 4, 2, 1] {
         for k in 0..reach {
-            lanes[k] = plain.merge(lanes[k], lanes[k + reach]);
+            lanes[k] = monoid.merge(lanes[k], lanes[k + reach]);
         }
     }
 }
@@ -153,42 +121,42 @@ pub(super) fn masks(n: usize) -> &'static [u32; LANES] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::floats::Total;
+    use super::super::integers::{IntegerExtreme, IntegerTotal};
+    use super::super::row_reduce::reduce_row;
     use super::*;
 
     /// Checks rows of various lengths, some of which end where the values end.
-    fn check<V: Pod + Send + Sync + PartialEq + std::fmt::Debug>(
+    fn check<V: Pod + PartialEq + std::fmt::Debug, M: Monoid<V, State = V>>(
         value: impl Fn(usize) -> V,
-        plain: Plain<V, impl Fn(V, V) -> V + Copy + Sync>,
+        monoid: M,
+        ordered: bool,
     ) {
-        for inner in [1, 2, 3, 7, 16, 40] {
-            let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1]);
-            let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
-            let rows = starts.len() - 1;
-            let values: Vec<V> = (0..starts[rows] * inner).map(&value).collect();
-            let mut crowd = vec![value(1); rows * inner];
-            plain.rows(&values, inner, |k| starts[k], &mut crowd);
-            for (k, crowd) in crowd.chunks_exact(inner).enumerate() {
-                let mut alone = vec![value(2); inner];
-                reduce_row(&values[starts[k] * inner..starts[k + 1] * inner], inner, plain, &mut alone);
-                assert_eq!(crowd, alone, "row {k}, {inner} columns");
-            }
+        let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1]);
+        let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
+        let rows = starts.len() - 1;
+        let values: Vec<V> = (0..starts[rows]).map(&value).collect();
+        let mut together = vec![value(1); rows];
+        reduce_rows(&values, monoid, ordered, |k| starts[k], &mut together);
+        for (k, &together) in together.iter().enumerate() {
+            let mut single = [value(2)];
+            reduce_row(&values[starts[k]..starts[k + 1]], 1, monoid, &mut single);
+            assert_eq!(together, single[0], "row {k}");
         }
     }
 
     #[test]
-    fn rows_in_a_crowd_have_the_bits_of_rows_alone() {
+    fn each_row_has_the_bits_of_a_row_reduced_by_itself() {
         let fraction = |k: usize| 1.0 / (1.0 + (k * 7919 % 1009) as f32);
-        check(fraction, Plain { identity: 0.0, combine: |a: f32, b: f32| a + b, ordered: true });
-        // Minima do not depend on the order.
-        check(fraction, Plain { identity: f32::INFINITY, combine: f32::min, ordered: false });
+        check(fraction, Total::<false>, true);
         let wide = |k: usize| f64::from(fraction(k));
-        check(wide, Plain { identity: 0.0, combine: |a: f64, b: f64| a + b, ordered: true });
-        let near_one = |k: usize| 0.5 + wide(k);
-        check(near_one, Plain { identity: 1.0, combine: |a: f64, b: f64| a * b, ordered: true });
+        check(wide, Total::<false>, true);
+        check(|k| 0.5 + wide(k), Total::<true>, true);
+        let word = |k: usize| (k as u32).wrapping_mul(0x9e37_79b9);
+        check(word, IntegerTotal::<false>, false);
+        check(word, IntegerExtreme::<false>, false);
         let long = |k: usize| (k as i64).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64);
-        check(long, Plain { identity: 0, combine: i64::wrapping_add, ordered: false });
-        check(long, Plain { identity: i64::MIN, combine: i64::max, ordered: false });
-        let byte = |k: usize| (k * 7919 % 251) as u8;
-        check(byte, Plain { identity: 0, combine: u8::max, ordered: false });
+        check(long, IntegerTotal::<false>, false);
+        check(long, IntegerExtreme::<true>, false);
     }
 }

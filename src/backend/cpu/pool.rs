@@ -185,6 +185,7 @@ impl Pool {
             pool_misses: self.misses.load(Relaxed),
             buffer_bytes: free.in_use,
             buffer_bytes_peak: free.in_use_peak,
+            memory_bytes: free.held + free.unused_bytes,
             ..Stats::default()
         }
     }

@@ -179,7 +179,7 @@ fn compare<T: Lane + Stored + PartialEq + std::fmt::Debug>(inputs: &Inputs, e: &
     let expected: Vec<T> = (start..start + n).map(|at| Block::list(&program, vec![at]).eval_as::<T>()[0]).collect();
     let failed_at = failed();
     let mut out = vec![T::default(); n as usize];
-    Block::run(&program, start, n as usize).store(&mut out, |v: T| v);
+    Block::run(&program, start, n as usize).store(e.dtype(), bytemuck::cast_slice_mut(&mut out));
     assert_eq!((&out, failed()), (&expected, failed_at), "stored: {e:?} from {start} on");
     let values = Block::run(&program, start, n as usize).eval_as::<T>();
     assert_eq!((&values[..], failed()), (&expected[..], failed_at), "{e:?} from {start} on");

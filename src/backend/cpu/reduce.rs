@@ -3,9 +3,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
-use super::accumulate::{Float, Monoid, Plain};
+use super::accumulate::{Float, Monoid};
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::exps::{Exps, OfExps};
@@ -17,6 +15,7 @@ use super::map;
 use super::moments::OfMoments;
 use super::number::Number;
 use super::order_key;
+use super::parallel;
 use super::row_reduce::{RowFold, block_len};
 use super::runs::{self, Starts};
 use crate::dtype::DType;
@@ -126,16 +125,28 @@ fn reduce(
             }
         };
     }
-    // Operations record minima and maxima of floats as reductions of keys; other reductions may be over the floats
-    // themselves.
+    // Operations record minima and maxima of floats as reductions of keys. Other reductions may be over the floats
+    // themselves. Their keys are reduced as well, and the result is merged with the identity element, which need not be
+    // infinite.
+    macro_rules! extreme {
+        ($t:ty, $greatest:literal, $none:expr, $identity:expr, $merge:expr) => {{
+            let finish = |keys: &mut [<$t as Float>::Key]| {
+                for key in keys {
+                    let float = if *key == $none { $identity } else { ($merge)(<$t>::of_key(*key), $identity) };
+                    *key = bytemuck::cast(float);
+                }
+            };
+            run.write_finished::<$t, _>(Extreme::<$greatest>, parts, &finish)
+        }};
+    }
     macro_rules! floats {
         ($op:expr, $t:ty, $v:ident) => {{
             let Scalar::$v(identity) = $op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
             match $op {
                 ReduceOp::Sum => run.write::<$t, _>(Total::<false>, parts),
                 ReduceOp::Prod => run.write::<$t, _>(Total::<true>, parts),
-                ReduceOp::Max => run.write(Plain { identity, combine: <$t as Number>::greatest, ordered: true }, parts),
-                ReduceOp::Min => run.write(Plain { identity, combine: <$t as Number>::least, ordered: true }, parts),
+                ReduceOp::Max => extreme!($t, true, <$t>::LEAST_KEY, identity, <$t as Number>::greatest),
+                ReduceOp::Min => extreme!($t, false, <$t>::GREATEST_KEY, identity, <$t as Number>::least),
             }
         }};
     }
@@ -171,14 +182,24 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Reduces with a monoid whose states are the results, so that all parts are equal.
+    /// Reduces with a monoid whose states are the results, or the keys of the results.
     fn write<T: Lane + Stored, M: Monoid<T, State: Stored>>(&self, monoid: M, parts: &mut [(Reducer, Array)]) {
-        let Some(((_, first), others)) = parts.split_first_mut() else { return };
         let finish = |states: &mut [M::State]| {
             if let Some((none, empty)) = self.floats {
                 order_key::into_floats(bytemuck::cast_slice_mut(states), none, empty);
             }
         };
+        self.write_finished(monoid, parts, &finish);
+    }
+
+    /// Reduces with a monoid whose states become the results by `finish`, so that all parts are equal.
+    fn write_finished<T: Lane + Stored, M: Monoid<T, State: Stored>>(
+        &self,
+        monoid: M,
+        parts: &mut [(Reducer, Array)],
+        finish: &(dyn Fn(&mut [M::State]) + Sync),
+    ) {
+        let Some(((_, first), others)) = parts.split_first_mut() else { return };
         self.states(monoid, &mut first.slice_mut::<M::State>()[..self.numbers], finish);
         for (_, other) in others {
             other.slice_mut::<M::State>()[..self.numbers].copy_from_slice(&first.slice()[..self.numbers]);
@@ -202,7 +223,7 @@ impl Run<'_> {
 
     fn exps<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
         let mut states: Vec<Exps<F>> = vec![OfExps.identity(); self.numbers];
-        self.states(OfExps, &mut states, |_| {});
+        self.states(OfExps, &mut states, &|_| {});
         for (reducer, out) in parts {
             for (out, state) in out.slice_mut::<F>().iter_mut().zip(&states) {
                 *out = if *reducer == Reducer::Greatest { F::of_key(state.greatest) } else { state.sum };
@@ -212,7 +233,7 @@ impl Run<'_> {
 
     fn moments<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
         let mut states = vec![Monoid::<F>::identity(OfMoments); self.numbers];
-        self.states(OfMoments, &mut states, |_| {});
+        self.states(OfMoments, &mut states, &|_| {});
         for (_, out) in parts {
             for (out, state) in out.slice_mut::<F>().iter_mut().zip(&states) {
                 *out = state.deviations;
@@ -233,7 +254,7 @@ impl Run<'_> {
         &self,
         monoid: M,
         out: &mut [M::State],
-        finish: impl Fn(&mut [M::State]) + Sync,
+        finish: &(dyn Fn(&mut [M::State]) + Sync),
     ) {
         let inner = self.inner;
         let starts = Starts::new(self.inputs, self.rows);
@@ -242,8 +263,8 @@ impl Run<'_> {
                 (inner, self.looked_up_chunk(starts)),
                 monoid,
                 out,
-                |rows, out| values.rows(monoid, |row| starts.at(rows.start + row), out),
-                |from, len| values.blocks(monoid, from, len),
+                &|rows, out| values.rows(monoid, |row| starts.at(rows.start + row), out),
+                &|from, len| values.blocks(monoid, from, len),
                 finish,
             ),
             None => {
@@ -254,12 +275,12 @@ impl Run<'_> {
                     (inner, CHUNK),
                     monoid,
                     out,
-                    |rows, out| {
+                    &|rows, out| {
                         let from = starts.at(rows.start);
                         let values = values(from, starts.at(rows.end) - from);
                         monoid.rows(&values, inner, |row| starts.at(rows.start + row) - from, out);
                     },
-                    |from, len| {
+                    &|from, len| {
                         let values = values(from, len);
                         let blocks = values.chunks(block_len(inner) * inner);
                         let mut partials = vec![monoid.identity(); blocks.len() * inner];
@@ -284,20 +305,22 @@ impl Starts<'_> {
         (inner, chunk): (usize, usize),
         monoid: M,
         out: &mut [M::State],
-        rows: impl Fn(Range<usize>, &mut [M::State]) + Sync,
-        blocks: impl Fn(usize, usize) -> Vec<M::State> + Sync,
-        finish: impl Fn(&mut [M::State]) + Sync,
+        rows: &(dyn Fn(Range<usize>, &mut [M::State]) + Sync),
+        blocks: &(dyn Fn(usize, usize) -> Vec<M::State> + Sync),
+        finish: &(dyn Fn(&mut [M::State]) + Sync),
     ) {
-        self.runs(inner, chunk, out).into_par_iter().for_each(|runs::Run { first, last, out }| {
+        parallel::for_each(self.runs(inner, chunk, out), &|runs::Run { first, last, out }| {
             let (from, to) = (self.at(first), self.at(last));
             if (to - from) * inner <= chunk || to - from <= block_len(inner) {
                 rows(first..last, out);
             } else {
                 // One long row: computes the partials of its blocks on all cores, then folds them in order.
                 let step = (chunk / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
-                let piece = |at: usize| blocks(at, step.min(to - at));
-                let starts: Vec<usize> = (from..to).step_by(step).collect();
-                let partials: Vec<Vec<M::State>> = starts.into_par_iter().map(piece).collect();
+                let piece = |k: usize| {
+                    let at = from + k * step;
+                    blocks(at, step.min(to - at))
+                };
+                let partials = parallel::collect((to - from).div_ceil(step), &piece);
                 let mut fold = RowFold::new(to - from, inner, monoid);
                 for partial in partials.iter().flat_map(|piece| piece.chunks_exact(inner)) {
                     fold.push_partial(partial);

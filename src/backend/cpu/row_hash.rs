@@ -1,10 +1,9 @@
 //! Hashes of rows of bytes, computed in runs of rows on all cores. Twin of `shaders/row_hash.wgsl`.
 
-use rayon::prelude::*;
-
 use super::array::Array;
 use super::eval::{Block, Inputs, Program};
 use super::fingerprint::{fetch64, fingerprint64};
+use super::parallel;
 use super::runs::{Run, Starts};
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
@@ -17,7 +16,7 @@ const CHUNK: usize = 4096;
 pub(crate) fn row_hash(inputs: &Inputs, op: HashOp, rows: &Rows, nrows: usize, byte: &Expr, out: &mut Array) {
     let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, byte));
     let runs = starts.runs(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
-    runs.into_par_iter().for_each(|Run { first, last, out }| {
+    parallel::for_each(runs, &|Run { first, last, out }| {
         let (from, to) = (starts.at(first), starts.at(last));
         let bytes = Block::run(&program, from as u32, to - from).eval_as::<u8>();
         for (k, out) in out.iter_mut().enumerate() {

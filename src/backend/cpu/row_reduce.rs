@@ -4,6 +4,7 @@
 //! The monoid's identity must be neutral: merging any state with it must leave that state unchanged.
 
 use super::accumulate::Monoid;
+use super::simd::{self, Loop};
 
 /// The longest row of one column that is folded left to right.
 pub(super) const SHORT: usize = 16;
@@ -41,34 +42,106 @@ pub fn reduce_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, 
         out[0] = values.iter().fold(monoid.identity(), |state, &x| monoid.push(state, x));
     } else if inner > 1 && len <= FOLDED {
         fold_values(values, inner, monoid, out);
-    } else if len <= block_len(inner) {
-        reduce_block(values, inner, monoid, out);
     } else {
-        let mut fold = RowFold::new(len, inner, monoid);
-        fold.push(values);
-        fold.finish(out);
+        reduce_long_row(values, inner, monoid, out);
+    }
+}
+
+/// As [`reduce_row`], for a row that is not folded left to right. Not inlined: such a row takes far longer than a call.
+#[inline(never)]
+pub(super) fn reduce_long_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
+    if values.len() <= block_len(inner) * inner {
+        return monoid.block(values, inner, out);
+    }
+    let mut fold = RowFold::new(values.len() / inner, inner, monoid);
+    fold.push(values);
+    fold.finish(out);
+}
+
+/// Reduces consecutive rows of several columns. The values of row `k` begin at value `start(k)`.
+pub(super) fn reduce_columns<V: Copy, M: Monoid<V>>(
+    values: &[V],
+    inner: usize,
+    monoid: M,
+    start: impl Fn(usize) -> usize,
+    out: &mut [M::State],
+) {
+    simd::run(RowsOfColumns { values, inner, monoid, start, out });
+}
+
+struct RowsOfColumns<'a, V, M: Monoid<V>, S> {
+    values: &'a [V],
+    inner: usize,
+    monoid: M,
+    start: S,
+    out: &'a mut [M::State],
+}
+
+impl<V: Copy, M: Monoid<V>, S: Fn(usize) -> usize> Loop for RowsOfColumns<'_, V, M, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, inner, monoid, start, out } = self;
+        let mut from = start(0);
+        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
+            let to = start(k + 1);
+            let values = &values[from * inner..to * inner];
+            if to - from <= FOLDED {
+                fold_values(values, inner, monoid, out);
+            } else {
+                reduce_long_row(values, inner, monoid, out);
+            }
+            from = to;
+        }
+    }
+}
+
+/// Reduces one block of a row of several columns.
+pub(super) fn reduce_block_of_columns<V: Copy, M: Monoid<V>>(
+    values: &[V],
+    inner: usize,
+    monoid: M,
+    out: &mut [M::State],
+) {
+    simd::run(BlockOfColumns { values, inner, monoid, out });
+}
+
+struct BlockOfColumns<'a, V, M: Monoid<V>> {
+    values: &'a [V],
+    inner: usize,
+    monoid: M,
+    out: &'a mut [M::State],
+}
+
+impl<V: Copy, M: Monoid<V>> Loop for BlockOfColumns<'_, V, M> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, inner, monoid, out } = self;
+        match inner {
+            0 => {}
+            2 => out.copy_from_slice(&fold_columns::<V, M, 2>(values, monoid)),
+            // All lanes side by side are folded as that many more columns.
+            3 => merge_lanes(&mut fold_columns::<V, M, 6>(values, monoid), monoid, out),
+            4 => merge_lanes(&mut fold_columns::<V, M, 8>(values, monoid), monoid, out),
+            8 => merge_lanes(&mut fold_columns::<V, M, 32>(values, monoid), monoid, out),
+            16 => merge_lanes(&mut fold_columns::<V, M, 128>(values, monoid), monoid, out),
+            _ => {
+                let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
+                for values in values.chunks(lanes.len()) {
+                    push_each(&mut lanes, values, monoid);
+                }
+                merge_lanes(&mut lanes, monoid, out);
+            }
+        }
     }
 }
 
 /// Reduces one block of a row. A row of one block is reduced in the same way, except for short rows.
-#[inline(always)]
 pub fn reduce_block<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     match inner {
-        0 => {}
         1 => out[0] = reduce_column(values, monoid),
-        2 => fold_values(values, inner, monoid, out),
-        // All lanes side by side are folded as that many more columns.
-        3 => merge_lanes(&mut fold_columns::<V, M, 6>(values, monoid), monoid, out),
-        4 => merge_lanes(&mut fold_columns::<V, M, 8>(values, monoid), monoid, out),
-        8 => merge_lanes(&mut fold_columns::<V, M, 32>(values, monoid), monoid, out),
-        16 => merge_lanes(&mut fold_columns::<V, M, 128>(values, monoid), monoid, out),
-        _ => {
-            let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
-            for values in values.chunks(lanes.len()) {
-                push_each(&mut lanes, values, monoid);
-            }
-            merge_lanes(&mut lanes, monoid, out);
-        }
+        _ => reduce_block_of_columns(values, inner, monoid, out),
     }
 }
 
@@ -204,7 +277,7 @@ mod tests {
     use super::*;
     use crate::backend::cpu::accumulate::Plain;
 
-    const ADD: Plain<f32, fn(f32, f32) -> f32> = Plain { identity: 0.0, combine: |a, b| a + b, ordered: true };
+    const ADD: Plain<f32, fn(f32, f32) -> f32> = Plain { identity: 0.0, combine: |a, b| a + b };
 
     fn sum(values: &[f32], inner: usize) -> Vec<f32> {
         let mut out = vec![f32::NAN; inner];
@@ -314,7 +387,7 @@ mod tests {
                 let values: Vec<u64> =
                     (0..len * inner).map(|k| (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
                 let mut out = vec![1; inner];
-                let add = Plain { identity: 0, combine: u64::wrapping_add, ordered: false };
+                let add = Plain { identity: 0, combine: u64::wrapping_add };
                 reduce_row(&values, inner, add, &mut out);
                 for (column, &x) in out.iter().enumerate() {
                     let exact = values.iter().skip(column).step_by(inner).fold(0, |a: u64, &b| a.wrapping_add(b));

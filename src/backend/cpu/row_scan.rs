@@ -6,12 +6,10 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
-use super::lanes::Lane;
 use super::number::Number;
+use super::parallel;
 use super::runs::{Run, Starts};
 use super::simd::{self, Loop};
 use crate::dtype::DType;
@@ -157,7 +155,7 @@ fn scan_column<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T, 
 }
 
 /// Consecutive rows of one column: the values of row `k` begin at value `start(k)`.
-struct OneColumn<'a, T, F, S, const ORDERED: bool> {
+struct OneColumn<'a, T, F, S> {
     values: &'a [T],
     rows: Range<usize>,
     start: S,
@@ -167,9 +165,7 @@ struct OneColumn<'a, T, F, S, const ORDERED: bool> {
     out: &'a mut [T],
 }
 
-impl<T: Copy, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize, const ORDERED: bool> Loop
-    for OneColumn<'_, T, F, S, ORDERED>
-{
+impl<T: Number, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize> Loop for OneColumn<'_, T, F, S> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -178,7 +174,7 @@ impl<T: Copy, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize, const ORDERED: boo
         for row in rows {
             let range = from..start(row + 1);
             from = range.end;
-            if !ORDERED {
+            if !T::IS_FLOAT {
                 scan_by_chunks(values, scan.identity, combine, range, out, halved);
             } else if range.len() <= block_len(1) {
                 scan_by_chunks(values, scan.identity, combine, range, out, |x, c| in_order(x, scan.identity, c));
@@ -299,7 +295,7 @@ pub(crate) fn row_scan(
     out.clear_from(Starts::new(inputs, rows).at(nrows) * inner);
 }
 
-fn scan_rows<T: Lane + Stored>(
+fn scan_rows<T: Number + Stored>(
     inputs: &Inputs,
     (rows, nrows): (&Rows, usize),
     inner: usize,
@@ -308,20 +304,16 @@ fn scan_rows<T: Lane + Stored>(
     combine: impl Fn(T, T) -> T + Copy + Sync,
     out: &mut [T],
 ) {
-    let (starts, program, is_float) = (Starts::new(inputs, rows), Program::new(inputs, e), e.dtype().is_float());
-    starts.runs_of_values(nrows, inner, PIECE, out).into_par_iter().for_each(|Run { first, last, out }| {
+    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, e));
+    parallel::for_each(starts.runs_of_values(nrows, inner, PIECE, out), &|Run { first, last, out }| {
         let (from, to) = (starts.at(first), starts.at(last));
         let mut scan = RowScan::new(inner, identity);
         if (to - from) * inner <= PIECE || last - first > 1 {
             let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
             let start = |row: usize| starts.at(row) - from;
             let rows = first..last;
-            if inner == 1 && is_float {
-                let scan = &mut scan;
-                simd::run(OneColumn::<_, _, _, true> { values: &values, rows, start, scan, combine, out });
-            } else if inner == 1 {
-                let scan = &mut scan;
-                simd::run(OneColumn::<_, _, _, false> { values: &values, rows, start, scan, combine, out });
+            if inner == 1 {
+                simd::run(OneColumn { values: &values, rows, start, scan: &mut scan, combine, out });
             } else {
                 for row in rows {
                     let range = start(row) * inner..start(row + 1) * inner;
@@ -337,7 +329,7 @@ fn scan_rows<T: Lane + Stored>(
 
 /// Scans one long row of `out.len()` numbers, whose values start at value `from`. Its blocks are scanned on all cores,
 /// then their totals in order. The total before each block is then added on all cores.
-fn scan_long_row<T: Lane + Stored>(
+fn scan_long_row<T: Number + Stored>(
     program: &Program<'_>,
     from: usize,
     inner: usize,
@@ -348,8 +340,8 @@ fn scan_long_row<T: Lane + Stored>(
     let numbers = block_len(inner) * inner;
     let blocks = (PIECE / numbers).max(1);
     let mut totals = vec![identity; out.len().div_ceil(numbers) * inner];
-    let pieces = out.par_chunks_mut(blocks * numbers).zip(totals.par_chunks_mut(blocks * inner));
-    pieces.enumerate().for_each(|(k, (out, totals))| {
+    let pieces = out.chunks_mut(blocks * numbers).zip(totals.chunks_mut(blocks * inner));
+    parallel::for_each(pieces.enumerate().collect(), &|(k, (out, totals))| {
         let start = from * inner + k * blocks * numbers;
         let values = Block::run(program, start as u32, out.len()).eval_as::<T>();
         let of_blocks = values.chunks(numbers).zip(out.chunks_mut(numbers)).zip(totals.chunks_exact_mut(inner));
@@ -366,8 +358,8 @@ fn scan_long_row<T: Lane + Stored>(
         }
         before.push(&total, combine);
     }
-    let pieces = out.par_chunks_mut(blocks * numbers).zip(totals.par_chunks(blocks * inner));
-    pieces.enumerate().for_each(|(k, (out, totals))| {
+    let pieces = out.chunks_mut(blocks * numbers).zip(totals.chunks(blocks * inner));
+    parallel::for_each(pieces.enumerate().collect(), &|(k, (out, totals))| {
         // The first block has no offset.
         let first = usize::from(k == 0);
         for (out, offsets) in out.chunks_mut(numbers).zip(totals.chunks_exact(inner)).skip(first) {

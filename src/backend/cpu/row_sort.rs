@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::array::Array;
 use super::eval::{Block, Inputs, Program};
+use super::parallel;
 use super::runs::{Run, Starts};
 use super::sort::sort_indices;
 use crate::graph::expr::Expr;
@@ -20,7 +19,7 @@ const SHORT: usize = 512;
 /// Computes the sorting permutation of the first `nrows` rows: for each place, the position of its element.
 pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, bits: u32, out: &mut Array) {
     let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, key));
-    starts.runs_of_values(nrows, 1, CHUNK, out.slice_mut()).into_par_iter().for_each(|Run { first, last, out }| {
+    parallel::for_each(starts.runs_of_values(nrows, 1, CHUNK, out.slice_mut()), &|Run { first, last, out }| {
         let from = starts.at(first);
         if last - first == 1 && out.len() > CHUNK {
             // A long row: its keys are evaluated on all cores as well.

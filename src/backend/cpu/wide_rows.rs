@@ -6,6 +6,8 @@ use bytemuck::Pod;
 use super::accumulate::Monoid;
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
+use super::plain_rows;
+use super::row_reduce::{reduce_block, reduce_columns};
 
 /// The supported operations.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,4 +69,27 @@ pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> Option<M::State> {
     }
     let _ = values;
     None
+}
+
+/// Reduces consecutive rows of `inner` columns each to plain values. The values of row `k` begin at value `start(k)`.
+pub(super) fn rows_of_values<V: Pod, M: Wide<V, State = V>>(
+    monoid: M,
+    values: &[V],
+    inner: usize,
+    start: impl Fn(usize) -> usize,
+    out: &mut [V],
+) {
+    if inner > 1 {
+        reduce_columns(values, inner, monoid, start, out);
+    } else if !rows(monoid, values, &start, out) {
+        plain_rows::reduce_rows(values, monoid, M::OP.is_ordered(), start, out);
+    }
+}
+
+/// Reduces one block of a row of several blocks, with `inner` columns per value.
+pub(super) fn block_of_values<V: Pod, M: Wide<V>>(monoid: M, values: &[V], inner: usize, out: &mut [M::State]) {
+    match if inner == 1 { block::<V, M>(values) } else { None } {
+        Some(state) => out[0] = state,
+        None => reduce_block(values, inner, monoid, out),
+    }
 }

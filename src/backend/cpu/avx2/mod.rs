@@ -14,7 +14,7 @@ use std::arch::x86_64::__m256;
 use bytemuck::Pod;
 
 use self::vector::{are_more_than, combine, identity, keep, lift, trees, turned, zero};
-use super::row_reduce::{LANES, SHORT, block_len, reduce_row};
+use super::row_reduce::{LANES, SHORT, block_len, reduce_long_row};
 use super::wide_rows::Wide;
 
 /// Reduces consecutive rows. The values of row `k` begin at value `start(k)`.
@@ -82,7 +82,7 @@ fn one_row<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
     match to - from {
         0 => {}
         len if len <= block_len(1) => out = row::<V, M, N, W>(monoid, &values[from..], len),
-        _ => reduce_row(&values[from..to], 1, monoid, std::slice::from_mut(&mut out)),
+        _ => reduce_long_row(&values[from..to], 1, monoid, std::slice::from_mut(&mut out)),
     }
     out
 }

@@ -145,12 +145,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
         let loaded: Vec<E> = values.iter().map(|&x| (self.load_cpu)(x)).collect();
         for (row, out) in expected.chunks_exact_mut(inner).enumerate().take(lengths.len()) {
             let range = live[row] as usize * inner..live[row + 1] as usize * inner;
-            reduce_row(
-                &loaded[range],
-                inner,
-                Plain { identity: self.identity_cpu, combine: self.combine_cpu, ordered: true },
-                out,
-            );
+            reduce_row(&loaded[range], inner, Plain { identity: self.identity_cpu, combine: self.combine_cpu }, out);
         }
         if rows == 0 {
             assert_eq!(grid(total, 0, inner as u32, Tiles::SANE), None);
