@@ -3,7 +3,7 @@
 
 use bytemuck::Pod;
 
-use super::lanes::Lane;
+use super::encoding::Value;
 use super::number::Number;
 use super::order_key::{key_of_f32, key_of_f64};
 use super::row_reduce::{reduce_block, reduce_columns, reduce_row};
@@ -68,7 +68,7 @@ impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> for Plain<V
 }
 
 /// Float type of row reductions, with the constants and functions of totals, extremes, exponentials and moments.
-pub(super) trait Float: Pod + Lane + Number + Send + Sync {
+pub(super) trait Float: Pod + Value + Number + Send + Sync {
     /// Integer type of the order keys (see `order_key`), which sort as the floats do.
     type Key: Pod + Ord + Send + Sync;
     const LEAST_KEY: Self::Key;

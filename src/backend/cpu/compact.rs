@@ -2,8 +2,8 @@
 
 use super::array::Array;
 use super::eval::{Block, Inputs, Program};
-use super::marks::{Marked, marked, ranks};
 use super::parallel;
+use super::rank_bitmap::{MarkedPositions, marked, ranks};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS};
@@ -38,9 +38,9 @@ pub(crate) fn compact(inputs: &Inputs, marks: &Node, value: &Expr, inner: usize,
     parallel::for_each(tiles, &|(k, (out, words))| {
         let first = k as u32 * TILE;
         if inner == 1 {
-            let block = match Marked::new(words, first, out.len() / size) {
-                Marked::Positions(positions) => Block::list(&program, positions),
-                Marked::Runs { ends, firsts } => Block::in_runs(&program, ends, firsts),
+            let block = match MarkedPositions::new(words, first, out.len() / size) {
+                MarkedPositions::Positions(positions) => Block::list(&program, positions),
+                MarkedPositions::Runs { ends, firsts } => Block::in_runs(&program, ends, firsts),
             };
             block.store(dtype, out);
             return;
@@ -49,7 +49,7 @@ pub(crate) fn compact(inputs: &Inputs, marks: &Node, value: &Expr, inner: usize,
         let together = (BLOCK / inner).max(1);
         for (positions, out) in positions.chunks(together).zip(out.chunks_mut(together * size)) {
             let starts = positions.iter().map(|&position| position * inner as u32).collect();
-            Block::ramps(&program, starts, inner as u32).store(dtype, out);
+            Block::sequences(&program, starts, inner as u32).store(dtype, out);
         }
     });
     out.clear_from(ranks.last().map_or(0, |&total| total as usize * inner));

@@ -2,7 +2,7 @@
 //!
 //! An expression is compiled once per step into a list of operations with numbered results. A block memoizes their
 //! results and is small enough for them to stay in cache, unless they are a few numbers per row. Consecutive positions
-//! are kept as runs (see `pieces`): consecutive loads borrow slices of the array, and results that depend on the row
+//! are kept as runs (see `run_arithmetic`): consecutive loads borrow slices of the array, and results that depend on the row
 //! alone are computed once per row.
 //!
 //! The branches of a `select` are evaluated only at the positions that take them. Exceptions are branches whose wasted
@@ -13,17 +13,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::array::{Array, Stored};
-use super::choice::{self, Chosen};
-use super::divided;
-use super::filling::Filling;
-use super::lanes::{Lane, Lanes, Many, Operand, Way};
-use super::loops::Spread;
+use super::encoding::{Dense, Direction, Encoded, Operand, Value};
+use super::loops::{Spread, map_values};
 use super::number::Number;
 use super::operations;
 use super::order_key;
-use super::pieces;
+use super::output_writer::OutputWriter;
 use super::pool::Pool;
 use super::rows_of::rows_of;
+use super::run_arithmetic;
+use super::selection::{self, Selection};
+use super::sequence_division;
 use super::simd;
 use crate::dtype::DType;
 use crate::graph::digest::DigestMap;
@@ -67,15 +67,15 @@ impl Inputs {
 
 /// Cost per lane of partitioning a block between two branches, in units of expression costs. Listing the lanes of each
 /// branch, picking their operands and merging the results takes longer than a logarithm computed eight lanes at a time.
-const PARTING_A_LANE: u32 = 32;
+const PARTITION_COST_PER_POSITION: u32 = 32;
 
 /// The same cost per run, for a condition that is known by runs.
-const PARTING_A_RUN: u32 = 256;
+const PARTITION_COST_PER_RUN: u32 = 256;
 
 /// Cost of an expression per position of a block. The rows of ordered positions are found in one walk; those of other
 /// positions are found by searches that wait for memory at each step. Exponentials, logarithms, roots and quotients of
 /// floats are computed for several lanes at a time, other functions and quotients for one.
-fn cost_in_a_block(e: &Expr) -> u32 {
+fn block_cost(e: &Expr) -> u32 {
     let mut cost = 0u32;
     for_each_expr(e, &mut |e| {
         let is_float = e.dtype().is_float();
@@ -104,9 +104,9 @@ pub(super) enum Op<'a> {
     Cast(DType, usize),
     Bitcast(DType, usize),
     /// Order keys of floats (see `order_key`): the key of NaN, and the floats.
-    Key(Scalar, usize),
+    ToKey(Scalar, usize),
     /// Floats of order keys: the key of no float with its replacement value, and the keys.
-    Float([Scalar; 2], usize),
+    FromKey([Scalar; 2], usize),
     /// The condition and the branches; the costs of the branches, if both may be evaluated at all positions.
     Select([usize; 3], Option<[u32; 2]>),
     /// The slot for failures, the condition, the value.
@@ -150,14 +150,14 @@ impl<'a> Program<'a> {
             ExprKind::Select(c, a, b) => {
                 if let Some((x, nan)) = order_key::keyed(e) {
                     let x = at(x);
-                    return self.push(e, Op::Key(nan, x), known);
+                    return self.push(e, Op::ToKey(nan, x), known);
                 }
                 if let Some((key, none_and_empty)) = order_key::unkeyed(e) {
                     let key = at(key);
-                    return self.push(e, Op::Float(none_and_empty, key), known);
+                    return self.push(e, Op::FromKey(none_and_empty, key), known);
                 }
                 let everywhere = !a.has_conditions() && !b.has_conditions();
-                Op::Select([at(c), at(a), at(b)], everywhere.then(|| [a, b].map(cost_in_a_block)))
+                Op::Select([at(c), at(a), at(b)], everywhere.then(|| [a, b].map(block_cost)))
             }
             ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),
         };
@@ -188,25 +188,29 @@ pub(crate) struct Block<'a> {
     program: &'a Program<'a>,
     len: usize,
     /// The positions.
-    index: Lanes<'a>,
-    memo: Vec<Option<Lanes<'a>>>,
+    index: Encoded<'a>,
+    memo: Vec<Option<Encoded<'a>>>,
     /// Positions of the step per position of the block. Failed checks report positions of the step.
     each: u32,
     /// The enclosing block and the selection of its lanes that this block covers. Results of the enclosing block are
     /// reused.
-    within: Option<(&'a Block<'a>, &'a Chosen)>,
+    within: Option<(&'a Block<'a>, &'a Selection)>,
 }
 
 impl<'a> Block<'a> {
     /// A block of `len` positions from `start` on.
     pub(crate) fn run(program: &'a Program<'a>, start: u32, len: usize) -> Self {
-        Self::new(program, len, Lanes::Ramps(Way::Up, vec![len as u32].into(), vec![start].into()))
+        Self::new(program, len, Encoded::Sequences(Direction::Ascending, vec![len as u32].into(), vec![start].into()))
     }
 
     /// A block of one run of `len` positions per start.
-    pub(crate) fn ramps(program: &'a Program<'a>, starts: Vec<u32>, len: u32) -> Self {
+    pub(crate) fn sequences(program: &'a Program<'a>, starts: Vec<u32>, len: u32) -> Self {
         let ends: Vec<u32> = (1..=starts.len() as u32).map(|k| k * len).collect();
-        Self::new(program, starts.len() * len as usize, pieces::ramps(Way::Up, ends.into(), starts.into()))
+        Self::new(
+            program,
+            starts.len() * len as usize,
+            run_arithmetic::sequences(Direction::Ascending, ends.into(), starts.into()),
+        )
     }
 
     /// A block of `len` positions from `start` on, each of which represents `each` positions of the step.
@@ -217,7 +221,7 @@ impl<'a> Block<'a> {
     /// A block of runs that end at `ends`. Run `k` starts at position `firsts[k]`.
     pub(crate) fn in_runs(program: &'a Program<'a>, ends: Vec<u32>, firsts: Vec<u32>) -> Self {
         let len = ends.last().map_or(0, |&n| n as usize);
-        Self::new(program, len, pieces::ramps(Way::Up, ends.into(), firsts.into()))
+        Self::new(program, len, run_arithmetic::sequences(Direction::Ascending, ends.into(), firsts.into()))
     }
 
     /// A block of arbitrary positions.
@@ -225,17 +229,17 @@ impl<'a> Block<'a> {
         Self::new(program, positions.len(), u32::wrap(positions.into()))
     }
 
-    fn new(program: &'a Program<'a>, len: usize, index: Lanes<'a>) -> Self {
+    fn new(program: &'a Program<'a>, len: usize, index: Encoded<'a>) -> Self {
         Self { program, len, index, memo: vec![None; program.ops.len()], each: 1, within: None }
     }
 
     /// The expression's values, one per position.
-    pub(crate) fn eval_as<T: Lane>(mut self) -> Many<'a, T> {
+    pub(crate) fn eval_as<T: Value>(mut self) -> Dense<'a, T> {
         if self.len == 0 {
             return Vec::new().into();
         }
         let lanes = self.root();
-        T::many(self.len, &lanes.dense())
+        T::expanded(self.len, &lanes.dense())
     }
 
     /// Fills `out` with the bytes of the expression's values, one per position. Returns whether the intermediate state is
@@ -261,7 +265,7 @@ impl<'a> Block<'a> {
             let first = self.eval(a);
             if let Some(cycle) = self.cycle(op, &first, b) {
                 self.memo[self.program.ops.len() - 1] = Some(cycle);
-            } else if pieces::store::<T>(op, &first, &self.eval(b), out) {
+            } else if run_arithmetic::store::<T>(op, &first, &self.eval(b), out) {
                 return false;
             }
         }
@@ -287,15 +291,15 @@ impl<'a> Block<'a> {
             return in_runs;
         }
         match self.root() {
-            Lanes::Runs(ends, values) => match values.dense().words() {
-                Operand::One(v) => out.fill(v),
-                Operand::Many(values) => {
-                    simd::run(Spread { ends: &ends, values, out: Filling::of(out) });
+            Encoded::Runs(ends, values) => match values.dense().words() {
+                Operand::Constant(v) => out.fill(v),
+                Operand::Dense(values) => {
+                    simd::run(Spread { ends: &ends, values, out: OutputWriter::of(out) });
                 }
             },
             lanes => match lanes.dense().words() {
-                Operand::One(v) => out.fill(v),
-                Operand::Many(values) => out.copy_from_slice(&values[..out.len()]),
+                Operand::Constant(v) => out.fill(v),
+                Operand::Dense(values) => out.copy_from_slice(&values[..out.len()]),
             },
         }
         false
@@ -311,7 +315,7 @@ impl<'a> Block<'a> {
     }
 
     /// The values of the whole expression.
-    fn root(&mut self) -> Lanes<'a> {
+    fn root(&mut self) -> Encoded<'a> {
         self.eval(self.program.ops.len() - 1)
     }
 
@@ -321,10 +325,10 @@ impl<'a> Block<'a> {
     }
 
     /// The values of the operation at `place`.
-    pub(super) fn eval(&mut self, place: usize) -> Lanes<'a> {
+    pub(super) fn eval(&mut self, place: usize) -> Encoded<'a> {
         let program = self.program;
         match &program.ops[place] {
-            Op::Scalar(s) => return Lanes::One(*s),
+            Op::Scalar(s) => return Encoded::Constant(*s),
             Op::Index => return self.index.clone(),
             _ => {}
         }
@@ -340,24 +344,24 @@ impl<'a> Block<'a> {
     }
 
     /// The values of the operation at `place`, if an enclosing block has computed them.
-    fn known_outside(&self, place: usize) -> Option<Lanes<'a>> {
+    fn known_outside(&self, place: usize) -> Option<Encoded<'a>> {
         let (outside, chosen) = self.within?;
         match &outside.memo[place] {
-            Some(known) => Some(choice::choose(known, chosen)),
-            None => outside.known_outside(place).map(|known| choice::choose(&known, chosen)),
+            Some(known) => Some(selection::restrict(known, chosen)),
+            None => outside.known_outside(place).map(|known| selection::restrict(&known, chosen)),
         }
     }
 
-    fn compute(&mut self, op: &Op<'a>) -> Lanes<'a> {
+    fn compute(&mut self, op: &Op<'a>) -> Encoded<'a> {
         let n = self.len;
         match op {
-            Op::Scalar(s) => Lanes::One(*s),
+            Op::Scalar(s) => Encoded::Constant(*s),
             Op::Index => self.index.clone(),
             Op::Load(array, dtype, at) => {
                 let at = self.eval(*at);
                 if array.len() == 0 {
                     // The array has no elements, but the index was evaluated for its checks.
-                    return Lanes::One(Scalar::from_i64(*dtype, 0));
+                    return Encoded::Constant(Scalar::from_i64(*dtype, 0));
                 }
                 load(array, *dtype, n, &at)
             }
@@ -367,30 +371,30 @@ impl<'a> Block<'a> {
             }
             Op::Unary(op, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| operations::unary(*op, n, a))
+                run_arithmetic::each(n, &a, |n, a| operations::unary(*op, n, a))
             }
             Op::Binary(op, a, b) => {
                 let first = self.eval(*a);
                 if let Some(cycle) = self.cycle(*op, &first, *b) {
                     return cycle;
                 }
-                pieces::binary(*op, n, &first, &self.eval(*b))
+                run_arithmetic::binary(*op, n, &first, &self.eval(*b))
             }
             Op::Cast(to, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| operations::cast(*to, n, a))
+                run_arithmetic::each(n, &a, |n, a| operations::cast(*to, n, a))
             }
             Op::Bitcast(to, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| operations::bitcast(*to, n, a))
+                run_arithmetic::each(n, &a, |n, a| operations::bitcast(*to, n, a))
             }
-            Op::Key(nan, x) => {
+            Op::ToKey(nan, x) => {
                 let x = self.eval(*x);
-                pieces::each(n, &x, |n, x| order_key::keys(n, x, *nan))
+                run_arithmetic::each(n, &x, |n, x| order_key::keys(n, x, *nan))
             }
-            Op::Float(none_and_empty, key) => {
+            Op::FromKey(none_and_empty, key) => {
                 let key = self.eval(*key);
-                pieces::each(n, &key, |n, key| order_key::floats(n, key, *none_and_empty))
+                run_arithmetic::each(n, &key, |n, key| order_key::floats(n, key, *none_and_empty))
             }
             Op::Select([c, a, b], costs) => {
                 let c = self.eval(*c);
@@ -404,28 +408,28 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Fuses `start` plus the remainder at `place` into one pass (see `divided::cycle`). `None` for other operations or
+    /// Fuses `start` plus the remainder at `place` into one pass (see `sequence_division::cycle`). `None` for other operations or
     /// operands, or if the remainder has been evaluated already.
-    fn cycle(&mut self, op: BinaryOp, start: &Lanes<'a>, place: usize) -> Option<Lanes<'a>> {
+    fn cycle(&mut self, op: BinaryOp, start: &Encoded<'a>, place: usize) -> Option<Encoded<'a>> {
         match self.program.ops[place] {
             Op::Binary(BinaryOp::IndexRem, x, by) if op == BinaryOp::Add && self.memo[place].is_none() => {
                 let (x, by) = (self.eval(x), self.eval(by));
-                divided::cycle(start, &x, &by)
+                sequence_division::cycle(start, &x, &by)
             }
             _ => None,
         }
     }
 
     /// Records the first position at which the condition fails.
-    fn record(&self, outcome: &AtomicU32, ok: &Lanes<'_>) {
+    fn record(&self, outcome: &AtomicU32, ok: &Encoded<'_>) {
         let holds = match ok {
-            Lanes::Runs(_, values) => bool::operand(values),
+            Encoded::Runs(_, values) => bool::operand(values),
             dense => bool::operand(dense),
         };
         let fails = match holds {
-            Operand::One(holds) => !holds,
+            Operand::Constant(holds) => !holds,
             // No early exit, which would prevent vectorization.
-            Operand::Many(holds) => !holds.iter().fold(true, |all, &holds| all & holds),
+            Operand::Dense(holds) => !holds.iter().fold(true, |all, &holds| all & holds),
         };
         if fails {
             // Positions of a list may be in any order; the least one is reported.
@@ -436,45 +440,46 @@ impl<'a> Block<'a> {
         }
     }
 
-    fn select(&mut self, condition: &Lanes<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Lanes<'a> {
+    fn select(&mut self, condition: &Encoded<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Encoded<'a> {
         let n = self.len;
         // Whether evaluating both branches at all positions costs no more than partitioning the lanes.
-        let blends = |yes: usize, parting: u64| {
-            let in_vain = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
-            costs.is_some_and(|costs| in_vain(costs) <= parting)
+        let blends = |yes: usize, partition_cost: u64| {
+            let wasted = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
+            costs.is_some_and(|costs| wasted(costs) <= partition_cost)
         };
         match condition {
-            Lanes::One(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
-            Lanes::Runs(ends, flags) => {
+            Encoded::Constant(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
+            Encoded::Runs(ends, flags) => {
                 let flags = bool::operand(flags);
-                let lens = pieces::lens(ends);
+                let lens = run_arithmetic::lens(ends);
                 let of_yes = lens.iter().enumerate().map(|(k, &len)| if flags.get(k) { len as usize } else { 0 });
                 match of_yes.sum() {
                     0 => self.eval(b),
                     yes if yes == n => self.eval(a),
-                    yes if blends(yes, ends.len() as u64 * u64::from(PARTING_A_RUN)) => {
+                    yes if blends(yes, ends.len() as u64 * u64::from(PARTITION_COST_PER_RUN)) => {
                         let (a, b) = (self.eval(a), self.eval(b));
-                        choice::blend(n, condition, &a, &b)
+                        selection::blend(n, condition, &a, &b)
                     }
                     _ => {
                         let [at_a, at_b] = Self::sides(ends, flags);
-                        choice::merge(ends, flags, &self.part(a, &at_a), &self.part(b, &at_b))
+                        selection::merge(ends, flags, &self.part(a, &at_a), &self.part(b, &at_b))
                     }
                 }
             }
             dense => {
-                let flags = bool::many(n, dense);
+                let flags = bool::expanded(n, dense);
                 match flags[..n].iter().filter(|&&c| c).count() {
                     0 => self.eval(b),
                     yes if yes == n => self.eval(a),
-                    yes if blends(yes, n as u64 * u64::from(PARTING_A_LANE)) => {
+                    yes if blends(yes, n as u64 * u64::from(PARTITION_COST_PER_POSITION)) => {
                         let (a, b) = (self.eval(a).dense(), self.eval(b).dense());
-                        Lanes::blend(n, &flags, &a, &b)
+                        Encoded::blend(n, &flags, &a, &b)
                     }
                     _ => {
-                        let side = |want| Chosen::List((0..n as u32).filter(|&k| flags[k as usize] == want).collect());
+                        let side =
+                            |want| Selection::List((0..n as u32).filter(|&k| flags[k as usize] == want).collect());
                         let (at_a, at_b) = (side(true), side(false));
-                        Lanes::merge(n, &flags, &self.part(a, &at_a).dense(), &self.part(b, &at_b).dense())
+                        Encoded::merge(n, &flags, &self.part(a, &at_a).dense(), &self.part(b, &at_b).dense())
                     }
                 }
             }
@@ -482,7 +487,7 @@ impl<'a> Block<'a> {
     }
 
     /// The lanes of the runs whose flag is set, and those of the other runs. The runs end at `ends`.
-    fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Chosen; 2] {
+    fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Selection; 2] {
         let mut sides = [true, false].map(|_| Vec::with_capacity(ends.len()));
         let mut start = 0;
         for (k, &end) in ends.iter().enumerate() {
@@ -493,24 +498,26 @@ impl<'a> Block<'a> {
             }
             start = end;
         }
-        sides.map(Chosen::Ranges)
+        sides.map(Selection::Ranges)
     }
 
     /// The values of the operation at `place` at the selected positions.
-    fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
+    fn part<'s>(&'s self, place: usize, chosen: &'s Selection) -> Encoded<'s> {
         let memo = vec![None; self.program.ops.len()];
-        let index = choice::choose(&self.index, chosen);
+        let index = selection::restrict(&self.index, chosen);
         let (program, each) = (self.program, self.each);
         Block { program, len: chosen.len(), index, memo, each, within: Some((self, chosen)) }.eval(place)
     }
 }
 
 /// Loads the elements at the given indices. An index out of range loads the last element.
-fn load<'a>(array: &'a Array, dtype: DType, n: usize, at: &Lanes<'_>) -> Lanes<'a> {
+fn load<'a>(array: &'a Array, dtype: DType, n: usize, at: &Encoded<'_>) -> Encoded<'a> {
     match at {
-        Lanes::One(Scalar::U32(i)) => Lanes::One(element(array, dtype, (*i as usize).min(array.len() - 1))),
-        Lanes::Runs(ends, values) => pieces::runs(ends.clone(), load(array, dtype, ends.len(), values)),
-        Lanes::Ramps(Way::Up, ends, firsts)
+        Encoded::Constant(Scalar::U32(i)) => {
+            Encoded::Constant(element(array, dtype, (*i as usize).min(array.len() - 1)))
+        }
+        Encoded::Runs(ends, values) => run_arithmetic::runs(ends.clone(), load(array, dtype, ends.len(), values)),
+        Encoded::Sequences(Direction::Ascending, ends, firsts)
             if let (&[end], &[first]) = (&ends[..], &firsts[..])
                 && dtype != DType::Bool
                 && first as usize + end as usize <= array.len() =>
@@ -518,10 +525,10 @@ fn load<'a>(array: &'a Array, dtype: DType, n: usize, at: &Lanes<'_>) -> Lanes<'
             borrow(array, dtype, first as usize..first as usize + end as usize)
         }
         at => match dtype.size() {
-            1 => Lanes::of_words(dtype, gather::<u8>(array.slice(), n, at)),
-            2 => Lanes::of_words(dtype, gather::<u16>(array.slice(), n, at)),
-            4 => Lanes::of_words(dtype, gather::<u32>(array.slice(), n, at)),
-            _ => Lanes::of_words(dtype, gather::<u64>(array.slice(), n, at)),
+            1 => Encoded::of_words(dtype, gather::<u8>(array.slice(), n, at)),
+            2 => Encoded::of_words(dtype, gather::<u16>(array.slice(), n, at)),
+            4 => Encoded::of_words(dtype, gather::<u32>(array.slice(), n, at)),
+            _ => Encoded::of_words(dtype, gather::<u64>(array.slice(), n, at)),
         },
     }
 }
@@ -535,11 +542,11 @@ fn element(array: &Array, dtype: DType, i: usize) -> Scalar {
 }
 
 /// The elements `range` of an array of another dtype than bool, in place.
-fn borrow(array: &Array, dtype: DType, range: Range<usize>) -> Lanes<'_> {
+fn borrow(array: &Array, dtype: DType, range: Range<usize>) -> Encoded<'_> {
     macro_rules! typed {
         ($($v:ident),*) => {
             match dtype {
-                $(DType::$v => Lanes::$v(Many::Lent(&array.slice()[range])),)*
+                $(DType::$v => Encoded::$v(Dense::Borrowed(&array.slice()[range])),)*
                 DType::Bool | DType::Str => unreachable!("bug: {dtype} elements are not stored as values"),
             }
         };
@@ -548,25 +555,25 @@ fn borrow(array: &Array, dtype: DType, range: Range<usize>) -> Lanes<'_> {
 }
 
 /// The elements at the given indices, as words of their size.
-fn gather<W: Stored + Default>(from: &[W], n: usize, at: &Lanes<'_>) -> Vec<W> {
+fn gather<W: Stored + Default>(from: &[W], n: usize, at: &Encoded<'_>) -> Vec<W> {
     let last = from.len() - 1;
     let one = |i: u32| from[(i as usize).min(last)];
-    let Lanes::Ramps(way, ends, firsts) = at else {
+    let Encoded::Sequences(direction, ends, firsts) = at else {
         let at = at.dense();
         return match u32::operand(&at) {
-            Operand::Many(at) => at[..n].iter().map(|&i| one(i)).collect(),
-            Operand::One(i) => vec![one(i); n],
+            Operand::Dense(at) => map_values(&at[..n], one),
+            Operand::Constant(i) => vec![one(i); n],
         };
     };
-    let mut out = Filling::new(n);
+    let mut out = OutputWriter::new(n);
     let mut start = 0;
     for (&end, &first) in ends.iter().zip(firsts.iter()) {
         let len = (end - start) as usize;
         let i = first as usize;
-        match way {
-            Way::Up if i + len <= from.len() => out.convert(from, i, len, |x| x),
-            Way::Down if i < from.len() && len <= i + 1 => out.convert_back(from, i, len, |x| x),
-            way => out.extend((0..len).map(|k| one(way.after(first, k as u32)))),
+        match direction {
+            Direction::Ascending if i + len <= from.len() => out.convert(from, i, len, |x| x),
+            Direction::Descending if i < from.len() && len <= i + 1 => out.convert_back(from, i, len, |x| x),
+            direction => out.extend((0..len).map(|k| one(direction.after(first, k as u32)))),
         }
         start = end;
     }

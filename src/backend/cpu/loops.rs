@@ -2,8 +2,8 @@
 
 use std::ops::DerefMut;
 
-use super::filling::Filling;
-use super::lanes::{Lane, Lanes, Operand};
+use super::encoding::{Encoded, Operand, Value};
+use super::output_writer::OutputWriter;
 use super::simd::{self, Loop};
 use crate::math::{self, MathFn};
 
@@ -73,49 +73,55 @@ impl<A: Copy, F: Fn(A, A) -> A> Loop for Store2<'_, A, F> {
         let Self { a, b, f, out } = self;
         let n = out.len();
         match (a, b) {
-            (Operand::Many(a), Operand::Many(b)) => {
+            (Operand::Dense(a), Operand::Dense(b)) => {
                 for ((out, &a), &b) in out.iter_mut().zip(&a[..n]).zip(&b[..n]) {
                     *out = f(a, b);
                 }
             }
-            (Operand::Many(a), Operand::One(b)) => {
+            (Operand::Dense(a), Operand::Constant(b)) => {
                 for (out, &a) in out.iter_mut().zip(&a[..n]) {
                     *out = f(a, b);
                 }
             }
-            (Operand::One(a), Operand::Many(b)) => {
+            (Operand::Constant(a), Operand::Dense(b)) => {
                 for (out, &b) in out.iter_mut().zip(&b[..n]) {
                     *out = f(a, b);
                 }
             }
-            (Operand::One(a), Operand::One(b)) => out.fill(f(a, b)),
+            (Operand::Constant(a), Operand::Constant(b)) => out.fill(f(a, b)),
         }
     }
 }
 
 /// Fills `out` with `f` of the pairs of values.
 #[inline]
-pub(super) fn store2<A: Lane>(a: Operand<'_, A>, b: Operand<'_, A>, f: impl Fn(A, A) -> A, out: &mut [A]) {
+pub(super) fn store2<A: Value>(a: Operand<'_, A>, b: Operand<'_, A>, f: impl Fn(A, A) -> A, out: &mut [A]) {
     simd::run(Store2 { a, b, f, out });
+}
+
+/// `f` of each value.
+#[inline]
+pub(super) fn map_values<A: Copy, B>(a: &[A], f: impl Fn(A) -> B) -> Vec<B> {
+    simd::run(Map1 { a, f })
 }
 
 /// `f` of the values at `n` positions.
 #[inline]
-pub(super) fn map1<'x, A: Lane, B: Lane>(n: usize, a: &Lanes<'_>, f: impl Fn(A) -> B) -> Lanes<'x> {
+pub(super) fn map1<'x, A: Value, B: Value>(n: usize, a: &Encoded<'_>, f: impl Fn(A) -> B) -> Encoded<'x> {
     B::wrap(match A::operand(a) {
-        Operand::Many(a) => simd::run(Map1 { a: &a[..n], f }).into(),
-        Operand::One(a) => vec![f(a); n].into(),
+        Operand::Dense(a) => simd::run(Map1 { a: &a[..n], f }).into(),
+        Operand::Constant(a) => vec![f(a); n].into(),
     })
 }
 
 /// `f` of the pairs of values at `n` positions.
 #[inline]
-pub(super) fn map2<'x, A: Lane, B: Lane>(
+pub(super) fn map2<'x, A: Value, B: Value>(
     n: usize,
-    a: &Lanes<'_>,
-    b: &Lanes<'_>,
+    a: &Encoded<'_>,
+    b: &Encoded<'_>,
     f: impl Fn(A, A) -> B + Copy,
-) -> Lanes<'x> {
+) -> Encoded<'x> {
     B::wrap(map_operands(n, A::operand(a), A::operand(b), f).into())
 }
 
@@ -128,10 +134,10 @@ pub(super) fn map_operands<A: Copy, B: Clone>(
     f: impl Fn(A, A) -> B + Copy,
 ) -> Vec<B> {
     match (a, b) {
-        (Operand::Many(a), Operand::Many(b)) => simd::run(Map2 { a: &a[..n], b: &b[..n], f }),
-        (Operand::Many(a), Operand::One(b)) => simd::run(Map1 { a: &a[..n], f: |a| f(a, b) }),
-        (Operand::One(a), Operand::Many(b)) => simd::run(Map1 { a: &b[..n], f: |b| f(a, b) }),
-        (Operand::One(a), Operand::One(b)) => vec![f(a, b); n],
+        (Operand::Dense(a), Operand::Dense(b)) => simd::run(Map2 { a: &a[..n], b: &b[..n], f }),
+        (Operand::Dense(a), Operand::Constant(b)) => simd::run(Map1 { a: &a[..n], f: |a| f(a, b) }),
+        (Operand::Constant(a), Operand::Dense(b)) => simd::run(Map1 { a: &b[..n], f: |b| f(a, b) }),
+        (Operand::Constant(a), Operand::Constant(b)) => vec![f(a, b); n],
     }
 }
 
@@ -157,26 +163,26 @@ impl<T: Copy, F: Fn(bool, T, T) -> T> Loop for Blend<'_, T, F> {
         let Self { condition, a, b, either } = self;
         let n = condition.len();
         match (a, b) {
-            (Operand::Many(a), Operand::Many(b)) => {
+            (Operand::Dense(a), Operand::Dense(b)) => {
                 let (a, b) = (&a[..n], &b[..n]);
                 collect(n, |k| either(condition[k], a[k], b[k]))
             }
-            (Operand::One(a), Operand::Many(b)) => {
+            (Operand::Constant(a), Operand::Dense(b)) => {
                 let b = &b[..n];
                 collect(n, |k| either(condition[k], a, b[k]))
             }
-            (Operand::Many(a), Operand::One(b)) => {
+            (Operand::Dense(a), Operand::Constant(b)) => {
                 let a = &a[..n];
                 collect(n, |k| either(condition[k], a[k], b))
             }
-            (Operand::One(a), Operand::One(b)) => collect(n, |k| either(condition[k], a, b)),
+            (Operand::Constant(a), Operand::Constant(b)) => collect(n, |k| either(condition[k], a, b)),
         }
     }
 }
 
 /// Expands one value per run to one value per position.
 pub(super) fn spread<T: Copy + Default>(ends: &[u32], values: &[T]) -> Vec<T> {
-    let out = Filling::new(ends.last().map_or(0, |&n| n as usize));
+    let out = OutputWriter::new(ends.last().map_or(0, |&n| n as usize));
     simd::run(Spread { ends, values, out }).finish()
 }
 
@@ -184,13 +190,13 @@ pub(super) fn spread<T: Copy + Default>(ends: &[u32], values: &[T]) -> Vec<T> {
 pub(super) struct Spread<'l, T, B> {
     pub(super) ends: &'l [u32],
     pub(super) values: &'l [T],
-    pub(super) out: Filling<B>,
+    pub(super) out: OutputWriter<B>,
 }
 
 impl<T: Copy, B: DerefMut<Target = [T]>> Loop for Spread<'_, T, B> {
-    type Output = Filling<B>;
+    type Output = OutputWriter<B>;
     #[inline(always)]
-    fn run(self) -> Filling<B> {
+    fn run(self) -> OutputWriter<B> {
         let Self { ends, values, mut out } = self;
         let mut start = 0;
         for (&end, &value) in ends.iter().zip(values) {

@@ -2,8 +2,8 @@
 //! bits do not depend on the blocking.
 
 use super::array::{Array, Stored};
+use super::encoding::Value;
 use super::eval::{Block, Inputs, Program};
-use super::lanes::Lane;
 use super::map;
 use super::number::Number;
 use super::parallel;
@@ -105,7 +105,7 @@ fn operand<'a>(inputs: &'a Inputs, op: &str, e: &Expr, len: usize, kept: &'a mut
     Ok(kept.insert(array))
 }
 
-fn typed<T: Lane + Number + Stored>(
+fn typed<T: Value + Number + Stored>(
     inputs: &Inputs,
     op: &str,
     p: &Product,

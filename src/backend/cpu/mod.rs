@@ -8,47 +8,47 @@ pub(crate) mod array;
 mod available;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod block;
 mod block_scan;
-mod choice;
+mod common_runs;
 pub mod compact;
 mod copies;
-mod divided;
+mod copy_sources;
+mod embedding_bag;
+mod encoding;
 mod eval;
-mod exps;
-mod filled;
-mod filling;
 mod fingerprint;
 mod floats;
 mod integers;
-mod lanes;
-mod looked_up;
 mod loops;
 mod map;
-mod marks;
+mod masked_rows;
 pub mod matmul;
 mod moments;
+mod nonempty_rows;
 mod number;
+mod online_softmax;
 mod operations;
 mod order_key;
+mod output_writer;
 mod parallel;
-mod pieces;
-mod plain_rows;
 mod pool;
+mod rank_bitmap;
 mod reduce;
 mod row_hash;
 pub mod row_reduce;
 pub mod row_scan;
 pub mod row_sort;
 mod rows_of;
-mod runs;
+mod run_arithmetic;
 pub mod scan;
-mod short_rows;
-mod sides;
+mod selection;
+mod sequence_division;
 mod simd;
 pub mod sort;
-mod sources;
-mod wide_rows;
+mod transposed_rows;
+mod vector_rows;
+mod work_items;
+mod zeroed_memory;
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -271,7 +271,9 @@ impl CpuBackend {
             Recipe::Hash { op, on, byte, .. } => {
                 row_hash::row_hash(inputs, *op, &on.rows, count(&on.nrows), byte, &mut out);
             }
-            Recipe::RankBitmap { keep, count: positions } => marks::marks(inputs, keep, count(positions), &mut out),
+            Recipe::RankBitmap { keep, count: positions } => {
+                rank_bitmap::rank_bitmap(inputs, keep, count(positions), &mut out)
+            }
             Recipe::Compact { marks, value, inner, .. } => {
                 compact::compact(inputs, marks, value, *inner as usize, &mut out);
             }

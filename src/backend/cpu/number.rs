@@ -1,10 +1,10 @@
 //! Scalar arithmetic: the CPU's definition of the opcodes.
 
-use super::lanes::Lane;
+use super::encoding::Value;
 use crate::math::{self, MathFn};
 
 /// Arithmetic of a numeric type, as the opcodes define it.
-pub(crate) trait Number: Lane + PartialEq + PartialOrd {
+pub(crate) trait Number: Value + PartialEq + PartialOrd {
     /// Whether sums and products depend on the order of their terms.
     const IS_FLOAT: bool;
     fn neg(self) -> Self;

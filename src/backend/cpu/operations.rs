@@ -5,7 +5,7 @@
 use half::{bf16, f16};
 
 use super::array::Stored;
-use super::lanes::{Lane, Lanes, Many, Operand};
+use super::encoding::{Dense, Encoded, Operand, Value};
 use super::loops::{MathF32, MathF64, map_operands, map1, map2, store2};
 use super::number::{Bits, Number};
 use super::simd;
@@ -15,7 +15,7 @@ use crate::graph::scalar::Scalar;
 use crate::math::{self, MathFn, narrow};
 
 /// `a op b` for the operations on numbers whose result depends on the type, and not only on the bits.
-fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Option<Lanes<'x>> {
+fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Option<Encoded<'x>> {
     Some(match op {
         BinaryOp::Div | BinaryOp::IndexDiv => map2(n, a, b, T::div),
         BinaryOp::Rem | BinaryOp::IndexRem => map2(n, a, b, T::rem),
@@ -29,7 +29,7 @@ fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -
 }
 
 /// `a op b` for the other operations on floats.
-fn float<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Option<Lanes<'x>> {
+fn float<'x, T: Number>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Option<Encoded<'x>> {
     Some(match op {
         BinaryOp::Add => map2(n, a, b, T::add),
         BinaryOp::Sub => map2(n, a, b, T::sub),
@@ -41,11 +41,11 @@ fn float<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) ->
 }
 
 /// `a op b` for integers of the size of `W`, signed or unsigned, if the bits of the result are the same for both.
-fn word<'x, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Option<Lanes<'x>> {
+fn word<'x, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Option<Encoded<'x>> {
     let (dtype, a, b) = (a.dtype(), a.words::<W>(), b.words::<W>());
     let words = match op {
-        BinaryOp::Eq => return Some(Lanes::Bool(map_operands(n, a, b, |x, y| x == y).into())),
-        BinaryOp::Ne => return Some(Lanes::Bool(map_operands(n, a, b, |x, y| x != y).into())),
+        BinaryOp::Eq => return Some(Encoded::Bool(map_operands(n, a, b, |x, y| x == y).into())),
+        BinaryOp::Ne => return Some(Encoded::Bool(map_operands(n, a, b, |x, y| x != y).into())),
         BinaryOp::Add => map_operands(n, a, b, W::add),
         BinaryOp::Sub => map_operands(n, a, b, W::sub),
         BinaryOp::Mul => map_operands(n, a, b, W::mul),
@@ -56,7 +56,7 @@ fn word<'x, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'
         BinaryOp::Shl => map_operands(n, a, b, W::shl),
         _ => return None,
     };
-    Some(Lanes::of_words(dtype, words))
+    Some(Encoded::of_words(dtype, words))
 }
 
 /// Stores `a op b` at `out.len()` positions. Returns false and stores nothing if the operation is not covered here.
@@ -73,7 +73,7 @@ pub(super) fn store_arithmetic<T: Number>(op: BinaryOp, a: Operand<'_, T>, b: Op
     true
 }
 
-fn integer<'x, T: Bits, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+fn integer<'x, T: Bits, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
     if op == BinaryOp::Shr {
         return map2(n, a, b, T::shr);
     }
@@ -82,7 +82,7 @@ fn integer<'x, T: Bits, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Lanes<'_>,
 }
 
 /// `a op b` at `n` positions.
-pub(crate) fn binary<'x>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+pub(crate) fn binary<'x>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
     match a.dtype() {
         DType::Bool => match op {
             BinaryOp::And => map2(n, a, b, |x: bool, y: bool| x & y),
@@ -112,7 +112,7 @@ fn math_of(op: BinaryOp) -> MathFn {
 }
 
 /// `op a` at `n` positions.
-pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
+pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Encoded<'_>) -> Encoded<'x> {
     macro_rules! numbers {
         ($f:ident) => {
             match a.dtype() {
@@ -156,25 +156,25 @@ pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
         UnaryOp::IsInf => floats!(is_infinite),
         UnaryOp::IsFinite => floats!(is_finite),
         UnaryOp::Math(f) => match a {
-            Lanes::F32(x) => {
+            Encoded::F32(x) => {
                 let mut out = vec![0.0; n];
                 simd::run(MathF32 { f, x: &x[..n], out: &mut out });
-                Lanes::F32(out.into())
+                Encoded::F32(out.into())
             }
-            Lanes::F64(x) => {
+            Encoded::F64(x) => {
                 let mut out = vec![0.0; n];
                 simd::run(MathF64 { f, x: &x[..n], out: &mut out });
-                Lanes::F64(out.into())
+                Encoded::F64(out.into())
             }
-            Lanes::One(Scalar::F32(x)) => Lanes::One(Scalar::F32(math::f32_unary(f)(*x))),
-            Lanes::One(Scalar::F64(x)) => Lanes::One(Scalar::F64(math::f64_unary(f)(*x))),
+            Encoded::Constant(Scalar::F32(x)) => Encoded::Constant(Scalar::F32(math::f32_unary(f)(*x))),
+            Encoded::Constant(Scalar::F64(x)) => Encoded::Constant(Scalar::F64(math::f64_unary(f)(*x))),
             other => unreachable!("bug: {f:?} recorded on {:?}", other.dtype()),
         },
     }
 }
 
 /// The values converted to `to`.
-pub(crate) fn cast<'x>(to: DType, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
+pub(crate) fn cast<'x>(to: DType, n: usize, a: &Encoded<'_>) -> Encoded<'x> {
     macro_rules! from {
         ($t:ty) => {
             match to {
@@ -220,15 +220,15 @@ pub(crate) fn cast<'x>(to: DType, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
 }
 
 /// Reinterprets the bits as another type of the same size. Values borrowed from an array are not copied.
-fn recast<'a, A: Lane + bytemuck::Pod, B: Lane + bytemuck::Pod>(n: usize, a: &Lanes<'a>) -> Lanes<'a> {
-    B::wrap(match A::many(n, a) {
-        Many::Lent(values) => Many::Lent(bytemuck::cast_slice(values)),
-        Many::Own(values) => bytemuck::cast_slice(&values).to_vec().into(),
+fn recast<'a, A: Value + bytemuck::Pod, B: Value + bytemuck::Pod>(n: usize, a: &Encoded<'a>) -> Encoded<'a> {
+    B::wrap(match A::expanded(n, a) {
+        Dense::Borrowed(values) => Dense::Borrowed(bytemuck::cast_slice(values)),
+        Dense::Owned(values) => bytemuck::cast_slice(&values).to_vec().into(),
     })
 }
 
 /// Reinterprets the bits of the values as another dtype of the same width.
-pub(crate) fn bitcast<'a>(to: DType, n: usize, a: &Lanes<'a>) -> Lanes<'a> {
+pub(crate) fn bitcast<'a>(to: DType, n: usize, a: &Encoded<'a>) -> Encoded<'a> {
     use DType as D;
     match (a.dtype(), to) {
         (from, to) if from == to => a.clone(),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::available;
-use super::block::Block;
+use super::zeroed_memory::ZeroedMemory;
 use crate::error::{Error, Result};
 use crate::stats::Stats;
 
@@ -49,7 +49,7 @@ struct Free {
 /// Memory that no array uses.
 #[derive(Debug)]
 struct Unused {
-    words: Block,
+    words: ZeroedMemory,
     /// All words from this one on are zero.
     zero_from: usize,
 }
@@ -143,7 +143,7 @@ impl Pool {
         let surplus = free.surplus();
         drop(free);
         drop(surplus);
-        let Some(words) = Block::zeroed(class) else {
+        let Some(words) = ZeroedMemory::zeroed(class) else {
             self.lock().held -= held;
             return refused(isize::MAX as u64, "what this machine can address; it is out of memory before");
         };
@@ -194,7 +194,7 @@ impl Pool {
 /// Memory of an array; dropping it returns it to its pool.
 #[derive(Debug)]
 pub(super) struct Memory {
-    pub(super) words: Block,
+    pub(super) words: ZeroedMemory,
     /// All words from this one on are zero; the owner maintains this invariant.
     pub(super) zero_from: usize,
     asked: u64,

@@ -5,19 +5,19 @@ use std::ops::Range;
 
 use super::accumulate::{Float, Monoid};
 use super::array::{Array, Stored};
+use super::embedding_bag::EmbeddingBag;
+use super::encoding::Value;
 use super::eval::{Block, Inputs, Program};
-use super::exps::{Exps, OfExps};
 use super::floats::{Extreme, Total};
 use super::integers::{IntegerExtreme, IntegerTotal};
-use super::lanes::Lane;
-use super::looked_up::LookedUp;
 use super::map;
-use super::moments::OfMoments;
+use super::moments::MomentsMonoid;
 use super::number::Number;
+use super::online_softmax::{OnlineSoftmax, SoftmaxState};
 use super::order_key;
 use super::parallel;
 use super::row_reduce::{RowFold, block_len};
-use super::runs::{self, Starts};
+use super::work_items::{RowStarts, WorkItem};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -114,7 +114,7 @@ fn reduce(
     parts: &mut [(Reducer, Array)],
 ) {
     let e = &of.value;
-    let run = Run { inputs, rows, inner, numbers: nrows * inner, e, floats };
+    let run = Reduction { inputs, rows, inner, numbers: nrows * inner, e, floats };
     macro_rules! integers {
         ($op:expr, $t:ty) => {
             match $op {
@@ -158,8 +158,8 @@ fn reduce(
         (Accumulator::Op(op), DType::I64) => integers!(op, i64),
         (Accumulator::Op(op), DType::U32) => integers!(op, u32),
         (Accumulator::Op(op), DType::U64) => integers!(op, u64),
-        (Accumulator::Exps, DType::F32) => run.exps::<f32>(parts),
-        (Accumulator::Exps, DType::F64) => run.exps::<f64>(parts),
+        (Accumulator::Exps, DType::F32) => run.online_softmax::<f32>(parts),
+        (Accumulator::Exps, DType::F64) => run.online_softmax::<f64>(parts),
         (Accumulator::Moments, DType::F32) => run.moments::<f32>(parts),
         (Accumulator::Moments, DType::F64) => run.moments::<f64>(parts),
         (_, d) => unreachable!("bug: a row reduction over {d} must be recorded over its accumulator"),
@@ -170,7 +170,7 @@ fn reduce(
 }
 
 /// The rows and values of one reduction.
-struct Run<'a> {
+struct Reduction<'a> {
     inputs: &'a Inputs,
     rows: &'a Rows,
     inner: usize,
@@ -181,9 +181,9 @@ struct Run<'a> {
     floats: Option<Floats>,
 }
 
-impl Run<'_> {
+impl Reduction<'_> {
     /// Reduces with a monoid whose states are the results, or the keys of the results.
-    fn write<T: Lane + Stored, M: Monoid<T, State: Stored>>(&self, monoid: M, parts: &mut [(Reducer, Array)]) {
+    fn write<T: Value + Stored, M: Monoid<T, State: Stored>>(&self, monoid: M, parts: &mut [(Reducer, Array)]) {
         let finish = |states: &mut [M::State]| {
             if let Some((none, empty)) = self.floats {
                 order_key::into_floats(bytemuck::cast_slice_mut(states), none, empty);
@@ -193,7 +193,7 @@ impl Run<'_> {
     }
 
     /// Reduces with a monoid whose states become the results by `finish`, so that all parts are equal.
-    fn write_finished<T: Lane + Stored, M: Monoid<T, State: Stored>>(
+    fn write_finished<T: Value + Stored, M: Monoid<T, State: Stored>>(
         &self,
         monoid: M,
         parts: &mut [(Reducer, Array)],
@@ -210,7 +210,7 @@ impl Run<'_> {
     /// an array of keys. Returns false and does nothing otherwise.
     fn of_floats(&self, op: ReduceOp, parts: &mut [(Reducer, Array)]) -> bool {
         let Some((x, nan)) = order_key::keyed(self.e) else { return false };
-        let run = Run { e: x, ..*self };
+        let run = Reduction { e: x, ..*self };
         match (op, nan) {
             (ReduceOp::Max, Scalar::I32(i32::MAX)) => run.write::<f32, _>(Extreme::<true>, parts),
             (ReduceOp::Min, Scalar::I32(i32::MIN)) => run.write::<f32, _>(Extreme::<false>, parts),
@@ -221,9 +221,9 @@ impl Run<'_> {
         true
     }
 
-    fn exps<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
-        let mut states: Vec<Exps<F>> = vec![OfExps.identity(); self.numbers];
-        self.states(OfExps, &mut states, &|_| {});
+    fn online_softmax<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
+        let mut states: Vec<SoftmaxState<F>> = vec![OnlineSoftmax.identity(); self.numbers];
+        self.states(OnlineSoftmax, &mut states, &|_| {});
         for (reducer, out) in parts {
             for (out, state) in out.slice_mut::<F>().iter_mut().zip(&states) {
                 *out = if *reducer == Reducer::Greatest { F::of_key(state.greatest) } else { state.sum };
@@ -232,8 +232,8 @@ impl Run<'_> {
     }
 
     fn moments<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
-        let mut states = vec![Monoid::<F>::identity(OfMoments); self.numbers];
-        self.states(OfMoments, &mut states, &|_| {});
+        let mut states = vec![Monoid::<F>::identity(MomentsMonoid); self.numbers];
+        self.states(MomentsMonoid, &mut states, &|_| {});
         for (_, out) in parts {
             for (out, state) in out.slice_mut::<F>().iter_mut().zip(&states) {
                 *out = state.deviations;
@@ -243,24 +243,24 @@ impl Run<'_> {
 
     /// Numbers per block of table rows, for which one index per value is computed instead of `inner` numbers. A block
     /// has up to [`CHUNK`] values, provided that every core gets a share.
-    fn looked_up_chunk(&self, starts: Starts<'_>) -> usize {
+    fn embedding_bag_chunk(&self, starts: RowStarts<'_>) -> usize {
         let nrows = self.numbers.checked_div(self.inner).unwrap_or(0);
         let fair = (starts.at(nrows) - starts.at(0)) * self.inner / (4 * rayon::current_num_threads());
         fair.clamp(CHUNK, CHUNK * self.inner)
     }
 
     /// Computes the states of all rows and applies `finish` to them.
-    fn states<T: Lane + Stored, M: Monoid<T>>(
+    fn states<T: Value + Stored, M: Monoid<T>>(
         &self,
         monoid: M,
         out: &mut [M::State],
         finish: &(dyn Fn(&mut [M::State]) + Sync),
     ) {
         let inner = self.inner;
-        let starts = Starts::new(self.inputs, self.rows);
-        match LookedUp::<T>::new(self.inputs, self.e, inner) {
+        let starts = RowStarts::new(self.inputs, self.rows);
+        match EmbeddingBag::<T>::new(self.inputs, self.e, inner) {
             Some(values) => starts.reduce(
-                (inner, self.looked_up_chunk(starts)),
+                (inner, self.embedding_bag_chunk(starts)),
                 monoid,
                 out,
                 &|rows, out| values.rows(monoid, |row| starts.at(rows.start + row), out),
@@ -296,8 +296,8 @@ impl Run<'_> {
     }
 }
 
-impl Starts<'_> {
-    /// Reduces all rows, with `inner` numbers per value, on all cores. Runs of rows (see [`Starts::runs`]) are reduced
+impl RowStarts<'_> {
+    /// Reduces all rows, with `inner` numbers per value, on all cores. Runs of rows (see [`RowStarts::work_items`]) are reduced
     /// by `rows`. Rows of more than `chunk` numbers are cut into pieces of whole blocks, whose states `blocks` computes
     /// from a first value and a number of values. `finish` is applied to the states of each run while they are cached.
     fn reduce<T: Copy, M: Monoid<T>>(
@@ -309,7 +309,7 @@ impl Starts<'_> {
         blocks: &(dyn Fn(usize, usize) -> Vec<M::State> + Sync),
         finish: &(dyn Fn(&mut [M::State]) + Sync),
     ) {
-        parallel::for_each(self.runs(inner, chunk, out), &|runs::Run { first, last, out }| {
+        parallel::for_each(self.work_items(inner, chunk, out), &|WorkItem { first, last, out }| {
             let (from, to) = (self.at(first), self.at(last));
             if (to - from) * inner <= chunk || to - from <= block_len(inner) {
                 rows(first..last, out);

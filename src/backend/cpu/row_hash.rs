@@ -4,7 +4,7 @@ use super::array::Array;
 use super::eval::{Block, Inputs, Program};
 use super::fingerprint::{fetch64, fingerprint64};
 use super::parallel;
-use super::runs::{Run, Starts};
+use super::work_items::{RowStarts, WorkItem};
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::HashOp;
@@ -14,9 +14,9 @@ const CHUNK: usize = 4096;
 
 /// The hashes of the first `nrows` rows.
 pub(crate) fn row_hash(inputs: &Inputs, op: HashOp, rows: &Rows, nrows: usize, byte: &Expr, out: &mut Array) {
-    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, byte));
-    let runs = starts.runs(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
-    parallel::for_each(runs, &|Run { first, last, out }| {
+    let (starts, program) = (RowStarts::new(inputs, rows), Program::new(inputs, byte));
+    let runs = starts.work_items(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
+    parallel::for_each(runs, &|WorkItem { first, last, out }| {
         let (from, to) = (starts.at(first), starts.at(last));
         let bytes = Block::run(&program, from as u32, to - from).eval_as::<u8>();
         for (k, out) in out.iter_mut().enumerate() {

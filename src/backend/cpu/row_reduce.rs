@@ -7,16 +7,16 @@ use super::accumulate::Monoid;
 use super::simd::{self, Loop};
 
 /// The longest row of one column that is folded left to right.
-pub(super) const SHORT: usize = 16;
+pub(super) const FOLD_LEN: usize = 16;
 
-/// Lanes within a block, for one column.
+/// Encoded within a block, for one column.
 pub(super) const LANES: usize = 32;
 
 /// The longest row of several columns that is folded left to right; also the number of values per lane in a block of
 /// several columns.
-pub(super) const FOLDED: usize = 64;
+pub(super) const COLUMNS_FOLD_LEN: usize = 64;
 
-/// Lanes within a block, for several columns.
+/// Encoded within a block, for several columns.
 pub(super) const fn wide_lanes(inner: usize) -> usize {
     if inner > 8 { 8 } else { inner.next_power_of_two() / 2 }
 }
@@ -24,7 +24,7 @@ pub(super) const fn wide_lanes(inner: usize) -> usize {
 /// Values per block, the part of a row that is reduced independently. Rows given in chunks must be cut at multiples of
 /// this, counted from the row's start.
 pub const fn block_len(inner: usize) -> usize {
-    if inner <= 1 { 256 } else { FOLDED * wide_lanes(inner) }
+    if inner <= 1 { 256 } else { COLUMNS_FOLD_LEN * wide_lanes(inner) }
 }
 
 /// Number of lanes that fold the partials of a row's blocks.
@@ -38,9 +38,9 @@ pub fn reduce_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, 
     let len = values.len().checked_div(inner).unwrap_or(0);
     debug_assert_eq!(len * inner, values.len(), "whole values");
     debug_assert_eq!(out.len(), inner, "a result a column");
-    if inner == 1 && len <= SHORT {
+    if inner == 1 && len <= FOLD_LEN {
         out[0] = values.iter().fold(monoid.identity(), |state, &x| monoid.push(state, x));
-    } else if inner > 1 && len <= FOLDED {
+    } else if inner > 1 && len <= COLUMNS_FOLD_LEN {
         fold_values(values, inner, monoid, out);
     } else {
         reduce_long_row(values, inner, monoid, out);
@@ -86,7 +86,7 @@ impl<V: Copy, M: Monoid<V>, S: Fn(usize) -> usize> Loop for RowsOfColumns<'_, V,
         for (k, out) in out.chunks_exact_mut(inner).enumerate() {
             let to = start(k + 1);
             let values = &values[from * inner..to * inner];
-            if to - from <= FOLDED {
+            if to - from <= COLUMNS_FOLD_LEN {
                 fold_values(values, inner, monoid, out);
             } else {
                 reduce_long_row(values, inner, monoid, out);
@@ -229,7 +229,7 @@ fn reduce_column<V: Copy, M: Monoid<V>>(values: &[V], monoid: M) -> M::State {
 pub struct RowFold<V, M: Monoid<V>> {
     inner: usize,
     monoid: M,
-    /// Lane-major, `inner` columns each.
+    /// Value-major, `inner` columns each.
     lanes: Vec<M::State>,
     /// Number of blocks so far.
     blocks: usize,
@@ -243,7 +243,7 @@ impl<V: Copy, M: Monoid<V>> RowFold<V, M> {
     /// If the row fits one block, whose order differs: see [`reduce_row`].
     pub fn new(len: usize, inner: usize, monoid: M) -> Self {
         assert!(len > block_len(inner), "a row of one block is reduced at once");
-        // Lanes without a partial would only merge the identity state.
+        // Encoded without a partial would only merge the identity state.
         let lanes = len.div_ceil(block_len(inner)).next_power_of_two().min(level2_lanes(inner));
         let none = monoid.identity();
         Self { inner, monoid, lanes: vec![none; lanes * inner], blocks: 0, block: vec![none; inner] }

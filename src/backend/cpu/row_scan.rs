@@ -10,8 +10,8 @@ use super::array::{Array, Stored};
 use super::eval::{Block, Inputs, Program};
 use super::number::Number;
 use super::parallel;
-use super::runs::{Run, Starts};
 use super::simd::{self, Loop};
+use super::work_items::{RowStarts, WorkItem};
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
@@ -20,12 +20,12 @@ use crate::graph::scalar::Scalar;
 
 /// Positions per chunk, the part of a block that is folded independently, for one column.
 const CHUNK: usize = 8;
-/// Blocks per group of the lower level of block totals; [`MANY_BLOCKS`] per group of the upper level.
-const FEW_BLOCKS: usize = 8;
-const MANY_BLOCKS: usize = 128;
+/// Blocks per group of the lower level of block totals; [`OUTER_GROUP`] per group of the upper level.
+const INNER_GROUP: usize = 8;
+const OUTER_GROUP: usize = 128;
 
 /// Numbers per evaluated block. Longer rows are scanned in pieces.
-const PIECE: usize = 4096;
+const EVALUATED_NUMBERS: usize = 4096;
 
 /// Values per block, the part of a row that is scanned independently. Rows given in chunks must be cut at multiples of
 /// this, counted from the row's start.
@@ -34,50 +34,50 @@ pub const fn block_len(inner: usize) -> usize {
 }
 
 /// Totals before the current block of a row, with `inner` columns per value.
-struct Before<T> {
+struct PrecedingTotals<T> {
     identity: T,
     /// Number of blocks so far.
     blocks: usize,
-    /// Per column: the total before the current group of 128 blocks (`many`), within it before the current group of 8
-    /// blocks (`few`), and within that before the current block (`one`).
-    many: Vec<T>,
-    few: Vec<T>,
-    one: Vec<T>,
+    /// Per column: the total before the current group of 128 blocks (`outer`), within it before the current group of 8
+    /// blocks (`inner`), and within that before the current block (`block`).
+    outer: Vec<T>,
+    inner: Vec<T>,
+    block: Vec<T>,
 }
 
-impl<T: Copy> Before<T> {
+impl<T: Copy> PrecedingTotals<T> {
     /// The state at the start of a row.
     fn new(inner: usize, identity: T) -> Self {
         let columns = || vec![identity; inner];
-        Self { identity, blocks: 0, many: columns(), few: columns(), one: columns() }
+        Self { identity, blocks: 0, outer: columns(), inner: columns(), block: columns() }
     }
 
     fn restart(&mut self) {
         if self.blocks > 0 {
             self.blocks = 0;
-            self.many.fill(self.identity);
-            self.few.fill(self.identity);
-            self.one.fill(self.identity);
+            self.outer.fill(self.identity);
+            self.inner.fill(self.identity);
+            self.block.fill(self.identity);
         }
     }
 
     /// The total before the current block, per column; `None` before the first block.
     fn totals(&self, combine: impl Fn(T, T) -> T) -> Option<impl Iterator<Item = T>> {
-        let totals = self.many.iter().zip(&self.few).zip(&self.one);
-        (self.blocks > 0).then(|| totals.map(move |((&many, &few), &one)| combine(combine(many, few), one)))
+        let totals = self.outer.iter().zip(&self.inner).zip(&self.block);
+        (self.blocks > 0).then(|| totals.map(move |((&outer, &inner), &block)| combine(combine(outer, inner), block)))
     }
 
     /// Advances to the next block; `totals` are those of the current one.
     fn push(&mut self, totals: &[T], combine: impl Fn(T, T) -> T) {
         self.blocks += 1;
-        accumulate(&mut self.one, totals, &combine);
-        if self.blocks.is_multiple_of(FEW_BLOCKS) {
-            accumulate(&mut self.few, &self.one, &combine);
-            self.one.fill(self.identity);
+        accumulate(&mut self.block, totals, &combine);
+        if self.blocks.is_multiple_of(INNER_GROUP) {
+            accumulate(&mut self.inner, &self.block, &combine);
+            self.block.fill(self.identity);
         }
-        if self.blocks.is_multiple_of(MANY_BLOCKS) {
-            accumulate(&mut self.many, &self.few, &combine);
-            self.few.fill(self.identity);
+        if self.blocks.is_multiple_of(OUTER_GROUP) {
+            accumulate(&mut self.outer, &self.inner, &combine);
+            self.inner.fill(self.identity);
         }
     }
 }
@@ -91,7 +91,7 @@ fn accumulate<T: Copy>(sums: &mut [T], values: &[T], combine: impl Fn(T, T) -> T
 /// Incremental scan of a row, with `inner` columns per value.
 pub struct RowScan<T> {
     identity: T,
-    before: Before<T>,
+    before: PrecedingTotals<T>,
     /// Per column: the total of the current block (`totals`), and the total before it (`offsets`).
     totals: Vec<T>,
     offsets: Vec<T>,
@@ -101,7 +101,7 @@ impl<T: Copy> RowScan<T> {
     /// The state at the start of a row.
     pub fn new(inner: usize, identity: T) -> Self {
         let columns = || vec![identity; inner];
-        Self { identity, before: Before::new(inner, identity), totals: columns(), offsets: columns() }
+        Self { identity, before: PrecedingTotals::new(inner, identity), totals: columns(), offsets: columns() }
     }
 
     /// Resets the state to the start of a row.
@@ -292,7 +292,7 @@ pub(crate) fn row_scan(
         DType::F64 => typed!(f64, F64),
         d => unreachable!("bug: a row scan over {d} must be recorded over u32"),
     }
-    out.clear_from(Starts::new(inputs, rows).at(nrows) * inner);
+    out.clear_from(RowStarts::new(inputs, rows).at(nrows) * inner);
 }
 
 fn scan_rows<T: Number + Stored>(
@@ -304,27 +304,30 @@ fn scan_rows<T: Number + Stored>(
     combine: impl Fn(T, T) -> T + Copy + Sync,
     out: &mut [T],
 ) {
-    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, e));
-    parallel::for_each(starts.runs_of_values(nrows, inner, PIECE, out), &|Run { first, last, out }| {
-        let (from, to) = (starts.at(first), starts.at(last));
-        let mut scan = RowScan::new(inner, identity);
-        if (to - from) * inner <= PIECE || last - first > 1 {
-            let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
-            let start = |row: usize| starts.at(row) - from;
-            let rows = first..last;
-            if inner == 1 {
-                simd::run(OneColumn { values: &values, rows, start, scan: &mut scan, combine, out });
-            } else {
-                for row in rows {
-                    let range = start(row) * inner..start(row + 1) * inner;
-                    scan.restart();
-                    scan.push(&values[range.clone()], combine, &mut out[range]);
+    let (starts, program) = (RowStarts::new(inputs, rows), Program::new(inputs, e));
+    parallel::for_each(
+        starts.work_items_of_values(nrows, inner, EVALUATED_NUMBERS, out),
+        &|WorkItem { first, last, out }| {
+            let (from, to) = (starts.at(first), starts.at(last));
+            let mut scan = RowScan::new(inner, identity);
+            if (to - from) * inner <= EVALUATED_NUMBERS || last - first > 1 {
+                let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
+                let start = |row: usize| starts.at(row) - from;
+                let rows = first..last;
+                if inner == 1 {
+                    simd::run(OneColumn { values: &values, rows, start, scan: &mut scan, combine, out });
+                } else {
+                    for row in rows {
+                        let range = start(row) * inner..start(row + 1) * inner;
+                        scan.restart();
+                        scan.push(&values[range.clone()], combine, &mut out[range]);
+                    }
                 }
+            } else {
+                scan_long_row(&program, from, inner, identity, combine, out);
             }
-        } else {
-            scan_long_row(&program, from, inner, identity, combine, out);
-        }
-    });
+        },
+    );
 }
 
 /// Scans one long row of `out.len()` numbers, whose values start at value `from`. Its blocks are scanned on all cores,
@@ -338,7 +341,7 @@ fn scan_long_row<T: Number + Stored>(
     out: &mut [T],
 ) {
     let numbers = block_len(inner) * inner;
-    let blocks = (PIECE / numbers).max(1);
+    let blocks = (EVALUATED_NUMBERS / numbers).max(1);
     let mut totals = vec![identity; out.len().div_ceil(numbers) * inner];
     let pieces = out.chunks_mut(blocks * numbers).zip(totals.chunks_mut(blocks * inner));
     parallel::for_each(pieces.enumerate().collect(), &|(k, (out, totals))| {
@@ -349,7 +352,7 @@ fn scan_long_row<T: Number + Stored>(
             scan_block(values, identity, combine, out, totals);
         }
     });
-    let mut before = Before::new(inner, identity);
+    let mut before = PrecedingTotals::new(inner, identity);
     let mut total = vec![identity; inner];
     for offsets in totals.chunks_exact_mut(inner) {
         total.copy_from_slice(offsets);
@@ -501,7 +504,7 @@ mod tests {
     fn a_long_row_has_the_bits_of_a_row_scanned_in_turn() -> crate::Result<()> {
         use crate::{Device, HostTensor, HostValues};
         for inner in [1, 3] {
-            for len in [PIECE / inner + 1, 300_001 / inner] {
+            for len in [EVALUATED_NUMBERS / inner + 1, 300_001 / inner] {
                 let values = floats(len * inner);
                 let x = HostTensor {
                     nested_row_splits: vec![vec![0, len as u32]],

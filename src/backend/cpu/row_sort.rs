@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::array::Array;
 use super::eval::{Block, Inputs, Program};
 use super::parallel;
-use super::runs::{Run, Starts};
 use super::sort::sort_indices;
+use super::work_items::{RowStarts, WorkItem};
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 
@@ -18,20 +18,23 @@ const SHORT: usize = 512;
 
 /// Computes the sorting permutation of the first `nrows` rows: for each place, the position of its element.
 pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, bits: u32, out: &mut Array) {
-    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, key));
-    parallel::for_each(starts.runs_of_values(nrows, 1, CHUNK, out.slice_mut()), &|Run { first, last, out }| {
-        let from = starts.at(first);
-        if last - first == 1 && out.len() > CHUNK {
-            // A long row: its keys are evaluated on all cores as well.
-            let keys = |at: Range<usize>| Block::run(&program, (from + at.start) as u32, at.len()).eval_as::<u32>();
-            return sort_indices(keys, bits, from as u32, out);
-        }
-        let keys = Block::run(&program, from as u32, out.len()).eval_as::<u32>();
-        for row in first..last {
-            let (start, end) = (starts.at(row) - from, starts.at(row + 1) - from);
-            sort_row(&keys[start..end], bits, (from + start) as u32, &mut out[start..end]);
-        }
-    });
+    let (starts, program) = (RowStarts::new(inputs, rows), Program::new(inputs, key));
+    parallel::for_each(
+        starts.work_items_of_values(nrows, 1, CHUNK, out.slice_mut()),
+        &|WorkItem { first, last, out }| {
+            let from = starts.at(first);
+            if last - first == 1 && out.len() > CHUNK {
+                // A long row: its keys are evaluated on all cores as well.
+                let keys = |at: Range<usize>| Block::run(&program, (from + at.start) as u32, at.len()).eval_as::<u32>();
+                return sort_indices(keys, bits, from as u32, out);
+            }
+            let keys = Block::run(&program, from as u32, out.len()).eval_as::<u32>();
+            for row in first..last {
+                let (start, end) = (starts.at(row) - from, starts.at(row + 1) - from);
+                sort_row(&keys[start..end], bits, (from + start) as u32, &mut out[start..end]);
+            }
+        },
+    );
     out.clear_from(starts.at(nrows));
 }
 

@@ -1,4 +1,4 @@
-//! Arithmetic on encoded values. Run-length encoded values are computed once per run, such as per row; ramps (values
+//! Arithmetic on encoded values. Run-length encoded values are computed once per run, such as per row; sequences (values
 //! that grow or shrink by one per position) are represented by their first values.
 //!
 //! The loops in `operations` compute all values, so results equal theirs at every position. This module only decides on
@@ -7,11 +7,11 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::divided;
-use super::lanes::{Ends, Lane, Lanes, Many, Operand, Way};
+use super::common_runs::{RunOperand, common};
+use super::encoding::{Dense, Direction, Encoded, Ends, Operand, Value};
 use super::number::Number;
 use super::operations;
-use super::sides::{Side, common};
+use super::sequence_division;
 use super::simd::{self, Loop};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
@@ -22,35 +22,37 @@ pub(super) const WORTHWHILE: usize = 2;
 /// Least average run length, in positions, at which a loop per run pays.
 const LONG: usize = 48;
 
-/// Run-length encoded values, one per run. The values become dense unless they are one ascending ramp. The result is
+/// Run-length encoded values, one per run. The values become dense unless they are one ascending sequence. The result is
 /// dense if the runs are too short to help.
-pub(crate) fn runs<'a>(ends: Ends, values: Lanes<'a>) -> Lanes<'a> {
+pub(crate) fn runs<'a>(ends: Ends, values: Encoded<'a>) -> Encoded<'a> {
     let values = match values {
-        Lanes::One(same) => return Lanes::One(same),
-        Lanes::Bool(flags) if flags.iter().all(|&f| f == flags[0]) => return Lanes::One(Scalar::Bool(flags[0])),
-        Lanes::Ramps(Way::Up, ref ends, _) if ends.len() == 1 => values,
+        Encoded::Constant(same) => return Encoded::Constant(same),
+        Encoded::Bool(flags) if flags.iter().all(|&f| f == flags[0]) => {
+            return Encoded::Constant(Scalar::Bool(flags[0]));
+        }
+        Encoded::Sequences(Direction::Ascending, ref ends, _) if ends.len() == 1 => values,
         _ => values.dense(),
     };
     let short = are_short(&ends);
-    let out = Lanes::Runs(ends, Rc::new(values));
+    let out = Encoded::Runs(ends, Rc::new(values));
     if short { out.dense() } else { out }
 }
 
-/// Ramps with the given first values; dense if the ramps are too short to help.
-pub(super) fn ramps<'a>(way: Way, ends: Ends, first: Many<'a, u32>) -> Lanes<'a> {
+/// Sequences with the given first values; dense if the sequences are too short to help.
+pub(super) fn sequences<'a>(direction: Direction, ends: Ends, first: Dense<'a, u32>) -> Encoded<'a> {
     let short = are_short(&ends);
-    let out = Lanes::Ramps(way, ends, first);
+    let out = Encoded::Sequences(direction, ends, first);
     if short { out.dense() } else { out }
 }
 
-/// Ramps in direction `way` with the given first values, one per run or one for all; run-length encoded values if `way`
+/// Sequences in direction `direction` with the given first values, one per run or one for all; run-length encoded values if `direction`
 /// is `None`.
-pub(super) fn sloped<'a>(way: Option<Way>, ends: Ends, first: Lanes<'a>) -> Lanes<'a> {
-    match way {
+pub(super) fn sequences_or_runs<'a>(direction: Option<Direction>, ends: Ends, first: Encoded<'a>) -> Encoded<'a> {
+    match direction {
         None => runs(ends, first),
-        Some(way) => {
-            let first = u32::many(ends.len(), &first.dense());
-            ramps(way, ends, first)
+        Some(direction) => {
+            let first = u32::expanded(ends.len(), &first.dense());
+            sequences(direction, ends, first)
         }
     }
 }
@@ -86,29 +88,29 @@ impl<I: Iterator<Item = u32>> Loop for Greatest<I> {
     }
 }
 
-/// Whether no ascending ramp wraps around.
-pub(super) fn rises(ends: &[u32], first: Operand<'_, u32>) -> bool {
-    let rises = |first: u32, len: u32| first.checked_add(len.saturating_sub(1)).is_some();
+/// Whether no ascending sequence wraps around.
+pub(super) fn never_wraps(ends: &[u32], first: Operand<'_, u32>) -> bool {
+    let never_wraps = |first: u32, len: u32| first.checked_add(len.saturating_sub(1)).is_some();
     let Some(&n) = ends.last() else { return true };
     let greatest = match first {
-        Operand::One(first) => first,
-        Operand::Many(first) => simd::run(Greatest(first.iter().copied())),
+        Operand::Constant(first) => first,
+        Operand::Dense(first) => simd::run(Greatest(first.iter().copied())),
     };
-    // No ramp is longer than all `n` positions together: this bound mostly decides.
-    rises(greatest, n) || lens(ends).iter().enumerate().all(|(run, &len)| rises(first.get(run), len))
+    // No sequence is longer than all `n` positions together: this bound mostly decides.
+    never_wraps(greatest, n) || lens(ends).iter().enumerate().all(|(run, &len)| never_wraps(first.get(run), len))
 }
 
 /// `a op b` at `n` positions.
-pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -> Lanes<'a> {
-    if let (Lanes::One(_), Lanes::One(_)) = (a, b) {
-        return Lanes::One(operations::binary(op, 1, a, b).get(0));
+pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Encoded<'a>, b: &Encoded<'a>) -> Encoded<'a> {
+    if let (Encoded::Constant(_), Encoded::Constant(_)) = (a, b) {
+        return Encoded::Constant(operations::binary(op, 1, a, b).get(0));
     }
     if let Some((ends, a, b)) = common(a, b) {
-        if (a.way, b.way) == (None, None) {
+        if (a.direction, b.direction) == (None, None) {
             let values = binary(op, ends.len(), &a.values, &b.values);
             return runs(ends, values);
         }
-        if let Some(done) = ramp(op, &ends, &a.dense(), &b.dense()) {
+        if let Some(done) = sequence(op, &ends, &a.dense(), &b.dense()) {
             return done;
         }
     }
@@ -117,16 +119,17 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Lanes<'a>, b: &Lanes<'a>) -
 
 /// Stores `a op b` at `out.len()` positions. Returns false and stores nothing if the operation is not arithmetic or if
 /// neither operand is dense.
-pub(crate) fn store<T: Number>(op: BinaryOp, a: &Lanes<'_>, b: &Lanes<'_>, out: &mut [T]) -> bool {
-    let is_simple = |lanes: &Lanes<'_>| matches!(lanes, Lanes::One(_) | Lanes::Runs(..) | Lanes::Ramps(..));
+pub(crate) fn store<T: Number>(op: BinaryOp, a: &Encoded<'_>, b: &Encoded<'_>, out: &mut [T]) -> bool {
+    let is_simple =
+        |lanes: &Encoded<'_>| matches!(lanes, Encoded::Constant(_) | Encoded::Runs(..) | Encoded::Sequences(..));
     match (a, b) {
         _ if is_simple(a) && is_simple(b) => false,
-        (many, Lanes::Runs(ends, values)) if are_long(ends) => {
+        (many, Encoded::Runs(ends, values)) if are_long(ends) => {
             let values = values.dense();
             let (many, values) = (T::operand(many), T::operand(&values));
             by_runs(ends, out, |k, range, out| operations::store_arithmetic(op, many.part(range), values.one(k), out))
         }
-        (Lanes::Runs(ends, values), many) if are_long(ends) => {
+        (Encoded::Runs(ends, values), many) if are_long(ends) => {
             let values = values.dense();
             let (many, values) = (T::operand(many), T::operand(&values));
             by_runs(ends, out, |k, range, out| operations::store_arithmetic(op, values.one(k), many.part(range), out))
@@ -154,83 +157,91 @@ fn by_runs<T>(ends: &[u32], out: &mut [T], f: impl Fn(usize, Range<usize>, &mut 
     })
 }
 
-/// `a op b` in encoded form, for a ramp and another operand, where the result has such a form.
-fn ramp<'a>(op: BinaryOp, ends: &Ends, a: &Side<'a>, b: &Side<'a>) -> Option<Lanes<'a>> {
-    use Way::{Down, Up};
+/// `a op b` in encoded form, for a sequence and another operand, where the result has such a form.
+fn sequence<'a>(op: BinaryOp, ends: &Ends, a: &RunOperand<'a>, b: &RunOperand<'a>) -> Option<Encoded<'a>> {
+    use Direction::{Ascending, Descending};
     let (x, y) = (a.numbers(), b.numbers());
-    let each = |way| Some(sloped(way, ends.clone(), operations::binary(op, ends.len(), &a.values, &b.values)));
-    match (op, a.way, b.way) {
-        (BinaryOp::Add, way, None) | (BinaryOp::Add, None, way) | (BinaryOp::Sub, way, None) => each(way),
-        (BinaryOp::Add, Some(a), Some(b)) if a != b => each(None),
-        (BinaryOp::Sub, None, Some(way)) => each(Some(way.opposite())),
-        (BinaryOp::Sub, a, b) if a == b => each(None),
-        (BinaryOp::Min, Some(Up), None) if rises(ends, x) => {
-            let within = |(k, &len): (usize, &u32)| len == 0 || x.get(k) + (len - 1) <= y.get(k);
-            lens(ends).iter().enumerate().all(within).then(|| sloped(a.way, ends.clone(), a.values.clone()))
+    let each = |direction| {
+        Some(sequences_or_runs(direction, ends.clone(), operations::binary(op, ends.len(), &a.values, &b.values)))
+    };
+    match (op, a.direction, b.direction) {
+        (BinaryOp::Add, direction, None) | (BinaryOp::Add, None, direction) | (BinaryOp::Sub, direction, None) => {
+            each(direction)
         }
-        (_, Some(Down), _) | (_, _, Some(Down)) => None,
-        (BinaryOp::Lt | BinaryOp::Le, way_a, way_b) => {
-            if way_a.is_some() && !rises(ends, x) || way_b.is_some() && !rises(ends, y) {
+        (BinaryOp::Add, Some(a), Some(b)) if a != b => each(None),
+        (BinaryOp::Sub, None, Some(direction)) => each(Some(direction.opposite())),
+        (BinaryOp::Sub, a, b) if a == b => each(None),
+        (BinaryOp::Min, Some(Ascending), None) if never_wraps(ends, x) => {
+            let within = |(k, &len): (usize, &u32)| len == 0 || x.get(k) + (len - 1) <= y.get(k);
+            lens(ends)
+                .iter()
+                .enumerate()
+                .all(within)
+                .then(|| sequences_or_runs(a.direction, ends.clone(), a.values.clone()))
+        }
+        (_, Some(Descending), _) | (_, _, Some(Descending)) => None,
+        (BinaryOp::Lt | BinaryOp::Le, direction_a, direction_b) => {
+            if direction_a.is_some() && !never_wraps(ends, x) || direction_b.is_some() && !never_wraps(ends, y) {
                 return None;
             }
-            if way_a == way_b { each(None) } else { Some(compare(op, ends, a, b).flags()) }
+            if direction_a == direction_b { each(None) } else { Some(compare(op, ends, a, b).flags()) }
         }
-        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(Up), None) if rises(ends, x) => {
-            divided::divide(op, ends, &a.values, &b.values)
+        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(Ascending), None) if never_wraps(ends, x) => {
+            sequence_division::divide(op, ends, &a.values, &b.values)
         }
         _ => None,
     }
 }
 
 /// Runs in which a condition changes at most once.
-pub(super) struct Fronts {
+pub(super) struct RunPrefixes {
     pub(super) ends: Ends,
-    /// Length of each run's front: the positions from its start at which the condition equals `hold`.
+    /// Length of each run's prefix: the positions from its start at which the condition equals `hold`.
     pub(super) lens: Vec<u32>,
-    /// The condition's value in the fronts. The rest of each run has the opposite value.
+    /// The condition's value in the prefixes. The rest of each run has the opposite value.
     pub(super) hold: bool,
 }
 
-/// The condition `a op b` as fronts, if it compares an ascending ramp with one number per run.
-pub(super) fn fronts<'a>(op: BinaryOp, a: &Lanes<'a>, b: &Lanes<'a>) -> Option<Fronts> {
+/// The condition `a op b` as prefixes, if it compares an ascending sequence with one number per run.
+pub(super) fn prefixes<'a>(op: BinaryOp, a: &Encoded<'a>, b: &Encoded<'a>) -> Option<RunPrefixes> {
     let is_order = matches!(op, BinaryOp::Lt | BinaryOp::Le);
     let (ends, a, b) = is_order.then(|| common(a, b))??;
-    let is_left = match (a.way, b.way) {
-        (Some(Way::Up), None) => true,
-        (None, Some(Way::Up)) => false,
+    let is_left = match (a.direction, b.direction) {
+        (Some(Direction::Ascending), None) => true,
+        (None, Some(Direction::Ascending)) => false,
         _ => return None,
     };
     let (a, b) = (a.dense(), b.dense());
-    let ramp = if is_left { &a } else { &b };
-    rises(&ends, ramp.numbers()).then(|| compare(op, &ends, &a, &b))
+    let sequence = if is_left { &a } else { &b };
+    never_wraps(&ends, sequence.numbers()).then(|| compare(op, &ends, &a, &b))
 }
 
-/// Compares an ascending ramp that does not wrap with one number per run.
-fn compare(op: BinaryOp, ends: &Ends, a: &Side<'_>, b: &Side<'_>) -> Fronts {
-    let is_left = a.way.is_some();
-    let (ramp, bound) = if is_left { (a, b) } else { (b, a) };
+/// Compares an ascending sequence that does not wrap with one number per run.
+fn compare(op: BinaryOp, ends: &Ends, a: &RunOperand<'_>, b: &RunOperand<'_>) -> RunPrefixes {
+    let is_left = a.direction.is_some();
+    let (sequence, bound) = if is_left { (a, b) } else { (b, a) };
     // How many of `first, first + 1, …` are below the bound, or at most the bound if `at_most`.
     let at_most = is_left == (op == BinaryOp::Le);
     let below = |first: u32, bound: u32| bound.saturating_sub(first).saturating_add((at_most && first <= bound).into());
-    let mut fronts: Vec<u32> = match (ramp.numbers(), bound.numbers()) {
-        (Operand::Many(first), Operand::Many(bound)) => first.iter().zip(bound).map(|(&f, &b)| below(f, b)).collect(),
+    let mut prefixes: Vec<u32> = match (sequence.numbers(), bound.numbers()) {
+        (Operand::Dense(first), Operand::Dense(bound)) => first.iter().zip(bound).map(|(&f, &b)| below(f, b)).collect(),
         (first, bound) => (0..ends.len()).map(|k| below(first.get(k), bound.get(k))).collect(),
     };
-    for (front, &len) in fronts.iter_mut().zip(&lens(ends)) {
-        *front = len.min(*front);
+    for (prefix, &len) in prefixes.iter_mut().zip(&lens(ends)) {
+        *prefix = len.min(*prefix);
     }
-    Fronts { lens: fronts, hold: is_left, ends: ends.clone() }
+    RunPrefixes { lens: prefixes, hold: is_left, ends: ends.clone() }
 }
 
-impl Fronts {
-    /// The fronts of a condition with one value per run.
+impl RunPrefixes {
+    /// The prefixes of a condition with one value per run.
     pub(super) fn of_flags(ends: Ends, flags: Operand<'_, bool>) -> Self {
-        let front = |(k, len)| if flags.get(k) { len } else { 0 };
-        Self { lens: lens(&ends).into_iter().enumerate().map(front).collect(), hold: true, ends }
+        let prefix = |(k, len)| if flags.get(k) { len } else { 0 };
+        Self { lens: lens(&ends).into_iter().enumerate().map(prefix).collect(), hold: true, ends }
     }
 
     /// The condition as run-length encoded flags.
-    fn flags<'a>(&self) -> Lanes<'a> {
+    fn flags<'a>(&self) -> Encoded<'a> {
         let most = 2 * self.ends.len();
         let (mut cuts, mut flags) = (Vec::with_capacity(most), Vec::with_capacity(most));
         let mut start = 0;
@@ -252,11 +263,11 @@ impl Fronts {
 }
 
 /// Applies an operation to each value, once per run for run-length encoded values.
-pub(crate) fn each<'a>(n: usize, a: &Lanes<'a>, f: impl Fn(usize, &Lanes<'a>) -> Lanes<'a>) -> Lanes<'a> {
+pub(crate) fn each<'a>(n: usize, a: &Encoded<'a>, f: impl Fn(usize, &Encoded<'a>) -> Encoded<'a>) -> Encoded<'a> {
     match a {
-        Lanes::One(_) => Lanes::One(f(1, a).get(0)),
-        Lanes::Runs(ends, values) => runs(ends.clone(), f(ends.len(), &values.dense())),
-        Lanes::Ramps(..) => f(n, &a.dense()),
+        Encoded::Constant(_) => Encoded::Constant(f(1, a).get(0)),
+        Encoded::Runs(ends, values) => runs(ends.clone(), f(ends.len(), &values.dense())),
+        Encoded::Sequences(..) => f(n, &a.dense()),
         dense => f(n, dense),
     }
 }
@@ -286,37 +297,41 @@ pub(super) mod tests {
         }
 
         /// u32 lanes in a random encoding.
-        pub(in super::super) fn lanes(&mut self, n: u32) -> Lanes<'static> {
+        pub(in super::super) fn lanes(&mut self, n: u32) -> Encoded<'static> {
             let ends = self.ends(n);
             let base = [0, 0, 0, u32::MAX - 100][self.below(4) as usize];
             let mut values = |n: usize| (0..n).map(|_| base.wrapping_add(self.below(200))).collect::<Vec<_>>();
             let (each, all) = (values(ends.len()), values(n as usize));
             match self.below(6) {
-                0 => Lanes::One(Scalar::U32(each[0])),
-                1 => Lanes::Runs(ends, Rc::new(u32::wrap(each.into()))),
-                2 => Lanes::Ramps(Way::Up, ends, each.into()),
-                3 => Lanes::Runs(
+                0 => Encoded::Constant(Scalar::U32(each[0])),
+                1 => Encoded::Runs(ends, Rc::new(u32::wrap(each.into()))),
+                2 => Encoded::Sequences(Direction::Ascending, ends, each.into()),
+                3 => Encoded::Runs(
                     ends.clone(),
-                    Rc::new(Lanes::Ramps(Way::Up, vec![ends.len() as u32].into(), vec![each[0]].into())),
+                    Rc::new(Encoded::Sequences(
+                        Direction::Ascending,
+                        vec![ends.len() as u32].into(),
+                        vec![each[0]].into(),
+                    )),
                 ),
-                4 => Lanes::Ramps(Way::Down, ends, each.into()),
+                4 => Encoded::Sequences(Direction::Descending, ends, each.into()),
                 _ => u32::wrap(all.into()),
             }
         }
     }
 
-    pub(in super::super) fn dense(n: u32, lanes: &Lanes<'_>) -> Vec<u32> {
+    pub(in super::super) fn dense(n: u32, lanes: &Encoded<'_>) -> Vec<u32> {
         match lanes.dtype() {
-            crate::dtype::DType::Bool => bool::many(n as usize, &lanes.dense()).iter().map(|&b| b.into()).collect(),
-            _ => u32::many(n as usize, &lanes.dense()).to_vec(),
+            crate::dtype::DType::Bool => bool::expanded(n as usize, &lanes.dense()).iter().map(|&b| b.into()).collect(),
+            _ => u32::expanded(n as usize, &lanes.dense()).to_vec(),
         }
     }
 
     #[test]
     fn quotients_by_one_may_be_the_greatest_number() {
-        let a = Lanes::Ramps(Way::Up, vec![1, 3].into(), vec![u32::MAX, 0].into());
-        let one = Lanes::One(Scalar::U32(1));
-        for by in [one.clone(), Lanes::Runs(vec![1, 3].into(), Rc::new(one))] {
+        let a = Encoded::Sequences(Direction::Ascending, vec![1, 3].into(), vec![u32::MAX, 0].into());
+        let one = Encoded::Constant(Scalar::U32(1));
+        for by in [one.clone(), Encoded::Runs(vec![1, 3].into(), Rc::new(one))] {
             assert_eq!(dense(3, &binary(BinaryOp::IndexDiv, 3, &a, &by)), [u32::MAX, 0, 1]);
             assert_eq!(dense(3, &binary(BinaryOp::IndexRem, 3, &a, &by)), [0; 3]);
         }
@@ -330,7 +345,7 @@ pub(super) mod tests {
             let n = 1 + numbers.below(300);
             let (a, mut b) = (numbers.lanes(n), numbers.lanes(n));
             if round % 3 == 0 {
-                b = Lanes::One(Scalar::U32(numbers.below(20)));
+                b = Encoded::Constant(Scalar::U32(numbers.below(20)));
             }
             for op in [B::Add, B::Sub, B::Mul, B::IndexDiv, B::IndexRem, B::Div, B::Min, B::Max, B::Lt, B::Le, B::Eq] {
                 for (a, b) in [(&a, &b), (&b, &a)] {
@@ -345,13 +360,16 @@ pub(super) mod tests {
     #[test]
     fn rows_that_are_read_backwards_stay_ramps() {
         let ends: Ends = vec![10, 30, 90].into();
-        let runs = |values: [u32; 3]| Lanes::Runs(ends.clone(), u32::wrap(values.to_vec().into()).into());
-        let index = Lanes::Ramps(Way::Up, vec![90].into(), vec![0].into());
+        let runs = |values: [u32; 3]| Encoded::Runs(ends.clone(), u32::wrap(values.to_vec().into()).into());
+        let index = Encoded::Sequences(Direction::Ascending, vec![90].into(), vec![0].into());
         let place = binary(BinaryOp::Sub, 90, &index, &runs([0, 10, 30]));
         let mirrored = binary(BinaryOp::Sub, 90, &runs([9, 19, 59]), &place);
         let from = binary(BinaryOp::Add, 90, &runs([0, 10, 30]), &mirrored);
-        assert!(matches!(&from, Lanes::Ramps(Way::Down, _, first) if first[..] == [9, 29, 89]), "{from:?}");
+        assert!(
+            matches!(&from, Encoded::Sequences(Direction::Descending, _, first) if first[..] == [9, 29, 89]),
+            "{from:?}"
+        );
         let len = binary(BinaryOp::Add, 90, &mirrored, &place);
-        assert!(matches!(&len, Lanes::Runs(_, values) if u32::many(3, values)[..] == [9, 19, 59]), "{len:?}");
+        assert!(matches!(&len, Encoded::Runs(_, values) if u32::expanded(3, values)[..] == [9, 19, 59]), "{len:?}");
     }
 }

@@ -6,13 +6,13 @@ use bytemuck::Pod;
 use super::accumulate::Monoid;
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
-use super::plain_rows;
+use super::masked_rows;
 use super::row_reduce::{reduce_block, reduce_columns};
 
 /// The supported operations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
-pub(super) enum Op {
+pub(super) enum VectorOp {
     Sum,
     Product,
     /// Maximum of floats by their keys: see `order_key`.
@@ -29,7 +29,7 @@ pub(super) enum Op {
 }
 
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
-impl Op {
+impl VectorOp {
     /// Whether the order of the values affects the result's bits.
     pub(super) const fn is_ordered(self) -> bool {
         matches!(self, Self::Sum | Self::Product)
@@ -37,14 +37,14 @@ impl Op {
 }
 
 /// A monoid that implements one of the operations on values of one or two words; its states have the same size.
-pub(super) trait Wide<V: Pod>: Monoid<V, State: Pod> {
+pub(super) trait VectorMonoid<V: Pod>: Monoid<V, State: Pod> {
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
-    const OP: Op;
+    const OP: VectorOp;
 }
 
 /// Computes the states of consecutive rows: the values of row `k` begin at value `start(k)`. Returns false and does
 /// nothing without wide vectors.
-pub(super) fn rows<V: Pod, M: Wide<V>>(
+pub(super) fn rows<V: Pod, M: VectorMonoid<V>>(
     monoid: M,
     values: &[V],
     start: impl Fn(usize) -> usize,
@@ -61,7 +61,7 @@ pub(super) fn rows<V: Pod, M: Wide<V>>(
 }
 
 /// The state of one block of a row of several blocks; `None` without wide vectors.
-pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> Option<M::State> {
+pub(super) fn block<V: Pod, M: VectorMonoid<V>>(values: &[V]) -> Option<M::State> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the function requires only a processor with AVX2, which was just detected.
@@ -72,7 +72,7 @@ pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> Option<M::State> {
 }
 
 /// Reduces consecutive rows of `inner` columns each to plain values. The values of row `k` begin at value `start(k)`.
-pub(super) fn rows_of_values<V: Pod, M: Wide<V, State = V>>(
+pub(super) fn rows_of_values<V: Pod, M: VectorMonoid<V, State = V>>(
     monoid: M,
     values: &[V],
     inner: usize,
@@ -82,12 +82,12 @@ pub(super) fn rows_of_values<V: Pod, M: Wide<V, State = V>>(
     if inner > 1 {
         reduce_columns(values, inner, monoid, start, out);
     } else if !rows(monoid, values, &start, out) {
-        plain_rows::reduce_rows(values, monoid, M::OP.is_ordered(), start, out);
+        masked_rows::reduce_rows(values, monoid, M::OP.is_ordered(), start, out);
     }
 }
 
 /// Reduces one block of a row of several blocks, with `inner` columns per value.
-pub(super) fn block_of_values<V: Pod, M: Wide<V>>(monoid: M, values: &[V], inner: usize, out: &mut [M::State]) {
+pub(super) fn block_of_values<V: Pod, M: VectorMonoid<V>>(monoid: M, values: &[V], inner: usize, out: &mut [M::State]) {
     match if inner == 1 { block::<V, M>(values) } else { None } {
         Some(state) => out[0] = state,
         None => reduce_block(values, inner, monoid, out),

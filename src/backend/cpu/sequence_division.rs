@@ -1,7 +1,7 @@
-//! Quotients and remainders of ramps by one divisor per run: runs and ramps between the multiples of the divisor.
+//! Quotients and remainders of sequences by one divisor per run: runs and sequences between the multiples of the divisor.
 
-use super::lanes::{Ends, Lane, Lanes, Many, Operand, Way};
-use super::pieces::{ramps, rises, runs};
+use super::encoding::{Dense, Direction, Encoded, Ends, Operand, Value};
+use super::run_arithmetic::{never_wraps, runs, sequences};
 use crate::graph::opcode::BinaryOp;
 
 /// Average length of the pieces below which they are expanded to dense lanes: the runs of other operands would be cut
@@ -19,7 +19,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// Cuts runs that end at `ends` and hold ramps from `first` on, which must not wrap. The value of a piece is `f` of
+    /// Cuts runs that end at `ends` and hold sequences from `first` on, which must not wrap. The value of a piece is `f` of
     /// the run's `base`, the quotient and the remainder. `None` on division by 0.
     #[inline(always)]
     fn by_runs(
@@ -92,19 +92,20 @@ impl Cut {
         Self { ends: (1..=pieces).map(end).collect(), values }
     }
 
-    /// The pieces as runs of one value each, or as upward ramps.
-    fn lanes<'a>(self, is_ramps: bool) -> Lanes<'a> {
+    /// The pieces as runs of one value each, or as upward sequences.
+    fn lanes<'a>(self, are_sequences: bool) -> Encoded<'a> {
         let is_fine = self.ends.last().is_some_and(|&n| (n as usize) < FINE * self.ends.len());
         let (ends, values) = (self.ends.into(), self.values.into());
-        let out = if is_ramps { ramps(Way::Up, ends, values) } else { runs(ends, u32::wrap(values)) };
+        let out =
+            if are_sequences { sequences(Direction::Ascending, ends, values) } else { runs(ends, u32::wrap(values)) };
         if is_fine { out.dense() } else { out }
     }
 }
 
-/// Quotients or remainders of non-wrapping ramps by one number per run. `None` on division by 0.
-pub(super) fn divide<'a>(op: BinaryOp, ends: &[u32], first: &Lanes<'_>, by: &Lanes<'_>) -> Option<Lanes<'a>> {
+/// Quotients or remainders of non-wrapping sequences by one number per run. `None` on division by 0.
+pub(super) fn divide<'a>(op: BinaryOp, ends: &[u32], first: &Encoded<'_>, by: &Encoded<'_>) -> Option<Encoded<'a>> {
     let is_quotient = op == BinaryOp::IndexDiv;
-    let [first, by] = [first, by].map(|lanes| u32::many(ends.len(), lanes));
+    let [first, by] = [first, by].map(|lanes| u32::expanded(ends.len(), lanes));
     let cut = match (ends, by[0]) {
         (&[n], by @ 1..) => Cut::of_one(n, first[0], by, is_quotient),
         _ if is_quotient => Cut::by_runs(ends, &first, &by, &first, |_, quotient, _| quotient)?,
@@ -113,23 +114,23 @@ pub(super) fn divide<'a>(op: BinaryOp, ends: &[u32], first: &Lanes<'_>, by: &Lan
     Some(cut.lanes(!is_quotient))
 }
 
-/// `start + x % by` for ramps `x` that do not wrap and two numbers per run: indices that cycle through elements, such
+/// `start + x % by` for sequences `x` that do not wrap and two numbers per run: indices that cycle through elements, such
 /// as those of repeated rows. `None` for other operands and on division by 0. Takes one pass over the runs; separate
 /// operations would cut the runs for the remainders and refine `start` to fit them.
-pub(super) fn cycle<'a>(start: &Lanes<'_>, x: &Lanes<'_>, by: &Lanes<'_>) -> Option<Lanes<'a>> {
-    let Lanes::Ramps(Way::Up, ends, first) = x else { return None };
+pub(super) fn cycle<'a>(start: &Encoded<'_>, x: &Encoded<'_>, by: &Encoded<'_>) -> Option<Encoded<'a>> {
+    let Encoded::Sequences(Direction::Ascending, ends, first) = x else { return None };
     let (start, by) = (a_number_a_run(start, ends)?, a_number_a_run(by, ends)?);
-    if !rises(ends, Operand::Many(first)) {
+    if !never_wraps(ends, Operand::Dense(first)) {
         return None;
     }
     Some(Cut::by_runs(ends, first, &by, &start, |start, _, rest| start.wrapping_add(rest))?.lanes(true))
 }
 
 /// The values of exactly these runs, or a constant for each run.
-fn a_number_a_run<'a>(lanes: &Lanes<'a>, ends: &Ends) -> Option<Many<'a, u32>> {
+fn a_number_a_run<'a>(lanes: &Encoded<'a>, ends: &Ends) -> Option<Dense<'a, u32>> {
     match lanes {
-        Lanes::One(_) => Some(u32::many(ends.len(), lanes)),
-        Lanes::Runs(own, values) if own == ends => Some(u32::many(ends.len(), &values.dense())),
+        Encoded::Constant(_) => Some(u32::expanded(ends.len(), lanes)),
+        Encoded::Runs(own, values) if own == ends => Some(u32::expanded(ends.len(), &values.dense())),
         _ => None,
     }
 }
@@ -137,8 +138,8 @@ fn a_number_a_run<'a>(lanes: &Lanes<'a>, ends: &Ends) -> Option<Many<'a, u32>> {
 #[cfg(test)]
 mod tests {
     use super::super::operations;
-    use super::super::pieces::lens;
-    use super::super::pieces::tests::{Numbers, dense};
+    use super::super::run_arithmetic::lens;
+    use super::super::run_arithmetic::tests::{Numbers, dense};
     use super::*;
 
     #[test]
@@ -164,17 +165,17 @@ mod tests {
                 }
             }
             let wraps = first.iter().zip(lens(&ends)).any(|(first, len)| first.checked_add(len.max(1) - 1).is_none());
-            let x = Lanes::Ramps(Way::Up, ends.clone(), first.into());
+            let x = Encoded::Sequences(Direction::Ascending, ends.clone(), first.into());
             let mut lanes = |values: Vec<u32>| match numbers.below(3) {
-                0 => Lanes::One(values[0].into()),
-                _ => Lanes::Runs(ends.clone(), u32::wrap(values.into()).into()),
+                0 => Encoded::Constant(values[0].into()),
+                _ => Encoded::Runs(ends.clone(), u32::wrap(values.into()).into()),
             };
             let (start, by) = (lanes(start), lanes(by));
             let got = cycle(&start, &x, &by);
             forms[match &got {
                 None => 0,
-                Some(Lanes::Ramps(_, cuts, _)) if cuts.len() == ends.len() => 1,
-                Some(Lanes::Ramps(..)) => 2,
+                Some(Encoded::Sequences(_, cuts, _)) if cuts.len() == ends.len() => 1,
+                Some(Encoded::Sequences(..)) => 2,
                 Some(_) => 3,
             }] += 1;
             let rest = operations::binary(BinaryOp::IndexRem, n as usize, &x.dense(), &by.dense());
@@ -190,10 +191,10 @@ mod tests {
 
     #[test]
     fn runs_of_others_are_left_to_the_operations() {
-        let ramp = |ends: Vec<u32>| Lanes::Ramps(Way::Up, ends.into(), vec![0, 0].into());
-        let run = |ends: Vec<u32>| Lanes::Runs(ends.into(), u32::wrap(vec![4, 5].into()).into());
-        assert!(cycle(&run(vec![8, 40]), &ramp(vec![8, 40]), &run(vec![8, 40])).is_some());
-        assert!(cycle(&run(vec![9, 40]), &ramp(vec![8, 40]), &run(vec![8, 40])).is_none());
-        assert!(cycle(&run(vec![8, 40]), &ramp(vec![8, 40]), &run(vec![9, 40])).is_none());
+        let sequence = |ends: Vec<u32>| Encoded::Sequences(Direction::Ascending, ends.into(), vec![0, 0].into());
+        let run = |ends: Vec<u32>| Encoded::Runs(ends.into(), u32::wrap(vec![4, 5].into()).into());
+        assert!(cycle(&run(vec![8, 40]), &sequence(vec![8, 40]), &run(vec![8, 40])).is_some());
+        assert!(cycle(&run(vec![9, 40]), &sequence(vec![8, 40]), &run(vec![8, 40])).is_none());
+        assert!(cycle(&run(vec![8, 40]), &sequence(vec![8, 40]), &run(vec![9, 40])).is_none());
     }
 }

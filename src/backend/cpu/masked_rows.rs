@@ -1,10 +1,10 @@
-//! Reduces rows of one column for monoids whose states are plain values, where no intrinsics do (see `wide_rows`). The
+//! Reduces rows of one column for monoids whose states are plain values, where no intrinsics do (see `vector_rows`). The
 //! order is that of `row_reduce`.
 
 use bytemuck::Pod;
 
 use super::accumulate::Monoid;
-use super::row_reduce::{LANES, SHORT, block_len, reduce_long_row};
+use super::row_reduce::{FOLD_LEN, LANES, block_len, reduce_long_row};
 
 /// Reduces consecutive rows: the values of row `k` begin at value `start(k)`. If `ordered`, the bits of a result depend
 /// on the order of the values.
@@ -37,12 +37,12 @@ pub(super) fn reduce_rows<V: Pod, M: Monoid<V, State = V>>(
 fn short_row<V: Pod, M: Monoid<V, State = V>>(values: &[V], len: usize, monoid: M, ordered: bool) -> V {
     let mut lanes = first_lanes(values, len, monoid.identity());
     let in_order = match ordered {
-        true => lanes[..SHORT].iter().fold(monoid.identity(), |so_far, &x| monoid.push(so_far, x)),
+        true => lanes[..FOLD_LEN].iter().fold(monoid.identity(), |so_far, &x| monoid.push(so_far, x)),
         false => monoid.identity(),
     };
     tree(&mut lanes, monoid);
     // A fold from the identity never gives -0. A tree without the identity does if all lanes are -0.
-    if ordered && len <= SHORT { in_order } else { monoid.push(monoid.identity(), lanes[0]) }
+    if ordered && len <= FOLD_LEN { in_order } else { monoid.push(monoid.identity(), lanes[0]) }
 }
 
 /// Reduces a row of one column, with more than [`LANES`] values and at most one block: the first `len` of `values`,
@@ -104,7 +104,7 @@ fn first_lanes<V: Pod>(values: &[V], len: usize, identity: V) -> [V; LANES] {
     lanes
 }
 
-/// Lane masks: all bits set in the first `n` lanes, none in the others.
+/// Value masks: all bits set in the first `n` lanes, none in the others.
 #[inline(always)]
 pub(super) fn masks(n: usize) -> &'static [u32; LANES] {
     static WINDOWS: [u32; 2 * LANES] = {

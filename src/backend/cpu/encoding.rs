@@ -1,4 +1,4 @@
-//! Vector encodings of an expression's values at the positions of a block: constant, run-length, ramps, dense.
+//! Vector encodings of an expression's values at the positions of a block: constant, run-length, sequences, dense.
 
 use std::ops::{Deref, Range};
 use std::rc::Rc;
@@ -6,111 +6,111 @@ use std::rc::Rc;
 use half::{bf16, f16};
 
 use super::array::Stored;
-use super::filling::{Filling, few};
 use super::loops::{Blend, either_flag, spread};
+use super::output_writer::{OutputWriter, fixed_len};
 use super::simd;
 use crate::dtype::DType;
 use crate::graph::scalar::Scalar;
 
 /// Values, one per position: borrowed from a stored array, or owned.
 #[derive(Debug, Clone)]
-pub(crate) enum Many<'a, T> {
-    Lent(&'a [T]),
-    Own(Rc<Vec<T>>),
+pub(crate) enum Dense<'a, T> {
+    Borrowed(&'a [T]),
+    Owned(Rc<Vec<T>>),
 }
 
-impl<T> Deref for Many<'_, T> {
+impl<T> Deref for Dense<'_, T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         match self {
-            Self::Lent(s) => s,
-            Self::Own(v) => v,
+            Self::Borrowed(s) => s,
+            Self::Owned(v) => v,
         }
     }
 }
 
-impl<T> From<Vec<T>> for Many<'_, T> {
+impl<T> From<Vec<T>> for Dense<'_, T> {
     fn from(values: Vec<T>) -> Self {
-        Self::Own(Rc::new(values))
+        Self::Owned(Rc::new(values))
     }
 }
 
 /// Ends of runs: the number of positions up to the end of each run.
 pub(crate) type Ends = Rc<Vec<u32>>;
 
-/// Direction of ramps, whose values change by one from position to position.
+/// Direction of sequences, whose values change by one from position to position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     /// Values grow by one.
-    Up,
+    Ascending,
     /// Values shrink by one, such as the positions of rows that are read backwards.
-    Down,
+    Descending,
 }
 
-impl Way {
-    /// The value of a ramp `positions` positions after `value`.
+impl Direction {
+    /// The value of a sequence `positions` positions after `value`.
     #[inline(always)]
     pub(crate) fn after(self, value: u32, positions: u32) -> u32 {
         match self {
-            Self::Up => value.wrapping_add(positions),
-            Self::Down => value.wrapping_sub(positions),
+            Self::Ascending => value.wrapping_add(positions),
+            Self::Descending => value.wrapping_sub(positions),
         }
     }
 
-    /// The opposite direction: that of a number minus the ramp.
+    /// The opposite direction: that of a number minus the sequence.
     pub(crate) fn opposite(self) -> Self {
         match self {
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
+            Self::Ascending => Self::Descending,
+            Self::Descending => Self::Ascending,
         }
     }
 }
 
 /// The values of one expression at the positions of a block.
 #[derive(Debug, Clone)]
-pub(crate) enum Lanes<'a> {
+pub(crate) enum Encoded<'a> {
     /// The same value at every position.
-    One(Scalar),
+    Constant(Scalar),
     /// Run-length encoding: one value per run. The values are dense, or numbers that grow by one from run to run (one
-    /// upward ramp; see [`runs`](super::pieces::runs)). A run may be empty; its value is then arbitrary.
-    Runs(Ends, Rc<Lanes<'a>>),
+    /// upward sequence; see [`work_items`](super::run_arithmetic::runs)). A run may be empty; its value is then arbitrary.
+    Runs(Ends, Rc<Encoded<'a>>),
     /// Runs whose u32 values grow or shrink by one from position to position: the first value of each run. A run may be
     /// empty.
-    Ramps(Way, Ends, Many<'a, u32>),
-    Bool(Many<'a, bool>),
-    U8(Many<'a, u8>),
-    I8(Many<'a, i8>),
-    U16(Many<'a, u16>),
-    I16(Many<'a, i16>),
-    I32(Many<'a, i32>),
-    U32(Many<'a, u32>),
-    I64(Many<'a, i64>),
-    U64(Many<'a, u64>),
-    F16(Many<'a, f16>),
-    BF16(Many<'a, bf16>),
-    F32(Many<'a, f32>),
-    F64(Many<'a, f64>),
+    Sequences(Direction, Ends, Dense<'a, u32>),
+    Bool(Dense<'a, bool>),
+    U8(Dense<'a, u8>),
+    I8(Dense<'a, i8>),
+    U16(Dense<'a, u16>),
+    I16(Dense<'a, i16>),
+    I32(Dense<'a, i32>),
+    U32(Dense<'a, u32>),
+    I64(Dense<'a, i64>),
+    U64(Dense<'a, u64>),
+    F16(Dense<'a, f16>),
+    BF16(Dense<'a, bf16>),
+    F32(Dense<'a, f32>),
+    F64(Dense<'a, f64>),
 }
 
 /// One operand: a value for all positions, or one value per position.
 #[derive(Clone, Copy)]
 pub(crate) enum Operand<'a, T> {
-    One(T),
-    Many(&'a [T]),
+    Constant(T),
+    Dense(&'a [T]),
 }
 
 impl<T: Copy> Operand<'_, T> {
     #[inline(always)]
     pub(crate) fn get(&self, i: usize) -> T {
         match self {
-            Self::One(v) => *v,
-            Self::Many(s) => s[i],
+            Self::Constant(v) => *v,
+            Self::Dense(s) => s[i],
         }
     }
 
     /// The operand at position `i`, as a constant.
     pub(crate) fn one(&self, i: usize) -> Self {
-        Self::One(self.get(i))
+        Self::Constant(self.get(i))
     }
 }
 
@@ -118,73 +118,73 @@ impl<'a, T: Copy> Operand<'a, T> {
     /// The operand at a range of positions.
     pub(crate) fn part(&self, positions: Range<usize>) -> Self {
         match self {
-            Self::One(v) => Self::One(*v),
-            Self::Many(s) => Self::Many(&s[positions]),
+            Self::Constant(v) => Self::Constant(*v),
+            Self::Dense(s) => Self::Dense(&s[positions]),
         }
     }
 }
 
 /// A Rust type that lanes can hold.
-pub(crate) trait Lane: Copy + Default + 'static {
-    fn wrap<'a>(values: Many<'a, Self>) -> Lanes<'a>;
+pub(crate) trait Value: Copy + Default + 'static {
+    fn wrap<'a>(values: Dense<'a, Self>) -> Encoded<'a>;
     /// The values of dense or constant lanes.
-    fn operand<'l>(lanes: &'l Lanes<'_>) -> Operand<'l, Self>;
+    fn operand<'l>(lanes: &'l Encoded<'_>) -> Operand<'l, Self>;
     /// One value per position, for dense or constant lanes.
-    fn many<'a>(n: usize, lanes: &Lanes<'a>) -> Many<'a, Self>;
+    fn expanded<'a>(n: usize, lanes: &Encoded<'a>) -> Dense<'a, Self>;
 }
 
 macro_rules! lanes {
     ($($t:ty => $v:ident),*) => {$(
-        impl Lane for $t {
-            fn wrap<'a>(values: Many<'a, Self>) -> Lanes<'a> {
-                Lanes::$v(values)
+        impl Value for $t {
+            fn wrap<'a>(values: Dense<'a, Self>) -> Encoded<'a> {
+                Encoded::$v(values)
             }
-            fn operand<'l>(lanes: &'l Lanes<'_>) -> Operand<'l, Self> {
+            fn operand<'l>(lanes: &'l Encoded<'_>) -> Operand<'l, Self> {
                 match lanes {
-                    Lanes::$v(s) => Operand::Many(s),
-                    Lanes::One(Scalar::$v(s)) => Operand::One(*s),
+                    Encoded::$v(s) => Operand::Dense(s),
+                    Encoded::Constant(Scalar::$v(s)) => Operand::Constant(*s),
                     other => unreachable!("bug: {:?} where {} was planned", other.dtype(), stringify!($t)),
                 }
             }
-            fn many<'a>(n: usize, lanes: &Lanes<'a>) -> Many<'a, Self> {
+            fn expanded<'a>(n: usize, lanes: &Encoded<'a>) -> Dense<'a, Self> {
                 match lanes {
-                    Lanes::$v(s) => s.clone(),
+                    Encoded::$v(s) => s.clone(),
                     other => vec![Self::operand(other).get(0); n].into(),
                 }
             }
         }
     )*
-    impl<'a> Lanes<'a> {
+    impl<'a> Encoded<'a> {
         /// The dtype of the values.
         pub(crate) fn dtype(&self) -> DType {
             match self {
-                Self::One(s) => s.dtype(),
+                Self::Constant(s) => s.dtype(),
                 Self::Runs(_, values) => values.dtype(),
-                Self::Ramps(..) => DType::U32,
+                Self::Sequences(..) => DType::U32,
                 $(Self::$v(_) => DType::$v,)*
             }
         }
         /// The bits of constant or dense values, as words of the values' size.
         pub(crate) fn words<W: Stored>(&self) -> Operand<'_, W> {
             match self {
-                Self::One(s) => Operand::One(word(*s)),
-                $(Self::$v(s) => Operand::Many(bytemuck::cast_slice::<$t, W>(s)),)*
-                Self::Runs(..) | Self::Ramps(..) => unreachable!("bug: the words of runs"),
+                Self::Constant(s) => Operand::Constant(word(*s)),
+                $(Self::$v(s) => Operand::Dense(bytemuck::cast_slice::<$t, W>(s)),)*
+                Self::Runs(..) | Self::Sequences(..) => unreachable!("bug: the words of runs"),
             }
         }
         /// Borrows a range of dense values from the array in which they lie.
-        fn lent(&self, range: Range<usize>) -> Option<Self> {
+        fn borrowed(&self, range: Range<usize>) -> Option<Self> {
             match self {
-                $(Self::$v(Many::Lent(s)) => Some(Self::$v(Many::Lent(&s[range]))),)*
+                $(Self::$v(Dense::Borrowed(s)) => Some(Self::$v(Dense::Borrowed(&s[range]))),)*
                 _ => None,
             }
         }
-        /// The value at lane `i` of a constant, dense lanes or one ramp.
+        /// The value at lane `i` of a constant, dense lanes or one sequence.
         pub(crate) fn get(&self, i: usize) -> Scalar {
             match self {
-                Self::One(s) => *s,
+                Self::Constant(s) => *s,
                 $(Self::$v(s) => Scalar::$v(s[i]),)*
-                Self::Ramps(way, _, first) => Scalar::U32(way.after(first[0], i as u32)),
+                Self::Sequences(direction, _, first) => Scalar::U32(direction.after(first[0], i as u32)),
                 Self::Runs(..) => unreachable!("bug: a single value of runs"),
             }
         }
@@ -227,7 +227,7 @@ macro_rules! by_size {
     };
 }
 
-impl<'a> Lanes<'a> {
+impl<'a> Encoded<'a> {
     /// Dense values of the given bits. Words of the dtype's size are not copied.
     pub(crate) fn of_words<W: Stored>(dtype: DType, words: Vec<W>) -> Self {
         macro_rules! numbers {
@@ -245,25 +245,25 @@ impl<'a> Lanes<'a> {
         numbers!(U8, I8, U16, I16, I32, U32, I64, U64, F16, BF16, F32, F64)
     }
 
-    /// Expands runs and ramps to one value per position. Constants stay constants.
+    /// Expands runs and sequences to one value per position. Constants stay constants.
     pub(crate) fn dense(&self) -> Self {
         match self {
             Self::Runs(ends, values) => match &**values {
-                Self::One(s) => Self::One(*s),
-                Self::Ramps(..) => Self::Runs(ends.clone(), values.dense().into()).dense(),
+                Self::Constant(s) => Self::Constant(*s),
+                Self::Sequences(..) => Self::Runs(ends.clone(), values.dense().into()).dense(),
                 values => {
                     let dtype = values.dtype();
                     by_size!(dtype, W => match values.words::<W>() {
-                        Operand::Many(values) => Self::of_words(dtype, spread(ends, values)),
-                        Operand::One(_) => unreachable!("bug: dense values are a constant"),
+                        Operand::Dense(values) => Self::of_words(dtype, spread(ends, values)),
+                        Operand::Constant(_) => unreachable!("bug: dense values are a constant"),
                     })
                 }
             },
-            Self::Ramps(way, ends, first) => {
-                let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
+            Self::Sequences(direction, ends, first) => {
+                let mut out = OutputWriter::new(ends.last().map_or(0, |&n| n as usize));
                 let mut start = 0;
                 for (&end, &first) in ends.iter().zip(first.iter()) {
-                    out.numbers((end - start) as usize, |k| way.after(first, k));
+                    out.numbers((end - start) as usize, |k| direction.after(first, k));
                     start = end;
                 }
                 Self::U32(out.finish().into())
@@ -272,16 +272,16 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// The values at the given lanes of a constant, dense lanes or ramps.
-    pub(crate) fn pick<'x>(&self, lanes: &[u32]) -> Lanes<'x> {
+    /// The values at the given lanes of a constant, dense lanes or sequences.
+    pub(crate) fn pick<'x>(&self, lanes: &[u32]) -> Encoded<'x> {
         match self {
-            Self::One(s) => Lanes::One(*s),
-            Self::Ramps(..) => self.dense().pick(lanes),
+            Self::Constant(s) => Encoded::Constant(*s),
+            Self::Sequences(..) => self.dense().pick(lanes),
             dense => {
                 let dtype = dense.dtype();
                 by_size!(dtype, W => {
                     let words = dense.words::<W>();
-                    Lanes::of_words(dtype, lanes.iter().map(|&i| words.get(i as usize)).collect())
+                    Encoded::of_words(dtype, lanes.iter().map(|&i| words.get(i as usize)).collect())
                 })
             }
         }
@@ -289,28 +289,28 @@ impl<'a> Lanes<'a> {
 
     /// The values of dense or constant lanes at the given ranges, concatenated.
     pub(crate) fn ranges(&self, ranges: &[(u32, u32)]) -> Self {
-        if let Self::One(s) = self {
-            return Self::One(*s);
+        if let Self::Constant(s) = self {
+            return Self::Constant(*s);
         }
         if let &[(from, to)] = ranges
-            && let Some(lent) = self.lent(from as usize..to as usize)
+            && let Some(borrowed) = self.borrowed(from as usize..to as usize)
         {
-            return lent;
+            return borrowed;
         }
         let n = ranges.iter().map(|(from, to)| (to - from) as usize).sum();
         let dtype = self.dtype();
         by_size!(dtype, W => {
-            let Operand::Many(words) = self.words::<W>() else { unreachable!("bug: dense values are a constant") };
-            let mut out = Filling::new(n);
+            let Operand::Dense(words) = self.words::<W>() else { unreachable!("bug: dense values are a constant") };
+            let mut out = OutputWriter::new(n);
             for &(from, to) in ranges {
-                out.copy(words, from as usize, (to - from) as usize, few::<W>());
+                out.copy(words, from as usize, (to - from) as usize, fixed_len::<W>());
             }
             Self::of_words(dtype, out.finish())
         })
     }
 
     /// Merges `n` lanes: the next value of `a` where `at_a` is set, else the next value of `b`.
-    pub(crate) fn merge<'x>(n: usize, at_a: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+    pub(crate) fn merge<'x>(n: usize, at_a: &[bool], a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
         let dtype = a.dtype();
         by_size!(dtype, W => {
             let (a, b) = (a.words::<W>(), b.words::<W>());
@@ -324,42 +324,47 @@ impl<'a> Lanes<'a> {
                     b.get(j - 1)
                 }
             });
-            Lanes::of_words(dtype, merged.collect())
+            Encoded::of_words(dtype, merged.collect())
         })
     }
 
-    /// As [`Lanes::merge`], for whole runs of lanes that end at `ends`.
-    pub(crate) fn merge_runs<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+    /// As [`Encoded::merge`], for whole runs of lanes that end at `ends`.
+    pub(crate) fn merge_runs<'x>(
+        ends: &[u32],
+        at_a: Operand<'_, bool>,
+        a: &Encoded<'_>,
+        b: &Encoded<'_>,
+    ) -> Encoded<'x> {
         let dtype = a.dtype();
         by_size!(dtype, W => {
             let (a, b) = (a.words::<W>(), b.words::<W>());
-            let mut out = Filling::new(ends.last().map_or(0, |&n| n as usize));
+            let mut out = OutputWriter::new(ends.last().map_or(0, |&n| n as usize));
             let (mut i, mut j, mut start) = (0, 0, 0);
             for (k, &end) in ends.iter().enumerate() {
                 let len = (end - start) as usize;
                 let (from, at) = if at_a.get(k) { (a, &mut i) } else { (b, &mut j) };
                 match from {
-                    Operand::One(v) => out.repeat(v, len),
-                    Operand::Many(s) => out.copy(s, *at, len, few::<W>()),
+                    Operand::Constant(v) => out.repeat(v, len),
+                    Operand::Dense(s) => out.copy(s, *at, len, fixed_len::<W>()),
                 }
                 *at += len;
                 start = end;
             }
-            Lanes::of_words(dtype, out.finish())
+            Encoded::of_words(dtype, out.finish())
         })
     }
 
     /// Blends lane by lane: `a` where the condition holds, else `b`.
-    pub(crate) fn blend<'x>(n: usize, condition: &[bool], a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+    pub(crate) fn blend<'x>(n: usize, condition: &[bool], a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
         let (condition, dtype) = (&condition[..n], a.dtype());
         if dtype == DType::Bool {
             let (a, b) = (bool::operand(a), bool::operand(b));
-            return Lanes::Bool(simd::run(Blend { condition, a, b, either: either_flag }).into());
+            return Encoded::Bool(simd::run(Blend { condition, a, b, either: either_flag }).into());
         }
         by_size!(dtype, W => {
             let (a, b) = (a.words::<W>(), b.words::<W>());
             let either = |c: bool, a: W, b: W| if c { a } else { b };
-            Lanes::of_words(dtype, simd::run(Blend { condition, a, b, either }))
+            Encoded::of_words(dtype, simd::run(Blend { condition, a, b, either }))
         })
     }
 }

@@ -26,14 +26,14 @@ impl Loop for Steps<'_> {
 
 /// Non-empty rows.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Filled {
+pub(super) struct NonemptyRows {
     /// The rows' ends.
     pub(super) ends: Vec<u32>,
     /// The rows' numbers.
     pub(super) rows: Vec<u32>,
 }
 
-impl Filled {
+impl NonemptyRows {
     /// Finds the non-empty rows between `splits`. Rows are numbered from `row` on, and their ends are relative to
     /// `base`.
     pub(super) fn among(splits: &[u32], base: u32, row: u32) -> Self {
@@ -101,7 +101,7 @@ fn changes(a: &[u32; 64], b: &[u32; 64]) -> u64 {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::Filled;
+    use super::NonemptyRows;
 
     /// Rows compared at a time.
     const STEP: usize = 8;
@@ -127,9 +127,9 @@ mod avx2 {
         packed
     };
 
-    /// As [`Filled::among`].
+    /// As [`NonemptyRows::among`].
     #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn add(found: &mut Filled, splits: &[u32], base: u32, row: u32) {
+    pub(super) fn add(found: &mut NonemptyRows, splits: &[u32], base: u32, row: u32) {
         let Some(ends) = splits.get(1..) else { return };
         let steps = splits.as_chunks().0.iter().zip(ends.as_chunks().0);
         let first_behind = steps.len() * STEP;
@@ -177,7 +177,7 @@ mod avx2 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::tests::Numbers;
+    use super::super::run_arithmetic::tests::Numbers;
     use super::*;
 
     #[test]
@@ -191,18 +191,18 @@ mod tests {
                 splits.push(splits[splits.len() - 1] + len);
             }
             let (base, row) = (splits[0], numbers.below(1000));
-            let mut expected = Filled::default();
+            let mut expected = NonemptyRows::default();
             for (k, ends) in splits.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]) {
                 expected.add(ends[1] - base, row + k as u32);
             }
             let filled = expected.rows.len();
             assert_eq!(steps(&splits), (0, filled as u32));
-            assert_eq!(Filled::among(&splits, base, row), expected, "{splits:?}");
-            let mut by_words = Filled::default();
+            assert_eq!(NonemptyRows::among(&splits, base, row), expected, "{splits:?}");
+            let mut by_words = NonemptyRows::default();
             by_words.add_by_words(&splits, base, row);
             assert_eq!(by_words, expected, "{splits:?}");
         }
-        assert_eq!(Filled::among(&[], 0, 0), Filled::default());
+        assert_eq!(NonemptyRows::among(&[], 0, 0), NonemptyRows::default());
     }
 
     #[test]

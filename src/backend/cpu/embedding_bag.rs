@@ -7,16 +7,16 @@ use std::borrow::Cow;
 
 use super::accumulate::Monoid;
 use super::array::Stored;
+use super::encoding::{Dense, Value};
 use super::eval::{Block, Inputs, Program};
-use super::lanes::{Lane, Many};
-use super::row_reduce::{FOLDED, RowFold, block_len, merge_lanes, push_each, wide_lanes};
+use super::row_reduce::{COLUMNS_FOLD_LEN, RowFold, block_len, merge_lanes, push_each, wide_lanes};
 use super::simd::{self, Loop};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::BinaryOp;
 
 /// Values of several columns that are rows of a table.
-pub(super) struct LookedUp<'a, V> {
+pub(super) struct EmbeddingBag<'a, V> {
     table: &'a [V],
     inner: usize,
     /// Start of the table row, as an expression in the value's index.
@@ -46,7 +46,7 @@ fn of_value(e: &Expr, inner: usize, known: &mut DigestMap<Option<Expr>>) -> Opti
     found
 }
 
-impl<'a, V: Lane + Stored> LookedUp<'a, V> {
+impl<'a, V: Value + Stored> EmbeddingBag<'a, V> {
     /// The values of the expression, which has this element type, if they are rows of a table.
     pub(super) fn new(inputs: &'a Inputs, e: &Expr, inner: usize) -> Option<Self> {
         let is_column = |e: &Expr| match e.kind() {
@@ -64,12 +64,12 @@ impl<'a, V: Lane + Stored> LookedUp<'a, V> {
     }
 
     /// Finds `len` values from value `from` on.
-    fn find(&self, from: usize, len: usize) -> Found<'_, V> {
+    fn find(&self, from: usize, len: usize) -> TableRows<'_, V> {
         let inner = self.inner;
         let firsts = Block::of_each(&self.first, from as u32, len, inner as u32).eval_as::<u32>();
         let table = self.table;
         if firsts.iter().max().is_none_or(|&first| first as usize + inner <= table.len()) {
-            return Found { table: table.into(), firsts, inner };
+            return TableRows { table: table.into(), firsts, inner };
         }
         // A check has failed in this case. Elements out of range are replaced by the last one.
         let element = |k: usize| {
@@ -78,7 +78,7 @@ impl<'a, V: Lane + Stored> LookedUp<'a, V> {
         };
         let values: Vec<V> = (0..len * inner).map(element).collect();
         let firsts: Vec<u32> = (0..len).map(|value| (value * inner) as u32).collect();
-        Found { table: values.into(), firsts: firsts.into(), inner }
+        TableRows { table: values.into(), firsts: firsts.into(), inner }
     }
 
     /// Reduces consecutive rows of values. The values of row `k` begin at value `start(k)`.
@@ -107,13 +107,13 @@ impl<'a, V: Lane + Stored> LookedUp<'a, V> {
 }
 
 /// Some of the values, by their starts in a table. All starts are in range.
-struct Found<'a, V: Clone> {
+struct TableRows<'a, V: Clone> {
     table: Cow<'a, [V]>,
-    firsts: Many<'a, u32>,
+    firsts: Dense<'a, u32>,
     inner: usize,
 }
 
-impl<V: Lane + Stored> Found<'_, V> {
+impl<V: Value + Stored> TableRows<'_, V> {
     /// Reduces one block.
     fn block<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
         lanes.fill(monoid.identity());
@@ -126,10 +126,10 @@ impl<V: Lane + Stored> Found<'_, V> {
         simd::run(Fold { values: self, firsts, monoid, lanes });
     }
 
-    /// Reduces one row. `lanes` is scratch space.
+    /// Reduces one row. `encoding` is scratch space.
     fn row<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
         let inner = self.inner;
-        if firsts.len() <= FOLDED {
+        if firsts.len() <= COLUMNS_FOLD_LEN {
             out.fill(monoid.identity());
             self.fold(firsts, monoid, out);
         } else if firsts.len() <= block_len(inner) {
@@ -147,13 +147,13 @@ impl<V: Lane + Stored> Found<'_, V> {
 
 /// Folds values into lanes of `inner` states each.
 struct Fold<'l, 'a, V: Clone, M: Monoid<V>> {
-    values: &'l Found<'a, V>,
+    values: &'l TableRows<'a, V>,
     firsts: &'l [u32],
     monoid: M,
     lanes: &'l mut [M::State],
 }
 
-impl<V: Lane + Stored, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
+impl<V: Value + Stored, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -176,7 +176,7 @@ impl<V: Lane + Stored, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
     }
 }
 
-impl<V: Lane + Stored> Found<'_, V> {
+impl<V: Value + Stored> TableRows<'_, V> {
     #[inline(always)]
     fn fold_columns<M: Monoid<V>, const N: usize>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State]) {
         let table = &self.table[..];

@@ -7,18 +7,19 @@ use crate::graph::expr::Expr;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS, WORD};
 
 /// Tiles per evaluated block.
-const TOGETHER: usize = 4;
+const TILES_PER_BLOCK: usize = 4;
 
 /// Fills `out` with the rank bitmap of the first `n` positions.
-pub(crate) fn marks(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
+pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
     let program = Program::new(inputs, keep);
     let out: &mut [u32] = out.slice_mut();
     let tiles = out.len() / (1 + TILE_WORDS as usize);
     let (ranks, words) = out.split_at_mut(tiles + 1);
     ranks.fill(0);
-    let groups = words.chunks_mut(TOGETHER * TILE_WORDS as usize).zip(ranks[..tiles].chunks_mut(TOGETHER));
+    let groups =
+        words.chunks_mut(TILES_PER_BLOCK * TILE_WORDS as usize).zip(ranks[..tiles].chunks_mut(TILES_PER_BLOCK));
     parallel::for_each(groups.enumerate().collect(), &|(k, (words, totals))| {
-        let start = (k * TOGETHER * TILE as usize).min(n);
+        let start = (k * TILES_PER_BLOCK * TILE as usize).min(n);
         let positions = (words.len() * WORD as usize).min(n - start);
         let stays = Block::run(&program, start as u32, positions).eval_as::<bool>();
         let mut flags = stays.chunks(WORD as usize);
@@ -44,7 +45,7 @@ pub(crate) fn ranks(marks: &Array) -> &[u32] {
 }
 
 /// The marked positions of a tile.
-pub(super) enum Marked {
+pub(super) enum MarkedPositions {
     /// A list of all of them.
     Positions(Vec<u32>),
     /// Run-length encoded: the end of each run, counted in marked positions, and its first position.
@@ -54,7 +55,7 @@ pub(super) enum Marked {
 /// Least average run length at which marked positions are run-length encoded.
 const WORTHWHILE: u32 = 3;
 
-impl Marked {
+impl MarkedPositions {
     /// At most `most` marked positions of the tile that consists of `words`; `first` is its first position.
     pub(super) fn new(words: &[u32], first: u32, most: usize) -> Self {
         let (mut total, mut starts, mut before) = (0, 0, 0);
@@ -104,7 +105,7 @@ pub(crate) fn marked(words: &[u32], first: u32) -> impl Iterator<Item = u32> + '
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::tests::Numbers;
+    use super::super::run_arithmetic::tests::Numbers;
     use super::*;
 
     #[test]
@@ -121,9 +122,9 @@ mod tests {
                 .map(|bits| bits | 5 << 16)
                 .collect();
             let expected: Vec<u32> = marked(&words, 4096).collect();
-            let found = match Marked::new(&words, 4096, expected.len()) {
-                Marked::Positions(positions) => positions,
-                Marked::Runs { ends, firsts } => {
+            let found = match MarkedPositions::new(&words, 4096, expected.len()) {
+                MarkedPositions::Positions(positions) => positions,
+                MarkedPositions::Runs { ends, firsts } => {
                     in_runs += 1;
                     let lens = ends.iter().scan(0, |start, &end| Some(end - std::mem::replace(start, end)));
                     firsts.iter().zip(lens).flat_map(|(&first, len)| first..first + len).collect()
