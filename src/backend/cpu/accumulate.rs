@@ -6,66 +6,7 @@ use bytemuck::Pod;
 use super::encoding::Value;
 use super::number::Number;
 use super::order_key::{key_of_f32, key_of_f64};
-use super::row_reduce::{reduce_block, reduce_columns, reduce_row};
 use crate::math;
-
-/// A monoid over values of type `V`. Merging any state with the identity element leaves that state unchanged.
-pub trait Monoid<V>: Copy + Sync {
-    /// The accumulator of a row.
-    type State: Copy + Send + Sync;
-    /// Identity element: the state of no values.
-    fn identity(self) -> Self::State;
-    /// Adds the next value to a state.
-    fn push(self, so_far: Self::State, next: V) -> Self::State;
-    /// Merges two states into the state of the values of both.
-    fn merge(self, a: Self::State, b: Self::State) -> Self::State;
-
-    /// Reduces consecutive rows of `inner` columns each to their states, in the order of [`reduce_row`]. The values of
-    /// row `k` begin at value `start(k)`. A monoid may override this with a faster loop.
-    fn rows(self, values: &[V], inner: usize, start: impl Fn(usize) -> usize, out: &mut [Self::State])
-    where
-        V: Copy,
-    {
-        if inner > 1 {
-            return reduce_columns(values, inner, self, start, out);
-        }
-        for (k, out) in out.iter_mut().enumerate() {
-            reduce_row(&values[start(k)..start(k + 1)], 1, self, std::slice::from_mut(out));
-        }
-    }
-
-    /// Reduces one block of a row of several blocks.
-    fn block(self, values: &[V], inner: usize, out: &mut [Self::State])
-    where
-        V: Copy,
-    {
-        reduce_block(values, inner, self, out);
-    }
-}
-
-/// Monoid whose states are values, merged by a plain function.
-#[cfg(test)]
-#[derive(Clone, Copy)]
-pub struct Plain<V, F> {
-    /// Identity element of `combine`, for every value that a fold from it can give.
-    pub identity: V,
-    /// The operator.
-    pub combine: F,
-}
-
-#[cfg(test)]
-impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> for Plain<V, F> {
-    type State = V;
-    fn identity(self) -> V {
-        self.identity
-    }
-    fn push(self, so_far: V, next: V) -> V {
-        (self.combine)(so_far, next)
-    }
-    fn merge(self, a: V, b: V) -> V {
-        (self.combine)(a, b)
-    }
-}
 
 /// Float type of row reductions, with the constants and functions of totals, extremes, exponentials and moments.
 pub(super) trait Float: Pod + Value + Number + Send + Sync {

@@ -1,6 +1,7 @@
 //! Aligns two operands to common runs, in each of which either operand is one value or one sequence.
 
-use super::encoding::{Direction, Encoded, Ends, Operand, Value};
+use super::encoding::{Direction, Encoded, Ends, Value};
+use super::operand::Operand;
 use crate::graph::scalar::Scalar;
 
 /// Ends of the common runs: each run lies within one run of `a` and one of `b`.

@@ -1,7 +1,8 @@
 //! Stream compaction: gathers the values at marked positions. CPU counterpart of `shaders/compact.wgsl`.
 
 use super::array::Array;
-use super::eval::{Block, Inputs, Program};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
 use super::parallel;
 use super::rank_bitmap::{MarkedPositions, marked, ranks};
 use crate::graph::expr::Expr;
@@ -31,7 +32,7 @@ pub(crate) fn compact(inputs: &Inputs, marks: &Node, value: &Expr, inner: usize,
     let marks = inputs.array(marks);
     let ranks = ranks(marks);
     let words = &marks.slice::<u32>()[ranks.len()..];
-    let (program, dtype) = (Program::new(inputs, value), value.dtype());
+    let (program, dtype) = (CompiledExpr::new(inputs, value), value.dtype());
     let size = dtype.size() * inner;
     let tiles: Vec<_> =
         places(ranks, size, out.bytes_mut()).into_iter().zip(words.chunks(TILE_WORDS as usize)).enumerate().collect();

@@ -6,9 +6,11 @@
 //! few numbers per row; restricting each source to its positions would split these numbers and join them again.
 
 use super::array::Stored;
-use super::copy_sources::{CopyPlan, CopySource, CopyTree, ElementRuns};
+use super::compiled_expr::Op;
+use super::copy_plan::{CopyPlan, CopyTree};
+use super::copy_sources::{CopySource, ElementRuns};
 use super::encoding::{Encoded, Value, word};
-use super::eval::{Block, Op};
+use super::eval::Block;
 use super::output_writer::OutputWriter;
 use super::run_arithmetic::{self, RunPrefixes};
 use crate::graph::opcode::BinaryOp;

@@ -5,10 +5,11 @@
 
 use std::borrow::Cow;
 
-use super::accumulate::Monoid;
 use super::array::Stored;
+use super::compiled_expr::{CompiledExpr, Inputs};
 use super::encoding::{Dense, Value};
-use super::eval::{Block, Inputs, Program};
+use super::eval::Block;
+use super::row_reduce::Monoid;
 use super::row_reduce::{COLUMNS_FOLD_LEN, RowFold, block_len, merge_lanes, push_each, wide_lanes};
 use super::simd::{self, Loop};
 use crate::graph::digest::DigestMap;
@@ -20,7 +21,7 @@ pub(super) struct EmbeddingBag<'a, V> {
     table: &'a [V],
     inner: usize,
     /// Start of the table row, as an expression in the value's index.
-    first: Program<'a>,
+    first: CompiledExpr<'a>,
 }
 
 /// Rewrites an expression in an element's index as one in its value's index. `None` if the result may differ among the
@@ -59,7 +60,7 @@ impl<'a, V: Value + Stored> EmbeddingBag<'a, V> {
         if inner < 2 || table.len() == 0 || !is_column(column) {
             return None;
         }
-        let first = Program::new(inputs, &of_value(first, inner, &mut DigestMap::default())?);
+        let first = CompiledExpr::new(inputs, &of_value(first, inner, &mut DigestMap::default())?);
         Some(Self { table: table.slice(), inner, first })
     }
 

@@ -7,6 +7,7 @@ use half::{bf16, f16};
 
 use super::array::Stored;
 use super::loops::{Blend, either_flag, spread};
+use super::operand::Operand;
 use super::output_writer::{OutputWriter, fixed_len};
 use super::simd;
 use crate::dtype::DType;
@@ -72,7 +73,7 @@ pub(crate) enum Encoded<'a> {
     /// The same value at every position.
     Constant(Scalar),
     /// Run-length encoding: one value per run. The values are dense, or numbers that grow by one from run to run (one
-    /// upward sequence; see [`work_items`](super::run_arithmetic::runs)). A run may be empty; its value is then arbitrary.
+    /// ascending sequence). A run may be empty; its value is then arbitrary.
     Runs(Ends, Rc<Encoded<'a>>),
     /// Runs whose u32 values grow or shrink by one from position to position: the first value of each run. A run may be
     /// empty.
@@ -90,38 +91,6 @@ pub(crate) enum Encoded<'a> {
     BF16(Dense<'a, bf16>),
     F32(Dense<'a, f32>),
     F64(Dense<'a, f64>),
-}
-
-/// One operand: a value for all positions, or one value per position.
-#[derive(Clone, Copy)]
-pub(crate) enum Operand<'a, T> {
-    Constant(T),
-    Dense(&'a [T]),
-}
-
-impl<T: Copy> Operand<'_, T> {
-    #[inline(always)]
-    pub(crate) fn get(&self, i: usize) -> T {
-        match self {
-            Self::Constant(v) => *v,
-            Self::Dense(s) => s[i],
-        }
-    }
-
-    /// The operand at position `i`, as a constant.
-    pub(crate) fn one(&self, i: usize) -> Self {
-        Self::Constant(self.get(i))
-    }
-}
-
-impl<'a, T: Copy> Operand<'a, T> {
-    /// The operand at a range of positions.
-    pub(crate) fn part(&self, positions: Range<usize>) -> Self {
-        match self {
-            Self::Constant(v) => Self::Constant(*v),
-            Self::Dense(s) => Self::Dense(&s[positions]),
-        }
-    }
 }
 
 /// A Rust type that lanes can hold.

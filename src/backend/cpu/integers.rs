@@ -1,8 +1,9 @@
 //! Sums, products and extremes of integers: row by row in AVX2 where the processor has it.
 
-use super::accumulate::Monoid;
 use super::number::Number;
-use super::vector_rows::{self, VectorMonoid, VectorOp};
+use super::row_reduce::Monoid;
+use super::vector_op::{VectorMonoid, VectorOp};
+use super::vector_rows;
 
 /// The monoid of sums, or of products; they wrap.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use std::ops::DerefMut;
 
-use super::encoding::{Encoded, Operand, Value};
+use super::operand::Operand;
 use super::output_writer::OutputWriter;
 use super::simd::{self, Loop};
 use crate::math::{self, MathFn};
@@ -95,7 +95,7 @@ impl<A: Copy, F: Fn(A, A) -> A> Loop for Store2<'_, A, F> {
 
 /// Fills `out` with `f` of the pairs of values.
 #[inline]
-pub(super) fn store2<A: Value>(a: Operand<'_, A>, b: Operand<'_, A>, f: impl Fn(A, A) -> A, out: &mut [A]) {
+pub(super) fn store2<A: Copy>(a: Operand<'_, A>, b: Operand<'_, A>, f: impl Fn(A, A) -> A, out: &mut [A]) {
     simd::run(Store2 { a, b, f, out });
 }
 
@@ -103,26 +103,6 @@ pub(super) fn store2<A: Value>(a: Operand<'_, A>, b: Operand<'_, A>, f: impl Fn(
 #[inline]
 pub(super) fn map_values<A: Copy, B>(a: &[A], f: impl Fn(A) -> B) -> Vec<B> {
     simd::run(Map1 { a, f })
-}
-
-/// `f` of the values at `n` positions.
-#[inline]
-pub(super) fn map1<'x, A: Value, B: Value>(n: usize, a: &Encoded<'_>, f: impl Fn(A) -> B) -> Encoded<'x> {
-    B::wrap(match A::operand(a) {
-        Operand::Dense(a) => simd::run(Map1 { a: &a[..n], f }).into(),
-        Operand::Constant(a) => vec![f(a); n].into(),
-    })
-}
-
-/// `f` of the pairs of values at `n` positions.
-#[inline]
-pub(super) fn map2<'x, A: Value, B: Value>(
-    n: usize,
-    a: &Encoded<'_>,
-    b: &Encoded<'_>,
-    f: impl Fn(A, A) -> B + Copy,
-) -> Encoded<'x> {
-    B::wrap(map_operands(n, A::operand(a), A::operand(b), f).into())
 }
 
 /// `f` of the pairs of `n` operands.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::array::Array;
-use super::eval::{Block, Inputs, Program};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
 use super::parallel;
 use crate::graph::expr::{Check, Expr};
 
@@ -29,7 +30,7 @@ fn by_blocks(out: &mut [u8], size: usize, f: &(dyn Fn(u32, &mut [u8]) -> bool + 
 
 /// Fills the first `n` elements of `out` with the expression's values.
 pub(crate) fn map(inputs: &Inputs, e: &Expr, n: usize, out: &mut Array) {
-    let (program, dtype) = (Program::new(inputs, e), e.dtype());
+    let (program, dtype) = (CompiledExpr::new(inputs, e), e.dtype());
     let size = dtype.size();
     by_blocks(&mut out.bytes_mut()[..n * size], size, &|start, out| {
         Block::run(&program, start, out.len() / size).store(dtype, out)
@@ -38,7 +39,7 @@ pub(crate) fn map(inputs: &Inputs, e: &Expr, n: usize, out: &mut Array) {
 
 /// Records the first of `n` positions at which the condition fails.
 pub(crate) fn assert(inputs: &Inputs, ok: &Expr, check: &Arc<Check>, n: usize) {
-    let program = Program::new(inputs, ok);
+    let program = CompiledExpr::new(inputs, ok);
     parallel::for_each_index(n.div_ceil(BLOCK), &|k| {
         let start = k * BLOCK;
         Block::run(&program, start as u32, BLOCK.min(n - start)).check(inputs, check);

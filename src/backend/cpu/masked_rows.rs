@@ -3,7 +3,7 @@
 
 use bytemuck::Pod;
 
-use super::accumulate::Monoid;
+use super::row_reduce::Monoid;
 use super::row_reduce::{FOLD_LEN, LANES, block_len, reduce_long_row};
 
 /// Reduces consecutive rows: the values of row `k` begin at value `start(k)`. If `ordered`, the bits of a result depend
@@ -121,9 +121,7 @@ pub(super) fn masks(n: usize) -> &'static [u32; LANES] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::floats::Total;
-    use super::super::integers::{IntegerExtreme, IntegerTotal};
-    use super::super::row_reduce::reduce_row;
+    use super::super::row_reduce::{Plain, reduce_row};
     use super::*;
 
     /// Checks rows of various lengths, some of which end where the values end.
@@ -148,15 +146,15 @@ mod tests {
     #[test]
     fn each_row_has_the_bits_of_a_row_reduced_by_itself() {
         let fraction = |k: usize| 1.0 / (1.0 + (k * 7919 % 1009) as f32);
-        check(fraction, Total::<false>, true);
+        check(fraction, Plain { identity: 0.0, combine: |a, b| a + b }, true);
         let wide = |k: usize| f64::from(fraction(k));
-        check(wide, Total::<false>, true);
-        check(|k| 0.5 + wide(k), Total::<true>, true);
+        check(wide, Plain { identity: 0.0, combine: |a, b| a + b }, true);
+        check(|k| 0.5 + wide(k), Plain { identity: 1.0, combine: |a, b| a * b }, true);
         let word = |k: usize| (k as u32).wrapping_mul(0x9e37_79b9);
-        check(word, IntegerTotal::<false>, false);
-        check(word, IntegerExtreme::<false>, false);
+        check(word, Plain { identity: 0, combine: u32::wrapping_add }, false);
+        check(word, Plain { identity: u32::MAX, combine: u32::min }, false);
         let long = |k: usize| (k as i64).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64);
-        check(long, IntegerTotal::<false>, false);
-        check(long, IntegerExtreme::<true>, false);
+        check(long, Plain { identity: 0, combine: i64::wrapping_add }, false);
+        check(long, Plain { identity: i64::MIN, combine: i64::max }, false);
     }
 }

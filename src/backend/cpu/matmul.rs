@@ -2,8 +2,9 @@
 //! bits do not depend on the blocking.
 
 use super::array::{Array, Stored};
+use super::compiled_expr::{CompiledExpr, Inputs};
 use super::encoding::Value;
-use super::eval::{Block, Inputs, Program};
+use super::eval::Block;
 use super::map;
 use super::number::Number;
 use super::parallel;
@@ -117,7 +118,7 @@ fn typed<T: Value + Number + Stored>(
         return Ok(());
     }
     let of = |e: &Expr| -> Vec<usize> {
-        let program = Program::new(inputs, e);
+        let program = CompiledExpr::new(inputs, e);
         let values = Block::run(&program, 0, batches).eval_as::<u32>();
         values.iter().map(|&v| v as usize).collect()
     };

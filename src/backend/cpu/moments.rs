@@ -4,7 +4,8 @@
 //! side, either those of many short rows or those of one row. The operations and their order are those of a fold per
 //! lane and a tree over the lanes.
 
-use super::accumulate::{Float, Monoid};
+use super::accumulate::Float;
+use super::row_reduce::Monoid;
 use super::row_reduce::{FOLD_LEN, LANES, reduce_block_of_columns, reduce_columns, reduce_long_row};
 use super::simd::{self, Loop};
 use super::transposed_rows::{ROWS, Row, TransposedRows, classes, rows_by_length};

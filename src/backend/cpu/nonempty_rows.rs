@@ -177,7 +177,7 @@ mod avx2 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run_arithmetic::tests::Numbers;
+    use super::super::random_encodings::Numbers;
     use super::*;
 
     #[test]

@@ -5,14 +5,35 @@
 use half::{bf16, f16};
 
 use super::array::Stored;
-use super::encoding::{Dense, Encoded, Operand, Value};
-use super::loops::{MathF32, MathF64, map_operands, map1, map2, store2};
+use super::encoding::{Dense, Encoded, Value};
+use super::loops::{MathF32, MathF64, map_operands, map_values, store2};
 use super::number::{Bits, Number};
+use super::operand::Operand;
 use super::simd;
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::math::{self, MathFn, narrow};
+
+/// `f` of the values at `n` positions.
+#[inline]
+pub(super) fn map1<'x, A: Value, B: Value>(n: usize, a: &Encoded<'_>, f: impl Fn(A) -> B) -> Encoded<'x> {
+    B::wrap(match A::operand(a) {
+        Operand::Dense(a) => map_values(&a[..n], f).into(),
+        Operand::Constant(a) => vec![f(a); n].into(),
+    })
+}
+
+/// `f` of the pairs of values at `n` positions.
+#[inline]
+pub(super) fn map2<'x, A: Value, B: Value>(
+    n: usize,
+    a: &Encoded<'_>,
+    b: &Encoded<'_>,
+    f: impl Fn(A, A) -> B + Copy,
+) -> Encoded<'x> {
+    B::wrap(map_operands(n, A::operand(a), A::operand(b), f).into())
+}
 
 /// `a op b` for the operations on numbers whose result depends on the type, and not only on the bits.
 fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Option<Encoded<'x>> {

@@ -5,7 +5,7 @@
 //! pattern matching.
 
 use super::encoding::Encoded;
-use super::loops::map1;
+use super::operations::map1;
 use crate::dtype::DType;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::{BinaryOp, UnaryOp};

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::CpuBackend;
 use super::array::{Array, Stored};
+use super::compiled_expr::{CompiledExpr, Inputs};
 use super::encoding::Value;
-use super::eval::{Block, Inputs, Program};
+use super::eval::Block;
 use super::pool::Pool;
-use super::run_arithmetic::tests::Numbers;
+use super::random_encodings::Numbers;
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
@@ -174,7 +175,7 @@ fn inputs(numbers: &mut Numbers, splits: &[Node], values: &[Node], check: &Arc<C
 /// Compares the evaluation of `n` positions from `start` on as a block with their evaluation one by one. Returns
 /// whether the condition failed.
 fn compare<T: Value + Stored + PartialEq + std::fmt::Debug>(inputs: &Inputs, e: &Expr, start: u32, n: u32) -> bool {
-    let program = Program::new(inputs, e);
+    let program = CompiledExpr::new(inputs, e);
     let failed = || inputs.outcomes[0].swap(u32::MAX, Ordering::Relaxed);
     let expected: Vec<T> = (start..start + n).map(|at| Block::list(&program, vec![at]).eval_as::<T>()[0]).collect();
     let failed_at = failed();

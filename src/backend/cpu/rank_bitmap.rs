@@ -1,7 +1,8 @@
 //! Rank bitmaps: the positions that a condition keeps, with their ranks. Twin of `shaders/marks.wgsl`.
 
 use super::array::Array;
-use super::eval::{Block, Inputs, Program};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
 use super::parallel;
 use crate::graph::expr::Expr;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS, WORD};
@@ -11,7 +12,7 @@ const TILES_PER_BLOCK: usize = 4;
 
 /// Fills `out` with the rank bitmap of the first `n` positions.
 pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
-    let program = Program::new(inputs, keep);
+    let program = CompiledExpr::new(inputs, keep);
     let out: &mut [u32] = out.slice_mut();
     let tiles = out.len() / (1 + TILE_WORDS as usize);
     let (ranks, words) = out.split_at_mut(tiles + 1);
@@ -105,7 +106,7 @@ pub(crate) fn marked(words: &[u32], first: u32) -> impl Iterator<Item = u32> + '
 
 #[cfg(test)]
 mod tests {
-    use super::super::run_arithmetic::tests::Numbers;
+    use super::super::random_encodings::Numbers;
     use super::*;
 
     #[test]

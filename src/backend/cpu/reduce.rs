@@ -3,11 +3,12 @@
 
 use std::ops::Range;
 
-use super::accumulate::{Float, Monoid};
+use super::accumulate::Float;
 use super::array::{Array, Stored};
+use super::compiled_expr::{CompiledExpr, Inputs};
 use super::embedding_bag::EmbeddingBag;
 use super::encoding::Value;
-use super::eval::{Block, Inputs, Program};
+use super::eval::Block;
 use super::floats::{Extreme, Total};
 use super::integers::{IntegerExtreme, IntegerTotal};
 use super::map;
@@ -16,6 +17,7 @@ use super::number::Number;
 use super::online_softmax::{OnlineSoftmax, SoftmaxState};
 use super::order_key;
 use super::parallel;
+use super::row_reduce::Monoid;
 use super::row_reduce::{RowFold, block_len};
 use super::work_items::{RowStarts, WorkItem};
 use crate::dtype::DType;
@@ -268,7 +270,7 @@ impl Reduction<'_> {
                 finish,
             ),
             None => {
-                let program = Program::new(self.inputs, self.e);
+                let program = CompiledExpr::new(self.inputs, self.e);
                 let values =
                     |from: usize, len: usize| Block::run(&program, (from * inner) as u32, len * inner).eval_as::<T>();
                 starts.reduce(

@@ -1,7 +1,8 @@
 //! Hashes of rows of bytes, computed in runs of rows on all cores. Twin of `shaders/row_hash.wgsl`.
 
 use super::array::Array;
-use super::eval::{Block, Inputs, Program};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
 use super::fingerprint::{fetch64, fingerprint64};
 use super::parallel;
 use super::work_items::{RowStarts, WorkItem};
@@ -14,7 +15,7 @@ const CHUNK: usize = 4096;
 
 /// The hashes of the first `nrows` rows.
 pub(crate) fn row_hash(inputs: &Inputs, op: HashOp, rows: &Rows, nrows: usize, byte: &Expr, out: &mut Array) {
-    let (starts, program) = (RowStarts::new(inputs, rows), Program::new(inputs, byte));
+    let (starts, program) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, byte));
     let runs = starts.work_items(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
     parallel::for_each(runs, &|WorkItem { first, last, out }| {
         let (from, to) = (starts.at(first), starts.at(last));

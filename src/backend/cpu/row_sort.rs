@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::array::Array;
-use super::eval::{Block, Inputs, Program};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
 use super::parallel;
 use super::sort::sort_indices;
 use super::work_items::{RowStarts, WorkItem};
@@ -18,7 +19,7 @@ const SHORT: usize = 512;
 
 /// Computes the sorting permutation of the first `nrows` rows: for each place, the position of its element.
 pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, bits: u32, out: &mut Array) {
-    let (starts, program) = (RowStarts::new(inputs, rows), Program::new(inputs, key));
+    let (starts, program) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, key));
     parallel::for_each(
         starts.work_items_of_values(nrows, 1, CHUNK, out.slice_mut()),
         &|WorkItem { first, last, out }| {

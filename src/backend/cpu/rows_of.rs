@@ -1,8 +1,10 @@
 //! Finds the row of each position; consecutive positions are resolved row by row.
 
-use super::encoding::{Direction, Encoded, Operand, Value};
+use super::encoding::{Direction, Encoded, Value};
 use super::nonempty_rows::{self, NonemptyRows};
-use super::run_arithmetic::{WORTHWHILE, each, never_wraps, runs};
+use super::operand::Operand;
+use super::run_arithmetic::each;
+use super::run_encoding::{WORTHWHILE, never_wraps, runs};
 use crate::graph::scalar::Scalar;
 
 /// Most rows per non-empty row at which empty rows are kept as empty runs.
@@ -113,7 +115,7 @@ fn rows_of_sequences<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Encoded
 
 #[cfg(test)]
 mod tests {
-    use super::super::run_arithmetic::tests::{Numbers, dense};
+    use super::super::random_encodings::{Numbers, dense};
     use super::*;
 
     #[test]

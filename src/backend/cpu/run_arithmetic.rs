@@ -5,100 +5,18 @@
 //! how many lanes they run.
 
 use std::ops::Range;
-use std::rc::Rc;
 
 use super::common_runs::{RunOperand, common};
-use super::encoding::{Dense, Direction, Encoded, Ends, Operand, Value};
+use super::encoding::{Direction, Encoded, Ends, Value};
 use super::number::Number;
+use super::operand::Operand;
 use super::operations;
+use super::run_encoding::{lens, never_wraps, runs, sequences_or_runs};
 use super::sequence_division;
-use super::simd::{self, Loop};
 use crate::graph::opcode::BinaryOp;
-use crate::graph::scalar::Scalar;
-
-/// Least average run length, in positions, at which runs cost less than dense lanes.
-pub(super) const WORTHWHILE: usize = 2;
 
 /// Least average run length, in positions, at which a loop per run pays.
 const LONG: usize = 48;
-
-/// Run-length encoded values, one per run. The values become dense unless they are one ascending sequence. The result is
-/// dense if the runs are too short to help.
-pub(crate) fn runs<'a>(ends: Ends, values: Encoded<'a>) -> Encoded<'a> {
-    let values = match values {
-        Encoded::Constant(same) => return Encoded::Constant(same),
-        Encoded::Bool(flags) if flags.iter().all(|&f| f == flags[0]) => {
-            return Encoded::Constant(Scalar::Bool(flags[0]));
-        }
-        Encoded::Sequences(Direction::Ascending, ref ends, _) if ends.len() == 1 => values,
-        _ => values.dense(),
-    };
-    let short = are_short(&ends);
-    let out = Encoded::Runs(ends, Rc::new(values));
-    if short { out.dense() } else { out }
-}
-
-/// Sequences with the given first values; dense if the sequences are too short to help.
-pub(super) fn sequences<'a>(direction: Direction, ends: Ends, first: Dense<'a, u32>) -> Encoded<'a> {
-    let short = are_short(&ends);
-    let out = Encoded::Sequences(direction, ends, first);
-    if short { out.dense() } else { out }
-}
-
-/// Sequences in direction `direction` with the given first values, one per run or one for all; run-length encoded values if `direction`
-/// is `None`.
-pub(super) fn sequences_or_runs<'a>(direction: Option<Direction>, ends: Ends, first: Encoded<'a>) -> Encoded<'a> {
-    match direction {
-        None => runs(ends, first),
-        Some(direction) => {
-            let first = u32::expanded(ends.len(), &first.dense());
-            sequences(direction, ends, first)
-        }
-    }
-}
-
-/// Whether dense lanes cost less than runs that end at `ends`.
-fn are_short(ends: &[u32]) -> bool {
-    ends.last().is_some_and(|&n| (n as usize) < WORTHWHILE * ends.len())
-}
-
-/// Length of each run, in positions.
-pub(super) fn lens(ends: &[u32]) -> Vec<u32> {
-    let Some((first, rest)) = ends.split_first() else { return Vec::new() };
-    let mut lens = Vec::with_capacity(ends.len());
-    lens.push(*first);
-    lens.extend(ends.iter().zip(rest).map(|(start, end)| end - start));
-    lens
-}
-
-/// Length of the longest run, in positions.
-pub(super) fn longest(ends: &[u32]) -> u32 {
-    let pairs = ends.iter().zip(ends.get(1..).unwrap_or_default());
-    simd::run(Greatest(pairs.map(|(start, end)| end - start))).max(ends.first().copied().unwrap_or(0))
-}
-
-/// The maximum of an iterator, or 0 if it is empty.
-struct Greatest<I>(I);
-
-impl<I: Iterator<Item = u32>> Loop for Greatest<I> {
-    type Output = u32;
-    #[inline(always)]
-    fn run(self) -> u32 {
-        self.0.fold(0, u32::max)
-    }
-}
-
-/// Whether no ascending sequence wraps around.
-pub(super) fn never_wraps(ends: &[u32], first: Operand<'_, u32>) -> bool {
-    let never_wraps = |first: u32, len: u32| first.checked_add(len.saturating_sub(1)).is_some();
-    let Some(&n) = ends.last() else { return true };
-    let greatest = match first {
-        Operand::Constant(first) => first,
-        Operand::Dense(first) => simd::run(Greatest(first.iter().copied())),
-    };
-    // No sequence is longer than all `n` positions together: this bound mostly decides.
-    never_wraps(greatest, n) || lens(ends).iter().enumerate().all(|(run, &len)| never_wraps(first.get(run), len))
-}
 
 /// `a op b` at `n` positions.
 pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Encoded<'a>, b: &Encoded<'a>) -> Encoded<'a> {
@@ -273,59 +191,12 @@ pub(crate) fn each<'a>(n: usize, a: &Encoded<'a>, f: impl Fn(usize, &Encoded<'a>
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
+    use std::rc::Rc;
+
+    use super::super::random_encodings::{Numbers, dense};
     use super::*;
-
-    /// Pseudo-random numbers with a fixed seed.
-    pub(in super::super) struct Numbers(pub(in super::super) u64);
-
-    impl Numbers {
-        pub(in super::super) fn below(&mut self, n: u32) -> u32 {
-            self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            ((self.0 >> 33) % u64::from(n)) as u32
-        }
-
-        pub(in super::super) fn ends(&mut self, n: u32) -> Ends {
-            let longest = [2, 5, 40, 300][self.below(4) as usize];
-            let least = self.below(2);
-            let mut ends = vec![0];
-            while ends[ends.len() - 1] < n {
-                ends.push(n.min(ends[ends.len() - 1] + least + self.below(longest)));
-            }
-            ends.remove(0);
-            ends.into()
-        }
-
-        /// u32 lanes in a random encoding.
-        pub(in super::super) fn lanes(&mut self, n: u32) -> Encoded<'static> {
-            let ends = self.ends(n);
-            let base = [0, 0, 0, u32::MAX - 100][self.below(4) as usize];
-            let mut values = |n: usize| (0..n).map(|_| base.wrapping_add(self.below(200))).collect::<Vec<_>>();
-            let (each, all) = (values(ends.len()), values(n as usize));
-            match self.below(6) {
-                0 => Encoded::Constant(Scalar::U32(each[0])),
-                1 => Encoded::Runs(ends, Rc::new(u32::wrap(each.into()))),
-                2 => Encoded::Sequences(Direction::Ascending, ends, each.into()),
-                3 => Encoded::Runs(
-                    ends.clone(),
-                    Rc::new(Encoded::Sequences(
-                        Direction::Ascending,
-                        vec![ends.len() as u32].into(),
-                        vec![each[0]].into(),
-                    )),
-                ),
-                4 => Encoded::Sequences(Direction::Descending, ends, each.into()),
-                _ => u32::wrap(all.into()),
-            }
-        }
-    }
-
-    pub(in super::super) fn dense(n: u32, lanes: &Encoded<'_>) -> Vec<u32> {
-        match lanes.dtype() {
-            crate::dtype::DType::Bool => bool::expanded(n as usize, &lanes.dense()).iter().map(|&b| b.into()).collect(),
-            _ => u32::expanded(n as usize, &lanes.dense()).to_vec(),
-        }
-    }
+    use crate::graph::scalar::Scalar;
 
     #[test]
     fn quotients_by_one_may_be_the_greatest_number() {

@@ -1,8 +1,9 @@
 //! Selections of a block's positions: restricts values to selected positions, and merges the results of two branches.
 
 use super::common_runs::{common, common_ends};
-use super::encoding::{Encoded, Operand, Value};
-use super::run_arithmetic::{runs, sequences, sequences_or_runs};
+use super::encoding::{Encoded, Value};
+use super::operand::Operand;
+use super::run_encoding::{runs, sequences, sequences_or_runs};
 
 /// Subset of a block's positions, in ascending order.
 pub(crate) enum Selection {
@@ -174,7 +175,7 @@ pub(crate) fn blend<'x>(n: usize, condition: &Encoded<'x>, a: &Encoded<'x>, b: &
 
 #[cfg(test)]
 mod tests {
-    use super::super::run_arithmetic::tests::{Numbers, dense};
+    use super::super::random_encodings::{Numbers, dense};
     use super::*;
 
     #[test]

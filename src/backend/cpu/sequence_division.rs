@@ -1,7 +1,8 @@
 //! Quotients and remainders of sequences by one divisor per run: runs and sequences between the multiples of the divisor.
 
-use super::encoding::{Dense, Direction, Encoded, Ends, Operand, Value};
-use super::run_arithmetic::{never_wraps, runs, sequences};
+use super::encoding::{Dense, Direction, Encoded, Ends, Value};
+use super::operand::Operand;
+use super::run_encoding::{never_wraps, runs, sequences};
 use crate::graph::opcode::BinaryOp;
 
 /// Average length of the pieces below which they are expanded to dense lanes: the runs of other operands would be cut
@@ -138,8 +139,8 @@ fn a_number_a_run<'a>(lanes: &Encoded<'a>, ends: &Ends) -> Option<Dense<'a, u32>
 #[cfg(test)]
 mod tests {
     use super::super::operations;
-    use super::super::run_arithmetic::lens;
-    use super::super::run_arithmetic::tests::{Numbers, dense};
+    use super::super::random_encodings::{Numbers, dense};
+    use super::super::run_encoding::lens;
     use super::*;
 
     #[test]

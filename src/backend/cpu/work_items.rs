@@ -1,6 +1,6 @@
 //! Partitions rows into runs, the work items that cores share.
 
-use super::eval::Inputs;
+use super::compiled_expr::Inputs;
 use crate::graph::node::Rows;
 
 /// Row starts, on the host.

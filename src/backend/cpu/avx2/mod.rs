@@ -15,7 +15,7 @@ use bytemuck::Pod;
 
 use self::vector::{are_more_than, combine, identity, keep, lift, trees, turned, zero};
 use super::row_reduce::{FOLD_LEN, LANES, block_len, reduce_long_row};
-use super::vector_rows::VectorMonoid;
+use super::vector_op::VectorMonoid;
 
 /// Reduces consecutive rows. The values of row `k` begin at value `start(k)`.
 #[target_feature(enable = "avx2")]

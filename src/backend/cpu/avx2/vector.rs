@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use bytemuck::Pod;
 
 use super::super::masked_rows::masks;
-use super::super::vector_rows::{VectorMonoid, VectorOp};
+use super::super::vector_op::{VectorMonoid, VectorOp};
 
 #[target_feature(enable = "avx2")]
 #[inline]
