@@ -46,8 +46,9 @@ impl Inputs {
     }
 }
 
-/// Cost per lane of partitioning a block between two branches, in units of expression costs. Listing the lanes of each
-/// branch, picking their operands and merging the results takes longer than a logarithm computed eight lanes at a time.
+/// Cost per position of partitioning a block between two branches, in units of expression costs. Listing the positions
+/// of each branch, picking their operands and merging the results takes longer than a logarithm computed eight lanes at
+/// a time.
 pub(super) const PARTITION_COST_PER_POSITION: u32 = 32;
 
 /// The same cost per run, for a condition that is known by runs.
@@ -55,7 +56,7 @@ pub(super) const PARTITION_COST_PER_RUN: u32 = 256;
 
 /// Cost of an expression per position of a block. The rows of ordered positions are found in one walk; those of other
 /// positions are found by searches that wait for memory at each step. Exponentials, logarithms, roots and quotients of
-/// floats are computed for several lanes at a time, other functions and quotients for one.
+/// floats are computed several at a time, other functions and quotients one by one.
 fn block_cost(e: &Expr) -> u32 {
     let mut cost = 0u32;
     for_each_expr(e, &mut |e| {

@@ -25,8 +25,9 @@ enum Condition {
 }
 
 impl<'a> Block<'a> {
-    /// Fills `out` with the block's values, as words of their size, if they are elements of arrays. Returns whether the intermediate state is a
-    /// few numbers per run. Returns `None` and writes nothing if the values are not elements of arrays.
+    /// Fills `out` with the block's values, as words of their size, if they are elements of arrays. Returns whether the
+    /// intermediate state is a few numbers per run. Returns `None` and writes nothing if the values are not elements of
+    /// arrays.
     pub(super) fn copy<S: Stored>(&mut self, out: &mut [S]) -> Option<bool> {
         let last = self.program().ops().len() - 1;
         match &self.program().ops()[last] {

@@ -20,8 +20,8 @@ const PREFETCH_DISTANCE: usize = 32;
 /// Runs are scattered if the span from the first to the last one exceeds this many times their elements.
 const SCATTERED_SPAN: u32 = 2;
 
-/// Runs are also scattered if more than one in `JUMPS_SHARE` begins more than [`NEAR_ELEMENTS`] elements from the previous one. A
-/// repeated row is still cached.
+/// Runs are also scattered if more than one in `JUMPS_SHARE` begins more than [`NEAR_ELEMENTS`] elements from the
+/// previous one. A repeated row is still cached.
 const JUMPS_SHARE: u32 = 8;
 const NEAR_ELEMENTS: u32 = 4096;
 
@@ -163,8 +163,8 @@ impl<'a, S: Stored> ElementRuns<'a, S> {
         }
     }
 
-    /// Stores `len` values of a run from offset `skipped` on, in a constant number of steps if `len` is at most `fixed_len`.
-    /// Indices out of range read the last element.
+    /// Stores `len` values of a run from offset `skipped` on, in a constant number of steps if `len` is at most
+    /// `fixed_len`. Indices out of range read the last element.
     #[inline(always)]
     fn take<const DOWN: bool>(
         &self,

@@ -93,12 +93,12 @@ pub(crate) enum Encoded<'a> {
     F64(Dense<'a, f64>),
 }
 
-/// A Rust type that lanes can hold.
+/// The Rust type of an encoding's values.
 pub(crate) trait Value: Copy + Default + 'static {
     fn wrap<'a>(values: Dense<'a, Self>) -> Encoded<'a>;
-    /// The values of dense or constant lanes.
+    /// The values of a dense or constant encoding.
     fn operand<'l>(lanes: &'l Encoded<'_>) -> Operand<'l, Self>;
-    /// One value per position, for dense or constant lanes.
+    /// One value per position, for a dense or constant encoding.
     fn expanded<'a>(n: usize, lanes: &Encoded<'a>) -> Dense<'a, Self>;
 }
 
@@ -138,7 +138,7 @@ macro_rules! lanes {
             match self {
                 Self::Constant(s) => Operand::Constant(word(*s)),
                 $(Self::$v(s) => Operand::Dense(bytemuck::cast_slice::<$t, W>(s)),)*
-                Self::Runs(..) | Self::Sequences(..) => unreachable!("bug: the words of runs"),
+                Self::Runs(..) | Self::Sequences(..) => unreachable!("bug: words of runs"),
             }
         }
         /// Borrows a range of dense values from the array in which they lie.
@@ -148,13 +148,13 @@ macro_rules! lanes {
                 _ => None,
             }
         }
-        /// The value at lane `i` of a constant, dense lanes or one sequence.
+        /// The value at position `i` of a constant or dense encoding, or of one sequence.
         pub(crate) fn get(&self, i: usize) -> Scalar {
             match self {
                 Self::Constant(s) => *s,
                 $(Self::$v(s) => Scalar::$v(s[i]),)*
                 Self::Sequences(direction, _, first) => Scalar::U32(direction.after(first[0], i as u32)),
-                Self::Runs(..) => unreachable!("bug: a single value of runs"),
+                Self::Runs(..) => unreachable!("bug: a value by position in runs"),
             }
         }
     }
@@ -207,7 +207,7 @@ impl<'a> Encoded<'a> {
                         Self::Bool(flags.collect::<Vec<_>>().into())
                     }
                     $(DType::$v => Self::$v(bytemuck::cast_vec(words).into()),)*
-                    DType::Str => unreachable!("bug: strings are not lanes"),
+                    DType::Str => unreachable!("bug: a string has no encoding"),
                 }
             };
         }
@@ -224,7 +224,7 @@ impl<'a> Encoded<'a> {
                     let dtype = values.dtype();
                     by_size!(dtype, W => match values.words::<W>() {
                         Operand::Dense(values) => Self::of_words(dtype, spread(ends, values)),
-                        Operand::Constant(_) => unreachable!("bug: dense values are a constant"),
+                        Operand::Constant(_) => unreachable!("bug: a constant among dense encodings"),
                     })
                 }
             },
@@ -241,7 +241,7 @@ impl<'a> Encoded<'a> {
         }
     }
 
-    /// The values at the given lanes of a constant, dense lanes or sequences.
+    /// The values at the given positions of a constant or dense encoding, or of sequences.
     pub(crate) fn pick<'x>(&self, lanes: &[u32]) -> Encoded<'x> {
         match self {
             Self::Constant(s) => Encoded::Constant(*s),
@@ -256,7 +256,7 @@ impl<'a> Encoded<'a> {
         }
     }
 
-    /// The values of dense or constant lanes at the given ranges, concatenated.
+    /// The values of a dense or constant encoding at the given ranges, concatenated.
     pub(crate) fn ranges(&self, ranges: &[(u32, u32)]) -> Self {
         if let Self::Constant(s) = self {
             return Self::Constant(*s);
@@ -269,7 +269,7 @@ impl<'a> Encoded<'a> {
         let n = ranges.iter().map(|(from, to)| (to - from) as usize).sum();
         let dtype = self.dtype();
         by_size!(dtype, W => {
-            let Operand::Dense(words) = self.words::<W>() else { unreachable!("bug: dense values are a constant") };
+            let Operand::Dense(words) = self.words::<W>() else { unreachable!("bug: words of a constant") };
             let mut out = OutputWriter::new(n);
             for &(from, to) in ranges {
                 out.copy(words, from as usize, (to - from) as usize, fixed_len::<W>());
@@ -278,7 +278,7 @@ impl<'a> Encoded<'a> {
         })
     }
 
-    /// Merges `n` lanes: the next value of `a` where `at_a` is set, else the next value of `b`.
+    /// Merges two selections into `n` values: the next value of `a` where `at_a` is set, else the next value of `b`.
     pub(crate) fn merge<'x>(n: usize, at_a: &[bool], a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
         let dtype = a.dtype();
         by_size!(dtype, W => {
@@ -297,7 +297,7 @@ impl<'a> Encoded<'a> {
         })
     }
 
-    /// As [`Encoded::merge`], for whole runs of lanes that end at `ends`.
+    /// As [`Encoded::merge`], for whole runs of positions that end at `ends`.
     pub(crate) fn merge_runs<'x>(
         ends: &[u32],
         at_a: Operand<'_, bool>,
@@ -323,7 +323,7 @@ impl<'a> Encoded<'a> {
         })
     }
 
-    /// Blends lane by lane: `a` where the condition holds, else `b`.
+    /// Blends position by position: `a` where the condition holds, else `b`.
     pub(crate) fn blend<'x>(n: usize, condition: &[bool], a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
         let (condition, dtype) = (&condition[..n], a.dtype());
         if dtype == DType::Bool {

@@ -2,8 +2,8 @@
 //!
 //! An expression is compiled once per step into a list of operations with numbered results. A block memoizes their
 //! results and is small enough for them to stay in cache, unless they are a few numbers per row. Consecutive positions
-//! are kept as runs (see `run_arithmetic`): consecutive loads borrow slices of the array, and results that depend on the row
-//! alone are computed once per row.
+//! are kept as runs (see `run_arithmetic`): consecutive loads borrow slices of the array, and results that depend on
+//! the row alone are computed once per row.
 //!
 //! The branches of a `select` are evaluated only at the positions that take them. Exceptions are branches whose wasted
 //! evaluations cost less than partitioning the positions, and elements that are copied directly (see `copies`).
@@ -35,8 +35,8 @@ pub(crate) struct Block<'a> {
     memo: Vec<Option<Encoded<'a>>>,
     /// Positions of the step per position of the block. Failed checks report positions of the step.
     each: u32,
-    /// The enclosing block and the selection of its lanes that this block covers. Results of the enclosing block are
-    /// reused.
+    /// The enclosing block and the selection of its positions that this block covers. Results of the enclosing block
+    /// are reused.
     within: Option<(&'a Block<'a>, &'a Selection)>,
 }
 
@@ -198,8 +198,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Fuses `start` plus the remainder at `place` into one pass (see `sequence_division::cycle`). `None` for other operations or
-    /// operands, or if the remainder has been evaluated already.
+    /// Fuses `start` plus the remainder at `place` into one pass (see `sequence_division::cycle`). `None` for other
+    /// operations or operands, or if the remainder has been evaluated already.
     pub(super) fn cycle(&mut self, op: BinaryOp, start: &Encoded<'a>, place: usize) -> Option<Encoded<'a>> {
         match self.program.ops()[place] {
             Op::Binary(BinaryOp::IndexRem, x, by) if op == BinaryOp::Add && self.memo[place].is_none() => {
@@ -232,7 +232,7 @@ impl<'a> Block<'a> {
 
     fn select(&mut self, condition: &Encoded<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Encoded<'a> {
         let n = self.len;
-        // Whether evaluating both branches at all positions costs no more than partitioning the lanes.
+        // Whether evaluating both branches at all positions costs no more than partitioning the positions.
         let blends = |yes: usize, partition_cost: u64| {
             let wasted = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
             costs.is_some_and(|costs| wasted(costs) <= partition_cost)
@@ -276,7 +276,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The lanes of the runs whose flag is set, and those of the other runs. The runs end at `ends`.
+    /// The positions of the runs whose flag is set, and those of the other runs. The runs end at `ends`.
     fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Selection; 2] {
         let mut sides = [true, false].map(|_| Vec::with_capacity(ends.len()));
         let mut start = 0;

@@ -32,6 +32,7 @@ fn mix(u: u64, v: u64, mul: u64) -> u64 {
     b.wrapping_mul(mul)
 }
 
+#[inline]
 fn up_to_16(s: &[u8]) -> u64 {
     let len = s.len() as u64;
     if len >= 8 {
@@ -55,6 +56,7 @@ fn up_to_16(s: &[u8]) -> u64 {
     K2
 }
 
+#[inline]
 fn up_to_32(s: &[u8]) -> u64 {
     let len = s.len() as u64;
     let mul = K2.wrapping_add(len * 2);
@@ -69,6 +71,7 @@ fn up_to_32(s: &[u8]) -> u64 {
     )
 }
 
+#[inline]
 fn up_to_64(s: &[u8]) -> u64 {
     let len = s.len() as u64;
     let mul = K2.wrapping_add(len * 2);
@@ -102,6 +105,7 @@ fn weak(s: &[u8], at: usize, mut a: u64, mut b: u64) -> (u64, u64) {
 }
 
 /// Fingerprint64 of one string.
+#[inline]
 pub(crate) fn fingerprint64(s: &[u8]) -> u64 {
     match s.len() {
         0..=16 => return up_to_16(s),

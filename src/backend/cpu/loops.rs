@@ -1,4 +1,4 @@
-//! Element-wise loops over slices, of which all operations on lanes are made.
+//! Element-wise loops over slices, of which all operations on encoded values are made.
 
 use std::ops::DerefMut;
 
@@ -93,6 +93,36 @@ impl<A: Copy, F: Fn(A, A) -> A> Loop for Store2<'_, A, F> {
     }
 }
 
+/// Stores `f` of one value per position and one value per run in `out`.
+struct StoreRuns<'l, A, F> {
+    ends: &'l [u32],
+    x: &'l [A],
+    y: Operand<'l, A>,
+    f: F,
+    out: &'l mut [A],
+}
+
+impl<A: Copy, F: Fn(A, A) -> A> Loop for StoreRuns<'_, A, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { ends, x, y, f, out } = self;
+        let mut start = 0;
+        for (run, &end) in ends.iter().enumerate() {
+            let (positions, y) = (start..end as usize, y.get(run));
+            start = positions.end;
+            for (out, &x) in out[positions.clone()].iter_mut().zip(&x[positions]) {
+                *out = f(x, y);
+            }
+        }
+    }
+}
+
+/// Fills `out` with `f` of one value per position and one value per run. Runs end at `ends`.
+pub(super) fn store_runs<A: Copy>(ends: &[u32], x: &[A], y: Operand<'_, A>, f: impl Fn(A, A) -> A, out: &mut [A]) {
+    simd::run(StoreRuns { ends, x, y, f, out });
+}
+
 /// Fills `out` with `f` of the pairs of values.
 #[inline]
 pub(super) fn store2<A: Copy>(a: Operand<'_, A>, b: Operand<'_, A>, f: impl Fn(A, A) -> A, out: &mut [A]) {
@@ -121,7 +151,7 @@ pub(super) fn map_operands<A: Copy, B: Clone>(
     }
 }
 
-/// Selects one of two values per lane by a condition.
+/// Selects one of two values per position by a condition.
 pub(super) struct Blend<'l, T, F> {
     pub(super) condition: &'l [bool],
     pub(super) a: Operand<'l, T>,

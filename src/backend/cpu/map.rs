@@ -16,8 +16,8 @@ const BLOCK: usize = 8192;
 /// fixed cost per block weighs more, the shorter the rows are.
 const COPIED: usize = 8 * BLOCK;
 
-/// Fills `out`, elements of `size` bytes, block by block. `f` fills one block from a position on and returns whether the
-/// block was copied in runs. The result for the first block sets the size of the others.
+/// Fills `out`, elements of `size` bytes, block by block. `f` fills one block from a position on and returns whether
+/// the block was copied in runs. The result for the first block sets the size of the others.
 fn by_blocks(out: &mut [u8], size: usize, f: &(dyn Fn(u32, &mut [u8]) -> bool + Sync)) {
     let n = out.len() / size;
     let (first, rest) = out.split_at_mut(n.min(BLOCK) * size);

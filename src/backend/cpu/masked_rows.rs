@@ -1,5 +1,5 @@
-//! Reduces rows of one column for monoids whose states are plain values, where no intrinsics do (see `vector_rows`). The
-//! order is that of `row_reduce`.
+//! Reduces rows of one column for monoids whose states are plain values, where no intrinsics do (see `vector_rows`).
+//! The order is that of `row_reduce`.
 
 use bytemuck::Pod;
 
@@ -104,7 +104,7 @@ fn first_lanes<V: Pod>(values: &[V], len: usize, identity: V) -> [V; LANES] {
     lanes
 }
 
-/// Value masks: all bits set in the first `n` lanes, none in the others.
+/// Lane masks: all bits set in the first `n` lanes, none in the others.
 #[inline(always)]
 pub(super) fn masks(n: usize) -> &'static [u32; LANES] {
     static WINDOWS: [u32; 2 * LANES] = {

@@ -1,6 +1,6 @@
 //! Sums of squared deviations from the mean, for variances: a monoid of count, mean and deviations.
 //!
-//! Each merge needs a division and depends on the previous merge of its lane. Encoded are therefore processed side by
+//! Each merge needs a division and depends on the previous merge of its lane. Lanes are therefore processed side by
 //! side, either those of many short rows or those of one row. The operations and their order are those of a fold per
 //! lane and a tree over the lanes.
 

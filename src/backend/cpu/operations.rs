@@ -6,7 +6,7 @@ use half::{bf16, f16};
 
 use super::array::Stored;
 use super::encoding::{Dense, Encoded, Value};
-use super::loops::{MathF32, MathF64, map_operands, map_values, store2};
+use super::loops::{MathF32, MathF64, map_operands, map_values, store_runs, store2};
 use super::number::{Bits, Number};
 use super::operand::Operand;
 use super::simd;
@@ -89,6 +89,30 @@ pub(super) fn store_arithmetic<T: Number>(op: BinaryOp, a: Operand<'_, T>, b: Op
         BinaryOp::Div => store2(a, b, T::div, out),
         BinaryOp::Min => store2(a, b, T::least, out),
         BinaryOp::Max => store2(a, b, T::greatest, out),
+        _ => return false,
+    }
+    true
+}
+
+/// Stores `x op y` at `out.len()` positions, for one `x` per position and one `y` per run, or `y op x` unless `y` is the
+/// right operand. Runs end at `ends`. Returns false and stores nothing if the operation is not covered here.
+pub(super) fn store_arithmetic_by_runs<T: Number>(
+    op: BinaryOp,
+    ends: &[u32],
+    x: &[T],
+    y: Operand<'_, T>,
+    y_is_right: bool,
+    out: &mut [T],
+) -> bool {
+    match op {
+        BinaryOp::Add => store_runs(ends, x, y, T::add, out),
+        BinaryOp::Sub if y_is_right => store_runs(ends, x, y, T::sub, out),
+        BinaryOp::Sub => store_runs(ends, x, y, |x, y| T::sub(y, x), out),
+        BinaryOp::Mul => store_runs(ends, x, y, T::mul, out),
+        BinaryOp::Div if y_is_right => store_runs(ends, x, y, T::div, out),
+        BinaryOp::Div => store_runs(ends, x, y, |x, y| T::div(y, x), out),
+        BinaryOp::Min => store_runs(ends, x, y, T::least, out),
+        BinaryOp::Max => store_runs(ends, x, y, T::greatest, out),
         _ => return false,
     }
     true

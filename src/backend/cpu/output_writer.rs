@@ -74,8 +74,8 @@ impl<T: Copy, B: DerefMut<Target = [T]>> OutputWriter<B> {
         }
     }
 
-    /// Appends `from[start..start + len]`. A run of at most `fixed_len` elements is written as `fixed_len` elements, which is a
-    /// compile-time constant.
+    /// Appends `from[start..start + len]`. A run of at most `fixed_len` elements is written as `fixed_len` elements,
+    /// which is a compile-time constant.
     #[inline(always)]
     pub(crate) fn copy(&mut self, from: &[T], start: usize, len: usize, fixed_len: usize) {
         let at = self.len;
@@ -89,8 +89,8 @@ impl<T: Copy, B: DerefMut<Target = [T]>> OutputWriter<B> {
         }
     }
 
-    /// Appends the `len` elements `from[first]`, `from[first - 1]`, …. A run of at most `fixed_len` elements is written as
-    /// `fixed_len` elements, which is a compile-time constant.
+    /// Appends the `len` elements `from[first]`, `from[first - 1]`, …. A run of at most `fixed_len` elements is written
+    /// as `fixed_len` elements, which is a compile-time constant.
     #[inline(always)]
     pub(crate) fn copy_back(&mut self, from: &[T], first: usize, len: usize, fixed_len: usize) {
         let at = self.len;

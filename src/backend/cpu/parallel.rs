@@ -1,9 +1,7 @@
 //! Loops over work items on all cores.
 //!
-//! Rayon's loops are compiled anew for each type of item and each function. These loops hand rayon one type of each, so
-//! that its code exists once.
-
-use std::sync::{Mutex, PoisonError};
+//! Rayon's loops are compiled anew for each type of item and each function. These loops hand rayon functions of one type,
+//! so that its code exists once per type of item.
 
 use rayon::prelude::*;
 
@@ -14,11 +12,7 @@ pub(super) fn for_each_index(n: usize, f: &(dyn Fn(usize) + Sync)) {
 
 /// Calls `f` with each item.
 pub(super) fn for_each<T: Send>(items: Vec<T>, f: &(dyn Fn(T) + Sync)) {
-    let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-    for_each_index(items.len(), &|k| {
-        let item = items[k].lock().unwrap_or_else(PoisonError::into_inner).take();
-        f(item.expect("bug: an item that was taken twice"));
-    });
+    items.into_par_iter().for_each(f);
 }
 
 /// Calls `f` with the number of each chunk of `len` elements, and the chunk. The last chunk may be shorter.

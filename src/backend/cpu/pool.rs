@@ -145,7 +145,7 @@ impl Pool {
         drop(surplus);
         let Some(words) = ZeroedMemory::zeroed(class) else {
             self.lock().held -= held;
-            return refused(isize::MAX as u64, "what this machine can address; it is out of memory before");
+            return refused(isize::MAX as u64, "the address space of this machine, which has less memory left");
         };
         self.lock().add_used(asked);
         if !is_small {

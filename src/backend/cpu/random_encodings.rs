@@ -25,7 +25,7 @@ impl Numbers {
         ends.into()
     }
 
-    /// u32 lanes in a random encoding.
+    /// u32 values in a random encoding.
     pub(super) fn lanes(&mut self, n: u32) -> Encoded<'static> {
         let ends = self.ends(n);
         let base = [0, 0, 0, u32::MAX - 100][self.below(4) as usize];

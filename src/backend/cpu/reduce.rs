@@ -299,9 +299,10 @@ impl Reduction<'_> {
 }
 
 impl RowStarts<'_> {
-    /// Reduces all rows, with `inner` numbers per value, on all cores. Runs of rows (see [`RowStarts::work_items`]) are reduced
-    /// by `rows`. Rows of more than `chunk` numbers are cut into pieces of whole blocks, whose states `blocks` computes
-    /// from a first value and a number of values. `finish` is applied to the states of each run while they are cached.
+    /// Reduces all rows, with `inner` numbers per value, on all cores. Runs of rows (see [`RowStarts::work_items`]) are
+    /// reduced by `rows`. Rows of more than `chunk` numbers are cut into pieces of whole blocks, whose states `blocks`
+    /// computes from a first value and a number of values. `finish` is applied to the states of each run while they are
+    /// cached.
     fn reduce<T: Copy, M: Monoid<T>>(
         &self,
         (inner, chunk): (usize, usize),

@@ -84,8 +84,8 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Encoded<'a>> {
     found.ends.is_sorted().then(|| runs(found.ends.into(), u32::wrap(found.rows.into())))
 }
 
-/// Finds the rows of sequences, row by row. The next rows are tried in turn; a search is made only if none of them contains
-/// the position.
+/// Finds the rows of sequences, row by row. The next rows are tried in turn; a search is made only if none of them
+/// contains the position.
 fn rows_of_sequences<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Encoded<'a> {
     let rows = splits.len() - 1;
     let likely = ends.len() + ends.last().map_or(0, |&n| n as usize) / 16;

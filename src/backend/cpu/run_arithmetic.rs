@@ -1,10 +1,8 @@
-//! Arithmetic on encoded values. Run-length encoded values are computed once per run, such as per row; sequences (values
-//! that grow or shrink by one per position) are represented by their first values.
+//! Arithmetic on encoded values. Run-length encoded values are computed once per run, such as per row; sequences
+//! (values that grow or shrink by one per position) are represented by their first values.
 //!
 //! The loops in `operations` compute all values, so results equal theirs at every position. This module only decides on
-//! how many lanes they run.
-
-use std::ops::Range;
+//! how many values they run.
 
 use super::common_runs::{RunOperand, common};
 use super::encoding::{Direction, Encoded, Ends, Value};
@@ -42,15 +40,10 @@ pub(crate) fn store<T: Number>(op: BinaryOp, a: &Encoded<'_>, b: &Encoded<'_>, o
         |lanes: &Encoded<'_>| matches!(lanes, Encoded::Constant(_) | Encoded::Runs(..) | Encoded::Sequences(..));
     match (a, b) {
         _ if is_simple(a) && is_simple(b) => false,
-        (many, Encoded::Runs(ends, values)) if are_long(ends) => {
-            let values = values.dense();
-            let (many, values) = (T::operand(many), T::operand(&values));
-            by_runs(ends, out, |k, range, out| operations::store_arithmetic(op, many.part(range), values.one(k), out))
-        }
-        (Encoded::Runs(ends, values), many) if are_long(ends) => {
-            let values = values.dense();
-            let (many, values) = (T::operand(many), T::operand(&values));
-            by_runs(ends, out, |k, range, out| operations::store_arithmetic(op, values.one(k), many.part(range), out))
+        (many, Encoded::Runs(ends, values)) | (Encoded::Runs(ends, values), many) if are_long(ends) => {
+            let (of_runs, is_right) = (values.dense(), matches!(b, Encoded::Runs(..)));
+            let (many, of_runs) = (T::expanded(out.len(), many), T::operand(&of_runs));
+            operations::store_arithmetic_by_runs(op, ends, &many, of_runs, is_right, out)
         }
         _ => {
             let (a, b) = (a.dense(), b.dense());
@@ -62,17 +55,6 @@ pub(crate) fn store<T: Number>(op: BinaryOp, a: &Encoded<'_>, b: &Encoded<'_>, o
 /// Whether a loop per run costs less than a value per position.
 fn are_long(ends: &[u32]) -> bool {
     ends.last().is_some_and(|&n| n as usize >= LONG * ends.len())
-}
-
-/// Calls `f` for each run, with its number, positions and output, while `f` returns true. Returns whether all calls
-/// did.
-fn by_runs<T>(ends: &[u32], out: &mut [T], f: impl Fn(usize, Range<usize>, &mut [T]) -> bool) -> bool {
-    let mut start = 0;
-    ends.iter().enumerate().all(|(k, &end)| {
-        let range = start..end as usize;
-        start = end as usize;
-        f(k, range.clone(), &mut out[range])
-    })
 }
 
 /// `a op b` in encoded form, for a sequence and another operand, where the result has such a form.

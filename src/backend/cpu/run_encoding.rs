@@ -7,11 +7,11 @@ use super::operand::Operand;
 use super::simd::{self, Loop};
 use crate::graph::scalar::Scalar;
 
-/// Least average run length, in positions, at which runs cost less than dense lanes.
+/// Least average run length, in positions, at which runs cost less than a dense encoding.
 pub(super) const WORTHWHILE: usize = 2;
 
-/// Run-length encoded values, one per run. The values become dense unless they are one ascending sequence. The result is
-/// dense if the runs are too short to help.
+/// Run-length encoded values, one per run. The values become dense unless they are one ascending sequence. The result
+/// is dense if the runs are too short to help.
 pub(crate) fn runs<'a>(ends: Ends, values: Encoded<'a>) -> Encoded<'a> {
     let values = match values {
         Encoded::Constant(same) => return Encoded::Constant(same),
@@ -33,8 +33,8 @@ pub(super) fn sequences<'a>(direction: Direction, ends: Ends, first: Dense<'a, u
     if short { out.dense() } else { out }
 }
 
-/// Sequences in direction `direction` with the given first values, one per run or one for all; run-length encoded values if `direction`
-/// is `None`.
+/// Sequences in direction `direction` with the given first values, one per run or one for all; run-length encoded
+/// values if `direction` is `None`.
 pub(super) fn sequences_or_runs<'a>(direction: Option<Direction>, ends: Ends, first: Encoded<'a>) -> Encoded<'a> {
     match direction {
         None => runs(ends, first),
@@ -45,7 +45,7 @@ pub(super) fn sequences_or_runs<'a>(direction: Option<Direction>, ends: Ends, fi
     }
 }
 
-/// Whether dense lanes cost less than runs that end at `ends`.
+/// Whether a dense encoding costs less than runs that end at `ends`.
 fn are_short(ends: &[u32]) -> bool {
     ends.last().is_some_and(|&n| (n as usize) < WORTHWHILE * ends.len())
 }

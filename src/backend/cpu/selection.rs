@@ -7,9 +7,9 @@ use super::run_encoding::{runs, sequences, sequences_or_runs};
 
 /// Subset of a block's positions, in ascending order.
 pub(crate) enum Selection {
-    /// Half-open ranges of lanes.
+    /// Half-open ranges of positions.
     Ranges(Vec<(u32, u32)>),
-    /// Single lanes.
+    /// Single positions.
     List(Vec<u32>),
 }
 
@@ -64,7 +64,7 @@ impl Selection {
     }
 }
 
-/// Restricts values to the selected lanes.
+/// Restricts values to the selected positions.
 pub(crate) fn restrict<'a>(lanes: &Encoded<'a>, chosen: &Selection) -> Encoded<'a> {
     match lanes {
         Encoded::Constant(s) => Encoded::Constant(*s),

@@ -1,12 +1,13 @@
-//! Quotients and remainders of sequences by one divisor per run: runs and sequences between the multiples of the divisor.
+//! Quotients and remainders of sequences by one divisor per run: runs and sequences between the multiples of the
+//! divisor.
 
 use super::encoding::{Dense, Direction, Encoded, Ends, Value};
 use super::operand::Operand;
 use super::run_encoding::{never_wraps, runs, sequences};
 use crate::graph::opcode::BinaryOp;
 
-/// Average length of the pieces below which they are expanded to dense lanes: the runs of other operands would be cut
-/// as finely.
+/// Average length of the pieces below which they are expanded to a dense encoding: the runs of other operands would be
+/// cut as finely.
 const FINE: usize = 4;
 
 /// Pieces buffered on the stack before they are appended to the vectors. The length of a vector lies in memory, so each
@@ -20,8 +21,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// Cuts runs that end at `ends` and hold sequences from `first` on, which must not wrap. The value of a piece is `f` of
-    /// the run's `base`, the quotient and the remainder. `None` on division by 0.
+    /// Cuts runs that end at `ends` and hold sequences from `first` on, which must not wrap. The value of a piece is
+    /// `f` of the run's `base`, the quotient and the remainder. `None` on division by 0.
     #[inline(always)]
     fn by_runs(
         ends: &[u32],
@@ -115,9 +116,9 @@ pub(super) fn divide<'a>(op: BinaryOp, ends: &[u32], first: &Encoded<'_>, by: &E
     Some(cut.lanes(!is_quotient))
 }
 
-/// `start + x % by` for sequences `x` that do not wrap and two numbers per run: indices that cycle through elements, such
-/// as those of repeated rows. `None` for other operands and on division by 0. Takes one pass over the runs; separate
-/// operations would cut the runs for the remainders and refine `start` to fit them.
+/// `start + x % by` for sequences `x` that do not wrap and two numbers per run: indices that cycle through elements,
+/// such as those of repeated rows. `None` for other operands and on division by 0. Takes one pass over the runs;
+/// separate operations would cut the runs for the remainders and refine `start` to fit them.
 pub(super) fn cycle<'a>(start: &Encoded<'_>, x: &Encoded<'_>, by: &Encoded<'_>) -> Option<Encoded<'a>> {
     let Encoded::Sequences(Direction::Ascending, ends, first) = x else { return None };
     let (start, by) = (a_number_a_run(start, ends)?, a_number_a_run(by, ends)?);

@@ -13,8 +13,8 @@ use super::simd;
 use crate::dtype::DType;
 
 impl<'a> Block<'a> {
-    /// Fills `out` with the bytes of the expression's values, one per position. Returns whether the intermediate state is
-    /// a few numbers per run, which permits larger blocks.
+    /// Fills `out` with the bytes of the expression's values, one per position. Returns whether the intermediate state
+    /// is a few numbers per run, which permits larger blocks.
     pub(crate) fn store(self, dtype: DType, out: &mut [u8]) -> bool {
         match dtype {
             DType::I32 => self.store_numbers::<i32>(bytemuck::cast_slice_mut(out)),

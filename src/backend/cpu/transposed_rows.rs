@@ -81,8 +81,8 @@ impl<F: Float> TransposedRows<F> {
         }
     }
 
-    /// Merges the states of the values in a halving tree, column by column, for rows of more than [`FOLD_LEN`] values. The
-    /// returned first state holds the results.
+    /// Merges the states of the values in a halving tree, column by column, for rows of more than [`FOLD_LEN`] values.
+    /// The returned first state holds the results.
     #[inline(always)]
     pub(super) fn merged<'s, S>(
         &self,

@@ -57,8 +57,8 @@ impl<'a> RowStarts<'a> {
         self.cut(nrows, inner, chunk, out, |first, last| last - first)
     }
 
-    /// As [`RowStarts::work_items`], for the first `nrows` rows and an `out` with `inner` numbers per value. Runs without values
-    /// are omitted.
+    /// As [`RowStarts::work_items`], for the first `nrows` rows and an `out` with `inner` numbers per value. Runs
+    /// without values are omitted.
     pub(crate) fn work_items_of_values<'o, T>(
         &self,
         nrows: usize,
