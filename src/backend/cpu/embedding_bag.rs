@@ -9,8 +9,7 @@ use super::array::Stored;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::encoding::{Dense, Value};
 use super::eval::Block;
-use super::row_reduce::Monoid;
-use super::row_reduce::{COLUMNS_FOLD_LEN, RowFold, block_len, merge_lanes, push_each, wide_lanes};
+use super::row_reduce::{COLUMNS_FOLD_LEN, Monoid, RowFold, block_len, merge_lanes, push_each, wide_lanes};
 use super::simd::{self, Loop};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
@@ -127,7 +126,7 @@ impl<V: Value + Stored> TableRows<'_, V> {
         simd::run(Fold { values: self, firsts, monoid, lanes });
     }
 
-    /// Reduces one row. `encoding` is scratch space.
+    /// Reduces one row. `lanes` is scratch space.
     fn row<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
         let inner = self.inner;
         if firsts.len() <= COLUMNS_FOLD_LEN {

@@ -1,8 +1,7 @@
 //! Sums, products and extremes of f32 and f64: row by row in AVX2 where the processor has it.
 
 use super::accumulate::Float;
-use super::row_reduce::Monoid;
-use super::row_reduce::{reduce_columns, reduce_row};
+use super::row_reduce::{Monoid, reduce_columns, reduce_row};
 use super::vector_op::{VectorMonoid, VectorOp};
 use super::vector_rows;
 

@@ -3,8 +3,7 @@
 
 use bytemuck::Pod;
 
-use super::row_reduce::Monoid;
-use super::row_reduce::{FOLD_LEN, LANES, block_len, reduce_long_row};
+use super::row_reduce::{FOLD_LEN, LANES, Monoid, block_len, reduce_long_row};
 
 /// Reduces consecutive rows: the values of row `k` begin at value `start(k)`. If `ordered`, the bits of a result depend
 /// on the order of the values.

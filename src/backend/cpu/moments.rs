@@ -5,8 +5,7 @@
 //! lane and a tree over the lanes.
 
 use super::accumulate::Float;
-use super::row_reduce::Monoid;
-use super::row_reduce::{FOLD_LEN, LANES, reduce_block_of_columns, reduce_columns, reduce_long_row};
+use super::row_reduce::{FOLD_LEN, LANES, Monoid, reduce_block_of_columns, reduce_columns, reduce_long_row};
 use super::simd::{self, Loop};
 use super::transposed_rows::{ROWS, Row, TransposedRows, classes, rows_by_length};
 
