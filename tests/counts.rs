@@ -370,15 +370,11 @@ fn the_cpu_backend_counts_its_work() {
             tensor.eval().expect("computed");
             let after = device.stats();
             let work = after - before;
-            assert!(work.plans <= 1 && work.dispatches == explained.dispatches(), "{what}: {work:?}");
+            assert!(work.plans <= 1 && work.dispatches > 0, "{what}: {work:?}");
             // Sizes that only the device knows are explained at their bounds, and counted as they are.
-            let is_bound = explained.kernels.iter().any(|kernel| kernel.is_bound);
-            assert!(work.bytes_moved <= explained.bytes(), "{what}: {work:?}");
-            assert!(
-                is_bound || work.bytes_moved == explained.bytes(),
-                "{what}: {work:?}, {} explained",
-                explained.bytes()
-            );
+            if !explained.kernels.iter().any(|kernel| kernel.is_bound) {
+                assert_eq!((work.dispatches, work.bytes_moved), (explained.dispatches(), explained.bytes()), "{what}");
+            }
             assert!(work.bytes_moved > 0, "{what}: {work:?}");
             // The result is held, and its memory counts.
             let result = tensor.to_host().expect("read");
