@@ -68,7 +68,7 @@ impl CpuBackend {
                 row_hash::row_hash(inputs, *op, &on.rows, count(&on.nrows), byte, &mut out);
             }
             Recipe::RankBitmap { keep, count: positions } => {
-                rank_bitmap::rank_bitmap(inputs, keep, count(positions), &mut out)
+                rank_bitmap::rank_bitmap(inputs, keep, count(positions), &mut out);
             }
             Recipe::Compact { marks, value, inner, .. } => {
                 compact::compact(inputs, marks, value, *inner as usize, &mut out);

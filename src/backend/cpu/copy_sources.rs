@@ -72,7 +72,7 @@ impl<S: Stored> CopyPart<S> for CopySource<'_, S> {
         match self {
             Self::Constant(value) => Repeat(*value).take(run, skipped, at, to, out),
             Self::Runs(runs) if runs.direction == Direction::Ascending => {
-                Forward::<_, 4>(runs).take(run, skipped, at, to, out)
+                Forward::<_, 4>(runs).take(run, skipped, at, to, out);
             }
             Self::Runs(runs) => runs.take_back(run, skipped, to - at, fixed_len::<S>(), out),
             Self::Gather { from, at: elements } => take_elements(from, elements, at as usize..to as usize, out),

@@ -297,6 +297,9 @@ impl Reduction<'_> {
     }
 }
 
+/// Reduces a range of rows to their states.
+type RowsReducer<'f, S> = dyn Fn(Range<usize>, &mut [S]) + Sync + 'f;
+
 impl RowStarts<'_> {
     /// Reduces all rows, with `inner` numbers per value, on all cores. Runs of rows (see [`RowStarts::work_items`]) are
     /// reduced by `rows`. Rows of more than `chunk` numbers are cut into pieces of whole blocks, whose states `blocks`
@@ -307,7 +310,7 @@ impl RowStarts<'_> {
         (inner, chunk): (usize, usize),
         monoid: M,
         out: &mut [M::State],
-        rows: &(dyn Fn(Range<usize>, &mut [M::State]) + Sync),
+        rows: &RowsReducer<'_, M::State>,
         blocks: &(dyn Fn(usize, usize) -> Vec<M::State> + Sync),
         finish: &(dyn Fn(&mut [M::State]) + Sync),
     ) {
