@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_cut_wherever_the_other_is_stays_itself() {
+    fn the_finer_list_of_ends_is_shared() {
         let (fine, coarse): (Ends, Ends) = (vec![2, 3, 5].into(), vec![3, 5].into());
         for common in [common_ends(&fine, &coarse), common_ends(&coarse, &fine)] {
             assert!(Rc::ptr_eq(&common, &fine));

@@ -101,7 +101,7 @@ impl<'a, S: Stored> CopyPlan<'a, S> {
             ([prefixes], [CopySource::Runs(prefix), CopySource::Runs(rest)])
                 if [prefix.direction, rest.direction] == [Direction::Ascending; 2] =>
             {
-                // ElementRuns of at most one step on average rarely have more than two.
+                // Runs of at most one step on average rarely have more than two.
                 if ends.last().is_some_and(|&n| n as usize <= 2 * ends.len() * STEP) {
                     let (prefix, rest) = (&Forward::<_, 2>(prefix), &Forward::<_, 2>(rest));
                     simd::run(CopyTwo { ends, prefixes, prefix, rest, out });
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_position_has_the_value_of_its_side() {
+    fn every_position_has_the_value_of_its_source() {
         let mut numbers = Numbers(5);
         let from: Vec<u16> = (0..400).map(|k| 1000 + k).collect();
         for turn in 0..6000 {

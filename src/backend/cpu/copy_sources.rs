@@ -178,9 +178,9 @@ impl<'a, S: Stored> ElementRuns<'a, S> {
         let direction = if DOWN { Direction::Descending } else { Direction::Ascending };
         debug_assert_eq!(self.direction, direction, "runs of another direction");
         let (first, elements) = (direction.after(self.firsts[run], skipped) as usize, self.from.len());
-        let is_there =
+        let is_present =
             if DOWN { first < elements && len as usize <= first + 1 } else { first + len as usize <= elements };
-        if !is_there {
+        if !is_present {
             out.extend((skipped..skipped + len).map(|k| self.from[(self.place(run, k) as usize).min(elements - 1)]));
             return;
         }

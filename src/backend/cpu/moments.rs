@@ -99,25 +99,25 @@ impl<F: Float, const N: usize> States<F, N> {
         (self.count[k], self.near[k], self.off[k], self.deviations[k]) = (to.count, to.near, to.off, to.deviations);
     }
 
-    /// The states of single values where `is_there` holds; the identity state elsewhere.
+    /// The states of single values where `is_present` holds; the identity state elsewhere.
     #[inline(always)]
-    fn of(values: &[F; N], is_there: impl Fn(usize) -> bool) -> Self {
+    fn of(values: &[F; N], is_present: impl Fn(usize) -> bool) -> Self {
         let mut states = Self::none();
-        states.push(values, is_there);
+        states.push(values, is_present);
         states
     }
 
-    /// Adds a value to each state for which `is_there` holds.
+    /// Adds a value to each state for which `is_present` holds.
     #[inline(always)]
-    fn push(&mut self, values: &[F; N], is_there: impl Fn(usize) -> bool) {
+    fn push(&mut self, values: &[F; N], is_present: impl Fn(usize) -> bool) {
         for (k, &x) in values.iter().enumerate() {
             let so_far = self.get(k);
             let merged = MomentsMonoid.push(so_far, x);
-            let is_there = is_there(k);
-            self.count[k] = if is_there { merged.count } else { so_far.count };
-            self.near[k] = if is_there { merged.near } else { so_far.near };
-            self.off[k] = if is_there { merged.off } else { so_far.off };
-            self.deviations[k] = if is_there { merged.deviations } else { so_far.deviations };
+            let is_present = is_present(k);
+            self.count[k] = if is_present { merged.count } else { so_far.count };
+            self.near[k] = if is_present { merged.near } else { so_far.near };
+            self.off[k] = if is_present { merged.off } else { so_far.off };
+            self.deviations[k] = if is_present { merged.deviations } else { so_far.deviations };
         }
     }
 
@@ -189,7 +189,7 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for MomentsRows<'_, F, S> {
         let Self { values, start, out } = self;
         let rows = rows_by_length(values, start, out.len());
         out.fill(Monoid::<F>::identity(MomentsMonoid));
-        let [folded, short, of_a_block, long] = classes(&rows);
+        let [folded, short, one_block, long] = classes(&rows);
         let mut columns = TransposedRows::new();
         for rows in folded.chunks(ROWS) {
             columns.take(values, rows);
@@ -201,7 +201,7 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for MomentsRows<'_, F, S> {
             let of = |k: usize| States::of(&columns.values[k], |r| k < FOLD_LEN || (k as u32) < columns.lens[r]);
             set_each(out, rows, columns.merged(&mut states, of, States::merge));
         }
-        for &(row, from, len) in of_a_block {
+        for &(row, from, len) in one_block {
             out[row] = of_block(&values[from..from + len]);
         }
         for &(row, from, len) in long {

@@ -107,7 +107,7 @@ mod avx2 {
     const STEP: usize = 8;
 
     /// Rows buffered on the stack before they are appended to the vectors.
-    const NEAR: usize = 256;
+    const BUFFERED: usize = 256;
 
     /// Packing permutation of each set of lanes: the lanes of the set in ascending order.
     static PACKED: [[u8; STEP]; 1 << STEP] = {
@@ -137,23 +137,24 @@ mod avx2 {
         let mut rows = _mm256_set1_epi32(row as i32);
         // Each store writes eight elements, of which fewer may be kept. A vector's spare capacity would have to be
         // cleared for such stores.
-        let (mut near_ends, mut near_rows, mut near) = ([0; NEAR + STEP], [0; NEAR + STEP], 0);
+        let (mut buffered_ends, mut buffered_rows, mut buffered) = ([0; BUFFERED + STEP], [0; BUFFERED + STEP], 0);
         for (starts, ends) in steps {
             let (starts, ends) = (vector(*starts), vector(*ends));
             let same = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(starts, ends)));
             let differ = !same as u8;
             let lanes = i64::from_le_bytes(PACKED[usize::from(differ)]);
             let lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(lanes));
-            *room(&mut near_ends, near) = numbers(_mm256_permutevar8x32_epi32(_mm256_sub_epi32(ends, bases), lanes));
-            *room(&mut near_rows, near) = numbers(_mm256_add_epi32(rows, lanes));
-            near += differ.count_ones() as usize;
+            *room(&mut buffered_ends, buffered) =
+                numbers(_mm256_permutevar8x32_epi32(_mm256_sub_epi32(ends, bases), lanes));
+            *room(&mut buffered_rows, buffered) = numbers(_mm256_add_epi32(rows, lanes));
+            buffered += differ.count_ones() as usize;
             rows = _mm256_add_epi32(rows, _mm256_set1_epi32(STEP as i32));
-            if near >= NEAR {
-                found.extend(&near_ends[..near], &near_rows[..near]);
-                near = 0;
+            if buffered >= BUFFERED {
+                found.extend(&buffered_ends[..buffered], &buffered_rows[..buffered]);
+                buffered = 0;
             }
         }
-        found.extend(&near_ends[..near], &near_rows[..near]);
+        found.extend(&buffered_ends[..buffered], &buffered_rows[..buffered]);
         found.add_one_by_one(splits, first_behind, base, row);
     }
 
@@ -170,7 +171,7 @@ mod avx2 {
     }
 
     #[inline(always)]
-    fn room(of: &mut [u32; NEAR + STEP], first: usize) -> &mut [u32; STEP] {
+    fn room(of: &mut [u32; BUFFERED + STEP], first: usize) -> &mut [u32; STEP] {
         of[first..].first_chunk_mut().expect("bug: rows kept that there is no room for")
     }
 }
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_with_values_are_found_in_both_ways() {
+    fn both_algorithms_find_the_nonempty_rows() {
         let mut numbers = Numbers(5);
         for _ in 0..3000 {
             let one_in = [1, 2, 3, 9, 40, 900][numbers.below(6) as usize];

@@ -117,20 +117,20 @@ impl<F: Float, const N: usize> States<F, N> {
         (self.greatest[k], self.sums[k]) = (to.greatest, to.sum);
     }
 
-    /// States of single values where `is_there` holds, the identity element elsewhere.
+    /// States of single values where `is_present` holds, the identity element elsewhere.
     #[inline(always)]
-    fn of(values: &[F; N], is_there: impl Fn(usize) -> bool) -> Self {
+    fn of(values: &[F; N], is_present: impl Fn(usize) -> bool) -> Self {
         let mut states = Self::none();
         for (k, &x) in values.iter().enumerate() {
             let of = SoftmaxState::of(x);
-            states.set(k, if is_there(k) { of } else { states.get(k) });
+            states.set(k, if is_present(k) { of } else { states.get(k) });
         }
         states
     }
 
-    /// Adds a value to each state for which `is_there` holds.
+    /// Adds a value to each state for which `is_present` holds.
     #[inline(always)]
-    fn push(&mut self, values: &[F; N], is_there: impl Fn(usize) -> bool) {
+    fn push(&mut self, values: &[F; N], is_present: impl Fn(usize) -> bool) {
         let mut scales = [F::ZERO; N];
         for (k, (scale, &x)) in scales.iter_mut().zip(values).enumerate() {
             *scale = exponent(self.greatest[k], x.key());
@@ -139,7 +139,7 @@ impl<F: Float, const N: usize> States<F, N> {
         for (k, (&scale, &x)) in scales.iter().zip(values).enumerate() {
             let so_far = self.get(k);
             let merged = so_far.merged(SoftmaxState::of(x), scale);
-            self.set(k, if is_there(k) { merged } else { so_far });
+            self.set(k, if is_present(k) { merged } else { so_far });
         }
     }
 
@@ -245,7 +245,7 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for SoftmaxRows<'_, F, S> {
         for row in out.iter_mut() {
             *row = Monoid::<F>::identity(OnlineSoftmax);
         }
-        let [folded, short, of_a_block, long] = classes(&rows);
+        let [folded, short, one_block, long] = classes(&rows);
         let mut columns = TransposedRows::new();
         for rows in folded.chunks(ROWS) {
             columns.take(values, rows);
@@ -257,7 +257,7 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for SoftmaxRows<'_, F, S> {
             let of = |k: usize| States::of(&columns.values[k], |r| k < FOLD_LEN || (k as u32) < columns.lens[r]);
             set_each(out, rows, columns.merged(&mut states, of, States::merge));
         }
-        for rows in of_a_block.chunks(TREES) {
+        for rows in one_block.chunks(TREES) {
             let mut states = States::<F, { TREES * LANES }>::none();
             for (&(_, from, len), k) in rows.iter().zip((0..).step_by(LANES)) {
                 let lanes = lanes_of(&values[from..from + len]);

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_follow_each_other() {
+    fn runs_are_appended_in_order() {
         let from: Vec<u32> = (1000..1100).collect();
         for lens in [[0, 1, 3], [15, 16, 17], [33, 0, 64], [60, 1, 1]] {
             let n: usize = lens.iter().sum();

@@ -1,7 +1,7 @@
 //! Loops over work items on all cores.
 //!
-//! Rayon's loops are compiled anew for each type of item and each function. These loops hand rayon functions of one type,
-//! so that its code exists once per type of item.
+//! Rayon's loops are compiled anew for each type of item and each function. These loops hand rayon functions of one
+//! type, so that its code exists once per type of item.
 
 use rayon::prelude::*;
 

@@ -54,7 +54,7 @@ pub(super) enum MarkedPositions {
 }
 
 /// Least average run length at which marked positions are run-length encoded.
-const WORTHWHILE: u32 = 3;
+const MIN_RUN_LEN: u32 = 3;
 
 impl MarkedPositions {
     /// At most `most` marked positions of the tile that consists of `words`; `first` is its first position.
@@ -66,7 +66,7 @@ impl MarkedPositions {
             starts += (bits & !(bits << 1 | before)).count_ones();
             before = bits >> (WORD - 1);
         }
-        if total < WORTHWHILE * starts || total as usize > most {
+        if total < MIN_RUN_LEN * starts || total as usize > most {
             return Self::Positions(marked(words, first).take(most).collect());
         }
         let [mut ends, mut firsts] = [(); 2].map(|()| Vec::with_capacity(starts as usize));

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_to_sort_a_row_agree() {
+    fn both_sort_algorithms_agree() {
         for len in [0, 1, 2, SHORT, SHORT + 1, 3000] {
             let keys: Vec<u32> = (0..len as u32).map(|k| k.wrapping_mul(0x9e37_79b9) >> 22).collect();
             let mut out = vec![0; len];

@@ -4,7 +4,7 @@ use super::encoding::{Direction, Encoded, Value};
 use super::nonempty_rows::{self, NonemptyRows};
 use super::operand::Operand;
 use super::run_arithmetic::each;
-use super::run_encoding::{WORTHWHILE, never_wraps, runs};
+use super::run_encoding::{MIN_RUN_LEN, runs, stays_in_range};
 use crate::graph::scalar::Scalar;
 
 /// Most rows per non-empty row at which empty rows are kept as empty runs.
@@ -17,7 +17,7 @@ pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Encoded<'a>) -> Encoded
         return Encoded::Constant(Scalar::U32(0));
     }
     if let Encoded::Sequences(Direction::Ascending, ends, first) = at
-        && never_wraps(ends, Operand::Dense(first))
+        && stays_in_range(ends, Operand::Dense(first))
     {
         let splits = &splits[..=rows];
         let in_order = if let (&[n], &[at]) = (&ends[..], &first[..]) { rows_in_order(splits, n, at) } else { None };
@@ -66,7 +66,7 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Encoded<'a>> {
         return None;
     }
     let rows = between.len();
-    if WORTHWHILE * rows <= n as usize {
+    if MIN_RUN_LEN * rows <= n as usize {
         let (fall, rise) = nonempty_rows::steps(between);
         if fall > 0 {
             return None;
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_those_of_a_search_at_each_position() {
+    fn rows_equal_a_search_at_each_position() {
         let mut numbers = Numbers(2);
         for round in 0..3000 {
             let n = 1 + numbers.below(300);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_long_blocks_are_those_of_a_search_in_every_form() {
+    fn rows_of_long_blocks_equal_a_search_in_every_encoding() {
         let mut numbers = Numbers(11);
         let mut forms = [0; 3];
         for _ in 0..2000 {

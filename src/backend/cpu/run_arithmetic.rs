@@ -9,7 +9,7 @@ use super::encoding::{Direction, Encoded, Ends, Value};
 use super::number::Number;
 use super::operand::Operand;
 use super::operations;
-use super::run_encoding::{lens, never_wraps, runs, sequences_or_runs};
+use super::run_encoding::{lens, runs, sequences_or_runs, stays_in_range};
 use super::sequence_division;
 use crate::graph::opcode::BinaryOp;
 
@@ -71,7 +71,7 @@ fn sequence<'a>(op: BinaryOp, ends: &Ends, a: &RunOperand<'a>, b: &RunOperand<'a
         (BinaryOp::Add, Some(a), Some(b)) if a != b => each(None),
         (BinaryOp::Sub, None, Some(direction)) => each(Some(direction.opposite())),
         (BinaryOp::Sub, a, b) if a == b => each(None),
-        (BinaryOp::Min, Some(Ascending), None) if never_wraps(ends, x) => {
+        (BinaryOp::Min, Some(Ascending), None) if stays_in_range(ends, x) => {
             let within = |(k, &len): (usize, &u32)| len == 0 || x.get(k) + (len - 1) <= y.get(k);
             lens(ends)
                 .iter()
@@ -81,12 +81,12 @@ fn sequence<'a>(op: BinaryOp, ends: &Ends, a: &RunOperand<'a>, b: &RunOperand<'a
         }
         (_, Some(Descending), _) | (_, _, Some(Descending)) => None,
         (BinaryOp::Lt | BinaryOp::Le, direction_a, direction_b) => {
-            if direction_a.is_some() && !never_wraps(ends, x) || direction_b.is_some() && !never_wraps(ends, y) {
+            if direction_a.is_some() && !stays_in_range(ends, x) || direction_b.is_some() && !stays_in_range(ends, y) {
                 return None;
             }
             if direction_a == direction_b { each(None) } else { Some(compare(op, ends, a, b).flags()) }
         }
-        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(Ascending), None) if never_wraps(ends, x) => {
+        (BinaryOp::IndexDiv | BinaryOp::IndexRem, Some(Ascending), None) if stays_in_range(ends, x) => {
             sequence_division::divide(op, ends, &a.values, &b.values)
         }
         _ => None,
@@ -113,7 +113,7 @@ pub(super) fn prefixes<'a>(op: BinaryOp, a: &Encoded<'a>, b: &Encoded<'a>) -> Op
     };
     let (a, b) = (a.dense(), b.dense());
     let sequence = if is_left { &a } else { &b };
-    never_wraps(&ends, sequence.numbers()).then(|| compare(op, &ends, &a, &b))
+    stays_in_range(&ends, sequence.numbers()).then(|| compare(op, &ends, &a, &b))
 }
 
 /// Compares an ascending sequence that does not wrap with one number per run.
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_read_backwards_stay_ramps() {
+    fn reversed_rows_stay_sequences() {
         let ends: Ends = vec![10, 30, 90].into();
         let runs = |values: [u32; 3]| Encoded::Runs(ends.clone(), u32::wrap(values.to_vec().into()).into());
         let index = Encoded::Sequences(Direction::Ascending, vec![90].into(), vec![0].into());

@@ -8,7 +8,7 @@ use super::simd::{self, Loop};
 use crate::graph::scalar::Scalar;
 
 /// Least average run length, in positions, at which runs cost less than a dense encoding.
-pub(super) const WORTHWHILE: usize = 2;
+pub(super) const MIN_RUN_LEN: usize = 2;
 
 /// Run-length encoded values, one per run. The values become dense unless they are one ascending sequence. The result
 /// is dense if the runs are too short to help.
@@ -33,7 +33,7 @@ pub(super) fn sequences<'a>(direction: Direction, ends: Ends, first: Dense<'a, u
     if short { out.dense() } else { out }
 }
 
-/// Sequences in direction `direction` with the given first values, one per run or one for all; run-length encoded
+/// Sequences in the given direction with the given first values, one per run or one for all; run-length encoded
 /// values if `direction` is `None`.
 pub(super) fn sequences_or_runs<'a>(direction: Option<Direction>, ends: Ends, first: Encoded<'a>) -> Encoded<'a> {
     match direction {
@@ -47,7 +47,7 @@ pub(super) fn sequences_or_runs<'a>(direction: Option<Direction>, ends: Ends, fi
 
 /// Whether a dense encoding costs less than runs that end at `ends`.
 fn are_short(ends: &[u32]) -> bool {
-    ends.last().is_some_and(|&n| (n as usize) < WORTHWHILE * ends.len())
+    ends.last().is_some_and(|&n| (n as usize) < MIN_RUN_LEN * ends.len())
 }
 
 /// Length of each run, in positions.
@@ -77,13 +77,13 @@ impl<I: Iterator<Item = u32>> Loop for Greatest<I> {
 }
 
 /// Whether no ascending sequence wraps around.
-pub(super) fn never_wraps(ends: &[u32], first: Operand<'_, u32>) -> bool {
-    let never_wraps = |first: u32, len: u32| first.checked_add(len.saturating_sub(1)).is_some();
+pub(super) fn stays_in_range(ends: &[u32], first: Operand<'_, u32>) -> bool {
+    let stays_in_range = |first: u32, len: u32| first.checked_add(len.saturating_sub(1)).is_some();
     let Some(&n) = ends.last() else { return true };
     let greatest = match first {
         Operand::Constant(first) => first,
         Operand::Dense(first) => simd::run(Greatest(first.iter().copied())),
     };
     // No sequence is longer than all `n` positions together: this bound mostly decides.
-    never_wraps(greatest, n) || lens(ends).iter().enumerate().all(|(run, &len)| never_wraps(first.get(run), len))
+    stays_in_range(greatest, n) || lens(ends).iter().enumerate().all(|(run, &len)| stays_in_range(first.get(run), len))
 }

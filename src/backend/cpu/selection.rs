@@ -22,8 +22,8 @@ impl Selection {
         }
     }
 
-    /// Upper bound on the pieces that the selection makes of runs that end at `ends`.
-    fn most_pieces(&self, ends: &[u32]) -> usize {
+    /// Upper bound on the parts into which the selection divides runs that end at `ends`.
+    fn max_parts(&self, ends: &[u32]) -> usize {
         match self {
             Self::Ranges(ranges) => ranges.len() + ends.len(),
             Self::List(list) => list.len(),
@@ -33,7 +33,7 @@ impl Selection {
     /// Calls `f` for each selected part of a run. Arguments: the run, the number of its positions before the part, and
     /// the number of selected positions up to the part's end.
     #[inline(always)]
-    fn for_each_piece(&self, ends: &[u32], mut f: impl FnMut(usize, u32, u32)) {
+    fn for_each_part(&self, ends: &[u32], mut f: impl FnMut(usize, u32, u32)) {
         let (mut run, mut start) = (0, 0);
         match self {
             Self::Ranges(ranges) => {
@@ -69,16 +69,16 @@ pub(crate) fn restrict<'a>(lanes: &Encoded<'a>, chosen: &Selection) -> Encoded<'
     match lanes {
         Encoded::Constant(s) => Encoded::Constant(*s),
         Encoded::Runs(ends, values) => {
-            let [mut cuts, mut of] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
-            chosen.for_each_piece(ends, |run, _, end| {
+            let [mut cuts, mut of] = [(); 2].map(|()| Vec::with_capacity(chosen.max_parts(ends)));
+            chosen.for_each_part(ends, |run, _, end| {
                 of.push(run as u32);
                 cuts.push(end);
             });
             runs(cuts.into(), values.pick(&of))
         }
         Encoded::Sequences(direction, ends, first) => {
-            let [mut cuts, mut firsts] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
-            chosen.for_each_piece(ends, |run, skipped, end| {
+            let [mut cuts, mut firsts] = [(); 2].map(|()| Vec::with_capacity(chosen.max_parts(ends)));
+            chosen.for_each_part(ends, |run, skipped, end| {
                 firsts.push(direction.after(first[run], skipped));
                 cuts.push(end);
             });
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chosen_lanes_come_together_again() {
+    fn merging_inverts_restricting() {
         let mut numbers = Numbers(3);
         for _ in 0..3000 {
             let n = 1 + numbers.below(300);

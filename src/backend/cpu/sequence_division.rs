@@ -3,25 +3,25 @@
 
 use super::encoding::{Dense, Direction, Encoded, Ends, Value};
 use super::operand::Operand;
-use super::run_encoding::{never_wraps, runs, sequences};
+use super::run_encoding::{runs, sequences, stays_in_range};
 use crate::graph::opcode::BinaryOp;
 
-/// Average length of the pieces below which they are expanded to a dense encoding: the runs of other operands would be
+/// Average length of the parts below which they are expanded to a dense encoding: the runs of other operands would be
 /// cut as finely.
-const FINE: usize = 4;
+const MIN_PART_LEN: usize = 4;
 
-/// Pieces buffered on the stack before they are appended to the vectors. The length of a vector lies in memory, so each
+/// Parts buffered on the stack before they are appended to the vectors. The length of a vector lies in memory, so each
 /// push would wait for the previous one.
-const NEAR: usize = 128;
+const BUFFERED: usize = 128;
 
-/// Pieces of runs, cut at the multiples of the divisor: their ends and first values.
-struct Cut {
+/// Parts of runs, divided at the multiples of the divisor: their ends and first values.
+struct Parts {
     ends: Vec<u32>,
     values: Vec<u32>,
 }
 
-impl Cut {
-    /// Cuts runs that end at `ends` and hold sequences from `first` on, which must not wrap. The value of a piece is
+impl Parts {
+    /// Cuts runs that end at `ends` and hold sequences from `first` on, which must not wrap. The value of a part is
     /// `f` of the run's `base`, the quotient and the remainder. `None` on division by 0.
     #[inline(always)]
     fn by_runs(
@@ -33,20 +33,20 @@ impl Cut {
     ) -> Option<Self> {
         let room = 2 * ends.len();
         let mut cut = Self { ends: Vec::with_capacity(room), values: Vec::with_capacity(room) };
-        let (mut near_ends, mut near_values, mut near) = ([0; NEAR], [0; NEAR], 0);
+        let (mut buffered_ends, mut buffered_values, mut buffered) = ([0; BUFFERED], [0; BUFFERED], 0);
         let mut start = 0;
         for (((&end, &first), &by), &base) in ends.iter().zip(first).zip(by).zip(base) {
-            if near + 2 > NEAR {
-                cut.extend(&near_ends[..near], &near_values[..near]);
-                near = 0;
+            if buffered + 2 > BUFFERED {
+                cut.extend(&buffered_ends[..buffered], &buffered_values[..buffered]);
+                buffered = 0;
             }
             let len = end - start;
-            // At most two pieces, of which the first starts at a multiple: no branch misprediction, and no dependency
+            // At most two parts, of which the first starts at a multiple: no branch misprediction, and no dependency
             // on the previous run.
             if first == 0 && len <= by.saturating_mul(2) {
-                (near_ends[near], near_ends[near + 1]) = (end.min(start.saturating_add(by)), end);
-                (near_values[near], near_values[near + 1]) = (f(base, 0, 0), f(base, 1, 0));
-                near += usize::from(len > 0) + usize::from(len > by);
+                (buffered_ends[buffered], buffered_ends[buffered + 1]) = (end.min(start.saturating_add(by)), end);
+                (buffered_values[buffered], buffered_values[buffered + 1]) = (f(base, 0, 0), f(base, 1, 0));
+                buffered += usize::from(len > 0) + usize::from(len > by);
                 start = end;
                 continue;
             }
@@ -60,18 +60,18 @@ impl Cut {
             let (mut quotient, mut rest) = if first < by { (0, first) } else { (first / by, first % by) };
             while start < end {
                 start = end.min(start.saturating_add(by - rest));
-                if near >= NEAR {
-                    cut.extend(&near_ends, &near_values);
-                    near = 0;
+                if buffered >= BUFFERED {
+                    cut.extend(&buffered_ends, &buffered_values);
+                    buffered = 0;
                 }
-                near_ends[near] = start;
-                near_values[near] = f(base, quotient, rest);
-                near += 1;
+                buffered_ends[buffered] = start;
+                buffered_values[buffered] = f(base, quotient, rest);
+                buffered += 1;
                 // The quotient wraps only behind the greatest position and is unused there.
                 (quotient, rest) = (quotient.wrapping_add(1), 0);
             }
         }
-        cut.extend(&near_ends[..near], &near_values[..near]);
+        cut.extend(&buffered_ends[..buffered], &buffered_values[..buffered]);
         Some(cut)
     }
 
@@ -85,18 +85,18 @@ impl Cut {
     fn of_one(n: u32, first: u32, by: u32, is_quotient: bool) -> Self {
         debug_assert!(n > 0, "a run of nothing");
         let (quotient, rest) = (first / by, first % by);
-        let pieces = (u64::from(rest) + u64::from(n)).div_ceil(by.into()) as u32;
-        let end = |piece: u32| (u64::from(piece) * u64::from(by) - u64::from(rest)).min(n.into()) as u32;
-        let mut values: Vec<u32> = (0..pieces).map(|piece| if is_quotient { quotient + piece } else { 0 }).collect();
+        let parts = (u64::from(rest) + u64::from(n)).div_ceil(by.into()) as u32;
+        let end = |part: u32| (u64::from(part) * u64::from(by) - u64::from(rest)).min(n.into()) as u32;
+        let mut values: Vec<u32> = (0..parts).map(|part| if is_quotient { quotient + part } else { 0 }).collect();
         if !is_quotient {
             values[0] = rest;
         }
-        Self { ends: (1..=pieces).map(end).collect(), values }
+        Self { ends: (1..=parts).map(end).collect(), values }
     }
 
-    /// The pieces as runs of one value each, or as upward sequences.
+    /// The parts as runs of one value each, or as upward sequences.
     fn lanes<'a>(self, are_sequences: bool) -> Encoded<'a> {
-        let is_fine = self.ends.last().is_some_and(|&n| (n as usize) < FINE * self.ends.len());
+        let is_fine = self.ends.last().is_some_and(|&n| (n as usize) < MIN_PART_LEN * self.ends.len());
         let (ends, values) = (self.ends.into(), self.values.into());
         let out =
             if are_sequences { sequences(Direction::Ascending, ends, values) } else { runs(ends, u32::wrap(values)) };
@@ -109,9 +109,9 @@ pub(super) fn divide<'a>(op: BinaryOp, ends: &[u32], first: &Encoded<'_>, by: &E
     let is_quotient = op == BinaryOp::IndexDiv;
     let [first, by] = [first, by].map(|lanes| u32::expanded(ends.len(), lanes));
     let cut = match (ends, by[0]) {
-        (&[n], by @ 1..) => Cut::of_one(n, first[0], by, is_quotient),
-        _ if is_quotient => Cut::by_runs(ends, &first, &by, &first, |_, quotient, _| quotient)?,
-        _ => Cut::by_runs(ends, &first, &by, &first, |_, _, rest| rest)?,
+        (&[n], by @ 1..) => Parts::of_one(n, first[0], by, is_quotient),
+        _ if is_quotient => Parts::by_runs(ends, &first, &by, &first, |_, quotient, _| quotient)?,
+        _ => Parts::by_runs(ends, &first, &by, &first, |_, _, rest| rest)?,
     };
     Some(cut.lanes(!is_quotient))
 }
@@ -122,10 +122,10 @@ pub(super) fn divide<'a>(op: BinaryOp, ends: &[u32], first: &Encoded<'_>, by: &E
 pub(super) fn cycle<'a>(start: &Encoded<'_>, x: &Encoded<'_>, by: &Encoded<'_>) -> Option<Encoded<'a>> {
     let Encoded::Sequences(Direction::Ascending, ends, first) = x else { return None };
     let (start, by) = (a_number_a_run(start, ends)?, a_number_a_run(by, ends)?);
-    if !never_wraps(ends, Operand::Dense(first)) {
+    if !stays_in_range(ends, Operand::Dense(first)) {
         return None;
     }
-    Some(Cut::by_runs(ends, first, &by, &start, |start, _, rest| start.wrapping_add(rest))?.lanes(true))
+    Some(Parts::by_runs(ends, first, &by, &start, |start, _, rest| start.wrapping_add(rest))?.lanes(true))
 }
 
 /// The values of exactly these runs, or a constant for each run.
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_gone_through_again_starts_where_the_dense_loops_say() {
+    fn repeated_ranges_equal_the_dense_loops() {
         let mut numbers = Numbers(7);
         let mut forms = [0; 4];
         for _ in 0..4000 {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_others_are_left_to_the_operations() {
+    fn other_operands_have_no_repeated_range() {
         let sequence = |ends: Vec<u32>| Encoded::Sequences(Direction::Ascending, ends.into(), vec![0, 0].into());
         let run = |ends: Vec<u32>| Encoded::Runs(ends.into(), u32::wrap(vec![4, 5].into()).into());
         assert!(cycle(&run(vec![8, 40]), &sequence(vec![8, 40]), &run(vec![8, 40])).is_some());

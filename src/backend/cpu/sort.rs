@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_on_several_cores_come_to_the_same_order() {
+    fn parallel_sort_equals_the_sequential_sort() {
         for len in [SEQUENTIAL_SORT_LEN as u64 + 1, 300_001] {
             for bits in [3, 20] {
                 let place = |k: u64| ((k ^ 0x55).wrapping_mul(0x9e37_79b9) >> 7 & ((1 << bits) - 1)) << 32 | k;
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_that_take_different_numbers_of_passes_are_merged() {
+    fn halves_with_different_numbers_of_passes_are_merged() {
         let n = 4 * SEQUENTIAL_SORT_LEN as u64;
         for constant in 0..4 {
             // Keys of one quarter differ in their lowest digit alone.

@@ -113,6 +113,6 @@ impl<F: Float> TransposedRows<F> {
 pub(super) fn classes(rows: &[Row]) -> [&[Row]; 4] {
     let (folded, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= FOLD_LEN));
     let (short, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= MAX_LEN));
-    let (of_a_block, long) = rows.split_at(rows.partition_point(|&(.., len)| len <= block_len(1)));
-    [folded, short, of_a_block, long]
+    let (one_block, long) = rows.split_at(rows.partition_point(|&(.., len)| len <= block_len(1)));
+    [folded, short, one_block, long]
 }

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_are_as_long_as_they_may_be() {
+    fn work_items_are_as_long_as_allowed() {
         let lens = [3, 0, 0, 9, 1, 1, 0, 5, 40, 0, 2, 2, 2, 2, 0];
         let splits: Vec<u32> = [0]
             .into_iter()

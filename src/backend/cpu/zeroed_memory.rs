@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_machine_has_is_none() {
+    fn excessive_sizes_give_none() {
         assert!(ZeroedMemory::zeroed(1 << 58).is_none());
         assert!(ZeroedMemory::zeroed(usize::MAX).is_none());
     }
@@ -96,7 +96,7 @@ mod tests {
     /// Checks the mapping's huge page flag in `/proc/self/smaps`.
     #[test]
     #[cfg(target_os = "linux")]
-    fn large_blocks_may_have_large_pages() {
+    fn large_blocks_request_huge_pages() {
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
             return; // a system that has none
         }
