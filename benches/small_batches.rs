@@ -574,9 +574,7 @@ fn main() {
         print(device, &measured);
     }
     println!("explain: the time of `Tensor::explain`, which plans without the cache of plans and runs nothing.");
-    println!(
-        "The CPU backend counts no plans, pipelines, submissions, waits or device memory, and shares its pool between streams."
-    );
+    println!("The CPU backend has no pipelines, submissions or waits, and shares its pool between streams.");
 }
 
 /// The same device without cached plans and pipelines, so that a stream's counts are its own. An adapter other than the

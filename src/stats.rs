@@ -4,14 +4,17 @@ use std::ops::Sub;
 
 /// Counters of a device's work since it was opened.
 ///
+/// The CPU backend counts dispatches, bytes moved, plans, pool hits and misses, and the bytes of buffers and memory. It
+/// submits nothing, waits for nothing and copies nothing between memories: the other counters stay 0.
+///
 /// Subtract two snapshots for the work between them: `device.stats() - before`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Kernels dispatched.
+    /// Kernels dispatched; on the CPU backend, the steps that take the place of kernels.
     pub dispatches: u64,
     /// Bytes that these kernels read plus wrote, counted as by [`Explain::bytes`](crate::Explain::bytes): at
-    /// capacities. 0 on the CPU backend, which does not count its traffic.
+    /// capacities on a GPU, at the exact sizes on the CPU backend, which knows them when it runs a step.
     pub bytes_moved: u64,
     /// Command buffers submitted, including those that only flush uploads.
     pub submissions: u64,
@@ -38,12 +41,12 @@ pub struct Stats {
     pub pool_misses: u64,
     /// Steps that ran on the host because the device could not run them. Always 0 today: unsupported steps are refused.
     pub host_steps: u64,
-    /// Bytes of device buffers in use now, as requested. A level, not a count: a difference keeps the later one.
+    /// Bytes of tensors' buffers in use now, as requested. A level, not a count: a difference keeps the later one.
     pub buffer_bytes: u64,
     /// Peak of [`Self::buffer_bytes`]. A level too.
     pub buffer_bytes_peak: u64,
-    /// Bytes of device memory that arrays take now, in use or kept for reuse, as requested from the driver: the amount
-    /// that counts towards the budget. A level too.
+    /// Bytes of memory that arrays take now, in use or kept for reuse, as requested from the driver or, on the CPU
+    /// backend, from the system: the amount that counts towards the budget. A level too.
     pub memory_bytes: u64,
     /// The budget, if any: [`DeviceOptions::max_memory`](crate::DeviceOptions::max_memory).
     pub memory_budget: Option<u64>,

@@ -354,3 +354,45 @@ fn little_more_memory_is_held_than_inputs_and_outputs_take() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn the_cpu_backend_counts_its_work() {
+    let _turn = turn();
+    let device = Device::cpu();
+    for dist in all_rows() {
+        let rows = rows(dist, 1 << 15);
+        let inputs = Inputs::new(&device, rows).expect("valid");
+        for w in workloads() {
+            let what = format!("{dist} {}", w.name);
+            let tensor = (w.record)(&inputs).expect("recorded");
+            let explained = tensor.explain().expect("explained");
+            let before = device.stats();
+            tensor.eval().expect("computed");
+            let after = device.stats();
+            let work = after - before;
+            assert!(work.plans <= 1 && work.dispatches > 0, "{what}: {work:?}");
+            // Sizes that only the device knows are explained at their bounds, and counted as they are.
+            if !explained.kernels.iter().any(|kernel| kernel.is_bound) {
+                assert_eq!((work.dispatches, work.bytes_moved), (explained.dispatches(), explained.bytes()), "{what}");
+            }
+            assert!(work.bytes_moved > 0, "{what}: {work:?}");
+            // The result is held, and its memory counts.
+            let result = tensor.to_host().expect("read");
+            let made = 4 * result.values.len() as u64;
+            assert!(after.buffer_bytes >= before.buffer_bytes + made, "{what}: {before:?}, {after:?}");
+            assert!(after.buffer_bytes_peak >= after.buffer_bytes, "{what}: {after:?}");
+            assert!(after.memory_bytes >= after.buffer_bytes, "{what}: {after:?}");
+            drop(tensor);
+            assert_eq!(device.stats().buffer_bytes, before.buffer_bytes, "{what}: nothing is held any more");
+            // The next batch of the same operations takes the plan.
+            let before = device.stats();
+            (w.record)(&inputs).and_then(|tensor| tensor.eval()).expect("computed");
+            let again = device.stats() - before;
+            assert_eq!(
+                (again.plans, again.dispatches, again.bytes_moved),
+                (0, work.dispatches, work.bytes_moved),
+                "{what}"
+            );
+        }
+    }
+}

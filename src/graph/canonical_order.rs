@@ -12,14 +12,14 @@ pub(crate) mod reduction {
     use super::BLOCK;
 
     /// The longest row of one column that is folded left to right.
-    pub(crate) const SHORT: usize = 16;
+    pub(crate) const FOLD_LEN: usize = 16;
 
     /// Lanes within a block, for one column.
     pub(crate) const LANES: usize = 32;
 
     /// The longest row of several columns that is folded left to right; also the number of values per lane in a block
     /// of several columns.
-    pub(crate) const FOLDED: usize = 64;
+    pub(crate) const COLUMNS_FOLD_LEN: usize = 64;
 
     /// Lanes within a block, for several columns.
     pub(crate) const fn wide_lanes(inner: usize) -> usize {
@@ -29,7 +29,7 @@ pub(crate) mod reduction {
     /// Values per block, the part of a row that is reduced independently. Rows given in chunks must be cut at multiples
     /// of this, counted from the row's start.
     pub(crate) const fn block_len(inner: usize) -> usize {
-        if inner <= 1 { BLOCK as usize } else { FOLDED * wide_lanes(inner) }
+        if inner <= 1 { BLOCK as usize } else { COLUMNS_FOLD_LEN * wide_lanes(inner) }
     }
 
     /// Number of lanes that fold the partials of a row's blocks.
@@ -46,10 +46,10 @@ pub(crate) mod row_scan {
     pub(crate) const CHUNK: usize = 8;
 
     /// Blocks per group of the lower level of block totals.
-    pub(crate) const FEW_BLOCKS: usize = 8;
+    pub(crate) const INNER_GROUP: usize = 8;
 
     /// Blocks per group of the upper level of block totals.
-    pub(crate) const MANY_BLOCKS: usize = 128;
+    pub(crate) const OUTER_GROUP: usize = 128;
 
     /// Values per block, the part of a row that is scanned independently. Rows given in chunks must be cut at multiples
     /// of this, counted from the row's start.

@@ -35,6 +35,10 @@ thread_local! {
 }
 
 /// Emits an instruction and returns its register; each `#` in the text is replaced by an operand.
+///
+/// Neither this function nor its callers are inlined: the programs are inlined into each other, and consist of nothing
+/// but such calls.
+#[inline(never)]
 fn emit(text: &str, takes: &[u32]) -> u32 {
     let mut names = takes.iter();
     let mut full = String::new();
@@ -68,6 +72,7 @@ impl Mask for MaskRegister {}
 
 impl BitAnd for MaskRegister {
     type Output = Self;
+    #[inline(never)]
     fn bitand(self, other: Self) -> Self {
         Self(emit("# && #", &[self.0, other.0]))
     }
@@ -75,6 +80,7 @@ impl BitAnd for MaskRegister {
 
 impl BitOr for MaskRegister {
     type Output = Self;
+    #[inline(never)]
     fn bitor(self, other: Self) -> Self {
         Self(emit("# || #", &[self.0, other.0]))
     }
@@ -82,6 +88,7 @@ impl BitOr for MaskRegister {
 
 impl Not for MaskRegister {
     type Output = Self;
+    #[inline(never)]
     fn not(self) -> Self {
         Self(emit("!#", &[self.0]))
     }
@@ -99,6 +106,7 @@ macro_rules! word_operators {
     ($($trait:ident $method:ident $text:literal),*) => {$(
         impl<const BITS: u32> $trait for WordRegister<BITS> {
             type Output = Self;
+            #[inline(never)]
             fn $method(self, other: Self) -> Self {
                 Self(emit($text, &[self.0, other.0]))
             }
@@ -117,6 +125,7 @@ word_operators!(
 
 impl<const BITS: u32> Not for WordRegister<BITS> {
     type Output = Self;
+    #[inline(never)]
     fn not(self) -> Self {
         Self(emit("~#", &[self.0]))
     }
@@ -126,32 +135,39 @@ impl<const BITS: u32> Word for WordRegister<BITS> {
     type Mask = MaskRegister;
     const BITS: u32 = BITS;
 
+    #[inline(never)]
     fn lit(value: u64) -> Self {
         Self(if BITS == 32 { emit(&format!("{:#x}u", value as u32), &[]) } else { emit(&format!("{value:#x}lu"), &[]) })
     }
 
+    #[inline(never)]
     fn shl(self, by: Self) -> Self {
         Self(emit(if BITS == 32 { "# << #" } else { "# << u32(#)" }, &[self.0, by.0]))
     }
 
+    #[inline(never)]
     fn shr(self, by: Self) -> Self {
         Self(emit(if BITS == 32 { "# >> #" } else { "# >> u32(#)" }, &[self.0, by.0]))
     }
 
+    #[inline(never)]
     fn is(self, other: Self) -> MaskRegister {
         MaskRegister(emit("# == #", &[self.0, other.0]))
     }
 
+    #[inline(never)]
     fn below(self, other: Self) -> MaskRegister {
         MaskRegister(emit("# < #", &[self.0, other.0]))
     }
 
+    #[inline(never)]
     fn select(mask: MaskRegister, yes: Self, no: Self) -> Self {
         Self(emit("select(#, #, #)", &[no.0, yes.0, mask.0]))
     }
 }
 
 /// Emits a float expression with its operands and result bitcast from and to words.
+#[inline(never)]
 fn float(bits: u32, text: &str, takes: &[u32]) -> u32 {
     emit(&format!("bitcast<u{bits}>({})", text.replace('#', &format!("bitcast<f{bits}>(#)"))), takes)
 }
@@ -160,6 +176,7 @@ macro_rules! float_operators {
     ($($trait:ident $method:ident $text:literal),*) => {$(
         impl<const BITS: u32> $trait for FloatRegister<BITS> {
             type Output = Self;
+            #[inline(never)]
             fn $method(self, other: Self) -> Self {
                 let text = format!("bitcast<u{BITS}>(bitcast<f{BITS}>(#) {} bitcast<f{BITS}>(#)) ^ zero", $text);
                 Self(emit(&text, &[self.0, other.0]))
@@ -172,6 +189,7 @@ float_operators!(Add add "+", Sub sub "-", Mul mul "*");
 
 impl<const BITS: u32> Neg for FloatRegister<BITS> {
     type Output = Self;
+    #[inline(never)]
     fn neg(self) -> Self {
         Self::from_bits(self.bits() ^ Self::sign_bit())
     }
@@ -179,6 +197,7 @@ impl<const BITS: u32> Neg for FloatRegister<BITS> {
 
 impl<const BITS: u32> FloatRegister<BITS> {
     /// Emits a call of another function of this module.
+    #[inline(never)]
     fn call(f: MathFn, takes: &[u32]) -> Self {
         RECORDER.with_borrow_mut(|recorder| {
             if !recorder.calls.contains(&f) {
@@ -195,6 +214,7 @@ impl<const BITS: u32> Float for FloatRegister<BITS> {
     type Mask = MaskRegister;
     const P: u32 = if BITS == 32 { 24 } else { 53 };
 
+    #[inline(never)]
     fn lit(value: f64) -> Self {
         Self::from_bits(WordRegister::lit(if BITS == 32 {
             u64::from((value as f32).to_bits())
@@ -211,18 +231,22 @@ impl<const BITS: u32> Float for FloatRegister<BITS> {
         Self(bits.0)
     }
 
+    #[inline(never)]
     fn lt(self, other: Self) -> MaskRegister {
         MaskRegister(emit(&format!("bitcast<f{BITS}>(#) < bitcast<f{BITS}>(#)"), &[self.0, other.0]))
     }
 
+    #[inline(never)]
     fn select(mask: MaskRegister, yes: Self, no: Self) -> Self {
         Self(emit("select(#, #, #)", &[no.0, yes.0, mask.0]))
     }
 
+    #[inline(never)]
     fn over(self, other: Self) -> Self {
         Self::call(MathFn::Div, &[self.0, other.0])
     }
 
+    #[inline(never)]
     fn root(self) -> Self {
         Self::call(MathFn::Sqrt, &[self.0])
     }
@@ -236,17 +260,32 @@ pub(super) struct Source {
     pub calls: Vec<MathFn>,
 }
 
+/// Names of a function's arguments.
+const ARGUMENTS: [&str; 2] = ["x", "y"];
+
 /// Translates a program of one or two arguments to a WGSL function.
 pub(super) fn record<const BITS: u32>(
     name: &str,
     arguments: usize,
     program: impl FnOnce(&[FloatRegister<BITS>]) -> FloatRegister<BITS>,
 ) -> Source {
+    let registers = begin(BITS, arguments).map(FloatRegister);
+    let result = program(&registers[..arguments]).0;
+    finish(BITS, name, arguments, result)
+}
+
+/// Starts a function and returns the registers of its arguments.
+fn begin(bits: u32, arguments: usize) -> [u32; 2] {
     RECORDER.set(Recorder::default());
-    let names = ["x", "y"];
-    let registers: Vec<_> =
-        names[..arguments].iter().map(|x| FloatRegister(emit(&format!("bitcast<u{BITS}>({x})"), &[]))).collect();
-    let result = program(&registers).0;
+    let mut registers = [0; 2];
+    for (register, x) in registers.iter_mut().zip(&ARGUMENTS[..arguments]) {
+        *register = emit(&format!("bitcast<u{bits}>({x})"), &[]);
+    }
+    registers
+}
+
+/// Ends a function, which returns the register `result`.
+fn finish(bits: u32, name: &str, arguments: usize, result: u32) -> Source {
     let Recorder { instructions, calls, .. } = RECORDER.take();
 
     let mut needed = vec![false; instructions.len()];
@@ -256,12 +295,12 @@ pub(super) fn record<const BITS: u32>(
             instruction.takes.iter().for_each(|&r| needed[r as usize] = true);
         }
     }
-    let parameters: Vec<_> = names[..arguments].iter().map(|x| format!("{x}: f{BITS}")).collect();
-    let mut text = format!("fn {name}({}) -> f{BITS} {{\n", parameters.join(", "));
-    text += if BITS == 32 { "    let zero = rg_zero();\n" } else { "    let zero = u64(rg_zero());\n" };
+    let parameters: Vec<_> = ARGUMENTS[..arguments].iter().map(|x| format!("{x}: f{bits}")).collect();
+    let mut text = format!("fn {name}({}) -> f{bits} {{\n", parameters.join(", "));
+    text += if bits == 32 { "    let zero = rg_zero();\n" } else { "    let zero = u64(rg_zero());\n" };
     for (i, instruction) in instructions.iter().enumerate().filter(|(i, _)| needed[*i]) {
         writeln!(text, "    let r{i} = {};", instruction.text).expect("a string takes text");
     }
-    writeln!(text, "    return bitcast<f{BITS}>(r{result});\n}}").expect("a string takes text");
+    writeln!(text, "    return bitcast<f{bits}>(r{result});\n}}").expect("a string takes text");
     Source { text, calls }
 }

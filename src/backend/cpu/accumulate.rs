@@ -3,82 +3,13 @@
 
 use bytemuck::Pod;
 
-use super::lanes::Lane;
+use super::encoding::Value;
 use super::number::Number;
 use super::order_key::{key_of_f32, key_of_f64};
-use super::plain_rows::{PlainBlock, PlainRows};
-use super::row_reduce::{reduce_block, reduce_row};
-use super::simd;
 use crate::math;
 
-/// A monoid over values of type `V`. Merging any state with the identity element leaves that state unchanged.
-pub trait Monoid<V>: Copy + Sync {
-    /// The accumulator of a row.
-    type State: Copy + Send + Sync;
-    /// Identity element: the state of no values.
-    fn identity(self) -> Self::State;
-    /// Adds the next value to a state.
-    fn push(self, so_far: Self::State, next: V) -> Self::State;
-    /// Merges two states into the state of the values of both.
-    fn merge(self, a: Self::State, b: Self::State) -> Self::State;
-
-    /// Reduces consecutive rows of `inner` columns each to their states, in the order of [`reduce_row`]. The values of
-    /// row `k` begin at value `start(k)`. A monoid may override this with a faster loop.
-    fn rows(self, values: &[V], inner: usize, start: impl Fn(usize) -> usize, out: &mut [Self::State])
-    where
-        V: Copy,
-    {
-        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
-            reduce_row(&values[start(k) * inner..start(k + 1) * inner], inner, self, out);
-        }
-    }
-
-    /// Reduces one block of a row of several blocks.
-    fn block(self, values: &[V], inner: usize, out: &mut [Self::State])
-    where
-        V: Copy,
-    {
-        reduce_block(values, inner, self, out);
-    }
-}
-
-/// Monoid whose states are values, merged by a plain function.
-#[derive(Clone, Copy)]
-pub struct Plain<V, F> {
-    /// Identity element of `combine`, for every value that a fold from it can give.
-    pub identity: V,
-    /// The operator.
-    pub combine: F,
-    /// Whether the result's bits depend on the order of the values.
-    pub ordered: bool,
-}
-
-impl<V: Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> for Plain<V, F> {
-    type State = V;
-    #[inline(always)]
-    fn identity(self) -> V {
-        self.identity
-    }
-    #[inline(always)]
-    fn push(self, so_far: V, next: V) -> V {
-        (self.combine)(so_far, next)
-    }
-    #[inline(always)]
-    fn merge(self, a: V, b: V) -> V {
-        (self.combine)(a, b)
-    }
-
-    fn rows(self, values: &[V], inner: usize, start: impl Fn(usize) -> usize, out: &mut [V]) {
-        simd::run(PlainRows { plain: self, values, inner, start, out });
-    }
-
-    fn block(self, values: &[V], inner: usize, out: &mut [V]) {
-        simd::run(PlainBlock { plain: self, values, inner, out });
-    }
-}
-
 /// Float type of row reductions, with the constants and functions of totals, extremes, exponentials and moments.
-pub(super) trait Float: Pod + Lane + Number + Send + Sync {
+pub(super) trait Float: Pod + Value + Number + Send + Sync {
     /// Integer type of the order keys (see `order_key`), which sort as the floats do.
     type Key: Pod + Ord + Send + Sync;
     const LEAST_KEY: Self::Key;

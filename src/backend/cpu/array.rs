@@ -84,7 +84,8 @@ impl Array {
     pub(crate) fn bytes(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.memory.words)[..self.len * self.dtype.size()]
     }
-    fn bytes_mut(&mut self) -> &mut [u8] {
+    /// The elements' bytes for writing.
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         let size = self.len * self.dtype.size();
         &mut bytemuck::cast_slice_mut(self.words_mut())[..size]
     }
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_cleared_is_zero_whoever_had_the_memory() -> Result<()> {
+    fn cleared_elements_are_zero_in_reused_memory() -> Result<()> {
         let pool = Arc::new(Pool::default());
         let n = 1 << 16;
         for (set, clears, sets_the_last) in [
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     #[should_panic = "cleared after it was set"]
-    fn clearing_what_is_set_is_a_bug() {
+    fn clearing_set_elements_is_a_bug() {
         let pool = Arc::new(Pool::default());
         let mut array = Array::unset(&pool, "test", DType::U32, 8).expect("small");
         array.slice_mut::<u32>()[5] = 1;

@@ -4,7 +4,7 @@
 //! are written. Large allocations therefore query the available memory first.
 
 /// Allocation size in bytes from which on the available memory is queried. The query takes some tens of microseconds.
-pub(super) const WORTH_ASKING: u64 = 256 << 20;
+pub(super) const QUERY_THRESHOLD: u64 = 256 << 20;
 
 /// Bytes available without swapping, or the limit of the process's control group if that is less. `None` where the
 /// system does not report them.
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn linux_says_how_much_is_available() {
+    fn linux_reports_available_memory() {
         assert_eq!(of_meminfo("MemTotal: 24 kB\nMemAvailable:    16 kB\nBuffers: 1 kB\n"), Some(16 << 10));
         assert_eq!(of_meminfo("MemTotal: 24 kB\n"), None);
         assert_eq!(of_meminfo("MemAvailable: many kB"), None);

@@ -12,10 +12,10 @@ pub(crate) fn exclusive_sum(block: &mut [u32]) -> u64 {
         // SAFETY: the only requirement is a processor with AVX2, which has just been detected.
         return unsafe { avx2::exclusive_sum(block) };
     }
-    in_turn(block)
+    sequential_sum(block)
 }
 
-fn in_turn(block: &mut [u32]) -> u64 {
+fn sequential_sum(block: &mut [u32]) -> u64 {
     block.iter_mut().fold(0, |sum, slot| sum + u64::from(std::mem::replace(slot, sum as u32)))
 }
 
@@ -62,13 +62,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_those_in_turn() {
+    fn vector_sums_equal_sequential_sums() {
         for n in (0..70).chain([255, 256, 8191, 8192, 100_000]) {
             for most in [1, 9, 1 << 19, 1 << 24, u32::MAX] {
                 let values: Vec<u32> =
                     (0..n).map(|k: u32| (k + 1).wrapping_mul(0x9E37_79B9).rotate_left(k) % most).collect();
                 let (mut got, mut expected) = (values.clone(), values);
-                assert_eq!(exclusive_sum(&mut got), in_turn(&mut expected), "{n} below {most}");
+                assert_eq!(exclusive_sum(&mut got), sequential_sum(&mut expected), "{n} below {most}");
                 assert_eq!(got, expected, "{n} below {most}");
             }
         }

@@ -1,12 +1,10 @@
 //! Stream compaction: gathers the values at marked positions. CPU counterpart of `shaders/compact.wgsl`.
 
-use rayon::prelude::*;
-
-use super::array::{Array, Stored};
-use super::eval::{Block, Inputs, Program};
-use super::lanes::Lane;
-use super::marks::{Marked, marked, ranks};
-use crate::dtype::DType;
+use super::array::Array;
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
+use super::parallel;
+use super::rank_bitmap::{MarkedPositions, marked, ranks};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS};
@@ -14,48 +12,16 @@ use crate::graph::rank_bitmap::{TILE, TILE_WORDS};
 /// Elements evaluated at a time, where positions have several columns.
 const BLOCK: usize = 8192;
 
-/// Splits `out` into the elements of each tile, where `ranks` are the marked positions before each tile and their
-/// total.
-fn places<'o, S>(ranks: &[u32], inner: usize, mut out: &'o mut [S]) -> Vec<&'o mut [S]> {
+/// Splits `out` into the parts of each tile, where `ranks` are the marked positions before each tile and their total.
+/// Each position takes `size` bytes.
+fn places<'o>(ranks: &[u32], size: usize, mut out: &'o mut [u8]) -> Vec<&'o mut [u8]> {
     let mut places = Vec::with_capacity(ranks.len());
     for w in ranks.windows(2) {
-        let (own, rest) = out.split_at_mut(((w[1] - w[0]) as usize * inner).min(out.len()));
+        let (own, rest) = out.split_at_mut(((w[1] - w[0]) as usize * size).min(out.len()));
         places.push(own);
         out = rest;
     }
     places
-}
-
-fn fill<T: Lane + Send + Sync, S: Stored>(
-    inputs: &Inputs,
-    marks: &Node,
-    value: &Expr,
-    inner: usize,
-    out: &mut [S],
-    store: impl Fn(T) -> S + Sync,
-) {
-    let marks = inputs.array(marks);
-    let ranks = ranks(marks);
-    let words = &marks.slice::<u32>()[ranks.len()..];
-    let program = Program::new(inputs, value);
-    let tiles = places(ranks, inner, out).into_par_iter().zip(words.par_chunks(TILE_WORDS as usize));
-    tiles.enumerate().for_each(|(k, (out, words))| {
-        let first = k as u32 * TILE;
-        if inner == 1 {
-            let block = match Marked::new(words, first, out.len()) {
-                Marked::Positions(positions) => Block::list(&program, positions),
-                Marked::Runs { ends, firsts } => Block::in_runs(&program, ends, firsts),
-            };
-            block.store::<T, S>(out, &store);
-            return;
-        }
-        let positions: Vec<u32> = marked(words, first).collect();
-        let together = (BLOCK / inner).max(1);
-        for (positions, out) in positions.chunks(together).zip(out.chunks_mut(together * inner)) {
-            let starts = positions.iter().map(|&position| position * inner as u32).collect();
-            Block::ramps(&program, starts, inner as u32).store::<T, S>(out, &store);
-        }
-    });
 }
 
 /// Fills `out` with the values at the marked positions in order, `inner` elements each.
@@ -63,21 +29,29 @@ pub(crate) fn compact(inputs: &Inputs, marks: &Node, value: &Expr, inner: usize,
     if out.len() == 0 {
         return;
     }
-    match value.dtype() {
-        DType::Bool => fill(inputs, marks, value, inner, out.slice_mut::<u8>(), |v: bool| u8::from(v)),
-        DType::U8 => fill(inputs, marks, value, inner, out.slice_mut::<u8>(), |v: u8| v),
-        DType::I8 => fill(inputs, marks, value, inner, out.slice_mut::<i8>(), |v: i8| v),
-        DType::U16 => fill(inputs, marks, value, inner, out.slice_mut::<u16>(), |v: u16| v),
-        DType::I16 => fill(inputs, marks, value, inner, out.slice_mut::<i16>(), |v: i16| v),
-        DType::I32 => fill(inputs, marks, value, inner, out.slice_mut::<i32>(), |v: i32| v),
-        DType::U32 => fill(inputs, marks, value, inner, out.slice_mut::<u32>(), |v: u32| v),
-        DType::I64 => fill(inputs, marks, value, inner, out.slice_mut::<i64>(), |v: i64| v),
-        DType::U64 => fill(inputs, marks, value, inner, out.slice_mut::<u64>(), |v: u64| v),
-        DType::F16 => fill(inputs, marks, value, inner, out.slice_mut::<half::f16>(), |v: half::f16| v),
-        DType::BF16 => fill(inputs, marks, value, inner, out.slice_mut::<half::bf16>(), |v: half::bf16| v),
-        DType::F32 => fill(inputs, marks, value, inner, out.slice_mut::<f32>(), |v: f32| v),
-        DType::F64 => fill(inputs, marks, value, inner, out.slice_mut::<f64>(), |v: f64| v),
-        DType::Str => unreachable!("bug: strings are not arrays"),
-    }
-    out.clear_from(ranks(inputs.array(marks)).last().map_or(0, |&total| total as usize * inner));
+    let marks = inputs.array(marks);
+    let ranks = ranks(marks);
+    let words = &marks.slice::<u32>()[ranks.len()..];
+    let (program, dtype) = (CompiledExpr::new(inputs, value), value.dtype());
+    let size = dtype.size() * inner;
+    let tiles: Vec<_> =
+        places(ranks, size, out.bytes_mut()).into_iter().zip(words.chunks(TILE_WORDS as usize)).enumerate().collect();
+    parallel::for_each(tiles, &|(k, (out, words))| {
+        let first = k as u32 * TILE;
+        if inner == 1 {
+            let block = match MarkedPositions::new(words, first, out.len() / size) {
+                MarkedPositions::Positions(positions) => Block::list(&program, positions),
+                MarkedPositions::Runs { ends, firsts } => Block::in_runs(&program, ends, firsts),
+            };
+            block.store(dtype, out);
+            return;
+        }
+        let positions: Vec<u32> = marked(words, first).collect();
+        let together = (BLOCK / inner).max(1);
+        for (positions, out) in positions.chunks(together).zip(out.chunks_mut(together * size)) {
+            let starts = positions.iter().map(|&position| position * inner as u32).collect();
+            Block::sequences(&program, starts, inner as u32).store(dtype, out);
+        }
+    });
+    out.clear_from(ranks.last().map_or(0, |&total| total as usize * inner));
 }

@@ -2,8 +2,8 @@
 //!
 //! An expression is compiled once per step into a list of operations with numbered results. A block memoizes their
 //! results and is small enough for them to stay in cache, unless they are a few numbers per row. Consecutive positions
-//! are kept as runs (see `pieces`): consecutive loads borrow slices of the array, and results that depend on the row
-//! alone are computed once per row.
+//! are kept as runs (see `run_arithmetic`): consecutive loads borrow slices of the array, and results that depend on
+//! the row alone are computed once per row.
 //!
 //! The branches of a `select` are evaluated only at the positions that take them. Exceptions are branches whose wasted
 //! evaluations cost less than partitioning the positions, and elements that are copied directly (see `copies`).
@@ -11,274 +11,78 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use half::{bf16, f16};
-
-use super::array::{Array, Stored};
-use super::choice::{self, Chosen};
-use super::divided;
-use super::filling::Filling;
-use super::lanes::{Lane, Lanes, Many, Operand, Way};
-use super::loops::{Spread, map1};
-use super::number::Number;
+use super::compiled_expr::{CompiledExpr, Inputs, Op, PARTITION_COST_PER_POSITION, PARTITION_COST_PER_RUN};
+use super::encoding::{Dense, Direction, Encoded, Value};
+use super::load::load;
+use super::operand::Operand;
 use super::operations;
 use super::order_key;
-use super::pieces;
-use super::pool::Pool;
 use super::rows_of::rows_of;
-use super::simd;
-use crate::dtype::DType;
-use crate::graph::digest::DigestMap;
-use crate::graph::expr::{Check, Expr, ExprKind};
-use crate::graph::node::Node;
-use crate::graph::opcode::{BinaryOp, UnaryOp};
+use super::run_arithmetic;
+use super::run_encoding;
+use super::selection::{self, Selection};
+use super::sequence_division;
+use crate::graph::expr::Check;
+use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
-use crate::graph::walk::for_each_expr;
-use crate::math::MathFn;
-
-/// Arrays that the expressions of a step read, and slots into which their checks report failures.
-#[derive(Clone)]
-pub(crate) struct Inputs {
-    pub(crate) arrays: DigestMap<Arc<Array>>,
-    pub(crate) checks: Vec<Arc<Check>>,
-    /// The first offending position of each check, or u32::MAX.
-    pub(crate) outcomes: Arc<[AtomicU32]>,
-    /// Pool that further arrays are allocated from.
-    pub(crate) pool: Arc<Pool>,
-}
-
-impl Inputs {
-    /// Adds the array of a node that no step stored.
-    pub(crate) fn add(&mut self, node: &Node, array: Array) -> Arc<Array> {
-        let array = Arc::new(array);
-        self.arrays.insert(node.digest(), array.clone());
-        array
-    }
-
-    /// The array of a node that the step reads.
-    pub(crate) fn array(&self, node: &Node) -> &Array {
-        self.arrays.get(&node.digest()).expect("bug: a step reads an array that was not planned")
-    }
-
-    /// The outcome slot of a check.
-    fn outcome(&self, check: &Arc<Check>) -> &AtomicU32 {
-        let slot = self.checks.iter().position(|c| c == check).expect("bug: an unplanned check");
-        &self.outcomes[slot]
-    }
-}
-
-/// Cost per lane of partitioning a block between two branches, in units of expression costs. Listing the lanes of each
-/// branch, picking their operands and merging the results takes longer than a logarithm computed eight lanes at a time.
-const PARTING_A_LANE: u32 = 32;
-
-/// The same cost per run, for a condition that is known by runs.
-const PARTING_A_RUN: u32 = 256;
-
-/// Cost of an expression per position of a block. The rows of ordered positions are found in one walk; those of other
-/// positions are found by searches that wait for memory at each step. Exponentials, logarithms, roots and quotients of
-/// floats are computed for several lanes at a time, other functions and quotients for one.
-fn cost_in_a_block(e: &Expr) -> u32 {
-    let mut cost = 0u32;
-    for_each_expr(e, &mut |e| {
-        let is_float = e.dtype().is_float();
-        let own = match e.kind() {
-            ExprKind::RowOf(..) if e.as_own_row().is_some() => 1,
-            ExprKind::RowOf(..) => 4 * e.own_cost(),
-            ExprKind::Unary(UnaryOp::Math(MathFn::Exp | MathFn::Log | MathFn::Sqrt), _) => e.own_cost(),
-            ExprKind::Binary(BinaryOp::Div, ..) if is_float => e.own_cost(),
-            ExprKind::Unary(UnaryOp::Math(_), _) => 8 * e.own_cost(),
-            ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => 8 * e.own_cost(),
-            _ => e.own_cost(),
-        };
-        cost = cost.saturating_add(own);
-    });
-    cost
-}
-
-/// An operation of a program. Operands are given by their places in the list of operations.
-pub(super) enum Op<'a> {
-    Scalar(Scalar),
-    Index,
-    Load(&'a Array, DType, usize),
-    RowOf(&'a [u32], usize),
-    Unary(UnaryOp, usize),
-    Binary(BinaryOp, usize, usize),
-    Cast(DType, usize),
-    Bitcast(DType, usize),
-    /// Order keys of floats (see `order_key`): the key of NaN, and the floats.
-    Key(Scalar, usize),
-    /// Floats of order keys: the key of no float with its replacement value, and the keys.
-    Float([Scalar; 2], usize),
-    /// The condition and the branches; the costs of the branches, if both may be evaluated at all positions.
-    Select([usize; 3], Option<[u32; 2]>),
-    /// The slot for failures, the condition, the value.
-    Checked(&'a AtomicU32, usize, usize),
-}
-
-/// An expression, compiled for many blocks. Each distinct subexpression occurs once, operands first.
-pub(crate) struct Program<'a> {
-    ops: Vec<Op<'a>>,
-    /// For each operation, whether it or its operands contain checks.
-    conditions: Vec<bool>,
-}
-
-impl<'a> Program<'a> {
-    pub(crate) fn new(inputs: &'a Inputs, e: &Expr) -> Self {
-        let mut program = Self { ops: Vec::new(), conditions: Vec::new() };
-        program.place(inputs, e, &mut DigestMap::default());
-        program
-    }
-
-    /// Compiles the expression and returns the place of its result.
-    fn place(&mut self, inputs: &'a Inputs, e: &Expr, known: &mut DigestMap<usize>) -> usize {
-        if let Some(&place) = known.get(&e.digest()) {
-            return place;
-        }
-        let mut at = |e: &Expr| self.place(inputs, e, known);
-        let op = match e.kind() {
-            ExprKind::Scalar(s) => Op::Scalar(*s),
-            ExprKind::Size(size) => Op::Scalar(Scalar::U32(size.value())),
-            ExprKind::Index => Op::Index,
-            ExprKind::Load(node, i) => Op::Load(inputs.array(node), node.dtype(), at(i)),
-            ExprKind::RowOf(splits, i) => Op::RowOf(inputs.array(splits).slice(), at(i)),
-            ExprKind::Within(splits, row, offset) => {
-                let start = at(&Expr::load(splits, row.clone()));
-                Op::Binary(BinaryOp::Add, start, at(offset))
-            }
-            ExprKind::Unary(op, a) => Op::Unary(*op, at(a)),
-            ExprKind::Binary(op, a, b) => Op::Binary(*op, at(a), at(b)),
-            ExprKind::Cast(a) => Op::Cast(e.dtype(), at(a)),
-            ExprKind::Bitcast(a) => Op::Bitcast(e.dtype(), at(a)),
-            ExprKind::Select(c, a, b) => {
-                if let Some((x, nan)) = order_key::keyed(e) {
-                    let x = at(x);
-                    return self.push(e, Op::Key(nan, x), known);
-                }
-                if let Some((key, none_and_empty)) = order_key::unkeyed(e) {
-                    let key = at(key);
-                    return self.push(e, Op::Float(none_and_empty, key), known);
-                }
-                let everywhere = !a.has_conditions() && !b.has_conditions();
-                Op::Select([at(c), at(a), at(b)], everywhere.then(|| [a, b].map(cost_in_a_block)))
-            }
-            ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),
-        };
-        self.push(e, op, known)
-    }
-
-    /// The operations, operands first; the last one is the whole expression.
-    pub(super) fn ops(&self) -> &[Op<'a>] {
-        &self.ops
-    }
-
-    /// Whether the operation at `place` or its operands contain checks. Such an operation must not be evaluated at
-    /// positions that do not use its result.
-    pub(super) fn has_conditions(&self, place: usize) -> bool {
-        self.conditions[place]
-    }
-
-    fn push(&mut self, e: &Expr, op: Op<'a>, known: &mut DigestMap<usize>) -> usize {
-        self.ops.push(op);
-        self.conditions.push(e.has_conditions());
-        known.insert(e.digest(), self.ops.len() - 1);
-        self.ops.len() - 1
-    }
-}
 
 /// Evaluates a program at a block of positions and memoizes every intermediate result.
 pub(crate) struct Block<'a> {
-    program: &'a Program<'a>,
+    program: &'a CompiledExpr<'a>,
     len: usize,
     /// The positions.
-    index: Lanes<'a>,
-    memo: Vec<Option<Lanes<'a>>>,
+    index: Encoded<'a>,
+    memo: Vec<Option<Encoded<'a>>>,
     /// Positions of the step per position of the block. Failed checks report positions of the step.
     each: u32,
-    /// The enclosing block and the selection of its lanes that this block covers. Results of the enclosing block are
-    /// reused.
-    within: Option<(&'a Block<'a>, &'a Chosen)>,
+    /// The enclosing block and the selection of its positions that this block covers. Results of the enclosing block
+    /// are reused.
+    within: Option<(&'a Block<'a>, &'a Selection)>,
 }
 
 impl<'a> Block<'a> {
     /// A block of `len` positions from `start` on.
-    pub(crate) fn run(program: &'a Program<'a>, start: u32, len: usize) -> Self {
-        Self::new(program, len, Lanes::Ramps(Way::Up, vec![len as u32].into(), vec![start].into()))
+    pub(crate) fn run(program: &'a CompiledExpr<'a>, start: u32, len: usize) -> Self {
+        Self::new(program, len, Encoded::Sequences(Direction::Ascending, vec![len as u32].into(), vec![start].into()))
     }
 
     /// A block of one run of `len` positions per start.
-    pub(crate) fn ramps(program: &'a Program<'a>, starts: Vec<u32>, len: u32) -> Self {
+    pub(crate) fn sequences(program: &'a CompiledExpr<'a>, starts: Vec<u32>, len: u32) -> Self {
         let ends: Vec<u32> = (1..=starts.len() as u32).map(|k| k * len).collect();
-        Self::new(program, starts.len() * len as usize, pieces::ramps(Way::Up, ends.into(), starts.into()))
+        Self::new(
+            program,
+            starts.len() * len as usize,
+            run_encoding::sequences(Direction::Ascending, ends.into(), starts.into()),
+        )
     }
 
     /// A block of `len` positions from `start` on, each of which represents `each` positions of the step.
-    pub(crate) fn of_each(program: &'a Program<'a>, start: u32, len: usize, each: u32) -> Self {
+    pub(crate) fn of_each(program: &'a CompiledExpr<'a>, start: u32, len: usize, each: u32) -> Self {
         Self { each, ..Self::run(program, start, len) }
     }
 
     /// A block of runs that end at `ends`. Run `k` starts at position `firsts[k]`.
-    pub(crate) fn in_runs(program: &'a Program<'a>, ends: Vec<u32>, firsts: Vec<u32>) -> Self {
+    pub(crate) fn in_runs(program: &'a CompiledExpr<'a>, ends: Vec<u32>, firsts: Vec<u32>) -> Self {
         let len = ends.last().map_or(0, |&n| n as usize);
-        Self::new(program, len, pieces::ramps(Way::Up, ends.into(), firsts.into()))
+        Self::new(program, len, run_encoding::sequences(Direction::Ascending, ends.into(), firsts.into()))
     }
 
     /// A block of arbitrary positions.
-    pub(crate) fn list(program: &'a Program<'a>, positions: Vec<u32>) -> Self {
+    pub(crate) fn list(program: &'a CompiledExpr<'a>, positions: Vec<u32>) -> Self {
         Self::new(program, positions.len(), u32::wrap(positions.into()))
     }
 
-    fn new(program: &'a Program<'a>, len: usize, index: Lanes<'a>) -> Self {
-        Self { program, len, index, memo: vec![None; program.ops.len()], each: 1, within: None }
+    fn new(program: &'a CompiledExpr<'a>, len: usize, index: Encoded<'a>) -> Self {
+        Self { program, len, index, memo: vec![None; program.ops().len()], each: 1, within: None }
     }
 
     /// The expression's values, one per position.
-    pub(crate) fn eval_as<T: Lane>(mut self) -> Many<'a, T> {
+    pub(crate) fn eval_as<T: Value>(mut self) -> Dense<'a, T> {
         if self.len == 0 {
             return Vec::new().into();
         }
         let lanes = self.root();
-        T::many(self.len, &lanes.dense())
-    }
-
-    /// Fills `out` with the expression's values, one per position. Returns whether the intermediate state is a few
-    /// numbers per run, which permits larger blocks.
-    pub(crate) fn store<T: Lane, S: Stored>(mut self, out: &mut [S], store: impl Fn(T) -> S) -> bool {
-        if self.len == 0 {
-            return false;
-        }
-        if let Some(in_runs) = self.copy(out, &store) {
-            return in_runs;
-        }
-        match self.root() {
-            Lanes::Runs(ends, values) => {
-                let values = T::many(ends.len(), &values.dense());
-                simd::run(Spread { ends: &ends, values: &values, f: store, out: Filling::of(out) });
-            }
-            lanes => match T::operand(&lanes.dense()) {
-                Operand::One(v) => out.fill(store(v)),
-                Operand::Many(values) => {
-                    for (slot, &v) in out.iter_mut().zip(values) {
-                        *slot = store(v);
-                    }
-                }
-            },
-        }
-        false
-    }
-
-    /// As [`Block::store`], for numbers that are stored unconverted. A final arithmetic operation writes to `out`
-    /// directly, without an intermediate block of results.
-    pub(crate) fn store_numbers<T: Number + Stored>(mut self, out: &mut [T]) -> bool {
-        if let Some(&Op::Binary(op, a, b)) = self.program.ops.last()
-            && self.len > 0
-        {
-            let first = self.eval(a);
-            if let Some(cycle) = self.cycle(op, &first, b) {
-                self.memo[self.program.ops.len() - 1] = Some(cycle);
-            } else if pieces::store::<T>(op, &first, &self.eval(b), out) {
-                return false;
-            }
-        }
-        self.store(out, |v: T| v)
+        T::expanded(self.len, &lanes.dense())
     }
 
     /// Records the first position at which the expression, a condition, does not hold.
@@ -291,20 +95,30 @@ impl<'a> Block<'a> {
     }
 
     /// The values of the whole expression.
-    fn root(&mut self) -> Lanes<'a> {
-        self.eval(self.program.ops.len() - 1)
+    pub(super) fn root(&mut self) -> Encoded<'a> {
+        self.eval(self.program.ops().len() - 1)
     }
 
-    /// The program.
-    pub(super) fn program(&self) -> &'a Program<'a> {
+    /// Whether the block has no positions.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Sets the values of the operation at `place`.
+    pub(super) fn memoize(&mut self, place: usize, values: Encoded<'a>) {
+        self.memo[place] = Some(values);
+    }
+
+    /// The compiled expression.
+    pub(super) fn program(&self) -> &'a CompiledExpr<'a> {
         self.program
     }
 
     /// The values of the operation at `place`.
-    pub(super) fn eval(&mut self, place: usize) -> Lanes<'a> {
+    pub(super) fn eval(&mut self, place: usize) -> Encoded<'a> {
         let program = self.program;
-        match &program.ops[place] {
-            Op::Scalar(s) => return Lanes::One(*s),
+        match &program.ops()[place] {
+            Op::Scalar(s) => return Encoded::Constant(*s),
             Op::Index => return self.index.clone(),
             _ => {}
         }
@@ -313,31 +127,31 @@ impl<'a> Block<'a> {
         }
         let out = match self.known_outside(place) {
             Some(known) => known,
-            None => self.compute(&program.ops[place]),
+            None => self.compute(&program.ops()[place]),
         };
         self.memo[place] = Some(out.clone());
         out
     }
 
     /// The values of the operation at `place`, if an enclosing block has computed them.
-    fn known_outside(&self, place: usize) -> Option<Lanes<'a>> {
+    fn known_outside(&self, place: usize) -> Option<Encoded<'a>> {
         let (outside, chosen) = self.within?;
         match &outside.memo[place] {
-            Some(known) => Some(choice::choose(known, chosen)),
-            None => outside.known_outside(place).map(|known| choice::choose(&known, chosen)),
+            Some(known) => Some(selection::restrict(known, chosen)),
+            None => outside.known_outside(place).map(|known| selection::restrict(&known, chosen)),
         }
     }
 
-    fn compute(&mut self, op: &Op<'a>) -> Lanes<'a> {
+    fn compute(&mut self, op: &Op<'a>) -> Encoded<'a> {
         let n = self.len;
         match op {
-            Op::Scalar(s) => Lanes::One(*s),
+            Op::Scalar(s) => Encoded::Constant(*s),
             Op::Index => self.index.clone(),
             Op::Load(array, dtype, at) => {
                 let at = self.eval(*at);
                 if array.len() == 0 {
                     // The array has no elements, but the index was evaluated for its checks.
-                    return Lanes::One(Scalar::from_i64(*dtype, 0));
+                    return Encoded::Constant(Scalar::from_i64(*dtype, 0));
                 }
                 load(array, *dtype, n, &at)
             }
@@ -347,30 +161,30 @@ impl<'a> Block<'a> {
             }
             Op::Unary(op, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| operations::unary(*op, n, a))
+                run_arithmetic::each(n, &a, |n, a| operations::unary(*op, n, a))
             }
             Op::Binary(op, a, b) => {
                 let first = self.eval(*a);
                 if let Some(cycle) = self.cycle(*op, &first, *b) {
                     return cycle;
                 }
-                pieces::binary(*op, n, &first, &self.eval(*b))
+                run_arithmetic::binary(*op, n, &first, &self.eval(*b))
             }
             Op::Cast(to, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| operations::cast(*to, n, a))
+                run_arithmetic::each(n, &a, |n, a| operations::cast(*to, n, a))
             }
             Op::Bitcast(to, a) => {
                 let a = self.eval(*a);
-                pieces::each(n, &a, |n, a| operations::bitcast(*to, n, a))
+                run_arithmetic::each(n, &a, |n, a| operations::bitcast(*to, n, a))
             }
-            Op::Key(nan, x) => {
+            Op::ToKey(nan, x) => {
                 let x = self.eval(*x);
-                pieces::each(n, &x, |n, x| order_key::keys(n, x, *nan))
+                run_arithmetic::each(n, &x, |n, x| order_key::keys(n, x, *nan))
             }
-            Op::Float(none_and_empty, key) => {
+            Op::FromKey(none_and_empty, key) => {
                 let key = self.eval(*key);
-                pieces::each(n, &key, |n, key| order_key::floats(n, key, *none_and_empty))
+                run_arithmetic::each(n, &key, |n, key| order_key::floats(n, key, *none_and_empty))
             }
             Op::Select([c, a, b], costs) => {
                 let c = self.eval(*c);
@@ -384,28 +198,28 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Fuses `start` plus the remainder at `place` into one pass (see `divided::cycle`). `None` for other operations or
-    /// operands, or if the remainder has been evaluated already.
-    fn cycle(&mut self, op: BinaryOp, start: &Lanes<'a>, place: usize) -> Option<Lanes<'a>> {
-        match self.program.ops[place] {
+    /// Fuses `start` plus the remainder at `place` into one pass (see `sequence_division::cycle`). `None` for other
+    /// operations or operands, or if the remainder has been evaluated already.
+    pub(super) fn cycle(&mut self, op: BinaryOp, start: &Encoded<'a>, place: usize) -> Option<Encoded<'a>> {
+        match self.program.ops()[place] {
             Op::Binary(BinaryOp::IndexRem, x, by) if op == BinaryOp::Add && self.memo[place].is_none() => {
                 let (x, by) = (self.eval(x), self.eval(by));
-                divided::cycle(start, &x, &by)
+                sequence_division::cycle(start, &x, &by)
             }
             _ => None,
         }
     }
 
     /// Records the first position at which the condition fails.
-    fn record(&self, outcome: &AtomicU32, ok: &Lanes<'_>) {
+    fn record(&self, outcome: &AtomicU32, ok: &Encoded<'_>) {
         let holds = match ok {
-            Lanes::Runs(_, values) => bool::operand(values),
+            Encoded::Runs(_, values) => bool::operand(values),
             dense => bool::operand(dense),
         };
         let fails = match holds {
-            Operand::One(holds) => !holds,
+            Operand::Constant(holds) => !holds,
             // No early exit, which would prevent vectorization.
-            Operand::Many(holds) => !holds.iter().fold(true, |all, &holds| all & holds),
+            Operand::Dense(holds) => !holds.iter().fold(true, |all, &holds| all & holds),
         };
         if fails {
             // Positions of a list may be in any order; the least one is reported.
@@ -416,53 +230,54 @@ impl<'a> Block<'a> {
         }
     }
 
-    fn select(&mut self, condition: &Lanes<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Lanes<'a> {
+    fn select(&mut self, condition: &Encoded<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Encoded<'a> {
         let n = self.len;
-        // Whether evaluating both branches at all positions costs no more than partitioning the lanes.
-        let blends = |yes: usize, parting: u64| {
-            let in_vain = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
-            costs.is_some_and(|costs| in_vain(costs) <= parting)
+        // Whether evaluating both branches at all positions costs no more than partitioning the positions.
+        let blends = |yes: usize, partition_cost: u64| {
+            let wasted = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
+            costs.is_some_and(|costs| wasted(costs) <= partition_cost)
         };
         match condition {
-            Lanes::One(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
-            Lanes::Runs(ends, flags) => {
+            Encoded::Constant(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
+            Encoded::Runs(ends, flags) => {
                 let flags = bool::operand(flags);
-                let lens = pieces::lens(ends);
+                let lens = run_encoding::lens(ends);
                 let of_yes = lens.iter().enumerate().map(|(k, &len)| if flags.get(k) { len as usize } else { 0 });
                 match of_yes.sum() {
                     0 => self.eval(b),
                     yes if yes == n => self.eval(a),
-                    yes if blends(yes, ends.len() as u64 * u64::from(PARTING_A_RUN)) => {
+                    yes if blends(yes, ends.len() as u64 * u64::from(PARTITION_COST_PER_RUN)) => {
                         let (a, b) = (self.eval(a), self.eval(b));
-                        choice::blend(n, condition, &a, &b)
+                        selection::blend(n, condition, &a, &b)
                     }
                     _ => {
                         let [at_a, at_b] = Self::sides(ends, flags);
-                        choice::merge(ends, flags, &self.part(a, &at_a), &self.part(b, &at_b))
+                        selection::merge(ends, flags, &self.part(a, &at_a), &self.part(b, &at_b))
                     }
                 }
             }
             dense => {
-                let flags = bool::many(n, dense);
+                let flags = bool::expanded(n, dense);
                 match flags[..n].iter().filter(|&&c| c).count() {
                     0 => self.eval(b),
                     yes if yes == n => self.eval(a),
-                    yes if blends(yes, n as u64 * u64::from(PARTING_A_LANE)) => {
+                    yes if blends(yes, n as u64 * u64::from(PARTITION_COST_PER_POSITION)) => {
                         let (a, b) = (self.eval(a).dense(), self.eval(b).dense());
-                        Lanes::blend(n, &flags, &a, &b)
+                        Encoded::blend(n, &flags, &a, &b)
                     }
                     _ => {
-                        let side = |want| Chosen::List((0..n as u32).filter(|&k| flags[k as usize] == want).collect());
+                        let side =
+                            |want| Selection::List((0..n as u32).filter(|&k| flags[k as usize] == want).collect());
                         let (at_a, at_b) = (side(true), side(false));
-                        Lanes::merge(n, &flags, &self.part(a, &at_a).dense(), &self.part(b, &at_b).dense())
+                        Encoded::merge(n, &flags, &self.part(a, &at_a).dense(), &self.part(b, &at_b).dense())
                     }
                 }
             }
         }
     }
 
-    /// The lanes of the runs whose flag is set, and those of the other runs. The runs end at `ends`.
-    fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Chosen; 2] {
+    /// The positions of the runs whose flag is set, and those of the other runs. The runs end at `ends`.
+    fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Selection; 2] {
         let mut sides = [true, false].map(|_| Vec::with_capacity(ends.len()));
         let mut start = 0;
         for (k, &end) in ends.iter().enumerate() {
@@ -473,88 +288,14 @@ impl<'a> Block<'a> {
             }
             start = end;
         }
-        sides.map(Chosen::Ranges)
+        sides.map(Selection::Ranges)
     }
 
     /// The values of the operation at `place` at the selected positions.
-    fn part<'s>(&'s self, place: usize, chosen: &'s Chosen) -> Lanes<'s> {
-        let memo = vec![None; self.program.ops.len()];
-        let index = choice::choose(&self.index, chosen);
+    fn part<'s>(&'s self, place: usize, chosen: &'s Selection) -> Encoded<'s> {
+        let memo = vec![None; self.program.ops().len()];
+        let index = selection::restrict(&self.index, chosen);
         let (program, each) = (self.program, self.each);
         Block { program, len: chosen.len(), index, memo, each, within: Some((self, chosen)) }.eval(place)
-    }
-}
-
-/// Loads the elements at the given indices. An index out of range loads the last element.
-fn load<'a>(array: &'a Array, dtype: DType, n: usize, at: &Lanes<'_>) -> Lanes<'a> {
-    macro_rules! typed {
-        ($t:ty, $v:ident) => {
-            gather::<$t, $t>(array, n, at, |x| x, |s| Some(Lanes::$v(Many::Lent(s))))
-        };
-    }
-    match dtype {
-        DType::Bool => gather::<u8, bool>(array, n, at, |x| x != 0, |_| None),
-        DType::U8 => typed!(u8, U8),
-        DType::I8 => typed!(i8, I8),
-        DType::U16 => typed!(u16, U16),
-        DType::I16 => typed!(i16, I16),
-        DType::I32 => typed!(i32, I32),
-        DType::U32 => typed!(u32, U32),
-        DType::I64 => typed!(i64, I64),
-        DType::U64 => typed!(u64, U64),
-        DType::F16 => typed!(f16, F16),
-        DType::BF16 => typed!(bf16, BF16),
-        DType::F32 => typed!(f32, F32),
-        DType::F64 => typed!(f64, F64),
-        DType::Str => unreachable!("bug: strings are not arrays"),
-    }
-}
-
-fn gather<'a, S: Stored, T: Lane>(
-    array: &'a Array,
-    n: usize,
-    at: &Lanes<'_>,
-    f: impl Fn(S) -> T,
-    lend: impl Fn(&'a [S]) -> Option<Lanes<'a>>,
-) -> Lanes<'a> {
-    let from: &[S] = array.slice();
-    let last = from.len() - 1;
-    let one = |i: u32| f(from[(i as usize).min(last)]);
-    match at {
-        Lanes::One(_) => Lanes::One(map1(1, at, one).get(0)),
-        Lanes::Runs(ends, values) => pieces::runs(ends.clone(), gather(array, ends.len(), values, f, lend)),
-        Lanes::Ramps(Way::Up, ends, first) => {
-            let slice = |first: u32, len: u32| from.get(first as usize..first as usize + len as usize);
-            if let (&[end], &[first]) = (&ends[..], &first[..])
-                && let Some(lent) = slice(first, end).and_then(&lend)
-            {
-                return lent;
-            }
-            let mut out = Filling::new(n);
-            let mut start = 0;
-            for (&end, &first) in ends.iter().zip(first.iter()) {
-                match slice(first, end - start) {
-                    Some(_) => out.convert(from, first as usize, (end - start) as usize, &f),
-                    None => out.extend((0..(end - start) as usize).map(|k| one(first.wrapping_add(k as u32)))),
-                }
-                start = end;
-            }
-            T::wrap(out.finish().into())
-        }
-        Lanes::Ramps(Way::Down, ends, first) => {
-            let mut out = Filling::new(n);
-            let mut start = 0;
-            for (&end, &first) in ends.iter().zip(first.iter()) {
-                let len = (end - start) as usize;
-                if (first as usize) < from.len() && len <= first as usize + 1 {
-                    out.convert_back(from, first as usize, len, &f);
-                } else {
-                    out.extend((0..len).map(|k| one(first.wrapping_sub(k as u32))));
-                }
-                start = end;
-            }
-            T::wrap(out.finish().into())
-        }
-        dense => map1(n, dense, one),
     }
 }

@@ -8,18 +8,22 @@ const K0: u64 = 0xc3a5_c85c_97cb_3127;
 const K1: u64 = 0xb492_b66f_be98_f273;
 const K2: u64 = 0x9ae1_6a3b_2f90_404f;
 
+#[inline]
 pub(super) fn fetch64(s: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(s[at..at + 8].try_into().expect("8 bytes"))
 }
 
+#[inline]
 fn fetch32(s: &[u8], at: usize) -> u64 {
     u64::from(u32::from_le_bytes(s[at..at + 4].try_into().expect("4 bytes")))
 }
 
+#[inline]
 fn shift_mix(v: u64) -> u64 {
     v ^ (v >> 47)
 }
 
+#[inline]
 fn mix(u: u64, v: u64, mul: u64) -> u64 {
     let mut a = (u ^ v).wrapping_mul(mul);
     a ^= a >> 47;
@@ -28,6 +32,7 @@ fn mix(u: u64, v: u64, mul: u64) -> u64 {
     b.wrapping_mul(mul)
 }
 
+#[inline]
 fn up_to_16(s: &[u8]) -> u64 {
     let len = s.len() as u64;
     if len >= 8 {
@@ -51,6 +56,7 @@ fn up_to_16(s: &[u8]) -> u64 {
     K2
 }
 
+#[inline]
 fn up_to_32(s: &[u8]) -> u64 {
     let len = s.len() as u64;
     let mul = K2.wrapping_add(len * 2);
@@ -65,6 +71,7 @@ fn up_to_32(s: &[u8]) -> u64 {
     )
 }
 
+#[inline]
 fn up_to_64(s: &[u8]) -> u64 {
     let len = s.len() as u64;
     let mul = K2.wrapping_add(len * 2);
@@ -86,6 +93,7 @@ fn up_to_64(s: &[u8]) -> u64 {
 }
 
 /// Mixes 32 bytes into two words seeded with `a` and `b`.
+#[inline]
 fn weak(s: &[u8], at: usize, mut a: u64, mut b: u64) -> (u64, u64) {
     let (w, x, y, z) = (fetch64(s, at), fetch64(s, at + 8), fetch64(s, at + 16), fetch64(s, at + 24));
     a = a.wrapping_add(w);
@@ -97,6 +105,7 @@ fn weak(s: &[u8], at: usize, mut a: u64, mut b: u64) -> (u64, u64) {
 }
 
 /// Fingerprint64 of one string.
+#[inline]
 pub(crate) fn fingerprint64(s: &[u8]) -> u64 {
     match s.len() {
         0..=16 => return up_to_16(s),

@@ -1,23 +1,16 @@
 //! Sums, products and extremes of f32 and f64: row by row in AVX2 where the processor has it.
 
-use super::accumulate::{Float, Monoid, Plain};
-use super::row_reduce::{reduce_block, reduce_row};
-use super::simd::{self, Loop};
-use super::wide_rows::{self, Op, Wide};
+use super::accumulate::Float;
+use super::row_reduce::{Monoid, reduce_columns, reduce_row};
+use super::vector_op::{VectorMonoid, VectorOp};
+use super::vector_rows;
 
 /// The monoid of sums, or of products.
 #[derive(Clone, Copy)]
 pub(super) struct Total<const PRODUCT: bool>;
 
-impl<const PRODUCT: bool> Total<PRODUCT> {
-    /// The same monoid for the generic row loops.
-    fn plain<F: Float>(self) -> Plain<F, impl Fn(F, F) -> F + Copy + Sync> {
-        Plain { identity: self.identity(), combine: move |a, b| self.merge(a, b), ordered: true }
-    }
-}
-
-impl<F: Float, const PRODUCT: bool> Wide<F> for Total<PRODUCT> {
-    const OP: Op = if PRODUCT { Op::Product } else { Op::Sum };
+impl<F: Float, const PRODUCT: bool> VectorMonoid<F> for Total<PRODUCT> {
+    const OP: VectorOp = if PRODUCT { VectorOp::Product } else { VectorOp::Sum };
 }
 
 impl<F: Float, const PRODUCT: bool> Monoid<F> for Total<PRODUCT> {
@@ -36,19 +29,11 @@ impl<F: Float, const PRODUCT: bool> Monoid<F> for Total<PRODUCT> {
     }
 
     fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [F]) {
-        if inner != 1 || !wide_rows::rows(self, values, &start, out) {
-            self.plain().rows(values, inner, start, out);
-        }
+        vector_rows::rows_of_values(self, values, inner, start, out);
     }
 
     fn block(self, values: &[F], inner: usize, out: &mut [F]) {
-        if inner == 1
-            && let Some(total) = wide_rows::block::<_, Self>(values)
-        {
-            out[0] = total;
-        } else {
-            self.plain().block(values, inner, out);
-        }
+        vector_rows::block_of_values(self, values, inner, out);
     }
 }
 
@@ -56,8 +41,8 @@ impl<F: Float, const PRODUCT: bool> Monoid<F> for Total<PRODUCT> {
 #[derive(Clone, Copy)]
 pub(super) struct Extreme<const GREATEST: bool>;
 
-impl<F: Float, const GREATEST: bool> Wide<F> for Extreme<GREATEST> {
-    const OP: Op = if GREATEST { Op::Greatest } else { Op::Least };
+impl<F: Float, const GREATEST: bool> VectorMonoid<F> for Extreme<GREATEST> {
+    const OP: VectorOp = if GREATEST { VectorOp::Greatest } else { VectorOp::Least };
 }
 
 impl<F: Float, const GREATEST: bool> Monoid<F> for Extreme<GREATEST> {
@@ -77,70 +62,33 @@ impl<F: Float, const GREATEST: bool> Monoid<F> for Extreme<GREATEST> {
     }
 
     fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [F::Key]) {
-        if inner != 1 || !wide_rows::rows(self, values, &start, out) {
-            simd::run(EachRow { monoid: self, values, inner, start, out });
+        if inner > 1 {
+            reduce_columns(values, inner, self, start, out);
+        } else if !vector_rows::rows(self, values, &start, out) {
+            for (k, out) in out.iter_mut().enumerate() {
+                reduce_row(&values[start(k)..start(k + 1)], 1, self, std::slice::from_mut(out));
+            }
         }
     }
 
     fn block(self, values: &[F], inner: usize, out: &mut [F::Key]) {
-        if inner == 1
-            && let Some(extreme) = wide_rows::block::<_, Self>(values)
-        {
-            out[0] = extreme;
-        } else {
-            simd::run(EachBlock { monoid: self, values, inner, out });
-        }
-    }
-}
-
-/// Rows one by one, in loops compiled for wide vectors.
-struct EachRow<'a, F, M: Monoid<F>, S> {
-    monoid: M,
-    values: &'a [F],
-    inner: usize,
-    start: S,
-    out: &'a mut [M::State],
-}
-
-impl<F: Float, M: Monoid<F>, S: Fn(usize) -> usize> Loop for EachRow<'_, F, M, S> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        let Self { monoid, values, inner, start, out } = self;
-        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
-            reduce_row(&values[start(k) * inner..start(k + 1) * inner], inner, monoid, out);
-        }
-    }
-}
-
-/// One block of a row.
-struct EachBlock<'a, F, M: Monoid<F>> {
-    monoid: M,
-    values: &'a [F],
-    inner: usize,
-    out: &'a mut [M::State],
-}
-
-impl<F: Float, M: Monoid<F>> Loop for EachBlock<'_, F, M> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        reduce_block(self.values, self.inner, self.monoid, self.out);
+        vector_rows::block_of_values(self, values, inner, out);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::row_reduce::reduce_block;
     use super::*;
 
     /// Row starts, and values that include infinities, NaN and signed zeros.
-    fn crowd() -> (Vec<usize>, Vec<f64>) {
+    fn batch() -> (Vec<usize>, Vec<f64>) {
         // Rows that are reduced several at a time.
         let short = (0..80).map(|k| k * 5 % 33);
         let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1, 32, 16, 33]).chain(short).chain([40]);
         let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
         let n = starts[starts.len() - 1];
-        // Many magnitudes, so that sums depend on their order.
+        // Dense magnitudes, so that sums depend on their order.
         let mut values: Vec<f64> = (0..n).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f64) - 0.01).collect();
         let specials = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN, -0.0, 0.0];
         for (k, special) in specials.into_iter().cycle().take(30).enumerate() {
@@ -159,17 +107,17 @@ mod tests {
     }
 
     fn check<F: Float, M: Monoid<F>>(monoid: M, of: impl Fn(f64) -> F, same: impl Fn(M::State, M::State) -> bool) {
-        let (starts, values) = crowd();
+        let (starts, values) = batch();
         let values: Vec<F> = values.into_iter().map(of).collect();
         for inner in [1, 3] {
             let rows = starts.len() / inner - 1;
-            let mut crowd = vec![monoid.identity(); rows * inner];
-            monoid.rows(&values, inner, |k| starts[k], &mut crowd);
-            for (k, crowd) in crowd.chunks_exact(inner).enumerate() {
-                let mut alone = vec![monoid.identity(); inner];
+            let mut batch = vec![monoid.identity(); rows * inner];
+            monoid.rows(&values, inner, |k| starts[k], &mut batch);
+            for (k, batch) in batch.chunks_exact(inner).enumerate() {
+                let mut single = vec![monoid.identity(); inner];
                 let row = &values[starts[k] * inner..starts[k + 1] * inner];
-                simd::run(EachRow { monoid, values: row, inner, start: |k| k * row.len() / inner, out: &mut alone });
-                assert!(crowd.iter().zip(&alone).all(|(&a, &b)| same(a, b)), "row {k}, {inner} columns");
+                reduce_row(row, inner, monoid, &mut single);
+                assert!(batch.iter().zip(&single).all(|(&a, &b)| same(a, b)), "row {k}, {inner} columns");
             }
         }
         for len in [1, 7, 32, 33, 250, 256] {
@@ -181,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_a_crowd_have_the_bits_of_the_stated_order() {
+    fn batched_rows_have_the_bits_of_the_canonical_order() {
         let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
         check(Total::<false>, |x| x as f32, same);
         check(Total::<true>, |x| near_one(x) as f32, same);

@@ -1,8 +1,9 @@
 //! Sums, products and extremes of integers: row by row in AVX2 where the processor has it.
 
-use super::accumulate::{Monoid, Plain};
 use super::number::Number;
-use super::wide_rows::{self, Op, Wide};
+use super::row_reduce::Monoid;
+use super::vector_op::{VectorMonoid, VectorOp};
+use super::vector_rows;
 
 /// The monoid of sums, or of products; they wrap.
 #[derive(Clone, Copy)]
@@ -15,8 +16,8 @@ pub(super) struct IntegerExtreme<const GREATEST: bool>;
 /// Implements a monoid for an integer type, given its identity element, operator and vector operation.
 macro_rules! integers {
     ($monoid:ty, $t:ty, $identity:expr, $combine:path, $op:expr) => {
-        impl Wide<$t> for $monoid {
-            const OP: Op = $op;
+        impl VectorMonoid<$t> for $monoid {
+            const OP: VectorOp = $op;
         }
 
         impl Monoid<$t> for $monoid {
@@ -35,19 +36,11 @@ macro_rules! integers {
             }
 
             fn rows(self, values: &[$t], inner: usize, start: impl Fn(usize) -> usize, out: &mut [$t]) {
-                if inner != 1 || !wide_rows::rows(self, values, &start, out) {
-                    plain::<$t>(self).rows(values, inner, start, out);
-                }
+                vector_rows::rows_of_values(self, values, inner, start, out);
             }
 
             fn block(self, values: &[$t], inner: usize, out: &mut [$t]) {
-                if inner == 1
-                    && let Some(state) = wide_rows::block::<_, Self>(values)
-                {
-                    out[0] = state;
-                } else {
-                    plain::<$t>(self).block(values, inner, out);
-                }
+                vector_rows::block_of_values(self, values, inner, out);
             }
         }
     };
@@ -56,21 +49,16 @@ macro_rules! integers {
 /// Implements all monoids for an integer type, given its vector operations for extremes.
 macro_rules! all {
     ($t:ident, $greatest:expr, $least:expr) => {
-        integers!(IntegerTotal<false>, $t, 0, Number::add, Op::IntegerSum);
-        integers!(IntegerTotal<true>, $t, 1, Number::mul, Op::IntegerProduct);
+        integers!(IntegerTotal<false>, $t, 0, Number::add, VectorOp::IntegerSum);
+        integers!(IntegerTotal<true>, $t, 1, Number::mul, VectorOp::IntegerProduct);
         integers!(IntegerExtreme<true>, $t, $t::MIN, Number::greatest, $greatest);
         integers!(IntegerExtreme<false>, $t, $t::MAX, Number::least, $least);
     };
 }
-all!(i32, Op::GreatestSigned, Op::LeastSigned);
-all!(i64, Op::GreatestSigned, Op::LeastSigned);
-all!(u32, Op::GreatestUnsigned, Op::LeastUnsigned);
-all!(u64, Op::GreatestUnsigned, Op::LeastUnsigned);
-
-/// The same monoid for the generic row loops.
-fn plain<V: Copy + Send + Sync>(monoid: impl Monoid<V, State = V>) -> Plain<V, impl Fn(V, V) -> V + Copy + Sync> {
-    Plain { identity: monoid.identity(), combine: move |a, b| monoid.merge(a, b), ordered: false }
-}
+all!(i32, VectorOp::GreatestSigned, VectorOp::LeastSigned);
+all!(i64, VectorOp::GreatestSigned, VectorOp::LeastSigned);
+all!(u32, VectorOp::GreatestUnsigned, VectorOp::LeastUnsigned);
+all!(u64, VectorOp::GreatestUnsigned, VectorOp::LeastUnsigned);
 
 #[cfg(test)]
 mod tests {
@@ -87,12 +75,12 @@ mod tests {
             let n = starts[rows] * inner;
             // Values of both signs.
             let values: Vec<V> = (0..n as u64).map(|k| value(k.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
-            let mut crowd = vec![monoid.identity(); rows * inner];
-            monoid.rows(&values, inner, |k| starts[k], &mut crowd);
-            for (k, crowd) in crowd.chunks_exact(inner).enumerate() {
-                let mut alone = vec![monoid.identity(); inner];
-                reduce_row(&values[starts[k] * inner..starts[k + 1] * inner], inner, monoid, &mut alone);
-                assert_eq!(crowd, alone, "row {k}, {inner} columns");
+            let mut batch = vec![monoid.identity(); rows * inner];
+            monoid.rows(&values, inner, |k| starts[k], &mut batch);
+            for (k, batch) in batch.chunks_exact(inner).enumerate() {
+                let mut single = vec![monoid.identity(); inner];
+                reduce_row(&values[starts[k] * inner..starts[k + 1] * inner], inner, monoid, &mut single);
+                assert_eq!(batch, single, "row {k}, {inner} columns");
             }
             for len in [1, 7, 32, 33, 250, 256] {
                 let (mut block, mut expected) = (vec![monoid.identity(); inner], vec![monoid.identity(); inner]);
@@ -104,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_a_crowd_have_the_results_of_rows_alone() {
+    fn batched_rows_equal_single_rows() {
         macro_rules! all {
             ($($t:ident),*) => {$(
                 check::<$t, _>(IntegerTotal::<false>, |x| x as $t);

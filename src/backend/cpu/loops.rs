@@ -1,27 +1,28 @@
-//! Element-wise loops over slices, of which all operations on lanes are made.
+//! Element-wise loops over slices, of which all operations on encoded values are made.
 
 use std::ops::DerefMut;
 
-use super::filling::Filling;
-use super::lanes::{Lane, Lanes, Operand};
+use super::operand::Operand;
+use super::output_writer::OutputWriter;
 use super::simd::{self, Loop};
 use crate::math::{self, MathFn};
 
-/// Collects the values of an iterator, at most `n`.
+/// Collects `f(0)`, `f(1)`, …, `f(n - 1)`.
 ///
 /// Memory is written without being cleared first: for a cached block, clearing takes as long as a sum. `collect` does
 /// not clear memory either but is not inlined, so its loop is not compiled for wide vectors. Measured: chains of
 /// operations take 8 % longer with clearing.
 #[inline(always)]
-fn listed<T>(n: usize, values: impl Iterator<Item = T>) -> Vec<T> {
+fn collect<T>(n: usize, f: impl Fn(usize) -> T) -> Vec<T> {
     let mut out = Vec::with_capacity(n);
-    let mut len = 0;
-    for (slot, value) in out.spare_capacity_mut()[..n].iter_mut().zip(values) {
-        slot.write(value);
-        len += 1;
+    let room = &mut out.spare_capacity_mut()[..n];
+    let mut k = 0;
+    while k < n {
+        room[k].write(f(k));
+        k += 1;
     }
-    // SAFETY: the first `len` slots of the spare capacity have been written, one after another.
-    unsafe { out.set_len(len) };
+    // SAFETY: the first `n` slots of the spare capacity have been written, one after another.
+    unsafe { out.set_len(n) };
     out
 }
 
@@ -35,7 +36,8 @@ impl<A: Copy, B, F: Fn(A) -> B> Loop for Map1<'_, A, F> {
     type Output = Vec<B>;
     #[inline(always)]
     fn run(self) -> Vec<B> {
-        listed(self.a.len(), self.a.iter().map(|&a| (self.f)(a)))
+        let Self { a, f } = self;
+        collect(a.len(), |k| f(a[k]))
     }
 }
 
@@ -50,7 +52,9 @@ impl<A: Copy, B, F: Fn(A, A) -> B> Loop for Map2<'_, A, F> {
     type Output = Vec<B>;
     #[inline(always)]
     fn run(self) -> Vec<B> {
-        listed(self.a.len(), self.a.iter().zip(self.b).map(|(&a, &b)| (self.f)(a, b)))
+        let Self { a, b, f } = self;
+        let b = &b[..a.len()];
+        collect(a.len(), |k| f(a[k], b[k]))
     }
 }
 
@@ -69,59 +73,85 @@ impl<A: Copy, F: Fn(A, A) -> A> Loop for Store2<'_, A, F> {
         let Self { a, b, f, out } = self;
         let n = out.len();
         match (a, b) {
-            (Operand::Many(a), Operand::Many(b)) => {
+            (Operand::Dense(a), Operand::Dense(b)) => {
                 for ((out, &a), &b) in out.iter_mut().zip(&a[..n]).zip(&b[..n]) {
                     *out = f(a, b);
                 }
             }
-            (Operand::Many(a), Operand::One(b)) => {
+            (Operand::Dense(a), Operand::Constant(b)) => {
                 for (out, &a) in out.iter_mut().zip(&a[..n]) {
                     *out = f(a, b);
                 }
             }
-            (Operand::One(a), Operand::Many(b)) => {
+            (Operand::Constant(a), Operand::Dense(b)) => {
                 for (out, &b) in out.iter_mut().zip(&b[..n]) {
                     *out = f(a, b);
                 }
             }
-            (Operand::One(a), Operand::One(b)) => out.fill(f(a, b)),
+            (Operand::Constant(a), Operand::Constant(b)) => out.fill(f(a, b)),
         }
     }
 }
 
+/// Stores `f` of one value per position and one value per run in `out`.
+struct StoreRuns<'l, A, F> {
+    ends: &'l [u32],
+    x: &'l [A],
+    y: Operand<'l, A>,
+    f: F,
+    out: &'l mut [A],
+}
+
+impl<A: Copy, F: Fn(A, A) -> A> Loop for StoreRuns<'_, A, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { ends, x, y, f, out } = self;
+        let mut start = 0;
+        for (run, &end) in ends.iter().enumerate() {
+            let (positions, y) = (start..end as usize, y.get(run));
+            start = positions.end;
+            for (out, &x) in out[positions.clone()].iter_mut().zip(&x[positions]) {
+                *out = f(x, y);
+            }
+        }
+    }
+}
+
+/// Fills `out` with `f` of one value per position and one value per run. Runs end at `ends`.
+pub(super) fn store_runs<A: Copy>(ends: &[u32], x: &[A], y: Operand<'_, A>, f: impl Fn(A, A) -> A, out: &mut [A]) {
+    simd::run(StoreRuns { ends, x, y, f, out });
+}
+
 /// Fills `out` with `f` of the pairs of values.
 #[inline]
-pub(super) fn store2<A: Lane>(a: Operand<'_, A>, b: Operand<'_, A>, f: impl Fn(A, A) -> A, out: &mut [A]) {
+pub(super) fn store2<A: Copy>(a: Operand<'_, A>, b: Operand<'_, A>, f: impl Fn(A, A) -> A, out: &mut [A]) {
     simd::run(Store2 { a, b, f, out });
 }
 
-/// `f` of the values at `n` positions.
+/// `f` of each value.
 #[inline]
-pub(super) fn map1<'x, A: Lane, B: Lane>(n: usize, a: &Lanes<'_>, f: impl Fn(A) -> B) -> Lanes<'x> {
-    B::wrap(match A::operand(a) {
-        Operand::Many(a) => simd::run(Map1 { a: &a[..n], f }).into(),
-        Operand::One(a) => vec![f(a); n].into(),
-    })
+pub(super) fn map_values<A: Copy, B>(a: &[A], f: impl Fn(A) -> B) -> Vec<B> {
+    simd::run(Map1 { a, f })
 }
 
-/// `f` of the pairs of values at `n` positions.
+/// `f` of the pairs of `n` operands.
 #[inline]
-pub(super) fn map2<'x, A: Lane, B: Lane>(
+pub(super) fn map_operands<A: Copy, B: Clone>(
     n: usize,
-    a: &Lanes<'_>,
-    b: &Lanes<'_>,
+    a: Operand<'_, A>,
+    b: Operand<'_, A>,
     f: impl Fn(A, A) -> B + Copy,
-) -> Lanes<'x> {
-    let values: Vec<B> = match (A::operand(a), A::operand(b)) {
-        (Operand::Many(a), Operand::Many(b)) => simd::run(Map2 { a: &a[..n], b: &b[..n], f }),
-        (Operand::Many(a), Operand::One(b)) => simd::run(Map1 { a: &a[..n], f: |a| f(a, b) }),
-        (Operand::One(a), Operand::Many(b)) => simd::run(Map1 { a: &b[..n], f: |b| f(a, b) }),
-        (Operand::One(a), Operand::One(b)) => vec![f(a, b); n],
-    };
-    B::wrap(values.into())
+) -> Vec<B> {
+    match (a, b) {
+        (Operand::Dense(a), Operand::Dense(b)) => simd::run(Map2 { a: &a[..n], b: &b[..n], f }),
+        (Operand::Dense(a), Operand::Constant(b)) => simd::run(Map1 { a: &a[..n], f: |a| f(a, b) }),
+        (Operand::Constant(a), Operand::Dense(b)) => simd::run(Map1 { a: &b[..n], f: |b| f(a, b) }),
+        (Operand::Constant(a), Operand::Constant(b)) => vec![f(a, b); n],
+    }
 }
 
-/// Selects one of two values per lane by a condition.
+/// Selects one of two values per position by a condition.
 pub(super) struct Blend<'l, T, F> {
     pub(super) condition: &'l [bool],
     pub(super) a: Operand<'l, T>,
@@ -140,42 +170,47 @@ impl<T: Copy, F: Fn(bool, T, T) -> T> Loop for Blend<'_, T, F> {
     type Output = Vec<T>;
     #[inline(always)]
     fn run(self) -> Vec<T> {
-        let n = self.condition.len();
-        let lanes = self.condition.iter();
-        let either = self.either;
-        match (self.a, self.b) {
-            (Operand::Many(a), Operand::Many(b)) => {
-                listed(n, lanes.zip(a[..n].iter().zip(&b[..n])).map(|(&c, (&a, &b))| either(c, a, b)))
+        let Self { condition, a, b, either } = self;
+        let n = condition.len();
+        match (a, b) {
+            (Operand::Dense(a), Operand::Dense(b)) => {
+                let (a, b) = (&a[..n], &b[..n]);
+                collect(n, |k| either(condition[k], a[k], b[k]))
             }
-            (Operand::One(a), Operand::Many(b)) => listed(n, lanes.zip(&b[..n]).map(|(&c, &b)| either(c, a, b))),
-            (Operand::Many(a), Operand::One(b)) => listed(n, lanes.zip(&a[..n]).map(|(&c, &a)| either(c, a, b))),
-            (Operand::One(a), Operand::One(b)) => listed(n, lanes.map(|&c| either(c, a, b))),
+            (Operand::Constant(a), Operand::Dense(b)) => {
+                let b = &b[..n];
+                collect(n, |k| either(condition[k], a, b[k]))
+            }
+            (Operand::Dense(a), Operand::Constant(b)) => {
+                let a = &a[..n];
+                collect(n, |k| either(condition[k], a[k], b))
+            }
+            (Operand::Constant(a), Operand::Constant(b)) => collect(n, |k| either(condition[k], a, b)),
         }
     }
 }
 
 /// Expands one value per run to one value per position.
 pub(super) fn spread<T: Copy + Default>(ends: &[u32], values: &[T]) -> Vec<T> {
-    let out = Filling::new(ends.last().map_or(0, |&n| n as usize));
-    simd::run(Spread { ends, values, f: |x| x, out }).finish()
+    let out = OutputWriter::new(ends.last().map_or(0, |&n| n as usize));
+    simd::run(Spread { ends, values, out }).finish()
 }
 
-/// Stores `f` of one value per run at each position of the run.
-pub(super) struct Spread<'l, T, F, B> {
+/// Stores one value per run at each position of the run.
+pub(super) struct Spread<'l, T, B> {
     pub(super) ends: &'l [u32],
     pub(super) values: &'l [T],
-    pub(super) f: F,
-    pub(super) out: Filling<B>,
+    pub(super) out: OutputWriter<B>,
 }
 
-impl<T: Copy, S: Copy, F: Fn(T) -> S, B: DerefMut<Target = [S]>> Loop for Spread<'_, T, F, B> {
-    type Output = Filling<B>;
+impl<T: Copy, B: DerefMut<Target = [T]>> Loop for Spread<'_, T, B> {
+    type Output = OutputWriter<B>;
     #[inline(always)]
-    fn run(self) -> Filling<B> {
-        let Self { ends, values, f, mut out } = self;
+    fn run(self) -> OutputWriter<B> {
+        let Self { ends, values, mut out } = self;
         let mut start = 0;
         for (&end, &value) in ends.iter().zip(values) {
-            out.repeat(f(value), (end - start) as usize);
+            out.repeat(value, (end - start) as usize);
             start = end;
         }
         out

@@ -1,13 +1,13 @@
 //! Matrix products. Twin of `shaders/matmul.wgsl`. Each element is a single sum in ascending order of its terms, so its
 //! bits do not depend on the blocking.
 
-use rayon::prelude::*;
-
 use super::array::{Array, Stored};
-use super::eval::{Block, Inputs, Program};
-use super::lanes::Lane;
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::encoding::Value;
+use super::eval::Block;
 use super::map;
 use super::number::Number;
+use super::parallel;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::{Expr, ExprKind};
@@ -106,7 +106,7 @@ fn operand<'a>(inputs: &'a Inputs, op: &str, e: &Expr, len: usize, kept: &'a mut
     Ok(kept.insert(array))
 }
 
-fn typed<T: Lane + Number + Stored>(
+fn typed<T: Value + Number + Stored>(
     inputs: &Inputs,
     op: &str,
     p: &Product,
@@ -118,7 +118,7 @@ fn typed<T: Lane + Number + Stored>(
         return Ok(());
     }
     let of = |e: &Expr| -> Vec<usize> {
-        let program = Program::new(inputs, e);
+        let program = CompiledExpr::new(inputs, e);
         let values = Block::run(&program, 0, batches).eval_as::<u32>();
         values.iter().map(|&v| v as usize).collect()
     };
@@ -148,7 +148,7 @@ fn typed<T: Lane + Number + Stored>(
             (piece, first) = (left, first + rows);
         }
     }
-    pieces.into_par_iter().for_each(|(g, first, out)| {
+    parallel::for_each(pieces, &|(g, first, out)| {
         let left = Layout::new(lefts[g], (ms[g], ks[g]), p.transposed[0]);
         let right = Layout::new(rights[g], (ks[g], ns[g]), p.transposed[1]);
         rows_of_product((a, left), (b, right), (first, ks[g], ns[g]), zero, T::add, T::mul, out);

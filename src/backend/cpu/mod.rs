@@ -8,63 +8,74 @@ pub(crate) mod array;
 mod available;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod block;
 mod block_scan;
-mod choice;
+mod common_runs;
 pub mod compact;
+mod compiled_expr;
+mod compute;
 mod copies;
-mod divided;
+mod copy_plan;
+mod copy_sources;
+mod embedding_bag;
+mod encoding;
 mod eval;
-mod exps;
-mod filled;
-mod filling;
 mod fingerprint;
 mod floats;
 mod integers;
-mod lanes;
-mod looked_up;
+mod load;
 mod loops;
 mod map;
-mod marks;
+mod masked_rows;
 pub mod matmul;
 mod moments;
+mod nonempty_rows;
 mod number;
+mod online_softmax;
+mod operand;
 mod operations;
 mod order_key;
-mod pieces;
-mod plain_rows;
+mod output_writer;
+mod parallel;
 mod pool;
+#[cfg(test)]
+mod random_encodings;
+mod rank_bitmap;
 mod reduce;
 mod row_hash;
 pub mod row_reduce;
 pub mod row_scan;
 pub mod row_sort;
 mod rows_of;
-mod runs;
+mod run_arithmetic;
+mod run_encoding;
 pub mod scan;
-mod short_rows;
-mod sides;
+mod selection;
+mod sequence_division;
 mod simd;
 pub mod sort;
-mod sources;
-mod wide_rows;
+mod store;
+mod transposed_rows;
+mod vector_op;
+mod vector_rows;
+mod work_items;
+mod zeroed_memory;
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use array::Array;
-use eval::{Block, Inputs, Program};
+use compiled_expr::Inputs;
 use pool::Pool;
 
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::backend::{Backend, BackendRef, Elements, Part, Reading, Status, StepCost, Wait};
 use crate::graph::expr::Check;
-use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{Int64Repr, LastCounts, LinkedPlan, PlanCache, PlanLimits, Source, Step};
 use crate::graph::program::{self, Bindings, trace};
+use crate::graph::traffic::traffic;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::trace::span;
@@ -73,8 +84,10 @@ use crate::tuning::Tuning;
 /// The backend that computes on the host's processor.
 #[derive(Debug, Default)]
 pub(crate) struct CpuBackend {
-    passes: AtomicU64,
-    planned: AtomicU64,
+    /// Counters of [`Stats`].
+    dispatches: AtomicU64,
+    bytes_moved: AtomicU64,
+    plans_made: AtomicU64,
     unfused: bool,
     id: u64,
     pool: Arc<Pool>,
@@ -101,7 +114,7 @@ impl CpuBackend {
         if let Some(plan) = self.plans.take(&program, |plan: &LinkedPlan| plan.takes(bindings)) {
             return plan;
         }
-        self.planned.fetch_add(1, Ordering::Relaxed);
+        self.plans_made.fetch_add(1, Ordering::Relaxed);
         LinkedPlan::new(program, bindings, &self.stand_in(), self.plan_limits())
     }
 
@@ -174,7 +187,9 @@ impl CpuBackend {
         }
         let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
         let inputs = Inputs { arrays: read, checks, outcomes: outcomes.clone(), pool: self.pool.clone() };
-        self.passes.fetch_add(1, Ordering::Relaxed);
+        self.dispatches.fetch_add(1, Ordering::Relaxed);
+        // Every size is exact here.
+        self.bytes_moved.fetch_add(traffic(step, 0).total(), Ordering::Relaxed);
         if !inputs.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
             let fresh = |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, check.clone());
@@ -207,70 +222,6 @@ impl CpuBackend {
             array.bytes()[elements.start * size..elements.end * size].to_vec()
         };
         Ok(parts.iter().map(bytes).collect())
-    }
-
-    /// Computes the step's [outputs](Step::outputs).
-    fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Vec<Array>> {
-        // Every size is exact here.
-        let count = |e: &Extent| e.capacity() as usize;
-        let n = count(step.out.extent());
-        let op = step.out.op();
-        // Size arithmetic saturates, so a size beyond the limit is still detected here.
-        for out in step.outputs() {
-            Extent::known_u64(op, out.extent().capacity().into())?;
-        }
-        if let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.pass) {
-            return reduce::pass(inputs, pass, &on.rows, count(&on.nrows), on.inner as usize, n);
-        }
-        let pool = &self.pool;
-        let mut out = Array::unset(pool, op, step.out.dtype(), n)?;
-        // Elements of `out` outside all rows, values and results must be zero, whatever the memory held.
-        match &step.recipe {
-            Recipe::Map { value, .. } => map::map(inputs, value, n, &mut out),
-            Recipe::Assert { ok, count: positions, check } => map::assert(inputs, ok, check, count(positions)),
-            Recipe::Reduce { .. } => unreachable!("bug: a row reduction without a pass"),
-            Recipe::Product(p) => {
-                out.clear_from(0);
-                matmul::products(inputs, op, p, count(&p.batches), &mut out)?;
-            }
-            Recipe::Scan { value, count: positions } => {
-                let program = Program::new(inputs, value);
-                let values = |start: usize, out: &mut [u32]| {
-                    Block::run(&program, start as u32, out.len()).store_numbers(out);
-                };
-                let total = scan::exclusive_sum(count(positions), values, out.slice_mut());
-                if total > u64::from(u32::MAX) {
-                    return Err(Error::Limit {
-                        what: step.out.op().into(),
-                        requested: total,
-                        unit: "elements",
-                        limit: u64::from(u32::MAX),
-                        whose: "a tensor".into(),
-                    });
-                }
-            }
-            Recipe::RowScan { op, on, value } => {
-                row_scan::row_scan(inputs, *op, &on.rows, count(&on.nrows), on.inner as usize, value, &mut out);
-            }
-            Recipe::Sort { key, count: positions, bits } => {
-                let mut keys = Array::unset(pool, op, DType::U32, count(positions))?;
-                let n = keys.len();
-                map::map(inputs, key, n, &mut keys);
-                sort::sort_indices(|at| &keys.slice()[at], *bits, 0, &mut out.slice_mut()[..n]);
-                out.clear_from(n);
-            }
-            Recipe::RowSort { on, key, bits, .. } => {
-                row_sort::row_sort(inputs, &on.rows, count(&on.nrows), key, *bits, &mut out);
-            }
-            Recipe::Hash { op, on, byte, .. } => {
-                row_hash::row_hash(inputs, *op, &on.rows, count(&on.nrows), byte, &mut out);
-            }
-            Recipe::RankBitmap { keep, count: positions } => marks::marks(inputs, keep, count(positions), &mut out),
-            Recipe::Compact { marks, value, inner, .. } => {
-                compact::compact(inputs, marks, value, *inner as usize, &mut out);
-            }
-        }
-        Ok(vec![out])
     }
 }
 
@@ -366,8 +317,12 @@ impl Backend for CpuBackend {
         0
     }
     fn stats(&self) -> Stats {
-        let (dispatches, plans) = (self.passes.load(Ordering::Relaxed), self.planned.load(Ordering::Relaxed));
-        Stats { dispatches, plans, ..self.pool.stats() }
+        Stats {
+            dispatches: self.dispatches.load(Ordering::Relaxed),
+            bytes_moved: self.bytes_moved.load(Ordering::Relaxed),
+            plans: self.plans_made.load(Ordering::Relaxed),
+            ..self.pool.stats()
+        }
     }
     fn numerics(&self) -> Result<Numerics> {
         Ok(Numerics::IDEAL)
@@ -381,39 +336,4 @@ impl Backend for CpuBackend {
 mod random_programs;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Device, RaggedTensor};
-
-    #[test]
-    fn arrays_are_as_long_as_what_is_live() -> Result<()> {
-        let device = Device::cpu();
-        let rows: Vec<Vec<f32>> = (0..100).map(|row| vec![row as f32; row % 4]).collect();
-        let third: Vec<bool> = (0..100).map(|row| row % 3 == 0).collect();
-        let third = RaggedTensor::from_nested(third, &device)?;
-        let some = RaggedTensor::from_nested(rows, &device)?.boolean_mask(&third)?;
-        let some = some.erased();
-        let found = [
-            some.clone(),
-            some.reduce_sum(1, false)?,
-            some.reduce_max(1, false)?,
-            some.reduce_mean(1, false)?,
-            some.reduce_variance(1, false)?,
-            some.reduce_logsumexp(1, false)?,
-            some.softmax(1)?,
-            some.cumsum(1, false, false)?,
-            some.sort(1, false)?,
-        ];
-        for (k, tensor) in found.iter().enumerate() {
-            let node = tensor.numbers("test")?;
-            let bound = node.extent().capacity();
-            node.backend().evaluate(std::slice::from_ref(node))?;
-            let array = array_of(node.stored().expect("evaluated"));
-            let values = (0..100).filter(|row| row % 3 == 0).map(|row| row % 4).sum::<usize>();
-            let want = if node.extent().capacity() == 34 { 34 } else { values };
-            assert_eq!(array.len(), want, "{k}: of {bound} at most");
-            assert_eq!(node.extent().as_known(), Some(want as u32), "{k}: the host knows by now");
-        }
-        Ok(())
-    }
-}
+mod tests;

@@ -1,10 +1,12 @@
 //! Scalar arithmetic: the CPU's definition of the opcodes.
 
-use super::lanes::Lane;
+use super::encoding::Value;
 use crate::math::{self, MathFn};
 
 /// Arithmetic of a numeric type, as the opcodes define it.
-pub(crate) trait Number: Lane + PartialEq + PartialOrd {
+pub(crate) trait Number: Value + PartialEq + PartialOrd {
+    /// Whether sums and products depend on the order of their terms.
+    const IS_FLOAT: bool;
     fn neg(self) -> Self;
     fn abs(self) -> Self;
     fn add(self, o: Self) -> Self;
@@ -20,6 +22,7 @@ pub(crate) trait Number: Lane + PartialEq + PartialOrd {
 macro_rules! integer {
     ($($t:ty, $abs:expr);*) => {$(
         impl Number for $t {
+            const IS_FLOAT: bool = false;
             #[inline(always)]
             fn neg(self) -> Self { self.wrapping_neg() }
             #[inline(always)]
@@ -57,6 +60,7 @@ integer!(u8, |x| x; i32, i32::wrapping_abs; u32, |x| x; i64, i64::wrapping_abs; 
 macro_rules! float {
     ($($t:ty, $binary:path);*) => {$(
         impl Number for $t {
+            const IS_FLOAT: bool = true;
             #[inline(always)]
             fn neg(self) -> Self { -self }
             #[inline(always)]

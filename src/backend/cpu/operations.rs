@@ -4,31 +4,80 @@
 
 use half::{bf16, f16};
 
-use super::lanes::{Lane, Lanes, Many, Operand};
-use super::loops::{MathF32, MathF64, map1, map2, store2};
+use super::array::Stored;
+use super::encoding::{Dense, Encoded, Value};
+use super::loops::{MathF32, MathF64, map_operands, map_values, store_runs, store2};
 use super::number::{Bits, Number};
+use super::operand::Operand;
 use super::simd;
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::math::{self, MathFn, narrow};
 
-fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Option<Lanes<'x>> {
+/// `f` of the values at `n` positions.
+#[inline]
+pub(super) fn map1<'x, A: Value, B: Value>(n: usize, a: &Encoded<'_>, f: impl Fn(A) -> B) -> Encoded<'x> {
+    B::wrap(match A::operand(a) {
+        Operand::Dense(a) => map_values(&a[..n], f).into(),
+        Operand::Constant(a) => vec![f(a); n].into(),
+    })
+}
+
+/// `f` of the pairs of values at `n` positions.
+#[inline]
+pub(super) fn map2<'x, A: Value, B: Value>(
+    n: usize,
+    a: &Encoded<'_>,
+    b: &Encoded<'_>,
+    f: impl Fn(A, A) -> B + Copy,
+) -> Encoded<'x> {
+    B::wrap(map_operands(n, A::operand(a), A::operand(b), f).into())
+}
+
+/// `a op b` for the operations on numbers whose result depends on the type, and not only on the bits.
+fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Option<Encoded<'x>> {
     Some(match op {
-        BinaryOp::Add => map2(n, a, b, T::add),
-        BinaryOp::Sub => map2(n, a, b, T::sub),
-        BinaryOp::Mul => map2(n, a, b, T::mul),
         BinaryOp::Div | BinaryOp::IndexDiv => map2(n, a, b, T::div),
         BinaryOp::Rem | BinaryOp::IndexRem => map2(n, a, b, T::rem),
         BinaryOp::Min => map2(n, a, b, T::least),
         BinaryOp::Max => map2(n, a, b, T::greatest),
         BinaryOp::Pow => map2(n, a, b, T::pow),
-        BinaryOp::Eq => map2(n, a, b, |x: T, y: T| x == y),
-        BinaryOp::Ne => map2(n, a, b, |x: T, y: T| x != y),
         BinaryOp::Lt => map2(n, a, b, |x: T, y: T| x < y),
         BinaryOp::Le => map2(n, a, b, |x: T, y: T| x <= y),
         _ => return None,
     })
+}
+
+/// `a op b` for the other operations on floats.
+fn float<'x, T: Number>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Option<Encoded<'x>> {
+    Some(match op {
+        BinaryOp::Add => map2(n, a, b, T::add),
+        BinaryOp::Sub => map2(n, a, b, T::sub),
+        BinaryOp::Mul => map2(n, a, b, T::mul),
+        BinaryOp::Eq => map2(n, a, b, |x: T, y: T| x == y),
+        BinaryOp::Ne => map2(n, a, b, |x: T, y: T| x != y),
+        _ => return number::<T>(op, n, a, b),
+    })
+}
+
+/// `a op b` for integers of the size of `W`, signed or unsigned, if the bits of the result are the same for both.
+fn word<'x, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Option<Encoded<'x>> {
+    let (dtype, a, b) = (a.dtype(), a.words::<W>(), b.words::<W>());
+    let words = match op {
+        BinaryOp::Eq => return Some(Encoded::Bool(map_operands(n, a, b, |x, y| x == y).into())),
+        BinaryOp::Ne => return Some(Encoded::Bool(map_operands(n, a, b, |x, y| x != y).into())),
+        BinaryOp::Add => map_operands(n, a, b, W::add),
+        BinaryOp::Sub => map_operands(n, a, b, W::sub),
+        BinaryOp::Mul => map_operands(n, a, b, W::mul),
+        BinaryOp::And => map_operands(n, a, b, W::and),
+        BinaryOp::Or => map_operands(n, a, b, W::or),
+        BinaryOp::Xor => map_operands(n, a, b, W::xor),
+        // A negative shift is a large unsigned one: both shift out all bits.
+        BinaryOp::Shl => map_operands(n, a, b, W::shl),
+        _ => return None,
+    };
+    Some(Encoded::of_words(dtype, words))
 }
 
 /// Stores `a op b` at `out.len()` positions. Returns false and stores nothing if the operation is not covered here.
@@ -45,22 +94,40 @@ pub(super) fn store_arithmetic<T: Number>(op: BinaryOp, a: Operand<'_, T>, b: Op
     true
 }
 
-fn integer<'x, T: Bits>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
-    if let Some(done) = number::<T>(op, n, a, b) {
-        return done;
-    }
+/// Stores `x op y` at `out.len()` positions, for one `x` per position and one `y` per run, or `y op x` unless `y` is the
+/// right operand. Runs end at `ends`. Returns false and stores nothing if the operation is not covered here.
+pub(super) fn store_arithmetic_by_runs<T: Number>(
+    op: BinaryOp,
+    ends: &[u32],
+    x: &[T],
+    y: Operand<'_, T>,
+    y_is_right: bool,
+    out: &mut [T],
+) -> bool {
     match op {
-        BinaryOp::And => map2(n, a, b, T::and),
-        BinaryOp::Or => map2(n, a, b, T::or),
-        BinaryOp::Xor => map2(n, a, b, T::xor),
-        BinaryOp::Shl => map2(n, a, b, T::shl),
-        BinaryOp::Shr => map2(n, a, b, T::shr),
-        other => unreachable!("bug: {other:?} recorded on integers"),
+        BinaryOp::Add => store_runs(ends, x, y, T::add, out),
+        BinaryOp::Sub if y_is_right => store_runs(ends, x, y, T::sub, out),
+        BinaryOp::Sub => store_runs(ends, x, y, |x, y| T::sub(y, x), out),
+        BinaryOp::Mul => store_runs(ends, x, y, T::mul, out),
+        BinaryOp::Div if y_is_right => store_runs(ends, x, y, T::div, out),
+        BinaryOp::Div => store_runs(ends, x, y, |x, y| T::div(y, x), out),
+        BinaryOp::Min => store_runs(ends, x, y, T::least, out),
+        BinaryOp::Max => store_runs(ends, x, y, T::greatest, out),
+        _ => return false,
     }
+    true
+}
+
+fn integer<'x, T: Bits, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
+    if op == BinaryOp::Shr {
+        return map2(n, a, b, T::shr);
+    }
+    let done = word::<W>(op, n, a, b).or_else(|| number::<T>(op, n, a, b));
+    done.unwrap_or_else(|| unreachable!("bug: {op:?} recorded on integers"))
 }
 
 /// `a op b` at `n` positions.
-pub(crate) fn binary<'x>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
+pub(crate) fn binary<'x>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
     match a.dtype() {
         DType::Bool => match op {
             BinaryOp::And => map2(n, a, b, |x: bool, y: bool| x & y),
@@ -71,13 +138,13 @@ pub(crate) fn binary<'x>(op: BinaryOp, n: usize, a: &Lanes<'_>, b: &Lanes<'_>) -
             BinaryOp::Le => map2(n, a, b, |x: bool, y: bool| x <= y),
             other => unreachable!("bug: {other:?} recorded on bools"),
         },
-        DType::U8 => integer::<u8>(op, n, a, b),
-        DType::I32 => integer::<i32>(op, n, a, b),
-        DType::U32 => integer::<u32>(op, n, a, b),
-        DType::I64 => integer::<i64>(op, n, a, b),
-        DType::U64 => integer::<u64>(op, n, a, b),
-        DType::F32 => number::<f32>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f32_binary(math_of(op)))),
-        DType::F64 => number::<f64>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f64_binary(math_of(op)))),
+        DType::U8 => integer::<u8, u8>(op, n, a, b),
+        DType::I32 => integer::<i32, u32>(op, n, a, b),
+        DType::U32 => integer::<u32, u32>(op, n, a, b),
+        DType::I64 => integer::<i64, u64>(op, n, a, b),
+        DType::U64 => integer::<u64, u64>(op, n, a, b),
+        DType::F32 => float::<f32>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f32_binary(math_of(op)))),
+        DType::F64 => float::<f64>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f64_binary(math_of(op)))),
         d => unreachable!("bug: {op:?} recorded on {d}, which is not computed with"),
     }
 }
@@ -90,7 +157,7 @@ fn math_of(op: BinaryOp) -> MathFn {
 }
 
 /// `op a` at `n` positions.
-pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
+pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Encoded<'_>) -> Encoded<'x> {
     macro_rules! numbers {
         ($f:ident) => {
             match a.dtype() {
@@ -134,25 +201,25 @@ pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
         UnaryOp::IsInf => floats!(is_infinite),
         UnaryOp::IsFinite => floats!(is_finite),
         UnaryOp::Math(f) => match a {
-            Lanes::F32(x) => {
+            Encoded::F32(x) => {
                 let mut out = vec![0.0; n];
                 simd::run(MathF32 { f, x: &x[..n], out: &mut out });
-                Lanes::F32(out.into())
+                Encoded::F32(out.into())
             }
-            Lanes::F64(x) => {
+            Encoded::F64(x) => {
                 let mut out = vec![0.0; n];
                 simd::run(MathF64 { f, x: &x[..n], out: &mut out });
-                Lanes::F64(out.into())
+                Encoded::F64(out.into())
             }
-            Lanes::One(Scalar::F32(x)) => Lanes::One(Scalar::F32(math::f32_unary(f)(*x))),
-            Lanes::One(Scalar::F64(x)) => Lanes::One(Scalar::F64(math::f64_unary(f)(*x))),
+            Encoded::Constant(Scalar::F32(x)) => Encoded::Constant(Scalar::F32(math::f32_unary(f)(*x))),
+            Encoded::Constant(Scalar::F64(x)) => Encoded::Constant(Scalar::F64(math::f64_unary(f)(*x))),
             other => unreachable!("bug: {f:?} recorded on {:?}", other.dtype()),
         },
     }
 }
 
 /// The values converted to `to`.
-pub(crate) fn cast<'x>(to: DType, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
+pub(crate) fn cast<'x>(to: DType, n: usize, a: &Encoded<'_>) -> Encoded<'x> {
     macro_rules! from {
         ($t:ty) => {
             match to {
@@ -198,15 +265,15 @@ pub(crate) fn cast<'x>(to: DType, n: usize, a: &Lanes<'_>) -> Lanes<'x> {
 }
 
 /// Reinterprets the bits as another type of the same size. Values borrowed from an array are not copied.
-fn recast<'a, A: Lane + bytemuck::Pod, B: Lane + bytemuck::Pod>(n: usize, a: &Lanes<'a>) -> Lanes<'a> {
-    B::wrap(match A::many(n, a) {
-        Many::Lent(values) => Many::Lent(bytemuck::cast_slice(values)),
-        Many::Own(values) => bytemuck::cast_slice(&values).to_vec().into(),
+fn recast<'a, A: Value + bytemuck::Pod, B: Value + bytemuck::Pod>(n: usize, a: &Encoded<'a>) -> Encoded<'a> {
+    B::wrap(match A::expanded(n, a) {
+        Dense::Borrowed(values) => Dense::Borrowed(bytemuck::cast_slice(values)),
+        Dense::Owned(values) => bytemuck::cast_slice(&values).to_vec().into(),
     })
 }
 
 /// Reinterprets the bits of the values as another dtype of the same width.
-pub(crate) fn bitcast<'a>(to: DType, n: usize, a: &Lanes<'a>) -> Lanes<'a> {
+pub(crate) fn bitcast<'a>(to: DType, n: usize, a: &Encoded<'a>) -> Encoded<'a> {
     use DType as D;
     match (a.dtype(), to) {
         (from, to) if from == to => a.clone(),

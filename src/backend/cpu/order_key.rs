@@ -4,8 +4,8 @@
 //! bit operations and a select, each of which would be a pass here. Both conversions are therefore recognized by
 //! pattern matching.
 
-use super::lanes::Lanes;
-use super::loops::map1;
+use super::encoding::Encoded;
+use super::operations::map1;
 use crate::dtype::DType;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::{BinaryOp, UnaryOp};
@@ -66,7 +66,7 @@ pub(super) fn key_of_f64(x: f64, nan: i64) -> i64 {
 }
 
 /// The keys of `n` floats.
-pub(super) fn keys<'x>(n: usize, x: &Lanes<'_>, nan: Scalar) -> Lanes<'x> {
+pub(super) fn keys<'x>(n: usize, x: &Encoded<'_>, nan: Scalar) -> Encoded<'x> {
     match nan {
         Scalar::I32(nan) => map1(n, x, |x| key_of_f32(x, nan)),
         Scalar::I64(nan) => map1(n, x, |x| key_of_f64(x, nan)),
@@ -89,7 +89,7 @@ fn f64_of_key(key: i64, none: i64, empty: f64) -> f64 {
 }
 
 /// The floats of `n` keys.
-pub(super) fn floats<'x>(n: usize, keys: &Lanes<'_>, none_and_empty: [Scalar; 2]) -> Lanes<'x> {
+pub(super) fn floats<'x>(n: usize, keys: &Encoded<'_>, none_and_empty: [Scalar; 2]) -> Encoded<'x> {
     match none_and_empty {
         [Scalar::I32(none), Scalar::F32(empty)] => map1(n, keys, |key| f32_of_key(key, none, empty)),
         [Scalar::I64(none), Scalar::F64(empty)] => map1(n, keys, |key| f64_of_key(key, none, empty)),
@@ -134,13 +134,13 @@ mod tests {
         let mut floats = ascending;
         let n = floats.len();
         floats.extend([f32::NAN, -f32::NAN]);
-        let all = keys(n + 2, &Lanes::F32(floats.clone().into()), Scalar::I32(i32::MAX));
-        let Lanes::I32(keys) = &all else { panic!("keys are integers") };
+        let all = keys(n + 2, &Encoded::F32(floats.clone().into()), Scalar::I32(i32::MAX));
+        let Encoded::I32(keys) = &all else { panic!("keys are integers") };
         assert!(keys[..n].is_sorted_by(|a, b| a < b), "{:?}", &keys[..]);
         assert_eq!(keys[n..], [i32::MAX; 2]);
         // And back: the key of 1 stands for none.
         let none = keys[7];
-        let Lanes::F32(back) = super::floats(n, &all, [Scalar::I32(none), Scalar::F32(5.)]) else {
+        let Encoded::F32(back) = super::floats(n, &all, [Scalar::I32(none), Scalar::F32(5.)]) else {
             panic!("keys are of floats")
         };
         let mut in_place = keys.to_vec();

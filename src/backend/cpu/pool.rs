@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::available;
-use super::block::Block;
+use super::zeroed_memory::ZeroedMemory;
 use crate::error::{Error, Result};
 use crate::stats::Stats;
 
@@ -49,7 +49,7 @@ struct Free {
 /// Memory that no array uses.
 #[derive(Debug)]
 struct Unused {
-    words: Block,
+    words: ZeroedMemory,
     /// All words from this one on are zero.
     zero_from: usize,
 }
@@ -69,8 +69,8 @@ fn size_class(words: usize) -> usize {
 }
 
 impl Free {
-    fn add_used(&mut self, asked: u64) {
-        self.in_use += asked;
+    fn add_used(&mut self, requested_bytes: u64) {
+        self.in_use += requested_bytes;
         self.in_use_peak = self.in_use_peak.max(self.in_use);
     }
 
@@ -115,25 +115,25 @@ impl Pool {
     /// # Errors
     /// The memory is not available.
     pub(super) fn take(self: &Arc<Self>, op: &str, words: usize) -> Result<Memory> {
-        let asked = words as u64 * 8;
-        let is_small = asked < SMALL;
+        let requested_bytes = words as u64 * 8;
+        let is_small = requested_bytes < SMALL;
         let class = if is_small { words } else { size_class(words) };
         if !is_small {
             let mut free = self.lock();
             if let Some(Unused { words, zero_from }) = free.take(class) {
                 free.held += words.len() as u64 * 8;
-                free.add_used(asked);
+                free.add_used(requested_bytes);
                 self.hits.fetch_add(1, Relaxed);
-                return Ok(Memory { words, zero_from, asked, pool: self.clone() });
+                return Ok(Memory { words, zero_from, requested_bytes, pool: self.clone() });
             }
         }
         let refused = |limit: u64, whose: &str| {
-            Err(Error::Limit { what: op.into(), requested: asked, unit: "bytes", limit, whose: whose.into() })
+            Err(Error::Limit { what: op.into(), requested: requested_bytes, unit: "bytes", limit, whose: whose.into() })
         };
-        if asked >= available::WORTH_ASKING {
+        if requested_bytes >= available::QUERY_THRESHOLD {
             // Unused pooled memory would not count as available.
             self.trim();
-            if let Some(most) = available::bytes().filter(|&most| asked > most) {
+            if let Some(most) = available::bytes().filter(|&most| requested_bytes > most) {
                 return refused(most, "the memory that is available on this machine");
             }
         }
@@ -143,20 +143,20 @@ impl Pool {
         let surplus = free.surplus();
         drop(free);
         drop(surplus);
-        let Some(words) = Block::zeroed(class) else {
+        let Some(words) = ZeroedMemory::zeroed(class) else {
             self.lock().held -= held;
-            return refused(isize::MAX as u64, "what this machine can address; it is out of memory before");
+            return refused(isize::MAX as u64, "the address space of this machine, which has less memory left");
         };
-        self.lock().add_used(asked);
+        self.lock().add_used(requested_bytes);
         if !is_small {
             self.misses.fetch_add(1, Relaxed);
         }
-        Ok(Memory { words, zero_from: 0, asked, pool: self.clone() })
+        Ok(Memory { words, zero_from: 0, requested_bytes, pool: self.clone() })
     }
 
-    fn release(&self, unused: Unused, asked: u64) {
+    fn release(&self, unused: Unused, requested_bytes: u64) {
         let mut free = self.lock();
-        free.in_use -= asked;
+        free.in_use -= requested_bytes;
         free.held -= unused.bytes();
         if unused.bytes() >= SMALL {
             free.unused_bytes += unused.bytes();
@@ -185,6 +185,7 @@ impl Pool {
             pool_misses: self.misses.load(Relaxed),
             buffer_bytes: free.in_use,
             buffer_bytes_peak: free.in_use_peak,
+            memory_bytes: free.held + free.unused_bytes,
             ..Stats::default()
         }
     }
@@ -193,17 +194,17 @@ impl Pool {
 /// Memory of an array; dropping it returns it to its pool.
 #[derive(Debug)]
 pub(super) struct Memory {
-    pub(super) words: Block,
+    pub(super) words: ZeroedMemory,
     /// All words from this one on are zero; the owner maintains this invariant.
     pub(super) zero_from: usize,
-    asked: u64,
+    requested_bytes: u64,
     pool: Arc<Pool>,
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
         let unused = Unused { words: std::mem::take(&mut self.words), zero_from: self.zero_from };
-        self.pool.release(unused, self.asked);
+        self.pool.release(unused, self.requested_bytes);
     }
 }
 
@@ -214,7 +215,7 @@ mod tests {
     const LARGE: usize = SMALL as usize;
 
     #[test]
-    fn memory_is_used_again_with_what_it_held() {
+    fn memory_is_reused_with_its_content() {
         let pool = Arc::new(Pool::default());
         let mut first = pool.take("test", LARGE).expect("small enough");
         assert_eq!(first.zero_from, 0, "new memory is zero");
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_was_in_use_and_an_eighth() {
+    fn at_most_the_peak_and_an_eighth_is_kept() {
         let pool = Arc::new(Pool::default());
         let size = FLOOR as usize / 8;
         let round = |n: usize, words: usize| {
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn small_memory_is_not_kept() {
+    fn small_memory_is_not_pooled() {
         let pool = Arc::new(Pool::default());
         drop(pool.take("test", LARGE / 8 - 1).expect("small"));
         assert_eq!(pool.lock().unused_bytes, 0);
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_is_is_an_error() {
+    fn excessive_requests_are_errors() {
         let pool = Arc::new(Pool::default());
         let Err(Error::Limit { what, requested, limit, .. }) = pool.take("test", 1 << 50) else {
             panic!("no machine has eight pebibytes")

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::CpuBackend;
 use super::array::{Array, Stored};
-use super::eval::{Block, Inputs, Program};
-use super::lanes::Lane;
-use super::pieces::tests::Numbers;
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::encoding::Value;
+use super::eval::Block;
 use super::pool::Pool;
+use super::random_encodings::Numbers;
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
@@ -173,13 +174,13 @@ fn inputs(numbers: &mut Numbers, splits: &[Node], values: &[Node], check: &Arc<C
 
 /// Compares the evaluation of `n` positions from `start` on as a block with their evaluation one by one. Returns
 /// whether the condition failed.
-fn compare<T: Lane + Stored + PartialEq + std::fmt::Debug>(inputs: &Inputs, e: &Expr, start: u32, n: u32) -> bool {
-    let program = Program::new(inputs, e);
+fn compare<T: Value + Stored + PartialEq + std::fmt::Debug>(inputs: &Inputs, e: &Expr, start: u32, n: u32) -> bool {
+    let program = CompiledExpr::new(inputs, e);
     let failed = || inputs.outcomes[0].swap(u32::MAX, Ordering::Relaxed);
     let expected: Vec<T> = (start..start + n).map(|at| Block::list(&program, vec![at]).eval_as::<T>()[0]).collect();
     let failed_at = failed();
     let mut out = vec![T::default(); n as usize];
-    Block::run(&program, start, n as usize).store(&mut out, |v: T| v);
+    Block::run(&program, start, n as usize).store(e.dtype(), bytemuck::cast_slice_mut(&mut out));
     assert_eq!((&out, failed()), (&expected, failed_at), "stored: {e:?} from {start} on");
     let values = Block::run(&program, start, n as usize).eval_as::<T>();
     assert_eq!((&values[..], failed()), (&expected[..], failed_at), "{e:?} from {start} on");

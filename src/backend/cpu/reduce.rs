@@ -3,22 +3,22 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
-use super::accumulate::{Float, Monoid, Plain};
+use super::accumulate::Float;
 use super::array::{Array, Stored};
-use super::eval::{Block, Inputs, Program};
-use super::exps::{Exps, OfExps};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::embedding_bag::EmbeddingBag;
+use super::encoding::Value;
+use super::eval::Block;
 use super::floats::{Extreme, Total};
 use super::integers::{IntegerExtreme, IntegerTotal};
-use super::lanes::Lane;
-use super::looked_up::LookedUp;
 use super::map;
-use super::moments::OfMoments;
+use super::moments::MomentsMonoid;
 use super::number::Number;
+use super::online_softmax::{OnlineSoftmax, SoftmaxState};
 use super::order_key;
-use super::row_reduce::RowFold;
-use super::runs::{self, Starts};
+use super::parallel;
+use super::row_reduce::{Monoid, RowFold};
+use super::work_items::{RowStarts, WorkItem};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::canonical_order::reduction::block_len;
@@ -116,7 +116,7 @@ fn reduce(
     parts: &mut [(Reducer, Array)],
 ) {
     let e = &of.value;
-    let run = Run { inputs, rows, inner, numbers: nrows * inner, e, floats };
+    let run = Reduction { inputs, rows, inner, numbers: nrows * inner, e, floats };
     macro_rules! integers {
         ($op:expr, $t:ty) => {
             match $op {
@@ -127,16 +127,28 @@ fn reduce(
             }
         };
     }
-    // Operations record minima and maxima of floats as reductions of keys; other reductions may be over the floats
-    // themselves.
+    // Operations record minima and maxima of floats as reductions of keys. Other reductions may be over the floats
+    // themselves. Their keys are reduced as well, and the result is merged with the identity element, which need not be
+    // infinite.
+    macro_rules! extreme {
+        ($t:ty, $greatest:literal, $none:expr, $identity:expr, $merge:expr) => {{
+            let finish = |keys: &mut [<$t as Float>::Key]| {
+                for key in keys {
+                    let float = if *key == $none { $identity } else { ($merge)(<$t>::of_key(*key), $identity) };
+                    *key = bytemuck::cast(float);
+                }
+            };
+            run.write_finished::<$t, _>(Extreme::<$greatest>, parts, &finish)
+        }};
+    }
     macro_rules! floats {
         ($op:expr, $t:ty, $v:ident) => {{
             let Scalar::$v(identity) = $op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
             match $op {
                 ReduceOp::Sum => run.write::<$t, _>(Total::<false>, parts),
                 ReduceOp::Prod => run.write::<$t, _>(Total::<true>, parts),
-                ReduceOp::Max => run.write(Plain { identity, combine: <$t as Number>::greatest, ordered: true }, parts),
-                ReduceOp::Min => run.write(Plain { identity, combine: <$t as Number>::least, ordered: true }, parts),
+                ReduceOp::Max => extreme!($t, true, <$t>::LEAST_KEY, identity, <$t as Number>::greatest),
+                ReduceOp::Min => extreme!($t, false, <$t>::GREATEST_KEY, identity, <$t as Number>::least),
             }
         }};
     }
@@ -148,8 +160,8 @@ fn reduce(
         (Accumulator::Op(op), DType::I64) => integers!(op, i64),
         (Accumulator::Op(op), DType::U32) => integers!(op, u32),
         (Accumulator::Op(op), DType::U64) => integers!(op, u64),
-        (Accumulator::Exps, DType::F32) => run.exps::<f32>(parts),
-        (Accumulator::Exps, DType::F64) => run.exps::<f64>(parts),
+        (Accumulator::Exps, DType::F32) => run.online_softmax::<f32>(parts),
+        (Accumulator::Exps, DType::F64) => run.online_softmax::<f64>(parts),
         (Accumulator::Moments, DType::F32) => run.moments::<f32>(parts),
         (Accumulator::Moments, DType::F64) => run.moments::<f64>(parts),
         (_, d) => unreachable!("bug: a row reduction over {d} must be recorded over its accumulator"),
@@ -160,7 +172,7 @@ fn reduce(
 }
 
 /// The rows and values of one reduction.
-struct Run<'a> {
+struct Reduction<'a> {
     inputs: &'a Inputs,
     rows: &'a Rows,
     inner: usize,
@@ -171,15 +183,25 @@ struct Run<'a> {
     floats: Option<Floats>,
 }
 
-impl Run<'_> {
-    /// Reduces with a monoid whose states are the results, so that all parts are equal.
-    fn write<T: Lane + Stored, M: Monoid<T, State: Stored>>(&self, monoid: M, parts: &mut [(Reducer, Array)]) {
-        let Some(((_, first), others)) = parts.split_first_mut() else { return };
+impl Reduction<'_> {
+    /// Reduces with a monoid whose states are the results, or the keys of the results.
+    fn write<T: Value + Stored, M: Monoid<T, State: Stored>>(&self, monoid: M, parts: &mut [(Reducer, Array)]) {
         let finish = |states: &mut [M::State]| {
             if let Some((none, empty)) = self.floats {
                 order_key::into_floats(bytemuck::cast_slice_mut(states), none, empty);
             }
         };
+        self.write_finished(monoid, parts, &finish);
+    }
+
+    /// Reduces with a monoid whose states become the results by `finish`, so that all parts are equal.
+    fn write_finished<T: Value + Stored, M: Monoid<T, State: Stored>>(
+        &self,
+        monoid: M,
+        parts: &mut [(Reducer, Array)],
+        finish: &(dyn Fn(&mut [M::State]) + Sync),
+    ) {
+        let Some(((_, first), others)) = parts.split_first_mut() else { return };
         self.states(monoid, &mut first.slice_mut::<M::State>()[..self.numbers], finish);
         for (_, other) in others {
             other.slice_mut::<M::State>()[..self.numbers].copy_from_slice(&first.slice()[..self.numbers]);
@@ -190,7 +212,7 @@ impl Run<'_> {
     /// an array of keys. Returns false and does nothing otherwise.
     fn of_floats(&self, op: ReduceOp, parts: &mut [(Reducer, Array)]) -> bool {
         let Some((x, nan)) = order_key::keyed(self.e) else { return false };
-        let run = Run { e: x, ..*self };
+        let run = Reduction { e: x, ..*self };
         match (op, nan) {
             (ReduceOp::Max, Scalar::I32(i32::MAX)) => run.write::<f32, _>(Extreme::<true>, parts),
             (ReduceOp::Min, Scalar::I32(i32::MIN)) => run.write::<f32, _>(Extreme::<false>, parts),
@@ -201,9 +223,9 @@ impl Run<'_> {
         true
     }
 
-    fn exps<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
-        let mut states: Vec<Exps<F>> = vec![OfExps.identity(); self.numbers];
-        self.states(OfExps, &mut states, |_| {});
+    fn online_softmax<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
+        let mut states: Vec<SoftmaxState<F>> = vec![OnlineSoftmax.identity(); self.numbers];
+        self.states(OnlineSoftmax, &mut states, &|_| {});
         for (reducer, out) in parts {
             for (out, state) in out.slice_mut::<F>().iter_mut().zip(&states) {
                 *out = if *reducer == Reducer::Greatest { F::of_key(state.greatest) } else { state.sum };
@@ -212,8 +234,8 @@ impl Run<'_> {
     }
 
     fn moments<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
-        let mut states = vec![Monoid::<F>::identity(OfMoments); self.numbers];
-        self.states(OfMoments, &mut states, |_| {});
+        let mut states = vec![Monoid::<F>::identity(MomentsMonoid); self.numbers];
+        self.states(MomentsMonoid, &mut states, &|_| {});
         for (_, out) in parts {
             for (out, state) in out.slice_mut::<F>().iter_mut().zip(&states) {
                 *out = state.deviations;
@@ -223,44 +245,44 @@ impl Run<'_> {
 
     /// Numbers per block of table rows, for which one index per value is computed instead of `inner` numbers. A block
     /// has up to [`CHUNK`] values, provided that every core gets a share.
-    fn looked_up_chunk(&self, starts: Starts<'_>) -> usize {
+    fn embedding_bag_chunk(&self, starts: RowStarts<'_>) -> usize {
         let nrows = self.numbers.checked_div(self.inner).unwrap_or(0);
         let fair = (starts.at(nrows) - starts.at(0)) * self.inner / (4 * rayon::current_num_threads());
         fair.clamp(CHUNK, CHUNK * self.inner)
     }
 
     /// Computes the states of all rows and applies `finish` to them.
-    fn states<T: Lane + Stored, M: Monoid<T>>(
+    fn states<T: Value + Stored, M: Monoid<T>>(
         &self,
         monoid: M,
         out: &mut [M::State],
-        finish: impl Fn(&mut [M::State]) + Sync,
+        finish: &(dyn Fn(&mut [M::State]) + Sync),
     ) {
         let inner = self.inner;
-        let starts = Starts::new(self.inputs, self.rows);
-        match LookedUp::<T>::new(self.inputs, self.e, inner) {
+        let starts = RowStarts::new(self.inputs, self.rows);
+        match EmbeddingBag::<T>::new(self.inputs, self.e, inner) {
             Some(values) => starts.reduce(
-                (inner, self.looked_up_chunk(starts)),
+                (inner, self.embedding_bag_chunk(starts)),
                 monoid,
                 out,
-                |rows, out| values.rows(monoid, |row| starts.at(rows.start + row), out),
-                |from, len| values.blocks(monoid, from, len),
+                &|rows, out| values.rows(monoid, |row| starts.at(rows.start + row), out),
+                &|from, len| values.blocks(monoid, from, len),
                 finish,
             ),
             None => {
-                let program = Program::new(self.inputs, self.e);
+                let program = CompiledExpr::new(self.inputs, self.e);
                 let values =
                     |from: usize, len: usize| Block::run(&program, (from * inner) as u32, len * inner).eval_as::<T>();
                 starts.reduce(
                     (inner, CHUNK),
                     monoid,
                     out,
-                    |rows, out| {
+                    &|rows, out| {
                         let from = starts.at(rows.start);
                         let values = values(from, starts.at(rows.end) - from);
                         monoid.rows(&values, inner, |row| starts.at(rows.start + row) - from, out);
                     },
-                    |from, len| {
+                    &|from, len| {
                         let values = values(from, len);
                         let blocks = values.chunks(block_len(inner) * inner);
                         let mut partials = vec![monoid.identity(); blocks.len() * inner];
@@ -276,29 +298,35 @@ impl Run<'_> {
     }
 }
 
-impl Starts<'_> {
-    /// Reduces all rows, with `inner` numbers per value, on all cores. Runs of rows (see [`Starts::runs`]) are reduced
-    /// by `rows`. Rows of more than `chunk` numbers are cut into pieces of whole blocks, whose states `blocks` computes
-    /// from a first value and a number of values. `finish` is applied to the states of each run while they are cached.
+/// Reduces a range of rows to their states.
+type RowsReducer<'f, S> = dyn Fn(Range<usize>, &mut [S]) + Sync + 'f;
+
+impl RowStarts<'_> {
+    /// Reduces all rows, with `inner` numbers per value, on all cores. Runs of rows (see [`RowStarts::work_items`]) are
+    /// reduced by `rows`. Rows of more than `chunk` numbers are cut into pieces of whole blocks, whose states `blocks`
+    /// computes from a first value and a number of values. `finish` is applied to the states of each run while they are
+    /// cached.
     fn reduce<T: Copy, M: Monoid<T>>(
         &self,
         (inner, chunk): (usize, usize),
         monoid: M,
         out: &mut [M::State],
-        rows: impl Fn(Range<usize>, &mut [M::State]) + Sync,
-        blocks: impl Fn(usize, usize) -> Vec<M::State> + Sync,
-        finish: impl Fn(&mut [M::State]) + Sync,
+        rows: &RowsReducer<'_, M::State>,
+        blocks: &(dyn Fn(usize, usize) -> Vec<M::State> + Sync),
+        finish: &(dyn Fn(&mut [M::State]) + Sync),
     ) {
-        self.runs(inner, chunk, out).into_par_iter().for_each(|runs::Run { first, last, out }| {
+        parallel::for_each(self.work_items(inner, chunk, out), &|WorkItem { first, last, out }| {
             let (from, to) = (self.at(first), self.at(last));
             if (to - from) * inner <= chunk || to - from <= block_len(inner) {
                 rows(first..last, out);
             } else {
                 // One long row: computes the partials of its blocks on all cores, then folds them in order.
                 let step = (chunk / inner).next_multiple_of(block_len(inner)).max(block_len(inner));
-                let piece = |at: usize| blocks(at, step.min(to - at));
-                let starts: Vec<usize> = (from..to).step_by(step).collect();
-                let partials: Vec<Vec<M::State>> = starts.into_par_iter().map(piece).collect();
+                let piece = |k: usize| {
+                    let at = from + k * step;
+                    blocks(at, step.min(to - at))
+                };
+                let partials = parallel::collect((to - from).div_ceil(step), &piece);
                 let mut fold = RowFold::new(to - from, inner, monoid);
                 for partial in partials.iter().flat_map(|piece| piece.chunks_exact(inner)) {
                     fold.push_partial(partial);

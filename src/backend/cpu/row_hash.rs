@@ -1,11 +1,11 @@
 //! Hashes of rows of bytes, computed in runs of rows on all cores. Twin of `shaders/row_hash.wgsl`.
 
-use rayon::prelude::*;
-
 use super::array::Array;
-use super::eval::{Block, Inputs, Program};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
 use super::fingerprint::{fetch64, fingerprint64};
-use super::runs::{Run, Starts};
+use super::parallel;
+use super::work_items::{RowStarts, WorkItem};
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::HashOp;
@@ -15,9 +15,9 @@ const CHUNK: usize = 4096;
 
 /// The hashes of the first `nrows` rows.
 pub(crate) fn row_hash(inputs: &Inputs, op: HashOp, rows: &Rows, nrows: usize, byte: &Expr, out: &mut Array) {
-    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, byte));
-    let runs = starts.runs(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
-    runs.into_par_iter().for_each(|Run { first, last, out }| {
+    let (starts, program) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, byte));
+    let runs = starts.work_items(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
+    parallel::for_each(runs, &|WorkItem { first, last, out }| {
         let (from, to) = (starts.at(first), starts.at(last));
         let bytes = Block::run(&program, from as u32, to - from).eval_as::<u8>();
         for (k, out) in out.iter_mut().enumerate() {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn siphash_gives_its_authors_value() {
+    fn siphash_equals_the_reference_vectors() {
         // The first and the sixteenth vector of the reference implementation: key and message bytes 0, 1, 2, ...
         let key = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];
         assert_eq!(siphash(&[], key), 0x726f_db47_dd0e_0e31);

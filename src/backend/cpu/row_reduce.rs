@@ -3,8 +3,68 @@
 //!
 //! The monoid's identity must be neutral: merging any state with it must leave that state unchanged.
 
-use super::accumulate::Monoid;
-use crate::graph::canonical_order::reduction::{FOLDED, LANES, SHORT, block_len, level2_lanes, wide_lanes};
+use super::simd::{self, Loop};
+use crate::graph::canonical_order::reduction::{
+    COLUMNS_FOLD_LEN, FOLD_LEN, LANES, block_len, level2_lanes, wide_lanes,
+};
+
+/// A monoid over values of type `V`. Merging any state with the identity element leaves that state unchanged.
+pub trait Monoid<V>: Copy + Sync {
+    /// The accumulator of a row.
+    type State: Copy + Send + Sync;
+    /// Identity element: the state of no values.
+    fn identity(self) -> Self::State;
+    /// Adds the next value to a state.
+    fn push(self, so_far: Self::State, next: V) -> Self::State;
+    /// Merges two states into the state of the values of both.
+    fn merge(self, a: Self::State, b: Self::State) -> Self::State;
+
+    /// Reduces consecutive rows of `inner` columns each to their states, in the order of [`reduce_row`]. The values of
+    /// row `k` begin at value `start(k)`. A monoid may override this with a faster loop.
+    fn rows(self, values: &[V], inner: usize, start: impl Fn(usize) -> usize, out: &mut [Self::State])
+    where
+        V: Copy,
+    {
+        if inner > 1 {
+            return reduce_columns(values, inner, self, start, out);
+        }
+        for (k, out) in out.iter_mut().enumerate() {
+            reduce_row(&values[start(k)..start(k + 1)], 1, self, std::slice::from_mut(out));
+        }
+    }
+
+    /// Reduces one block of a row of several blocks.
+    fn block(self, values: &[V], inner: usize, out: &mut [Self::State])
+    where
+        V: Copy,
+    {
+        reduce_block(values, inner, self, out);
+    }
+}
+
+/// Monoid whose states are values, merged by a plain function.
+#[cfg(test)]
+#[derive(Clone, Copy)]
+pub struct Plain<V, F> {
+    /// Identity element of `combine`, for every value that a fold from it can give.
+    pub identity: V,
+    /// The operator.
+    pub combine: F,
+}
+
+#[cfg(test)]
+impl<V: bytemuck::Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> for Plain<V, F> {
+    type State = V;
+    fn identity(self) -> V {
+        self.identity
+    }
+    fn push(self, so_far: V, next: V) -> V {
+        (self.combine)(so_far, next)
+    }
+    fn merge(self, a: V, b: V) -> V {
+        (self.combine)(a, b)
+    }
+}
 
 /// Reduces one whole row, with `inner` columns per value, to `inner` states.
 #[inline(always)]
@@ -12,38 +72,110 @@ pub fn reduce_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, 
     let len = values.len().checked_div(inner).unwrap_or(0);
     debug_assert_eq!(len * inner, values.len(), "whole values");
     debug_assert_eq!(out.len(), inner, "a result a column");
-    if inner == 1 && len <= SHORT {
+    if inner == 1 && len <= FOLD_LEN {
         out[0] = values.iter().fold(monoid.identity(), |state, &x| monoid.push(state, x));
-    } else if inner > 1 && len <= FOLDED {
+    } else if inner > 1 && len <= COLUMNS_FOLD_LEN {
         fold_values(values, inner, monoid, out);
-    } else if len <= block_len(inner) {
-        reduce_block(values, inner, monoid, out);
     } else {
-        let mut fold = RowFold::new(len, inner, monoid);
-        fold.push(values);
-        fold.finish(out);
+        reduce_long_row(values, inner, monoid, out);
+    }
+}
+
+/// As [`reduce_row`], for a row that is not folded left to right. Not inlined: such a row takes far longer than a call.
+#[inline(never)]
+pub(super) fn reduce_long_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
+    if values.len() <= block_len(inner) * inner {
+        return monoid.block(values, inner, out);
+    }
+    let mut fold = RowFold::new(values.len() / inner, inner, monoid);
+    fold.push(values);
+    fold.finish(out);
+}
+
+/// Reduces consecutive rows of several columns. The values of row `k` begin at value `start(k)`.
+pub(super) fn reduce_columns<V: Copy, M: Monoid<V>>(
+    values: &[V],
+    inner: usize,
+    monoid: M,
+    start: impl Fn(usize) -> usize,
+    out: &mut [M::State],
+) {
+    simd::run(RowsOfColumns { values, inner, monoid, start, out });
+}
+
+struct RowsOfColumns<'a, V, M: Monoid<V>, S> {
+    values: &'a [V],
+    inner: usize,
+    monoid: M,
+    start: S,
+    out: &'a mut [M::State],
+}
+
+impl<V: Copy, M: Monoid<V>, S: Fn(usize) -> usize> Loop for RowsOfColumns<'_, V, M, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, inner, monoid, start, out } = self;
+        let mut from = start(0);
+        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
+            let to = start(k + 1);
+            let values = &values[from * inner..to * inner];
+            if to - from <= COLUMNS_FOLD_LEN {
+                fold_values(values, inner, monoid, out);
+            } else {
+                reduce_long_row(values, inner, monoid, out);
+            }
+            from = to;
+        }
+    }
+}
+
+/// Reduces one block of a row of several columns.
+pub(super) fn reduce_block_of_columns<V: Copy, M: Monoid<V>>(
+    values: &[V],
+    inner: usize,
+    monoid: M,
+    out: &mut [M::State],
+) {
+    simd::run(BlockOfColumns { values, inner, monoid, out });
+}
+
+struct BlockOfColumns<'a, V, M: Monoid<V>> {
+    values: &'a [V],
+    inner: usize,
+    monoid: M,
+    out: &'a mut [M::State],
+}
+
+impl<V: Copy, M: Monoid<V>> Loop for BlockOfColumns<'_, V, M> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, inner, monoid, out } = self;
+        match inner {
+            0 => {}
+            2 => out.copy_from_slice(&fold_columns::<V, M, 2>(values, monoid)),
+            // All lanes side by side are folded as that many more columns.
+            3 => merge_lanes(&mut fold_columns::<V, M, 6>(values, monoid), monoid, out),
+            4 => merge_lanes(&mut fold_columns::<V, M, 8>(values, monoid), monoid, out),
+            8 => merge_lanes(&mut fold_columns::<V, M, 32>(values, monoid), monoid, out),
+            16 => merge_lanes(&mut fold_columns::<V, M, 128>(values, monoid), monoid, out),
+            _ => {
+                let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
+                for values in values.chunks(lanes.len()) {
+                    push_each(&mut lanes, values, monoid);
+                }
+                merge_lanes(&mut lanes, monoid, out);
+            }
+        }
     }
 }
 
 /// Reduces one block of a row. A row of one block is reduced in the same way, except for short rows.
-#[inline(always)]
 pub fn reduce_block<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     match inner {
-        0 => {}
         1 => out[0] = reduce_column(values, monoid),
-        2 => fold_values(values, inner, monoid, out),
-        // All lanes side by side are folded as that many more columns.
-        3 => merge_lanes(&mut fold_columns::<V, M, 6>(values, monoid), monoid, out),
-        4 => merge_lanes(&mut fold_columns::<V, M, 8>(values, monoid), monoid, out),
-        8 => merge_lanes(&mut fold_columns::<V, M, 32>(values, monoid), monoid, out),
-        16 => merge_lanes(&mut fold_columns::<V, M, 128>(values, monoid), monoid, out),
-        _ => {
-            let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
-            for values in values.chunks(lanes.len()) {
-                push_each(&mut lanes, values, monoid);
-            }
-            merge_lanes(&mut lanes, monoid, out);
-        }
+        _ => reduce_block_of_columns(values, inner, monoid, out),
     }
 }
 
@@ -131,7 +263,7 @@ fn reduce_column<V: Copy, M: Monoid<V>>(values: &[V], monoid: M) -> M::State {
 pub struct RowFold<V, M: Monoid<V>> {
     inner: usize,
     monoid: M,
-    /// Lane-major, `inner` columns each.
+    /// Value-major, `inner` columns each.
     lanes: Vec<M::State>,
     /// Number of blocks so far.
     blocks: usize,
@@ -145,7 +277,7 @@ impl<V: Copy, M: Monoid<V>> RowFold<V, M> {
     /// If the row fits one block, whose order differs: see [`reduce_row`].
     pub fn new(len: usize, inner: usize, monoid: M) -> Self {
         assert!(len > block_len(inner), "a row of one block is reduced at once");
-        // Lanes without a partial would only merge the identity state.
+        // Encoded without a partial would only merge the identity state.
         let lanes = len.div_ceil(block_len(inner)).next_power_of_two().min(level2_lanes(inner));
         let none = monoid.identity();
         Self { inner, monoid, lanes: vec![none; lanes * inner], blocks: 0, block: vec![none; inner] }
@@ -175,127 +307,4 @@ impl<V: Copy, M: Monoid<V>> RowFold<V, M> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::backend::cpu::accumulate::Plain;
-
-    const ADD: Plain<f32, fn(f32, f32) -> f32> = Plain { identity: 0.0, combine: |a, b| a + b, ordered: true };
-
-    fn sum(values: &[f32], inner: usize) -> Vec<f32> {
-        let mut out = vec![f32::NAN; inner];
-        reduce_row(values, inner, ADD, &mut out);
-        out
-    }
-
-    fn tree(lanes: &[f32]) -> f32 {
-        match lanes {
-            [one] => *one,
-            _ => {
-                let (low, high) = lanes.split_at(lanes.len() / 2);
-                tree(&low.iter().zip(high).map(|(a, b)| a + b).collect::<Vec<_>>())
-            }
-        }
-    }
-
-    fn strided(values: &[f32], lanes: usize) -> f32 {
-        let fold = |l| values.iter().skip(l).step_by(lanes).fold(0.0, |a, b| a + b);
-        tree(&(0..lanes).map(fold).collect::<Vec<_>>())
-    }
-
-    /// The canonical order of one column of several, spelled out.
-    fn literal_of_several(values: &[f32], inner: usize) -> f32 {
-        let (lanes, level2) = match inner {
-            2 => (1, 128),
-            3..=4 => (2, 64),
-            5..=8 => (4, 32),
-            _ => (8, 16),
-        };
-        match values.len() {
-            0..=64 => strided(values, 1),
-            _ => {
-                let partials: Vec<_> = values.chunks(64 * lanes).map(|block| strided(block, lanes)).collect();
-                if partials.len() == 1 { partials[0] } else { strided(&partials, level2) }
-            }
-        }
-    }
-
-    #[test]
-    fn several_columns_follow_the_stated_order() {
-        for inner in [2, 3, 4, 5, 7, 8, 9, 16, 40] {
-            for len in [0, 1, 5, 63, 64, 65, 66, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1025, 9000] {
-                let values: Vec<_> = (0..len * inner).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32)).collect();
-                for (column, sum) in sum(&values, inner).into_iter().enumerate() {
-                    let of_column: Vec<f32> = values.iter().skip(column).step_by(inner).copied().collect();
-                    let want = literal_of_several(&of_column, inner);
-                    assert_eq!(sum.to_bits(), want.to_bits(), "{len} x {inner}, column {column}");
-                }
-            }
-        }
-    }
-
-    /// The canonical order of one column, spelled out.
-    fn literal(values: &[f32]) -> f32 {
-        match values.len() {
-            0..=16 => values.iter().fold(0.0, |a, b| a + b),
-            17..=256 => strided(values, 32),
-            _ => strided(&values.chunks(256).map(|block| strided(block, 32)).collect::<Vec<_>>(), 256),
-        }
-    }
-
-    #[test]
-    fn one_column_follows_the_stated_order() {
-        for len in (0..600).chain([65_535, 65_536, 65_537, 200_001]) {
-            let values: Vec<_> = (0..len).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32)).collect();
-            assert_eq!(sum(&values, 1)[0].to_bits(), literal(&values).to_bits(), "{len}");
-        }
-    }
-
-    #[test]
-    fn empty_rows_and_negative_zeros_give_zero() {
-        for inner in [1, 2, 5] {
-            assert!(sum(&[], inner).iter().all(|x| x.to_bits() == 0));
-            assert!(sum(&vec![-0.0; 700 * inner], inner).iter().all(|x| x.to_bits() == 0));
-        }
-    }
-
-    #[test]
-    fn chunks_and_partials_give_the_bits_of_the_whole_row() {
-        for inner in [1, 2, 3, 7, 16, 40] {
-            let block = block_len(inner);
-            for len in [block + 1, 5 * block, 33 * block + 3, 300 * block - 1] {
-                let values: Vec<_> = (0..len * inner).map(|k| ((k * 31 % 101) as f32).sqrt()).collect();
-                let whole = sum(&values, inner);
-                let mut out = vec![0.0; inner];
-                let mut fold = RowFold::new(len, inner, ADD);
-                values.chunks(3 * block * inner).for_each(|chunk| fold.push(chunk));
-                fold.finish(&mut out);
-                assert_eq!(out, whole, "{len} x {inner} in chunks");
-                let mut fold = RowFold::new(len, inner, ADD);
-                for values in values.chunks(block * inner) {
-                    let mut partial = vec![0.0; inner];
-                    reduce_block(values, inner, ADD, &mut partial);
-                    fold.push_partial(&partial);
-                }
-                fold.finish(&mut out);
-                assert_eq!(out, whole, "{len} x {inner} in partials");
-            }
-        }
-    }
-
-    #[test]
-    fn several_columns_agree_with_exact_sums() {
-        for inner in [2usize, 3, 4, 5, 8, 16, 33] {
-            for len in [0usize, 1, 63, 64, 65, 1000, 20_000] {
-                let values: Vec<u64> =
-                    (0..len * inner).map(|k| (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-                let mut out = vec![1; inner];
-                let add = Plain { identity: 0, combine: u64::wrapping_add, ordered: false };
-                reduce_row(&values, inner, add, &mut out);
-                for (column, &x) in out.iter().enumerate() {
-                    let exact = values.iter().skip(column).step_by(inner).fold(0, |a: u64, &b| a.wrapping_add(b));
-                    assert_eq!(x, exact, "{len} x {inner}");
-                }
-            }
-        }
-    }
-}
+mod tests;

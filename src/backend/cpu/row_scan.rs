@@ -6,69 +6,68 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::array::{Array, Stored};
-use super::eval::{Block, Inputs, Program};
-use super::lanes::Lane;
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
 use super::number::Number;
-use super::runs::{Run, Starts};
+use super::parallel;
 use super::simd::{self, Loop};
+use super::work_items::{RowStarts, WorkItem};
 use crate::dtype::DType;
-use crate::graph::canonical_order::row_scan::{CHUNK, FEW_BLOCKS, MANY_BLOCKS, block_len};
+use crate::graph::canonical_order::row_scan::{CHUNK, INNER_GROUP, OUTER_GROUP, block_len};
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
 
 /// Numbers per evaluated block. Longer rows are scanned in pieces.
-const PIECE: usize = 4096;
+const EVALUATED_NUMBERS: usize = 4096;
 
 /// Totals before the current block of a row, with `inner` columns per value.
-struct Before<T> {
+struct PrecedingTotals<T> {
     identity: T,
     /// Number of blocks so far.
     blocks: usize,
-    /// Per column: the total before the current group of 128 blocks (`many`), within it before the current group of 8
-    /// blocks (`few`), and within that before the current block (`one`).
-    many: Vec<T>,
-    few: Vec<T>,
-    one: Vec<T>,
+    /// Per column: the total before the current group of 128 blocks (`outer`), within it before the current group of 8
+    /// blocks (`inner`), and within that before the current block (`block`).
+    outer: Vec<T>,
+    inner: Vec<T>,
+    block: Vec<T>,
 }
 
-impl<T: Copy> Before<T> {
+impl<T: Copy> PrecedingTotals<T> {
     /// The state at the start of a row.
     fn new(inner: usize, identity: T) -> Self {
         let columns = || vec![identity; inner];
-        Self { identity, blocks: 0, many: columns(), few: columns(), one: columns() }
+        Self { identity, blocks: 0, outer: columns(), inner: columns(), block: columns() }
     }
 
     fn restart(&mut self) {
         if self.blocks > 0 {
             self.blocks = 0;
-            self.many.fill(self.identity);
-            self.few.fill(self.identity);
-            self.one.fill(self.identity);
+            self.outer.fill(self.identity);
+            self.inner.fill(self.identity);
+            self.block.fill(self.identity);
         }
     }
 
     /// The total before the current block, per column; `None` before the first block.
     fn totals(&self, combine: impl Fn(T, T) -> T) -> Option<impl Iterator<Item = T>> {
-        let totals = self.many.iter().zip(&self.few).zip(&self.one);
-        (self.blocks > 0).then(|| totals.map(move |((&many, &few), &one)| combine(combine(many, few), one)))
+        let totals = self.outer.iter().zip(&self.inner).zip(&self.block);
+        (self.blocks > 0).then(|| totals.map(move |((&outer, &inner), &block)| combine(combine(outer, inner), block)))
     }
 
     /// Advances to the next block; `totals` are those of the current one.
     fn push(&mut self, totals: &[T], combine: impl Fn(T, T) -> T) {
         self.blocks += 1;
-        accumulate(&mut self.one, totals, &combine);
-        if self.blocks.is_multiple_of(FEW_BLOCKS) {
-            accumulate(&mut self.few, &self.one, &combine);
-            self.one.fill(self.identity);
+        accumulate(&mut self.block, totals, &combine);
+        if self.blocks.is_multiple_of(INNER_GROUP) {
+            accumulate(&mut self.inner, &self.block, &combine);
+            self.block.fill(self.identity);
         }
-        if self.blocks.is_multiple_of(MANY_BLOCKS) {
-            accumulate(&mut self.many, &self.few, &combine);
-            self.few.fill(self.identity);
+        if self.blocks.is_multiple_of(OUTER_GROUP) {
+            accumulate(&mut self.outer, &self.inner, &combine);
+            self.inner.fill(self.identity);
         }
     }
 }
@@ -82,7 +81,7 @@ fn accumulate<T: Copy>(sums: &mut [T], values: &[T], combine: impl Fn(T, T) -> T
 /// Incremental scan of a row, with `inner` columns per value.
 pub struct RowScan<T> {
     identity: T,
-    before: Before<T>,
+    before: PrecedingTotals<T>,
     /// Per column: the total of the current block (`totals`), and the total before it (`offsets`).
     totals: Vec<T>,
     offsets: Vec<T>,
@@ -92,7 +91,7 @@ impl<T: Copy> RowScan<T> {
     /// The state at the start of a row.
     pub fn new(inner: usize, identity: T) -> Self {
         let columns = || vec![identity; inner];
-        Self { identity, before: Before::new(inner, identity), totals: columns(), offsets: columns() }
+        Self { identity, before: PrecedingTotals::new(inner, identity), totals: columns(), offsets: columns() }
     }
 
     /// Resets the state to the start of a row.
@@ -146,7 +145,7 @@ fn scan_column<T: Copy>(values: &[T], identity: T, combine: impl Fn(T, T) -> T, 
 }
 
 /// Consecutive rows of one column: the values of row `k` begin at value `start(k)`.
-struct OneColumn<'a, T, F, S, const ORDERED: bool> {
+struct OneColumn<'a, T, F, S> {
     values: &'a [T],
     rows: Range<usize>,
     start: S,
@@ -156,9 +155,7 @@ struct OneColumn<'a, T, F, S, const ORDERED: bool> {
     out: &'a mut [T],
 }
 
-impl<T: Copy, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize, const ORDERED: bool> Loop
-    for OneColumn<'_, T, F, S, ORDERED>
-{
+impl<T: Number, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize> Loop for OneColumn<'_, T, F, S> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -167,7 +164,7 @@ impl<T: Copy, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize, const ORDERED: boo
         for row in rows {
             let range = from..start(row + 1);
             from = range.end;
-            if !ORDERED {
+            if !T::IS_FLOAT {
                 scan_by_chunks(values, scan.identity, combine, range, out, halved);
             } else if range.len() <= block_len(1) {
                 scan_by_chunks(values, scan.identity, combine, range, out, |x, c| in_order(x, scan.identity, c));
@@ -285,10 +282,10 @@ pub(crate) fn row_scan(
         DType::F64 => typed!(f64, F64),
         d => unreachable!("bug: a row scan over {d} must be recorded over u32"),
     }
-    out.clear_from(Starts::new(inputs, rows).at(nrows) * inner);
+    out.clear_from(RowStarts::new(inputs, rows).at(nrows) * inner);
 }
 
-fn scan_rows<T: Lane + Stored>(
+fn scan_rows<T: Number + Stored>(
     inputs: &Inputs,
     (rows, nrows): (&Rows, usize),
     inner: usize,
@@ -297,37 +294,36 @@ fn scan_rows<T: Lane + Stored>(
     combine: impl Fn(T, T) -> T + Copy + Sync,
     out: &mut [T],
 ) {
-    let (starts, program, is_float) = (Starts::new(inputs, rows), Program::new(inputs, e), e.dtype().is_float());
-    starts.runs_of_values(nrows, inner, PIECE, out).into_par_iter().for_each(|Run { first, last, out }| {
-        let (from, to) = (starts.at(first), starts.at(last));
-        let mut scan = RowScan::new(inner, identity);
-        if (to - from) * inner <= PIECE || last - first > 1 {
-            let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
-            let start = |row: usize| starts.at(row) - from;
-            let rows = first..last;
-            if inner == 1 && is_float {
-                let scan = &mut scan;
-                simd::run(OneColumn::<_, _, _, true> { values: &values, rows, start, scan, combine, out });
-            } else if inner == 1 {
-                let scan = &mut scan;
-                simd::run(OneColumn::<_, _, _, false> { values: &values, rows, start, scan, combine, out });
-            } else {
-                for row in rows {
-                    let range = start(row) * inner..start(row + 1) * inner;
-                    scan.restart();
-                    scan.push(&values[range.clone()], combine, &mut out[range]);
+    let (starts, program) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, e));
+    parallel::for_each(
+        starts.work_items_of_values(nrows, inner, EVALUATED_NUMBERS, out),
+        &|WorkItem { first, last, out }| {
+            let (from, to) = (starts.at(first), starts.at(last));
+            let mut scan = RowScan::new(inner, identity);
+            if (to - from) * inner <= EVALUATED_NUMBERS || last - first > 1 {
+                let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
+                let start = |row: usize| starts.at(row) - from;
+                let rows = first..last;
+                if inner == 1 {
+                    simd::run(OneColumn { values: &values, rows, start, scan: &mut scan, combine, out });
+                } else {
+                    for row in rows {
+                        let range = start(row) * inner..start(row + 1) * inner;
+                        scan.restart();
+                        scan.push(&values[range.clone()], combine, &mut out[range]);
+                    }
                 }
+            } else {
+                scan_long_row(&program, from, inner, identity, combine, out);
             }
-        } else {
-            scan_long_row(&program, from, inner, identity, combine, out);
-        }
-    });
+        },
+    );
 }
 
 /// Scans one long row of `out.len()` numbers, whose values start at value `from`. Its blocks are scanned on all cores,
 /// then their totals in order. The total before each block is then added on all cores.
-fn scan_long_row<T: Lane + Stored>(
-    program: &Program<'_>,
+fn scan_long_row<T: Number + Stored>(
+    program: &CompiledExpr<'_>,
     from: usize,
     inner: usize,
     identity: T,
@@ -335,10 +331,10 @@ fn scan_long_row<T: Lane + Stored>(
     out: &mut [T],
 ) {
     let numbers = block_len(inner) * inner;
-    let blocks = (PIECE / numbers).max(1);
+    let blocks = (EVALUATED_NUMBERS / numbers).max(1);
     let mut totals = vec![identity; out.len().div_ceil(numbers) * inner];
-    let pieces = out.par_chunks_mut(blocks * numbers).zip(totals.par_chunks_mut(blocks * inner));
-    pieces.enumerate().for_each(|(k, (out, totals))| {
+    let pieces = out.chunks_mut(blocks * numbers).zip(totals.chunks_mut(blocks * inner));
+    parallel::for_each(pieces.enumerate().collect(), &|(k, (out, totals))| {
         let start = from * inner + k * blocks * numbers;
         let values = Block::run(program, start as u32, out.len()).eval_as::<T>();
         let of_blocks = values.chunks(numbers).zip(out.chunks_mut(numbers)).zip(totals.chunks_exact_mut(inner));
@@ -346,7 +342,7 @@ fn scan_long_row<T: Lane + Stored>(
             scan_block(values, identity, combine, out, totals);
         }
     });
-    let mut before = Before::new(inner, identity);
+    let mut before = PrecedingTotals::new(inner, identity);
     let mut total = vec![identity; inner];
     for offsets in totals.chunks_exact_mut(inner) {
         total.copy_from_slice(offsets);
@@ -355,8 +351,8 @@ fn scan_long_row<T: Lane + Stored>(
         }
         before.push(&total, combine);
     }
-    let pieces = out.par_chunks_mut(blocks * numbers).zip(totals.par_chunks(blocks * inner));
-    pieces.enumerate().for_each(|(k, (out, totals))| {
+    let pieces = out.chunks_mut(blocks * numbers).zip(totals.chunks(blocks * inner));
+    parallel::for_each(pieces.enumerate().collect(), &|(k, (out, totals))| {
         // The first block has no offset.
         let first = usize::from(k == 0);
         for (out, offsets) in out.chunks_mut(numbers).zip(totals.chunks_exact(inner)).skip(first) {
@@ -366,150 +362,4 @@ fn scan_long_row<T: Lane + Stored>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sums(values: &[f32], inner: usize) -> Vec<f32> {
-        let mut out = vec![f32::NAN; values.len()];
-        RowScan::new(inner, 0.0).push(values, |a, b| a + b, &mut out);
-        out
-    }
-
-    fn floats(n: usize) -> Vec<f32> {
-        (0..n).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32)).collect()
-    }
-
-    /// The canonical order of one column, spelled out for one position.
-    fn literal(values: &[f32], at: usize) -> f32 {
-        let fold = |totals: &mut dyn Iterator<Item = f32>| totals.fold(0.0, |a, b| a + b);
-        /// The total of the `size` positions from `start`, composed of units of the sizes `parts`, smallest last.
-        fn total(values: &[f32], start: usize, size: usize, parts: &[usize]) -> f32 {
-            match parts {
-                [] => values[start..start + size].iter().fold(0.0, |a, b| a + b),
-                [part, smaller @ ..] => (start..start + size)
-                    .step_by(*part)
-                    .map(|start| total(values, start, *part, smaller))
-                    .fold(0.0, |a, b| a + b),
-            }
-        }
-        let units = [128 * 256, 8 * 256, 256, 8];
-        let mut before = [0.0; 4];
-        let mut start = 0;
-        for (k, &unit) in units.iter().enumerate() {
-            let end = at / unit * unit;
-            before[k] = fold(&mut (start..end).step_by(unit).map(|s| total(values, s, unit, &units[k + 1..])));
-            start = end;
-        }
-        let own = fold(&mut values[start..=at].iter().copied());
-        let in_block = before[3] + own;
-        if at < 256 { in_block } else { ((before[0] + before[1]) + before[2]) + in_block }
-    }
-
-    #[test]
-    fn one_column_follows_the_stated_order() {
-        let values = floats(300_000);
-        let got = sums(&values, 1);
-        let edges = [0usize, 7, 8, 255, 256, 2047, 2048, 32_767, 32_768, 65_535, 65_536, 299_990];
-        for at in edges.into_iter().flat_map(|e| [e, e + 1, e + 9]).chain((0..300).map(|k| k * 997)) {
-            assert_eq!(got[at].to_bits(), literal(&values, at).to_bits(), "{at}");
-        }
-    }
-
-    #[test]
-    fn a_prefix_of_a_row_has_a_prefix_of_the_results() {
-        for inner in [1, 2, 5] {
-            let values = floats(40_000 * inner);
-            let whole = sums(&values, inner);
-            for len in [1, 7, 9, 64, 65, 256, 257, 2049, 33_000] {
-                assert_eq!(sums(&values[..len * inner], inner), whole[..len * inner], "{len} x {inner}");
-            }
-        }
-    }
-
-    #[test]
-    fn rows_side_by_side_have_the_results_of_each_alone() -> crate::Result<()> {
-        use crate::{Device, HostTensor, HostValues};
-        let lens = (0..40).chain([255, 256, 257, 0, 513, 1, 2000, 7, 0]).chain((0..100).map(|k| k * 37 % 20));
-        let splits: Vec<u32> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
-        let n = splits[splits.len() - 1] as usize;
-        let integers: Vec<i64> = (0..n as i64).map(|k| k.wrapping_mul(0x1e37_79b9_7f4a_7c15)).collect();
-        let x = |values| HostTensor::from_row_splits(splits.clone(), values).to_device(&Device::cpu());
-        let totals = x(HostValues::I64(integers.clone()))?.cumsum(1, false, false)?.to_host()?.values;
-        let greatest = x(HostValues::I64(integers.clone()))?.cummax(1, false)?.to_host()?.values;
-        let of_floats = x(HostValues::F32(floats(n)))?.cumsum(1, false, false)?.to_host()?.values;
-        let sums_of = sums;
-        let (mut sums, mut most, mut in_order) = (Vec::new(), Vec::new(), Vec::new());
-        for row in splits.windows(2) {
-            let row = row[0] as usize..row[1] as usize;
-            let running = |f: fn(i64, i64) -> i64, none: i64| {
-                integers[row.clone()].iter().scan(none, move |so_far, &x| {
-                    *so_far = f(*so_far, x);
-                    Some(*so_far)
-                })
-            };
-            sums.extend(running(i64::wrapping_add, 0));
-            most.extend(running(i64::max, i64::MIN));
-            in_order.extend(sums_of(&floats(n)[row], 1));
-        }
-        assert_eq!(totals, HostValues::I64(sums));
-        assert_eq!(greatest, HostValues::I64(most));
-        assert_eq!(of_floats, HostValues::F32(in_order));
-        Ok(())
-    }
-
-    #[test]
-    fn negative_zeros_give_zero() {
-        for inner in [1, 3] {
-            assert!(sums(&vec![-0.0; 700 * inner], inner).iter().all(|x| x.to_bits() == 0));
-        }
-    }
-
-    #[test]
-    fn pieces_give_the_bits_of_the_whole_row() {
-        for inner in [1, 2, 16, 40] {
-            let values = floats(70_001 / inner * inner);
-            let whole = sums(&values, inner);
-            let mut out = vec![0.0; values.len()];
-            let mut scan = RowScan::new(inner, 0.0);
-            let numbers = 3 * block_len(inner) * inner;
-            for (values, out) in values.chunks(numbers).zip(out.chunks_mut(numbers)) {
-                scan.push(values, |a, b| a + b, out);
-            }
-            assert_eq!(out, whole, "{inner}");
-        }
-    }
-
-    #[test]
-    fn several_columns_agree_with_exact_sums() {
-        for inner in [2usize, 3, 8, 33] {
-            let len = 20_000;
-            let values: Vec<u64> = (0..len * inner).map(|k| (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-            let mut out = vec![1; values.len()];
-            RowScan::new(inner, 0).push(&values, u64::wrapping_add, &mut out);
-            let mut sums = vec![0u64; inner];
-            for (k, &x) in values.iter().enumerate() {
-                sums[k % inner] = sums[k % inner].wrapping_add(x);
-                assert_eq!(out[k], sums[k % inner], "{k}, inner {inner}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_long_row_has_the_bits_of_a_row_scanned_in_turn() -> crate::Result<()> {
-        use crate::{Device, HostTensor, HostValues};
-        for inner in [1, 3] {
-            for len in [PIECE / inner + 1, 300_001 / inner] {
-                let values = floats(len * inner);
-                let x = HostTensor {
-                    nested_row_splits: vec![vec![0, len as u32]],
-                    uniform_row_lengths: vec![None],
-                    inner_shape: if inner == 1 { vec![len] } else { vec![len, inner] },
-                    values: HostValues::F32(values.clone()),
-                };
-                let found = x.to_device(&Device::cpu())?.cumsum(1, false, false)?.to_host()?;
-                assert_eq!(found.values, HostValues::F32(sums(&values, inner)), "{len} x {inner}");
-            }
-        }
-        Ok(())
-    }
-}
+mod tests;

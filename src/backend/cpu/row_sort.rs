@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::array::Array;
-use super::eval::{Block, Inputs, Program};
-use super::runs::{Run, Starts};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
+use super::parallel;
 use super::sort::sort_indices;
+use super::work_items::{RowStarts, WorkItem};
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 
@@ -19,20 +19,23 @@ const SHORT: usize = 512;
 
 /// Computes the sorting permutation of the first `nrows` rows: for each place, the position of its element.
 pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, bits: u32, out: &mut Array) {
-    let (starts, program) = (Starts::new(inputs, rows), Program::new(inputs, key));
-    starts.runs_of_values(nrows, 1, CHUNK, out.slice_mut()).into_par_iter().for_each(|Run { first, last, out }| {
-        let from = starts.at(first);
-        if last - first == 1 && out.len() > CHUNK {
-            // A long row: its keys are evaluated on all cores as well.
-            let keys = |at: Range<usize>| Block::run(&program, (from + at.start) as u32, at.len()).eval_as::<u32>();
-            return sort_indices(keys, bits, from as u32, out);
-        }
-        let keys = Block::run(&program, from as u32, out.len()).eval_as::<u32>();
-        for row in first..last {
-            let (start, end) = (starts.at(row) - from, starts.at(row + 1) - from);
-            sort_row(&keys[start..end], bits, (from + start) as u32, &mut out[start..end]);
-        }
-    });
+    let (starts, program) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, key));
+    parallel::for_each(
+        starts.work_items_of_values(nrows, 1, CHUNK, out.slice_mut()),
+        &|WorkItem { first, last, out }| {
+            let from = starts.at(first);
+            if last - first == 1 && out.len() > CHUNK {
+                // A long row: its keys are evaluated on all cores as well.
+                let keys = |at: Range<usize>| Block::run(&program, (from + at.start) as u32, at.len()).eval_as::<u32>();
+                return sort_indices(keys, bits, from as u32, out);
+            }
+            let keys = Block::run(&program, from as u32, out.len()).eval_as::<u32>();
+            for row in first..last {
+                let (start, end) = (starts.at(row) - from, starts.at(row + 1) - from);
+                sort_row(&keys[start..end], bits, (from + start) as u32, &mut out[start..end]);
+            }
+        },
+    );
     out.clear_from(starts.at(nrows));
 }
 
@@ -52,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_to_sort_a_row_agree() {
+    fn both_sort_algorithms_agree() {
         for len in [0, 1, 2, SHORT, SHORT + 1, 3000] {
             let keys: Vec<u32> = (0..len as u32).map(|k| k.wrapping_mul(0x9e37_79b9) >> 22).collect();
             let mut out = vec![0; len];

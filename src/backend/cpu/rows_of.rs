@@ -1,25 +1,27 @@
 //! Finds the row of each position; consecutive positions are resolved row by row.
 
-use super::filled::{self, Filled};
-use super::lanes::{Lane, Lanes, Operand, Way};
-use super::pieces::{WORTHWHILE, each, rises, runs};
+use super::encoding::{Direction, Encoded, Value};
+use super::nonempty_rows::{self, NonemptyRows};
+use super::operand::Operand;
+use super::run_arithmetic::each;
+use super::run_encoding::{MIN_RUN_LEN, runs, stays_in_range};
 use crate::graph::scalar::Scalar;
 
 /// Most rows per non-empty row at which empty rows are kept as empty runs.
 const MOST_EMPTY: usize = 2;
 
 /// The row of each position: the greatest `r` with `splits[r] <= at`.
-pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Lanes<'a>) -> Lanes<'a> {
+pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Encoded<'a>) -> Encoded<'a> {
     let rows = splits.len().saturating_sub(1);
     if rows == 0 {
-        return Lanes::One(Scalar::U32(0));
+        return Encoded::Constant(Scalar::U32(0));
     }
-    if let Lanes::Ramps(Way::Up, ends, first) = at
-        && rises(ends, Operand::Many(first))
+    if let Encoded::Sequences(Direction::Ascending, ends, first) = at
+        && stays_in_range(ends, Operand::Dense(first))
     {
         let splits = &splits[..=rows];
         let in_order = if let (&[n], &[at]) = (&ends[..], &first[..]) { rows_in_order(splits, n, at) } else { None };
-        return in_order.unwrap_or_else(|| rows_of_ramps(splits, ends, first));
+        return in_order.unwrap_or_else(|| rows_of_sequences(splits, ends, first));
     }
     each(n, at, |n, at| u32::wrap(rows_one_by_one(&splits[..=rows], n, u32::operand(at)).into()))
 }
@@ -51,10 +53,10 @@ fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
 ///
 /// Where few rows are empty, the result numbers all rows consecutively, with a run of no positions for each empty row.
 /// A load indexed by such rows borrows its elements in place.
-fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Lanes<'a>> {
+fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Encoded<'a>> {
     let (first, last) = (search(splits, at), search(splits, at + (n - 1)));
     if first == last {
-        return Some(Lanes::One(Scalar::U32(first as u32)));
+        return Some(Encoded::Constant(Scalar::U32(first as u32)));
     }
     // The starts of the rows, which are also the ends of all but the last.
     let between = splits.get(first..=last)?;
@@ -64,24 +66,27 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Lanes<'a>> {
         return None;
     }
     let rows = between.len();
-    if WORTHWHILE * rows <= n as usize {
-        let (fall, rise) = filled::steps(between);
+    if MIN_RUN_LEN * rows <= n as usize {
+        let (fall, rise) = nonempty_rows::steps(between);
         if fall > 0 {
             return None;
         }
         if rows <= MOST_EMPTY * (rise as usize + 1) {
             let ends: Vec<u32> = inner.iter().map(|&split| split - at).chain([n]).collect();
-            return Some(runs(ends.into(), Lanes::Ramps(Way::Up, vec![rows as u32].into(), vec![first as u32].into())));
+            return Some(runs(
+                ends.into(),
+                Encoded::Sequences(Direction::Ascending, vec![rows as u32].into(), vec![first as u32].into()),
+            ));
         }
     }
-    let mut found = Filled::among(between, at, first as u32);
+    let mut found = NonemptyRows::among(between, at, first as u32);
     found.add(n, last as u32);
     found.ends.is_sorted().then(|| runs(found.ends.into(), u32::wrap(found.rows.into())))
 }
 
-/// Finds the rows of ramps, row by row. The next rows are tried in turn; a search is made only if none of them contains
-/// the position.
-fn rows_of_ramps<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Lanes<'a> {
+/// Finds the rows of sequences, row by row. The next rows are tried in turn; a search is made only if none of them
+/// contains the position.
+fn rows_of_sequences<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Encoded<'a> {
     let rows = splits.len() - 1;
     let likely = ends.len() + ends.last().map_or(0, |&n| n as usize) / 16;
     let (mut cuts, mut found) = (Vec::with_capacity(likely), Vec::with_capacity(likely));
@@ -110,11 +115,11 @@ fn rows_of_ramps<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Lanes<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::tests::{Numbers, dense};
+    use super::super::random_encodings::{Numbers, dense};
     use super::*;
 
     #[test]
-    fn rows_are_those_of_a_search_at_each_position() {
+    fn rows_equal_a_search_at_each_position() {
         let mut numbers = Numbers(2);
         for round in 0..3000 {
             let n = 1 + numbers.below(300);
@@ -128,12 +133,12 @@ mod tests {
             assert_eq!(dense(n, &rows_of(&splits, n as usize, &at)), expected, "{splits:?} at {at:?}");
         }
         // Decreasing splits are reported elsewhere; here they only must not panic.
-        let at = Lanes::Ramps(Way::Up, vec![50].into(), vec![0].into());
+        let at = Encoded::Sequences(Direction::Ascending, vec![50].into(), vec![0].into());
         assert_eq!(dense(50, &rows_of(&[0, 20, 10, 30], 50, &at)).len(), 50);
     }
 
     #[test]
-    fn rows_of_long_blocks_are_those_of_a_search_in_every_form() {
+    fn rows_of_long_blocks_equal_a_search_in_every_encoding() {
         let mut numbers = Numbers(11);
         let mut forms = [0; 3];
         for _ in 0..2000 {
@@ -146,11 +151,11 @@ mod tests {
             }
             let total = splits[splits.len() - 1];
             let (start, n) = (numbers.below(total + 20), 1 + numbers.below(total + 30));
-            let at = Lanes::Ramps(Way::Up, vec![n].into(), vec![start].into());
+            let at = Encoded::Sequences(Direction::Ascending, vec![n].into(), vec![start].into());
             let got = rows_of(&splits, n as usize, &at);
             let form = match &got {
-                Lanes::One(_) => 0,
-                Lanes::Runs(_, rows) if matches!(**rows, Lanes::Ramps(..)) => 1,
+                Encoded::Constant(_) => 0,
+                Encoded::Runs(_, rows) if matches!(**rows, Encoded::Sequences(..)) => 1,
                 _ => 2,
             };
             forms[form] += 1;

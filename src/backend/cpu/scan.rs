@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_the_total_beyond_the_live_entries() {
+    fn entries_beyond_the_input_repeat_the_total() {
         let mut out = [9; 6];
         assert_eq!(sums(&[3, 0, 4], &mut out), 7);
         assert_eq!(out, [0, 3, 3, 7, 7, 7]);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn wraps_and_says_so() {
+    fn wrapping_sums_return_the_true_total() {
         let mut out = [0; 3];
         assert_eq!(sums(&[u32::MAX, 0], &mut out), u64::from(u32::MAX));
         assert_eq!(sums(&[u32::MAX, 1], &mut out), 1 << 32);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_follow_each_other() {
+    fn blocks_are_offset_by_the_previous_total() {
         for n in [BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5] {
             let values: Vec<u32> = (0..n as u32).map(|k| k.wrapping_mul(0x9E37_79B9) >> 12).collect();
             let mut out = vec![7; n + 2];

@@ -22,11 +22,18 @@ pub(crate) fn run<L: Loop>(l: L) -> L::Output {
         fn with_avx2<L: Loop>(l: L) -> L::Output {
             l.run()
         }
+        // Not inlined: all uses of a loop share one copy.
+        #[inline(never)]
+        fn without_avx2<L: Loop>(l: L) -> L::Output {
+            l.run()
+        }
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: `with_avx2` requires only a processor with AVX2, which was just detected.
             return unsafe { with_avx2(l) };
         }
+        without_avx2(l)
     }
+    #[cfg(not(target_arch = "x86_64"))]
     l.run()
 }
 

@@ -8,10 +8,10 @@ const DIGITS: usize = 256;
 
 /// Most keys sorted on one core. More keys are sorted in halves, which are merged. The order is the same, since no two
 /// places (a key with its index) are equal.
-const ALONE: usize = 1 << 16;
+const SEQUENTIAL_SORT_LEN: usize = 1 << 16;
 
 /// Most places merged on one core.
-const MERGED_ALONE: usize = 1 << 14;
+const SEQUENTIAL_MERGE_LEN: usize = 1 << 14;
 
 /// Keys per evaluated block.
 const BLOCK: usize = 1 << 13;
@@ -48,7 +48,7 @@ pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
             *out = first + place as u32;
         }
     };
-    if n <= ALONE {
+    if n <= SEQUENTIAL_SORT_LEN {
         places.chunks_mut(BLOCK).enumerate().for_each(|(k, places)| place(k, places));
         if n < DIGITS {
             places.sort_unstable();
@@ -60,7 +60,7 @@ pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
     let mut spare = vec![0; n];
     let in_spare = sort(&mut places, &mut spare, key_bits, rayon::current_num_threads());
     let sorted = if in_spare { spare } else { places };
-    if n <= ALONE {
+    if n <= SEQUENTIAL_SORT_LEN {
         index(out, &sorted);
     } else {
         out.par_chunks_mut(BLOCK).zip(sorted.par_chunks(BLOCK)).for_each(|(out, places)| index(out, places));
@@ -69,8 +69,8 @@ pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
 
 /// Sorts on `cores` cores. Returns whether the result lies in `spare`.
 fn sort(places: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) -> bool {
-    if cores < 2 || places.len() <= ALONE {
-        return sort_alone(places, spare, key_bits);
+    if cores < 2 || places.len() <= SEQUENTIAL_SORT_LEN {
+        return radix_sort(places, spare, key_bits);
     }
     let half = places.len() / 2;
     let (low, high) = places.split_at_mut(half);
@@ -96,7 +96,7 @@ fn sort(places: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) -> b
 
 /// Merges two sorted slices.
 fn merge(a: &[u64], b: &[u64], out: &mut [u64]) {
-    if out.len() > MERGED_ALONE {
+    if out.len() > SEQUENTIAL_MERGE_LEN {
         // Splits both slices at the middle value of the longer one; the lower parts come first.
         let (long, short) = if a.len() > b.len() { (a, b) } else { (b, a) };
         let (long_low, long_high) = long.split_at(long.len() / 2);
@@ -117,7 +117,7 @@ fn merge(a: &[u64], b: &[u64], out: &mut [u64]) {
 }
 
 /// Radix sort, least significant digit first. Returns whether the result lies in `spare`.
-fn sort_alone(places: &mut [u64], spare: &mut [u64], key_bits: u32) -> bool {
+fn radix_sort(places: &mut [u64], spare: &mut [u64], key_bits: u32) -> bool {
     let (mut from, mut to) = (places, spare);
     let mut swapped = false;
     for pass in 0..key_bits.div_ceil(8) {
@@ -170,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn halves_on_several_cores_come_to_the_same_order() {
-        for len in [ALONE as u64 + 1, 300_001] {
+    fn parallel_sort_equals_the_sequential_sort() {
+        for len in [SEQUENTIAL_SORT_LEN as u64 + 1, 300_001] {
             for bits in [3, 20] {
                 let place = |k: u64| ((k ^ 0x55).wrapping_mul(0x9e37_79b9) >> 7 & ((1 << bits) - 1)) << 32 | k;
                 check(&(0..len).map(place).collect::<Vec<u64>>(), bits);
@@ -188,8 +188,8 @@ mod tests {
     }
 
     #[test]
-    fn halves_that_take_different_numbers_of_passes_are_merged() {
-        let n = 4 * ALONE as u64;
+    fn halves_with_different_numbers_of_passes_are_merged() {
+        let n = 4 * SEQUENTIAL_SORT_LEN as u64;
         for constant in 0..4 {
             // Keys of one quarter differ in their lowest digit alone.
             let key = |k: u64| if 4 * k / n == constant { k % 200 } else { k.wrapping_mul(0x9e37_79b9) & 0xffff };

@@ -6,7 +6,7 @@ use super::launch::{Lowered, ROW_TILES, partition, too_many};
 use super::runtime::Checks;
 use super::{MAX_GROUPS, fold_grid};
 use crate::error::Result;
-use crate::graph::canonical_order::reduction::{SHORT, block_len, level2_lanes};
+use crate::graph::canonical_order::reduction::{FOLD_LEN, block_len, level2_lanes};
 use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::plan::Step;
 use crate::graph::reducer::state_bytes;
@@ -172,7 +172,7 @@ impl Shared {
         if maps && alpha > 0 && fits(lanes + rows) {
             out.rows = Some(rows);
         }
-        let stage = tile + SHORT as u32;
+        let stage = tile + FOLD_LEN as u32;
         if stages && fits(lanes + out.rows.unwrap_or(0) + stage) {
             out.stage = Some(stage);
         }

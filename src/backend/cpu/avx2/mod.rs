@@ -14,13 +14,18 @@ use std::arch::x86_64::__m256;
 use bytemuck::Pod;
 
 use self::vector::{are_more_than, combine, identity, keep, lift, trees, turned, zero};
-use super::row_reduce::reduce_row;
-use super::wide_rows::Wide;
-use crate::graph::canonical_order::reduction::{LANES, SHORT, block_len};
+use super::row_reduce::reduce_long_row;
+use super::vector_op::VectorMonoid;
+use crate::graph::canonical_order::reduction::{FOLD_LEN, LANES, block_len};
 
 /// Reduces consecutive rows. The values of row `k` begin at value `start(k)`.
 #[target_feature(enable = "avx2")]
-pub(super) fn rows<V: Pod, M: Wide<V>>(monoid: M, values: &[V], start: impl Fn(usize) -> usize, out: &mut [M::State]) {
+pub(super) fn rows<V: Pod, M: VectorMonoid<V>>(
+    monoid: M,
+    values: &[V],
+    start: impl Fn(usize) -> usize,
+    out: &mut [M::State],
+) {
     match const { size_of::<V>() } {
         4 => rows_of::<V, M, 4, 8>(monoid, values, start, out),
         8 => rows_of::<V, M, 8, 4>(monoid, values, start, out),
@@ -30,7 +35,7 @@ pub(super) fn rows<V: Pod, M: Wide<V>>(monoid: M, values: &[V], start: impl Fn(u
 
 /// Reduces one block of a row of several blocks.
 #[target_feature(enable = "avx2")]
-pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> M::State {
+pub(super) fn block<V: Pod, M: VectorMonoid<V>>(values: &[V]) -> M::State {
     match const { size_of::<V>() } {
         4 => tree::<V, M, 4>(lanes::<V, M, 4, 8>(values, values.len())),
         8 => tree::<V, M, 8>(lanes::<V, M, 8, 4>(values, values.len())),
@@ -41,7 +46,7 @@ pub(super) fn block<V: Pod, M: Wide<V>>(values: &[V]) -> M::State {
 /// As [`rows`]; short rows are reduced `W` at a time.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn rows_of<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
+fn rows_of<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
     monoid: M,
     values: &[V],
     start: impl Fn(usize) -> usize,
@@ -73,7 +78,7 @@ fn rows_of<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
 /// Reduces the row `values[from..to]`.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn one_row<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
+fn one_row<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
     monoid: M,
     values: &[V],
     from: usize,
@@ -83,7 +88,7 @@ fn one_row<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
     match to - from {
         0 => {}
         len if len <= block_len(1) => out = row::<V, M, N, W>(monoid, &values[from..], len),
-        _ => reduce_row(&values[from..to], 1, monoid, std::slice::from_mut(&mut out)),
+        _ => reduce_long_row(&values[from..to], 1, monoid, std::slice::from_mut(&mut out)),
     }
     out
 }
@@ -97,7 +102,7 @@ fn one_row<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
 /// more than one.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn short_rows<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
+fn short_rows<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
     values: &[V],
     starts: &[usize; W],
     ends: &[usize; W],
@@ -127,34 +132,34 @@ fn short_rows<V: Pod, M: Wide<V>, const N: usize, const W: usize>(
     }
     // Both orders are computed, as for one row.
     let mut in_order = identity::<V, M>();
-    for square in &squares[..SHORT / W] {
+    for square in &squares[..FOLD_LEN / W] {
         for values in turned::<W>(*square) {
             in_order = combine::<V, M>(in_order, values);
         }
     }
     let of_lanes = combine::<V, M>(of_lanes, identity::<V, M>());
-    Some(vector::either(are_more_than::<W>(&lens, SHORT), of_lanes, in_order))
+    Some(vector::either(are_more_than::<W>(&lens, FOLD_LEN), of_lanes, in_order))
 }
 
 /// Reduces a row of at most one block: the first `len` of `values`, which extend into the following rows.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn row<V: Pod, M: Wide<V>, const N: usize, const W: usize>(monoid: M, values: &[V], len: usize) -> M::State {
+fn row<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(monoid: M, values: &[V], len: usize) -> M::State {
     let lanes = lanes::<V, M, N, W>(values, len);
     let of_lanes = tree::<V, M, N>(lanes);
     if !M::OP.is_ordered() {
         return of_lanes;
     }
     // Both orders are computed, since a branch on the length would be mispredicted.
-    let first: &[V] = bytemuck::cast_slice(&lanes[..SHORT / W]);
+    let first: &[V] = bytemuck::cast_slice(&lanes[..FOLD_LEN / W]);
     let in_order = first.iter().fold(monoid.identity(), |so_far, &x| monoid.push(so_far, x));
-    std::hint::select_unpredictable(len <= SHORT, in_order, of_lanes)
+    std::hint::select_unpredictable(len <= FOLD_LEN, in_order, of_lanes)
 }
 
 /// Folds the values of a row into `N` vectors of lanes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn lanes<V: Pod, M: Wide<V>, const N: usize, const W: usize>(values: &[V], len: usize) -> [__m256; N] {
+fn lanes<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(values: &[V], len: usize) -> [__m256; N] {
     let mut lanes = [identity::<V, M>(); N];
     let (groups, rest) = values[..len].as_chunks::<LANES>();
     for group in groups {
@@ -180,9 +185,9 @@ fn lanes<V: Pod, M: Wide<V>, const N: usize, const W: usize>(values: &[V], len: 
 /// A halving tree over the lanes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn tree<V: Pod, M: Wide<V>, const N: usize>(lanes: [__m256; N]) -> M::State {
+fn tree<V: Pod, M: VectorMonoid<V>, const N: usize>(lanes: [__m256; N]) -> M::State {
     let one = vector::tree::<V, M>(halved::<V, M, N>(lanes));
-    // A fold from 0 never gives -0. Lanes without that 0 give -0 if all of them are -0, so the identity is added.
+    // A fold from 0 never gives -0. Encoded without that 0 give -0 if all of them are -0, so the identity is added.
     let one = if M::OP.is_ordered() { combine::<V, M>(one, identity::<V, M>()) } else { one };
     bytemuck::cast_slice(&[one])[0]
 }
@@ -190,7 +195,7 @@ fn tree<V: Pod, M: Wide<V>, const N: usize>(lanes: [__m256; N]) -> M::State {
 /// The first levels of the halving tree: merges `N` vectors into one.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn halved<V: Pod, M: Wide<V>, const N: usize>(mut lanes: [__m256; N]) -> __m256 {
+fn halved<V: Pod, M: VectorMonoid<V>, const N: usize>(mut lanes: [__m256; N]) -> __m256 {
     let mut reach = N / 2;
     while reach > 0 {
         for j in 0..reach {

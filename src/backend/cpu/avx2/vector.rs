@@ -7,8 +7,8 @@ use std::arch::x86_64::*;
 
 use bytemuck::Pod;
 
-use super::super::plain_rows::masks;
-use super::super::wide_rows::{Op, Wide};
+use super::super::masked_rows::masks;
+use super::super::vector_op::{VectorMonoid, VectorOp};
 
 #[target_feature(enable = "avx2")]
 #[inline]
@@ -25,31 +25,31 @@ fn of_bits(bits: __m256i) -> __m256 {
 /// A vector of identity elements.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn identity<V: Pod, M: Wide<V>>() -> __m256 {
+pub(super) fn identity<V: Pod, M: VectorMonoid<V>>() -> __m256 {
     let is_word = const { size_of::<V>() == 4 };
     match M::OP {
-        Op::Sum | Op::IntegerSum | Op::GreatestUnsigned => zero(),
-        Op::Product if is_word => _mm256_set1_ps(1.0),
-        Op::Product => _mm256_castpd_ps(_mm256_set1_pd(1.0)),
-        Op::IntegerProduct if is_word => of_bits(_mm256_set1_epi32(1)),
-        Op::IntegerProduct => of_bits(_mm256_set1_epi64x(1)),
-        Op::Greatest | Op::GreatestSigned if is_word => of_bits(_mm256_set1_epi32(i32::MIN)),
-        Op::Greatest | Op::GreatestSigned => of_bits(_mm256_set1_epi64x(i64::MIN)),
-        Op::Least | Op::LeastSigned if is_word => of_bits(_mm256_set1_epi32(i32::MAX)),
-        Op::Least | Op::LeastSigned => of_bits(_mm256_set1_epi64x(i64::MAX)),
-        Op::LeastUnsigned => of_bits(_mm256_set1_epi64x(-1)),
+        VectorOp::Sum | VectorOp::IntegerSum | VectorOp::GreatestUnsigned => zero(),
+        VectorOp::Product if is_word => _mm256_set1_ps(1.0),
+        VectorOp::Product => _mm256_castpd_ps(_mm256_set1_pd(1.0)),
+        VectorOp::IntegerProduct if is_word => of_bits(_mm256_set1_epi32(1)),
+        VectorOp::IntegerProduct => of_bits(_mm256_set1_epi64x(1)),
+        VectorOp::Greatest | VectorOp::GreatestSigned if is_word => of_bits(_mm256_set1_epi32(i32::MIN)),
+        VectorOp::Greatest | VectorOp::GreatestSigned => of_bits(_mm256_set1_epi64x(i64::MIN)),
+        VectorOp::Least | VectorOp::LeastSigned if is_word => of_bits(_mm256_set1_epi32(i32::MAX)),
+        VectorOp::Least | VectorOp::LeastSigned => of_bits(_mm256_set1_epi64x(i64::MAX)),
+        VectorOp::LeastUnsigned => of_bits(_mm256_set1_epi64x(-1)),
     }
 }
 
 /// The states of single values.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn lift<V: Pod, M: Wide<V>, const W: usize>(values: &[V; W]) -> __m256 {
+pub(super) fn lift<V: Pod, M: VectorMonoid<V>, const W: usize>(values: &[V; W]) -> __m256 {
     let x: __m256 = bytemuck::pod_read_unaligned(bytemuck::cast_slice(values));
     // Extremes are computed on order keys (see `order_key`). NaN has the most extreme key.
     let greatest = match M::OP {
-        Op::Greatest => true,
-        Op::Least => false,
+        VectorOp::Greatest => true,
+        VectorOp::Least => false,
         _ => return x,
     };
     let bits = _mm256_castps_si256(x);
@@ -70,7 +70,7 @@ pub(super) fn lift<V: Pod, M: Wide<V>, const W: usize>(values: &[V; W]) -> __m25
 /// Merges two vectors of states.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn combine<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
+pub(super) fn combine<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
     match const { size_of::<V>() } {
         4 => combine_words::<V, M>(a, b),
         _ => combine_longs::<V, M>(a, b),
@@ -79,45 +79,45 @@ pub(super) fn combine<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn combine_words<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
+fn combine_words<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
     let (x, y) = (_mm256_castps_si256(a), _mm256_castps_si256(b));
     match M::OP {
-        Op::Sum => _mm256_add_ps(a, b),
-        Op::Product => _mm256_mul_ps(a, b),
-        Op::IntegerSum => of_bits(_mm256_add_epi32(x, y)),
-        Op::IntegerProduct => of_bits(_mm256_mullo_epi32(x, y)),
-        Op::Greatest | Op::GreatestSigned => of_bits(_mm256_max_epi32(x, y)),
-        Op::Least | Op::LeastSigned => of_bits(_mm256_min_epi32(x, y)),
-        Op::GreatestUnsigned => of_bits(_mm256_max_epu32(x, y)),
-        Op::LeastUnsigned => of_bits(_mm256_min_epu32(x, y)),
+        VectorOp::Sum => _mm256_add_ps(a, b),
+        VectorOp::Product => _mm256_mul_ps(a, b),
+        VectorOp::IntegerSum => of_bits(_mm256_add_epi32(x, y)),
+        VectorOp::IntegerProduct => of_bits(_mm256_mullo_epi32(x, y)),
+        VectorOp::Greatest | VectorOp::GreatestSigned => of_bits(_mm256_max_epi32(x, y)),
+        VectorOp::Least | VectorOp::LeastSigned => of_bits(_mm256_min_epi32(x, y)),
+        VectorOp::GreatestUnsigned => of_bits(_mm256_max_epu32(x, y)),
+        VectorOp::LeastUnsigned => of_bits(_mm256_min_epu32(x, y)),
     }
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn combine_longs<V: Pod, M: Wide<V>>(a: __m256, b: __m256) -> __m256 {
+fn combine_longs<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
     let (x, y) = (_mm256_castps_si256(a), _mm256_castps_si256(b));
     let (f, g) = (_mm256_castps_pd(a), _mm256_castps_pd(b));
     // With the highest bit flipped, unsigned numbers compare as signed ones.
     let is_more = match M::OP {
-        Op::GreatestUnsigned | Op::LeastUnsigned => {
+        VectorOp::GreatestUnsigned | VectorOp::LeastUnsigned => {
             let sign = _mm256_set1_epi64x(i64::MIN);
             _mm256_cmpgt_epi64(_mm256_xor_si256(x, sign), _mm256_xor_si256(y, sign))
         }
         _ => _mm256_cmpgt_epi64(x, y),
     };
     match M::OP {
-        Op::Sum => _mm256_castpd_ps(_mm256_add_pd(f, g)),
-        Op::Product => _mm256_castpd_ps(_mm256_mul_pd(f, g)),
-        Op::IntegerSum => of_bits(_mm256_add_epi64(x, y)),
-        Op::IntegerProduct => {
+        VectorOp::Sum => _mm256_castpd_ps(_mm256_add_pd(f, g)),
+        VectorOp::Product => _mm256_castpd_ps(_mm256_mul_pd(f, g)),
+        VectorOp::IntegerSum => of_bits(_mm256_add_epi64(x, y)),
+        VectorOp::IntegerProduct => {
             // The product of the upper words lies beyond the 64 bits of the result.
             let (upper_x, upper_y) = (_mm256_srli_epi64::<32>(x), _mm256_srli_epi64::<32>(y));
             let upper = _mm256_add_epi64(_mm256_mul_epu32(upper_x, y), _mm256_mul_epu32(x, upper_y));
             of_bits(_mm256_add_epi64(_mm256_mul_epu32(x, y), _mm256_slli_epi64::<32>(upper)))
         }
-        Op::Greatest | Op::GreatestSigned | Op::GreatestUnsigned => either(of_bits(is_more), a, b),
-        Op::Least | Op::LeastSigned | Op::LeastUnsigned => either(of_bits(is_more), b, a),
+        VectorOp::Greatest | VectorOp::GreatestSigned | VectorOp::GreatestUnsigned => either(of_bits(is_more), a, b),
+        VectorOp::Least | VectorOp::LeastSigned | VectorOp::LeastUnsigned => either(of_bits(is_more), b, a),
     }
 }
 
@@ -215,7 +215,7 @@ fn upper_halves(a: __m256, b: __m256) -> __m256 {
 /// Halving trees over the numbers of each of `W` vectors. Number `k` of the result is that of vector `of[k]`.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn trees<V: Pod, M: Wide<V>, const W: usize>(of: [__m256; W]) -> __m256 {
+pub(super) fn trees<V: Pod, M: VectorMonoid<V>, const W: usize>(of: [__m256; W]) -> __m256 {
     // Vectors `k` and `k + W / 2` each leave a half, and these two halves form one vector.
     let mut halves = [zero(); 4];
     for k in 0..W / 2 {
@@ -238,7 +238,7 @@ pub(super) fn trees<V: Pod, M: Wide<V>, const W: usize>(of: [__m256; W]) -> __m2
 /// Halving tree over the numbers of one vector. The result is its first number; the other numbers are unspecified.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn tree<V: Pod, M: Wide<V>>(all: __m256) -> __m256 {
+pub(super) fn tree<V: Pod, M: VectorMonoid<V>>(all: __m256) -> __m256 {
     let half = combine::<V, M>(all, upper_halves(all, all));
     let two = combine::<V, M>(half, _mm256_permute_ps::<0b1110>(half));
     match const { size_of::<V>() } {

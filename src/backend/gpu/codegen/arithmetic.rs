@@ -1,4 +1,4 @@
-//! The opcodes in WGSL. Bit-identical twin of `backend/cpu/lanes.rs`.
+//! The opcodes in WGSL. Bit-identical twin of `backend/cpu/operations.rs`.
 //!
 //! Drivers may contract a product that feeds a sum, reassociate a chain of sums, and simplify as if NaN and rounding
 //! did not exist: the defaults of Metal and DXC. A `guard_*` therefore separates any two operations of float

@@ -1,4 +1,4 @@
-//! Conversions of values and of bits. Twin of `cast` and `bitcast` in `backend/cpu/lanes.rs`.
+//! Conversions of values and of bits. Twin of `cast` and `bitcast` in `backend/cpu/operations.rs`.
 
 use super::{Module, pairs, value_type};
 use crate::dtype::DType;

@@ -7,8 +7,7 @@ use bytemuck::Pod;
 use super::harness::{Mode, gpu, source};
 use super::order::{self, floats, integers};
 use super::rows::{adversarial, distributions, splits};
-use crate::backend::cpu::accumulate::Plain;
-use crate::backend::cpu::row_reduce::reduce_row;
+use crate::backend::cpu::row_reduce::{Plain, reduce_row};
 use crate::backend::gpu::row_reduce::{Tiles, grid};
 
 /// A reduction in WGSL, as the generator would define it, and in Rust.
@@ -146,12 +145,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
         let loaded: Vec<E> = values.iter().map(|&x| (self.load_cpu)(x)).collect();
         for (row, out) in expected.chunks_exact_mut(inner).enumerate().take(lengths.len()) {
             let range = live[row] as usize * inner..live[row + 1] as usize * inner;
-            reduce_row(
-                &loaded[range],
-                inner,
-                Plain { identity: self.identity_cpu, combine: self.combine_cpu, ordered: true },
-                out,
-            );
+            reduce_row(&loaded[range], inner, Plain { identity: self.identity_cpu, combine: self.combine_cpu }, out);
         }
         if rows == 0 {
             assert_eq!(grid(total, 0, inner as u32, Tiles::DEFAULT), None);

@@ -1,18 +1,19 @@
 //! Selections of a block's positions: restricts values to selected positions, and merges the results of two branches.
 
-use super::lanes::{Lane, Lanes, Operand};
-use super::pieces::{ramps, runs, sloped};
-use super::sides::{common, common_ends};
+use super::common_runs::{common, common_ends};
+use super::encoding::{Encoded, Value};
+use super::operand::Operand;
+use super::run_encoding::{runs, sequences, sequences_or_runs};
 
 /// Subset of a block's positions, in ascending order.
-pub(crate) enum Chosen {
-    /// Half-open ranges of lanes.
+pub(crate) enum Selection {
+    /// Half-open ranges of positions.
     Ranges(Vec<(u32, u32)>),
-    /// Single lanes.
+    /// Single positions.
     List(Vec<u32>),
 }
 
-impl Chosen {
+impl Selection {
     /// Number of selected positions.
     pub(crate) fn len(&self) -> usize {
         match self {
@@ -21,8 +22,8 @@ impl Chosen {
         }
     }
 
-    /// Upper bound on the pieces that the selection makes of runs that end at `ends`.
-    fn most_pieces(&self, ends: &[u32]) -> usize {
+    /// Upper bound on the parts into which the selection divides runs that end at `ends`.
+    fn max_parts(&self, ends: &[u32]) -> usize {
         match self {
             Self::Ranges(ranges) => ranges.len() + ends.len(),
             Self::List(list) => list.len(),
@@ -32,7 +33,7 @@ impl Chosen {
     /// Calls `f` for each selected part of a run. Arguments: the run, the number of its positions before the part, and
     /// the number of selected positions up to the part's end.
     #[inline(always)]
-    fn for_each_piece(&self, ends: &[u32], mut f: impl FnMut(usize, u32, u32)) {
+    fn for_each_part(&self, ends: &[u32], mut f: impl FnMut(usize, u32, u32)) {
         let (mut run, mut start) = (0, 0);
         match self {
             Self::Ranges(ranges) => {
@@ -63,40 +64,40 @@ impl Chosen {
     }
 }
 
-/// Restricts values to the selected lanes.
-pub(crate) fn choose<'a>(lanes: &Lanes<'a>, chosen: &Chosen) -> Lanes<'a> {
+/// Restricts values to the selected positions.
+pub(crate) fn restrict<'a>(lanes: &Encoded<'a>, chosen: &Selection) -> Encoded<'a> {
     match lanes {
-        Lanes::One(s) => Lanes::One(*s),
-        Lanes::Runs(ends, values) => {
-            let [mut cuts, mut of] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
-            chosen.for_each_piece(ends, |run, _, end| {
+        Encoded::Constant(s) => Encoded::Constant(*s),
+        Encoded::Runs(ends, values) => {
+            let [mut cuts, mut of] = [(); 2].map(|()| Vec::with_capacity(chosen.max_parts(ends)));
+            chosen.for_each_part(ends, |run, _, end| {
                 of.push(run as u32);
                 cuts.push(end);
             });
             runs(cuts.into(), values.pick(&of))
         }
-        Lanes::Ramps(way, ends, first) => {
-            let [mut cuts, mut firsts] = [(); 2].map(|()| Vec::with_capacity(chosen.most_pieces(ends)));
-            chosen.for_each_piece(ends, |run, skipped, end| {
-                firsts.push(way.after(first[run], skipped));
+        Encoded::Sequences(direction, ends, first) => {
+            let [mut cuts, mut firsts] = [(); 2].map(|()| Vec::with_capacity(chosen.max_parts(ends)));
+            chosen.for_each_part(ends, |run, skipped, end| {
+                firsts.push(direction.after(first[run], skipped));
                 cuts.push(end);
             });
-            ramps(*way, cuts.into(), firsts.into())
+            sequences(*direction, cuts.into(), firsts.into())
         }
         dense => match chosen {
-            Chosen::Ranges(ranges) => dense.ranges(ranges),
-            Chosen::List(list) => dense.pick(list),
+            Selection::Ranges(ranges) => dense.ranges(ranges),
+            Selection::List(list) => dense.pick(list),
         },
     }
 }
 
 /// Merges the results of two branches over runs that end at `ends`: `a` where the run's flag is set, else `b`. Each
 /// branch holds the values of its own positions only.
-pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b: &Lanes<'_>) -> Lanes<'x> {
-    let way = match (a, b) {
-        (Lanes::One(_) | Lanes::Runs(..), Lanes::One(_) | Lanes::Runs(..)) => None,
-        (Lanes::Ramps(a, ..), Lanes::Ramps(b, ..)) if a == b => Some(*a),
-        _ => return Lanes::merge_runs(ends, at_a, &a.dense(), &b.dense()),
+pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
+    let direction = match (a, b) {
+        (Encoded::Constant(_) | Encoded::Runs(..), Encoded::Constant(_) | Encoded::Runs(..)) => None,
+        (Encoded::Sequences(a, ..), Encoded::Sequences(b, ..)) if a == b => Some(*a),
+        _ => return Encoded::merge_runs(ends, at_a, &a.dense(), &b.dense()),
     };
     /// Read position within the values of one branch.
     struct Cursor<'c> {
@@ -109,7 +110,7 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b:
     let ends_of_runs = ends;
     let mut sides = [b, a].map(|lanes| {
         let ends = match lanes {
-            Lanes::Runs(ends, _) | Lanes::Ramps(_, ends, _) => Some(&ends[..]),
+            Encoded::Runs(ends, _) | Encoded::Sequences(_, ends, _) => Some(&ends[..]),
             _ => None,
         };
         let most = ends.map_or(0, <[u32]>::len) + ends_of_runs.len();
@@ -141,43 +142,44 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Lanes<'_>, b:
         }
     }
     let [b_side, a_side] = sides;
-    let values = |lanes: &Lanes<'_>, side: &Cursor<'_>| -> Lanes<'x> {
+    let values = |lanes: &Encoded<'_>, side: &Cursor<'_>| -> Encoded<'x> {
         match lanes {
-            Lanes::Runs(_, values) => values.pick(&side.of),
-            Lanes::Ramps(way, _, first) => {
-                let moved = side.of.iter().zip(&side.skipped).map(|(&r, &s)| way.after(first[r as usize], s));
+            Encoded::Runs(_, values) => values.pick(&side.of),
+            Encoded::Sequences(direction, _, first) => {
+                let moved = side.of.iter().zip(&side.skipped).map(|(&r, &s)| direction.after(first[r as usize], s));
                 u32::wrap(moved.collect::<Vec<_>>().into())
             }
             same => same.pick(&[]),
         }
     };
-    let out = Lanes::merge(cuts.len(), &flags, &values(a, &a_side), &values(b, &b_side));
-    sloped(way, cuts.into(), out)
+    let out = Encoded::merge(cuts.len(), &flags, &values(a, &a_side), &values(b, &b_side));
+    sequences_or_runs(direction, cuts.into(), out)
 }
 
 /// Blends two branches that were evaluated at all positions: `a` where the condition holds, else `b`. Works per run
 /// where no operand is dense and both branches have the same slope.
-pub(crate) fn blend<'x>(n: usize, condition: &Lanes<'x>, a: &Lanes<'x>, b: &Lanes<'x>) -> Lanes<'x> {
+pub(crate) fn blend<'x>(n: usize, condition: &Encoded<'x>, a: &Encoded<'x>, b: &Encoded<'x>) -> Encoded<'x> {
     if let (Some((ends_of_a, flags, a)), Some((ends_of_b, _, b))) = (common(condition, a), common(condition, b))
-        && a.way == b.way
+        && a.direction == b.direction
     {
         let ends = common_ends(&ends_of_a, &ends_of_b);
         let flags = flags.refined(&ends_of_a, &ends).dense();
-        let (way, a, b) = (a.way, a.refined(&ends_of_a, &ends).dense(), b.refined(&ends_of_b, &ends).dense());
-        let flags = bool::many(ends.len(), &flags.values);
-        let values = Lanes::blend(ends.len(), &flags, &a.values, &b.values);
-        return sloped(way, ends, values);
+        let (direction, a, b) =
+            (a.direction, a.refined(&ends_of_a, &ends).dense(), b.refined(&ends_of_b, &ends).dense());
+        let flags = bool::expanded(ends.len(), &flags.values);
+        let values = Encoded::blend(ends.len(), &flags, &a.values, &b.values);
+        return sequences_or_runs(direction, ends, values);
     }
-    Lanes::blend(n, &bool::many(n, &condition.dense()), &a.dense(), &b.dense())
+    Encoded::blend(n, &bool::expanded(n, &condition.dense()), &a.dense(), &b.dense())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::tests::{Numbers, dense};
+    use super::super::random_encodings::{Numbers, dense};
     use super::*;
 
     #[test]
-    fn chosen_lanes_come_together_again() {
+    fn merging_inverts_restricting() {
         let mut numbers = Numbers(3);
         for _ in 0..3000 {
             let n = 1 + numbers.below(300);
@@ -195,18 +197,18 @@ mod tests {
                     start = end;
                 }
                 let list: Vec<u32> = (0..n).filter(|&k| of_lane[k as usize] == want).collect();
-                (Chosen::Ranges(ranges), Chosen::List(list))
+                (Selection::Ranges(ranges), Selection::List(list))
             };
             let ((in_a, list_a), (in_b, list_b)) = (side(true), side(false));
             if in_a.len() == 0 || in_b.len() == 0 {
                 continue;
             }
-            let (x, y) = (choose(&a, &in_a), choose(&b, &in_b));
-            assert_eq!(dense(in_a.len() as u32, &x), dense(in_a.len() as u32, &choose(&a, &list_a)));
-            assert_eq!(dense(in_b.len() as u32, &y), dense(in_b.len() as u32, &choose(&b, &list_b)));
-            let expected = Lanes::blend(n as usize, &of_lane, &a.dense(), &b.dense());
-            let condition = Lanes::Runs(ends.clone(), bool::wrap(flags.clone().into()).into());
-            for got in [merge(&ends, Operand::Many(&flags), &x, &y), blend(n as usize, &condition, &a, &b)] {
+            let (x, y) = (restrict(&a, &in_a), restrict(&b, &in_b));
+            assert_eq!(dense(in_a.len() as u32, &x), dense(in_a.len() as u32, &restrict(&a, &list_a)));
+            assert_eq!(dense(in_b.len() as u32, &y), dense(in_b.len() as u32, &restrict(&b, &list_b)));
+            let expected = Encoded::blend(n as usize, &of_lane, &a.dense(), &b.dense());
+            let condition = Encoded::Runs(ends.clone(), bool::wrap(flags.clone().into()).into());
+            for got in [merge(&ends, Operand::Dense(&flags), &x, &y), blend(n as usize, &condition, &a, &b)] {
                 assert_eq!(dense(n, &got), dense(n, &expected), "{a:?} and {b:?}");
             }
         }

@@ -7,25 +7,25 @@ pub(crate) const STEP: usize = 8;
 
 /// Elements written for any shorter run. A loop of run-dependent length mispredicts its exit branch, which costs more
 /// than a few stores of cached elements.
-pub(crate) const fn few<T>() -> usize {
+pub(crate) const fn fixed_len<T>() -> usize {
     if size_of::<T>() <= 4 { 4 * STEP } else { 2 * STEP }
 }
 
 /// The same for a run of one value, which needs no loads.
-const FEW_ALIKE: usize = 4 * STEP;
+const FIXED_REPEAT_LEN: usize = 4 * STEP;
 
 /// Output that is filled from its start. A run is written in whole steps, past its end if the output has room; the next
 /// run overwrites the excess.
-pub(crate) struct Filling<B> {
+pub(crate) struct OutputWriter<B> {
     out: B,
     len: usize,
 }
 
-impl<T: Copy + Default> Filling<Vec<T>> {
+impl<T: Copy + Default> OutputWriter<Vec<T>> {
     /// Writer to a new vector with room for `n` elements.
     pub(crate) fn new(n: usize) -> Self {
         // Padding, so that a short run at the end is written in whole steps too.
-        Self { out: vec![T::default(); n + FEW_ALIKE], len: 0 }
+        Self { out: vec![T::default(); n + FIXED_REPEAT_LEN], len: 0 }
     }
 
     /// The elements written.
@@ -35,7 +35,7 @@ impl<T: Copy + Default> Filling<Vec<T>> {
     }
 }
 
-impl<'o, T> Filling<&'o mut [T]> {
+impl<'o, T> OutputWriter<&'o mut [T]> {
     /// Writer to a slice, from its start.
     pub(crate) fn of(out: &'o mut [T]) -> Self {
         Self { out, len: 0 }
@@ -47,14 +47,14 @@ impl<'o, T> Filling<&'o mut [T]> {
     }
 }
 
-impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
+impl<T: Copy, B: DerefMut<Target = [T]>> OutputWriter<B> {
     /// Appends a value `len` times.
     #[inline(always)]
     pub(crate) fn repeat(&mut self, value: T, len: usize) {
         let start = self.len;
         self.len += len;
-        if len <= FEW_ALIKE
-            && let Some(room) = self.out.get_mut(start..start + FEW_ALIKE)
+        if len <= FIXED_REPEAT_LEN
+            && let Some(room) = self.out.get_mut(start..start + FIXED_REPEAT_LEN)
         {
             return room.fill(value);
         }
@@ -74,13 +74,13 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         }
     }
 
-    /// Appends `from[start..start + len]`. A run of at most `few` elements is written as `few` elements, which is a
-    /// compile-time constant.
+    /// Appends `from[start..start + len]`. A run of at most `fixed_len` elements is written as `fixed_len` elements,
+    /// which is a compile-time constant.
     #[inline(always)]
-    pub(crate) fn copy(&mut self, from: &[T], start: usize, len: usize, few: usize) {
+    pub(crate) fn copy(&mut self, from: &[T], start: usize, len: usize, fixed_len: usize) {
         let at = self.len;
-        if len <= few
-            && let (Some(room), Some(from)) = (self.out.get_mut(at..at + few), from.get(start..start + few))
+        if len <= fixed_len
+            && let (Some(room), Some(from)) = (self.out.get_mut(at..at + fixed_len), from.get(start..start + fixed_len))
         {
             self.len += len;
             room.copy_from_slice(from);
@@ -89,14 +89,14 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
         }
     }
 
-    /// Appends the `len` elements `from[first]`, `from[first - 1]`, …. A run of at most `few` elements is written as
-    /// `few` elements, which is a compile-time constant.
+    /// Appends the `len` elements `from[first]`, `from[first - 1]`, …. A run of at most `fixed_len` elements is written
+    /// as `fixed_len` elements, which is a compile-time constant.
     #[inline(always)]
-    pub(crate) fn copy_back(&mut self, from: &[T], first: usize, len: usize, few: usize) {
+    pub(crate) fn copy_back(&mut self, from: &[T], first: usize, len: usize, fixed_len: usize) {
         let at = self.len;
         let before = |len: usize| (first + 1).checked_sub(len).and_then(|start| from.get(start..=first));
-        if len <= few
-            && let (Some(room), Some(from)) = (self.out.get_mut(at..at + few), before(few))
+        if len <= fixed_len
+            && let (Some(room), Some(from)) = (self.out.get_mut(at..at + fixed_len), before(fixed_len))
         {
             self.len += len;
             let (room, from) = (room.as_chunks_mut::<STEP>().0, from.as_chunks::<STEP>().0);
@@ -154,7 +154,7 @@ impl<T: Copy, B: DerefMut<Target = [T]>> Filling<B> {
     }
 }
 
-impl<B: DerefMut<Target = [u32]>> Filling<B> {
+impl<B: DerefMut<Target = [u32]>> OutputWriter<B> {
     /// Appends `f(0)`, `f(1)`, …, `f(len - 1)`.
     #[inline(always)]
     pub(crate) fn numbers(&mut self, len: usize, f: impl Fn(u32) -> u32) {
@@ -178,27 +178,27 @@ impl<B: DerefMut<Target = [u32]>> Filling<B> {
 mod tests {
     use super::*;
 
-    fn fill<B: DerefMut<Target = [u32]>>(filling: &mut Filling<B>, from: &[u32], len: usize, start: usize) {
-        filling.repeat(7, len);
-        filling.copy(from, start, len, few::<u32>());
-        filling.convert(from, start, len, |x| x + 1);
-        filling.numbers(len, |k| 3 * k);
-        filling.copy_back(from, 99 - start, len, few::<u32>());
-        filling.convert_back(from, 99 - start, len, |x| x + 2);
-        filling.extend(from[..len].iter().copied());
+    fn fill<B: DerefMut<Target = [u32]>>(writer: &mut OutputWriter<B>, from: &[u32], len: usize, start: usize) {
+        writer.repeat(7, len);
+        writer.copy(from, start, len, fixed_len::<u32>());
+        writer.convert(from, start, len, |x| x + 1);
+        writer.numbers(len, |k| 3 * k);
+        writer.copy_back(from, 99 - start, len, fixed_len::<u32>());
+        writer.convert_back(from, 99 - start, len, |x| x + 2);
+        writer.extend(from[..len].iter().copied());
     }
 
     #[test]
-    fn runs_follow_each_other() {
+    fn runs_are_appended_in_order() {
         let from: Vec<u32> = (1000..1100).collect();
         for lens in [[0, 1, 3], [15, 16, 17], [33, 0, 64], [60, 1, 1]] {
             let n: usize = lens.iter().sum();
-            let (mut filling, mut expected) = (Filling::new(7 * n), Vec::new());
+            let (mut writer, mut expected) = (OutputWriter::new(7 * n), Vec::new());
             let mut slice = vec![0; 7 * n];
-            let mut filling_a_slice = Filling::of(&mut slice[..]);
+            let mut slice_writer = OutputWriter::of(&mut slice[..]);
             for (len, start) in lens.into_iter().zip([0, 50, 36]) {
-                fill(&mut filling, &from, len, start);
-                fill(&mut filling_a_slice, &from, len, start);
+                fill(&mut writer, &from, len, start);
+                fill(&mut slice_writer, &from, len, start);
                 expected.extend(vec![7; len]);
                 expected.extend(&from[start..start + len]);
                 expected.extend(from[start..start + len].iter().map(|x| x + 1));
@@ -208,7 +208,7 @@ mod tests {
                 expected.extend(back().map(|x| x + 2));
                 expected.extend(&from[..len]);
             }
-            assert_eq!(filling.finish(), expected);
+            assert_eq!(writer.finish(), expected);
             assert_eq!(slice, expected);
         }
     }

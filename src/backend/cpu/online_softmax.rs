@@ -4,64 +4,62 @@
 //! depends only on the maximum of the lane's earlier values. Exponentials, the dominant cost, are therefore evaluated
 //! side by side: over many short rows, over the lanes of one row, or over the trees of many rows.
 
-use super::accumulate::{Float, Monoid};
-use super::row_reduce::{reduce_block, reduce_row};
-use super::short_rows::{Columns, ROWS, Row, classes, rows_by_length};
+use super::accumulate::Float;
+use super::row_reduce::{Monoid, reduce_block_of_columns, reduce_columns, reduce_long_row};
 use super::simd::{self, Loop};
-use crate::graph::canonical_order::reduction::{LANES, SHORT};
+use super::transposed_rows::{ROWS, Row, TransposedRows, classes, rows_by_length};
+use crate::graph::canonical_order::reduction::{FOLD_LEN, LANES};
 
 /// Online softmax state: the key of the maximum, and the sum of the exponentials relative to the maximum.
 #[derive(Clone, Copy)]
-pub(super) struct Exps<F: Float> {
+pub(super) struct SoftmaxState<F: Float> {
     pub(super) greatest: F::Key,
     pub(super) sum: F,
 }
 
-/// The monoid of [`Exps`].
+/// The monoid of [`SoftmaxState`].
 #[derive(Clone, Copy)]
-pub(super) struct OfExps;
+pub(super) struct OnlineSoftmax;
 
-impl<F: Float> Monoid<F> for OfExps {
-    type State = Exps<F>;
+impl<F: Float> Monoid<F> for OnlineSoftmax {
+    type State = SoftmaxState<F>;
     #[inline(always)]
-    fn identity(self) -> Exps<F> {
-        Exps { greatest: F::LEAST.key(), sum: F::ZERO }
+    fn identity(self) -> SoftmaxState<F> {
+        SoftmaxState { greatest: F::LEAST.key(), sum: F::ZERO }
     }
     #[inline(always)]
-    fn push(self, so_far: Exps<F>, next: F) -> Exps<F> {
-        self.merge(so_far, Exps::of(next))
+    fn push(self, so_far: SoftmaxState<F>, next: F) -> SoftmaxState<F> {
+        self.merge(so_far, SoftmaxState::of(next))
     }
     #[inline(always)]
-    fn merge(self, a: Exps<F>, b: Exps<F>) -> Exps<F> {
-        a.merged(b, apart::<F>(a.greatest, b.greatest).exp())
+    fn merge(self, a: SoftmaxState<F>, b: SoftmaxState<F>) -> SoftmaxState<F> {
+        a.merged(b, exponent::<F>(a.greatest, b.greatest).exp())
     }
 
-    fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [Exps<F>]) {
+    fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [SoftmaxState<F>]) {
         if inner == 1 {
-            return simd::run(RowsOfExps { values, start, out });
+            return simd::run(SoftmaxRows { values, start, out });
         }
-        for (k, out) in out.chunks_exact_mut(inner).enumerate() {
-            reduce_row(&values[start(k) * inner..start(k + 1) * inner], inner, self, out);
-        }
+        reduce_columns(values, inner, self, start, out);
     }
 
-    fn block(self, values: &[F], inner: usize, out: &mut [Exps<F>]) {
+    fn block(self, values: &[F], inner: usize, out: &mut [SoftmaxState<F>]) {
         if inner == 1 {
-            simd::run(BlockOfExps { values, out: &mut out[0] });
+            simd::run(SoftmaxBlock { values, out: &mut out[0] });
         } else {
-            reduce_block(values, inner, self, out);
+            reduce_block_of_columns(values, inner, self, out);
         }
     }
 }
 
 /// The lesser of two values minus the greater one. Equal values, infinities included, give 0.
 #[inline(always)]
-fn apart<F: Float>(a: F::Key, b: F::Key) -> F {
+fn exponent<F: Float>(a: F::Key, b: F::Key) -> F {
     let (greatest, least) = (a.max(b), a.min(b));
     if least == greatest { F::ZERO } else { F::of_key(least).sub(F::of_key(greatest)) }
 }
 
-impl<F: Float> Exps<F> {
+impl<F: Float> SoftmaxState<F> {
     /// The state of one value. The sum is NaN for +inf and NaN, which have no finite difference from themselves.
     #[inline(always)]
     fn of(x: F) -> Self {
@@ -90,7 +88,7 @@ fn exponentials<F: Float>(x: &mut [F]) {
 
 /// Moves the `N` elements at `from` to `to`, and the `N` elements behind them to index `to` of `upper`.
 #[inline(always)]
-fn take_apart<T: Copy, const N: usize>(of: &mut [T], upper: &mut [T], from: usize, to: usize) {
+fn split_halves<T: Copy, const N: usize>(of: &mut [T], upper: &mut [T], from: usize, to: usize) {
     let copy = |from: usize| -> [T; N] { std::array::from_fn(|k| of[from..from + N][k]) };
     let (low, high) = (copy(from), copy(from + N));
     of[to..to + N].copy_from_slice(&low);
@@ -98,51 +96,51 @@ fn take_apart<T: Copy, const N: usize>(of: &mut [T], upper: &mut [T], from: usiz
 }
 
 /// `N` states as a structure of arrays.
-struct Many<F: Float, const N: usize> {
+struct States<F: Float, const N: usize> {
     greatest: [F::Key; N],
     sums: [F; N],
 }
 
-impl<F: Float, const N: usize> Many<F, N> {
+impl<F: Float, const N: usize> States<F, N> {
     #[inline(always)]
     fn none() -> Self {
-        let none: Exps<F> = Monoid::<F>::identity(OfExps);
+        let none: SoftmaxState<F> = Monoid::<F>::identity(OnlineSoftmax);
         Self { greatest: [none.greatest; N], sums: [none.sum; N] }
     }
 
     #[inline(always)]
-    fn get(&self, k: usize) -> Exps<F> {
-        Exps { greatest: self.greatest[k], sum: self.sums[k] }
+    fn get(&self, k: usize) -> SoftmaxState<F> {
+        SoftmaxState { greatest: self.greatest[k], sum: self.sums[k] }
     }
 
     #[inline(always)]
-    fn set(&mut self, k: usize, to: Exps<F>) {
+    fn set(&mut self, k: usize, to: SoftmaxState<F>) {
         (self.greatest[k], self.sums[k]) = (to.greatest, to.sum);
     }
 
-    /// States of single values where `is_there` holds, the identity element elsewhere.
+    /// States of single values where `is_present` holds, the identity element elsewhere.
     #[inline(always)]
-    fn of(values: &[F; N], is_there: impl Fn(usize) -> bool) -> Self {
+    fn of(values: &[F; N], is_present: impl Fn(usize) -> bool) -> Self {
         let mut states = Self::none();
         for (k, &x) in values.iter().enumerate() {
-            let of = Exps::of(x);
-            states.set(k, if is_there(k) { of } else { states.get(k) });
+            let of = SoftmaxState::of(x);
+            states.set(k, if is_present(k) { of } else { states.get(k) });
         }
         states
     }
 
-    /// Adds a value to each state for which `is_there` holds.
+    /// Adds a value to each state for which `is_present` holds.
     #[inline(always)]
-    fn push(&mut self, values: &[F; N], is_there: impl Fn(usize) -> bool) {
+    fn push(&mut self, values: &[F; N], is_present: impl Fn(usize) -> bool) {
         let mut scales = [F::ZERO; N];
         for (k, (scale, &x)) in scales.iter_mut().zip(values).enumerate() {
-            *scale = apart(self.greatest[k], x.key());
+            *scale = exponent(self.greatest[k], x.key());
         }
         exponentials(&mut scales);
         for (k, (&scale, &x)) in scales.iter().zip(values).enumerate() {
             let so_far = self.get(k);
-            let merged = so_far.merged(Exps::of(x), scale);
-            self.set(k, if is_there(k) { merged } else { so_far });
+            let merged = so_far.merged(SoftmaxState::of(x), scale);
+            self.set(k, if is_present(k) { merged } else { so_far });
         }
     }
 
@@ -157,14 +155,14 @@ impl<F: Float, const N: usize> Many<F, N> {
     }
 
     /// One level of the halving tree: merges the upper half of each row's `2 * REACH` states into the lower half. Rows
-    /// are `2 * REACH` states apart before and `REACH` states apart after.
+    /// are `2 * REACH` states exponent before and `REACH` states exponent after.
     #[inline(always)]
     fn halve<const REACH: usize>(&mut self, rows: usize) {
         let mut upper = Self::none();
         for row in 0..rows {
             let (to, from) = (row * REACH, 2 * row * REACH);
-            take_apart::<_, REACH>(&mut self.greatest, &mut upper.greatest, from, to);
-            take_apart::<_, REACH>(&mut self.sums, &mut upper.sums, from, to);
+            split_halves::<_, REACH>(&mut self.greatest, &mut upper.greatest, from, to);
+            split_halves::<_, REACH>(&mut self.sums, &mut upper.sums, from, to);
         }
         let n = rows * REACH;
         merge_each(&mut self.greatest[..n], &mut self.sums[..n], &upper.greatest[..n], &upper.sums[..n]);
@@ -183,18 +181,19 @@ fn merge_each<F: Float>(greatest: &mut [F::Key], sums: &mut [F], other_greatest:
     let others = other_greatest.iter().zip(other_sums);
     let mut scales = [F::ZERO; TREES * LANES / 2];
     for ((scale, &a), (&b, _)) in scales.iter_mut().zip(&*greatest).zip(others.clone()) {
-        *scale = apart(a, b);
+        *scale = exponent(a, b);
     }
     exponentials(&mut scales[..greatest.len()]);
     for (((greatest, sum), (&b, &of_b)), &scale) in greatest.iter_mut().zip(sums).zip(others).zip(&scales) {
-        let merged = Exps { greatest: *greatest, sum: *sum }.merged(Exps { greatest: b, sum: of_b }, scale);
+        let merged =
+            SoftmaxState { greatest: *greatest, sum: *sum }.merged(SoftmaxState { greatest: b, sum: of_b }, scale);
         (*greatest, *sum) = (merged.greatest, merged.sum);
     }
 }
 
 /// The lane states of one block, which has at least one value.
 #[inline(always)]
-fn lanes_of<F: Float>(values: &[F]) -> Many<F, LANES> {
+fn lanes_of<F: Float>(values: &[F]) -> States<F, LANES> {
     let mut groups = values.chunks(LANES);
     let mut padded = [F::ZERO; LANES];
     let mut next = |group: &[F]| {
@@ -202,7 +201,7 @@ fn lanes_of<F: Float>(values: &[F]) -> Many<F, LANES> {
         padded
     };
     let first = groups.next().unwrap_or_default();
-    let mut lanes = Many::of(&next(first), |k| k < first.len());
+    let mut lanes = States::of(&next(first), |k| k < first.len());
     for group in groups {
         match group.first_chunk() {
             Some(group) => lanes.push(group, |_| true),
@@ -212,13 +211,13 @@ fn lanes_of<F: Float>(values: &[F]) -> Many<F, LANES> {
     lanes
 }
 
-/// Reduces one block of one column by [`OfExps`].
-struct BlockOfExps<'a, F: Float> {
+/// Reduces one block of one column by [`OnlineSoftmax`].
+struct SoftmaxBlock<'a, F: Float> {
     values: &'a [F],
-    out: &'a mut Exps<F>,
+    out: &'a mut SoftmaxState<F>,
 }
 
-impl<F: Float> Loop for BlockOfExps<'_, F> {
+impl<F: Float> Loop for SoftmaxBlock<'_, F> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -228,39 +227,39 @@ impl<F: Float> Loop for BlockOfExps<'_, F> {
     }
 }
 
-/// Reduces consecutive rows of one column by [`OfExps`]. The values of row `k` begin at value `start(k)`.
-struct RowsOfExps<'a, F: Float, S> {
+/// Reduces consecutive rows of one column by [`OnlineSoftmax`]. The values of row `k` begin at value `start(k)`.
+struct SoftmaxRows<'a, F: Float, S> {
     values: &'a [F],
     start: S,
-    out: &'a mut [Exps<F>],
+    out: &'a mut [SoftmaxState<F>],
 }
 
 /// Number of one-block rows whose lanes are merged together.
 const TREES: usize = 8;
 
-impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
+impl<F: Float, S: Fn(usize) -> usize> Loop for SoftmaxRows<'_, F, S> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
         let Self { values, start, out } = self;
         let rows = rows_by_length(values, start, out.len());
         for row in out.iter_mut() {
-            *row = Monoid::<F>::identity(OfExps);
+            *row = Monoid::<F>::identity(OnlineSoftmax);
         }
-        let [folded, short, of_a_block, long] = classes(&rows);
-        let mut columns = Columns::new();
+        let [folded, short, one_block, long] = classes(&rows);
+        let mut columns = TransposedRows::new();
         for rows in folded.chunks(ROWS) {
             columns.take(values, rows);
             set_each(out, rows, &folded_together(&columns));
         }
-        let mut states = [(); LANES / 2].map(|()| Many::none());
+        let mut states = [(); LANES / 2].map(|()| States::none());
         for rows in short.chunks(ROWS) {
             columns.take(values, rows);
-            let of = |k: usize| Many::of(&columns.values[k], |r| k < SHORT || (k as u32) < columns.lens[r]);
-            set_each(out, rows, columns.merged(&mut states, of, Many::merge));
+            let of = |k: usize| States::of(&columns.values[k], |r| k < FOLD_LEN || (k as u32) < columns.lens[r]);
+            set_each(out, rows, columns.merged(&mut states, of, States::merge));
         }
-        for rows in of_a_block.chunks(TREES) {
-            let mut states = Many::<F, { TREES * LANES }>::none();
+        for rows in one_block.chunks(TREES) {
+            let mut states = States::<F, { TREES * LANES }>::none();
             for (&(_, from, len), k) in rows.iter().zip((0..).step_by(LANES)) {
                 let lanes = lanes_of(&values[from..from + len]);
                 states.greatest[k..k + LANES].copy_from_slice(&lanes.greatest);
@@ -270,15 +269,15 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for RowsOfExps<'_, F, S> {
             set_each(out, rows, &states);
         }
         for &(row, from, len) in long {
-            reduce_row(&values[from..from + len], 1, OfExps, &mut out[row..=row]);
+            reduce_long_row(&values[from..from + len], 1, OnlineSoftmax, &mut out[row..=row]);
         }
     }
 }
 
-/// Folds up to [`ROWS`] rows of up to [`SHORT`] values each, one row per lane.
+/// Folds up to [`ROWS`] rows of up to [`FOLD_LEN`] values each, one row per lane.
 #[inline(always)]
-fn folded_together<F: Float>(columns: &Columns<F>) -> Many<F, ROWS> {
-    let mut states = Many::of(&columns.values[0], |r| columns.lens[r] > 0);
+fn folded_together<F: Float>(columns: &TransposedRows<F>) -> States<F, ROWS> {
+    let mut states = States::of(&columns.values[0], |r| columns.lens[r] > 0);
     for (k, column) in (0..columns.longest as u32).zip(&columns.values).skip(1) {
         states.push(column, |r| k < columns.lens[r]);
     }
@@ -287,7 +286,7 @@ fn folded_together<F: Float>(columns: &Columns<F>) -> Many<F, ROWS> {
 
 /// Stores the leading states as the results of `rows`.
 #[inline(always)]
-fn set_each<F: Float, const N: usize>(out: &mut [Exps<F>], rows: &[Row], states: &Many<F, N>) {
+fn set_each<F: Float, const N: usize>(out: &mut [SoftmaxState<F>], rows: &[Row], states: &States<F, N>) {
     for (k, &(row, ..)) in rows.iter().enumerate() {
         out[row] = states.get(k);
     }
@@ -295,10 +294,11 @@ fn set_each<F: Float, const N: usize>(out: &mut [Exps<F>], rows: &[Row], states:
 
 #[cfg(test)]
 mod tests {
+    use super::super::row_reduce::reduce_row;
     use super::*;
 
     #[test]
-    fn rows_in_a_crowd_have_the_bits_of_the_stated_order() {
+    fn batched_rows_have_the_bits_of_the_canonical_order() {
         let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1]).chain((0..200).map(|k| k * 37 % 40));
         let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
         let rows = starts.len() - 1;
@@ -308,30 +308,30 @@ mod tests {
             values[100 + 97 * k] = special;
         }
         values[starts[20]..starts[24]].fill(f32::NEG_INFINITY);
-        let mut crowd = vec![OfExps.identity(); rows];
-        OfExps.rows(&values, 1, |k| starts[k], &mut crowd);
+        let mut batch = vec![OnlineSoftmax.identity(); rows];
+        OnlineSoftmax.rows(&values, 1, |k| starts[k], &mut batch);
         /// The same monoid with the default loops.
         #[derive(Clone, Copy)]
-        struct Slowly;
-        impl Monoid<f32> for Slowly {
-            type State = Exps<f32>;
-            fn identity(self) -> Exps<f32> {
-                Monoid::<f32>::identity(OfExps)
+        struct DefaultLoops;
+        impl Monoid<f32> for DefaultLoops {
+            type State = SoftmaxState<f32>;
+            fn identity(self) -> SoftmaxState<f32> {
+                Monoid::<f32>::identity(OnlineSoftmax)
             }
-            fn push(self, so_far: Exps<f32>, next: f32) -> Exps<f32> {
-                OfExps.push(so_far, next)
+            fn push(self, so_far: SoftmaxState<f32>, next: f32) -> SoftmaxState<f32> {
+                OnlineSoftmax.push(so_far, next)
             }
-            fn merge(self, a: Exps<f32>, b: Exps<f32>) -> Exps<f32> {
-                Monoid::<f32>::merge(OfExps, a, b)
+            fn merge(self, a: SoftmaxState<f32>, b: SoftmaxState<f32>) -> SoftmaxState<f32> {
+                Monoid::<f32>::merge(OnlineSoftmax, a, b)
             }
         }
-        for (k, crowd) in crowd.iter().enumerate() {
-            let mut alone = [Slowly.identity()];
-            reduce_row(&values[starts[k]..starts[k + 1]], 1, Slowly, &mut alone);
+        for (k, batch) in batch.iter().enumerate() {
+            let mut single = [DefaultLoops.identity()];
+            reduce_row(&values[starts[k]..starts[k + 1]], 1, DefaultLoops, &mut single);
             let len = starts[k + 1] - starts[k];
-            assert_eq!(crowd.greatest, alone[0].greatest, "row {k} of {len}");
-            let same = crowd.sum.to_bits() == alone[0].sum.to_bits() || crowd.sum.is_nan() && alone[0].sum.is_nan();
-            assert!(same, "row {k} of {len}: {} {}", crowd.sum, alone[0].sum);
+            assert_eq!(batch.greatest, single[0].greatest, "row {k} of {len}");
+            let same = batch.sum.to_bits() == single[0].sum.to_bits() || batch.sum.is_nan() && single[0].sum.is_nan();
+            assert!(same, "row {k} of {len}: {} {}", batch.sum, single[0].sum);
         }
     }
 }

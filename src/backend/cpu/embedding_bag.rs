@@ -5,23 +5,23 @@
 
 use std::borrow::Cow;
 
-use super::accumulate::Monoid;
 use super::array::Stored;
-use super::eval::{Block, Inputs, Program};
-use super::lanes::{Lane, Many};
-use super::row_reduce::{RowFold, merge_lanes, push_each};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::encoding::{Dense, Value};
+use super::eval::Block;
+use super::row_reduce::{Monoid, RowFold, merge_lanes, push_each};
 use super::simd::{self, Loop};
-use crate::graph::canonical_order::reduction::{FOLDED, block_len, wide_lanes};
+use crate::graph::canonical_order::reduction::{COLUMNS_FOLD_LEN, block_len, wide_lanes};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::BinaryOp;
 
 /// Values of several columns that are rows of a table.
-pub(super) struct LookedUp<'a, V> {
+pub(super) struct EmbeddingBag<'a, V> {
     table: &'a [V],
     inner: usize,
     /// Start of the table row, as an expression in the value's index.
-    first: Program<'a>,
+    first: CompiledExpr<'a>,
 }
 
 /// Rewrites an expression in an element's index as one in its value's index. `None` if the result may differ among the
@@ -47,7 +47,7 @@ fn of_value(e: &Expr, inner: usize, known: &mut DigestMap<Option<Expr>>) -> Opti
     found
 }
 
-impl<'a, V: Lane + Stored> LookedUp<'a, V> {
+impl<'a, V: Value + Stored> EmbeddingBag<'a, V> {
     /// The values of the expression, which has this element type, if they are rows of a table.
     pub(super) fn new(inputs: &'a Inputs, e: &Expr, inner: usize) -> Option<Self> {
         let is_column = |e: &Expr| match e.kind() {
@@ -60,17 +60,17 @@ impl<'a, V: Lane + Stored> LookedUp<'a, V> {
         if inner < 2 || table.len() == 0 || !is_column(column) {
             return None;
         }
-        let first = Program::new(inputs, &of_value(first, inner, &mut DigestMap::default())?);
+        let first = CompiledExpr::new(inputs, &of_value(first, inner, &mut DigestMap::default())?);
         Some(Self { table: table.slice(), inner, first })
     }
 
     /// Finds `len` values from value `from` on.
-    fn find(&self, from: usize, len: usize) -> Found<'_, V> {
+    fn find(&self, from: usize, len: usize) -> TableRows<'_, V> {
         let inner = self.inner;
         let firsts = Block::of_each(&self.first, from as u32, len, inner as u32).eval_as::<u32>();
         let table = self.table;
         if firsts.iter().max().is_none_or(|&first| first as usize + inner <= table.len()) {
-            return Found { table: table.into(), firsts, inner };
+            return TableRows { table: table.into(), firsts, inner };
         }
         // A check has failed in this case. Elements out of range are replaced by the last one.
         let element = |k: usize| {
@@ -79,34 +79,43 @@ impl<'a, V: Lane + Stored> LookedUp<'a, V> {
         };
         let values: Vec<V> = (0..len * inner).map(element).collect();
         let firsts: Vec<u32> = (0..len).map(|value| (value * inner) as u32).collect();
-        Found { table: values.into(), firsts: firsts.into(), inner }
+        TableRows { table: values.into(), firsts: firsts.into(), inner }
     }
 
     /// Reduces consecutive rows of values. The values of row `k` begin at value `start(k)`.
     pub(super) fn rows<M: Monoid<V>>(&self, monoid: M, start: impl Fn(usize) -> usize, out: &mut [M::State]) {
         let (nrows, from) = (out.len() / self.inner, start(0));
         let values = self.find(from, start(nrows) - from);
-        simd::run(Rows { values: &values, start: |row| start(row) - from, monoid, out });
+        let mut lanes = vec![monoid.identity(); wide_lanes(self.inner) * self.inner];
+        let mut at = 0;
+        for (row, out) in out.chunks_exact_mut(self.inner).enumerate() {
+            let end = start(row + 1) - from;
+            values.row(&values.firsts[at..end], monoid, &mut lanes, out);
+            at = end;
+        }
     }
 
     /// Reduces each block of `len` values of a row, from value `from` on.
     pub(super) fn blocks<M: Monoid<V>>(&self, monoid: M, from: usize, len: usize) -> Vec<M::State> {
-        let mut out = vec![monoid.identity(); len.div_ceil(block_len(self.inner)) * self.inner];
-        simd::run(Blocks { values: &self.find(from, len), monoid, out: &mut out });
+        let (inner, values) = (self.inner, self.find(from, len));
+        let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
+        let mut out = vec![monoid.identity(); len.div_ceil(block_len(inner)) * inner];
+        for (firsts, out) in values.firsts.chunks(block_len(inner)).zip(out.chunks_exact_mut(inner)) {
+            values.block(firsts, monoid, &mut lanes, out);
+        }
         out
     }
 }
 
 /// Some of the values, by their starts in a table. All starts are in range.
-struct Found<'a, V: Clone> {
+struct TableRows<'a, V: Clone> {
     table: Cow<'a, [V]>,
-    firsts: Many<'a, u32>,
+    firsts: Dense<'a, u32>,
     inner: usize,
 }
 
-impl<V: Lane + Stored> Found<'_, V> {
+impl<V: Value + Stored> TableRows<'_, V> {
     /// Reduces one block.
-    #[inline(always)]
     fn block<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
         lanes.fill(monoid.identity());
         self.fold(firsts, monoid, lanes);
@@ -114,25 +123,61 @@ impl<V: Lane + Stored> Found<'_, V> {
     }
 
     /// Folds the values into lanes of `inner` states each.
-    #[inline(always)]
     fn fold<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State]) {
-        match self.inner {
+        simd::run(Fold { values: self, firsts, monoid, lanes });
+    }
+
+    /// Reduces one row. `lanes` is scratch space.
+    fn row<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
+        let inner = self.inner;
+        if firsts.len() <= COLUMNS_FOLD_LEN {
+            out.fill(monoid.identity());
+            self.fold(firsts, monoid, out);
+        } else if firsts.len() <= block_len(inner) {
+            self.block(firsts, monoid, lanes, out);
+        } else {
+            let mut fold = RowFold::new(firsts.len(), inner, monoid);
+            for firsts in firsts.chunks(block_len(inner)) {
+                self.block(firsts, monoid, lanes, out);
+                fold.push_partial(out);
+            }
+            fold.finish(out);
+        }
+    }
+}
+
+/// Folds values into lanes of `inner` states each.
+struct Fold<'l, 'a, V: Clone, M: Monoid<V>> {
+    values: &'l TableRows<'a, V>,
+    firsts: &'l [u32],
+    monoid: M,
+    lanes: &'l mut [M::State],
+}
+
+impl<V: Value + Stored, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, firsts, monoid, lanes } = self;
+        match values.inner {
             // With a compile-time width, the states stay in registers.
-            2 => self.fold_columns::<M, 2>(firsts, monoid, lanes),
-            3 => self.fold_columns::<M, 3>(firsts, monoid, lanes),
-            4 => self.fold_columns::<M, 4>(firsts, monoid, lanes),
-            8 => self.fold_columns::<M, 8>(firsts, monoid, lanes),
-            16 => self.fold_columns::<M, 16>(firsts, monoid, lanes),
+            2 => values.fold_columns::<M, 2>(firsts, monoid, lanes),
+            3 => values.fold_columns::<M, 3>(firsts, monoid, lanes),
+            4 => values.fold_columns::<M, 4>(firsts, monoid, lanes),
+            8 => values.fold_columns::<M, 8>(firsts, monoid, lanes),
+            16 => values.fold_columns::<M, 16>(firsts, monoid, lanes),
             inner => {
                 for firsts in firsts.chunks(lanes.len() / inner) {
                     for (states, &first) in lanes.chunks_exact_mut(inner).zip(firsts) {
-                        push_each(states, &self.table[first as usize..][..inner], monoid);
+                        push_each(states, &values.table[first as usize..][..inner], monoid);
                     }
                 }
             }
         }
     }
+}
 
+impl<V: Value + Stored> TableRows<'_, V> {
     #[inline(always)]
     fn fold_columns<M: Monoid<V>, const N: usize>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State]) {
         let table = &self.table[..];
@@ -154,61 +199,6 @@ impl<V: Lane + Stored> Found<'_, V> {
                     }
                 }
             }
-        }
-    }
-}
-
-struct Rows<'l, 'a, V: Clone, M: Monoid<V>, S> {
-    values: &'l Found<'a, V>,
-    start: S,
-    monoid: M,
-    out: &'l mut [M::State],
-}
-
-impl<V: Lane + Stored, M: Monoid<V>, S: Fn(usize) -> usize> Loop for Rows<'_, '_, V, M, S> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        let Self { values, start, monoid, out } = self;
-        let (inner, firsts) = (values.inner, &values.firsts[..]);
-        let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
-        let mut from = start(0);
-        for (row, out) in out.chunks_exact_mut(inner).enumerate() {
-            let to = start(row + 1);
-            let firsts = &firsts[from..to];
-            from = to;
-            if firsts.len() <= FOLDED {
-                out.fill(monoid.identity());
-                values.fold(firsts, monoid, out);
-            } else if firsts.len() <= block_len(inner) {
-                values.block(firsts, monoid, &mut lanes, out);
-            } else {
-                let mut fold = RowFold::new(firsts.len(), inner, monoid);
-                for firsts in firsts.chunks(block_len(inner)) {
-                    values.block(firsts, monoid, &mut lanes, out);
-                    fold.push_partial(out);
-                }
-                fold.finish(out);
-            }
-        }
-    }
-}
-
-struct Blocks<'l, 'a, V: Clone, M: Monoid<V>> {
-    values: &'l Found<'a, V>,
-    monoid: M,
-    out: &'l mut [M::State],
-}
-
-impl<V: Lane + Stored, M: Monoid<V>> Loop for Blocks<'_, '_, V, M> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        let Self { values, monoid, out } = self;
-        let (inner, firsts) = (values.inner, &values.firsts[..]);
-        let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
-        for (firsts, out) in firsts.chunks(block_len(inner)).zip(out.chunks_exact_mut(inner)) {
-            values.block(firsts, monoid, &mut lanes, out);
         }
     }
 }

@@ -1,23 +1,23 @@
 //! Partitions rows into runs, the work items that cores share.
 
-use super::eval::Inputs;
+use super::compiled_expr::Inputs;
 use crate::graph::node::Rows;
 
 /// Row starts, on the host.
 #[derive(Clone, Copy)]
-pub(crate) enum Starts<'a> {
+pub(crate) enum RowStarts<'a> {
     Splits(&'a [u32]),
     Uniform(usize),
 }
 
 /// One work item: the rows `first..last` with their part of the result.
-pub(crate) struct Run<'o, T> {
+pub(crate) struct WorkItem<'o, T> {
     pub(crate) first: usize,
     pub(crate) last: usize,
     pub(crate) out: &'o mut [T],
 }
 
-impl<'a> Starts<'a> {
+impl<'a> RowStarts<'a> {
     pub(crate) fn new(inputs: &'a Inputs, rows: &Rows) -> Self {
         match rows {
             Rows::Splits(node) => Self::Splits(inputs.array(node).slice()),
@@ -52,20 +52,20 @@ impl<'a> Starts<'a> {
 
     /// Runs of the rows of `out`, which has `inner` numbers per row. A run has at most `chunk` of these and at most
     /// `chunk` numbers of values, unless it is a single longer row. Each run has its rows' part of `out`.
-    pub(crate) fn runs<'o, T>(&self, inner: usize, chunk: usize, out: &'o mut [T]) -> Vec<Run<'o, T>> {
+    pub(crate) fn work_items<'o, T>(&self, inner: usize, chunk: usize, out: &'o mut [T]) -> Vec<WorkItem<'o, T>> {
         let nrows = out.len().checked_div(inner).unwrap_or(0);
         self.cut(nrows, inner, chunk, out, |first, last| last - first)
     }
 
-    /// As [`Starts::runs`], for the first `nrows` rows and an `out` with `inner` numbers per value. Runs without values
-    /// are omitted.
-    pub(crate) fn runs_of_values<'o, T>(
+    /// As [`RowStarts::work_items`], for the first `nrows` rows and an `out` with `inner` numbers per value. Runs
+    /// without values are omitted.
+    pub(crate) fn work_items_of_values<'o, T>(
         &self,
         nrows: usize,
         inner: usize,
         chunk: usize,
         out: &'o mut [T],
-    ) -> Vec<Run<'o, T>> {
+    ) -> Vec<WorkItem<'o, T>> {
         let mut runs = self.cut(nrows, inner, chunk, out, |first, last| self.at(last) - self.at(first));
         runs.retain(|run| !run.out.is_empty());
         runs
@@ -78,13 +78,13 @@ impl<'a> Starts<'a> {
         chunk: usize,
         mut out: &'o mut [T],
         size: impl Fn(usize, usize) -> usize,
-    ) -> Vec<Run<'o, T>> {
+    ) -> Vec<WorkItem<'o, T>> {
         let mut runs = Vec::new();
         let mut first = 0;
         while first < nrows {
             let last = self.last(first, nrows, inner, chunk);
             let (run, rest) = out.split_at_mut(size(first, last) * inner);
-            runs.push(Run { first, last, out: run });
+            runs.push(WorkItem { first, last, out: run });
             (first, out) = (last, rest);
         }
         runs
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_are_as_long_as_they_may_be() {
+    fn work_items_are_as_long_as_allowed() {
         let lens = [3, 0, 0, 9, 1, 1, 0, 5, 40, 0, 2, 2, 2, 2, 0];
         let splits: Vec<u32> = [0]
             .into_iter()
@@ -105,11 +105,11 @@ mod tests {
                 Some(*end)
             }))
             .collect();
-        let starts = Starts::Splits(&splits);
+        let starts = RowStarts::Splits(&splits);
         for inner in [1, 2] {
             let mut out = vec![0; lens.len() * inner];
             let found: Vec<_> =
-                starts.runs(inner, 10, &mut out).iter().map(|r| (r.first, r.last, r.out.len())).collect();
+                starts.work_items(inner, 10, &mut out).iter().map(|r| (r.first, r.last, r.out.len())).collect();
             let mut first = 0;
             for (k, &(from, to, len)) in found.iter().enumerate() {
                 assert_eq!((from, len), (first, (to - from) * inner));
@@ -121,12 +121,12 @@ mod tests {
             }
         }
         let mut values = vec![0; 67];
-        let found = starts.runs_of_values(lens.len(), 1, 10, &mut values);
+        let found = starts.work_items_of_values(lens.len(), 1, 10, &mut values);
         assert_eq!(found.iter().map(|run| run.out.len()).sum::<usize>(), 67);
         assert!(found.iter().all(|run| run.out.len() == starts.at(run.last) - starts.at(run.first)));
         let mut out = [0; 7];
-        let found = Starts::Uniform(4).runs(1, 10, &mut out);
+        let found = RowStarts::Uniform(4).work_items(1, 10, &mut out);
         assert_eq!(found.iter().map(|run| (run.first, run.last)).collect::<Vec<_>>(), [(0, 2), (2, 4), (4, 6), (6, 7)]);
-        assert_eq!(Starts::Uniform(0).runs(1, 10, &mut [0; 25]).len(), 3);
+        assert_eq!(RowStarts::Uniform(0).work_items(1, 10, &mut [0; 25]).len(), 3);
     }
 }

@@ -26,14 +26,14 @@ impl Loop for Steps<'_> {
 
 /// Non-empty rows.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Filled {
+pub(super) struct NonemptyRows {
     /// The rows' ends.
     pub(super) ends: Vec<u32>,
     /// The rows' numbers.
     pub(super) rows: Vec<u32>,
 }
 
-impl Filled {
+impl NonemptyRows {
     /// Finds the non-empty rows between `splits`. Rows are numbered from `row` on, and their ends are relative to
     /// `base`.
     pub(super) fn among(splits: &[u32], base: u32, row: u32) -> Self {
@@ -101,13 +101,13 @@ fn changes(a: &[u32; 64], b: &[u32; 64]) -> u64 {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::Filled;
+    use super::NonemptyRows;
 
     /// Rows compared at a time.
     const STEP: usize = 8;
 
     /// Rows buffered on the stack before they are appended to the vectors.
-    const NEAR: usize = 256;
+    const BUFFERED: usize = 256;
 
     /// Packing permutation of each set of lanes: the lanes of the set in ascending order.
     static PACKED: [[u8; STEP]; 1 << STEP] = {
@@ -127,9 +127,9 @@ mod avx2 {
         packed
     };
 
-    /// As [`Filled::among`].
+    /// As [`NonemptyRows::among`].
     #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn add(found: &mut Filled, splits: &[u32], base: u32, row: u32) {
+    pub(super) fn add(found: &mut NonemptyRows, splits: &[u32], base: u32, row: u32) {
         let Some(ends) = splits.get(1..) else { return };
         let steps = splits.as_chunks().0.iter().zip(ends.as_chunks().0);
         let first_behind = steps.len() * STEP;
@@ -137,23 +137,24 @@ mod avx2 {
         let mut rows = _mm256_set1_epi32(row as i32);
         // Each store writes eight elements, of which fewer may be kept. A vector's spare capacity would have to be
         // cleared for such stores.
-        let (mut near_ends, mut near_rows, mut near) = ([0; NEAR + STEP], [0; NEAR + STEP], 0);
+        let (mut buffered_ends, mut buffered_rows, mut buffered) = ([0; BUFFERED + STEP], [0; BUFFERED + STEP], 0);
         for (starts, ends) in steps {
             let (starts, ends) = (vector(*starts), vector(*ends));
             let same = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(starts, ends)));
             let differ = !same as u8;
             let lanes = i64::from_le_bytes(PACKED[usize::from(differ)]);
             let lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(lanes));
-            *room(&mut near_ends, near) = numbers(_mm256_permutevar8x32_epi32(_mm256_sub_epi32(ends, bases), lanes));
-            *room(&mut near_rows, near) = numbers(_mm256_add_epi32(rows, lanes));
-            near += differ.count_ones() as usize;
+            *room(&mut buffered_ends, buffered) =
+                numbers(_mm256_permutevar8x32_epi32(_mm256_sub_epi32(ends, bases), lanes));
+            *room(&mut buffered_rows, buffered) = numbers(_mm256_add_epi32(rows, lanes));
+            buffered += differ.count_ones() as usize;
             rows = _mm256_add_epi32(rows, _mm256_set1_epi32(STEP as i32));
-            if near >= NEAR {
-                found.extend(&near_ends[..near], &near_rows[..near]);
-                near = 0;
+            if buffered >= BUFFERED {
+                found.extend(&buffered_ends[..buffered], &buffered_rows[..buffered]);
+                buffered = 0;
             }
         }
-        found.extend(&near_ends[..near], &near_rows[..near]);
+        found.extend(&buffered_ends[..buffered], &buffered_rows[..buffered]);
         found.add_one_by_one(splits, first_behind, base, row);
     }
 
@@ -170,18 +171,18 @@ mod avx2 {
     }
 
     #[inline(always)]
-    fn room(of: &mut [u32; NEAR + STEP], first: usize) -> &mut [u32; STEP] {
+    fn room(of: &mut [u32; BUFFERED + STEP], first: usize) -> &mut [u32; STEP] {
         of[first..].first_chunk_mut().expect("bug: rows kept that there is no room for")
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::tests::Numbers;
+    use super::super::random_encodings::Numbers;
     use super::*;
 
     #[test]
-    fn rows_with_values_are_found_in_both_ways() {
+    fn both_algorithms_find_the_nonempty_rows() {
         let mut numbers = Numbers(5);
         for _ in 0..3000 {
             let one_in = [1, 2, 3, 9, 40, 900][numbers.below(6) as usize];
@@ -191,18 +192,18 @@ mod tests {
                 splits.push(splits[splits.len() - 1] + len);
             }
             let (base, row) = (splits[0], numbers.below(1000));
-            let mut expected = Filled::default();
+            let mut expected = NonemptyRows::default();
             for (k, ends) in splits.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]) {
                 expected.add(ends[1] - base, row + k as u32);
             }
             let filled = expected.rows.len();
             assert_eq!(steps(&splits), (0, filled as u32));
-            assert_eq!(Filled::among(&splits, base, row), expected, "{splits:?}");
-            let mut by_words = Filled::default();
+            assert_eq!(NonemptyRows::among(&splits, base, row), expected, "{splits:?}");
+            let mut by_words = NonemptyRows::default();
             by_words.add_by_words(&splits, base, row);
             assert_eq!(by_words, expected, "{splits:?}");
         }
-        assert_eq!(Filled::among(&[], 0, 0), Filled::default());
+        assert_eq!(NonemptyRows::among(&[], 0, 0), NonemptyRows::default());
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! Aligns two operands to common runs, in each of which either operand is one value or one ramp.
+//! Aligns two operands to common runs, in each of which either operand is one value or one sequence.
 
-use super::lanes::{Ends, Lane, Lanes, Operand, Way};
+use super::encoding::{Direction, Encoded, Ends, Value};
+use super::operand::Operand;
 use crate::graph::scalar::Scalar;
 
 /// Ends of the common runs: each run lies within one run of `a` and one of `b`.
@@ -42,22 +43,24 @@ pub(super) fn parts<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Ite
 }
 
 /// One operand over common runs.
-pub(super) struct Side<'a> {
-    /// One value per run, or one for all; the first value of each ramp.
-    pub(super) values: Lanes<'a>,
-    /// Direction of ramps; `None` for constant runs.
-    pub(super) way: Option<Way>,
+pub(super) struct RunOperand<'a> {
+    /// One value per run, or one for all; the first value of each sequence.
+    pub(super) values: Encoded<'a>,
+    /// Direction of sequences; `None` for constant runs.
+    pub(super) direction: Option<Direction>,
 }
 
-impl<'a> Side<'a> {
-    fn new(lanes: &Lanes<'a>) -> Option<(Option<Ends>, Self)> {
-        let (ends, values, way) = match lanes {
-            Lanes::One(s) => (None, Lanes::One(*s), None),
-            Lanes::Runs(ends, values) => (Some(ends.clone()), (**values).clone(), None),
-            Lanes::Ramps(way, ends, first) => (Some(ends.clone()), u32::wrap(first.clone()), Some(*way)),
+impl<'a> RunOperand<'a> {
+    fn new(lanes: &Encoded<'a>) -> Option<(Option<Ends>, Self)> {
+        let (ends, values, direction) = match lanes {
+            Encoded::Constant(s) => (None, Encoded::Constant(*s), None),
+            Encoded::Runs(ends, values) => (Some(ends.clone()), (**values).clone(), None),
+            Encoded::Sequences(direction, ends, first) => {
+                (Some(ends.clone()), u32::wrap(first.clone()), Some(*direction))
+            }
             _ => return None,
         };
-        Some((ends, Self { values, way }))
+        Some((ends, Self { values, direction }))
     }
 
     /// The operand over the finer runs `ends`, if `before` are its own.
@@ -66,11 +69,13 @@ impl<'a> Side<'a> {
             return self;
         }
         let parts = parts(before, ends);
-        let values = match self.way {
-            Some(way) => {
+        let values = match self.direction {
+            Some(direction) => {
                 let values = self.values.dense();
                 let first = u32::operand(&values);
-                u32::wrap(parts.map(|(run, skipped)| way.after(first.get(run), skipped)).collect::<Vec<_>>().into())
+                u32::wrap(
+                    parts.map(|(run, skipped)| direction.after(first.get(run), skipped)).collect::<Vec<_>>().into(),
+                )
             }
             None => self.values.pick(&parts.map(|(run, _)| run as u32).collect::<Vec<_>>()),
         };
@@ -79,14 +84,14 @@ impl<'a> Side<'a> {
 
     /// Splits an operand of one run into the runs `ends`.
     fn cut(self, ends: &[u32]) -> Self {
-        match (self.values.get(0), self.way) {
-            (Scalar::U32(first), Some(way)) => {
+        match (self.values.get(0), self.direction) {
+            (Scalar::U32(first), Some(direction)) => {
                 let mut values = Vec::with_capacity(ends.len());
                 values.push(first);
-                values.extend(ends[..ends.len() - 1].iter().map(|&start| way.after(first, start)));
+                values.extend(ends[..ends.len() - 1].iter().map(|&start| direction.after(first, start)));
                 Self { values: u32::wrap(values.into()), ..self }
             }
-            (same, _) => Self { values: Lanes::One(same), way: None },
+            (same, _) => Self { values: Encoded::Constant(same), direction: None },
         }
     }
 
@@ -101,8 +106,8 @@ impl<'a> Side<'a> {
 }
 
 /// Both operands over common runs, if neither is dense and at least one has runs.
-pub(super) fn common<'a>(a: &Lanes<'a>, b: &Lanes<'a>) -> Option<(Ends, Side<'a>, Side<'a>)> {
-    let ((e, a), (f, b)) = (Side::new(a)?, Side::new(b)?);
+pub(super) fn common<'a>(a: &Encoded<'a>, b: &Encoded<'a>) -> Option<(Ends, RunOperand<'a>, RunOperand<'a>)> {
+    let ((e, a), (f, b)) = (RunOperand::new(a)?, RunOperand::new(b)?);
     Some(match (e, f) {
         (None, None) => return None,
         (Some(ends), None) | (None, Some(ends)) => (ends, a, b),
@@ -134,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_cut_wherever_the_other_is_stays_itself() {
+    fn the_finer_list_of_ends_is_shared() {
         let (fine, coarse): (Ends, Ends) = (vec![2, 3, 5].into(), vec![3, 5].into());
         for common in [common_ends(&fine, &coarse), common_ends(&coarse, &fine)] {
             assert!(Rc::ptr_eq(&common, &fine));

@@ -1,25 +1,26 @@
 //! Rank bitmaps: the positions that a condition keeps, with their ranks. Twin of `shaders/rank_bitmap.wgsl`.
 
-use rayon::prelude::*;
-
 use super::array::Array;
-use super::eval::{Block, Inputs, Program};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
+use super::parallel;
 use crate::graph::expr::Expr;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS, WORD};
 
 /// Tiles per evaluated block.
-const TOGETHER: usize = 4;
+const TILES_PER_BLOCK: usize = 4;
 
 /// Fills `out` with the rank bitmap of the first `n` positions.
-pub(crate) fn marks(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
-    let program = Program::new(inputs, keep);
+pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
+    let program = CompiledExpr::new(inputs, keep);
     let out: &mut [u32] = out.slice_mut();
     let tiles = out.len() / (1 + TILE_WORDS as usize);
     let (ranks, words) = out.split_at_mut(tiles + 1);
     ranks.fill(0);
-    let groups = words.par_chunks_mut(TOGETHER * TILE_WORDS as usize).zip(ranks[..tiles].par_chunks_mut(TOGETHER));
-    groups.enumerate().for_each(|(k, (words, totals))| {
-        let start = (k * TOGETHER * TILE as usize).min(n);
+    let groups =
+        words.chunks_mut(TILES_PER_BLOCK * TILE_WORDS as usize).zip(ranks[..tiles].chunks_mut(TILES_PER_BLOCK));
+    parallel::for_each(groups.enumerate().collect(), &|(k, (words, totals))| {
+        let start = (k * TILES_PER_BLOCK * TILE as usize).min(n);
         let positions = (words.len() * WORD as usize).min(n - start);
         let stays = Block::run(&program, start as u32, positions).eval_as::<bool>();
         let mut flags = stays.chunks(WORD as usize);
@@ -45,7 +46,7 @@ pub(crate) fn ranks(marks: &Array) -> &[u32] {
 }
 
 /// The marked positions of a tile.
-pub(super) enum Marked {
+pub(super) enum MarkedPositions {
     /// A list of all of them.
     Positions(Vec<u32>),
     /// Run-length encoded: the end of each run, counted in marked positions, and its first position.
@@ -53,9 +54,9 @@ pub(super) enum Marked {
 }
 
 /// Least average run length at which marked positions are run-length encoded.
-const WORTHWHILE: u32 = 3;
+const MIN_RUN_LEN: u32 = 3;
 
-impl Marked {
+impl MarkedPositions {
     /// At most `most` marked positions of the tile that consists of `words`; `first` is its first position.
     pub(super) fn new(words: &[u32], first: u32, most: usize) -> Self {
         let (mut total, mut starts, mut before) = (0, 0, 0);
@@ -65,7 +66,7 @@ impl Marked {
             starts += (bits & !(bits << 1 | before)).count_ones();
             before = bits >> (WORD - 1);
         }
-        if total < WORTHWHILE * starts || total as usize > most {
+        if total < MIN_RUN_LEN * starts || total as usize > most {
             return Self::Positions(marked(words, first).take(most).collect());
         }
         let [mut ends, mut firsts] = [(); 2].map(|()| Vec::with_capacity(starts as usize));
@@ -105,7 +106,7 @@ pub(crate) fn marked(words: &[u32], first: u32) -> impl Iterator<Item = u32> + '
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::tests::Numbers;
+    use super::super::random_encodings::Numbers;
     use super::*;
 
     #[test]
@@ -122,9 +123,9 @@ mod tests {
                 .map(|bits| bits | 5 << 16)
                 .collect();
             let expected: Vec<u32> = marked(&words, 4096).collect();
-            let found = match Marked::new(&words, 4096, expected.len()) {
-                Marked::Positions(positions) => positions,
-                Marked::Runs { ends, firsts } => {
+            let found = match MarkedPositions::new(&words, 4096, expected.len()) {
+                MarkedPositions::Positions(positions) => positions,
+                MarkedPositions::Runs { ends, firsts } => {
                     in_runs += 1;
                     let lens = ends.iter().scan(0, |start, &end| Some(end - std::mem::replace(start, end)));
                     firsts.iter().zip(lens).flat_map(|(&first, len)| first..first + len).collect()

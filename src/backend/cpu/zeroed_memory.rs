@@ -20,13 +20,13 @@ const LARGE_PAGES: usize = (4 << 20) / size_of::<u64>();
 
 /// Words of memory.
 #[derive(Debug)]
-pub(super) enum Block {
+pub(super) enum ZeroedMemory {
     Heap(Box<[u64]>),
     #[cfg(not(target_family = "wasm"))]
     Mapped(memmap2::MmapMut),
 }
 
-impl Block {
+impl ZeroedMemory {
     /// Allocates zeroed words. `None` if the memory is not available.
     pub(super) fn zeroed(words: usize) -> Option<Self> {
         #[cfg(not(target_family = "wasm"))]
@@ -45,13 +45,13 @@ impl Block {
     }
 }
 
-impl Default for Block {
+impl Default for ZeroedMemory {
     fn default() -> Self {
         Self::Heap(Box::default())
     }
 }
 
-impl Deref for Block {
+impl Deref for ZeroedMemory {
     type Target = [u64];
     fn deref(&self) -> &[u64] {
         match self {
@@ -62,7 +62,7 @@ impl Deref for Block {
     }
 }
 
-impl DerefMut for Block {
+impl DerefMut for ZeroedMemory {
     fn deref_mut(&mut self) -> &mut [u64] {
         match self {
             Self::Heap(words) => words,
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn blocks_are_zeroed_words() {
         for words in [0, 1, MAPPED - 1, MAPPED, MAPPED + 1] {
-            let mut block = Block::zeroed(words).expect("small enough");
+            let mut block = ZeroedMemory::zeroed(words).expect("small enough");
             assert_eq!(block.len(), words);
             assert!(block.iter().all(|&word| word == 0));
             block.fill(7);
@@ -88,19 +88,19 @@ mod tests {
     }
 
     #[test]
-    fn what_no_machine_has_is_none() {
-        assert!(Block::zeroed(1 << 58).is_none());
-        assert!(Block::zeroed(usize::MAX).is_none());
+    fn excessive_sizes_give_none() {
+        assert!(ZeroedMemory::zeroed(1 << 58).is_none());
+        assert!(ZeroedMemory::zeroed(usize::MAX).is_none());
     }
 
     /// Checks the mapping's huge page flag in `/proc/self/smaps`.
     #[test]
     #[cfg(target_os = "linux")]
-    fn large_blocks_may_have_large_pages() {
+    fn large_blocks_request_huge_pages() {
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
             return; // a system that has none
         }
-        let block = Block::zeroed(8 * LARGE_PAGES).expect("small enough");
+        let block = ZeroedMemory::zeroed(8 * LARGE_PAGES).expect("small enough");
         let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux tells");
         let range = |line: &str| {
             let (start, end) = line.split_once(' ')?.0.split_once('-')?;

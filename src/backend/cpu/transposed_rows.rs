@@ -3,10 +3,10 @@
 
 use super::accumulate::Float;
 use super::simd::{self, LINE};
-use crate::graph::canonical_order::reduction::{LANES, SHORT, block_len};
+use crate::graph::canonical_order::reduction::{FOLD_LEN, LANES, block_len};
 
 /// Longest row that is processed together with others, each row in a lane.
-pub(super) const TOGETHER: usize = LANES;
+pub(super) const MAX_LEN: usize = LANES;
 
 /// Number of rows processed together.
 pub(super) const ROWS: usize = 16;
@@ -14,7 +14,7 @@ pub(super) const ROWS: usize = 16;
 /// A non-empty row: its number, start and length.
 pub(super) type Row = (usize, usize, usize);
 
-/// The non-empty rows. Rows of up to [`TOGETHER`] values come first, in ascending order of length, so that rows
+/// The non-empty rows. Rows of up to [`MAX_LEN`] values come first, in ascending order of length, so that rows
 /// processed together end together. Rows of one block follow, then rows of several.
 ///
 /// Rows in this order are not read in memory order. This function therefore prefetches all values in memory order; they
@@ -24,8 +24,8 @@ pub(super) fn rows_by_length<F: Float>(values: &[F], start: impl Fn(usize) -> us
     for k in (0..values.len()).step_by(LINE / size_of::<F>()) {
         simd::prefetch(values, k);
     }
-    let class = |len: usize| if len <= TOGETHER { len } else { TOGETHER + 1 + usize::from(len > block_len(1)) };
-    let mut places = [0; TOGETHER + 3];
+    let class = |len: usize| if len <= MAX_LEN { len } else { MAX_LEN + 1 + usize::from(len > block_len(1)) };
+    let mut places = [0; MAX_LEN + 3];
     let mut from = start(0);
     for k in 1..=rows {
         let to = start(k);
@@ -52,7 +52,7 @@ pub(super) fn rows_by_length<F: Float>(values: &[F], start: impl Fn(usize) -> us
 }
 
 /// The values of up to [`ROWS`] rows, transposed.
-pub(super) struct Columns<F> {
+pub(super) struct TransposedRows<F> {
     /// The k-th value of each row, for each k. Entries beyond a row's end are stale.
     pub(super) values: [[F; ROWS]; LANES],
     /// Length of each row; 0 where there is no row.
@@ -61,14 +61,14 @@ pub(super) struct Columns<F> {
     pub(super) longest: usize,
 }
 
-impl<F: Float> Columns<F> {
-    /// Columns of no rows.
+impl<F: Float> TransposedRows<F> {
+    /// TransposedRows of no rows.
     #[inline(always)]
     pub(super) fn new() -> Self {
         Self { values: [[F::ZERO; ROWS]; LANES], lens: [0; ROWS], longest: 0 }
     }
 
-    /// Loads other rows, of up to [`TOGETHER`] values each and in ascending order of length.
+    /// Loads other rows, of up to [`MAX_LEN`] values each and in ascending order of length.
     #[inline(always)]
     pub(super) fn take(&mut self, values: &[F], rows: &[Row]) {
         self.lens = [0; ROWS];
@@ -81,8 +81,8 @@ impl<F: Float> Columns<F> {
         }
     }
 
-    /// Merges the states of the values in a halving tree, column by column, for rows of more than [`SHORT`] values. The
-    /// returned first state holds the results.
+    /// Merges the states of the values in a halving tree, column by column, for rows of more than [`FOLD_LEN`] values.
+    /// The returned first state holds the results.
     #[inline(always)]
     pub(super) fn merged<'s, S>(
         &self,
@@ -111,8 +111,8 @@ impl<F: Float> Columns<F> {
 /// Splits the rows of [`rows_by_length`] by algorithm: left fold, tree over single values, one block, several blocks.
 #[inline(always)]
 pub(super) fn classes(rows: &[Row]) -> [&[Row]; 4] {
-    let (folded, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= SHORT));
-    let (short, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= TOGETHER));
-    let (of_a_block, long) = rows.split_at(rows.partition_point(|&(.., len)| len <= block_len(1)));
-    [folded, short, of_a_block, long]
+    let (folded, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= FOLD_LEN));
+    let (short, rows) = rows.split_at(rows.partition_point(|&(.., len)| len <= MAX_LEN));
+    let (one_block, long) = rows.split_at(rows.partition_point(|&(.., len)| len <= block_len(1)));
+    [folded, short, one_block, long]
 }

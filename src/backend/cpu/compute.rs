@@ -1,0 +1,79 @@
+//! Computes the outputs of one step.
+
+use super::array::Array;
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
+use super::{CpuBackend, compact, map, matmul, rank_bitmap, reduce, row_hash, row_scan, row_sort, scan, sort};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::extent::Extent;
+use crate::graph::node::Recipe;
+use crate::graph::plan::Step;
+
+impl CpuBackend {
+    /// Computes the step's [outputs](Step::outputs).
+    pub(super) fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Vec<Array>> {
+        // Every size is exact here.
+        let count = |e: &Extent| e.capacity() as usize;
+        let n = count(step.out.extent());
+        let op = step.out.op();
+        // Size arithmetic saturates, so a size beyond the limit is still detected here.
+        for out in step.outputs() {
+            Extent::known_u64(op, out.extent().capacity().into())?;
+        }
+        if let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.pass) {
+            return reduce::pass(inputs, pass, &on.rows, count(&on.nrows), on.inner as usize, n);
+        }
+        let pool = &self.pool;
+        let mut out = Array::unset(pool, op, step.out.dtype(), n)?;
+        // Elements of `out` outside all rows, values and results must be zero, whatever the memory held.
+        match &step.recipe {
+            Recipe::Map { value, .. } => map::map(inputs, value, n, &mut out),
+            Recipe::Assert { ok, count: positions, check } => map::assert(inputs, ok, check, count(positions)),
+            Recipe::Reduce { .. } => unreachable!("bug: a row reduction without a pass"),
+            Recipe::Product(p) => {
+                out.clear_from(0);
+                matmul::products(inputs, op, p, count(&p.batches), &mut out)?;
+            }
+            Recipe::Scan { value, count: positions } => {
+                let program = CompiledExpr::new(inputs, value);
+                let values = |start: usize, out: &mut [u32]| {
+                    Block::run(&program, start as u32, out.len()).store_numbers(out);
+                };
+                let total = scan::exclusive_sum(count(positions), values, out.slice_mut());
+                if total > u64::from(u32::MAX) {
+                    return Err(Error::Limit {
+                        what: step.out.op().into(),
+                        requested: total,
+                        unit: "elements",
+                        limit: u64::from(u32::MAX),
+                        whose: "a tensor".into(),
+                    });
+                }
+            }
+            Recipe::RowScan { op, on, value } => {
+                row_scan::row_scan(inputs, *op, &on.rows, count(&on.nrows), on.inner as usize, value, &mut out);
+            }
+            Recipe::Sort { key, count: positions, bits } => {
+                let mut keys = Array::unset(pool, op, DType::U32, count(positions))?;
+                let n = keys.len();
+                map::map(inputs, key, n, &mut keys);
+                sort::sort_indices(|at| &keys.slice()[at], *bits, 0, &mut out.slice_mut()[..n]);
+                out.clear_from(n);
+            }
+            Recipe::RowSort { on, key, bits, .. } => {
+                row_sort::row_sort(inputs, &on.rows, count(&on.nrows), key, *bits, &mut out);
+            }
+            Recipe::Hash { op, on, byte, .. } => {
+                row_hash::row_hash(inputs, *op, &on.rows, count(&on.nrows), byte, &mut out);
+            }
+            Recipe::RankBitmap { keep, count: positions } => {
+                rank_bitmap::rank_bitmap(inputs, keep, count(positions), &mut out);
+            }
+            Recipe::Compact { marks, value, inner, .. } => {
+                compact::compact(inputs, marks, value, *inner as usize, &mut out);
+            }
+        }
+        Ok(vec![out])
+    }
+}

@@ -1,0 +1,258 @@
+//! Sources of copied values, and the loops that copy them run by run.
+//!
+//! Rows are short and vary in length: a loop of the row's length mispredicts its exit branch once per row, which costs
+//! as much as copying 16 numbers. Short runs are therefore copied in a constant number of steps, past their ends; the
+//! next run overwrites the excess. Scattered runs are prefetched long before they are copied.
+
+use std::ops::Range;
+
+use super::array::Stored;
+use super::common_runs;
+use super::encoding::{Dense, Direction, Ends};
+use super::output_writer::{OutputWriter, STEP, fixed_len};
+use super::run_encoding;
+use super::simd::{self, LINE, Loop};
+
+/// Prefetch distance: in runs for scattered runs, in cache lines for single elements and for runs read backwards.
+/// The processor prefetches by itself only what is read in order, and would wait for each of these.
+const PREFETCH_DISTANCE: usize = 32;
+
+/// Runs are scattered if the span from the first to the last one exceeds this many times their elements.
+const SCATTERED_SPAN: u32 = 2;
+
+/// Runs are also scattered if more than one in `JUMPS_SHARE` begins more than [`NEAR_ELEMENTS`] elements from the
+/// previous one. A repeated row is still cached.
+const JUMPS_SHARE: u32 = 8;
+const NEAR_ELEMENTS: u32 = 4096;
+
+/// A source of a block's values.
+pub(super) enum CopySource<'a, S> {
+    /// The same value at every position.
+    Constant(S),
+    /// Runs of consecutive elements of an array, forwards or backwards.
+    Runs(ElementRuns<'a, S>),
+    /// Elements of an array, one index per position.
+    Gather { from: &'a [S], at: Dense<'a, u32> },
+}
+
+/// Runs of consecutive elements of an array, forwards or backwards from the first element of each run.
+pub(super) struct ElementRuns<'a, S> {
+    pub(super) from: &'a [S],
+    pub(super) ends: Ends,
+    pub(super) firsts: Dense<'a, u32>,
+    pub(super) direction: Direction,
+    /// Whether the runs are scattered and need prefetching.
+    pub(super) scattered: bool,
+}
+
+/// Counts the runs that begin far from the previous one.
+struct Jumps<'l>(&'l [u32]);
+
+impl Loop for Jumps<'_> {
+    type Output = u32;
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let Self(firsts) = self;
+        let pairs = firsts.iter().zip(firsts.get(1..).unwrap_or_default());
+        pairs.fold(0, |jumps, (a, b)| {
+            jumps + u32::from(b.wrapping_sub(a.wrapping_sub(NEAR_ELEMENTS)) > 2 * NEAR_ELEMENTS)
+        })
+    }
+}
+
+/// A source that can store parts of runs.
+pub(super) trait CopyPart<S> {
+    /// Stores the values at positions `at..to`, which begin `skipped` positions after the run's start.
+    fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut OutputWriter<&mut [S]>);
+}
+
+impl<S: Stored> CopyPart<S> for CopySource<'_, S> {
+    #[inline(always)]
+    fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut OutputWriter<&mut [S]>) {
+        match self {
+            Self::Constant(value) => Repeat(*value).take(run, skipped, at, to, out),
+            Self::Runs(runs) if runs.direction == Direction::Ascending => {
+                Forward::<_, 4>(runs).take(run, skipped, at, to, out);
+            }
+            Self::Runs(runs) => runs.take_back(run, skipped, to - at, fixed_len::<S>(), out),
+            Self::Gather { from, at: elements } => take_elements(from, elements, at as usize..to as usize, out),
+        }
+    }
+}
+
+/// The same value at every position.
+pub(super) struct Repeat<S>(pub(super) S);
+
+impl<S: Stored> CopyPart<S> for Repeat<S> {
+    #[inline(always)]
+    fn take(&self, _: usize, _: u32, at: u32, to: u32, out: &mut OutputWriter<&mut [S]>) {
+        out.repeat(self.0, (to - at) as usize);
+    }
+}
+
+/// Runs read forwards. Runs of up to `STEPS` steps are written in a constant number of steps.
+pub(super) struct Forward<'l, 'a, S, const STEPS: usize>(pub(super) &'l ElementRuns<'a, S>);
+
+impl<S: Stored, const STEPS: usize> CopyPart<S> for Forward<'_, '_, S, STEPS> {
+    #[inline(always)]
+    fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut OutputWriter<&mut [S]>) {
+        self.0.take::<false>(run, skipped, to - at, fixed_len::<S>().min(STEPS * STEP), out);
+    }
+}
+
+impl<S: Stored> CopySource<'_, S> {
+    /// Stores all `len` values.
+    pub(super) fn copy(&self, len: u32, mut out: OutputWriter<&mut [S]>) {
+        match self {
+            Self::Runs(runs) => runs.copy(out),
+            other => other.take(0, 0, 0, len, &mut out),
+        }
+    }
+
+    /// Whether the source is represented by a few numbers per run.
+    pub(super) fn is_in_runs(&self) -> bool {
+        !matches!(self, Self::Gather { .. })
+    }
+}
+
+/// Stores the elements at the indices `list[places]`; an index out of range reads the last element. Not inlined,
+/// because its instructions slow down loops that mostly copy runs.
+#[inline(never)]
+fn take_elements<S: Stored>(from: &[S], list: &[u32], places: Range<usize>, out: &mut OutputWriter<&mut [S]>) {
+    let (last, line) = (from.len() - 1, LINE / size_of::<S>());
+    // Prefetches one element per cache line of elements, since indices may be consecutive, forwards or backwards.
+    for start in places.clone().step_by(line) {
+        if let Some(&next) = list.get(start + PREFETCH_DISTANCE * line) {
+            simd::prefetch(from, next as usize);
+        }
+        let some = &list[start..places.end.min(start + line)];
+        out.extend(some.iter().map(|&at| from[(at as usize).min(last)]));
+    }
+}
+
+impl<'a, S: Stored> ElementRuns<'a, S> {
+    /// Elements for runs that end at `ends`, each from its first element in the given direction.
+    pub(super) fn new(from: &'a [S], direction: Direction, ends: Ends, firsts: Dense<'a, u32>) -> Self {
+        let span = firsts[firsts.len() - 1].saturating_sub(firsts[0]);
+        let scattered = span / SCATTERED_SPAN > ends[ends.len() - 1]
+            || simd::run(Jumps(&firsts)) > firsts.len() as u32 / JUMPS_SHARE;
+        Self { from, ends, firsts, direction, scattered }
+    }
+
+    /// The index of the element `skipped` positions after the run's first one.
+    #[inline(always)]
+    fn place(&self, run: usize, skipped: u32) -> u32 {
+        self.direction.after(self.firsts[run], skipped)
+    }
+
+    /// Stores all values.
+    fn copy(&self, out: OutputWriter<&mut [S]>) {
+        debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
+        // The longest run bounds the constant number of steps.
+        match (run_encoding::longest(&self.ends) as usize).div_ceil(STEP) {
+            0 | 1 => self.copy_in_steps::<1>(out),
+            2 => self.copy_in_steps::<2>(out),
+            _ => self.copy_in_steps::<4>(out),
+        }
+    }
+
+    fn copy_in_steps<const STEPS: usize>(&self, out: OutputWriter<&mut [S]>) {
+        match self.direction {
+            Direction::Ascending => simd::run(CopyRuns::<S, STEPS, false> { runs: self, out }),
+            Direction::Descending => simd::run(CopyRuns::<S, STEPS, true> { runs: self, out }),
+        }
+    }
+
+    /// Stores `len` values of a run from offset `skipped` on, in a constant number of steps if `len` is at most
+    /// `fixed_len`. Indices out of range read the last element.
+    #[inline(always)]
+    fn take<const DOWN: bool>(
+        &self,
+        run: usize,
+        skipped: u32,
+        len: u32,
+        fixed_len: usize,
+        out: &mut OutputWriter<&mut [S]>,
+    ) {
+        // A compile-time constant.
+        let direction = if DOWN { Direction::Descending } else { Direction::Ascending };
+        debug_assert_eq!(self.direction, direction, "runs of another direction");
+        let (first, elements) = (direction.after(self.firsts[run], skipped) as usize, self.from.len());
+        let is_present =
+            if DOWN { first < elements && len as usize <= first + 1 } else { first + len as usize <= elements };
+        if !is_present {
+            out.extend((skipped..skipped + len).map(|k| self.from[(self.place(run, k) as usize).min(elements - 1)]));
+            return;
+        }
+        if self.scattered {
+            self.prefetch_run(direction, run + PREFETCH_DISTANCE, fixed_len);
+        }
+        if DOWN {
+            self.prefetch_behind(first, len as usize, fixed_len);
+            out.copy_back(self.from, first, len as usize, fixed_len);
+        } else {
+            out.copy(self.from, first, len as usize, fixed_len);
+        }
+    }
+
+    /// As [`ElementRuns::take`], for runs read backwards. Not inlined, so that loops over other sources stay fast.
+    #[inline(never)]
+    fn take_back(&self, run: usize, skipped: u32, len: u32, fixed_len: usize, out: &mut OutputWriter<&mut [S]>) {
+        self.take::<true>(run, skipped, len, fixed_len, out);
+    }
+
+    /// Prefetches the first elements of a later run. The processor prefetches the rest of long runs by itself.
+    #[inline(always)]
+    fn prefetch_run(&self, direction: Direction, run: usize, fixed_len: usize) {
+        let Some(&first) = self.firsts.get(run) else { return };
+        let line = LINE / size_of::<S>();
+        for k in 0..=fixed_len.div_ceil(line) {
+            simd::prefetch(self.from, direction.after(first, (k * line).min(fixed_len - 1) as u32) as usize);
+        }
+    }
+
+    /// Prefetches elements of later rows, behind a run that is read backwards. The hardware prefetcher does not look
+    /// there when lines are requested in descending order, and needs some lines to detect an order at all. The number
+    /// of lines is that of the run, or that of `fixed_len` elements for short runs: a constant, which avoids a branch
+    /// misprediction.
+    #[inline(always)]
+    fn prefetch_behind(&self, first: usize, len: usize, fixed_len: usize) {
+        let line = LINE / size_of::<S>();
+        let prefetch = |k: usize| simd::prefetch(self.from, (first + PREFETCH_DISTANCE * line).wrapping_sub(k * line));
+        if len <= fixed_len {
+            (0..fixed_len.div_ceil(line)).for_each(prefetch);
+        } else if len <= PREFETCH_DISTANCE * line {
+            (0..=len / line).for_each(prefetch);
+        }
+    }
+
+    /// The same elements over finer runs, which divide their own.
+    pub(super) fn cut(self, ends: &Ends) -> Self {
+        if self.ends == *ends {
+            return self;
+        }
+        let firsts = common_runs::parts(&self.ends, ends).map(|(run, skipped)| self.place(run, skipped));
+        Self { firsts: firsts.collect::<Vec<_>>().into(), ends: ends.clone(), ..self }
+    }
+}
+
+/// Copies a source's values of all runs, backwards if `DOWN`. Runs of up to `STEPS` steps, or fewer for large elements,
+/// are written in a constant number of steps.
+struct CopyRuns<'l, 'o, S, const STEPS: usize, const DOWN: bool> {
+    runs: &'l ElementRuns<'l, S>,
+    out: OutputWriter<&'o mut [S]>,
+}
+
+impl<S: Stored, const STEPS: usize, const DOWN: bool> Loop for CopyRuns<'_, '_, S, STEPS, DOWN> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { runs, mut out } = self;
+        let fixed_len = fixed_len::<S>().min(STEPS * STEP);
+        let mut start = 0;
+        for (run, &end) in runs.ends.iter().enumerate() {
+            runs.take::<DOWN>(run, 0, end - start, fixed_len, &mut out);
+            start = end;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+use super::*;
+use crate::{Device, RaggedTensor};
+
+#[test]
+fn arrays_are_as_long_as_what_is_live() -> Result<()> {
+    let device = Device::cpu();
+    let rows: Vec<Vec<f32>> = (0..100).map(|row| vec![row as f32; row % 4]).collect();
+    let third: Vec<bool> = (0..100).map(|row| row % 3 == 0).collect();
+    let third = RaggedTensor::from_nested(third, &device)?;
+    let some = RaggedTensor::from_nested(rows, &device)?.boolean_mask(&third)?;
+    let some = some.erased();
+    let found = [
+        some.clone(),
+        some.reduce_sum(1, false)?,
+        some.reduce_max(1, false)?,
+        some.reduce_mean(1, false)?,
+        some.reduce_variance(1, false)?,
+        some.reduce_logsumexp(1, false)?,
+        some.softmax(1)?,
+        some.cumsum(1, false, false)?,
+        some.sort(1, false)?,
+    ];
+    for (k, tensor) in found.iter().enumerate() {
+        let node = tensor.numbers("test")?;
+        let bound = node.extent().capacity();
+        node.backend().evaluate(std::slice::from_ref(node))?;
+        let array = array_of(node.stored().expect("evaluated"));
+        let values = (0..100).filter(|row| row % 3 == 0).map(|row| row % 4).sum::<usize>();
+        let want = if node.extent().capacity() == 34 { 34 } else { values };
+        assert_eq!(array.len(), want, "{k}: of {bound} at most");
+        assert_eq!(node.extent().as_known(), Some(want as u32), "{k}: the host knows by now");
+    }
+    Ok(())
+}
