@@ -94,8 +94,8 @@ pub(super) fn store_arithmetic<T: Number>(op: BinaryOp, a: Operand<'_, T>, b: Op
     true
 }
 
-/// Stores `x op y` at `out.len()` positions, for one `x` per position and one `y` per run, or `y op x` unless `y` is the
-/// right operand. Runs end at `ends`. Returns false and stores nothing if the operation is not covered here.
+/// Stores `x op y` at `out.len()` positions, or `y op x` unless `y` is the right operand: one `x` per position, one `y`
+/// per run. Runs end at `ends`. Returns false and stores nothing if the operation is not covered here.
 pub(super) fn store_arithmetic_by_runs<T: Number>(
     op: BinaryOp,
     ends: &[u32],
