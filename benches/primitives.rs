@@ -86,19 +86,19 @@ type Operation = (&'static str, &'static str, fn(&Inputs) -> Result<Tensor>);
 const OPERATIONS: [Operation; 12] = [
     ("map", "map", |i| (&i.x * 2f32)? + 1f32),
     ("row_map", "row_map", |i| &i.x + &i.by),
-    ("row_reduce", "row_reduce", |i| i.x.reduce_sum(1, false)),
-    ("row_reduce_wide", "row_reduce", |i| i.wide.reduce_sum(1, false)),
+    ("row_reduce", "row_reduce", |i| i.x.reduce_sum(1)),
+    ("row_reduce_wide", "row_reduce", |i| i.wide.reduce_sum(1)),
     // Reductions, and the map of the elements by what they give, in one pass.
     ("row_pass_map", "row_reduce", |i| i.x.softmax(1)),
     // The new rows by a scan, then their values.
     ("scan", "scan", |i| i.x.slice(s![.., 1..])),
-    ("row_scan", "row_scan", |i| i.x.cumsum(1, false, false)),
-    ("row_sort", "row_sort", |i| i.x.sort(1, false)),
+    ("row_scan", "row_scan", |i| i.x.cumsum(1)),
+    ("row_sort", "row_sort", |i| i.x.sort(1)),
     // All values at once by their keys, then the sums of each key's.
     ("sort", "sort", |i| i.x.values()?.unsorted_segment_sum(&i.keys, KEYS)),
     ("marks_compact", "compact", |i| i.x.boolean_mask(&i.mask)),
     ("row_hash", "row_hash", |i| i.text.to_hash_bucket_fast(1024)),
-    ("product", "matmul", |i| i.wide.matmul(&i.matrix, false, false)),
+    ("product", "matmul", |i| i.wide.matmul(&i.matrix)),
 ];
 
 fn primitives(c: &mut Criterion) {

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use common::{Args, assert_same_bits, floats, median, mib, or_dash, print_table, resident, sums};
-use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Stats, Tensor, s};
+use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Stats, Tensor, keep, s, shaped};
 use rows::{flat_values, splitmix64};
 
 const USAGE: &str = "\
@@ -179,7 +179,7 @@ const STREAMS: [Stream; 5] = [
             let ids = batch.ids.iter().map(|&id| id as i32).collect();
             vec![HostTensor::from_row_splits(batch.x.splits.clone(), HostValues::I32(ids))]
         },
-        record: |inputs, table| table.embedding_lookup(&inputs[0])?.reduce_mean(1, false),
+        record: |inputs, table| table.embedding_lookup(&inputs[0])?.reduce_mean(1),
         plain: plain_lookup_mean,
         by_operation: None,
         operations: 2,
@@ -201,7 +201,7 @@ const STREAMS: [Stream; 5] = [
         inputs: |batch| vec![batch.x.host(), batch.y.host()],
         record: |inputs, _| {
             let joined = Tensor::concat(&[&inputs[0], &inputs[1]], 1)?;
-            joined.to_tensor(0f32, Some(&[None, Some(PADDED as u64)]))
+            joined.to_tensor(shaped(0f32, [-1, PADDED as i64]))
         },
         plain: plain_concat_padded,
         by_operation: None,
@@ -212,7 +212,7 @@ const STREAMS: [Stream; 5] = [
         one_of: 1,
         batch: Batch::of_any_size,
         inputs: |batch| vec![batch.x.host()],
-        record: |inputs, _| inputs[0].sort(1, false),
+        record: |inputs, _| inputs[0].sort(1),
         plain: plain_sort,
         by_operation: None,
         operations: 1,
@@ -223,16 +223,16 @@ const STREAMS: [Stream; 5] = [
 /// row's largest, summed without the first value.
 fn chain(inputs: &[Tensor], _: &Tensor) -> Result<Tensor> {
     let x = &inputs[0];
-    let mean = x.reduce_mean(1, true)?;
+    let mean = x.reduce_mean(keep(1))?;
     let deviation = (x - &mean)?;
     let square = (&deviation * &deviation)?;
-    let variance = square.reduce_mean(1, true)?;
+    let variance = square.reduce_mean(keep(1))?;
     let divisor = (&variance + 1f32)?;
     let scaled = (&deviation / &divisor)?;
-    let largest = scaled.reduce_max(1, true)?;
+    let largest = scaled.reduce_max(keep(1))?;
     let relative = (&scaled - &largest)?;
     let tail = relative.slice(s![.., 1..])?;
-    tail.reduce_sum(1, false)
+    tail.reduce_sum(1)
 }
 
 fn plain_chain(batch: &Batch, _: &[[f32; WIDTH]], order: Order) -> Vec<f32> {

@@ -15,8 +15,8 @@ pub fn attention(
 ) -> Result<RaggedTensor<f32>> {
     let features = queries.shape()[2].unwrap_or(1) as f32;
     // Of shape [sequences, (tokens), (tokens)]: each sequence has scores of its own tokens only.
-    let scores = (&queries.matmul(keys, false, true)? * features.sqrt().recip())?;
-    scores.softmax(2)?.matmul(values, false, false)
+    let scores = (&queries.matmul(keys.t())? * features.sqrt().recip())?;
+    scores.softmax(2)?.matmul(values)
 }
 
 fn main() -> Result<()> {

@@ -20,14 +20,14 @@ pub struct Collected {
 /// At the read: a number that is no row of `features`.
 pub fn layer(features: &RaggedTensor<f32>, neighbours: &RaggedTensor<i32>) -> Result<Collected> {
     // Of shape [nodes, (neighbours), features]: never stored, its readers read the table.
-    let theirs = features.gather(neighbours, None, 0)?;
+    let theirs = features.gather(neighbours)?;
     let own = features.expand_dims(1)?;
-    let scores = (&theirs * &own)?.reduce_sum(2, false)?.leaky_relu(0.2)?;
+    let scores = (&theirs * &own)?.reduce_sum(2)?.leaky_relu(0.2)?;
     let shares = scores.softmax(1)?.expand_dims(-1)?;
     Ok(Collected {
-        mean: theirs.reduce_mean(1, false)?,
-        max: theirs.reduce_max(1, false)?,
-        attention: (&theirs * &shares)?.reduce_sum(1, false)?,
+        mean: theirs.reduce_mean(1)?,
+        max: theirs.reduce_max(1)?,
+        attention: (&theirs * &shares)?.reduce_sum(1)?,
     })
 }
 

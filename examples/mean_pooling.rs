@@ -15,9 +15,9 @@ fn main() -> ragged::Result<()> {
     let sentences = RaggedTensor::from_nested([vec![0, 2, 2, 5], vec![], vec![4]], &device)?;
 
     // The embeddings of each sentence stand in its row, and are never stored: the mean reads the table.
-    let embeddings = table.gather(sentences.erased(), None, 0)?;
+    let embeddings = table.gather(sentences.erased())?;
     println!("{} sentences become {}", sentences.erased().shape_text(), embeddings.shape_text());
-    let means = embeddings.reduce_mean(1, false)?;
+    let means = embeddings.reduce_mean(1)?;
     println!("\nkernels of the read of the means:\n{}", means.explain()?);
     println!("means, NaN for a sentence without tokens:\n  {means}");
 

@@ -92,7 +92,7 @@ fn main() -> ragged::Result<()> {
     let rows = Tensor::from_row_splits(&values, [0, 2, 2, 6])?;
     println!("rows:   {rows}");
     let before = device.stats();
-    let sums = rows.reduce_sum(1, false)?;
+    let sums = rows.reduce_sum(1)?;
 
     // ... and the program goes on with the sums, where ragged put them.
     let held = sums.values_buffer()?;

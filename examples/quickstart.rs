@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example quickstart
 
-use ragged::{Device, RaggedTensor, s};
+use ragged::{Device, RaggedTensor, keep, s};
 
 fn main() -> ragged::Result<()> {
     let device = Device::best()?;
@@ -10,9 +10,9 @@ fn main() -> ragged::Result<()> {
     let x = RaggedTensor::from_nested([vec![3.0f32, 1.0, 4.0], vec![], vec![1.0, 5.0]], &device)?;
 
     // Operations record; nothing is computed yet.
-    let centred = (&x - &x.reduce_mean(1, true)?)?;
+    let centred = (&x - &x.reduce_mean(keep(1))?)?;
     let tails = centred.slice(s![.., 1..])?;
-    let sums = tails.reduce_sum(1, false)?;
+    let sums = tails.reduce_sum(1)?;
 
     // A read computes what it needs, in as few kernels as it takes.
     println!("on {}", device.name());

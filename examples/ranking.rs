@@ -22,7 +22,7 @@ fn main() -> Result<()> {
     let best = documents.batch_gather(&places)?;
     // Attention: features weighted by the shares, summed up a query.
     let weighted = (&shares.expand_dims(-1)? * &features)?;
-    let pooled = weighted.reduce_sum(1, false)?;
+    let pooled = weighted.reduce_sum(1)?;
     // Only what scores above zero, whichever queries that leaves empty.
     let relevant = documents.boolean_mask(&scores.greater(0.0)?)?;
 

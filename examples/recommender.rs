@@ -3,7 +3,7 @@
 //!
 //!     cargo run --example recommender
 
-use ragged::{Device, RaggedTensor, Result, s};
+use ragged::{Device, RaggedTensor, Result, keep, s};
 
 /// Items per user that count.
 pub const LAST: i64 = 10;
@@ -24,9 +24,9 @@ pub fn recommend(
     let liked = ratings.greater_equal(3.0f32)?;
     let items = items.boolean_mask(&liked)?.slice(s![.., -LAST..])?;
     let weights = ratings.boolean_mask(&liked)?.slice(s![.., -LAST..])?;
-    let weighted = (&catalogue.gather(&items, None, 0)? * &weights.expand_dims(-1)?)?;
-    let users = (&weighted.reduce_sum(1, false)? / &weights.reduce_sum(1, true)?)?;
-    let (scores, best) = users.matmul(catalogue, false, true)?.top_k(k, 1)?;
+    let weighted = (&catalogue.gather(&items)? * &weights.expand_dims(-1)?)?;
+    let users = (&weighted.reduce_sum(1)? / &weights.reduce_sum(keep(1))?)?;
+    let (scores, best) = users.matmul(catalogue.t())?.top_k(k, 1)?;
     Ok((best, scores))
 }
 

@@ -27,13 +27,12 @@ pub fn sessions(times: &RaggedTensor<i64>) -> Result<Sessions> {
     // A session starts with a user's first visit and after each long gap.
     let starts = RaggedTensor::concat(&[&first.ones_like()?.cast()?, &gaps.greater(GAP)?], 1)?;
     let starts = starts.cast::<i64>()?;
-    let session = (&starts.flat_values()?.cumsum(0, false, false)? - 1)?;
-    let by_session =
-        RaggedTensor::from_value_rowids(times.flat_values()?, session.erased(), None, &times.erased().device())?;
+    let session = (&starts.flat_values()?.cumsum(0)? - 1)?;
+    let by_session = RaggedTensor::from_value_rowids(times.flat_values()?, session.erased(), &times.erased().device())?;
     Ok(Sessions {
-        counts: starts.reduce_sum(1, false)?,
+        counts: starts.reduce_sum(1)?,
         visits: by_session.row_lengths(1)?,
-        seconds: (&by_session.reduce_max(1, false)? - &by_session.reduce_min(1, false)?)?,
+        seconds: (&by_session.reduce_max(1)? - &by_session.reduce_min(1)?)?,
     })
 }
 

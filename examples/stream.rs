@@ -2,15 +2,15 @@
 //!
 //!     cargo run --example stream
 
-use ragged::{Device, RaggedTensor, Result};
+use ragged::{Device, RaggedTensor, Result, keep};
 
 /// Each row's values relative to the row's mean, and of these the largest per row.
 ///
 /// # Errors
 /// More than the device can hold.
 pub fn peaks(rows: &RaggedTensor<f32>) -> Result<RaggedTensor<f32>> {
-    let mean = rows.reduce_mean(1, true)?;
-    (&(rows - &mean)? / &mean)?.reduce_max(1, false)
+    let mean = rows.reduce_mean(keep(1))?;
+    (&(rows - &mean)? / &mean)?.reduce_max(1)
 }
 
 fn main() -> Result<()> {

@@ -116,7 +116,7 @@ impl Device {
     /// // `device` and `queue` are what a renderer or another compute library works with.
     /// let mine = Device::from_wgpu(&device, &queue, &DeviceOptions::default())?;
     /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &mine)?;
-    /// assert_eq!(x.reduce_sum(1, false)?.to_vec()?, [3, 0, 3]);
+    /// assert_eq!(x.reduce_sum(1)?.to_vec()?, [3, 0, 3]);
     /// # Ok(())
     /// # }
     /// ```

@@ -20,7 +20,7 @@
 //!
 //! assert_eq!((&digits + 3)?.to_string(), "<ragged.RaggedTensor [[6, 4, 7, 4], [], [8, 12, 5]]>");
 //! assert_eq!(digits.slice(s![.., -2..])?.to_string(), "<ragged.RaggedTensor [[4, 1], [], [9, 2]]>");
-//! assert_eq!(digits.reduce_sum(1, false)?.to_vec()?, [9, 0, 16]);
+//! assert_eq!(digits.reduce_sum(1)?.to_vec()?, [9, 0, 16]);
 //! # Ok::<(), ragged::Error>(())
 //! ```
 //!
@@ -93,6 +93,7 @@ mod element;
 mod error;
 mod explain;
 mod graph;
+mod integer;
 mod math;
 mod numerics;
 mod ops;
@@ -113,17 +114,20 @@ pub use graph::many_dispatches::ManyDispatches;
 pub use graph::recording::record_async;
 pub use graph::scalar::Scalar;
 pub use half::{bf16, f16};
+pub use integer::Integer;
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
-    Averaged, Axes, Combiner, Ellipsis, Index, NewAxis, NewShape, Operand, OperandOf, Padding, Parts, Pieces, Row,
-    RowOperand,
+    Along, Averaged, Axes, Batched, Combiner, Depth, Ellipsis, Factor, GatherIndices, Index, LookupIds, NewAxis,
+    NewShape, Operand, OperandOf, PaddedShape, Padding, Parts, Pieces, Quantiles, ReduceAxes, Row, RowOperand,
+    ScanAxis, SortAxis, Transposed, along, batched, descending, exclusive, keep, or_default, reversed, shaped,
+    weighted,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;
 pub use stats::Stats;
 pub use tensor::{
-    ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integer, Integers, IntoNested, IntoValues,
-    Nested, RaggedTensor, Tensor, eval, explain, to_host, to_host_async,
+    ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested,
+    RaggedTensor, RowIds, Tensor, UniformRows, WithNrows, eval, explain, to_host, to_host_async, with_nrows,
 };
 pub use tuning::Tuning;
 

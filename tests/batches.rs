@@ -8,7 +8,7 @@ use std::thread;
 
 use common::naive::{self, Rows};
 use common::outcome::bits;
-use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, s, to_host};
+use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, descending, keep, s, shaped, to_host};
 
 /// Numbers without a pattern, the same in every run.
 struct Noise(u64);
@@ -128,48 +128,43 @@ type Program = (&'static str, fn(&Inputs) -> Result<Vec<Tensor>>);
 
 /// The benchmark's operations, and chains.
 const PROGRAMS: [Program; 24] = [
-    ("sum", |i| Ok(vec![i.x.reduce_sum(1, false)?])),
-    ("max", |i| Ok(vec![i.x.reduce_max(1, false)?])),
-    ("mean", |i| Ok(vec![i.x.reduce_mean(1, false)?])),
-    ("affine_sum", |i| Ok(vec![((&i.x * i.scale)? + 1f32)?.reduce_sum(1, false)?])),
+    ("sum", |i| Ok(vec![i.x.reduce_sum(1)?])),
+    ("max", |i| Ok(vec![i.x.reduce_max(1)?])),
+    ("mean", |i| Ok(vec![i.x.reduce_mean(1)?])),
+    ("affine_sum", |i| Ok(vec![((&i.x * i.scale)? + 1f32)?.reduce_sum(1)?])),
     ("row_add", |i| Ok(vec![(&i.x + &i.weights)?])),
     ("slice_head", |i| Ok(vec![i.x.slice(s![.., ..8])?])),
     ("slice_tail", |i| Ok(vec![i.x.slice(s![.., -8..])?])),
-    ("gather_rows", |i| Ok(vec![i.x.gather(&i.order, Some(0), 0)?])),
+    ("gather_rows", |i| Ok(vec![i.x.gather(&i.order)?])),
     ("concat_axis1", |i| Ok(vec![Tensor::concat(&[&i.x, &i.y], 1)?])),
-    ("to_padded", |i| Ok(vec![i.x.to_tensor(0f32, Some(&[None, Some(64)]))?])),
+    ("to_padded", |i| Ok(vec![i.x.to_tensor(shaped(0f32, [-1, 64]))?])),
     ("softmax", |i| Ok(vec![i.x.softmax(1)?])),
     ("mask", |i| Ok(vec![i.x.boolean_mask(&i.x.greater(i.scale)?)?])),
-    ("sort", |i| Ok(vec![i.x.sort(1, false)?])),
-    ("embed_mean", |i| Ok(vec![i.table.gather(&i.tokens, Some(0), 0)?.reduce_mean(1, false)?])),
+    ("sort", |i| Ok(vec![i.x.sort(1)?])),
+    ("embed_mean", |i| Ok(vec![i.table.gather(&i.tokens)?.reduce_mean(1)?])),
     ("standardised", |i| {
-        let (mean, std) = (i.x.reduce_mean(1, true)?, i.x.reduce_std(1, true)?);
+        let (mean, std) = (i.x.reduce_mean(keep(1))?, i.x.reduce_std(keep(1))?);
         Ok(vec![((&i.x - &mean)? / &std)?])
     }),
     ("moments", |i| {
         let x = &i.x;
-        Ok(vec![
-            x.reduce_mean(1, false)?,
-            x.reduce_variance(1, false)?,
-            x.reduce_max(1, false)?,
-            x.reduce_min(1, false)?,
-        ])
+        Ok(vec![x.reduce_mean(1)?, x.reduce_variance(1)?, x.reduce_max(1)?, x.reduce_min(1)?])
     }),
-    ("weighted softmax", |i| Ok(vec![(&i.x.softmax(1)? * &i.more)?.reduce_sum(1, false)?])),
+    ("weighted softmax", |i| Ok(vec![(&i.x.softmax(1)? * &i.more)?.reduce_sum(1)?])),
     ("smoothed", |i| {
         let pairs = ((i.x.slice(s![.., ..-1])? * &i.weights)? + i.x.slice(s![.., 1..])?)?;
-        Ok(vec![Tensor::concat(&[&pairs, &i.y], 1)?.reduce_mean(1, false)?])
+        Ok(vec![Tensor::concat(&[&pairs, &i.y], 1)?.reduce_mean(1)?])
     }),
     ("by count", |i| {
         let kept = i.x.boolean_mask(&i.x.greater(0f32)?)?;
-        let order = kept.row_lengths(1)?.argsort(0, true)?;
+        let order = kept.row_lengths(1)?.argsort(descending(0))?;
         Ok(vec![kept, order])
     }),
-    ("two levels", |i| Ok(vec![i.grouped.reduce_sum(2, false)?.reduce_max(1, false)?])),
-    ("wide", |i| Ok(vec![i.table.gather(&i.tokens, Some(0), 0)?.cumsum(1, false, false)?])),
-    ("one partition", |i| Ok(vec![((&i.x * &i.more)? - &i.x)?.reduce_sum(1, false)?])),
-    ("normed", |i| Ok(vec![((&i.x - &i.x.reduce_max(1, true)?)? * i.scale)?.cumsum(1, false, false)?])),
-    ("conditions", |i| Ok(vec![i.weights.gather(&i.tokens, Some(0), 0)?.reduce_sum(1, false)?])),
+    ("two levels", |i| Ok(vec![i.grouped.reduce_sum(2)?.reduce_max(1)?])),
+    ("wide", |i| Ok(vec![i.table.gather(&i.tokens)?.cumsum(1)?])),
+    ("one partition", |i| Ok(vec![((&i.x * &i.more)? - &i.x)?.reduce_sum(1)?])),
+    ("normed", |i| Ok(vec![((&i.x - &i.x.reduce_max(keep(1))?)? * i.scale)?.cumsum(1)?])),
+    ("conditions", |i| Ok(vec![i.weights.gather(&i.tokens)?.reduce_sum(1)?])),
 ];
 
 /// What the program gives for the batch, bit for bit, or the error.
@@ -319,7 +314,7 @@ fn rows_about_as_long_as_a_kernel_takes_are_told_apart() {
 
 /// `a - b * c`, which tells its operands apart.
 fn mixed(a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Tensor> {
-    (a - &(b * c)?)?.reduce_sum(1, false)
+    (a - &(b * c)?)?.reduce_sum(1)
 }
 
 #[test]
@@ -355,18 +350,18 @@ fn what_is_kept_from_before_is_read_and_what_is_not_is_computed() {
         for number in 0..6 {
             let i = Batch::new(&short(), number).upload(device)?;
             // A result that is there already, of this batch or of the last one; or one that is not.
-            let sorted = i.x.sort(1, false)?;
-            let most = i.x.reduce_max(1, true)?;
+            let sorted = i.x.sort(1)?;
+            let most = i.x.reduce_max(keep(1))?;
             match number % 3 {
                 0 => sorted.eval()?,
                 1 => most.eval()?,
                 _ => {}
             }
             let y = ((&i.x - &most)? * &i.weights)?;
-            let z = Tensor::concat(&[&y, &sorted], 1)?.reduce_sum(1, false)?;
+            let z = Tensor::concat(&[&y, &sorted], 1)?.reduce_sum(1)?;
             out.push(bits(&z.to_host()?));
             if let Some(last) = kept.last() {
-                out.push(bits(&(last + &most.reduce_sum(1, false)?)?.to_host()?));
+                out.push(bits(&(last + &most.reduce_sum(1)?)?.to_host()?));
             }
             // Only some of the results, and in another order.
             let asked = [[&z, &y], [&y, &most], [&most, &y]][number as usize % 3];
@@ -423,9 +418,9 @@ fn a_condition_is_that_of_its_batch_and_of_its_caller() {
         assert_eq!(run(&good), wanted(program, &good), "{label}: an error is none of the next batch");
         // The same operations, called elsewhere, say where.
         let i = bad.upload(&device).expect("uploaded");
-        let (here, read) = (line!(), i.weights.gather(&i.tokens, Some(0), 0).and_then(|t| t.to_host()));
+        let (here, read) = (line!(), i.weights.gather(&i.tokens).and_then(|t| t.to_host()));
         let there = line!() + 1;
-        let again = i.weights.gather(&i.tokens, Some(0), 0).and_then(|t| t.to_host());
+        let again = i.weights.gather(&i.tokens).and_then(|t| t.to_host());
         for (line, read) in [(here, read), (there, again)] {
             let error = read.expect_err("100000 is no row").to_string();
             assert!(error.contains(&format!("batches.rs:{line}")), "{label} line {line}: {error}");

@@ -6,7 +6,7 @@ mod common;
 use std::sync::{Mutex, MutexGuard};
 
 use common::{fused_and_not, gpus};
-use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, explain, to_host};
+use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, explain, keep, to_host};
 
 /// Rows of `values` values in all: short ones, empty ones, and rows of several blocks if asked for.
 fn rows(values: usize, with_long: bool) -> Vec<Vec<f32>> {
@@ -114,7 +114,7 @@ fn mean_and_deviations(row: &[f32]) -> (f64, f64) {
 }
 
 fn standardised(x: &Tensor) -> Result<Vec<Tensor>> {
-    let (mean, std) = (x.reduce_mean(1, true)?, x.reduce_std(1, true)?);
+    let (mean, std) = (x.reduce_mean(keep(1))?, x.reduce_std(keep(1))?);
     Ok(vec![((x - &mean)? / &std)?])
 }
 
@@ -146,7 +146,7 @@ fn rows_are_standardised_by_the_pass_that_takes_their_moments() {
 }
 
 fn moments_and_extremes(x: &Tensor) -> Result<Vec<Tensor>> {
-    Ok(vec![x.reduce_mean(1, false)?, x.reduce_variance(1, false)?, x.reduce_max(1, false)?, x.reduce_min(1, false)?])
+    Ok(vec![x.reduce_mean(1)?, x.reduce_variance(1)?, x.reduce_max(1)?, x.reduce_min(1)?])
 }
 
 #[test]
@@ -181,10 +181,10 @@ fn what_shares_a_pass_has_the_bits_of_what_does_not() {
     let rows = rows(1 << 15, true);
     let together = everywhere(&rows, moments_and_extremes);
     let alone: [Chain; 4] = [
-        |x| Ok(vec![x.reduce_mean(1, false)?]),
-        |x| Ok(vec![x.reduce_variance(1, false)?]),
-        |x| Ok(vec![x.reduce_max(1, false)?]),
-        |x| Ok(vec![x.reduce_min(1, false)?]),
+        |x| Ok(vec![x.reduce_mean(1)?]),
+        |x| Ok(vec![x.reduce_variance(1)?]),
+        |x| Ok(vec![x.reduce_max(1)?]),
+        |x| Ok(vec![x.reduce_min(1)?]),
     ];
     let bits = |v: &[f32]| v.iter().map(|v| if v.is_nan() { 0 } else { v.to_bits() }).collect::<Vec<_>>();
     for (want, chain) in together.iter().zip(alone) {
@@ -193,7 +193,7 @@ fn what_shares_a_pass_has_the_bits_of_what_does_not() {
 }
 
 fn pooled(x: &Tensor) -> Result<Vec<Tensor>> {
-    Ok(vec![(&x.softmax(1)? * &(x * 0.5f32)?)?.reduce_sum(1, false)?])
+    Ok(vec![(&x.softmax(1)? * &(x * 0.5f32)?)?.reduce_sum(1)?])
 }
 
 #[test]
@@ -228,9 +228,9 @@ fn an_error_of_one_tensor_is_none_of_another_that_is_computed_with_it() {
         let x = tensor(&[vec![1.0, 2.0], vec![3.0]]).to_device(device).expect("a tensor");
         let ids = HostTensor::dense(&[3], HostValues::I32(vec![0, 9, 1])).to_device(device).expect("ids");
         // The ids are looked at on the device: 9 is none.
-        let bad = x.flat_values().and_then(|v| v.gather(&ids, Some(0), 0)).expect("recorded");
-        let bad = bad.reduce_sum(0, false).expect("recorded");
-        let (good, max) = (x.reduce_sum(1, false).expect("recorded"), x.reduce_max(1, false).expect("recorded"));
+        let bad = x.flat_values().and_then(|v| v.gather(&ids)).expect("recorded");
+        let bad = bad.reduce_sum(0).expect("recorded");
+        let (good, max) = (x.reduce_sum(1).expect("recorded"), x.reduce_max(1).expect("recorded"));
         ragged::eval(&[&bad, &good, &max]).expect("conditions are looked at by reads");
         assert_eq!(floats(&good.to_host().expect("no condition of its own")), [3.0, 3.0], "{name}");
         assert_eq!(floats(&max.to_host().expect("no condition of its own")), [2.0, 3.0], "{name}");

@@ -5,7 +5,7 @@ mod common;
 use std::sync::{Mutex, MutexGuard};
 
 use common::naive::{self, Rows};
-use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, s};
+use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, descending, s};
 
 /// Numbers without a pattern, the same in every run: small multiples of a quarter, so that sums of them are exact.
 struct Noise(u64);
@@ -112,7 +112,7 @@ fn smoothed(device: &Device, x: &Rows<f32>, w: &[f32], y: &Rows<f32>) -> Result<
     let (x, y) = (naive::host::<f32>(x).to_device(device)?, naive::host::<f32>(y).to_device(device)?);
     let w = dense(device, &[w.len(), 1], w.to_vec())?;
     let pairs = ((x.slice(s![.., ..-1])? * w)? + x.slice(s![.., 1..])?)?;
-    Tensor::concat(&[&pairs, &y], 1)?.reduce_mean(1, false)
+    Tensor::concat(&[&pairs, &y], 1)?.reduce_mean(1)
 }
 
 fn smoothing(lengths: &[usize]) -> (Rows<f32>, Vec<f32>, Rows<f32>) {
@@ -143,7 +143,7 @@ fn neighbours_weighted_and_joined_to_other_rows_are_averaged_in_one_pass() {
 fn by_count(device: &Device, x: &Rows<f32>) -> Result<(Tensor, Tensor)> {
     let x = naive::host::<f32>(x).to_device(device)?;
     let kept = x.boolean_mask(&x.greater(0f32)?)?;
-    let order = kept.row_lengths(1)?.argsort(0, true)?;
+    let order = kept.row_lengths(1)?.argsort(descending(0))?;
     Ok((kept, order))
 }
 
@@ -153,7 +153,7 @@ fn rows_are_thinned_counted_and_ordered_by_their_counts() {
     let x = Noise(2).rows(&lengths());
     let got = same_everywhere("by count", |device| {
         let (kept, order) = by_count(device, &x)?;
-        kept.gather(&order, Some(0), 0)
+        kept.gather(&order)
     });
     let mut want: Rows<f32> = x.iter().map(|row| row.iter().copied().filter(|&v| v > 0.0).collect()).collect();
     want.sort_by_key(|row| std::cmp::Reverse(row.len()));
@@ -212,7 +212,7 @@ impl Documents {
         };
         let words = words.to_device(device)?;
         let table = dense(device, &[VOCABULARY, WIDTH], Self::table())?;
-        table.gather(&words, Some(0), 0)?.reduce_sum(2, false)?.reduce_max(1, false)
+        table.gather(&words)?.reduce_sum(2)?.reduce_max(1)
     }
 }
 

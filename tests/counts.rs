@@ -56,7 +56,7 @@ fn rows(name: &str, values: u32) -> Rows {
 }
 
 /// Not one of the benchmark's.
-const MIN: Workload = Workload { name: "min", record: |i| i.x.reduce_min(1, false), least: least::reduced };
+const MIN: Workload = Workload { name: "min", record: |i| i.x.reduce_min(1), least: least::reduced };
 
 /// The benchmark's operations, and another.
 fn workloads() -> impl Iterator<Item = Workload> {

@@ -226,7 +226,7 @@ fn a_broken_condition_is_reported_wherever_it_stands() {
         fails("nothing of it", rests.slice(s![1..1]));
         fails("where it is not taken", x.equal(9).and_then(|c| c.select(&rests, 1)));
         let rows = Tensor::from_row_lengths(&rests, [2, 2]).expect("recorded");
-        fails("its columns", rows.slice(s![.., 2..]).and_then(|t| t.reduce_sum(1, false)));
+        fails("its columns", rows.slice(s![.., 2..]).and_then(|t| t.reduce_sum(1)));
     }
 }
 
@@ -245,17 +245,17 @@ fn a_broken_index_is_reported_whatever_it_takes() {
         };
         let zeros = ragged::RaggedShape::dense(&[2], &device).and_then(|shape| Tensor::zeros(&shape, DType::I32));
         let zeros = zeros.expect("recorded");
-        fails("a constant", "gather", zeros.gather(&ids, None, 0));
-        fails("an array of ones", "gather", column.ones_like().and_then(|ones| ones.gather(&ids, None, 0)));
+        fails("a constant", "gather", zeros.gather(&ids));
+        fails("an array of ones", "gather", column.ones_like().and_then(|ones| ones.gather(&ids)));
         let equal_rows = wide.broadcast_to([2, 2]).expect("recorded");
-        fails("rows that are equal", "gather", equal_rows.gather(&ids, None, 0));
+        fails("rows that are equal", "gather", equal_rows.gather(&ids));
         // Stored, since a map would be taken in, and of no size.
         let nothing = HostTensor::dense(&[0], HostValues::I32(Vec::new())).to_device(&device).expect("an upload");
-        fails("nothing at all", "gather", nothing.gather(&ids, None, 0));
+        fails("nothing at all", "gather", nothing.gather(&ids));
         // The array of positions is another one's rest, whose condition is broken.
         let bad = column.reshape([2]).and_then(|c| c.floormod(&c)).expect("recorded");
         bad.eval().expect("does not look");
-        fails("positions of which nothing is read", "floormod", equal_rows.gather(&bad, None, 0));
-        fails("positions in a constant", "floormod", zeros.gather(&bad, None, 0));
+        fails("positions of which nothing is read", "floormod", equal_rows.gather(&bad));
+        fails("positions in a constant", "floormod", zeros.gather(&bad));
     }
 }

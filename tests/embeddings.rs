@@ -3,7 +3,7 @@
 mod common;
 
 use common::devices;
-use ragged::{Combiner, Device, Error, HostTensor, HostValues, Result, Tensor};
+use ragged::{Combiner, Device, Error, HostTensor, HostValues, LookupIds, Result, Tensor, or_default, weighted};
 
 const VOCABULARY: usize = 40;
 const WIDTH: usize = 3;
@@ -105,16 +105,17 @@ fn agrees_with_loops() {
                 let what = format!("{name}, {combiner:?} of rows {lengths:?}");
                 let got = values(table.embedding_lookup_sparse(&ids, combiner));
                 assert_eq!(got, plain.combined(combiner, false, false, None).concat(), "{what}");
-                let got = values(table.embedding_lookup_sparse_weighted(&ids, &weights, combiner));
+                let got = values(table.embedding_lookup_sparse(weighted(&ids, &weights), combiner));
                 assert_eq!(got, plain.combined(combiner, true, false, None).concat(), "weighted, {what}");
 
                 let some = Data::new(lengths, -20, -2);
                 let [table, ids, weights] = some.on(&device);
                 for default in [None, Some(7)] {
-                    let id = default.map(|id| id as i64);
-                    let got = values(table.safe_embedding_lookup_sparse(&ids, combiner, id));
+                    let default_id = default.map(|id| id as i64);
+                    let of = |weights| LookupIds { ids: &ids, weights, default: default_id };
+                    let got = values(table.safe_embedding_lookup_sparse(of(None), combiner));
                     assert_eq!(got, some.combined(combiner, false, true, default).concat(), "safe, {what}");
-                    let got = values(table.safe_embedding_lookup_sparse_weighted(&ids, &weights, combiner, id));
+                    let got = values(table.safe_embedding_lookup_sparse(of(Some(&weights)), combiner));
                     assert_eq!(got, some.combined(combiner, true, true, default).concat(), "safe, weighted, {what}");
                 }
             }
@@ -130,11 +131,11 @@ fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
     for (name, device) in devices() {
         for combiner in COMBINERS {
             let [table, ids, weights] = data.on(&device);
-            let all = values(table.embedding_lookup_sparse_weighted(&ids, &weights, combiner));
+            let all = values(table.embedding_lookup_sparse(weighted(&ids, &weights), combiner));
             for (k, row) in data.rows.iter().enumerate() {
                 let alone = Data { table: data.table.clone(), rows: vec![row.clone()] };
                 let [table, ids, weights] = alone.on(&Device::cpu());
-                let alone = values(table.embedding_lookup_sparse_weighted(&ids, &weights, combiner));
+                let alone = values(table.embedding_lookup_sparse(weighted(&ids, &weights), combiner));
                 let bits = |v: &[f32]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
                 assert_eq!(bits(&alone), bits(&all[k * WIDTH..][..WIDTH]), "{name}, {combiner:?} of row {k}");
             }
@@ -155,7 +156,7 @@ fn weights_that_are_refused() {
         };
         let lookup = |weights: &HostTensor| {
             let weights = weights.to_device(&device).expect("a tensor");
-            table.embedding_lookup_sparse_weighted(&ids, &weights, Combiner::Mean)
+            table.embedding_lookup_sparse(weighted(&ids, &weights), Combiner::Mean)
         };
         let shifted = lookup(&other(vec![0, 1, 3], HostValues::F32(vec![1.0; 3])));
         assert!(matches!(shifted, Err(Error::Shape { .. })), "{name}: {shifted:?}");
@@ -163,12 +164,12 @@ fn weights_that_are_refused() {
         assert!(matches!(integers, Err(Error::Unsupported { .. })), "{name}: {integers:?}");
         let dense = lookup(&HostTensor::dense(&[3], HostValues::F32(vec![1.0; 3])));
         assert!(matches!(dense, Err(Error::Shape { .. })), "{name}: {dense:?}");
-        let default = table.safe_embedding_lookup_sparse_weighted(&ids, &weights, Combiner::Sum, Some(40));
+        let default = table.safe_embedding_lookup_sparse(or_default(weighted(&ids, &weights), 40), Combiner::Sum);
         assert!(matches!(default, Err(Error::Index { .. })), "{name}: {default:?}");
 
         // An id that is none: seen at the read, with and without weights.
         let far = other(vec![0, 2, 3], HostValues::I64(vec![0, 40, 1])).to_device(&device).expect("a tensor");
-        let far = table.embedding_lookup_sparse_weighted(&far, &weights, Combiner::Mean).and_then(|t| t.to_host());
+        let far = table.embedding_lookup_sparse(weighted(&far, &weights), Combiner::Mean).and_then(|t| t.to_host());
         assert!(matches!(far, Err(Error::Check { .. })), "{name}: {far:?}");
     }
 }
@@ -181,12 +182,12 @@ fn rows_that_only_the_device_knows() {
         let cut = |t: &Tensor, slice: ragged::Index| t.slice([(..).into(), slice]).expect("a slice");
         // The same lengths of different values: the rows are not one object.
         let (front, back) = (cut(&ids, (..-1).into()), cut(&weights, (1..).into()));
-        let got = values(table.embedding_lookup_sparse_weighted(&front, &back, Combiner::Mean));
+        let got = values(table.embedding_lookup_sparse(weighted(&front, &back), Combiner::Mean));
         let moved = |row: &Vec<(i64, f32)>| row.windows(2).map(|w| (w[0].0, w[1].1)).collect();
         let same = Data { table: data.table.clone(), rows: data.rows.iter().map(moved).collect() };
         assert_eq!(got, same.combined(Combiner::Mean, true, false, None).concat(), "{name}");
 
-        let other = table.embedding_lookup_sparse_weighted(&front, &cut(&weights, (..2).into()), Combiner::Mean);
+        let other = table.embedding_lookup_sparse(weighted(&front, &cut(&weights, (..2).into())), Combiner::Mean);
         let other = other.and_then(|t| t.to_host());
         assert!(matches!(other, Err(Error::Check { .. } | Error::Shape { .. })), "{name}: {other:?}");
     }
@@ -211,18 +212,16 @@ fn looked_up_rows_have_the_bits_of_stored_ones() {
                 }));
                 HostTensor::from_row_splits(splits.collect(), ids).to_device(&device).expect("rows")
             };
-            let looked_up = |ids: &Tensor| table.gather(ids, Some(0), 0).expect("rows of a table");
+            let looked_up = |ids: &Tensor| table.gather(ids).expect("rows of a table");
             let reduced = |x: &Tensor| {
                 [
-                    x.reduce_sum(1, false),
-                    x.reduce_min(1, false),
-                    x.reduce_max(1, false),
-                    x.reduce_mean(1, false),
-                    x.reduce_variance(1, false),
-                    x.reduce_logsumexp(1, false),
-                    x.cast(ragged::DType::I32)
-                        .and_then(|x| x.reduce_sum(1, false))
-                        .and_then(|x| x.cast(ragged::DType::F32)),
+                    x.reduce_sum(1),
+                    x.reduce_min(1),
+                    x.reduce_max(1),
+                    x.reduce_mean(1),
+                    x.reduce_variance(1),
+                    x.reduce_logsumexp(1),
+                    x.cast(ragged::DType::I32).and_then(|x| x.reduce_sum(1)).and_then(|x| x.cast(ragged::DType::F32)),
                 ]
             };
             let ids = rows_of(ROWS as u64);
@@ -237,7 +236,7 @@ fn looked_up_rows_have_the_bits_of_stored_ones() {
             let ids = rows_of(ROWS as u64 + 1);
             let HostValues::I32(all) = ids.to_host().expect("there").values else { panic!("ids are i32") };
             let first = all.iter().position(|&id| id == ROWS as i32).expect("one in fifty");
-            match looked_up(&ids).reduce_sum(1, false).and_then(|t| t.to_host()) {
+            match looked_up(&ids).reduce_sum(1).and_then(|t| t.to_host()) {
                 Err(Error::Check { at, .. }) => assert_eq!(at, (first * width) as u64, "{name}: {width} columns"),
                 other => panic!("{name}: {width} columns: {other:?}"),
             }

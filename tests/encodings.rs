@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use ragged::{
     ConstantOptions, DType, Device, Error, HostTensor, HostValues, Integers, Padding, RaggedShape, RaggedTensor,
-    Result, RowPartition, SparseTensor, Str, Tensor, ragged, s,
+    Result, RowPartition, SparseTensor, Str, Tensor, UniformRows, keep, ragged, s, shaped, with_nrows,
 };
 
 /// A dense vector of integers on a device.
@@ -39,14 +39,14 @@ const CHECKED: [Factory; 5] = [
     ("row_lengths", |v, g| Tensor::from_row_lengths(v, g)),
     ("row_starts", |v, g| Tensor::from_row_starts(v, g)),
     ("row_limits", |v, g| Tensor::from_row_limits(v, g)),
-    ("value_rowids", |v, g| Tensor::from_value_rowids(v, g, None)),
+    ("value_rowids", |v, g| Tensor::from_value_rowids(v, g)),
 ];
 const UNCHECKED: [Factory; 5] = [
     ("row_splits", |v, g| Tensor::from_row_splits_unchecked(v, g)),
     ("row_lengths", |v, g| Tensor::from_row_lengths_unchecked(v, g)),
     ("row_starts", |v, g| Tensor::from_row_starts_unchecked(v, g)),
     ("row_limits", |v, g| Tensor::from_row_limits_unchecked(v, g)),
-    ("value_rowids", |v, g| Tensor::from_value_rowids_unchecked(v, g, Some(3))),
+    ("value_rowids", |v, g| Tensor::from_value_rowids_unchecked(v, with_nrows(g, 3))),
 ];
 
 /// What each encoding refuses for 4 values, and a piece of what it says about a list on the host.
@@ -108,7 +108,9 @@ fn refused_where_only_the_device_knows_how_many_values() {
             let outcome = make(&unknown(4, &device), given.into()).and_then(|t| t.to_host());
             assert!(outcome.is_err(), "{label}: {name} of {given:?} for unknown values gives {outcome:?}");
         }
-        let uniform = |len, nrows| Tensor::from_uniform_row_length(&unknown(4, &device), len, nrows)?.to_host();
+        let uniform = |len, nrows| {
+            Tensor::from_uniform_row_length(&unknown(4, &device), UniformRows { length: len, nrows })?.to_host()
+        };
         assert!(uniform(3, None).is_err() && uniform(2, Some(3)).is_err() && uniform(0, None).is_err(), "{label}");
         assert_eq!(uniform(2, None).expect("two rows").nested_row_splits, [[0, 2, 4]], "{label}");
     }
@@ -140,7 +142,7 @@ fn whoever_vouches_gets_rows_whatever_the_list_is() {
             assert!(splits.windows(2).all(|w| w[0] <= w[1]), "{name} of {given:?}: {splits:?}");
             assert!(splits[0] == 0 && splits[splits.len() - 1] == 4, "{name} of {given:?}: {splits:?}");
             // What follows must not fault either.
-            x.to_tensor(Padding::Zero, None).and_then(|t| t.to_host()).expect(name);
+            x.to_tensor(Padding::Zero).and_then(|t| t.to_host()).expect(name);
             x.value_rowids().and_then(|t| t.to_host()).expect(name);
         }
     }
@@ -184,10 +186,10 @@ fn unchecked_rows_hold_all_values() {
             type Operation = (&'static str, fn(&Tensor) -> Result<Tensor>);
             let operations: [Operation; 5] = [
                 ("splits", |x| x.row_splits()),
-                ("cumsum", |x| x.cumsum(1, false, false)),
-                ("sort", |x| x.sort(1, false)),
-                ("argsort", |x| x.argsort(1, false)),
-                ("center", |x| x.subtract(&x.reduce_max(1, true)?)),
+                ("cumsum", |x| x.cumsum(1)),
+                ("sort", |x| x.sort(1)),
+                ("argsort", |x| x.argsort(1)),
+                ("center", |x| x.subtract(&x.reduce_max(keep(1))?)),
             ];
             for (name, operation) in operations {
                 poison();
@@ -231,11 +233,11 @@ fn unchecked_rows_hold_all_values() {
         let ids = vector(&[0, 0, 1], &device);
         for nrows in [0, 1, 3] {
             check(
-                unknown_values().and_then(|v| Tensor::from_value_rowids_unchecked(&v, &ids, Some(nrows))),
+                unknown_values().and_then(|v| Tensor::from_value_rowids_unchecked(&v, with_nrows(&ids, nrows))),
                 &format!("ids in {nrows} rows"),
             );
             check(
-                unknown_values().and_then(|v| Tensor::from_value_rowids_unchecked(&v, [0, 0, 0], Some(nrows))),
+                unknown_values().and_then(|v| Tensor::from_value_rowids_unchecked(&v, with_nrows([0, 0, 0], nrows))),
                 &format!("host ids in {nrows} rows"),
             );
         }
@@ -305,12 +307,12 @@ fn scalars_and_floats_make_no_rows() {
         assert!(make(&values, (&floats).into()).is_err(), "{name}");
         assert!(make(&values, (&matrix).into()).is_err(), "{name}");
     }
-    assert!(Tensor::from_uniform_row_length(&scalar, 1, None).is_err());
-    assert!(Tensor::from_uniform_row_length(&values, -1, None).is_err());
-    assert!(Tensor::from_uniform_row_length(&values, 1, Some(-2)).is_err());
-    assert!(Tensor::from_value_rowids(&values, [0, 1], Some(1)).is_err());
-    assert!(Tensor::from_value_rowids(&values, [0, 1], Some(-1)).is_err());
-    assert!(Tensor::from_value_rowids(&values, [0, i64::MAX], None).is_err());
+    assert!(Tensor::from_uniform_row_length(&scalar, 1).is_err());
+    assert!(Tensor::from_uniform_row_length(&values, -1).is_err());
+    assert!(Tensor::from_uniform_row_length(&values, with_nrows(1, -2)).is_err());
+    assert!(Tensor::from_value_rowids(&values, with_nrows([0, 1], 1)).is_err());
+    assert!(Tensor::from_value_rowids(&values, with_nrows([0, 1], -1)).is_err());
+    assert!(Tensor::from_value_rowids(&values, [0, i64::MAX]).is_err());
 }
 
 #[test]
@@ -321,7 +323,7 @@ fn levels_are_checked_against_each_other() {
     let rows = RowPartition::from_row_lengths([1, 1], &Device::cpu()).expect("rows");
     assert!(Tensor::from_row_partitions(&values, &[rows]).is_err());
     let rows = RowPartition::from_row_lengths([1, 2], &Device::cpu()).expect("rows");
-    let outer = RowPartition::from_uniform_row_length(2, 2, None, &Device::cpu()).expect("rows");
+    let outer = RowPartition::from_uniform_row_length(2, 2, &Device::cpu()).expect("rows");
     let x = Tensor::from_row_partitions(&values, &[outer, rows]).expect("fits");
     assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], [2, 3]]]>");
 }
@@ -380,8 +382,8 @@ fn sizes_that_only_the_device_knows() {
         assert_eq!(ints(&x.row_limits().expect("limits")), [0, 3], "{label}");
         assert_eq!(ints(&x.value_rowids().expect("rowids")), [1, 1, 1], "{label}");
         assert_eq!(ints(&x.bounding_shape().expect("sizes")), [2, 3], "{label}");
-        assert_eq!(ints(&x.to_tensor(-1i64, None).expect("dense")), [-1, -1, -1, 3, 4, 5], "{label}");
-        assert_eq!(ints(&x.to_tensor(-1i64, Some(&[Some(3), Some(1)])).expect("dense")), [-1, 3, -1], "{label}");
+        assert_eq!(ints(&x.to_tensor(-1i64).expect("dense")), [-1, -1, -1, 3, 4, 5], "{label}");
+        assert_eq!(ints(&x.to_tensor(shaped(-1i64, [3, 1])).expect("dense")), [-1, 3, -1], "{label}");
         let sparse = x.to_sparse().expect("sparse");
         assert_eq!((sparse.dense_shape(), ints(sparse.indices())), (&[2, 3][..], vec![1, 0, 1, 1, 1, 2]), "{label}");
         assert!(x.with_flat_values(&vector(&[7, 8, 9], &device)).and_then(|t| t.to_host()).is_ok(), "{label}");
@@ -393,11 +395,11 @@ fn sizes_that_only_the_device_knows() {
 fn conversions_that_are_refused() {
     let device = Device::cpu();
     let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device).expect("rows");
-    assert!(matches!(x.to_tensor(0.0f32, None), Err(Error::DTypes { .. })));
-    assert!(matches!(x.to_tensor(0, Some(&[None])), Err(Error::Shape { .. })));
-    assert!(matches!(x.to_tensor(0, Some(&[Some(1 << 20), Some(1 << 20)])), Err(Error::Limit { .. })));
+    assert!(matches!(x.to_tensor(0.0f32), Err(Error::DTypes { .. })));
+    assert!(matches!(x.to_tensor(shaped(0, [-1])), Err(Error::Shape { .. })));
+    assert!(matches!(x.to_tensor(shaped(0, [1 << 20, 1 << 20])), Err(Error::Limit { .. })));
     let pair = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&device).expect("a vector");
-    assert!(matches!(x.to_tensor(&pair, None), Err(Error::Shape { .. })));
+    assert!(matches!(x.to_tensor(&pair), Err(Error::Shape { .. })));
     assert!(Tensor::from_tensor(x.erased(), 1).is_err());
     // Columns with a hole, rows that descend, a row outside: none fills rows from their start.
     for indices in [vec![0, 0, 0, 2], vec![1, 0, 0, 0], vec![0, 0, 5, 0], vec![0, 1, 1, 0], vec![-1, 0, 0, 0]] {
@@ -436,10 +438,10 @@ fn rebuilt(x: &Tensor) -> Result<Vec<(&'static str, Tensor)>> {
     let mut out = vec![
         ("row_splits", Tensor::from_row_splits(&values, ints(&splits))?),
         ("row_lengths", Tensor::from_row_lengths(&values, ints(&lengths))?),
-        ("value_rowids", Tensor::from_value_rowids(&values, ints(&ids), Some(nrows))?),
+        ("value_rowids", Tensor::from_value_rowids(&values, with_nrows(ints(&ids), nrows))?),
         ("row_splits on the device", Tensor::from_row_splits(&values, &splits)?),
         ("row_lengths on the device", Tensor::from_row_lengths(&values, &lengths)?),
-        ("value_rowids on the device", Tensor::from_value_rowids(&values, &ids, Some(nrows))?),
+        ("value_rowids on the device", Tensor::from_value_rowids(&values, with_nrows(&ids, nrows))?),
     ];
     if nrows > 0 {
         out.push(("row_starts", Tensor::from_row_starts(&values, ints(&starts))?));
@@ -465,7 +467,7 @@ proptest! {
         prop_assert_eq!(&Tensor::from_nested_row_lengths(&flat, nested(x.nested_row_lengths()?))?.to_host()?, &*host);
         let nrows: Vec<i64> = host.nested_row_splits.iter().map(|s| s.len() as i64 - 1).collect();
         let ids = nested(x.nested_value_rowids()?);
-        prop_assert_eq!(&Tensor::from_nested_value_rowids(&flat, &ids, Some(&nrows))?.to_host()?, &*host);
+        prop_assert_eq!(&Tensor::from_nested_value_rowids(&flat, ids.iter().zip(&nrows).map(|(ids, &n)| with_nrows(ids, n)))?.to_host()?, &*host);
         prop_assert_eq!(&Tensor::from_row_partitions(&flat, x.partitions())?.to_host()?, &*host);
     }
 
@@ -483,12 +485,12 @@ proptest! {
     fn dense_and_sparse_there_and_back(host in random::tensor_of(DType::Str, 1, &[])) {
         let x = host.to_device(&Device::cpu())?;
         prop_assert_eq!(&Tensor::from_sparse(&x.to_sparse()?)?.to_host()?, &*host);
-        let dense = x.to_tensor("", None)?;
+        let dense = x.to_tensor("")?;
         let again = Tensor::from_tensor_with_lengths(&dense, &x.row_lengths(1)?, 1)?;
         prop_assert_eq!(&again.to_host()?, &*host);
         // A pad that is as long as no value comes off again.
         let pad = HostTensor::dense(&[], HostValues::Str(vec![vec![b'*'; 10]])).to_device(&Device::cpu())?;
-        let again = Tensor::from_tensor_with_padding(&x.to_tensor(&pad, None)?, &pad, 1)?;
+        let again = Tensor::from_tensor_with_padding(&x.to_tensor(&pad)?, &pad, 1)?;
         prop_assert_eq!(&again.to_host()?, &*host);
     }
 
@@ -499,6 +501,6 @@ proptest! {
         let splits = x.row_splits()?;
         let ids = splits.row_splits_to_segment_ids()?;
         prop_assert_eq!(ints(&ids), ints(&x.value_rowids()?));
-        prop_assert_eq!(ints(&ids.segment_ids_to_row_splits(Some(nrows))?), ints(&splits));
+        prop_assert_eq!(ints(&ids.segment_ids_to_row_splits_of(nrows)?), ints(&splits));
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use ragged::{Device, Explain, FusionBarrier, HostTensor, HostValues, Result, Tensor, explain, s};
+use ragged::{Device, Explain, FusionBarrier, HostTensor, HostValues, Result, Tensor, explain, keep, s};
 
 /// Rows of three, no and two elements of `width` numbers each.
 fn rows(device: &Device, width: usize) -> Tensor {
@@ -34,19 +34,19 @@ fn reasons(e: &Explain) -> Vec<(&'static str, FusionBarrier)> {
 type Case = (FusionBarrier, fn(&Device) -> Result<Explain>);
 
 const CASES: [Case; 13] = [
-    (FusionBarrier::EndsKernel("row_scan"), |d| rows(d, 1).cumsum(1, false, false)?.reduce_sum(1, false)?.explain()),
+    (FusionBarrier::EndsKernel("row_scan"), |d| rows(d, 1).cumsum(1)?.reduce_sum(1)?.explain()),
     (FusionBarrier::Requested, |d| {
         let twice = (&rows(d, 1) * 2f32)?;
-        explain(&[&twice, &twice.reduce_sum(1, false)?])
+        explain(&[&twice, &twice.reduce_sum(1)?])
     }),
     (FusionBarrier::SeveralReaders, |d| {
         let x = dear(&rows(d, 1))?;
-        explain(&[&x.reduce_sum(1, false)?, &x.cumsum(1, false, false)?])
+        explain(&[&x.reduce_sum(1)?, &x.cumsum(1)?])
     }),
     (FusionBarrier::ComputedPositions, |d| {
-        dear(&rows(d, 1).values()?)?.gather(&vector(d, HostValues::I32(vec![1, 1, 1])), None, 0)?.explain()
+        dear(&rows(d, 1).values()?)?.gather(&vector(d, HostValues::I32(vec![1, 1, 1])))?.explain()
     }),
-    (FusionBarrier::EvaluatedOften, |d| dear(&rows(d, 1))?.argsort(1, false)?.explain()),
+    (FusionBarrier::EvaluatedOften, |d| dear(&rows(d, 1))?.argsort(1)?.explain()),
     (FusionBarrier::Search, |d| {
         let x = rows(d, 1);
         let by = vector(d, HostValues::F32(vec![1.0, 2.0, 3.0])).expand_dims(1)?;
@@ -54,16 +54,16 @@ const CASES: [Case; 13] = [
     }),
     (FusionBarrier::OncePerRow, |d| {
         let x = rows(d, 2);
-        (&x - &x.reduce_mean(1, true)?)?.explain()
+        (&x - &x.reduce_mean(keep(1))?)?.explain()
     }),
-    (FusionBarrier::OtherRows, |d| rows(d, 1).reduce_sum(1, false)?.reverse(0)?.explain()),
+    (FusionBarrier::OtherRows, |d| rows(d, 1).reduce_sum(1)?.reverse(0)?.explain()),
     (FusionBarrier::Condition, |d| rows(d, 1).check_numerics("finite")?.slice(s![.., 1..])?.explain()),
-    (FusionBarrier::Splits, |d| rows(d, 1).slice(s![1..])?.reduce_sum(1, false)?.explain()),
+    (FusionBarrier::Splits, |d| rows(d, 1).slice(s![1..])?.reduce_sum(1)?.explain()),
     (FusionBarrier::StorageBuffers, |d| {
         let x = |k: u8| vector(d, HostValues::F32(vec![f32::from(k); 5]));
         (1..16).try_fold(x(0), |sum, k| &sum + &x(k))?.explain()
     }),
-    (FusionBarrier::KernelSize, |d| dear(&rows(d, 1).reduce_sum(1, false)?)?.explain()),
+    (FusionBarrier::KernelSize, |d| dear(&rows(d, 1).reduce_sum(1)?)?.explain()),
     (FusionBarrier::ConditionsOnly, |d| {
         let x = rows(d, 1);
         (&x.slice(s![.., ..1])? + &x.slice(s![.., 1..])?)?.explain()
@@ -85,7 +85,7 @@ fn each_reason_is_given() {
 #[test]
 fn without_fusing_every_map_is_stored() {
     let device = Device::cpu_unfused();
-    let explained = (&rows(&device, 1) * 2f32).and_then(|x| x.reduce_sum(1, false)?.explain()).expect("explained");
+    let explained = (&rows(&device, 1) * 2f32).and_then(|x| x.reduce_sum(1)?.explain()).expect("explained");
     assert_eq!(reasons(&explained), [("multiply", FusionBarrier::Disabled)]);
 }
 
@@ -93,8 +93,8 @@ fn without_fusing_every_map_is_stored() {
 fn masked(device: &Device) -> Result<Explain> {
     let x = rows(device, 1);
     let shared = dear(&x)?;
-    let kept = shared.boolean_mask(&x.greater(&x.reduce_mean(1, true)?)?)?;
-    explain(&[&kept.cumsum(1, false, false)?, &shared.reduce_max(1, false)?])
+    let kept = shared.boolean_mask(&x.greater(&x.reduce_mean(keep(1))?)?)?;
+    explain(&[&kept.cumsum(1)?, &shared.reduce_max(1)?])
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_table_names_few_operations() {
     for k in 0..4 {
         x = (&x + k as f32).and_then(|x| &x * 3f32).expect("recorded");
     }
-    let explained = x.reduce_sum(1, false).and_then(|x| x.explain()).expect("explained");
+    let explained = x.reduce_sum(1).and_then(|x| x.explain()).expect("explained");
     let table = "\
 1 kernel, 1 dispatch, 0 waits; 48 B moved, 48 B at least (x 1.00)
 kernel         operations                    rows  elements  dispatches  read  written

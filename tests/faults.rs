@@ -5,7 +5,10 @@ mod common;
 use std::panic::AssertUnwindSafe;
 
 use common::{gpu_with, seeded_rows};
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedShape, Result, Tensor, s};
+use ragged::{
+    DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedShape, Result, Tensor, along, descending,
+    exclusive, keep, reversed, s, with_nrows,
+};
 
 fn ints(values: Vec<i32>) -> HostTensor {
     HostTensor::dense(&[values.len()], HostValues::I32(values))
@@ -30,7 +33,7 @@ fn running_out_of_memory_is_an_error_once() {
     let x = host.to_device(&device).expect("the second attempt");
     device.fail_allocations(2);
     no_memory(host.to_device(&device));
-    let y = x.multiply(&x).and_then(|y| y.reduce_sum(1, false)).expect("recorded");
+    let y = x.multiply(&x).and_then(|y| y.reduce_sum(1)).expect("recorded");
     for _ in 0..3 {
         device.fail_allocations(2);
         no_memory(y.eval());
@@ -39,7 +42,7 @@ fn running_out_of_memory_is_an_error_once() {
     }
     // The operands and what failed are as good as ever.
     let cpu = host.to_device(&Device::cpu()).expect("uploads");
-    let want = cpu.multiply(&cpu).and_then(|y| y.reduce_sum(1, false)).and_then(|y| y.to_host()).expect("reads");
+    let want = cpu.multiply(&cpu).and_then(|y| y.reduce_sum(1)).and_then(|y| y.to_host()).expect("reads");
     device.fail_allocations(0);
     assert_eq!(y.to_host().expect("there is memory again"), want);
     assert_eq!(x.to_host().expect("reads"), host);
@@ -50,9 +53,9 @@ fn failures_part_way_leave_no_half_results() {
     let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
     let host = rows(5000, 7);
     let chain = |x: &Tensor| -> Result<Tensor> {
-        let sums = x.reduce_sum(1, true)?;
+        let sums = x.reduce_sum(keep(1))?;
         let scaled = x.subtract(&sums)?;
-        Tensor::concat(&[&scaled, x], 1)?.reduce_max(1, false)
+        Tensor::concat(&[&scaled, x], 1)?.reduce_max(1)
     };
     let want = chain(&host.to_device(&Device::cpu()).expect("uploads")).and_then(|y| y.to_host()).expect("reads");
     let x = host.to_device(&device).expect("uploads");
@@ -70,18 +73,18 @@ fn failures_part_way_leave_no_half_results() {
 /// What has kernels, scratch or waits of its own.
 type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
 const KERNELS: &[Op] = &[
-    ("row_scan", |x| x.cumsum(1, false, true)),
-    ("row_sort", |x| x.sort(1, false)),
-    ("a sort of all", |x| x.flat_values()?.argsort(0, true)),
+    ("row_scan", |x| x.cumsum(reversed(1))),
+    ("row_sort", |x| x.sort(1)),
+    ("a sort of all", |x| x.flat_values()?.argsort(descending(0))),
     ("compact", |x| x.boolean_mask(&x.greater(7)?)),
     ("where_indices", |x| Ok(x.where_indices()?.into_erased())),
-    ("matmul", |x| x.expand_dims(2)?.matmul(&x.expand_dims(2)?, true, false)),
+    ("matmul", |x| x.expand_dims(2)?.t().matmul(&x.expand_dims(2)?)),
     ("segments", |x| x.flat_values()?.unsorted_segment_sum(&x.flat_values()?.floormod(5)?, 5)),
     ("unique", |x| x.unique(1)),
     ("softmax", |x| x.cast(DType::F32)?.softmax(1)),
     ("ranges", |x| x.flat_values()?.floormod(3)?.range()),
-    ("to_tensor", |x| x.to_tensor(0, None)),
-    ("map_rows", |x| x.map_rows(|row| row.sort(0, true)?.cumsum(0, true, false))),
+    ("to_tensor", |x| x.to_tensor(0)),
+    ("map_rows", |x| x.map_rows(|row| row.sort(descending(0))?.cumsum(exclusive(0)))),
 ];
 
 /// Strings of no, some and many bytes.
@@ -169,18 +172,18 @@ fn what_a_device_cannot_hold_is_refused_before_anything_is_allocated() {
     computed(fits.cast(DType::F64).and_then(|x| x.add(&x)));
     // One id asks for as many rows as it says.
     let one = ints(vec![1]).to_device(&device).expect("small");
-    limit(Tensor::from_value_rowids(&one, [4_294_967_290i64], None));
-    limit(Tensor::from_value_rowids_unchecked(&one, [0i64], Some(20_000)));
+    limit(Tensor::from_value_rowids(&one, [4_294_967_290i64]));
+    limit(Tensor::from_value_rowids_unchecked(&one, with_nrows([0i64], 20_000)));
     let column = HostTensor::dense(&[300, 1], HostValues::I32(vec![1; 300])).to_device(&device).expect("small");
     let row = HostTensor::dense(&[1, 300], HostValues::I32(vec![1; 300])).to_device(&device).expect("small");
     computed(column.add(&row));
     let spent = device.stats() - before;
     assert_eq!(spent.dispatches, 0, "{spent:?}");
     // A sum over something too large to store stores nothing.
-    let sums = column.add(&row).and_then(|x| x.reduce_sum(1, false)).and_then(|x| x.to_host()).expect("reads");
+    let sums = column.add(&row).and_then(|x| x.reduce_sum(1)).and_then(|x| x.to_host()).expect("reads");
     assert_eq!(sums.values, HostValues::I32(vec![600; 300]));
     // What fits still does.
-    let sum = fits.add(&fits).and_then(|x| x.reduce_sum(0, false)).and_then(|x| x.to_host()).expect("reads");
+    let sum = fits.add(&fits).and_then(|x| x.reduce_sum(0)).and_then(|x| x.to_host()).expect("reads");
     assert_eq!(sum.values, HostValues::I32(vec![99_990_000]));
 }
 
@@ -196,7 +199,7 @@ fn sizes_that_no_index_holds_are_refused() {
         assert!(matches!(outcome, Err(Error::Limit { .. })), "{name}: {outcome:?}");
         let cube = dense(&[2000, 1, 1]).maximum(&dense(&[1, 2000, 1])).and_then(|x| x.maximum(&dense(&[1, 1, 2000])));
         assert!(matches!(cube, Err(Error::Limit { .. })), "{name}: {cube:?}");
-        assert_eq!(column.reduce_max(None, false).and_then(|x| x.to_host()).expect("reads").values.len(), 1, "{name}");
+        assert_eq!(column.reduce_max(..).and_then(|x| x.to_host()).expect("reads").values.len(), 1, "{name}");
     }
 }
 
@@ -210,7 +213,7 @@ fn a_condition_is_reported_by_the_reads_that_depend_on_it() {
         let line = line!() + 1;
         let bad = x.truncatediv(&y).expect("only the device can see it");
         let fine = x.add(&y).expect("recorded");
-        let below = bad.add(&fine).and_then(|z| z.reduce_sum(0, false)).expect("recorded");
+        let below = bad.add(&fine).and_then(|z| z.reduce_sum(0)).expect("recorded");
         // Computed together, told apart.
         bad.eval().expect("does not look");
         below.eval().expect("does not look");
@@ -254,8 +257,8 @@ fn two_conditions_are_told_apart() {
 fn threads_record_and_read_at_once() {
     let cpu = Device::cpu();
     let compute = |x: &Tensor, k: i32| -> Result<HostTensor> {
-        let y = x.multiply(k)?.subtract(&x.reduce_sum(1, true)?)?;
-        Tensor::concat(&[&y, x], 1)?.reduce_max(1, false)?.to_host()
+        let y = x.multiply(k)?.subtract(&x.reduce_sum(keep(1))?)?;
+        Tensor::concat(&[&y, x], 1)?.reduce_max(1)?.to_host()
     };
     for (name, device) in common::gpus() {
         let host = rows(2000, 9);
@@ -315,7 +318,7 @@ fn products_of_sizes_that_do_not_fit_are_no_panic() {
     let device = Device::cpu();
     let zeros = |dims: &[u64]| RaggedShape::dense(dims, &device).and_then(|shape| Tensor::zeros(&shape, DType::F32));
     let uniform = |x: &Tensor, lengths: &[i64]| {
-        lengths.iter().try_fold(x.clone(), |x, &len| Tensor::from_uniform_row_length(&x, len, None))
+        lengths.iter().try_fold(x.clone(), |x, &len| Tensor::from_uniform_row_length(&x, len))
     };
     let none = zeros(&[0]).expect("no values");
     let rows = Tensor::from_row_lengths(&none, [0i64; 0]).expect("no rows");
@@ -345,17 +348,17 @@ fn products_of_sizes_that_do_not_fit_are_no_panic() {
         ("repeat", |x, axis| x.repeat(1 << 31, axis)),
         ("argmax", |x, axis| x.argmax(axis)),
         ("argmin", |x, axis| x.argmin(axis)),
-        ("argsort", |x, axis| x.argsort(axis, false)),
-        ("sort", |x, axis| x.sort(axis, true)),
-        ("cumsum", |x, axis| x.cumsum(axis, true, true)),
-        ("cummax", |x, axis| x.cummax(axis, false)),
-        ("reduce_sum", |x, axis| x.reduce_sum(axis, true)),
-        ("reduce_mean", |x, axis| x.reduce_mean(axis, false)),
-        ("reduce_variance", |x, axis| x.reduce_variance(axis, false)),
-        ("reduce_logsumexp", |x, axis| x.reduce_logsumexp(axis, false)),
+        ("argsort", |x, axis| x.argsort(axis)),
+        ("sort", |x, axis| x.sort(descending(axis))),
+        ("cumsum", |x, axis| x.cumsum(exclusive(reversed(axis)))),
+        ("cummax", |x, axis| x.cummax(axis)),
+        ("reduce_sum", |x, axis| x.reduce_sum(keep(axis))),
+        ("reduce_mean", |x, axis| x.reduce_mean(axis)),
+        ("reduce_variance", |x, axis| x.reduce_variance(axis)),
+        ("reduce_logsumexp", |x, axis| x.reduce_logsumexp(axis)),
         ("softmax", |x, axis| x.softmax(axis)),
         ("l2_normalize", |x, axis| x.l2_normalize(axis, 1e-6)),
-        ("median", |x, axis| x.median(axis, true)),
+        ("median", |x, axis| x.median(keep(axis))),
         ("top_k", |x, axis| x.top_k(1 << 31, axis).map(|(values, _)| values)),
         ("unique", |x, axis| x.unique(axis)),
         ("n_unique", |x, axis| x.n_unique(axis)),
@@ -370,20 +373,20 @@ fn products_of_sizes_that_do_not_fit_are_no_panic() {
         ("size", |x, _| x.size()),
         ("with_ragged_rank", |x, axis| Tensor::zeros(&x.ragged_shape().with_ragged_rank(axis as usize)?, DType::I64)),
         ("ones_like", |x, _| x.ones_like()),
-        ("to_tensor", |x, _| x.to_tensor(0.0f32, None)),
+        ("to_tensor", |x, _| x.to_tensor(0.0f32)),
         ("to_sparse", |x, _| Ok(x.to_sparse()?.values().clone())),
         ("concat", |x, axis| Tensor::concat(&[x, x], axis)),
         ("stack", |x, axis| Tensor::stack(&[x, x], axis)),
         ("slice", |x, _| x.slice(s![.., ..-1])),
         ("slice in steps", |x, _| x.slice(s![..;2, ..;-1])),
         ("add", |x, _| x.add(x)),
-        ("add rows", |x, axis| x.add(&x.reduce_max(axis, true)?)),
+        ("add rows", |x, axis| x.add(&x.reduce_max(keep(axis))?)),
         ("select", |x, _| x.greater(0.0f32)?.select(x, x)),
         ("boolean_mask", |x, _| x.boolean_mask(&x.greater(0.0f32)?)),
         ("where_indices", |x, _| Ok(x.greater(0.0f32)?.where_indices()?.erased().clone())),
-        ("gather", |x, axis| x.gather(&x.argmax(-1)?.flat_values()?, Some(axis), 0)),
-        ("matmul", |x, _| x.matmul(x, false, true)),
-        ("one_hot", |x, _| x.cast(DType::I32)?.one_hot(1 << 31, 1i32, 0i32, -1)),
+        ("gather", |x, axis| x.gather(along(&x.argmax(-1)?.flat_values()?, axis))),
+        ("matmul", |x, _| x.matmul(x.t())),
+        ("one_hot", |x, _| x.cast(DType::I32)?.one_hot(1 << 31, 1i32, 0i32)),
         ("bitcast", |x, _| x.bitcast(DType::U8)),
     ];
     let [x, y, z] = [[1u64 << 31, 1, 1], [1, 1 << 31, 1], [1, 1, 1 << 31]].map(|[a, b, c]| zeros(&[0, a, b, c]));
@@ -430,14 +433,14 @@ fn a_budget_is_passed_by_nothing_and_refuses_before_it_allocates() {
     refused("a result", z.eval());
     refused("a read", z.to_host().map(drop));
     // The first array of the computation would fit, all of them do not.
-    let chain = x.reduce_max(0, true).and_then(|m| x.subtract(&m)?.sort(0, false)).expect("recorded");
+    let chain = x.reduce_max(keep(0)).and_then(|m| x.subtract(&m)?.sort(0)).expect("recorded");
     refused("a computation", chain.eval());
     refused("a future", pollster::block_on(chain.check_async()));
     let spent = device.stats() - before;
     assert_eq!((spent.pool_misses, spent.pool_hits, spent.dispatches), (0, 0, 0), "{spent:?}");
     assert_eq!((spent.submissions, spent.memory_bytes), (0, 2 * BLOCK), "{spent:?}");
     // What computes with them and stores little does fit, and so does reading them: staging is no device memory.
-    let most = x.reduce_max(0, false).and_then(|m| m.to_host()).expect("fits");
+    let most = x.reduce_max(0).and_then(|m| m.to_host()).expect("fits");
     assert_eq!(most.values, HostValues::I32(vec![BLOCK_LEN as i32 - 1]));
     assert_eq!(y.to_host().expect("reads"), block(1));
     // Memory that lies unused is given back for arrays of another size.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{naive, random};
 use proptest::prelude::*;
-use ragged::{DType, Device, HostTensor, HostValues, Index, NewAxis, RaggedTensor, Result, Tensor, s};
+use ragged::{DType, Device, HostTensor, HostValues, Index, NewAxis, RaggedTensor, Result, Tensor, along, batched, s};
 
 /// A tensor as nested lists.
 #[derive(Debug, Clone, PartialEq)]
@@ -210,7 +210,7 @@ proptest! {
             },
         };
         let got = everywhere(host.values.dtype(), |device| {
-            host.to_device(device)?.gather(&indices.to_device(device)?, None, 0)?.to_host()
+            host.to_device(device)?.gather(&indices.to_device(device)?)?.to_host()
         });
         prop_assert_eq!(nested(&got), want.gather(&nested(&indices)));
     }
@@ -269,12 +269,12 @@ fn what_is_not_there_is_an_error() {
     assert_eq!(x.row_at(&index(-3)).unwrap().to_host().unwrap().values, HostValues::I32(vec![1, 2, 3]));
     for beyond in [3, -4, 1 << 32, i64::MIN, i64::MAX] {
         assert!(x.row_at(&index(beyond)).unwrap().to_host().is_err(), "{beyond}");
-        assert!(x.gather(&index(beyond), None, 0).and_then(|t| t.to_host()).is_err(), "{beyond}");
+        assert!(x.gather(&index(beyond)).and_then(|t| t.to_host()).is_err(), "{beyond}");
     }
-    assert!(x.gather(&x, Some(1), 2).is_err());
-    assert!(x.gather(&x, Some(0), 1).is_err());
+    assert!(x.gather(along(batched(&x, 2), 1)).is_err());
+    assert!(x.gather(along(batched(&x, 1), 0)).is_err());
     let floats = HostTensor::dense(&[1], HostValues::F32(vec![0.0])).to_device(&device).unwrap();
-    assert!(x.gather(&floats, None, 0).is_err());
+    assert!(x.gather(&floats).is_err());
     // What was wrong leaves the tensor as it was.
     assert_eq!(x.slice(s![2]).unwrap().to_host().unwrap().values, HostValues::I32(vec![4, 5]));
 }
@@ -285,7 +285,7 @@ fn extremes_of_an_index_are_out_of_range() {
     let table = HostTensor::dense(&[3, 0], HostValues::F32(Vec::new())).to_device(&device).unwrap();
     for beyond in [3, -1, i32::MIN] {
         let at = HostTensor::dense(&[1], HostValues::I32(vec![beyond])).to_device(&device).unwrap();
-        assert!(table.gather(&at, None, 0).and_then(|t| t.to_host()).is_err(), "{beyond}, though rows hold nothing");
+        assert!(table.gather(&at).and_then(|t| t.to_host()).is_err(), "{beyond}, though rows hold nothing");
     }
 }
 
@@ -305,7 +305,7 @@ fn an_empty_table_has_no_index() {
             naive::host::<i32>(&[]),
         ] {
             let table = up(table);
-            let tried = [table.gather(&ids, None, 0), table.gather_nd(&vectors)];
+            let tried = [table.gather(&ids), table.gather_nd(&vectors)];
             for (k, read) in tried.into_iter().map(|t| t.and_then(|t| t.to_host())).enumerate() {
                 let refused = matches!(read, Err(ragged::Error::Check { .. } | ragged::Error::Index { .. }));
                 assert!(refused, "{device:?}, way {k}, shape {}: {read:?}", table.shape_text());
@@ -321,7 +321,7 @@ fn an_index_beyond_ragged_rows_is_the_error() {
         let x = small(&device);
         for beyond in [i64::MIN, i64::MAX, -1, 3] {
             let ids = HostTensor::dense(&[2], HostValues::I64(vec![1, beyond])).to_device(&device).unwrap();
-            let read = x.gather(&ids, None, 0).and_then(|t| t.to_host());
+            let read = x.gather(&ids).and_then(|t| t.to_host());
             assert!(matches!(read, Err(ragged::Error::Check { .. })), "{name}, {beyond}: {read:?}");
         }
     }
@@ -334,7 +334,7 @@ fn columns_by_indices_that_the_device_counts() {
         let x = HostTensor::dense(&[2, 3], HostValues::I32(vec![0, 1, 2, 3, 4, 5])).to_device(&device).unwrap();
         let ids = HostTensor::dense(&[4], HostValues::I64(vec![2, -1, 0, -1])).to_device(&device).unwrap();
         let ids = ids.boolean_mask(&ids.greater_equal(0i64).unwrap()).unwrap();
-        let got = x.gather(&ids, Some(1), 0).and_then(|t| t.to_host()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let got = x.gather(along(&ids, 1)).and_then(|t| t.to_host()).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(got, HostTensor::dense(&[2, 2], HostValues::I32(vec![2, 0, 5, 3])), "{name}");
     }
 }

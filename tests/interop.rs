@@ -137,21 +137,21 @@ fn a_programs_device_works_with_what_it_was_made_with() {
     let host = HostTensor::from_row_splits(vec![0, 3, 3, 5], HostValues::I64(vec![1 << 40, -2, 3, i64::MAX, 1]));
     let compute = |device: &Device| {
         let x = host.to_device(device)?;
-        let y = Tensor::concat(&[&x, &x.reverse(1)?], 1)?.sort(1, false)?;
-        y.reduce_sum(1, false)?.to_host().map(|sums| (sums, y.to_host()))
+        let y = Tensor::concat(&[&x, &x.reverse(1)?], 1)?.sort(1)?;
+        y.reduce_sum(1)?.to_host().map(|sums| (sums, y.to_host()))
     };
     assert_eq!(compute(&mine).expect("computes"), compute(&Device::cpu()).expect("computes"));
     let f64s = HostTensor::dense(&[1], HostValues::F64(vec![1.0])).to_device(&mine);
     assert!(matches!(f64s, Err(Error::Unsupported { dtype: DType::F64, .. })), "{f64s:?}");
     let x = host.to_device(&mine).expect("uploads");
-    assert_eq!(x.reduce_sum(1, false).and_then(|x| x.eval_timed()).expect("computes"), None);
+    assert_eq!(x.reduce_sum(1).and_then(|x| x.eval_timed()).expect("computes"), None);
     // All that the adapter has, if the program asked for it.
     let all = wgpu::Features::SHADER_INT64 | wgpu::Features::TIMESTAMP_QUERY;
     let program = Program::with(all, &wgpu::Limits::defaults()).expect("as before");
     let mine = program.ragged();
     assert_eq!(compute(&mine).expect("computes"), compute(&Device::cpu()).expect("computes"));
     let x = host.to_device(&mine).expect("uploads");
-    let timed = x.reduce_sum(1, false).and_then(|x| x.eval_timed()).expect("computes");
+    let timed = x.reduce_sum(1).and_then(|x| x.eval_timed()).expect("computes");
     assert_eq!(timed.is_some(), program.device.features().contains(wgpu::Features::TIMESTAMP_QUERY));
     // The options hold for it as well.
     let small = DeviceOptions::default().max_binding(Some(1 << 10));
@@ -206,7 +206,7 @@ fn a_programs_callbacks_stay_its_own_and_a_loss_is_found_out() {
     let wrong = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::STORAGE;
     drop(buffer(&program.device, wrong, 16));
     assert_eq!(errors.load(Ordering::Relaxed), 1, "told to the program");
-    assert_eq!(x.reduce_sum(1, false).and_then(|x| x.to_vec()).expect("is none of ours"), [3, 0, 3]);
+    assert_eq!(x.reduce_sum(1).and_then(|x| x.to_vec()).expect("is none of ours"), [3, 0, 3]);
     // An error of ours: told to the caller, not to the program.
     let outcome = Tensor::from_wgpu_buffer(&buffer(&program.device, USED, 6), DType::U8, &[6], &mine);
     refused("six bytes", outcome, "multiple of 4");
@@ -239,7 +239,7 @@ fn an_error_of_the_programs_calls_is_none_of_ours() {
     let device = Device::gpu_with(&DeviceOptions::default()).expect("opens");
     let (gpu, _) = device.as_wgpu().expect("a GPU");
     let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![3.0]], &device).expect("rows");
-    let sums = x.reduce_sum(1, false).expect("recorded");
+    let sums = x.reduce_sum(1).expect("recorded");
     a_mistake(gpu);
     assert_eq!(sums.to_vec().expect("the sums"), [3.0, 3.0]);
     a_mistake(gpu);
@@ -313,14 +313,14 @@ fn tensors_lie_in_the_programs_buffers() {
         let splits: Vec<u32> = (0..=100).map(|r| r * r / 10).collect();
         let cpu = Device::cpu();
         let want = RaggedTensor::from_row_splits(&values, &splits, &cpu).expect("valid");
-        let want = want.reduce_sum(1, false).and_then(|x| x.to_vec()).expect("reads");
+        let want = want.reduce_sum(1).and_then(|x| x.to_vec()).expect("reads");
         let before = mine.stats();
         let (flat, rows) = (filled(gpu, &values), filled(gpu, &splits));
         let flat = RaggedTensor::<f32>::from_wgpu_buffer(&flat, &[1000], &mine).expect("adopted");
         let rows = RaggedTensor::<u32>::from_wgpu_buffer(&rows, &[101], &mine).expect("adopted");
         let x = Tensor::from_row_splits(&flat, &rows).expect("recorded");
         assert_eq!(x.shape_text(), "[100, None]");
-        let sums = x.reduce_sum(1, false).and_then(|x| x.to_host()).expect("reads");
+        let sums = x.reduce_sum(1).and_then(|x| x.to_host()).expect("reads");
         assert_eq!(sums.values, HostValues::F32(want), "{label}");
         let spent = mine.stats() - before;
         assert_eq!((spent.bytes_uploaded, spent.waits, spent.submissions), (0, 1, 1), "{label}: {spent:?}");
@@ -330,7 +330,7 @@ fn tensors_lie_in_the_programs_buffers() {
         // Splits on the device that are none are found there, at the read.
         let bad = filled(gpu, &[0u32, 7, 5, 1000]);
         let bad = RaggedTensor::<u32>::from_wgpu_buffer(&bad, &[4], &mine).expect("adopted");
-        let outcome = Tensor::from_row_splits(&flat, &bad).and_then(|x| x.reduce_sum(1, false)?.to_host());
+        let outcome = Tensor::from_row_splits(&flat, &bad).and_then(|x| x.reduce_sum(1)?.to_host());
         match outcome {
             Err(Error::Check { op: "from_row_splits", what, at: 1, .. }) => {
                 assert!(what.contains("decrease"), "{what}");
@@ -429,7 +429,7 @@ fn a_buffer_of_another_instance_is_no_panic() {
     let last = many.last().expect("some");
     refused("another instance", Tensor::from_wgpu_buffer(last, DType::F32, &[4], &mine), "");
     let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &mine).expect("uploads");
-    assert_eq!(x.reduce_sum(1, false).and_then(|x| x.to_vec()).expect("goes on"), [3, 0, 3]);
+    assert_eq!(x.reduce_sum(1).and_then(|x| x.to_vec()).expect("goes on"), [3, 0, 3]);
 }
 
 #[test]
@@ -570,8 +570,8 @@ fn sizes_that_only_the_device_knows_are_in_the_splits() {
         assert_eq!(ends, [0, 1, 1, 3], "{label}");
         assert_eq!(read(&values)[..ends[3] as usize], [5, 7, 8], "{label}");
         // Rows of one length have splits when they are asked for.
-        let even = x.to_tensor(0, None).and_then(|x| x.slice(s![.., ..2])).expect("recorded");
-        let rows = Tensor::from_uniform_row_length(even.flat_values().expect("dense").erased(), 1, None);
+        let even = x.to_tensor(0).and_then(|x| x.slice(s![.., ..2])).expect("recorded");
+        let rows = Tensor::from_uniform_row_length(even.flat_values().expect("dense").erased(), 1);
         let rows = rows.expect("recorded");
         let ends = read(&rows.partitions()[0].splits_buffer(&mine).expect("computed"));
         assert_eq!(ends, [0, 1, 2, 3], "{label}");

@@ -5,7 +5,7 @@ mod common;
 use common::naive;
 use common::random::{self, Sample};
 use proptest::prelude::*;
-use ragged::{Axes, Device, Element, Error, HostTensor, RaggedTensor, Result, Tensor, s};
+use ragged::{Device, Element, Error, HostTensor, RaggedTensor, Result, Tensor, descending, exclusive, keep, s};
 
 fn floats(rows: &[Vec<f32>], device: &Device) -> Tensor {
     naive::host::<f32>(rows).to_device(device).expect("an upload")
@@ -19,7 +19,7 @@ fn lists<T: Element>(t: &Tensor) -> Vec<Vec<T::Host>> {
 fn each_row_sees_itself_alone() {
     for (name, device) in common::devices() {
         let x = floats(&[vec![1.0, 3.0], vec![], vec![f32::INFINITY], vec![2.0, 2.0, 4.0]], &device);
-        let shares = x.map_rows(|row| row / row.reduce_sum(Axes::All, false)?).expect("recorded");
+        let shares = x.map_rows(|row| row / row.reduce_sum(..)?).expect("recorded");
         let got = lists::<f32>(&shares);
         assert_eq!((&got[0], &got[1], &got[3]), (&vec![0.25, 0.75], &vec![], &vec![0.25, 0.25, 0.5]), "{name}");
         assert!(got[2][0].is_nan(), "{name}");
@@ -32,19 +32,18 @@ fn rows_of_rows() {
         let x = RaggedTensor::from_nested(vec![vec![vec![1, 2], vec![], vec![3]], vec![], vec![vec![4]]], &device)
             .expect("an upload");
         // A scalar a row, a vector a row, and both again one level further in.
-        let sums: RaggedTensor<i32> = x.map_rows(|row| row.reduce_sum(Axes::All, false)).expect("recorded");
+        let sums: RaggedTensor<i32> = x.map_rows(|row| row.reduce_sum(..)).expect("recorded");
         assert_eq!(sums.to_vec().expect("a read"), [6, 0, 4], "{name}");
-        let inner: RaggedTensor<i32> =
-            x.map_rows(|row| row.map_rows(|r| r.reduce_sum(Axes::All, false))).expect("recorded");
+        let inner: RaggedTensor<i32> = x.map_rows(|row| row.map_rows(|r| r.reduce_sum(..))).expect("recorded");
         assert_eq!(
             lists::<ragged::Str>(&as_text(&inner)),
             [vec!["3", "0", "3"], vec![], vec!["4"]].map(text),
             "{name}"
         );
         // A row of rank 2 meets a scalar and a vector of its own.
-        let less = x.map_rows(|row| row - row.reduce_max(Axes::All, false)?).map(|t: RaggedTensor<i32>| t.to_string());
+        let less = x.map_rows(|row| row - row.reduce_max(..)?).map(|t: RaggedTensor<i32>| t.to_string());
         assert_eq!(less.expect("a read"), "<ragged.RaggedTensor [[[-2, -1], [], [0]], [], [[0]]]>", "{name}");
-        let tops: RaggedTensor<i32> = x.map_rows(|row| row - row.reduce_max(-1, true)?).expect("recorded");
+        let tops: RaggedTensor<i32> = x.map_rows(|row| row - row.reduce_max(keep(-1))?).expect("recorded");
         assert_eq!(tops.to_string(), "<ragged.RaggedTensor [[[-1, 0], [], [0]], [], [[0]]]>", "{name}");
     }
 }
@@ -99,17 +98,17 @@ fn order_scans_and_masks_within_a_row() {
         let each = |f: &dyn Fn(&ragged::Row) -> Result<ragged::Row>| {
             x.erased().map_rows(|row| f(row)).expect("recorded").to_string()
         };
-        assert_eq!(each(&|row| row.sort(0, true)), "<ragged.RaggedTensor [[3, 2, 1], [], [9, 5]]>", "{name}");
+        assert_eq!(each(&|row| row.sort(descending(0))), "<ragged.RaggedTensor [[3, 2, 1], [], [9, 5]]>", "{name}");
         assert_eq!(each(&|row| Ok(row.top_k(2, -1)?.1)), "<ragged.RaggedTensor [[0, 2], [], [1, 0]]>", "{name}");
-        assert_eq!(each(&|row| row.cumsum(0, true, false)), "<ragged.RaggedTensor [[0, 3, 4], [], [0, 5]]>", "{name}");
+        assert_eq!(each(&|row| row.cumsum(exclusive(0))), "<ragged.RaggedTensor [[0, 3, 4], [], [0, 5]]>", "{name}");
         assert_eq!(each(&|row| row.argmax(0)), "tensor([0, -1, 1], shape=(3,), dtype=i64)", "{name}");
-        let above = |row: &ragged::Row| row.boolean_mask(&row.greater(&row.reduce_mean(0, false)?.cast(row.dtype())?)?);
+        let above = |row: &ragged::Row| row.boolean_mask(&row.greater(&row.reduce_mean(0)?.cast(row.dtype())?)?);
         assert_eq!(each(&above), "<ragged.RaggedTensor [[3], [], [9]]>", "{name}");
-        assert_eq!(each(&|row| row.gather(&row.argsort(0, false)?)), "<ragged.RaggedTensor [[1, 2, 3], [], [5, 9]]>");
-        let greatest = |row: &ragged::Row| row.less(&row.reduce_max(0, false)?)?.select(0, row);
+        assert_eq!(each(&|row| row.gather(&row.argsort(0)?)), "<ragged.RaggedTensor [[1, 2, 3], [], [5, 9]]>");
+        let greatest = |row: &ragged::Row| row.less(&row.reduce_max(0)?)?.select(0, row);
         assert_eq!(each(&greatest), "<ragged.RaggedTensor [[3, 0, 0], [], [0, 9]]>", "{name}");
         // A scalar of each row is one condition for all of it; what is not chosen is a scalar of the row.
-        let sign = |row: &ragged::Row| row.reduce_any(0, false)?.select(row, row.reduce_sum(0, false)?);
+        let sign = |row: &ragged::Row| row.reduce_any(0)?.select(row, row.reduce_sum(0)?);
         assert_eq!(each(&sign), "<ragged.RaggedTensor [[3, 1, 2], [], [5, 9]]>", "{name}");
         let size = |row: &ragged::Row| row.size()?.greater(2i64)?.select(row, row.negative()?);
         assert_eq!(each(&size), "<ragged.RaggedTensor [[3, 1, 2], [], [-5, -9]]>", "{name}");
@@ -122,7 +121,7 @@ fn mistakes_are_named() {
     let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &cpu).expect("an upload").into_erased();
     let scalar = HostTensor::dense(&[], ragged::HostValues::I32(vec![1])).to_device(&cpu).expect("an upload");
     assert!(matches!(scalar.map_rows(|row| Ok(row.clone())), Err(Error::Argument { .. })));
-    assert!(matches!(x.map_rows(|row| row.reduce_sum(1, false)), Err(Error::Axis { axis: 1, rank: 1, .. })));
+    assert!(matches!(x.map_rows(|row| row.reduce_sum(1)), Err(Error::Axis { axis: 1, rank: 1, .. })));
     // A row that left its call.
     let mut stray = None;
     x.map_rows(|row| {
@@ -144,7 +143,7 @@ fn it_is_no_loop() {
     let cpu = Device::cpu();
     let passes = |rows: usize| {
         let x = floats(&vec![vec![1.0, 2.0]; rows], &cpu);
-        let y = x.map_rows(|row| (row - row.reduce_mean(Axes::All, false)?)? / row.reduce_std(Axes::All, false)?);
+        let y = x.map_rows(|row| (row - row.reduce_mean(..)?)? / row.reduce_std(..)?);
         y.expect("recorded").explain().expect("a plan").kernels.len()
     };
     assert_eq!(passes(2), passes(2000));
@@ -157,7 +156,7 @@ proptest! {
         let rows = naive::rows::<f32>(&host);
         for (name, device) in common::devices() {
             let softened = |x: &Tensor| {
-                x.map_rows(|row| (row - row.reduce_max(Axes::All, false)?)?.exp()).expect("recorded")
+                x.map_rows(|row| (row - row.reduce_max(..)?)?.exp()).expect("recorded")
             };
             let crowd = lists::<f32>(&softened(&host.to_device(&device).expect("an upload")));
             for (k, row) in rows.iter().enumerate().step_by(1 + rows.len() / 5) {

@@ -6,7 +6,7 @@ use common::{devices, has};
 use ragged::{Device, HostTensor, HostValues, Result, Tensor};
 
 /// A reduction of each row.
-type Reduce = fn(&Tensor, i64, bool) -> Result<Tensor>;
+type Reduce = fn(&Tensor, i64) -> Result<Tensor>;
 
 /// Lengths around subgroups, workgroups and tiles, empty rows, and one long row.
 const LENGTHS: [usize; 14] = [0, 1, 2, 31, 32, 33, 0, 255, 256, 257, 5000, 3, 2048, 0];
@@ -49,7 +49,7 @@ fn everywhere(x: &HostTensor, reduce: Reduce) -> Vec<f64> {
         if !has(&device, x.values.dtype()) {
             continue;
         }
-        let got = x.to_device(&device).and_then(|x| reduce(&x, 1, false)).and_then(|t| t.to_host()).expect("a result");
+        let got = x.to_device(&device).and_then(|x| reduce(&x, 1)).and_then(|t| t.to_host()).expect("a result");
         let got = floats(&got.values);
         if let Some((first, want)) = &found {
             let bits = |v: &[f64]| v.iter().map(|v| if v.is_nan() { 0 } else { v.to_bits() }).collect::<Vec<_>>();
@@ -163,7 +163,7 @@ fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
         let all = everywhere(&crowd, reduce);
         for (row, together) in rows.iter().zip(all) {
             let alone = tensor(std::slice::from_ref(row), HostValues::F32(row.clone()));
-            let alone = alone.to_device(&Device::cpu()).and_then(|x| reduce(&x, 1, false)).expect("recorded");
+            let alone = alone.to_device(&Device::cpu()).and_then(|x| reduce(&x, 1)).expect("recorded");
             let alone = floats(&alone.to_host().expect("a read").values)[0];
             assert!(
                 alone.to_bits() == together.to_bits() || alone.is_nan() && together.is_nan(),
@@ -188,12 +188,12 @@ fn several_axes_are_one_set_of_values() {
             continue;
         }
         let x = x.to_device(&device).expect("a tensor");
-        let norm = |axes: &[i64]| floats(&x.reduce_euclidean_norm(axes, false).unwrap().to_host().unwrap().values);
+        let norm = |axes: &[i64]| floats(&x.reduce_euclidean_norm(axes).unwrap().to_host().unwrap().values);
         assert_eq!(norm(&[2]), [13.0, 84.0, 13.0]);
         assert_eq!(norm(&[1, 2]), [7225f64.sqrt(), 0.0, 13.0]);
         assert_eq!(norm(&[0, 1, 2]), [7394f64.sqrt()]);
         assert_eq!(norm(&[]), [3.0, 4.0, 12.0, 84.0, 5.0, 12.0]);
-        let variance = floats(&x.reduce_variance([1, 2], false).unwrap().to_host().unwrap().values);
+        let variance = floats(&x.reduce_variance([1, 2]).unwrap().to_host().unwrap().values);
         // 3, 4, 12 and 84 around 25.75.
         assert!((variance[0] - 1143.1875).abs() < 1e-9 && variance[1].is_nan() && variance[2] == 12.25, "{variance:?}");
     }

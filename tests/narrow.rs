@@ -4,7 +4,8 @@ mod common;
 
 use common::fused_and_not as backends;
 use ragged::{
-    DType, Device, Element, HostTensor, HostValues, Number, Operand, RaggedTensor, Result, Tensor, bf16, f16, ragged,
+    DType, Device, Element, HostTensor, HostValues, Number, Operand, RaggedTensor, Result, Tensor, bf16, descending,
+    exclusive, f16, ragged, reversed,
 };
 
 /// A float of 16 bits: what the tests need of it, by the crate `half`.
@@ -125,8 +126,8 @@ fn elementary_functions_are_those_of_f32_rounded() {
             Tensor::softsign,
             Tensor::selu,
             Tensor::silu,
-            |x| x.gelu(false),
-            |x| x.gelu(true),
+            |x| x.gelu(),
+            |x| x.gelu_tanh(),
             |x| x.leaky_relu(0.3),
             |x| x.dropout(0.999_99, 5),
         ];
@@ -445,8 +446,8 @@ fn narrow_floats_are_reduced_in_f32_and_rounded_once() {
                 Tensor::reduce_std,
             ] {
                 for axis in [1, 0] {
-                    let want = read::<f32>(reduce(&wide, axis, false)).into_iter().map(T::of);
-                    same(name, want, read::<T>(reduce(&x, axis, false)));
+                    let want = read::<f32>(reduce(&wide, axis)).into_iter().map(T::of);
+                    same(name, want, read::<T>(reduce(&x, axis)));
                 }
             }
             let by_row = common::naive::rows::<T>(&host);
@@ -455,13 +456,13 @@ fn narrow_floats_are_reduced_in_f32_and_rounded_once() {
                 by_row.iter().map(move |row| T::of(of_row(row))).collect::<Vec<_>>()
             };
             let greatest = T::of_bits(T::of(f32::INFINITY).bits() - 1).wide();
-            same(name, extreme(greatest, f32::min), read::<T>(x.reduce_min(1, false)));
-            same(name, extreme(-greatest, f32::max), read::<T>(x.reduce_max(1, false)));
+            same(name, extreme(greatest, f32::min), read::<T>(x.reduce_min(1)));
+            same(name, extreme(-greatest, f32::max), read::<T>(x.reduce_max(1)));
             // A row alone has the bits it has in the crowd.
-            let sums = read::<T>(x.reduce_sum(1, false));
+            let sums = read::<T>(x.reduce_sum(1));
             for (row, &sum) in by_row.iter().zip(&sums).filter(|(row, _)| row.len() > 200) {
                 let alone = HostTensor::dense(&[1, row.len()], T::wrap(row.clone())).to_device(device).expect("fits");
-                same(name, [sum], read::<T>(alone.reduce_sum(1, false)));
+                same(name, [sum], read::<T>(alone.reduce_sum(1)));
             }
         }
     }
@@ -477,16 +478,16 @@ fn narrow_integers_wrap_in_their_own_type() {
             let by_row = common::naive::rows::<$t>(&host);
             for (name, device) in backends() {
                 let x = host.to_device(device).expect("fits");
-                assert_eq!(read::<$t>(x.reduce_sum(1, false)), common::naive::sum(&by_row), "{name}");
-                assert_eq!(read::<$t>(x.reduce_prod(1, false)), common::naive::prod(&by_row), "{name}");
-                assert_eq!(read::<$t>(x.reduce_min(1, false)), common::naive::min(&by_row), "{name}");
-                assert_eq!(read::<$t>(x.reduce_max(1, false)), common::naive::max(&by_row), "{name}");
+                assert_eq!(read::<$t>(x.reduce_sum(1)), common::naive::sum(&by_row), "{name}");
+                assert_eq!(read::<$t>(x.reduce_prod(1)), common::naive::prod(&by_row), "{name}");
+                assert_eq!(read::<$t>(x.reduce_min(1)), common::naive::min(&by_row), "{name}");
+                assert_eq!(read::<$t>(x.reduce_max(1)), common::naive::max(&by_row), "{name}");
                 let sums = by_row.iter().map(|row| row.iter().map(|&v| i64::from(v)).sum::<i64>());
                 let means = sums.zip(&by_row).map(|(sum, row)| sum as f32 / row.len() as f32);
-                let got = read::<f32>(x.reduce_mean(1, false));
+                let got = read::<f32>(x.reduce_mean(1));
                 assert!(got.iter().zip(means).all(|(&g, w)| g == w || g.is_nan() && w.is_nan()), "{name}");
                 let any: Vec<bool> = by_row.iter().map(|row| row.iter().any(|&v| v != 0)).collect();
-                assert_eq!(read::<bool>(x.reduce_any(1, false)), any, "{name}");
+                assert_eq!(read::<bool>(x.reduce_any(1)), any, "{name}");
             }
         })*};
     }
@@ -498,8 +499,8 @@ fn a_long_column_of_halfwords_has_an_exact_mean() {
     // Past 2^16 numbers their sum need not fit a word.
     let n = (1 << 16) + 5;
     for (name, device) in backends().iter().filter(|(_, d)| common::has(d, DType::I64)) {
-        assert_eq!(read::<f32>(dense::<u16>(&vec![u16::MAX; n], device).reduce_mean(0, false)), [65_535.0], "{name}");
-        assert_eq!(read::<f32>(dense::<i16>(&vec![i16::MIN; n], device).reduce_mean(0, false)), [-32_768.0], "{name}");
+        assert_eq!(read::<f32>(dense::<u16>(&vec![u16::MAX; n], device).reduce_mean(0)), [65_535.0], "{name}");
+        assert_eq!(read::<f32>(dense::<i16>(&vec![i16::MIN; n], device).reduce_mean(0)), [-32_768.0], "{name}");
     }
 }
 
@@ -518,29 +519,28 @@ fn typed_tensors_have_operators() {
         read::<bf16>(Operand::from(bf16::ONE).add((&dense::<bf16>(&[bf16::ONE], &device)).into())),
         [bf16::from_f32(2.0)]
     );
-    let mean: RaggedTensor<bf16> = RaggedTensor::from_nested([vec![bf16::ONE], vec![]], &device)
-        .and_then(|m| m.reduce_mean(1, false))
-        .expect("recorded");
+    let mean: RaggedTensor<bf16> =
+        RaggedTensor::from_nested([vec![bf16::ONE], vec![]], &device).and_then(|m| m.reduce_mean(1)).expect("recorded");
     assert!(mean.to_vec().expect("read")[1].is_nan());
     let shorts: RaggedTensor<i16> = ragged![[1i16, 2], [3i16]].expect("fits");
-    assert_eq!(shorts.reduce_sum(1, false).and_then(|s| s.to_vec()).expect("read"), [3, 3]);
+    assert_eq!(shorts.reduce_sum(1).and_then(|s| s.to_vec()).expect("read"), [3, 3]);
 }
 
 #[test]
 fn every_family_computes_in_the_wide_type_and_rounds_once() {
     type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
     const ANY: [Op; 20] = [
-        ("sort", |x| x.sort(1, false)),
-        ("sort downwards", |x| x.sort(1, true)),
-        ("argsort", |x| x.argsort(1, false)),
-        ("cumsum", |x| x.cumsum(1, false, false)),
-        ("cumsum from the end", |x| x.cumsum(1, true, true)),
-        ("cumprod", |x| x.cumprod(1, false, false)),
-        ("cummax", |x| x.cummax(1, false)),
-        ("cummin", |x| x.cummin(1, false)),
+        ("sort", |x| x.sort(1)),
+        ("sort downwards", |x| x.sort(descending(1))),
+        ("argsort", |x| x.argsort(1)),
+        ("cumsum", |x| x.cumsum(1)),
+        ("cumsum from the end", |x| x.cumsum(exclusive(reversed(1)))),
+        ("cumprod", |x| x.cumprod(1)),
+        ("cummax", |x| x.cummax(1)),
+        ("cummin", |x| x.cummin(1)),
         ("argmin", |x| x.slice(ragged::s![2..8])?.argmin(1)),
         ("argmax", |x| x.slice(ragged::s![2..8])?.argmax(1)),
-        ("count_nonzero", |x| x.count_nonzero(1, false)),
+        ("count_nonzero", |x| x.count_nonzero(1)),
         ("unique", |x| x.unique(1)),
         ("top_k", |x| Ok(x.top_k(3, 1)?.0)),
         ("tile", |x| x.tile(&[1, 2])),
@@ -551,17 +551,17 @@ fn every_family_computes_in_the_wide_type_and_rounds_once() {
         ("slice", |x| x.slice(ragged::s![..;-1, 1..;2])),
         ("concat", |x| Tensor::concat(&[x, x], 1)),
         ("reverse", |x| x.reverse(1)),
-        ("to_tensor", |x| x.slice(ragged::s![..6])?.to_tensor(ragged::Padding::Zero, None)),
+        ("to_tensor", |x| x.slice(ragged::s![..6])?.to_tensor(ragged::Padding::Zero)),
         ("matmul", |x| {
-            let rows = x.slice(ragged::s![..6])?.to_tensor(ragged::Padding::Zero, None)?;
-            rows.matmul(&rows, false, true)
+            let rows = x.slice(ragged::s![..6])?.to_tensor(ragged::Padding::Zero)?;
+            rows.matmul(rows.t())
         }),
     ];
     const FLOAT: [Op; 4] = [
         ("softmax", |x| x.softmax(1)),
         ("log_softmax", |x| x.log_softmax(1)),
-        ("logsumexp", |x| x.reduce_logsumexp(1, false)),
-        ("norm", |x| x.reduce_euclidean_norm(1, false)),
+        ("logsumexp", |x| x.reduce_logsumexp(1)),
+        ("norm", |x| x.reduce_euclidean_norm(1)),
     ];
     let value = |k: usize| (k * 7919 % 401) as f32 / 4.0 - 50.0;
     for (narrow, wide) in [

@@ -32,8 +32,8 @@ fn embeddings(text: &str, device: &Device) -> Result<Tensor> {
     let marker = words.fill_rows(1, "#")?;
     let padded = Tensor::concat(&[&marker, &words, &marker], 1)?;
     let pairs = Tensor::string_join(&[&padded.slice(s![.., ..-1])?, &padded.slice(s![.., 1..])?], "+")?;
-    let look_up = |x: &Tensor| table.gather(&x.to_hash_bucket_fast(BUCKETS)?, None, 0);
-    Tensor::concat(&[&look_up(&words)?, &look_up(&pairs)?], 1)?.reduce_mean(1, false)
+    let look_up = |x: &Tensor| table.gather(&x.to_hash_bucket_fast(BUCKETS)?);
+    Tensor::concat(&[&look_up(&words)?, &look_up(&pairs)?], 1)?.reduce_mean(1)
 }
 
 #[test]

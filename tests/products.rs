@@ -4,7 +4,7 @@
 mod common;
 
 use ragged::ManyDispatches::{self, LoopLimit};
-use ragged::{Device, Element, Error, HostTensor, HostValues, Result, Tensor};
+use ragged::{Device, Element, Error, Factor, HostTensor, HostValues, Result, Tensor};
 
 /// A number that products are made of.
 trait Number: Element<Host = Self> + Copy + PartialEq + std::fmt::Debug {
@@ -149,7 +149,9 @@ fn check<T: Number>(
     for (name, device) in devices.iter().filter(|(_, d)| common::has(d, T::DTYPE)) {
         for hidden in [false, true] {
             let [x, y] = [a, b].map(|t| on(t, device, hidden));
-            let got = x.matmul(&y, ta, tb).and_then(|t| t.to_host());
+            let got = Factor { tensor: &x, transposed: ta }
+                .matmul(Factor { tensor: &y, transposed: tb })
+                .and_then(|t| t.to_host());
             let got = got.unwrap_or_else(|e| panic!("{what} {} on {name}, hidden {hidden}: {e}", T::DTYPE));
             let at = format!("{what} {} {ta} {tb} on {name}, hidden {hidden}", T::DTYPE);
             assert_eq!(got.nested_row_splits, want.nested_row_splits, "{at}");
@@ -319,7 +321,7 @@ fn a_batch_alone_and_in_a_crowd_gives_the_same_bits() {
     for (name, device) in common::every_way() {
         let product = |a: &[Matrix<f32>], b: &[Matrix<f32>]| -> Vec<u64> {
             let [a, b] = [ragged(a), ragged(b)].map(|t| on(&t, device, false));
-            bits::<f32>(&a.matmul(&b, false, false).and_then(|t| t.to_host()).expect("a product"))
+            bits::<f32>(&a.matmul(&b).and_then(|t| t.to_host()).expect("a product"))
         };
         let crowd = product(&left, &right);
         let alone: Vec<u64> = (0..sizes.len()).flat_map(|g| product(&left[g..=g], &right[g..=g])).collect();
@@ -332,7 +334,7 @@ fn nan_stays_in_its_row() {
     for (name, device) in common::every_way() {
         let a = host(vec![], vec![2, 2], vec![f32::NAN, 1.0, 2.0, 3.0]);
         let b = host(vec![], vec![2, 2], vec![1.0, f32::INFINITY, 0.0, 1.0]);
-        let got = on(&a, device, false).matmul(&on(&b, device, false), false, false).expect("recorded");
+        let got = on(&a, device, false).matmul(&on(&b, device, false)).expect("recorded");
         let HostValues::F32(v) = got.to_host().expect("read").values else { panic!("floats") };
         assert!(v[0].is_nan() && v[1].is_nan(), "{name}: {v:?}");
         assert_eq!(v[2..], [2.0, f32::INFINITY], "{name}");
@@ -340,7 +342,8 @@ fn nan_stays_in_its_row() {
 }
 
 fn product(a: &HostTensor, b: &HostTensor, t: [bool; 2], device: &Device, hidden: bool) -> Result<HostTensor> {
-    on(a, device, hidden).matmul(&on(b, device, hidden), t[0], t[1])?.to_host()
+    let (a, b) = (on(a, device, hidden), on(b, device, hidden));
+    Factor { tensor: &a, transposed: t[0] }.matmul(Factor { tensor: &b, transposed: t[1] })?.to_host()
 }
 
 #[test]
@@ -376,14 +379,14 @@ fn what_does_not_fit_is_refused() {
             }
         }
         let (x, y) = (on(&cases[9].1, device, false), on(&f(&[], &[2]), device, false));
-        assert!(matches!(x.matmul(&y, false, false), Err(Error::Shape { .. })), "{name}: rank 1");
+        assert!(matches!(x.matmul(&y), Err(Error::Shape { .. })), "{name}: rank 1");
         let deep = on(&f(&[], &[2, 3, 2]), device, false);
-        assert!(matches!(x.matmul(&deep, false, false), Err(Error::Shape { .. })), "{name}: ranks");
-        assert!(matches!(deep.matmul(&x, true, false), Err(Error::Shape { .. })), "{name}: a transpose by one matrix");
+        assert!(matches!(x.matmul(&deep), Err(Error::Shape { .. })), "{name}: ranks");
+        assert!(matches!(deep.t().matmul(&x), Err(Error::Shape { .. })), "{name}: a transpose by one matrix");
         let other = x.cast(ragged::DType::I32).expect("recorded");
-        assert!(matches!(x.matmul(&other, false, false), Err(Error::DTypes { .. })), "{name}");
+        assert!(matches!(x.matmul(&other), Err(Error::DTypes { .. })), "{name}");
         let bools = x.cast(ragged::DType::Bool).expect("recorded");
-        assert!(matches!(bools.matmul(&bools, false, true), Err(Error::Unsupported { .. })), "{name}");
+        assert!(matches!(bools.matmul(bools.t()), Err(Error::Unsupported { .. })), "{name}");
     }
 }
 
@@ -391,7 +394,7 @@ fn what_does_not_fit_is_refused() {
 fn explain_shows_the_kernels() {
     let device = Device::cpu();
     let x = on(&host(vec![], vec![30, 20], vec![1.0f32; 600]), &device, false);
-    let explained = x.matmul(&x, false, true).and_then(|y| y.explain()).expect("explained");
+    let explained = x.matmul(x.t()).and_then(|y| y.explain()).expect("explained");
     let kinds: Vec<_> = explained.kernels.iter().map(|k| k.kind).collect();
     assert_eq!(kinds, ["matmul"]);
     assert_eq!(explained.kernels[0].bytes_read + explained.kernels[0].bytes_written, 2 * 2400 + 3600);
@@ -405,7 +408,7 @@ fn sums_of_very_many_terms() {
         let value = |k: usize| ((k * 7919) % 17) as i32 - 8;
         let x = HostTensor::dense(&[1, terms], HostValues::I32((0..terms).map(value).collect()));
         let x = x.to_device(&device).expect("an upload");
-        let product = x.matmul(&x, false, true).expect("recorded");
+        let product = x.matmul(x.t()).expect("recorded");
         let explained = product.explain().expect("explained");
         let limits: &[ManyDispatches] = if device.is_cpu() || !device.is_software() { &[] } else { &[LoopLimit] };
         assert_eq!(explained.kernels[0].limits, limits, "{name}");
@@ -429,7 +432,7 @@ fn an_attention_takes_few_dispatches() {
     for (name, device) in common::devices() {
         for hidden in [false, true] {
             let x = on(&host, &device, hidden);
-            let attention = || x.matmul(&x, false, true)?.softmax(2)?.matmul(&x, false, false);
+            let attention = || x.matmul(x.t())?.softmax(2)?.matmul(&x);
             let attention = attention().expect("recorded");
             let explained = attention.explain().expect("explained");
             let result = attention.to_host().expect("a read");

@@ -6,7 +6,7 @@ use ragged::{Device, HostTensor, HostValues, Tensor};
 
 fn scanned(device: &Device) -> Tensor {
     let x = HostTensor::dense(&[1, 5000], HostValues::I32((0..5000).collect())).to_device(device).expect("uploads");
-    x.cumsum(1, false, false).and_then(|x| x.reduce_sum(1, false)).expect("recorded")
+    x.cumsum(1).and_then(|x| x.reduce_sum(1)).expect("recorded")
 }
 
 #[test]

@@ -7,7 +7,9 @@ use common::naive::{self, Rows, bits};
 use common::random::{self, Sample};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use ragged::{DType, Device, Element, HostTensor, HostValues, Result, Str, Tensor, bf16, f16, s};
+use ragged::{
+    Axes, DType, Device, Element, HostTensor, HostValues, ReduceAxes, Result, Str, Tensor, bf16, f16, keep, s, shaped,
+};
 
 /// Fails unless both are one tensor, bit for bit.
 fn same(what: &str, want: &HostTensor, got: &HostTensor) -> std::result::Result<(), TestCaseError> {
@@ -119,7 +121,7 @@ proptest! {
     #[test]
     fn sums_do_not_depend_on_the_batch(x in rows_of_numbers()) {
         let dtype = x.values.dtype();
-        let sum = |x: &HostTensor| everywhere(dtype, |device| x.to_device(device)?.reduce_sum(1, false)?.to_host());
+        let sum = |x: &HostTensor| everywhere(dtype, |device| x.to_device(device)?.reduce_sum(1)?.to_host());
         let sums = sum(&x)?;
         if dtype.is_integer() {
             alike(&with_rows!(&x, rows => naive::sum(&rows)), &sums.values)?;
@@ -136,9 +138,9 @@ proptest! {
     #[test]
     fn extremes_are_exact(x in rows_of_numbers()) {
         let dtype = x.values.dtype();
-        let min = everywhere(dtype, |device| x.to_device(device)?.reduce_min(1, false)?.to_host())?;
+        let min = everywhere(dtype, |device| x.to_device(device)?.reduce_min(1)?.to_host())?;
         alike(&with_rows!(&x, rows => naive::min(&rows)), &min.values)?;
-        let max = everywhere(dtype, |device| x.to_device(device)?.reduce_max(1, false)?.to_host())?;
+        let max = everywhere(dtype, |device| x.to_device(device)?.reduce_max(1)?.to_host())?;
         alike(&with_rows!(&x, rows => naive::max(&rows)), &max.values)?;
     }
 
@@ -151,12 +153,13 @@ proptest! {
         let dtype = x.values.dtype();
         let rank = (x.nested_row_splits.len() + x.inner_shape.len()) as i64;
         let axis = axis % rank;
-        everywhere(dtype, |device| x.to_device(device)?.reduce_prod(axis, keepdims)?.to_host())?;
-        everywhere(dtype, |device| x.to_device(device)?.reduce_sum(None, keepdims)?.to_host())?;
+        let over = |axes| ReduceAxes { axes, keep: keepdims };
+        everywhere(dtype, |device| x.to_device(device)?.reduce_prod(over(Axes::from(axis)))?.to_host())?;
+        everywhere(dtype, |device| x.to_device(device)?.reduce_sum(over(Axes::All))?.to_host())?;
         if common::has(&Device::cpu(), DType::F64) {
             // The mean of 64-bit integers is one of f64.
-            everywhere(DType::F64, |device| x.to_device(device)?.reduce_mean(axis, keepdims)?.to_host())?;
-            everywhere(DType::F64, |device| x.to_device(device)?.reduce_variance(axis, keepdims)?.to_host())?;
+            everywhere(DType::F64, |device| x.to_device(device)?.reduce_mean(over(Axes::from(axis)))?.to_host())?;
+            everywhere(DType::F64, |device| x.to_device(device)?.reduce_variance(over(Axes::from(axis)))?.to_host())?;
         }
     }
 
@@ -219,15 +222,15 @@ proptest! {
         let at: Vec<usize> = at.into_iter().filter(|_| !rows.is_empty()).map(|r| r % rows.len()).collect();
         let indices = HostTensor::dense(&[at.len()], HostValues::I64(at.iter().map(|&r| r as i64).collect()));
         let got = everywhere(DType::I64, |device| {
-            x.to_device(device)?.gather(&indices.to_device(device)?, None, 0)?.to_host()
+            x.to_device(device)?.gather(&indices.to_device(device)?)?.to_host()
         })?;
         same("the rows", &naive::host::<Str>(&naive::gather(&rows, &at)), &got)?;
     }
 
     #[test]
     fn padding_fills_rows(x in random::tensor_of(DType::I32, 1, &[]), width in proptest::option::of(0..300usize)) {
-        let shape = [None, width.map(|w| w as u64)];
-        let got = everywhere(DType::I32, |device| x.to_device(device)?.to_tensor(-1, Some(&shape))?.to_host())?;
+        let shape = [-1, width.map_or(-1, |w| w as i64)];
+        let got = everywhere(DType::I32, |device| x.to_device(device)?.to_tensor(shaped(-1, shape))?.to_host())?;
         let rows = naive::pad(&naive::rows::<i32>(&x), width, &-1);
         let longest = rows.first().map_or_else(|| width.unwrap_or(0), Vec::len);
         let want = HostTensor::dense(&[rows.len(), longest], HostValues::I32(rows.concat()));
@@ -260,8 +263,8 @@ proptest! {
         everywhere(DType::F32, |device| {
             let x = x.to_device(device)?;
             let y = ((&x * 1.7f32)? + (&x * &x)?)?;
-            let centred = (&y - y.reduce_mean(2, true)?)?;
-            centred.slice(s![.., ..;-1, 1..])?.sigmoid()?.reduce_sum(2, false)?.to_host()
+            let centred = (&y - y.reduce_mean(keep(2))?)?;
+            centred.slice(s![.., ..;-1, 1..])?.sigmoid()?.reduce_sum(2)?.to_host()
         })?;
     }
 }
@@ -286,7 +289,7 @@ fn reduces_rows_like(file: &str) {
         values: HostValues::F32((0..count).map(value).collect()),
     };
     let reduced = [Tensor::reduce_sum, Tensor::reduce_mean, Tensor::reduce_max]
-        .map(|reduce| everywhere(DType::F32, |device| reduce(&x.to_device(device)?, 1, false)?.to_host()));
+        .map(|reduce| everywhere(DType::F32, |device| reduce(&x.to_device(device)?, 1)?.to_host()));
     let [sums, _, max] = reduced.map(|r| r.unwrap_or_else(|e| panic!("{file}: {e}")));
     let rows = naive::rows::<f32>(&x);
     alike(&HostValues::F32(naive::max(&rows)), &max.values).unwrap_or_else(|e| panic!("{file}: {e}"));

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, s};
+use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, keep, s};
 
 /// Waits until no other test of this binary works on a device, so that its counts tell whose work it was.
 fn turn() -> MutexGuard<'static, ()> {
@@ -168,8 +168,8 @@ fn a_read_brings_back_what_the_host_lacks() {
         let values = 4 * host.values.len() as u64;
         let x = host.to_device(&device).expect("uploads");
         spent("splits from the host", x.add(&x), 1, values);
-        spent("rows of one length", x.reduce_sum(1, true).and_then(|y| y.add(1)), 1, 4 * 1000);
-        spent("a dense tensor", x.reduce_max(1, false), 1, 4 * 1000);
+        spent("rows of one length", x.reduce_sum(keep(1)).and_then(|y| y.add(1)), 1, 4 * 1000);
+        spent("a dense tensor", x.reduce_max(1), 1, 4 * 1000);
         // With them how many values there are, and whether the sums that they are made of fit.
         let ends = 4 * 1001 + 12;
         spent("splits from the device", x.slice(s![.., 1..]), 2, ends + values);

@@ -5,7 +5,7 @@ mod common;
 use std::cell::Cell;
 
 use common::outcome::same_bits;
-use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, record_async};
+use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, along, keep, record_async, shaped};
 
 /// Rows of which only the device knows the lengths.
 fn filtered(device: &Device) -> Tensor {
@@ -22,17 +22,17 @@ type Op = (&'static str, fn(&Tensor, &Tensor) -> Result<Tensor>);
 
 /// Operations that wait, given such rows and such a vector.
 const OPS: [Op; 9] = [
-    ("to_tensor", |x, _| x.to_tensor(0i32, None)),
-    ("two paddings", |x, _| x.to_tensor(0i32, None)?.reduce_sum(0, false)?.add(&x.reverse(1)?.to_tensor(0i32, None)?)),
+    ("to_tensor", |x, _| x.to_tensor(0i32)),
+    ("two paddings", |x, _| x.to_tensor(0i32)?.reduce_sum(0)?.add(&x.reverse(1)?.to_tensor(0i32)?)),
     ("expand_dims", |_, v| v.expand_dims(0)),
-    ("one_hot", |_, v| v.one_hot(10, 1i32, 0i32, 0)),
+    ("one_hot", |_, v| v.one_hot(along(10, 0), 1i32, 0i32)),
     ("reshape", |_, v| v.reshape([1, -1])),
-    ("segment_sum", |_, v| v.segment_sum(&v.sort(0, false)?)),
-    ("segment_ids_to_row_splits", |_, v| Tensor::segment_ids_to_row_splits(v, None)),
-    ("keepdims", |x, _| x.reduce_max(0, true)),
+    ("segment_sum", |_, v| v.segment_sum(&v.sort(0)?)),
+    ("segment_ids_to_row_splits", |_, v| v.segment_ids_to_row_splits()),
+    ("keepdims", |x, _| x.reduce_max(keep(0))),
     ("matmul", |_, v| {
         let column = v.expand_dims(1)?;
-        column.matmul(&column, false, true)
+        column.matmul(column.t())
     }),
 ];
 
@@ -62,7 +62,7 @@ fn recording_that_waits_for_nothing_runs_once() {
     let calls = Cell::new(0);
     let record = || {
         calls.set(calls.get() + 1);
-        x.reduce_sum(1, false)
+        x.reduce_sum(1)
     };
     let sums = pollster::block_on(record_async(record)).and_then(|t| t.to_host()).expect("computed");
     assert_eq!((calls.get(), sums.values), (1, HostValues::I32(vec![16, 0, 3, 24])));
@@ -74,7 +74,7 @@ fn no_call_blocks() {
     let x = filtered(&Device::cpu());
     let seen = Cell::new(None);
     let record = || {
-        let padded = x.to_tensor(0i32, None);
+        let padded = x.to_tensor(0i32);
         if let Err(e) = &padded {
             seen.set(Some(e.clone()));
         }
@@ -83,14 +83,14 @@ fn no_call_blocks() {
     pollster::block_on(record_async(record)).expect("recorded");
     assert!(matches!(seen.take(), Some(Error::WouldBlock { op: "to_tensor" })));
     // Outside it is waited for again.
-    assert!(filtered(&Device::cpu()).to_tensor(0i32, None).is_ok());
+    assert!(filtered(&Device::cpu()).to_tensor(0i32).is_ok());
 }
 
 #[test]
 fn errors_come_out() {
     for (name, device) in common::devices() {
         let x = filtered(&device);
-        let failed = pollster::block_on(record_async(|| x.to_tensor(0i32, Some(&[None]))));
+        let failed = pollster::block_on(record_async(|| x.to_tensor(shaped(0i32, [-1]))));
         assert!(failed.is_err(), "{name}: a shape of another rank");
         // A condition that fails on the device.
         let ids = HostTensor::dense(&[2], HostValues::I32(vec![1, -1])).to_device(&device).expect("uploads");
@@ -102,7 +102,7 @@ fn errors_come_out() {
 
 #[test]
 fn an_upload_inside_is_an_error_and_no_loop_without_end() {
-    let failed = pollster::block_on(record_async(|| filtered(&Device::cpu()).to_tensor(0i32, None)));
+    let failed = pollster::block_on(record_async(|| filtered(&Device::cpu()).to_tensor(0i32)));
     let Err(Error::Argument { op: "record_async", what }) = failed else { panic!("{failed:?}") };
     assert!(what.contains("upload outside of the closure"), "{what}");
 }
@@ -114,5 +114,5 @@ fn a_panic_does_not_leave_the_thread_recording() {
         let _ = pollster::block_on(record_async(|| -> Result<Tensor> { panic!("of the closure") }));
     });
     assert!(panicked.is_err());
-    assert!(filtered(&Device::cpu()).to_tensor(0i32, None).is_ok());
+    assert!(filtered(&Device::cpu()).to_tensor(0i32).is_ok());
 }

@@ -193,10 +193,10 @@ fn floats_have_the_same_bits_everywhere_and_in_every_batch() {
         let run = |device: &Device| {
             let (x, ids) = (on(&x, device), on(&ids_of(&ids), device));
             let all = [
-                x.unsorted_segment_sum(&ids, num.into()),
-                x.unsorted_segment_mean(&ids, num.into()),
-                x.unsorted_segment_min(&ids, num.into()),
-                x.unsorted_segment_sqrt_n(&ids, num.into()),
+                x.unsorted_segment_sum(&ids, num),
+                x.unsorted_segment_mean(&ids, num),
+                x.unsorted_segment_min(&ids, num),
+                x.unsorted_segment_sqrt_n(&ids, num),
             ];
             all.map(|t| bits(&t.expect("recorded")))
         };

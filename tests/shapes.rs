@@ -10,7 +10,7 @@ use common::devices_and_unfused_cpu as backends;
 use nest::{Nest, Random, on, positions};
 use ragged::{
     Axes, DType, Device, DeviceOptions, Error, HostTensor, HostValues, Lengths, Pieces, RaggedShape, RaggedTensor,
-    Result, RowPartition, Tensor,
+    Result, RowPartition, Tensor, along,
 };
 
 /// A tensor as nested lists of texts, whatever its dtype is.
@@ -378,7 +378,7 @@ fn one_place_is_set() {
         ] {
             let x = HostTensor { values, ..x.clone() };
             for axis in x.nested_row_splits.len() + 1..=rank(&x) {
-                let got = everywhere(&x, "one_hot", |x| x.one_hot(4, 5, 7, axis as i64));
+                let got = everywhere(&x, "one_hot", |x| x.one_hot(along(4, axis as i64), 5, 7));
                 // Behind all others, then moved forwards by putting each place of the vector together.
                 let vectors =
                     |place: i64| nested(&x).map(&mut |v| if *v == place.to_string() { "5" } else { "7" }.to_owned());
@@ -438,7 +438,7 @@ fn on_unknown_sizes(x: &Tensor, rows: usize, like: &HostTensor) -> Result<Vec<(S
         out.push(("fill_empty_rows".into(), filled));
         out.push(("empty rows".into(), empty));
     }
-    out.push(("one_hot".into(), x.one_hot(2, 1u8, 0u8, -1)?));
+    out.push(("one_hot".into(), x.one_hot(2, 1u8, 0u8)?));
     Ok(out)
 }
 
@@ -515,7 +515,7 @@ fn a_row_alone_and_in_a_crowd_gives_the_same() {
                 Ok(x.fill_empty_rows(if x.dtype() == DType::Str { ragged::Operand::from("?") } else { 9.into() })?.0)
             }),
             ("expand_dims", |x| x.expand_dims(2)),
-            ("one_hot", |x| if x.dtype() == DType::Str { Ok(x.clone()) } else { x.one_hot(3, 1f32, 0f32, -1) }),
+            ("one_hot", |x| if x.dtype() == DType::Str { Ok(x.clone()) } else { x.one_hot(3, 1f32, 0f32) }),
         ] {
             let crowd = nested(&run(&t).and_then(|t| t.to_host()).expect("a result"));
             for r in 0..nrows(&x) {
@@ -611,9 +611,9 @@ fn what_the_host_can_see_fails_at_the_call() {
     assert!(matches!(dense.broadcast_to([4]), Err(Error::Shape { .. })));
     assert!(matches!(dense.broadcast_to([-3]), Err(Error::Argument { .. })));
     assert!(matches!(x.broadcast_to([3, 2]), Err(Error::Shape { .. })));
-    assert!(matches!(x.one_hot(3, 1, 0, 1), Err(Error::Argument { .. })));
-    assert!(matches!(x.one_hot(3, 1, 0.5f32, 2), Err(Error::DTypes { .. })));
-    assert!(matches!(x.one_hot(u32::MAX, 1, 0, 2), Err(Error::Limit { .. })));
+    assert!(matches!(x.one_hot(along(3, 1), 1, 0), Err(Error::Argument { .. })));
+    assert!(matches!(x.one_hot(along(3, 2), 1, 0.5f32), Err(Error::DTypes { .. })));
+    assert!(matches!(x.one_hot(along(u32::MAX, 2), 1, 0), Err(Error::Limit { .. })));
     assert!(matches!(x.split(2, 0), Err(Error::Argument { .. })));
     assert!(matches!(x.split(0, 0), Err(Error::Argument { .. })));
     assert!(matches!(x.split([4, -1], 0), Err(Error::Argument { .. })));
@@ -667,7 +667,7 @@ fn arguments_of_all_kinds_never_panic() {
             Box::new(|x| x.reshape([a, b])),
             Box::new(|x| x.reshape([a, b, c])),
             Box::new(|x| x.broadcast_to([a, b, c])),
-            Box::new(|x| x.one_hot(a.unsigned_abs() as u32, true, false, b)),
+            Box::new(|x| x.one_hot(along(a.unsigned_abs() as u32, b), true, false)),
             Box::new(|x| x.split(a, b)?.pop().ok_or(Error::Argument { op: "split", what: "none".into() })),
             Box::new(|x| x.split([a, b], c)?.pop().ok_or(Error::Argument { op: "split", what: "none".into() })),
             Box::new(|x| x.stack_dynamic_partitions(x, a.unsigned_abs() as u32)),

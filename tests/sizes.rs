@@ -6,7 +6,9 @@ mod common;
 use std::sync::{Mutex, MutexGuard};
 
 use common::outcome::same_bits;
-use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, RaggedShape, RaggedTensor, Result, Tensor, s};
+use ragged::{
+    DType, Device, DeviceOptions, HostTensor, HostValues, RaggedShape, RaggedTensor, Result, Tensor, keep, s, shaped,
+};
 
 /// Counters are of a device that all tests of this binary share: one test at a time.
 fn turn() -> MutexGuard<'static, ()> {
@@ -61,17 +63,17 @@ impl Batch {
 type Program = (&'static str, fn(&Batch, &Tensor) -> Result<Tensor>);
 
 const PROGRAMS: [Program; 6] = [
-    ("lookup with mean", |b, table| table.embedding_lookup(&b.ids)?.reduce_mean(1, false)),
+    ("lookup with mean", |b, table| table.embedding_lookup(&b.ids)?.reduce_mean(1)),
     ("chain", |b, _| {
-        let centred = (&b.x - &b.x.reduce_mean(1, true)?)?;
+        let centred = (&b.x - &b.x.reduce_mean(keep(1))?)?;
         let scaled = ((&centred * &b.weights)? + 1f32)?;
         let kept = scaled.slice(s![.., 1..])?.slice(s![.., ..-1])?;
-        kept.cumsum(1, false, false)?.softmax(1)?.reduce_max(1, false)
+        kept.cumsum(1)?.softmax(1)?.reduce_max(1)
     }),
-    ("concat and padding", |b, _| Tensor::concat(&[&b.x, &b.y], 1)?.to_tensor(0f32, Some(&[None, Some(64)]))),
-    ("sort", |b, _| b.x.sort(1, false)),
-    ("mask", |b, _| b.x.boolean_mask(&b.x.greater(60f32)?)?.reduce_sum(1, false)),
-    ("rows and all of them", |b, _| b.x.reduce_sum(1, false)?.reduce_max(None, false)),
+    ("concat and padding", |b, _| Tensor::concat(&[&b.x, &b.y], 1)?.to_tensor(shaped(0f32, [-1, 64]))),
+    ("sort", |b, _| b.x.sort(1)),
+    ("mask", |b, _| b.x.boolean_mask(&b.x.greater(60f32)?)?.reduce_sum(1)),
+    ("rows and all of them", |b, _| b.x.reduce_sum(1)?.reduce_max(..)),
 ];
 
 #[test]
@@ -123,7 +125,7 @@ fn a_plan_is_given_other_sizes_than_it_was_made_for() {
             let mut noise = Noise(nrows as u64);
             let rows = noise.rows(nrows, 9);
             let x = RaggedTensor::from_nested(rows.clone(), &device).expect("uploads");
-            let found = x.cumsum(1, false, false).and_then(|t| t.slice(s![.., -1..])?.to_nested_vec::<Vec<Vec<f32>>>());
+            let found = x.cumsum(1).and_then(|t| t.slice(s![.., -1..])?.to_nested_vec::<Vec<Vec<f32>>>());
             let want: Vec<Vec<f32>> = rows
                 .iter()
                 .map(|row| if row.is_empty() { vec![] } else { vec![row.iter().fold(0.0, |a, b| a + b)] })
@@ -197,10 +199,10 @@ fn rows_that_repeat_are_not_cut_at_a_bound() {
     let lengths = RaggedShape::from_lengths(&[2.into(), [long, 0].into()], &device).expect("valid");
     let x = Tensor::zeros(&lengths, DType::U8).expect("recorded");
     let rows = HostTensor::dense(&[2], HostValues::I32(vec![1, 1])).to_device(&device).expect("uploads");
-    let none = x.gather(&rows, None, 0).and_then(|t| t.to_host()).expect("two empty rows");
+    let none = x.gather(&rows).and_then(|t| t.to_host()).expect("two empty rows");
     assert_eq!((none.nested_row_splits, none.values.len()), (vec![vec![0, 0, 0]], 0));
     let rows = HostTensor::dense(&[2], HostValues::I32(vec![0, 0])).to_device(&device).expect("uploads");
-    let twice = x.gather(&rows, None, 0).and_then(|t| t.row_lengths(1)?.reduce_sum(None, false)?.to_host());
+    let twice = x.gather(&rows).and_then(|t| t.row_lengths(1)?.reduce_sum(..)?.to_host());
     assert!(twice.is_err() || matches!(twice, Ok(t) if t.values == HostValues::I64(vec![2 * long])));
 }
 
@@ -231,7 +233,7 @@ fn a_count_keeps_its_conditions() {
         let rows: Vec<Vec<f32>> = (0..9).map(|row| vec![1.0; row]).collect();
         let x = RaggedTensor::from_nested(rows, &device).expect("uploads").into_erased();
         let beyond = HostTensor::dense(&[1], HostValues::I64(vec![90])).to_device(&device).expect("uploads");
-        let rows = x.gather(&beyond, Some(0), 0).expect("looked at when it is read");
+        let rows = x.gather(&beyond).expect("looked at when it is read");
         rows.eval().expect("conditions are looked at by reads");
         assert!(matches!(rows.to_host(), Err(ragged::Error::Check { .. })), "{label}");
         let zeros = rows.zeros_like().and_then(|zeros| zeros.to_host());

@@ -139,7 +139,7 @@ fn misuse_is_an_error() {
     let device = Device::cpu();
     let x = tensor(&device, &["a b"]);
     assert!(x.string_split(b"", Pieces::All).is_err());
-    assert!(Tensor::string_join(&[], "").is_err());
+    assert!(Tensor::string_join(&[] as &[Tensor], "").is_err());
     assert!(Tensor::string_join(&[&x, &tensor(&device, &["a", "b"])], "").is_err());
     assert!(x.to_hash_bucket_fast(0).is_err());
     let numbers = HostTensor::dense(&[1], HostValues::I32(vec![1])).to_device(&device).unwrap();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use common::seeded_rows;
-use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, s, wgpu};
+use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, keep, s, wgpu};
 
 const THREADS: usize = 8;
 
@@ -18,11 +18,11 @@ fn rows(nrows: u32, seed: i32) -> HostTensor {
 
 /// What threads share: steps that others need too, of every kind of kernel, under one name for each thread's own.
 fn chain(x: &Tensor, k: i32) -> Result<Tensor> {
-    let centred = x.subtract(&x.reduce_max(1, true)?)?;
-    let sorted = centred.sort(1, false)?;
+    let centred = x.subtract(&x.reduce_max(keep(1))?)?;
+    let sorted = centred.sort(1)?;
     let kept = sorted.boolean_mask(&sorted.less(-100)?)?;
     let both = Tensor::concat(&[&kept, &centred.slice(s![.., ..2])?], 1)?;
-    both.multiply(k)?.cumsum(1, false, false)?.add(&x.reduce_sum(1, true)?)
+    both.multiply(k)?.cumsum(1)?.add(&x.reduce_sum(keep(1))?)
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn tensors_are_made_read_and_dropped_by_different_threads() {
                     for round in 0..25 {
                         let seed = 1 + t * 25 + round;
                         let x = rows(100, seed).to_device(device).expect("uploads");
-                        let y = x.multiply(2).and_then(|y| y.reduce_sum(1, false)).expect("recorded");
+                        let y = x.multiply(2).and_then(|y| y.reduce_sum(1)).expect("recorded");
                         if round % 3 == 0 {
                             y.eval().expect("computes");
                         }

@@ -48,7 +48,7 @@ fn spans(device: &Device) -> Result<Vec<String>> {
     let spans = Spans::default();
     tracing::subscriber::with_default(spans.clone(), || {
         let x = HostTensor::dense(&[1, 5], HostValues::I32(vec![1, 2, 3, 4, 5])).to_device(device)?;
-        x.cumsum(1, false, false)?.reduce_sum(1, false)?.to_host()
+        x.cumsum(1)?.reduce_sum(1)?.to_host()
     })?;
     let seen = spans.seen.lock().expect("no panic").clone();
     Ok(seen)

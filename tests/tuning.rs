@@ -3,7 +3,7 @@
 mod common;
 
 use common::outcome::{bits, outcome};
-use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, Tuning, s};
+use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, Tuning, keep, s};
 
 /// The first adapter, tuned.
 fn tuned(tuning: Tuning) -> Option<Device> {
@@ -29,14 +29,14 @@ const OPS: &[Op] = &[
     ("map", |x| x.add(x)),
     ("map of words", |x| x.cast(ragged::DType::F32)?.multiply(3)?.add(&x.cast(ragged::DType::F32)?)?.subtract(0.5)),
     ("condition", |x| x.greater(0)),
-    ("row map", |x| x.add(&x.reduce_max(1, true)?)),
-    ("sum", |x| x.reduce_sum(1, false)),
-    ("mean", |x| x.reduce_mean(1, false)),
-    ("variance", |x| x.reduce_variance(1, false)),
-    ("mask", |x| x.boolean_mask(&x.not_equal(&x.reduce_min(1, true)?)?)),
+    ("row map", |x| x.add(&x.reduce_max(keep(1))?)),
+    ("sum", |x| x.reduce_sum(1)),
+    ("mean", |x| x.reduce_mean(1)),
+    ("variance", |x| x.reduce_variance(1)),
+    ("mask", |x| x.boolean_mask(&x.not_equal(&x.reduce_min(keep(1))?)?)),
     ("slice", |x| x.slice(s![.., -5..])),
     ("concat", |x| Tensor::concat(&[x, x, x], 1)),
-    ("gather", |x| x.gather(&x.row_lengths(1)?.minimum(100)?, Some(0), 0)),
+    ("gather", |x| x.gather(&x.row_lengths(1)?.minimum(100)?)),
     ("softmax", |x| x.cast(ragged::DType::F32)?.softmax(1)),
 ];
 
@@ -84,7 +84,7 @@ fn kernels_are_cut_as_asked() {
     );
     let x = HostTensor::dense(&[20, 300], HostValues::F32(vec![1.5; 6000])).to_device(&device).expect("uploads");
     x.add(&x).and_then(|y| y.eval()).expect("computes");
-    x.reduce_sum(1, false).and_then(|y| y.eval()).expect("computes");
+    x.reduce_sum(1).and_then(|y| y.eval()).expect("computes");
     let texts = std::fs::read_dir(&folder).expect("dumped").map(|f| std::fs::read_to_string(f?.path()));
     let texts: Vec<String> = texts.collect::<std::io::Result<_>>().expect("readable");
     std::fs::remove_dir_all(&folder).expect("ours");

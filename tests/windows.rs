@@ -5,7 +5,10 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::outcome::{bits, outcome, same_bits};
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor, Tuning, s};
+use ragged::{
+    DType, Device, DeviceOptions, Error, Factor, HostTensor, HostValues, Result, Tensor, Tuning, descending, keep, s,
+    shaped,
+};
 
 /// The first adapter with bindings of that many bytes.
 fn windowed(max_binding: u64) -> Option<Device> {
@@ -78,42 +81,42 @@ fn short(x: &Tensor, count: u32) -> Result<Tensor> {
 /// At least one for each kernel, among them reads at computed positions.
 const OPS: &[Op] = &[
     ("map", |x| x.add(x)),
-    ("row map", |x| x.add(&x.reduce_max(1, true)?)),
-    ("sum", |x| x.reduce_sum(1, false)),
-    ("sum of all", |x| x.flat_values()?.reduce_sum(0, false)),
-    ("any", |x| x.cast(DType::Bool)?.reduce_any(1, false)),
-    ("cumsum", |x| x.cumsum(1, false, false)),
-    ("sort", |x| x.sort(1, false)),
-    ("sort of all", |x| x.flat_values()?.sort(0, true)),
-    ("argsort", |x| x.argsort(1, true)),
+    ("row map", |x| x.add(&x.reduce_max(keep(1))?)),
+    ("sum", |x| x.reduce_sum(1)),
+    ("sum of all", |x| x.flat_values()?.reduce_sum(0)),
+    ("any", |x| x.cast(DType::Bool)?.reduce_any(1)),
+    ("cumsum", |x| x.cumsum(1)),
+    ("sort", |x| x.sort(1)),
+    ("sort of all", |x| x.flat_values()?.sort(descending(0))),
+    ("argsort", |x| x.argsort(descending(1))),
     ("unique", |x| x.unique(1)),
-    ("mask", |x| x.boolean_mask(&x.not_equal(&x.reduce_min(1, true)?)?)),
+    ("mask", |x| x.boolean_mask(&x.not_equal(&x.reduce_min(keep(1))?)?)),
     ("slice", |x| x.slice(s![.., -5..])),
     ("reverse", |x| x.slice(s![..;-1, ..;-1])),
     ("concat", |x| Tensor::concat(&[x, x], 1)),
-    ("padded", |x| x.cast(DType::F32)?.to_tensor(1f32, Some(&[None, Some(64)]))),
-    ("to and fro", |x| Tensor::from_tensor(&x.cast(DType::F32)?.to_tensor(0f32, Some(&[None, Some(40)]))?, 1)),
+    ("padded", |x| x.cast(DType::F32)?.to_tensor(shaped(1f32, [-1, 64]))),
+    ("to and fro", |x| Tensor::from_tensor(&x.cast(DType::F32)?.to_tensor(shaped(0f32, [-1, 40]))?, 1)),
     ("tile", |x| x.tile(&[2, 3])),
-    ("rows again and again", |x| x.gather(&indices(x, 1500, 700)?, Some(0), 0)),
-    ("elements of elements", |x| x.flat_values()?.gather(&indices(x, 9000, 5000)?, Some(0), 0)),
-    ("mean", |x| x.reduce_mean(1, false)),
+    ("rows again and again", |x| x.gather(&indices(x, 1500, 700)?)),
+    ("elements of elements", |x| x.flat_values()?.gather(&indices(x, 9000, 5000)?)),
+    ("mean", |x| x.reduce_mean(1)),
     ("softmax", |x| x.cast(DType::F32)?.softmax(1)),
     ("several columns", |x| {
         let wide = x.expand_dims(2)?.tile(&[1, 1, 3])?;
-        wide.cumsum(1, false, false)?.add(&wide.reduce_sum(1, true)?)
+        wide.cumsum(1)?.add(&wide.reduce_sum(keep(1))?)
     }),
     ("rows of one length", |x| {
         let n = x.flat_values()?.slice(s![..6300])?.reshape([900, 7])?;
-        Tensor::from_tensor(&n, 1)?.cumsum(1, false, false)
+        Tensor::from_tensor(&n, 1)?.cumsum(1)
     }),
     // Arrays that end, within a window and at its edge, long before what is made of them.
     ("one after another", |x| Tensor::concat(&[&short(x, 3000)?, &x.flat_values()?], 0)),
     ("one after another at an edge", |x| Tensor::concat(&[&short(x, 2048)?, &x.flat_values()?], 0)),
-    ("an index too far", |x| x.flat_values()?.gather(&indices(x, 9000, 1 << 20)?, Some(0), 0)),
+    ("an index too far", |x| x.flat_values()?.gather(&indices(x, 9000, 1 << 20)?)),
     ("sums by key", |x| x.flat_values()?.slice(s![..6300])?.unsorted_segment_sum(&indices(x, 6300, 900)?, 900)),
     ("products", |x| {
         let columns = x.cast(DType::F32)?.expand_dims(2)?;
-        columns.matmul(&columns, true, false)
+        columns.t().matmul(&columns)
     }),
 ];
 
@@ -205,7 +208,7 @@ fn conditions_hold_where_arrays_are_bound_in_part() {
     let failure = |on: &Device| {
         let x = ragged(longs).to_device(on).expect("valid");
         let ids = HostTensor::dense(&[9000], HostValues::I64((0..9000).map(ids).collect())).to_device(on)?;
-        x.flat_values()?.gather(&ids, Some(0), 0)?.to_host()
+        x.flat_values()?.gather(&ids)?.to_host()
     };
     for on in [Device::cpu(), device] {
         let error = failure(&on).expect_err("indices beyond the values");
@@ -232,7 +235,12 @@ fn products_of_large_matrices() {
             let product = |on: &Device| {
                 let a = if left { matrix(k, m, on) } else { matrix(m, k, on) };
                 let b = if right { matrix(n, k, on) } else { matrix(k, n, on) };
-                outcome(&a.matmul(&b, left, right).and_then(|t| t.to_host()), bits)
+                outcome(
+                    &Factor { tensor: &a, transposed: left }
+                        .matmul(Factor { tensor: &b, transposed: right })
+                        .and_then(|t| t.to_host()),
+                    bits,
+                )
             };
             let (want, got) = (product(&Device::cpu()), product(&device));
             assert!(want == got, "{m} x {k} x {n}, {left} {right}: {got:.300}\n    not {want:.300}");
@@ -261,7 +269,12 @@ fn products_of_matrices_of_many_heights() {
     for (left, right) in [(false, true), (true, false)] {
         let product = |on: &Device| {
             let (a, b) = (matrices(0, on), matrices(7, on));
-            outcome(&a.matmul(&b, left, right).and_then(|t| t.to_host()), bits)
+            outcome(
+                &Factor { tensor: &a, transposed: left }
+                    .matmul(Factor { tensor: &b, transposed: right })
+                    .and_then(|t| t.to_host()),
+                bits,
+            )
         };
         let (want, got) = (product(&Device::cpu()), product(&device));
         assert!(want == got, "{left} {right}: {got:.300}\n    not {want:.300}");
@@ -294,22 +307,20 @@ fn products_of_hundreds_of_matrices() {
     let long = |on: &Device| Ok([dense(1, 1, on).cast(DType::I64)?, dense(1, 1, on).add(0.5f32)?.cast(DType::I64)?]);
     type Product<'a> = (&'a str, &'a dyn Fn(&Device) -> Result<Tensor>);
     let products: [Product<'_>; 4] = [
-        ("of many heights, by ones of one size", &|on| {
-            matrices(&rows_of(0), 2, on).matmul(&dense(2, 1, on), false, false)
-        }),
+        ("of many heights, by ones of one size", &|on| matrices(&rows_of(0), 2, on).matmul(&dense(2, 1, on))),
         ("of many heights, by their transposes", &|on| {
             let a = matrices(&rows_of(3), 2, on);
-            a.matmul(&matrices(&rows_of(9), 2, on), false, true)
+            a.matmul(matrices(&rows_of(9), 2, on).t())
         }),
         ("of as many as a mask keeps", &|on| {
             let keep = HostValues::Bool((0..MATRICES).map(|b| b % 5 != 3).collect());
             let keep = HostTensor::dense(&[MATRICES as usize], keep).to_device(on)?;
             let [a, b] = long(on)?;
-            a.boolean_mask(&keep)?.matmul(&b.boolean_mask(&keep)?, false, true)
+            a.boolean_mask(&keep)?.matmul(b.boolean_mask(&keep)?.t())
         }),
         ("of one size", &|on| {
             let [a, b] = long(on)?;
-            a.matmul(&b, false, false)
+            a.matmul(&b)
         }),
     ];
     for (what, product) in products {
@@ -332,7 +343,7 @@ fn arrays_of_hundreds_of_megabytes() {
     };
     for (name, device) in common::gpus() {
         let x = host.to_device(&device).expect("uploads");
-        let sums = x.add(&x).and_then(|y| y.reduce_sum(1, false)).and_then(|t| t.to_host()).expect("computes");
+        let sums = x.add(&x).and_then(|y| y.reduce_sum(1)).and_then(|t| t.to_host()).expect("computes");
         let mut at = 0;
         let mut want = Vec::new();
         for &len in &lengths {
@@ -367,16 +378,16 @@ fn every_kernel_takes_hundreds_of_megabytes() {
         values: HostValues::F32(numbers),
     };
     let ops: &[Op] = &[
-        ("running sums", |x| x.cumsum(1, false, false)),
-        ("sorted", |x| x.sort(1, false)),
-        ("joined", |x| Tensor::concat(&[x, &x.reduce_max(1, true)?], 1)),
+        ("running sums", |x| x.cumsum(1)),
+        ("sorted", |x| x.sort(1)),
+        ("joined", |x| Tensor::concat(&[x, &x.reduce_max(keep(1))?], 1)),
         ("softmax", |x| x.softmax(1)),
-        ("padded", |x| x.to_tensor(1f32, Some(&[None, Some(1000)]))),
-        ("elements by numbers", |x| x.flat_values()?.gather(&indices(x, 9_000_000, LEN)?, Some(0), 0)),
-        ("rows by numbers", |x| x.gather(&indices(x, 40_000, LEN / 1000)?, Some(0), 0)),
+        ("padded", |x| x.to_tensor(shaped(1f32, [-1, 1000]))),
+        ("elements by numbers", |x| x.flat_values()?.gather(&indices(x, 9_000_000, LEN)?)),
+        ("rows by numbers", |x| x.gather(&indices(x, 40_000, LEN / 1000)?)),
         ("products", |x| {
             let columns = HostTensor::dense(&[8, 2], HostValues::F32((0..16).map(|k| k as f32).collect()));
-            x.flat_values()?.reshape([i64::from(LEN) / 8, 8])?.matmul(&columns.to_device(&x.device())?, false, false)
+            x.flat_values()?.reshape([i64::from(LEN) / 8, 8])?.matmul(&columns.to_device(&x.device())?)
         }),
     ];
     let strings: Vec<Vec<u8>> = (0..1_400_000u32).map(|k| vec![k as u8; 100 + k as usize % 3]).collect();
@@ -412,14 +423,14 @@ fn too_many_windows_are_an_error() {
     let mut want = want;
     let mut sorted = want[..100_000].to_vec();
     sorted.sort_unstable();
-    let got = some.sort(0, false).and_then(|y| y.to_host()).expect("some windows at a time");
+    let got = some.sort(0).and_then(|y| y.to_host()).expect("some windows at a time");
     assert!(got.values == HostValues::I64(sorted));
     want.reverse();
     let back = x.slice(s![..;-1]).and_then(|y| y.to_host()).expect("some windows at a time");
     assert!(back.values == HostValues::I64(want), "backwards");
     let Some(device) = smallest(8192) else { return };
     let x = HostTensor::dense(&[1_000_000], longs(1_000_000)).to_device(&device).expect("uploads");
-    let error = x.sort(0, false).and_then(|y| y.to_host()).expect_err("hundreds of windows, of which each meets all");
+    let error = x.sort(0).and_then(|y| y.to_host()).expect_err("hundreds of windows, of which each meets all");
     assert!(
         matches!(&error, Error::Limit { unit: "dispatches", requested, limit, .. } if requested > limit),
         "{error}"
@@ -490,7 +501,7 @@ fn more_workgroups_than_a_dimension_holds() {
         let want = ends.clone().map(|row| values[row].iter().filter(|&&v| v != 7).count() as i64).collect();
         assert!(lengths == HostValues::I64(want), "{name}: lengths");
         let doubled = x.add(&x).and_then(|y| y.eval().map(|()| y)).expect("computes");
-        let greatest = doubled.reduce_max(1, false).and_then(|t| t.to_host()).expect("computes").values;
+        let greatest = doubled.reduce_max(1).and_then(|t| t.to_host()).expect("computes").values;
         let want = ends.map(|row| values[row].iter().map(|v| v.wrapping_mul(2)).max().unwrap_or(0)).collect();
         assert!(greatest == HostValues::U8(want), "{name}: greatest");
     }
@@ -516,11 +527,11 @@ fn more_tiles_of_rows_than_a_dimension_holds() {
     lengths[ROWS as usize - 2] = 70_000;
     let host = ragged_of(&lengths, floats);
     let ops: &[RowOp] = &[
-        ("sum", "row_reduce", |x| x.reduce_sum(1, false)),
+        ("sum", "row_reduce", |x| x.reduce_sum(1)),
         ("row map", "row_map", |x| x.add(&x.row_lengths(1)?.cast(DType::F32)?.expand_dims(1)?)),
         ("softmax", "row_reduce", |x| x.softmax(1)),
-        ("cumsum", "row_scan", |x| x.cumsum(1, false, false)),
-        ("sort", "row_sort", |x| x.sort(1, false)),
+        ("cumsum", "row_scan", |x| x.cumsum(1)),
+        ("sort", "row_sort", |x| x.sort(1)),
         ("mask", "compact", |x| x.boolean_mask(&x.greater(0f32)?)),
         ("slice", "scan", |x| x.slice(s![.., ..1])),
     ];

@@ -90,7 +90,7 @@ fn ratio(bytes: u64, least: u64) -> f64 {
 /// ```
 /// # use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
-/// let sums = (&x * 2.0)?.cumsum(1, false, false)?.reduce_sum(1, false)?;
+/// let sums = (&x * 2.0)?.cumsum(1)?.reduce_sum(1)?;
 /// assert_eq!(
 ///     sums.explain()?.to_string(),
 ///     "\
@@ -143,7 +143,7 @@ impl Explain {
     /// ```
     /// # use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
-    /// let sums = (&x * 2.0)?.cumsum(1, false, false)?.reduce_sum(1, false)?;
+    /// let sums = (&x * 2.0)?.cumsum(1)?.reduce_sum(1)?;
     /// println!("{}", sums.explain()?.detailed());
     /// # Ok::<(), ragged::Error>(())
     /// ```

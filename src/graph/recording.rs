@@ -96,7 +96,7 @@ pub(crate) fn must_not_block() -> bool {
 /// use ragged::{Device, RaggedTensor, record_async};
 /// let x = RaggedTensor::from_nested([vec![1, 5], vec![7], vec![2, 8, 9]], &Device::cpu())?;
 /// let large = x.boolean_mask(&x.greater(4)?)?;
-/// let padded = pollster::block_on(record_async(|| large.to_tensor(0, None)))?;
+/// let padded = pollster::block_on(record_async(|| large.to_tensor(0)))?;
 /// assert_eq!(padded.shape(), [Some(3), Some(2)]);
 /// # Ok::<(), ragged::Error>(())
 /// ```

@@ -1,5 +1,7 @@
 //! A scalar of a run-time dtype.
 
+use std::fmt;
+
 use half::{bf16, f16};
 
 use crate::dtype::DType;
@@ -34,6 +36,26 @@ pub enum Scalar {
     F32(f32),
     /// A double precision float.
     F64(f64),
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(v) => v.fmt(f),
+            Self::U8(v) => v.fmt(f),
+            Self::I8(v) => v.fmt(f),
+            Self::U16(v) => v.fmt(f),
+            Self::I16(v) => v.fmt(f),
+            Self::I32(v) => v.fmt(f),
+            Self::U32(v) => v.fmt(f),
+            Self::I64(v) => v.fmt(f),
+            Self::U64(v) => v.fmt(f),
+            Self::F16(v) => v.fmt(f),
+            Self::BF16(v) => v.fmt(f),
+            Self::F32(v) => v.fmt(f),
+            Self::F64(v) => v.fmt(f),
+        }
+    }
 }
 
 impl Scalar {
@@ -111,6 +133,73 @@ impl Scalar {
             DType::BF16 => Self::BF16(bf16_of_f32(f32_to_odd(v))),
             DType::F32 => Self::F32(v as f32),
             DType::F64 => Self::F64(v),
+        }
+    }
+
+    /// The value as `dtype`, if it has that value: floats round to the nearest, integers must be in range, and bools
+    /// convert to bools only.
+    pub fn converted(self, dtype: DType) -> Option<Self> {
+        if dtype == self.dtype() {
+            return Some(self);
+        }
+        let value = match self {
+            Self::Bool(_) => return None,
+            _ if dtype == DType::Bool || dtype == DType::Str => return None,
+            Self::U8(v) => v.into(),
+            Self::I8(v) => v.into(),
+            Self::U16(v) => v.into(),
+            Self::I16(v) => v.into(),
+            Self::I32(v) => v.into(),
+            Self::U32(v) => v.into(),
+            Self::I64(v) => v.into(),
+            Self::U64(v) => v.into(),
+            Self::F16(v) => return Self::of_float(dtype, v.to_f64()),
+            Self::BF16(v) => return Self::of_float(dtype, v.to_f64()),
+            Self::F32(v) => return Self::of_float(dtype, v.into()),
+            Self::F64(v) => return Self::of_float(dtype, v),
+        };
+        Self::of_integer(dtype, value)
+    }
+
+    /// The float as `dtype`: rounded for floats unless that overflows, exact for integers.
+    fn of_float(dtype: DType, v: f64) -> Option<Self> {
+        if dtype.is_integer() {
+            // Every integer dtype lies within the range in which this cast is exact.
+            let exact = v.fract() == 0.0 && v.abs() <= 2f64.powi(64);
+            return if exact { Self::of_integer(dtype, v as i128) } else { None };
+        }
+        let rounded = Self::from_f64(dtype, v);
+        (rounded.is_finite() || !v.is_finite()).then_some(rounded)
+    }
+
+    /// The integer as `dtype`: rounded for floats unless that overflows, in range for integers.
+    fn of_integer(dtype: DType, v: i128) -> Option<Self> {
+        Some(match dtype {
+            DType::U8 => Self::U8(v.try_into().ok()?),
+            DType::I8 => Self::I8(v.try_into().ok()?),
+            DType::U16 => Self::U16(v.try_into().ok()?),
+            DType::I16 => Self::I16(v.try_into().ok()?),
+            DType::I32 => Self::I32(v.try_into().ok()?),
+            DType::U32 => Self::U32(v.try_into().ok()?),
+            DType::I64 => Self::I64(v.try_into().ok()?),
+            DType::U64 => Self::U64(v.try_into().ok()?),
+            DType::F16 => Self::F16(f16_of_f32(f32_of_integer_to_odd(v))),
+            DType::BF16 => Self::BF16(bf16_of_f32(f32_of_integer_to_odd(v))),
+            DType::F32 => Self::F32(v as f32),
+            DType::F64 => Self::F64(v as f64),
+            DType::Bool | DType::Str => return None,
+        })
+        .filter(|s| s.is_finite())
+    }
+
+    /// Whether the value is neither infinite nor NaN.
+    fn is_finite(self) -> bool {
+        match self {
+            Self::F16(v) => v.is_finite(),
+            Self::BF16(v) => v.is_finite(),
+            Self::F32(v) => v.is_finite(),
+            Self::F64(v) => v.is_finite(),
+            _ => true,
         }
     }
 

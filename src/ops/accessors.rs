@@ -1,5 +1,6 @@
 //! Accessors of a tensor: values, row partitions and sizes, and replacement of its values.
 
+use super::axes::Axes;
 use super::levels::longest;
 use crate::device::Device;
 use crate::dtype::DType;
@@ -10,6 +11,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recording::read_now;
+use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{Making, RaggedTensor, Tensor, Trust, Values, positions};
 
@@ -133,7 +135,8 @@ impl Tensor {
     /// assert_eq!(x.row_lengths(-1)?.to_string(), "<ragged.RaggedTensor [[2, 0], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn row_lengths(&self, axis: i64) -> Result<Self> {
+    pub fn row_lengths(&self, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         const OP: &str = "row_lengths";
         self.outermost(OP)?;
         let axis = self.axis(OP, axis)?;
@@ -215,16 +218,19 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn bounding_shape(&self) -> Result<Self> {
-        let axes: Vec<i64> = (0..self.rank() as i64).collect();
-        self.bounding_shape_of(&axes)
+        self.bounding_shape_of(..)
     }
 
     /// The entries of [`Tensor::bounding_shape`] for the given axes, in their order.
     ///
     /// # Errors
     /// An axis that the tensor does not have.
-    pub fn bounding_shape_of(&self, axes: &[i64]) -> Result<Self> {
+    pub fn bounding_shape_of(&self, axes: impl Into<Axes>) -> Result<Self> {
         const OP: &str = "bounding_shape";
+        let axes = match axes.into() {
+            Axes::All => (0..self.rank() as i64).collect(),
+            Axes::List(axes) => axes,
+        };
         let sizes = self.bounding_exprs(OP)?;
         let mut e = Expr::u32(0);
         for (place, &axis) in axes.iter().enumerate() {
@@ -238,7 +244,8 @@ impl Tensor {
     ///
     /// # Errors
     /// An axis that the tensor does not have.
-    pub fn bounding_size(&self, axis: i64) -> Result<Self> {
+    pub fn bounding_size(&self, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         const OP: &str = "bounding_shape";
         let axis = self.axis(OP, axis)?;
         self.scalar(OP, self.bounding_exprs(OP)?.swap_remove(axis))
@@ -260,9 +267,9 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn with_values(&self, values: &Self) -> Result<Self> {
+    pub fn with_values(&self, values: &impl AsRef<Self>) -> Result<Self> {
         let p = self.outermost("with_values")?;
-        self.replaced("with_values", std::slice::from_ref(p), p.nvals_extent(), values)
+        self.replaced("with_values", std::slice::from_ref(p), p.nvals_extent(), values.as_ref())
     }
 
     /// Replaces the flat values: all partitions over `flat_values`. `tf.RaggedTensor.with_flat_values`. The new values
@@ -271,8 +278,9 @@ impl Tensor {
     /// # Errors
     /// Scalar values; another device; another number of values, at the read where only the device knows it.
     #[track_caller]
-    pub fn with_flat_values(&self, flat_values: &Self) -> Result<Self> {
+    pub fn with_flat_values(&self, flat_values: &impl AsRef<Self>) -> Result<Self> {
         const OP: &str = "with_flat_values";
+        let flat_values = flat_values.as_ref();
         match self.partitions().last() {
             Some(p) => self.replaced(OP, self.partitions(), p.nvals_extent(), flat_values),
             None => Ok(flat_values.clone()),
@@ -350,7 +358,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::row_lengths`].
-    pub fn row_lengths(&self, axis: i64) -> Result<RaggedTensor<i64>> {
+    pub fn row_lengths(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
         self.erased().row_lengths(axis)?.try_into()
     }
     /// As [`Tensor::with_values`].

@@ -1,7 +1,7 @@
 //! Indices of minima and maxima, and counts of nonzero values.
 
-use super::axes::Axes;
 use super::levels::Levels;
+use super::options::ReduceAxes;
 use super::reduce::{Reduction, ordered};
 use crate::dtype::DType;
 use crate::element::Number;
@@ -10,6 +10,7 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
+use crate::integer::Integer;
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
@@ -67,7 +68,8 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn argmin(&self, axis: i64) -> Result<Self> {
+    pub fn argmin(&self, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         self.arg_extreme("argmin", ReduceOp::Min, axis)
     }
 
@@ -94,7 +96,8 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn argmax(&self, axis: i64) -> Result<Self> {
+    pub fn argmax(&self, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         self.arg_extreme("argmax", ReduceOp::Max, axis)
     }
 
@@ -116,15 +119,15 @@ impl Tensor {
     ///     values: HostValues::I32(vec![3, 0, 1, 0, 0]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.count_nonzero(1, false)?.to_host()?.values, HostValues::I64(vec![2, 0, 0]));
+    /// assert_eq!(x.count_nonzero(1)?.to_host()?.values, HostValues::I64(vec![2, 0, 0]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn count_nonzero(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+    pub fn count_nonzero(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
         const OP: &str = "count_nonzero";
         let x = Expr::load(self.numbers(OP)?, Expr::index());
-        let r = Reduction::new(OP, self, &axis.into(), keepdims)?;
+        let r = Reduction::new(OP, self, &axis.into())?;
         let one = x.cast(DType::Bool).cast(DType::U32);
         r.tensor(r.fold(ReduceOp::Sum, one)?.cast(DType::I64))
     }
@@ -136,7 +139,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::argmin`].
     #[track_caller]
-    pub fn argmin(&self, axis: i64) -> Result<RaggedTensor<i64>> {
+    pub fn argmin(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
         self.erased().argmin(axis)?.try_into()
     }
 
@@ -145,7 +148,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::argmax`].
     #[track_caller]
-    pub fn argmax(&self, axis: i64) -> Result<RaggedTensor<i64>> {
+    pub fn argmax(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
         self.erased().argmax(axis)?.try_into()
     }
 
@@ -154,7 +157,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::count_nonzero`].
     #[track_caller]
-    pub fn count_nonzero(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<RaggedTensor<i64>> {
-        self.erased().count_nonzero(axis, keepdims)?.try_into()
+    pub fn count_nonzero(&self, axis: impl Into<ReduceAxes>) -> Result<RaggedTensor<i64>> {
+        self.erased().count_nonzero(axis)?.try_into()
     }
 }

@@ -1,12 +1,15 @@
 //! Axis argument of operations over one, several or all axes.
 
+use crate::integer::Integer;
+use std::ops::RangeFull;
+
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
-/// Axes of a reduction: all of them, or a list. Negative axes count from the back.
+/// Axes of a reduction: all of them (`..`), one, or a list. Negative axes count from the back.
 ///
 /// All reductions share:
-/// - *Shapes.* A reduced axis disappears, or stays with one row (`keepdims`). Reducing the innermost ragged axis gives
+/// - *Shapes.* A reduced axis disappears, or stays with one row ([`keep`](crate::keep)). Reducing the innermost ragged axis gives
 ///   one result per row. Reducing an axis with ragged axes below aligns rows: the k-th result reduces the k-th values
 ///   of all rows that have one, and a result row is as long as the longest row that contributes to it. An empty list of
 ///   axes gives the tensor itself. The result is dense where no ragged dimension remains.
@@ -21,7 +24,7 @@ use crate::tensor::Tensor;
 /// use ragged::Axes;
 /// assert_eq!(Axes::from(1), Axes::List(vec![1]));
 /// assert_eq!(Axes::from([0, -1]), Axes::List(vec![0, -1]));
-/// assert_eq!(Axes::from(None), Axes::All);
+/// assert_eq!(Axes::from(..), Axes::All);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Axes {
@@ -31,34 +34,39 @@ pub enum Axes {
     List(Vec<i64>),
 }
 
-impl From<i64> for Axes {
-    fn from(axis: i64) -> Self {
-        Self::List(vec![axis])
+impl<I: Integer> From<I> for Axes {
+    fn from(axis: I) -> Self {
+        Self::List(vec![axis.saturating_i64()])
     }
 }
-impl From<Option<i64>> for Axes {
-    fn from(axis: Option<i64>) -> Self {
-        axis.map_or(Self::All, Self::from)
+impl From<RangeFull> for Axes {
+    fn from(_: RangeFull) -> Self {
+        Self::All
     }
 }
-impl From<&[i64]> for Axes {
-    fn from(axes: &[i64]) -> Self {
-        Self::List(axes.to_vec())
+impl<I: Integer> From<&[I]> for Axes {
+    fn from(axes: &[I]) -> Self {
+        Self::List(axes.iter().map(|axis| axis.saturating_i64()).collect())
     }
 }
-impl From<Vec<i64>> for Axes {
-    fn from(axes: Vec<i64>) -> Self {
-        Self::List(axes)
+impl<I: Integer> From<Vec<I>> for Axes {
+    fn from(axes: Vec<I>) -> Self {
+        axes.as_slice().into()
     }
 }
-impl<const N: usize> From<[i64; N]> for Axes {
-    fn from(axes: [i64; N]) -> Self {
-        Self::List(axes.to_vec())
+impl<I: Integer> From<&Vec<I>> for Axes {
+    fn from(axes: &Vec<I>) -> Self {
+        axes.as_slice().into()
     }
 }
-impl<const N: usize> From<&[i64; N]> for Axes {
-    fn from(axes: &[i64; N]) -> Self {
-        Self::List(axes.to_vec())
+impl<I: Integer, const N: usize> From<[I; N]> for Axes {
+    fn from(axes: [I; N]) -> Self {
+        axes.as_slice().into()
+    }
+}
+impl<I: Integer, const N: usize> From<&[I; N]> for Axes {
+    fn from(axes: &[I; N]) -> Self {
+        axes.as_slice().into()
     }
 }
 

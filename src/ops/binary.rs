@@ -1,11 +1,13 @@
 //! Element-wise operations on two operands.
 
+use std::borrow::Borrow;
+
 use super::elementwise::{Site, Takes, map_together, math, number, rounded_once};
 use super::next_after::next_after;
 use super::operand::{Operand, OperandOf};
 use super::string_pairs;
 use crate::dtype::DType;
-use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Str};
+use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Number, Str};
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
@@ -29,9 +31,7 @@ fn binary(
 ) -> Result<Tensor> {
     let site = Site::new(op);
     let [a, b] = operands;
-    if a.dtype() != b.dtype() {
-        return Err(Error::DTypes { op, lhs: a.dtype(), rhs: b.dtype() });
-    }
+    let [a, b] = Operand::of_one_dtype(op, a, b)?;
     if let (DType::Str, Some(strings)) = (a.dtype(), strings) {
         return strings(op, a, b);
     }
@@ -53,7 +53,7 @@ macro_rules! binary_ops {
             ///
             /// Shapes broadcast. The operand of lower rank gets leading dimensions of size 1. A uniform dimension of
             /// size 1 repeats, also over rows of different lengths. Ragged rows match only rows of equal lengths. A
-            /// plain value applies to every element. Empty rows stay empty. The result keeps the partitions of an
+            /// number takes the tensor's dtype and applies to every element. Empty rows stay empty. The result keeps the partitions of an
             /// operand that does not repeat.
             ///
             /// # Errors
@@ -112,7 +112,7 @@ macro_rules! binary_ops {
             /// Operands on different devices; shapes that do not broadcast.
             #[track_caller]
             pub fn $name<'a>(&'a self, other: impl Into<OperandOf<'a, $elem>>) -> Result<RaggedTensor<$out>> {
-                RaggedTensor::try_from(self.erased().$name(other.into().erased)?)
+                RaggedTensor::try_from(self.erased().$name(other.into().erased(stringify!($name))?)?)
             }
         )+}
     };
@@ -160,7 +160,7 @@ impl RaggedTensor<Str> {
     /// Operands on different devices; shapes that do not broadcast; more than 2^32 - 2 bytes.
     #[track_caller]
     pub fn add<'a>(&'a self, other: impl Into<OperandOf<'a, Str>>) -> Result<Self> {
-        Self::try_from(self.erased().add(other.into().erased)?)
+        Self::try_from(self.erased().add(other.into().erased("add")?)?)
     }
 }
 
@@ -343,15 +343,17 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.math.add_n`.
     #[track_caller]
-    pub fn add_n(tensors: &[&Self]) -> Result<Self> {
+    pub fn add_n(tensors: &[impl AsRef<Self>]) -> Result<Self> {
         const OP: &str = "add_n";
         let Some((first, others)) = tensors.split_first() else {
             return Err(Error::argument(OP, "it needs at least one tensor"));
         };
+        let first = first.as_ref();
         Takes::Numbers.check(OP, first.dtype())?;
         let mut sum = Expr::load(first.numbers(OP)?, Expr::index());
         let mut asserts = Vec::new();
         for other in others {
+            let other = other.as_ref();
             if other.dtype() != first.dtype() {
                 return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype() });
             }
@@ -370,8 +372,8 @@ impl<T: Arithmetic> RaggedTensor<T> {
     /// # Errors
     /// An empty list; different devices or shapes.
     #[track_caller]
-    pub fn add_n(tensors: &[&Self]) -> Result<Self> {
-        let erased: Vec<&Tensor> = tensors.iter().map(|t| t.erased()).collect();
+    pub fn add_n(tensors: &[impl Borrow<Self>]) -> Result<Self> {
+        let erased: Vec<&Tensor> = tensors.iter().map(|t| t.borrow().erased()).collect();
         Self::try_from(Tensor::add_n(&erased)?)
     }
 
@@ -380,7 +382,7 @@ impl<T: Arithmetic> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::multiply`].
     #[track_caller]
-    pub fn scalar_mul(&self, factor: T) -> Result<Self> {
+    pub fn scalar_mul(&self, factor: impl Number) -> Result<Self> {
         self.multiply(factor)
     }
 }

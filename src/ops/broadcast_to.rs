@@ -25,7 +25,7 @@ impl Tensor {
     /// ```
     /// use ragged::{Device, RaggedShape, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested([vec![7], vec![8]], &device)?.to_tensor(0, None)?;
+    /// let x = RaggedTensor::from_nested([vec![7], vec![8]], &device)?.to_tensor(0)?;
     /// let shape = RaggedShape::from_lengths(&[2.into(), [3, 1].into()], &device)?;
     /// assert_eq!(x.broadcast_to(&shape)?.to_string(), "<ragged.RaggedTensor [[7, 7, 7], [8]]>");
     /// # Ok::<(), ragged::Error>(())
@@ -56,8 +56,8 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn broadcast_like(&self, other: &Self) -> Result<Self> {
-        self.repeated_to("broadcast_like", other.ragged_shape())
+    pub fn broadcast_like(&self, other: &impl AsRef<Self>) -> Result<Self> {
+        self.repeated_to("broadcast_like", other.as_ref().ragged_shape())
     }
 
     #[track_caller]
@@ -102,7 +102,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::broadcast_like`].
     #[track_caller]
-    pub fn broadcast_like<U: Element>(&self, other: &RaggedTensor<U>) -> Result<Self> {
-        Self::try_from(self.erased().broadcast_like(other.erased())?)
+    pub fn broadcast_like(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
+        self.erased().broadcast_like(other)?.try_into()
     }
 }

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::integer::{Integer, size_u32};
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -38,8 +39,13 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.ragged.stack_dynamic_partitions`.
     #[track_caller]
-    pub fn stack_dynamic_partitions(&self, partitions: &impl AsRef<Self>, num_partitions: u32) -> Result<Self> {
+    pub fn stack_dynamic_partitions(
+        &self,
+        partitions: &impl AsRef<Self>,
+        num_partitions: impl Integer,
+    ) -> Result<Self> {
         const OP: &str = "stack_dynamic_partitions";
+        let num_partitions = size_u32(OP, "num_partitions", num_partitions)?;
         let groups = Groups::new(OP, self, partitions.as_ref(), num_partitions)?;
         groups.sorted.under(groups.rows)
     }
@@ -63,8 +69,9 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.dynamic_partition`.
     #[track_caller]
-    pub fn dynamic_partition(&self, partitions: &impl AsRef<Self>, num_partitions: u32) -> Result<Vec<Self>> {
+    pub fn dynamic_partition(&self, partitions: &impl AsRef<Self>, num_partitions: impl Integer) -> Result<Vec<Self>> {
         const OP: &str = "dynamic_partition";
+        let num_partitions = size_u32(OP, "num_partitions", num_partitions)?;
         let Groups { sorted, rows } = Groups::new(OP, self, partitions.as_ref(), num_partitions)?;
         (0..num_partitions)
             .map(|k| {
@@ -127,7 +134,11 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::stack_dynamic_partitions`].
     #[track_caller]
-    pub fn stack_dynamic_partitions(&self, partitions: &impl AsRef<Tensor>, num_partitions: u32) -> Result<Self> {
+    pub fn stack_dynamic_partitions(
+        &self,
+        partitions: &impl AsRef<Tensor>,
+        num_partitions: impl Integer,
+    ) -> Result<Self> {
         self.erased().stack_dynamic_partitions(partitions, num_partitions)?.try_into()
     }
 
@@ -136,7 +147,11 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::dynamic_partition`].
     #[track_caller]
-    pub fn dynamic_partition(&self, partitions: &impl AsRef<Tensor>, num_partitions: u32) -> Result<Vec<Self>> {
+    pub fn dynamic_partition(
+        &self,
+        partitions: &impl AsRef<Tensor>,
+        num_partitions: impl Integer,
+    ) -> Result<Vec<Self>> {
         let parts = self.erased().dynamic_partition(partitions, num_partitions)?;
         parts.into_iter().map(TryInto::try_into).collect()
     }

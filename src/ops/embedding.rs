@@ -1,5 +1,6 @@
 //! Embedding table look-ups.
 
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -25,9 +26,9 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn embedding_lookup(&self, ids: &Self) -> Result<Self> {
+    pub fn embedding_lookup(&self, ids: &impl AsRef<Self>) -> Result<Self> {
         self.check_table("embedding_lookup")?;
-        self.gather(ids, Some(0), 0)
+        self.gather(ids)
     }
 
     /// # Errors
@@ -40,13 +41,13 @@ impl Tensor {
     }
 }
 
-impl RaggedTensor<f32> {
+impl<T: Element> RaggedTensor<T> {
     /// As [`Tensor::embedding_lookup`].
     ///
     /// # Errors
     /// As [`Tensor::embedding_lookup`].
     #[track_caller]
     pub fn embedding_lookup(&self, ids: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().embedding_lookup(ids.as_ref())?.try_into()
+        self.erased().embedding_lookup(ids)?.try_into()
     }
 }

@@ -1,8 +1,10 @@
 //! Embedding bags: table look-ups that combine the embeddings of each row of ids into one, with or without weights.
 
 use super::gather::{OUT_OF_RANGE, in_range};
+use super::options::LookupIds;
 use crate::device::Device;
 use crate::dtype::DType;
+use crate::element::FloatElement;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -39,146 +41,63 @@ impl Tensor {
     /// A row without ids gives zeros. Sums follow the order of the ids. NaN propagates. Costs a row reduction that
     /// reads the table directly, and a map over its result.
     ///
-    /// TensorFlow: `tf.nn.embedding_lookup_sparse` of ragged ids; with weights
-    /// [`Tensor::embedding_lookup_sparse_weighted`].
+    /// With [`weighted`](crate::weighted) ids, each embedding is multiplied by its weight. The weights have the row
+    /// partition of the ids, and are cast to the type that the table's dtype is summed in. [`Combiner::Mean`] divides
+    /// by the sum of the weights, [`Combiner::SqrtN`] by the root of the sum of their squares. Where the divisor is 0,
+    /// as in a row without ids, the result is 0. Weights add one row reduction.
+    ///
+    /// TensorFlow: `tf.nn.embedding_lookup_sparse` of ragged ids.
     ///
     /// # Errors
     /// A table that is ragged, a scalar, or not of floats; ids of a dtype other than integers, on another device, or
-    /// not of rank 2 with ragged rows. At the read: an id that is negative or too large.
+    /// not of rank 2 with ragged rows; a default id. Weights of a dtype other than floats, on another device, or of
+    /// another shape than the ids (row lengths that only the device knows are compared at the read). At the read: an id
+    /// that is negative or too large.
     ///
     /// ```
-    /// # use ragged::{Combiner, Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Combiner, Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let table = HostTensor::dense(&[3, 1], HostValues::F32(vec![0.5, 1.5, 2.5])).to_device(&device)?;
-    /// let ids = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![2],
-    ///     values: HostValues::I64(vec![0, 2]),
-    /// };
-    /// let mean = table.embedding_lookup_sparse(&ids.to_device(&device)?, Combiner::Mean)?.to_host()?;
-    /// assert_eq!(mean, HostTensor::dense(&[2, 1], HostValues::F32(vec![1.5, 0.0])));
-    /// # Ok(())
-    /// # }
+    /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
+    /// let ids = RaggedTensor::from_nested([vec![0, 2], vec![]], &device)?;
+    /// assert_eq!(table.embedding_lookup_sparse(&ids, Combiner::Mean)?.to_vec()?, [1.5, 0.0]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn embedding_lookup_sparse(&self, ids: &Self, combiner: Combiner) -> Result<Self> {
-        self.combined("embedding_lookup_sparse", ids, None, combiner, Missing::Error)
+    pub fn embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Self> {
+        const OP: &str = "embedding_lookup_sparse";
+        let ids = ids.into();
+        if ids.default.is_some() {
+            return Err(Error::argument(OP, "it takes no default id; safe_embedding_lookup_sparse does"));
+        }
+        self.combined(OP, ids.ids, ids.weights, combiner, Missing::Error)
     }
 
-    /// As [`Tensor::embedding_lookup_sparse`], but negative ids are skipped. A row without other ids gives the
-    /// embedding of `default_id`, or zeros.
+    /// As [`Tensor::embedding_lookup_sparse`], but negative ids are skipped. A row without other ids gives zeros, or
+    /// the embedding of a default id ([`or_default`](crate::or_default)). With weights, every combiner but
+    /// [`Combiner::Sum`] also skips ids whose weight is NaN or not above 0.
     ///
-    /// TensorFlow: `tf.nn.safe_embedding_lookup_sparse` of ragged ids; with weights
-    /// [`Tensor::safe_embedding_lookup_sparse_weighted`].
+    /// TensorFlow: `tf.nn.safe_embedding_lookup_sparse` of ragged ids.
     ///
     /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse`], except for negative ids; a `default_id` that the table does not have.
+    /// As [`Tensor::embedding_lookup_sparse`], except for negative ids; a default id that the table does not have.
     ///
     /// ```
-    /// # use ragged::{Combiner, Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Combiner, Device, RaggedTensor, or_default, weighted};
     /// let device = Device::cpu();
-    /// let table = HostTensor::dense(&[3, 1], HostValues::F32(vec![0.5, 1.5, 2.5])).to_device(&device)?;
-    /// let ids = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![2],
-    ///     values: HostValues::I64(vec![2, -1]),
-    /// };
-    /// let sum = table.safe_embedding_lookup_sparse(&ids.to_device(&device)?, Combiner::Sum, Some(1))?.to_host()?;
-    /// assert_eq!(sum, HostTensor::dense(&[2, 1], HostValues::F32(vec![2.5, 1.5])));
-    /// # Ok(())
-    /// # }
+    /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
+    /// let ids = RaggedTensor::from_nested([vec![2, -1, 1], vec![]], &device)?;
+    /// let weights = RaggedTensor::from_nested([vec![4.0f32, 1.0, 0.0], vec![]], &device)?;
+    /// let ids = or_default(weighted(&ids, &weights), 1);
+    /// let mean = table.safe_embedding_lookup_sparse(ids, Combiner::Mean)?;
+    /// assert_eq!(mean.to_vec()?, [2.5, 1.5]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn safe_embedding_lookup_sparse(
-        &self,
-        ids: &Self,
-        combiner: Combiner,
-        default_id: Option<i64>,
-    ) -> Result<Self> {
+    pub fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Self> {
         const OP: &str = "safe_embedding_lookup_sparse";
-        self.combined(OP, ids, None, combiner, Missing::Default(self.default_row(OP, default_id)?))
-    }
-
-    /// Combines the table rows that each row of `ids` selects, each times its weight, into one embedding:
-    /// `[rows, width…]`, dense.
-    ///
-    /// The weights have the row partition of the ids, and are cast to the type that the table's dtype is summed in.
-    /// [`Combiner::Mean`] divides by the sum of the weights, [`Combiner::SqrtN`] by the root of the sum of their
-    /// squares. Where the divisor is 0, as in a row without ids, the result is 0. Sums follow the order of the ids. NaN
-    /// propagates. Costs a row reduction that reads the table directly, one over the weights, and a map over their
-    /// results.
-    ///
-    /// TensorFlow: `tf.nn.embedding_lookup_sparse` of ragged ids, with `sp_weights`.
-    ///
-    /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse`]; weights of a dtype other than floats, on another device, or of another
-    /// shape than the ids. Row lengths that only the device knows are compared at the read.
-    ///
-    /// ```
-    /// # use ragged::{Combiner, Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let device = Device::cpu();
-    /// let table = HostTensor::dense(&[3, 1], HostValues::F32(vec![0.5, 1.5, 2.5])).to_device(&device)?;
-    /// let row = |values| HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![2],
-    ///     values,
-    /// };
-    /// let ids = row(HostValues::I64(vec![0, 2])).to_device(&device)?;
-    /// let weights = row(HostValues::F32(vec![3.0, 1.0])).to_device(&device)?;
-    /// let mean = table.embedding_lookup_sparse_weighted(&ids, &weights, Combiner::Mean)?.to_host()?;
-    /// assert_eq!(mean, HostTensor::dense(&[2, 1], HostValues::F32(vec![1.0, 0.0])));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn embedding_lookup_sparse_weighted(&self, ids: &Self, weights: &Self, combiner: Combiner) -> Result<Self> {
-        self.combined("embedding_lookup_sparse_weighted", ids, Some(weights), combiner, Missing::Error)
-    }
-
-    /// As [`Tensor::embedding_lookup_sparse_weighted`], but negative ids are skipped. A row without other ids gives the
-    /// embedding of `default_id`, or zeros. Every combiner but [`Combiner::Sum`] also skips ids whose weight is NaN or
-    /// not above 0.
-    ///
-    /// TensorFlow: `tf.nn.safe_embedding_lookup_sparse` of ragged ids, with `sparse_weights`.
-    ///
-    /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse_weighted`], except for negative ids; a `default_id` that the table does not
-    /// have.
-    ///
-    /// ```
-    /// # use ragged::{Combiner, Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let device = Device::cpu();
-    /// let table = HostTensor::dense(&[3, 1], HostValues::F32(vec![0.5, 1.5, 2.5])).to_device(&device)?;
-    /// let row = |values| HostTensor {
-    ///     nested_row_splits: vec![vec![0, 3, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values,
-    /// };
-    /// let ids = row(HostValues::I64(vec![2, -1, 1])).to_device(&device)?;
-    /// let weights = row(HostValues::F32(vec![4.0, 1.0, 0.0])).to_device(&device)?;
-    /// let mean = table.safe_embedding_lookup_sparse_weighted(&ids, &weights, Combiner::Mean, Some(1))?;
-    /// assert_eq!(mean.to_host()?, HostTensor::dense(&[2, 1], HostValues::F32(vec![2.5, 1.5])));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn safe_embedding_lookup_sparse_weighted(
-        &self,
-        ids: &Self,
-        weights: &Self,
-        combiner: Combiner,
-        default_id: Option<i64>,
-    ) -> Result<Self> {
-        const OP: &str = "safe_embedding_lookup_sparse_weighted";
-        self.combined(OP, ids, Some(weights), combiner, Missing::Default(self.default_row(OP, default_id)?))
+        let ids = ids.into();
+        let missing = Missing::Default(self.default_row(OP, ids.default)?);
+        self.combined(OP, ids.ids, ids.weights, combiner, missing)
     }
 
     /// The table row that `default_id` selects for rows without ids.
@@ -296,13 +215,13 @@ impl Tensor {
     }
 }
 
-impl RaggedTensor<f32> {
+impl<T: FloatElement> RaggedTensor<T> {
     /// As [`Tensor::embedding_lookup_sparse`].
     ///
     /// # Errors
     /// As [`Tensor::embedding_lookup_sparse`].
     #[track_caller]
-    pub fn embedding_lookup_sparse(&self, ids: &Tensor, combiner: Combiner) -> Result<Self> {
+    pub fn embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Self> {
         self.erased().embedding_lookup_sparse(ids, combiner)?.try_into()
     }
 
@@ -311,36 +230,7 @@ impl RaggedTensor<f32> {
     /// # Errors
     /// As [`Tensor::safe_embedding_lookup_sparse`].
     #[track_caller]
-    pub fn safe_embedding_lookup_sparse(
-        &self,
-        ids: &Tensor,
-        combiner: Combiner,
-        default_id: Option<i64>,
-    ) -> Result<Self> {
-        self.erased().safe_embedding_lookup_sparse(ids, combiner, default_id)?.try_into()
-    }
-
-    /// As [`Tensor::embedding_lookup_sparse_weighted`].
-    ///
-    /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse_weighted`].
-    #[track_caller]
-    pub fn embedding_lookup_sparse_weighted(&self, ids: &Tensor, weights: &Tensor, combiner: Combiner) -> Result<Self> {
-        self.erased().embedding_lookup_sparse_weighted(ids, weights, combiner)?.try_into()
-    }
-
-    /// As [`Tensor::safe_embedding_lookup_sparse_weighted`].
-    ///
-    /// # Errors
-    /// As [`Tensor::safe_embedding_lookup_sparse_weighted`].
-    #[track_caller]
-    pub fn safe_embedding_lookup_sparse_weighted(
-        &self,
-        ids: &Tensor,
-        weights: &Tensor,
-        combiner: Combiner,
-        default_id: Option<i64>,
-    ) -> Result<Self> {
-        self.erased().safe_embedding_lookup_sparse_weighted(ids, weights, combiner, default_id)?.try_into()
+    pub fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Self> {
+        self.erased().safe_embedding_lookup_sparse(ids, combiner)?.try_into()
     }
 }

@@ -4,6 +4,7 @@ use super::slice::single_row;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
+use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -27,7 +28,8 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.expand_dims`.
-    pub fn expand_dims(&self, axis: i64) -> Result<Self> {
+    pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         const OP: &str = "expand_dims";
         let axis = new_axis(OP, self, axis)?;
         match self.outer() {
@@ -77,7 +79,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::expand_dims`].
-    pub fn expand_dims(&self, axis: i64) -> Result<Self> {
+    pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
         self.erased().expand_dims(axis)?.try_into()
     }
 }

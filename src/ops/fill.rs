@@ -8,6 +8,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
+use crate::integer::Integer;
 use crate::shape::RaggedShape;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
@@ -109,7 +110,8 @@ impl RaggedShape {
     /// assert!(x.ragged_shape().size(1).is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn size(&self, axis: i64) -> Result<Tensor> {
+    pub fn size(&self, axis: impl Integer) -> Result<Tensor> {
+        let axis = axis.saturating_i64();
         const OP: &str = "RaggedShape::size";
         let axis = self.axis(OP, axis)?;
         let size = match axis.checked_sub(1) {
@@ -133,7 +135,7 @@ impl<T: Element> RaggedTensor<T> {
     /// As [`Tensor::fill`].
     #[track_caller]
     pub fn fill<'a>(shape: &RaggedShape, value: impl Into<OperandOf<'a, T>>) -> Result<Self> {
-        Tensor::fill(shape, value.into().erased)?.try_into()
+        Tensor::fill(shape, value.into().erased("fill")?)?.try_into()
     }
 
     /// [`Tensor::zeros`] of this type.

@@ -34,13 +34,10 @@ impl Tensor {
     #[track_caller]
     pub fn fill_empty_rows<'a>(&self, default: impl Into<Operand<'a>>) -> Result<(Self, Self)> {
         const OP: &str = "fill_empty_rows";
-        let (default, backend) = (default.into(), self.backend());
+        let (default, backend) = (default.into().of_dtype(OP, self.dtype())?, self.backend());
         let Some((rows, above)) = self.partitions().split_last() else {
             return Err(Error::argument(OP, "a dense tensor has no rows that could be empty"));
         };
-        if default.dtype() != self.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: default.dtype() });
-        }
         let (value, longest) = match &default {
             Operand::Value(value) => {
                 let bytes = if let Fill::String(s) = value { s.len() as u64 } else { 0 };
@@ -92,7 +89,7 @@ impl<T: Element> RaggedTensor<T> {
     /// As [`Tensor::fill_empty_rows`].
     #[track_caller]
     pub fn fill_empty_rows<'a>(&self, default: impl Into<OperandOf<'a, T>>) -> Result<(Self, RaggedTensor<bool>)> {
-        let (filled, empty) = self.erased().fill_empty_rows(default.into().erased)?;
+        let (filled, empty) = self.erased().fill_empty_rows(default.into().erased("fill_empty_rows")?)?;
         Ok((filled.try_into()?, empty.try_into()?))
     }
 }

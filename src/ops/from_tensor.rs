@@ -9,6 +9,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::scalar::Scalar;
+use crate::integer::{Integer, size_u32};
 use crate::shape::{Encoding, RowPartition};
 use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, RaggedTensor, Source, Tensor, Values};
 
@@ -98,6 +99,15 @@ fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
     }
 }
 
+/// The ragged rank as a number of dimensions.
+///
+/// # Errors
+/// A negative one.
+#[track_caller]
+fn rank_of(ragged_rank: impl Integer) -> Result<usize> {
+    size_u32(OP, "ragged_rank", ragged_rank).map(|rank| rank as usize)
+}
+
 impl Tensor {
     /// Converts a dense tensor to a ragged one with the same values. The first `ragged_rank` dimensions after the
     /// outermost become uniform partitions. `tf.RaggedTensor.from_tensor`. No pass, no wait.
@@ -112,7 +122,8 @@ impl Tensor {
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn from_tensor(dense: &Self, ragged_rank: usize) -> Result<Self> {
+    pub fn from_tensor(dense: &impl AsRef<Self>, ragged_rank: impl Integer) -> Result<Self> {
+        let (dense, ragged_rank) = (dense.as_ref(), rank_of(ragged_rank)?);
         DenseRows::of(dense, ragged_rank)?;
         dense.inner_to_partitions(ragged_rank)
     }
@@ -134,10 +145,11 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn from_tensor_with_lengths<'a>(
-        dense: &Self,
+        dense: &impl AsRef<Self>,
         lengths: impl Into<Integers<'a>>,
-        ragged_rank: usize,
+        ragged_rank: impl Integer,
     ) -> Result<Self> {
+        let (dense, ragged_rank) = (dense.as_ref(), rank_of(ragged_rank)?);
         let rows = DenseRows::of(dense, ragged_rank)?;
         let uploaded;
         let lengths = match lengths.into().0 {
@@ -187,8 +199,8 @@ impl Tensor {
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], []], [[3]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn from_tensor_with_nested_lengths(dense: &Self, nested_lengths: &[&[i64]]) -> Result<Self> {
-        let levels = nested_lengths.len();
+    pub fn from_tensor_with_nested_lengths(dense: &impl AsRef<Self>, nested_lengths: &[&[i64]]) -> Result<Self> {
+        let (dense, levels) = (dense.as_ref(), nested_lengths.len());
         DenseRows::of(dense, levels)?;
         let mut rows = dense.nrows_extent().as_known().map(u64::from);
         let mut out = dense.inner_to_partitions(levels)?;
@@ -259,7 +271,12 @@ impl Tensor {
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn from_tensor_with_padding(dense: &Self, padding: &Self, ragged_rank: usize) -> Result<Self> {
+    pub fn from_tensor_with_padding(
+        dense: &impl AsRef<Self>,
+        padding: &impl AsRef<Self>,
+        ragged_rank: impl Integer,
+    ) -> Result<Self> {
+        let (dense, padding, ragged_rank) = (dense.as_ref(), padding.as_ref(), rank_of(ragged_rank)?);
         let rows = DenseRows::of(dense, ragged_rank)?;
         Device::check_same(OP, dense.backend(), padding.backend())?;
         if padding.dtype() != dense.dtype() {
@@ -296,32 +313,36 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::from_tensor`].
-    pub fn from_tensor(dense: &Self, ragged_rank: usize) -> Result<Self> {
-        Tensor::from_tensor(dense.erased(), ragged_rank)?.try_into()
+    pub fn from_tensor(dense: &impl AsRef<Tensor>, ragged_rank: impl Integer) -> Result<Self> {
+        Tensor::from_tensor(dense, ragged_rank)?.try_into()
     }
     /// As [`Tensor::from_tensor_with_lengths`].
     ///
     /// # Errors
     /// As [`Tensor::from_tensor_with_lengths`].
     pub fn from_tensor_with_lengths<'a>(
-        dense: &Self,
+        dense: &impl AsRef<Tensor>,
         lengths: impl Into<Integers<'a>>,
-        ragged_rank: usize,
+        ragged_rank: impl Integer,
     ) -> Result<Self> {
-        Tensor::from_tensor_with_lengths(dense.erased(), lengths, ragged_rank)?.try_into()
+        Tensor::from_tensor_with_lengths(dense, lengths, ragged_rank)?.try_into()
     }
     /// As [`Tensor::from_tensor_with_nested_lengths`].
     ///
     /// # Errors
     /// As [`Tensor::from_tensor_with_nested_lengths`].
-    pub fn from_tensor_with_nested_lengths(dense: &Self, nested_lengths: &[&[i64]]) -> Result<Self> {
-        Tensor::from_tensor_with_nested_lengths(dense.erased(), nested_lengths)?.try_into()
+    pub fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &[&[i64]]) -> Result<Self> {
+        Tensor::from_tensor_with_nested_lengths(dense, nested_lengths)?.try_into()
     }
     /// As [`Tensor::from_tensor_with_padding`].
     ///
     /// # Errors
     /// As [`Tensor::from_tensor_with_padding`].
-    pub fn from_tensor_with_padding(dense: &Self, padding: &Self, ragged_rank: usize) -> Result<Self> {
-        Tensor::from_tensor_with_padding(dense.erased(), padding.erased(), ragged_rank)?.try_into()
+    pub fn from_tensor_with_padding(
+        dense: &impl AsRef<Tensor>,
+        padding: &impl AsRef<Tensor>,
+        ragged_rank: impl Integer,
+    ) -> Result<Self> {
+        Tensor::from_tensor_with_padding(dense, padding, ragged_rank)?.try_into()
     }
 }

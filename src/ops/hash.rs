@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::HashOp;
+use crate::integer::Integer;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// Seed of TensorFlow's `to_hash_bucket`.
@@ -64,7 +65,8 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn to_hash_bucket_fast(&self, buckets: i64) -> Result<Self> {
+    pub fn to_hash_bucket_fast(&self, buckets: impl Integer) -> Result<Self> {
+        let buckets = buckets.saturating_i64();
         self.bucketed("to_hash_bucket_fast", HashOp::Fingerprint, buckets)
     }
 
@@ -86,7 +88,8 @@ impl Tensor {
     /// # Source
     /// `tf.strings.to_hash_bucket`.
     #[track_caller]
-    pub fn to_hash_bucket(&self, buckets: i64) -> Result<Self> {
+    pub fn to_hash_bucket(&self, buckets: impl Integer) -> Result<Self> {
+        let buckets = buckets.saturating_i64();
         self.bucketed("to_hash_bucket", HashOp::Murmur { seed: TF_SEED }, buckets)
     }
 
@@ -123,7 +126,7 @@ impl RaggedTensor<Str> {
 
     /// As [`Tensor::to_hash_bucket_fast`].
     #[track_caller]
-    pub fn to_hash_bucket_fast(&self, buckets: i64) -> Result<RaggedTensor<i64>> {
+    pub fn to_hash_bucket_fast(&self, buckets: impl Integer) -> Result<RaggedTensor<i64>> {
         self.erased().to_hash_bucket_fast(buckets)?.try_into()
     }
 
@@ -135,7 +138,7 @@ impl RaggedTensor<Str> {
 
     /// As [`Tensor::to_hash_bucket`].
     #[track_caller]
-    pub fn to_hash_bucket(&self, buckets: i64) -> Result<RaggedTensor<i64>> {
+    pub fn to_hash_bucket(&self, buckets: impl Integer) -> Result<RaggedTensor<i64>> {
         self.erased().to_hash_bucket(buckets)?.try_into()
     }
 }

@@ -28,7 +28,7 @@ impl Tensor {
     /// # use ragged::{Axes, Device, RaggedTensor};
     /// let device = Device::cpu();
     /// let x = RaggedTensor::from_nested(vec![vec![1.0_f32, 3.0], vec![], vec![5.0]], &device)?;
-    /// let shares = x.erased().map_rows(|row| row / row.reduce_sum(Axes::All, false)?)?;
+    /// let shares = x.erased().map_rows(|row| row / row.reduce_sum(..)?)?;
     /// assert_eq!(shares.to_string(), "<ragged.RaggedTensor [[0.25, 0.75], [], [1.0]]>");
     ///
     /// let limits = RaggedTensor::from_nested(vec![3, 0, 2], &device)?;
@@ -59,7 +59,8 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn map_rows_of(tensors: &[&Self], function: impl FnOnce(&[Row]) -> Result<Row>) -> Result<Self> {
+    pub fn map_rows_of(tensors: &[impl AsRef<Self>], function: impl FnOnce(&[Row]) -> Result<Row>) -> Result<Self> {
+        let tensors: Vec<&Self> = tensors.iter().map(AsRef::as_ref).collect();
         let Some((first, others)) = tensors.split_first() else {
             return Err(Error::argument(OP, "there must be at least one tensor"));
         };
@@ -99,7 +100,7 @@ impl Row {
     /// ```
     /// # use ragged::{Axes, Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested(vec![vec![vec![1, 2], vec![3]], vec![vec![4]]], &Device::cpu())?;
-    /// let sums = x.erased().map_rows(|row| row.map_rows(|inner| inner.reduce_sum(Axes::All, false)))?;
+    /// let sums = x.erased().map_rows(|row| row.map_rows(|inner| inner.reduce_sum(..)))?;
     /// assert_eq!(sums.to_string(), "<ragged.RaggedTensor [[3, 3], [4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -123,7 +124,7 @@ impl<T: Element> RaggedTensor<T> {
     /// ```
     /// # use ragged::{Axes, Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &Device::cpu())?;
-    /// let sums: RaggedTensor<i32> = x.map_rows(|row| row.reduce_sum(Axes::All, false))?;
+    /// let sums: RaggedTensor<i32> = x.map_rows(|row| row.reduce_sum(..))?;
     /// assert_eq!(sums.to_vec()?, [3, 3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```

@@ -50,12 +50,16 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.ragged.map_flat_values`.
     #[track_caller]
-    pub fn map_flat_values_of(tensors: &[&Self], function: impl FnOnce(&[Self]) -> Result<Self>) -> Result<Self> {
+    pub fn map_flat_values_of(
+        tensors: &[impl AsRef<Self>],
+        function: impl FnOnce(&[Self]) -> Result<Self>,
+    ) -> Result<Self> {
+        let tensors: Vec<&Self> = tensors.iter().map(AsRef::as_ref).collect();
         let Some(first) = tensors.iter().find(|t| t.ragged_rank() > 0) else {
             return Err(Error::argument(OP, "it needs a ragged tensor"));
         };
         let (mut asserts, mut flat) = (Vec::new(), Vec::with_capacity(tensors.len()));
-        for t in tensors {
+        for t in &tensors {
             crate::Device::check_same(OP, first.backend(), t.backend())?;
             if t.ragged_rank() == 0 {
                 flat.push((*t).clone());

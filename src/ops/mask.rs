@@ -53,8 +53,9 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.ragged.boolean_mask`.
     #[track_caller]
-    pub fn boolean_mask(&self, mask: &Self) -> Result<Self> {
+    pub fn boolean_mask(&self, mask: &impl AsRef<Self>) -> Result<Self> {
         const OP: &str = "boolean_mask";
+        let mask = mask.as_ref();
         let backend = self.backend();
         Device::check_same(OP, backend, mask.backend())?;
         if mask.dtype() != DType::Bool {
@@ -142,7 +143,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::boolean_mask`].
     #[track_caller]
-    pub fn boolean_mask(&self, mask: &RaggedTensor<bool>) -> Result<Self> {
-        self.erased().boolean_mask(mask.erased())?.try_into()
+    pub fn boolean_mask(&self, mask: &impl AsRef<Tensor>) -> Result<Self> {
+        self.erased().boolean_mask(mask)?.try_into()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::elementwise::Takes;
 use super::matrices::{Call, Matrices, Pairs};
+use super::options::Factor;
 use crate::device::Device;
 use crate::element::Arithmetic;
 use crate::error::{Error, Result};
@@ -19,8 +20,8 @@ fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
 }
 
 impl Tensor {
-    /// Matrix product over the two innermost dimensions of both tensors, batched over the other dimensions. Either
-    /// operand may be transposed.
+    /// Matrix product over the two innermost dimensions of both tensors, batched over the other dimensions. [`Tensor::t`]
+    /// is an operand with these two dimensions exchanged: `a.matmul(b.t())`, `a.t().matmul(&b)`.
     ///
     /// Shapes:
     /// - Rank 2 by rank 2: `[i, k]` by `[k, j]` gives `[i, j]`, dense. Ragged operands must be rectangular.
@@ -62,7 +63,7 @@ impl Tensor {
     /// };
     /// let x = x.to_device(&cpu)?;
     /// let w = HostTensor::dense(&[2, 1], HostValues::I32(vec![10, 1])).to_device(&cpu)?;
-    /// let y = x.matmul(&w, false, false)?;
+    /// let y = x.matmul(&w)?;
     /// assert_eq!(y.shape_text(), "[3, None, 1]");
     /// assert_eq!(y.to_host()?.values, HostValues::I32(vec![12, 34, 56]));
     /// # Ok(())
@@ -71,7 +72,12 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.matmul`.
     #[track_caller]
-    pub fn matmul(&self, other: &Self, transpose_a: bool, transpose_b: bool) -> Result<Self> {
+    pub fn matmul<'a>(&self, other: impl Into<Factor<'a>>) -> Result<Self> {
+        Factor::from(self).matmul(other.into())
+    }
+
+    #[track_caller]
+    fn product(&self, transpose_a: bool, other: &Self, transpose_b: bool) -> Result<Self> {
         if self.dtype() != other.dtype() {
             return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: other.dtype() });
         }
@@ -194,13 +200,24 @@ impl Tensor {
     }
 }
 
-impl<T: Arithmetic> RaggedTensor<T> {
-    /// Batched matrix product. See [`Tensor::matmul`].
+impl Factor<'_> {
+    /// As [`Tensor::matmul`], of two operands either of which may be transposed.
     ///
     /// # Errors
     /// As [`Tensor::matmul`].
     #[track_caller]
-    pub fn matmul(&self, other: &Self, transpose_a: bool, transpose_b: bool) -> Result<Self> {
-        Self::try_from(self.erased().matmul(other.erased(), transpose_a, transpose_b)?)
+    pub fn matmul(self, other: Factor<'_>) -> Result<Tensor> {
+        self.tensor.product(self.transposed, other.tensor, other.transposed)
+    }
+}
+
+impl<T: Arithmetic> RaggedTensor<T> {
+    /// As [`Tensor::matmul`].
+    ///
+    /// # Errors
+    /// As [`Tensor::matmul`].
+    #[track_caller]
+    pub fn matmul<'a>(&self, other: impl Into<Factor<'a>>) -> Result<Self> {
+        self.erased().matmul(other)?.try_into()
     }
 }

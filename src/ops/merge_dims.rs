@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -30,7 +31,9 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.RaggedTensor.merge_dims`.
-    pub fn merge_dims(&self, outer_axis: i64, inner_axis: i64) -> Result<Self> {
+    pub fn merge_dims(&self, outer_axis: impl Integer, inner_axis: impl Integer) -> Result<Self> {
+        let inner_axis = inner_axis.saturating_i64();
+        let outer_axis = outer_axis.saturating_i64();
         let (first, last) = (self.axis(OP, outer_axis)?, self.axis(OP, inner_axis)?);
         if first > last {
             let what = format!("outer_axis {outer_axis} must not lie below inner_axis {inner_axis}");
@@ -97,7 +100,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::merge_dims`].
-    pub fn merge_dims(&self, outer_axis: i64, inner_axis: i64) -> Result<Self> {
+    pub fn merge_dims(&self, outer_axis: impl Integer, inner_axis: impl Integer) -> Result<Self> {
         self.erased().merge_dims(outer_axis, inner_axis)?.try_into()
     }
 }

@@ -37,6 +37,7 @@ mod norm;
 mod one_hot;
 mod operand;
 mod operators;
+mod options;
 mod parametric;
 mod quantile;
 mod range;
@@ -73,9 +74,13 @@ pub use axes::Axes;
 pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
 pub use operand::{Operand, OperandOf};
+pub use options::{
+    Along, Batched, Depth, Factor, GatherIndices, LookupIds, PaddedShape, Padding, ReduceAxes, ScanAxis, SortAxis,
+    Transposed, along, batched, descending, exclusive, keep, or_default, reversed, shaped, weighted,
+};
+pub use quantile::Quantiles;
 pub use reduce::Averaged;
 pub use reshape::NewShape;
 pub use row::{Row, RowOperand};
 pub use split::Parts;
 pub use strings::Pieces;
-pub use to_tensor::Padding;

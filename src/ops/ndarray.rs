@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, IxDyn};
 
-use super::Padding;
+use super::options::PaddedShape;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -37,15 +37,12 @@ impl<T: Element> RaggedTensor<T> {
     /// use ndarray::array;
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.to_ndarray(-1, None)?, array![[1, 2], [3, -1]].into_dyn());
+    /// assert_eq!(x.to_ndarray(-1)?, array![[1, 2], [3, -1]].into_dyn());
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn to_ndarray<'a>(
-        &self,
-        padding: impl Into<Padding<'a>>,
-        shape: Option<&[Option<u64>]>,
-    ) -> Result<ArrayD<T::Host>> {
-        let host = self.to_tensor(padding, shape)?.erased().to_host()?;
+    #[track_caller]
+    pub fn to_ndarray<'a>(&self, padding: impl Into<PaddedShape<'a>>) -> Result<ArrayD<T::Host>> {
+        let host = self.to_tensor(padding)?.erased().to_host()?;
         let values = T::unwrap(host.values).expect("bug: a tensor of another dtype than its type says");
         ArrayD::from_shape_vec(IxDyn(&host.inner_shape), values)
             .map_err(|e| Error::argument("to_ndarray", e.to_string()))

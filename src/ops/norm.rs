@@ -1,6 +1,6 @@
 //! Euclidean norms over any axes.
 
-use super::axes::Axes;
+use super::options::ReduceAxes;
 use super::reduce::{Reduction, mean_dtype};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -32,15 +32,15 @@ impl Tensor {
     ///     values: HostValues::F32(vec![3e30, 4e30, -2.0]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_euclidean_norm(1, false)?.to_host()?.values, HostValues::F32(vec![5e30, 0.0, 2.0]));
+    /// assert_eq!(x.reduce_euclidean_norm(1)?.to_host()?.values, HostValues::F32(vec![5e30, 0.0, 2.0]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_euclidean_norm(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+    pub fn reduce_euclidean_norm(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
         const OP: &str = "reduce_euclidean_norm";
         let float = mean_dtype(OP, self.dtype())?;
-        let r = Reduction::new(OP, self, &axis.into(), keepdims)?;
+        let r = Reduction::new(OP, self, &axis.into())?;
         let wide = if float.size() < 4 { DType::F32 } else { float };
         let x = Expr::load(self.numbers(OP)?, Expr::index()).cast(wide);
 

@@ -1,6 +1,7 @@
 //! One-hot encoding.
 
 use super::expand_dims::new_axis;
+use super::options::Depth;
 use crate::dtype::DType;
 use crate::element::{Element, Number};
 use crate::error::{Error, Result};
@@ -8,13 +9,15 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
+use crate::integer::non_negative;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 const OP: &str = "one_hot";
 
 impl Tensor {
     /// One-hot encoding: for each integer `i`, a vector of `depth` elements that is `on` at index `i` and `off`
-    /// elsewhere. The vectors form a new dimension `axis` (-1: behind all others). The dtype is that of `on` and `off`.
+    /// elsewhere. The vectors form a new innermost dimension, or the one of [`along`](crate::along)`(depth, axis)`. The
+    /// dtype is that of `on` and `off`.
     ///
     /// The new dimension must lie below the ragged ones. An index that is negative, or not below `depth`, gives a
     /// vector of `off`. Empty rows stay empty. Costs one map, which fuses into its consumer. Waits only for axis 0 of a
@@ -27,13 +30,15 @@ impl Tensor {
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![0, 2], vec![], vec![1]], &Device::cpu())?;
-    /// let y = x.one_hot(3, 1u8, 0u8, -1)?;
+    /// let y = x.one_hot(3, 1u8, 0u8)?;
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[[1, 0, 0], [0, 0, 1]], [], [[0, 1, 0]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
     /// TensorFlow: `tf.one_hot`, whose default values are 1f32 and 0f32.
-    pub fn one_hot(&self, depth: u32, on: impl Into<Scalar>, off: impl Into<Scalar>, axis: i64) -> Result<Self> {
+    #[track_caller]
+    pub fn one_hot(&self, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl Into<Scalar>) -> Result<Self> {
+        let Depth { depth, axis } = depth.into();
         let (on, off, levels) = (on.into(), off.into(), self.ragged_rank());
         if !self.dtype().is_integer() {
             return Err(Error::unsupported(OP, self.dtype(), "indices are integers"));
@@ -46,7 +51,7 @@ impl Tensor {
             let what = format!("axis {axis} must lie below the {levels} ragged dimensions of {}", self.shape_text());
             return Err(Error::argument(OP, what));
         }
-        let depth = Extent::known_u64(OP, depth.into())?;
+        let depth = Extent::known_u64(OP, non_negative(OP, "depth", depth)?)?;
         let mut inner = self.inner().to_vec();
         let outer = if place == 0 {
             if let Some(rows) = self.outer() {
@@ -88,7 +93,8 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::one_hot`].
-    pub fn one_hot<U: Number>(&self, depth: u32, on: U, off: U, axis: i64) -> Result<RaggedTensor<U>> {
-        self.erased().one_hot(depth, on, off, axis)?.try_into()
+    #[track_caller]
+    pub fn one_hot<U: Number>(&self, depth: impl Into<Depth>, on: U, off: U) -> Result<RaggedTensor<U>> {
+        self.erased().one_hot(depth, on, off)?.try_into()
     }
 }

@@ -1,11 +1,15 @@
 //! Operand of an operation: a tensor or a constant.
 
+use std::marker::PhantomData;
+
 use crate::dtype::DType;
 use crate::element::{Element, Number, Str};
+use crate::error::{Error, Result};
 use crate::graph::scalar::Scalar;
 use crate::tensor::{Fill, RaggedTensor, Tensor};
 
-/// A tensor, or one value that applies to every element. A number is a parameter of the kernel and takes no memory.
+/// A tensor, or one value that applies to every element. A number takes the dtype of the other operand, rounded to it if
+/// that is a float; one that the dtype cannot represent is an error. It is a parameter of the kernel and takes no memory.
 #[derive(Debug, Clone)]
 pub enum Operand<'a> {
     /// A tensor.
@@ -20,6 +24,34 @@ impl<'a> Operand<'a> {
         match self {
             Self::Tensor(t) => Some(t),
             Self::Value(_) => None,
+        }
+    }
+
+    /// The operand in this dtype.
+    ///
+    /// # Errors
+    /// A number that the dtype cannot represent; a tensor of another dtype.
+    #[track_caller]
+    pub(crate) fn of_dtype(self, op: &'static str, dtype: DType) -> Result<Self> {
+        match self {
+            Self::Value(value) => Ok(Self::Value(value.of_dtype(op, dtype)?)),
+            Self::Tensor(t) if t.dtype() == dtype => Ok(self),
+            Self::Tensor(t) => Err(Error::DTypes { op, lhs: dtype, rhs: t.dtype() }),
+        }
+    }
+
+    /// Both operands, where a number has taken the dtype of a tensor.
+    ///
+    /// # Errors
+    /// A number that the dtype cannot represent; different dtypes.
+    #[track_caller]
+    pub(crate) fn of_one_dtype(op: &'static str, a: Self, b: Self) -> Result<[Self; 2]> {
+        let dtypes = (a.dtype(), b.dtype());
+        match (a.tensor(), b.tensor()) {
+            (None, Some(_)) => Ok([a.of_dtype(op, dtypes.1)?, b]),
+            (Some(_), None) => Ok([a, b.of_dtype(op, dtypes.0)?]),
+            _ if dtypes.0 == dtypes.1 => Ok([a, b]),
+            _ => Err(Error::DTypes { op, lhs: dtypes.0, rhs: dtypes.1 }),
         }
     }
 
@@ -58,30 +90,40 @@ impl From<&str> for Operand<'_> {
     }
 }
 
-/// An [`Operand`] whose elements are of type `T`.
+/// An [`Operand`] whose elements are of type `T`. A tensor of run-time dtype is checked where it is used.
 #[derive(Debug, Clone)]
 pub struct OperandOf<'a, T: Element> {
-    pub(crate) erased: Operand<'a>,
-    element: std::marker::PhantomData<fn() -> T>,
+    erased: Operand<'a>,
+    element: PhantomData<fn() -> T>,
 }
 
 impl<'a, T: Element> OperandOf<'a, T> {
-    fn new(erased: Operand<'a>) -> Self {
-        Self { erased, element: std::marker::PhantomData }
+    /// The operand in the dtype of `T`.
+    ///
+    /// # Errors
+    /// A number that the dtype cannot represent; a tensor of another dtype.
+    #[track_caller]
+    pub(crate) fn erased(self, op: &'static str) -> Result<Operand<'a>> {
+        self.erased.of_dtype(op, T::DTYPE)
     }
 }
 impl<'a, T: Element> From<&'a RaggedTensor<T>> for OperandOf<'a, T> {
     fn from(t: &'a RaggedTensor<T>) -> Self {
-        Self::new(t.into())
+        Self { erased: t.into(), element: PhantomData }
     }
 }
-impl<T: Number> From<T> for OperandOf<'_, T> {
-    fn from(v: T) -> Self {
-        Self::new(Operand::from(v))
+impl<'a, T: Element> From<&'a Tensor> for OperandOf<'a, T> {
+    fn from(t: &'a Tensor) -> Self {
+        Self { erased: t.into(), element: PhantomData }
+    }
+}
+impl<N: Number, T: Element> From<N> for OperandOf<'_, T> {
+    fn from(v: N) -> Self {
+        Self { erased: Operand::from(v), element: PhantomData }
     }
 }
 impl From<&str> for OperandOf<'_, Str> {
     fn from(v: &str) -> Self {
-        Self::new(v.into())
+        Self { erased: v.into(), element: PhantomData }
     }
 }

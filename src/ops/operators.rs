@@ -1,8 +1,9 @@
 //! Operators on tensors.
 //!
-//! Each returns a `Result`, so that a chain reads `((&x + 3)? * &y)?`. The left operand is a tensor or a reference to
-//! one, the right operand one of these or a number. A number on the left has the element type of a typed tensor, or any
-//! concrete number type beside a [`Tensor`].
+//! Each returns a `Result`, so that a chain reads `((&x + 3)? * &y)?`. Operands are tensors or references to tensors,
+//! typed or not, and numbers on either side. A number takes the tensor's dtype: `&x * 0.5` works for every float dtype,
+//! and is an error for integers, which have no 0.5. A number on the left is of the element type or a literal; beside a
+//! [`Tensor`] it is an `i32` or `f64`.
 //!
 //! | operator | element types | is |
 //! |---|---|---|
@@ -16,122 +17,130 @@
 //! Comparisons are methods: [`Tensor::equal`], [`Tensor::less`], …
 //!
 //! ```
-//! # use ragged::{Device, HostTensor, HostValues, RaggedTensor};
-//! # fn main() -> ragged::Result<()> {
-//! let cpu = Device::cpu();
-//! let x = HostTensor::dense(&[2], HostValues::F32(vec![1.0, 2.0])).to_device(&cpu)?;
-//! let x = RaggedTensor::<f32>::try_from(x)?;
-//! assert_eq!(((&x + 3.0)? * &x)?.to_vec()?, [4.0, 10.0]);
-//! assert_eq!((1.0 / &x)?.to_vec()?, [1.0, 0.5]);
-//! # Ok(())
-//! # }
+//! # use ragged::{Device, RaggedTensor};
+//! let x = RaggedTensor::from_nested([1.0f32, 2.0], &Device::cpu())?;
+//! assert_eq!(((&x + 3)? * &x)?.to_vec()?, [4.0, 10.0]);
+//! assert_eq!((1 / &x)?.to_vec()?, [1.0, 0.5]);
+//! # Ok::<(), ragged::Error>(())
 //! ```
 
-use std::borrow::Borrow;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
 use half::{bf16, f16};
 
 use super::Operand;
 use crate::dtype::DType;
-use crate::element::{Arithmetic, BitElement, FloatElement, IntegerElement, Number, SignedElement};
+use crate::element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement};
 use crate::error::Result;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// Implements one operator for all pairs of owned tensors and references, and for numbers on the right.
+/// Implements one operator for all pairs of owned tensors and references, typed or not, and for numbers on the right.
+/// The result has the type of the left tensor.
 macro_rules! operator {
     ($operator:ident, $method:ident, $bound:ident, |$a:ident, $b:ident| $result:expr) => {
-        operator!(typed $operator, $method, $bound, |$a, $b| $result, [RaggedTensor<T>] [&RaggedTensor<T>]);
-        operator!(erased $operator, $method, |$a, $b| $result, [Tensor] [&Tensor]);
+        operator!(lhs [T: $bound] [RaggedTensor<T>] $operator, $method, RaggedTensor<T>, |$a, $b| $result);
+        operator!(lhs [T: $bound] [RaggedTensor<T>] $operator, $method, &RaggedTensor<T>, |$a, $b| $result);
+        operator!(lhs [] [Tensor] $operator, $method, Tensor, |$a, $b| $result);
+        operator!(lhs [] [Tensor] $operator, $method, &Tensor, |$a, $b| $result);
+        operator!(one [T: $bound] [Tensor] $operator, $method, Tensor, RaggedTensor<T>, |$a, $b| $result);
+        operator!(one [T: $bound] [Tensor] $operator, $method, Tensor, &RaggedTensor<T>, |$a, $b| $result);
+        operator!(one [T: $bound] [Tensor] $operator, $method, &Tensor, RaggedTensor<T>, |$a, $b| $result);
+        operator!(one [T: $bound] [Tensor] $operator, $method, &Tensor, &RaggedTensor<T>, |$a, $b| $result);
+        operator!(one [T: $bound] [RaggedTensor<T>] $operator, $method, RaggedTensor<T>, Tensor, |$a, $b| $result);
+        operator!(one [T: $bound] [RaggedTensor<T>] $operator, $method, RaggedTensor<T>, &Tensor, |$a, $b| $result);
+        operator!(one [T: $bound] [RaggedTensor<T>] $operator, $method, &RaggedTensor<T>, Tensor, |$a, $b| $result);
+        operator!(one [T: $bound] [RaggedTensor<T>] $operator, $method, &RaggedTensor<T>, &Tensor, |$a, $b| $result);
     };
-    (typed $operator:ident, $method:ident, $bound:ident, |$a:ident, $b:ident| $result:expr, $([$lhs:ty])+) => {$(
-        operator!(one [T: $bound] $operator, $method, $lhs, RaggedTensor<T>, RaggedTensor<T>, |$a, $b| $result);
-        operator!(one [T: $bound] $operator, $method, $lhs, &RaggedTensor<T>, RaggedTensor<T>, |$a, $b| $result);
+    (
+        lhs [$($generics:tt)*] [$own:ty] $operator:ident, $method:ident, $lhs:ty, |$a:ident, $b:ident| $result:expr
+    ) => {
+        operator!(one [$($generics)*] [$own] $operator, $method, $lhs, $own, |$a, $b| $result);
+        operator!(one [$($generics)*] [$own] $operator, $method, $lhs, &$own, |$a, $b| $result);
 
-        impl<T: $bound> $operator<T> for $lhs {
-            type Output = Result<RaggedTensor<T>>;
-            #[track_caller]
-            fn $method(self, rhs: T) -> Self::Output {
-                let ($a, $b) = (Operand::Tensor(self.erased()), Operand::from(rhs));
-                RaggedTensor::try_from($result?)
-            }
-        }
-    )+};
-    (erased $operator:ident, $method:ident, |$a:ident, $b:ident| $result:expr, $([$lhs:ty])+) => {$(
-        impl $operator<Tensor> for $lhs {
-            type Output = Result<Tensor>;
-            #[track_caller]
-            fn $method(self, rhs: Tensor) -> Self::Output {
-                let ($a, $b) = (Operand::Tensor(self.borrow()), Operand::Tensor(&rhs));
-                $result
-            }
-        }
-        impl $operator<&Tensor> for $lhs {
-            type Output = Result<Tensor>;
-            #[track_caller]
-            fn $method(self, rhs: &Tensor) -> Self::Output {
-                let ($a, $b) = (Operand::Tensor(self.borrow()), Operand::Tensor(rhs));
-                $result
-            }
-        }
-        impl<N: Number> $operator<N> for $lhs {
-            type Output = Result<Tensor>;
+        impl<N: Number, $($generics)*> $operator<N> for $lhs {
+            type Output = Result<$own>;
             #[track_caller]
             fn $method(self, rhs: N) -> Self::Output {
-                let ($a, $b) = (Operand::Tensor(self.borrow()), Operand::from(rhs));
-                $result
+                let $a = Operand::Tensor(self.as_ref());
+                let $b = Operand::from(rhs).of_dtype(stringify!($method), $a.dtype())?;
+                <$own>::of_dynamic($result?)
             }
         }
-    )+};
+    };
     (
-        one [$($generics:tt)*] $operator:ident, $method:ident, $lhs:ty, $rhs:ty, $out:ty,
+        one [$($generics:tt)*] [$out:ty] $operator:ident, $method:ident, $lhs:ty, $rhs:ty,
         |$a:ident, $b:ident| $result:expr
     ) => {
         impl<$($generics)*> $operator<$rhs> for $lhs {
             type Output = Result<$out>;
             #[track_caller]
             fn $method(self, rhs: $rhs) -> Self::Output {
-                let ($a, $b) = (Operand::Tensor(self.erased()), Operand::Tensor(rhs.erased()));
-                <$out>::try_from($result?)
+                let ($a, $b) = (Operand::Tensor(self.as_ref()), Operand::Tensor(rhs.as_ref()));
+                <$out>::of_dynamic($result?)
             }
         }
     };
 }
 
-/// Implements one operator with a number on the left.
+/// Implements one operator with a number on the left, for the pairs of number and tensor types in the list.
 macro_rules! number_first {
-    ($operator:ident, $method:ident, |$a:ident, $b:ident| $result:expr, $($t:ty),+) => {$(
-        impl $operator<&RaggedTensor<$t>> for $t {
-            type Output = Result<RaggedTensor<$t>>;
+    ($operator:ident, $method:ident, |$a:ident, $b:ident| $result:expr, $($t:ty: $own:ty),+ $(,)?) => {$(
+        impl $operator<&$own> for $t {
+            type Output = Result<$own>;
             #[track_caller]
-            fn $method(self, rhs: &RaggedTensor<$t>) -> Self::Output {
-                let ($a, $b) = (Operand::from(self), Operand::Tensor(rhs.erased()));
-                RaggedTensor::try_from($result?)
+            fn $method(self, rhs: &$own) -> Self::Output {
+                let $b = Operand::Tensor(rhs.as_ref());
+                let $a = Operand::from(self).of_dtype(stringify!($method), $b.dtype())?;
+                <$own>::of_dynamic($result?)
             }
         }
-        impl $operator<RaggedTensor<$t>> for $t {
-            type Output = Result<RaggedTensor<$t>>;
+        impl $operator<$own> for $t {
+            type Output = Result<$own>;
             #[track_caller]
-            fn $method(self, rhs: RaggedTensor<$t>) -> Self::Output {
-                $operator::$method(self, &rhs)
-            }
-        }
-        impl $operator<&Tensor> for $t {
-            type Output = Result<Tensor>;
-            #[track_caller]
-            fn $method(self, rhs: &Tensor) -> Self::Output {
-                let ($a, $b) = (Operand::from(self), Operand::Tensor(rhs));
-                $result
-            }
-        }
-        impl $operator<Tensor> for $t {
-            type Output = Result<Tensor>;
-            #[track_caller]
-            fn $method(self, rhs: Tensor) -> Self::Output {
+            fn $method(self, rhs: $own) -> Self::Output {
                 $operator::$method(self, &rhs)
             }
         }
     )+};
+}
+
+/// [`number_first`] for numbers of a float tensor's own type, for integers, and for floats beside half precision. One
+/// integer and one float type per tensor type: with more, the type of a literal would be ambiguous.
+macro_rules! number_before_floats {
+    ($operator:ident, $method:ident, |$a:ident, $b:ident| $result:expr) => {
+        number_first!(
+            $operator, $method, |$a, $b| $result,
+            f16: RaggedTensor<f16>, bf16: RaggedTensor<bf16>, f32: RaggedTensor<f32>, f64: RaggedTensor<f64>,
+            f64: RaggedTensor<f16>, f64: RaggedTensor<bf16>, i32: RaggedTensor<f16>, i32: RaggedTensor<bf16>,
+            i32: RaggedTensor<f32>, i32: RaggedTensor<f64>, i32: Tensor, f64: Tensor,
+        );
+    };
+}
+
+/// [`number_first`] for numbers of an integer tensor's own type.
+macro_rules! number_before_integers {
+    ($operator:ident, $method:ident, |$a:ident, $b:ident| $result:expr) => {
+        number_first!(
+            $operator, $method, |$a, $b| $result,
+            u8: RaggedTensor<u8>, i8: RaggedTensor<i8>, u16: RaggedTensor<u16>, i16: RaggedTensor<i16>,
+            i32: RaggedTensor<i32>, u32: RaggedTensor<u32>, i64: RaggedTensor<i64>, u64: RaggedTensor<u64>,
+        );
+    };
+}
+
+/// Conversion of a result of run-time dtype to the type of the left operand.
+trait OfDynamic: Sized {
+    fn of_dynamic(result: Tensor) -> Result<Self>;
+}
+impl OfDynamic for Tensor {
+    fn of_dynamic(result: Tensor) -> Result<Self> {
+        Ok(result)
+    }
+}
+impl<T: Element> OfDynamic for RaggedTensor<T> {
+    fn of_dynamic(result: Tensor) -> Result<Self> {
+        result.try_into()
+    }
 }
 
 operator!(Add, add, Arithmetic, |a, b| a.add(b));
@@ -145,11 +154,15 @@ operator!(BitXor, bitxor, BitElement, |a, b| if is_bool(&a) { a.logical_xor(b) }
 operator!(Shl, shl, IntegerElement, |a, b| a.left_shift(b));
 operator!(Shr, shr, IntegerElement, |a, b| a.right_shift(b));
 
-number_first!(Add, add, |a, b| a.add(b), u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
-number_first!(Sub, sub, |a, b| a.subtract(b), u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
-number_first!(Mul, mul, |a, b| a.multiply(b), u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
-number_first!(Div, div, |a, b| a.truediv(b), f16, bf16, f32, f64);
-number_first!(Rem, rem, |a, b| a.floormod(b), u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
+number_before_floats!(Add, add, |a, b| a.add(b));
+number_before_floats!(Sub, sub, |a, b| a.subtract(b));
+number_before_floats!(Mul, mul, |a, b| a.multiply(b));
+number_before_floats!(Div, div, |a, b| a.truediv(b));
+number_before_floats!(Rem, rem, |a, b| a.floormod(b));
+number_before_integers!(Add, add, |a, b| a.add(b));
+number_before_integers!(Sub, sub, |a, b| a.subtract(b));
+number_before_integers!(Mul, mul, |a, b| a.multiply(b));
+number_before_integers!(Rem, rem, |a, b| a.floormod(b));
 
 fn is_bool(operand: &Operand<'_>) -> bool {
     operand.dtype() == DType::Bool

@@ -1,13 +1,26 @@
 //! Elementwise operations of one operand and a parameter.
 
 use super::elementwise::{Site, Takes, math, number, rounded_once};
-use crate::element::{Arithmetic, Element, FloatElement};
+use crate::dtype::DType;
+use crate::element::{Arithmetic, Element, FloatElement, Number};
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+
+/// The number in this dtype.
+///
+/// # Errors
+/// A number that the dtype cannot represent.
+#[track_caller]
+fn number_of(op: &'static str, value: impl Into<Scalar>, dtype: DType) -> Result<Scalar> {
+    match Fill::Number(value.into()).of_dtype(op, dtype)? {
+        Fill::Number(number) => Ok(number),
+        Fill::String(_) => Err(Error::unsupported(op, DType::Str, "it takes numbers")),
+    }
+}
 
 impl Tensor {
     /// Leaky ReLU: the value where it is positive, else `alpha` times the value; NaN for NaN. The shape stays.
@@ -39,8 +52,8 @@ impl Tensor {
         })
     }
 
-    /// Gaussian error linear unit: `x` times the standard normal CDF of `x`, by the error function, or `approximate`ly
-    /// by a tanh of a cubic. The shape stays; NaN for NaN.
+    /// Gaussian error linear unit: each element times the standard normal distribution function of it. The shape stays;
+    /// NaN for NaN.
     ///
     /// # Errors
     /// A dtype other than floats.
@@ -49,19 +62,37 @@ impl Tensor {
     /// One map. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::F32(vec![0.0, 100.0])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.gelu(false)?.to_host()?.values, HostValues::F32(vec![0.0, 100.0]));
-    /// # Ok(())
-    /// # }
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([0.0f32, 100.0], &Device::cpu())?;
+    /// assert_eq!(x.gelu()?.to_vec()?, [0.0, 100.0]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
     /// TensorFlow: `tf.nn.gelu`.
-    pub fn gelu(&self, approximate: bool) -> Result<Self> {
-        const OP: &str = "gelu";
-        Takes::Floats.check(OP, self.dtype())?;
-        self.map_numbers(OP, |x| {
+    pub fn gelu(&self) -> Result<Self> {
+        self.gelu_by("gelu", false)
+    }
+
+    /// [`gelu`](Self::gelu) with the distribution function approximated by a tanh of a cubic, within 1e-3.
+    ///
+    /// # Errors
+    /// As [`gelu`](Self::gelu).
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([0.0f32, 100.0], &Device::cpu())?;
+    /// assert_eq!(x.gelu_tanh()?.to_vec()?, [0.0, 100.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.nn.gelu(approximate=True)`.
+    pub fn gelu_tanh(&self) -> Result<Self> {
+        self.gelu_by("gelu_tanh", true)
+    }
+
+    fn gelu_by(&self, op: &'static str, approximate: bool) -> Result<Self> {
+        Takes::Floats.check(op, self.dtype())?;
+        self.map_numbers(op, |x| {
             rounded_once([x], |[x]| {
                 let n = |v: f64| number(x.dtype(), v);
                 let bell = if approximate {
@@ -97,13 +128,8 @@ impl Tensor {
     /// TensorFlow: `tf.clip_by_value`, for bounds that are numbers.
     pub fn clip_by_value(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<Self> {
         const OP: &str = "clip_by_value";
-        let (low, high) = (low.into(), high.into());
         Takes::Numbers.check(OP, self.dtype())?;
-        for bound in [low, high] {
-            if bound.dtype() != self.dtype() {
-                return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: bound.dtype() });
-            }
-        }
+        let (low, high) = (number_of(OP, low, self.dtype())?, number_of(OP, high, self.dtype())?);
         self.map_numbers(OP, |x| x.max(Expr::scalar(low)).min(Expr::scalar(high)))
     }
 
@@ -195,8 +221,16 @@ impl<T: FloatElement> RaggedTensor<T> {
     ///
     /// # Errors
     /// An operation that the device does not support.
-    pub fn gelu(&self, approximate: bool) -> Result<Self> {
-        Self::try_from(self.erased().gelu(approximate)?)
+    pub fn gelu(&self) -> Result<Self> {
+        Self::try_from(self.erased().gelu()?)
+    }
+
+    /// Gaussian error linear unit, approximated. As [`Tensor::gelu_tanh`].
+    ///
+    /// # Errors
+    /// An operation that the device does not support.
+    pub fn gelu_tanh(&self) -> Result<Self> {
+        Self::try_from(self.erased().gelu_tanh()?)
     }
 
     /// The tensor unchanged, with a check that no element is NaN or infinite. As [`Tensor::check_numerics`].
@@ -214,7 +248,7 @@ impl<T: Arithmetic> RaggedTensor<T> {
     ///
     /// # Errors
     /// An operation that the device does not support.
-    pub fn clip_by_value(&self, low: T, high: T) -> Result<Self> {
+    pub fn clip_by_value(&self, low: impl Number, high: impl Number) -> Result<Self> {
         Self::try_from(self.erased().clip_by_value(low, high)?)
     }
 }

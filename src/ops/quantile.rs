@@ -1,5 +1,6 @@
 //! Quantiles along an axis.
 
+use super::options::ReduceAxes;
 use super::reduce::{Averaged, mean_dtype};
 use super::sort::Sorted;
 use crate::dtype::DType;
@@ -10,25 +11,85 @@ use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::tensor::{RaggedTensor, Tensor};
 
+/// Quantiles to compute: one, or several, which form a new innermost dimension.
+///
+/// ```
+/// use ragged::Quantiles;
+/// assert_eq!(Quantiles::from(0.5), Quantiles::One(0.5));
+/// assert_eq!(Quantiles::from([0.25, 0.75]), Quantiles::Several(vec![0.25, 0.75]));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum Quantiles {
+    /// One quantile.
+    One(f64),
+    /// Several quantiles.
+    Several(Vec<f64>),
+}
+
+impl From<f64> for Quantiles {
+    fn from(q: f64) -> Self {
+        Self::One(q)
+    }
+}
+impl<const N: usize> From<[f64; N]> for Quantiles {
+    fn from(all: [f64; N]) -> Self {
+        Self::Several(all.to_vec())
+    }
+}
+impl From<&[f64]> for Quantiles {
+    fn from(all: &[f64]) -> Self {
+        Self::Several(all.to_vec())
+    }
+}
+impl From<Vec<f64>> for Quantiles {
+    fn from(all: Vec<f64>) -> Self {
+        Self::Several(all)
+    }
+}
+
+impl Quantiles {
+    fn all(&self) -> &[f64] {
+        match self {
+            Self::One(q) => std::slice::from_ref(q),
+            Self::Several(all) => all,
+        }
+    }
+}
+
 impl Tensor {
-    fn quantile_named(&self, op: &'static str, q: f64, axis: i64, keepdims: bool) -> Result<Self> {
-        if !(0.0..=1.0).contains(&q) {
+    #[track_caller]
+    fn quantile_named(&self, op: &'static str, quantiles: &Quantiles, axes: &ReduceAxes) -> Result<Self> {
+        if let Some(q) = quantiles.all().iter().find(|q| !(0.0..=1.0).contains(*q)) {
             return Err(Error::argument(op, format!("q must lie between 0 and 1, but is {q}")));
         }
+        let axis = axes.single(op, self)?;
         let out = mean_dtype(op, self.dtype())?;
         if let Err(hint) = self.backend().supports(out) {
             return Err(Error::unsupported(op, out, hint));
         }
         // Dtypes narrower than f32 are computed in f32 and rounded once.
         let wide = if out.size() == 8 { DType::F64 } else { DType::F32 };
-        let sorted = Sorted::new(op, self, axis, false, keepdims)?;
+        let sorted = Sorted::new(op, self, axis.into(), axes.keep)?;
         let float = |v: f64| Expr::scalar(Scalar::from_f64(wide, v));
-        let (line, one) = (Expr::index(), Expr::u32(1));
+        let (left, q, line) = match quantiles {
+            Quantiles::One(q) => (sorted.left.clone(), float(*q), Expr::index()),
+            Quantiles::Several(all) => {
+                let n = u32::try_from(all.len()).unwrap_or(u32::MAX);
+                let width = Expr::u32(n.max(1));
+                let place = Expr::index().rem(width.clone());
+                let chosen = all
+                    .iter()
+                    .enumerate()
+                    .fold(float(0.0), |others, (k, &q)| place.clone().eq(Expr::u32(k as u32)).select(float(q), others));
+                (sorted.left.clone().with_inner(n)?, chosen, Expr::index().div(width))
+            }
+        };
+        let one = Expr::u32(1);
         let start = sorted.lines.rows().start(line.clone());
         let len = sorted.lines.rows().start(line.add(one.clone())).sub(start.clone());
         let value = |place: Expr| sorted.at(start.clone().add(place)).cast(wide);
         let last = len.clone().max(one.clone()).sub(one.clone());
-        let rank = last.clone().cast(wide).mul(float(q));
+        let rank = last.clone().cast(wide).mul(q);
         let low = rank.clone().cast(DType::U32).min(last.clone());
         let part = rank.sub(low.clone().cast(wide));
         let (a, b) = (value(low.clone()), value(low.add(one).min(last.clone())));
@@ -43,49 +104,54 @@ impl Tensor {
         let greatest = value(last);
         let found = greatest.clone().unary(UnaryOp::IsNan).select(greatest, found);
         let found = len.eq(Expr::u32(0)).select(float(f64::NAN), found).cast(out);
-        sorted.left.tensor(self.backend(), Node::map(self.backend(), op, sorted.left.numbers(), found, &[]))
+        left.tensor(self.backend(), Node::map(self.backend(), op, left.numbers(), found, &[]))
     }
 
-    /// The `q`-quantile of the values along `axis`, interpolated linearly between the two nearest values in order. NaN
+    /// The `q`-quantile of the values along an axis, interpolated linearly between the two nearest values in order. NaN
     /// where there are no values, or where one is NaN.
     ///
-    /// The value at rank `q * (n - 1)` of the sorted values. Dtype as [`reduce_mean`](Self::reduce_mean): floats keep
-    /// theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are computed in f32 and rounded once.
-    /// Any axis; shapes as for all [reductions](crate::Axes). A quantile at the rank of an infinity is exactly that
-    /// infinity. In f32, ranks beyond 2^24 are rounded. Costs a sort of the values and a map over the result; no wait.
-    /// Same bits on every device.
+    /// The value at rank `q * (n - 1)` of the sorted values. Several quantiles share one sort and form a new innermost
+    /// dimension: three quartiles of `[rows, (values)]` are `[rows, 3]`. Dtype as [`reduce_mean`](Self::reduce_mean):
+    /// floats keep theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are computed in f32 and
+    /// rounded once. Any axis; shapes as for all [reductions](crate::Axes). A quantile at the rank of an infinity is
+    /// exactly that infinity. In f32, ranks beyond 2^24 are rounded.
     ///
-    /// NumPy: `numpy.quantile`, whose result is NaN between two equal infinities.
+    /// Costs a sort of the values and a map over the result; no wait. Same bits on every device.
+    ///
+    /// NumPy: `numpy.quantile`, whose result is NaN between two equal infinities, and whose quantiles form the first
+    /// dimension.
     ///
     /// # Errors
-    /// `q` outside 0 to 1; `axis` out of range; bool or string values; f64 on a device without it.
+    /// `q` outside 0 to 1; `axis` out of range, or several axes; bool or string values; f64 on a device without it.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![4.0f32, 1.0, 2.0], vec![8.0]], &Device::cpu())?;
-    /// assert_eq!(x.quantile(0.75, 1, false)?.to_vec()?, [3.0, 8.0]);
+    /// let x = RaggedTensor::from_nested([vec![4.0f32, 1.0, 2.0], vec![8.0]], &Device::cpu())?;
+    /// assert_eq!(x.quantile(0.75, 1)?.to_vec()?, [3.0, 8.0]);
+    /// let bounds = x.quantile([0.0, 1.0], 1)?;
+    /// assert_eq!(bounds.to_string(), "tensor([[1.0, 4.0], [8.0, 8.0]], shape=(2, 2), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn quantile(&self, q: f64, axis: i64, keepdims: bool) -> Result<Self> {
-        self.quantile_named("quantile", q, axis, keepdims)
+    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl Into<ReduceAxes>) -> Result<Self> {
+        self.quantile_named("quantile", &q.into(), &axis.into())
     }
 
-    /// The median along `axis`: the middle value, or halfway between the two middle ones. [`Tensor::quantile`] with `q
-    /// = 0.5`.
+    /// The median along an axis: the middle value, or halfway between the two middle ones. [`Tensor::quantile`] with
+    /// `q = 0.5`.
     ///
     /// # Errors
     /// As [`Tensor::quantile`].
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![4, 1, 2], vec![8, 3]], &Device::cpu())?;
-    /// assert_eq!(x.median(1, false)?.to_vec()?, [2.0, 5.5]);
+    /// let x = RaggedTensor::from_nested([vec![4, 1, 2], vec![8, 3]], &Device::cpu())?;
+    /// assert_eq!(x.median(1)?.to_vec()?, [2.0, 5.5]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn median(&self, axis: i64, keepdims: bool) -> Result<Self> {
-        self.quantile_named("median", 0.5, axis, keepdims)
+    pub fn median(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+        self.quantile_named("median", &Quantiles::One(0.5), &axis.into())
     }
 }
 
@@ -95,8 +161,8 @@ impl<T: Averaged> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::quantile`].
     #[track_caller]
-    pub fn quantile(&self, q: f64, axis: i64, keepdims: bool) -> Result<RaggedTensor<T::Mean>> {
-        self.erased().quantile(q, axis, keepdims)?.try_into()
+    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl Into<ReduceAxes>) -> Result<RaggedTensor<T::Mean>> {
+        self.erased().quantile(q, axis)?.try_into()
     }
 
     /// [`Tensor::median`] of typed values.
@@ -104,7 +170,7 @@ impl<T: Averaged> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::median`].
     #[track_caller]
-    pub fn median(&self, axis: i64, keepdims: bool) -> Result<RaggedTensor<T::Mean>> {
-        self.erased().median(axis, keepdims)?.try_into()
+    pub fn median(&self, axis: impl Into<ReduceAxes>) -> Result<RaggedTensor<T::Mean>> {
+        self.erased().median(axis)?.try_into()
     }
 }

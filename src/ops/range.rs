@@ -82,12 +82,14 @@ impl Tensor {
     ) -> Result<Self> {
         let site = Site::new(OP);
         let operands = [starts.into(), limits.into(), deltas.into()];
-        let mut dtype = operands[0].dtype();
-        for o in &operands {
-            dtype = common(dtype, o.dtype())?;
-        }
         let tensors: Vec<&Self> = operands.iter().filter_map(Operand::tensor).collect();
         let Some(first) = tensors.first() else { return Err(Error::argument(OP, "it needs a tensor")) };
+        let dtype = tensors.iter().try_fold(first.dtype(), |dtype, t| common(dtype, t.dtype()))?;
+        let in_dtype = |o: &Operand<'a>| match o {
+            Operand::Value(value) => Ok(Operand::Value(value.clone().of_dtype(OP, dtype)?)),
+            tensor => Ok(tensor.clone()),
+        };
+        let operands = operands.iter().map(in_dtype).collect::<Result<Vec<_>>>()?;
         let backend = first.backend();
         for t in &tensors {
             Device::check_same(OP, backend, t.backend())?;
@@ -210,6 +212,6 @@ impl<T: Number> RaggedTensor<T> {
         limits: impl Into<OperandOf<'a, T>>,
         deltas: impl Into<OperandOf<'a, T>>,
     ) -> Result<Self> {
-        Tensor::ranges(starts.into().erased, limits.into().erased, deltas.into().erased)?.try_into()
+        Tensor::ranges(starts.into().erased(OP)?, limits.into().erased(OP)?, deltas.into().erased(OP)?)?.try_into()
     }
 }

@@ -1,5 +1,6 @@
 //! Reshape: the same values under another shape.
 
+use crate::integer::Integer;
 use std::borrow::Cow;
 
 use crate::device::Device;
@@ -22,7 +23,7 @@ pub enum NewShape<'a> {
     /// The shape of a tensor, or a shape made on its own.
     Of(&'a RaggedShape),
     /// A dense shape. Where the operation allows it, one size may be -1, which follows from the others.
-    Sizes(Cow<'a, [i64]>),
+    Sizes(Vec<i64>),
 }
 
 impl<'a> From<&'a RaggedShape> for NewShape<'a> {
@@ -30,24 +31,24 @@ impl<'a> From<&'a RaggedShape> for NewShape<'a> {
         Self::Of(shape)
     }
 }
-impl<'a> From<&'a [i64]> for NewShape<'a> {
-    fn from(sizes: &'a [i64]) -> Self {
-        Self::Sizes(sizes.into())
+impl<I: Integer> From<&[I]> for NewShape<'_> {
+    fn from(sizes: &[I]) -> Self {
+        Self::Sizes(sizes.iter().map(|size| size.saturating_i64()).collect())
     }
 }
-impl<'a, const N: usize> From<&'a [i64; N]> for NewShape<'a> {
-    fn from(sizes: &'a [i64; N]) -> Self {
-        Self::Sizes(sizes.as_slice().into())
+impl<I: Integer, const N: usize> From<&[I; N]> for NewShape<'_> {
+    fn from(sizes: &[I; N]) -> Self {
+        sizes.as_slice().into()
     }
 }
-impl<const N: usize> From<[i64; N]> for NewShape<'_> {
-    fn from(sizes: [i64; N]) -> Self {
-        Self::Sizes(sizes.to_vec().into())
+impl<I: Integer, const N: usize> From<[I; N]> for NewShape<'_> {
+    fn from(sizes: [I; N]) -> Self {
+        sizes.as_slice().into()
     }
 }
-impl From<Vec<i64>> for NewShape<'_> {
-    fn from(sizes: Vec<i64>) -> Self {
-        Self::Sizes(sizes.into())
+impl<I: Integer> From<Vec<I>> for NewShape<'_> {
+    fn from(sizes: Vec<I>) -> Self {
+        sizes.as_slice().into()
     }
 }
 

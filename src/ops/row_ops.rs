@@ -1,11 +1,13 @@
 //! Operations of [`Tensor`] on a [`Row`], with axes counted in the row.
 
+use super::options::{ReduceAxes, ScanAxis, SortAxis, batched};
 use super::rows::Repeats;
-use super::{Axes, Index, Row, RowOperand};
+use super::{Axes, Index, Quantiles, Row, RowOperand};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
+use crate::integer::Integer;
 use crate::tensor::Tensor;
 
 /// Elementwise unary operations.
@@ -60,16 +62,17 @@ macro_rules! reductions {
             /// # Errors
             /// As the operation of [`Tensor`].
             #[track_caller]
-            pub fn $name(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-                let axes = self.axes(stringify!($name), axis.into())?;
-                self.with(self.all.$name(axes, keepdims)?)
+            pub fn $name(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+                let ReduceAxes { axes, keep } = axis.into();
+                let axes = self.axes(stringify!($name), axes)?;
+                self.with(self.all.$name(ReduceAxes { axes, keep })?)
             }
         )+}
     };
 }
 reductions! {
     reduce_sum reduce_prod reduce_min reduce_max reduce_mean reduce_variance reduce_std reduce_all reduce_any
-    reduce_logsumexp reduce_euclidean_norm count_nonzero
+    reduce_logsumexp reduce_euclidean_norm count_nonzero median
 }
 
 /// Operations along an axis of the row.
@@ -81,8 +84,8 @@ macro_rules! along {
             /// # Errors
             /// As the operation of [`Tensor`].
             #[track_caller]
-            pub fn $name(&self, axis: i64, $($arg: $t),*) -> Result<Self> {
-                self.with(self.all.$name(self.axis(stringify!($name), axis)?, $($arg),*)?)
+            pub fn $name(&self, axis: impl Integer, $($arg: $t),*) -> Result<Self> {
+                self.with(self.all.$name(self.axis(stringify!($name), axis.saturating_i64())?, $($arg),*)?)
             }
         )+}
     };
@@ -90,19 +93,32 @@ macro_rules! along {
 along! {
     argmax();
     argmin();
-    argsort(descending: bool);
-    cummax(reverse: bool);
-    cummin(reverse: bool);
-    cumprod(exclusive: bool, reverse: bool);
-    cumsum(exclusive: bool, reverse: bool);
     l2_normalize(epsilon: f64);
     log_softmax();
-    median(keepdims: bool);
     n_unique();
     softmax();
-    sort(descending: bool);
     unique();
 }
+
+/// Scans and sorts along an axis of the row.
+macro_rules! along_with_options {
+    ($options:ident: $($name:ident)+) => {
+        impl Row {$(
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`], of each row by itself.")]
+            ///
+            /// # Errors
+            /// As the operation of [`Tensor`].
+            #[track_caller]
+            pub fn $name(&self, axis: impl Into<$options>) -> Result<Self> {
+                let along = axis.into();
+                let axis = self.axis(stringify!($name), along.axis)?;
+                self.with(self.all.$name($options { axis, ..along })?)
+            }
+        )+}
+    };
+}
+along_with_options!(ScanAxis: cummax cummin cumprod cumsum);
+along_with_options!(SortAxis: argsort sort);
 
 impl Row {
     /// As [`Tensor::cast`].
@@ -118,8 +134,10 @@ impl Row {
     /// # Errors
     /// As the operation of [`Tensor`].
     #[track_caller]
-    pub fn quantile(&self, q: f64, axis: i64, keepdims: bool) -> Result<Self> {
-        self.with(self.all.quantile(q, self.axis("quantile", axis)?, keepdims)?)
+    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl Into<ReduceAxes>) -> Result<Self> {
+        let ReduceAxes { axes, keep } = axis.into();
+        let axes = self.axes("quantile", axes)?;
+        self.with(self.all.quantile(q, ReduceAxes { axes, keep })?)
     }
 
     /// As [`Tensor::select`]: the elements of `x` where this row of bools is true, those of `y` where it is false. Each
@@ -132,7 +150,7 @@ impl Row {
     /// # use ragged::{Axes, Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested(vec![vec![1.0_f32, 5.0], vec![], vec![4.0]], &Device::cpu())?;
     /// let y: RaggedTensor<f32> = x.map_rows(|row| {
-    ///     let most = row.reduce_max(Axes::All, false)?;
+    ///     let most = row.reduce_max(..)?;
     ///     row.less(&most)?.select(0.0_f32, row)
     /// })?;
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[0.0, 5.0], [], [4.0]]>");
@@ -155,7 +173,7 @@ impl Row {
         match self.rank() {
             0 => self.constant(1i64),
             1 => self.with(self.all.row_lengths(1)?),
-            _ => self.with(self.all.row_lengths(-1)?)?.reduce_sum(Axes::All, false),
+            _ => self.with(self.all.row_lengths(-1)?)?.reduce_sum(..),
         }
     }
 
@@ -184,7 +202,8 @@ impl Row {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn at(&self, index: i64) -> Result<Self> {
+    pub fn at(&self, index: impl Integer) -> Result<Self> {
+        let index = index.saturating_i64();
         const OP: &str = "at";
         self.axis(OP, 0)?;
         let Some(part) = self.all.partitions().first() else {
@@ -225,7 +244,8 @@ impl Row {
     /// # Errors
     /// As the operation of [`Tensor`]; rows of different calls.
     #[track_caller]
-    pub fn concat(rows: &[&Self], axis: i64) -> Result<Self> {
+    pub fn concat(rows: &[&Self], axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         const OP: &str = "concat";
         let Some(first) = rows.first() else {
             return Err(Error::argument(OP, "there must be at least one row"));
@@ -242,7 +262,7 @@ impl Row {
     pub fn gather(&self, indices: &Self) -> Result<Self> {
         const OP: &str = "gather";
         self.axis(OP, 0)?;
-        self.with(self.all.gather(&indices.clone().of_call(OP, &self.call)?, Some(1), 1)?)
+        self.with(self.all.gather(batched(&indices.clone().of_call(OP, &self.call)?, 1))?)
     }
 
     /// As [`Tensor::top_k`]: the greatest values of each row along an axis, and their indices.
@@ -250,7 +270,8 @@ impl Row {
     /// # Errors
     /// As the operation of [`Tensor`].
     #[track_caller]
-    pub fn top_k(&self, k: u32, axis: i64) -> Result<(Self, Self)> {
+    pub fn top_k(&self, k: impl Integer, axis: impl Integer) -> Result<(Self, Self)> {
+        let axis = axis.saturating_i64();
         let (values, indices) = self.all.top_k(k, self.axis("top_k", axis)?)?;
         Ok((self.with(values)?, self.with(indices)?))
     }

@@ -1,6 +1,7 @@
 //! Cumulative sums, products, maxima and minima along an axis.
 
 use super::levels::Levels;
+use super::options::ScanAxis;
 use super::reduce::ordered;
 use super::row_scan::RowScan;
 use crate::dtype::DType;
@@ -13,9 +14,10 @@ use crate::graph::scalar::Scalar;
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
-    fn cumulate(&self, name: &'static str, axis: i64, scan: RowScan) -> Result<Self> {
-        let axis = self.axis(name, axis)?;
-        let (dtype, op) = (self.dtype(), scan.op);
+    fn cumulate(&self, name: &'static str, along: ScanAxis, op: ReduceOp) -> Result<Self> {
+        let axis = self.axis(name, along.axis)?;
+        let scan = RowScan { op, exclusive: along.exclusive, reverse: along.reversed };
+        let dtype = self.dtype();
         if dtype == DType::Bool {
             return Err(Error::unsupported(name, dtype, "cast it to a number"));
         }
@@ -66,15 +68,15 @@ impl Tensor {
     ///     values: HostValues::I32(vec![1, 2, 3, 4, 5]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.cumsum(1, false, false)?.to_host()?.values, HostValues::I32(vec![1, 3, 6, 4, 9]));
-    /// assert_eq!(x.cumsum(1, true, true)?.to_host()?.values, HostValues::I32(vec![5, 3, 0, 5, 0]));
-    /// assert_eq!(x.cumsum(0, false, false)?.to_host()?.values, HostValues::I32(vec![1, 2, 3, 5, 7]));
+    /// assert_eq!(x.cumsum(1)?.to_host()?.values, HostValues::I32(vec![1, 3, 6, 4, 9]));
+    /// assert_eq!(x.cumsum(exclusive(reversed(1)))?.to_host()?.values, HostValues::I32(vec![5, 3, 0, 5, 0]));
+    /// assert_eq!(x.cumsum(0)?.to_host()?.values, HostValues::I32(vec![1, 2, 3, 5, 7]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn cumsum(&self, axis: i64, exclusive: bool, reverse: bool) -> Result<Self> {
-        self.cumulate("cumsum", axis, RowScan { op: ReduceOp::Sum, exclusive, reverse })
+    pub fn cumsum(&self, axis: impl Into<ScanAxis>) -> Result<Self> {
+        self.cumulate("cumsum", axis.into(), ReduceOp::Sum)
     }
 
     /// The cumulative product along an axis (`tf.math.cumprod`).
@@ -95,14 +97,14 @@ impl Tensor {
     ///     values: HostValues::I32(vec![1, 2, 3, 4, 5]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.cumprod(1, false, false)?.to_host()?.values, HostValues::I32(vec![1, 2, 6, 4, 20]));
-    /// assert_eq!(x.cumprod(1, true, false)?.to_host()?.values, HostValues::I32(vec![1, 1, 2, 1, 4]));
+    /// assert_eq!(x.cumprod(1)?.to_host()?.values, HostValues::I32(vec![1, 2, 6, 4, 20]));
+    /// assert_eq!(x.cumprod(exclusive(1))?.to_host()?.values, HostValues::I32(vec![1, 1, 2, 1, 4]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn cumprod(&self, axis: i64, exclusive: bool, reverse: bool) -> Result<Self> {
-        self.cumulate("cumprod", axis, RowScan { op: ReduceOp::Prod, exclusive, reverse })
+    pub fn cumprod(&self, axis: impl Into<ScanAxis>) -> Result<Self> {
+        self.cumulate("cumprod", axis.into(), ReduceOp::Prod)
     }
 
     /// The cumulative maximum along an axis; NaN from the first NaN on (NumPy's `maximum.accumulate`).
@@ -123,13 +125,13 @@ impl Tensor {
     ///     values: HostValues::F32(vec![2.0, 1.0, 3.0, -5.0, -4.0]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.cummax(1, false)?.to_host()?.values, HostValues::F32(vec![2.0, 2.0, 3.0, -5.0, -4.0]));
+    /// assert_eq!(x.cummax(1)?.to_host()?.values, HostValues::F32(vec![2.0, 2.0, 3.0, -5.0, -4.0]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn cummax(&self, axis: i64, reverse: bool) -> Result<Self> {
-        self.cumulate("cummax", axis, RowScan { op: ReduceOp::Max, exclusive: false, reverse })
+    pub fn cummax(&self, axis: impl Into<ScanAxis>) -> Result<Self> {
+        self.cumulate("cummax", axis.into(), ReduceOp::Max)
     }
 
     /// The cumulative minimum along an axis; NaN from the first NaN on (NumPy's `minimum.accumulate`).
@@ -143,29 +145,29 @@ impl Tensor {
     /// # fn main() -> ragged::Result<()> {
     /// use ragged::{Device, HostTensor, HostValues};
     /// let x = HostTensor::dense(&[2, 3], HostValues::U8(vec![5, 3, 4, 1, 2, 0])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.cummin(1, false)?.to_host()?.values, HostValues::U8(vec![5, 3, 3, 1, 1, 0]));
-    /// assert_eq!(x.cummin(0, false)?.to_host()?.values, HostValues::U8(vec![5, 3, 4, 1, 2, 0]));
+    /// assert_eq!(x.cummin(1)?.to_host()?.values, HostValues::U8(vec![5, 3, 3, 1, 1, 0]));
+    /// assert_eq!(x.cummin(0)?.to_host()?.values, HostValues::U8(vec![5, 3, 4, 1, 2, 0]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn cummin(&self, axis: i64, reverse: bool) -> Result<Self> {
-        self.cumulate("cummin", axis, RowScan { op: ReduceOp::Min, exclusive: false, reverse })
+    pub fn cummin(&self, axis: impl Into<ScanAxis>) -> Result<Self> {
+        self.cumulate("cummin", axis.into(), ReduceOp::Min)
     }
 }
 
 macro_rules! forward {
-    ($($name:ident($($flag:ident),*)),*) => {
+    ($($name:ident),*) => {
         impl<T: Arithmetic> RaggedTensor<T> {$(
             #[doc = concat!("[`Tensor::", stringify!($name), "`] of typed values.")]
             ///
             /// # Errors
             #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
             #[track_caller]
-            pub fn $name(&self, axis: i64, $($flag: bool),*) -> Result<Self> {
-                self.erased().$name(axis, $($flag),*)?.try_into()
+            pub fn $name(&self, axis: impl Into<ScanAxis>) -> Result<Self> {
+                self.erased().$name(axis)?.try_into()
             }
         )*}
     };
 }
-forward!(cumsum(exclusive, reverse), cumprod(exclusive, reverse), cummax(reverse), cummin(reverse));
+forward!(cumsum, cumprod, cummax, cummin);

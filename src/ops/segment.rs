@@ -11,6 +11,7 @@ use crate::graph::extent::{Extent, read_u32_if};
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
+use crate::integer::Integer;
 use crate::math::MathFn;
 use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values, counts_below};
@@ -294,8 +295,9 @@ macro_rules! unsorted {
             /// # }
             /// ```
             #[track_caller]
-            pub fn $name(&self, segment_ids: &Self, num_segments: i64) -> Result<Self> {
-                self.unsorted_segments(stringify!($name), segment_ids, num_segments, Aggregate::$what)
+            pub fn $name(&self, segment_ids: &impl AsRef<Self>, num_segments: impl Integer) -> Result<Self> {
+                let num_segments = num_segments.saturating_i64();
+                self.unsorted_segments(stringify!($name), segment_ids.as_ref(), num_segments, Aggregate::$what)
             }
         )*}
         $(impl<T: $bound> RaggedTensor<T> {
@@ -304,8 +306,8 @@ macro_rules! unsorted {
             /// # Errors
             #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
             #[track_caller]
-            pub fn $name(&self, segment_ids: &impl AsRef<Tensor>, num_segments: i64) -> Result<RaggedTensor<$out>> {
-                self.erased().$name(segment_ids.as_ref(), num_segments)?.try_into()
+            pub fn $name(&self, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer) -> Result<RaggedTensor<$out>> {
+                self.erased().$name(segment_ids, num_segments)?.try_into()
             }
         })*
     };
@@ -363,8 +365,8 @@ macro_rules! sorted {
             /// # }
             /// ```
             #[track_caller]
-            pub fn $name(&self, segment_ids: &Self) -> Result<Self> {
-                self.sorted_segments(stringify!($name), segment_ids, Aggregate::$what)
+            pub fn $name(&self, segment_ids: &impl AsRef<Self>) -> Result<Self> {
+                self.sorted_segments(stringify!($name), segment_ids.as_ref(), Aggregate::$what)
             }
         )*}
         $(impl<T: $bound> RaggedTensor<T> {
@@ -374,7 +376,7 @@ macro_rules! sorted {
             #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
             #[track_caller]
             pub fn $name(&self, segment_ids: &impl AsRef<Tensor>) -> Result<RaggedTensor<$out>> {
-                self.erased().$name(segment_ids.as_ref())?.try_into()
+                self.erased().$name(segment_ids)?.try_into()
             }
         })*
     };

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
+use crate::integer::Integer;
 use crate::shape::Encoding;
 use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded};
 
@@ -28,25 +29,47 @@ impl Tensor {
         encoded(m, Encoding::Splits, self.into(), None)?.value_rowids_on(self.backend())
     }
 
-    /// Row splits of the segments, from the segment ids in this tensor: an i64 vector of `num_segments + 1` entries.
-    /// `tf.ragged.segment_ids_to_row_splits`.
+    /// Row splits of the segments, from the segment ids in this tensor: an i64 vector with one entry more than
+    /// there are segments. `tf.ragged.segment_ids_to_row_splits`.
     ///
-    /// Ids need not ascend. They are counted as if sorted: `[2, 0, 1, 0]` gives `[0, 2, 3, 4]`. Ids of `num_segments`
-    /// or more are ignored. Costs a stable sort and a map. Without `num_segments`, the number of segments is the
-    /// greatest id plus 1, which costs a wait; see [`record_async`](crate::record_async).
+    /// Ids need not ascend. They are counted as if sorted: `[2, 0, 1, 0]` gives `[0, 2, 3, 4]`. The number of segments
+    /// is the greatest id plus 1, which costs a wait; see [`record_async`](crate::record_async). Costs a stable sort and
+    /// a map.
     ///
     /// # Errors
-    /// Not a dense i32, u32 or i64 tensor of rank 1; a negative `num_segments`; at the read, a negative id.
+    /// Not a dense i32, u32 or i64 tensor of rank 1; at the read, a negative id.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues};
     /// let ids = HostTensor::dense(&[3], HostValues::I64(vec![0, 0, 2])).to_device(&Device::cpu())?;
-    /// let splits = ids.segment_ids_to_row_splits(None)?;
+    /// let splits = ids.segment_ids_to_row_splits()?;
     /// assert_eq!(splits.to_string(), "tensor([0, 2, 2, 3], shape=(4,), dtype=i64)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn segment_ids_to_row_splits(&self, num_segments: Option<i64>) -> Result<Self> {
+    pub fn segment_ids_to_row_splits(&self) -> Result<Self> {
+        self.splits_of_segment_ids(None)
+    }
+
+    /// As [`Tensor::segment_ids_to_row_splits`], for a given number of segments. Ids of `num_segments` or more are
+    /// ignored. Never waits.
+    ///
+    /// # Errors
+    /// As [`Tensor::segment_ids_to_row_splits`]; a negative `num_segments`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let ids = RaggedTensor::from_nested([0, 0, 2], &Device::cpu())?;
+    /// assert_eq!(ids.segment_ids_to_row_splits_of(4)?.to_string(), "tensor([0, 2, 2, 3, 3], shape=(5,), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn segment_ids_to_row_splits_of(&self, num_segments: impl Integer) -> Result<Self> {
+        self.splits_of_segment_ids(Some(num_segments.saturating_i64()))
+    }
+
+    #[track_caller]
+    fn splits_of_segment_ids(&self, num_segments: Option<i64>) -> Result<Self> {
         const OP: &str = "segment_ids_to_row_splits";
         /// Clamp for ids: beyond every segment, below the sentinel of the search.
         const MOST: u32 = u32::MAX - 3;

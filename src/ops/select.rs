@@ -61,11 +61,8 @@ impl Tensor {
     #[track_caller]
     pub fn select<'a>(&self, x: impl Into<Operand<'a>>, y: impl Into<Operand<'a>>) -> Result<Self> {
         const OP: &str = "select";
-        let (x, y) = (x.into(), y.into());
         Takes::Bools.check(OP, self.dtype())?;
-        if x.dtype() != y.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: x.dtype(), rhs: y.dtype() });
-        }
+        let [x, y] = Operand::of_one_dtype(OP, x.into(), y.into())?;
         let backend = self.backend();
         let tensors: Vec<&Self> = [x.tensor(), y.tensor()].into_iter().flatten().collect();
         for t in &tensors {
@@ -118,8 +115,9 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.compat.v1.where(condition, x, y)`, with a vector as condition.
     #[track_caller]
-    pub fn select_rows(&self, x: &Self, y: &Self) -> Result<Self> {
+    pub fn select_rows(&self, x: &impl AsRef<Self>, y: &impl AsRef<Self>) -> Result<Self> {
         const OP: &str = "select_rows";
+        let (x, y) = (x.as_ref(), y.as_ref());
         Takes::Bools.check(OP, self.dtype())?;
         let backend = self.backend();
         Device::check_same(OP, backend, x.backend())?;
@@ -214,7 +212,7 @@ impl RaggedTensor<bool> {
         x: impl Into<OperandOf<'a, T>>,
         y: impl Into<OperandOf<'a, T>>,
     ) -> Result<RaggedTensor<T>> {
-        self.erased().select(x.into().erased, y.into().erased)?.try_into()
+        self.erased().select(x.into().erased("select")?, y.into().erased("select")?)?.try_into()
     }
 
     /// As [`Tensor::select_rows`].

@@ -1,7 +1,7 @@
 //! Softmax, log-softmax, log-sum-exp and L2 normalization.
 
-use super::axes::Axes;
 use super::elementwise::{Takes, math, number};
+use super::options::ReduceAxes;
 use super::reduce::{Reduction, greatest};
 use crate::element::FloatElement;
 use crate::error::Result;
@@ -9,6 +9,7 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::reducer::Reducer;
+use crate::integer::Integer;
 use crate::math::MathFn;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
@@ -33,7 +34,7 @@ impl Tensor {
     fn along(&self, op: &'static str, axis: i64) -> Result<(Expr, Reduction)> {
         Takes::Floats.check(op, self.dtype())?;
         let x = Expr::load(self.numbers(op)?, Expr::index()).cast(self.dtype().accumulator());
-        Ok((x, Reduction::new(op, self, &Axes::from(axis), false)?))
+        Ok((x, Reduction::new(op, self, &ReduceAxes::from(axis))?))
     }
 
     /// The tensor of these numbers in this layout. As in TensorFlow, rows that the host knows to hold no values become
@@ -85,7 +86,8 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.nn.softmax`.
-    pub fn softmax(&self, axis: i64) -> Result<Self> {
+    pub fn softmax(&self, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         const OP: &str = "softmax";
         let (x, r) = self.along(OP, axis)?;
         let (shifted, sum) = shifted(x, &r)?;
@@ -110,7 +112,8 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.nn.log_softmax`.
-    pub fn log_softmax(&self, axis: i64) -> Result<Self> {
+    pub fn log_softmax(&self, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         const OP: &str = "log_softmax";
         let (x, r) = self.along(OP, axis)?;
         let (shifted, sum) = shifted(x, &r)?;
@@ -131,14 +134,14 @@ impl Tensor {
     /// ```
     /// # use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1000.0f32], vec![], vec![f32::NEG_INFINITY, 3.0]], &Device::cpu())?;
-    /// assert_eq!(x.reduce_logsumexp(1, false)?.to_vec()?, [1000.0, f32::NEG_INFINITY, 3.0]);
+    /// assert_eq!(x.reduce_logsumexp(1)?.to_vec()?, [1000.0, f32::NEG_INFINITY, 3.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn reduce_logsumexp(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+    pub fn reduce_logsumexp(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
         const OP: &str = "reduce_logsumexp";
         Takes::Floats.check(OP, self.dtype())?;
         let x = Expr::load(self.numbers(OP)?, Expr::index()).cast(self.dtype().accumulator());
-        let r = Reduction::new(OP, self, &axis.into(), keepdims)?;
+        let r = Reduction::new(OP, self, &axis.into())?;
         if let Some((most, sum)) = greatest_and_sum(&x, &r)? {
             let most = Expr::load(&r.stored(most), Expr::index());
             let finite = math(MathFn::Log, sum).add(most.clone());
@@ -172,7 +175,8 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.math.l2_normalize`.
-    pub fn l2_normalize(&self, axis: i64, epsilon: f64) -> Result<Self> {
+    pub fn l2_normalize(&self, axis: impl Integer, epsilon: f64) -> Result<Self> {
+        let axis = axis.saturating_i64();
         const OP: &str = "l2_normalize";
         let (x, r) = self.along(OP, axis)?;
         let squares = r.fold(ReduceOp::Sum, x.clone().mul(x.clone()))?;
@@ -195,6 +199,6 @@ macro_rules! forward {
     };
 }
 forward!(
-    softmax(axis: i64), log_softmax(axis: i64), reduce_logsumexp(axis: impl Into<Axes>, keepdims: bool),
+    softmax(axis: i64), log_softmax(axis: i64), reduce_logsumexp(axis: impl Into<ReduceAxes>),
     l2_normalize(axis: i64, epsilon: f64)
 );

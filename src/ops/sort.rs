@@ -2,6 +2,7 @@
 
 use super::levels::Levels;
 use super::lines::Lines;
+use super::options::SortAxis;
 use crate::dtype::DType;
 use crate::element::Number;
 use crate::error::{Error, Result};
@@ -24,7 +25,12 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
-    pub(super) fn new(op: &'static str, x: &Tensor, axis: i64, descending: bool, keep: bool) -> Result<Self> {
+    pub(super) fn new(
+        op: &'static str,
+        x: &Tensor,
+        SortAxis { axis, descending }: SortAxis,
+        keep: bool,
+    ) -> Result<Self> {
         let node = match x.dtype() {
             DType::Str => {
                 let hint = "it needs numbers; look the strings up in a table, or hash them, and sort what that gives";
@@ -82,14 +88,14 @@ impl Tensor {
     /// ```
     /// # use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested(vec![vec![3.0, f32::NAN, -1.0], vec![], vec![2.0, 1.0]], &Device::cpu())?;
-    /// assert_eq!(x.sort(-1, false)?.to_string(), "<ragged.RaggedTensor [[-1.0, 3.0, nan], [], [1.0, 2.0]]>");
-    /// assert_eq!(x.sort(-1, true)?.to_string(), "<ragged.RaggedTensor [[3.0, -1.0, nan], [], [2.0, 1.0]]>");
+    /// assert_eq!(x.sort(-1)?.to_string(), "<ragged.RaggedTensor [[-1.0, 3.0, nan], [], [1.0, 2.0]]>");
+    /// assert_eq!(x.sort(descending(-1))?.to_string(), "<ragged.RaggedTensor [[3.0, -1.0, nan], [], [2.0, 1.0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn sort(&self, axis: i64, descending: bool) -> Result<Self> {
+    pub fn sort(&self, axis: impl Into<SortAxis>) -> Result<Self> {
         const OP: &str = "sort";
-        Sorted::new(OP, self, axis, descending, false)?.values(OP, self)
+        Sorted::new(OP, self, axis.into(), false)?.values(OP, self)
     }
 
     /// The indices along `axis` of the values of [`Tensor::sort`]: the k-th entry of a row is the index, in the row, of
@@ -106,14 +112,14 @@ impl Tensor {
     /// ```
     /// # use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3], vec![], vec![2, 1]], &Device::cpu())?;
-    /// assert_eq!(x.argsort(1, false)?.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [], [1, 0]]>");
-    /// assert_eq!(x.argsort(1, true)?.to_string(), "<ragged.RaggedTensor [[0, 2, 1], [], [0, 1]]>");
+    /// assert_eq!(x.argsort(1)?.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [], [1, 0]]>");
+    /// assert_eq!(x.argsort(descending(1))?.to_string(), "<ragged.RaggedTensor [[0, 2, 1], [], [0, 1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn argsort(&self, axis: i64, descending: bool) -> Result<Self> {
+    pub fn argsort(&self, axis: impl Into<SortAxis>) -> Result<Self> {
         const OP: &str = "argsort";
-        Sorted::new(OP, self, axis, descending, false)?.indices(OP, self)
+        Sorted::new(OP, self, axis.into(), false)?.indices(OP, self)
     }
 }
 
@@ -123,8 +129,8 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::sort`].
     #[track_caller]
-    pub fn sort(&self, axis: i64, descending: bool) -> Result<Self> {
-        self.erased().sort(axis, descending)?.try_into()
+    pub fn sort(&self, axis: impl Into<SortAxis>) -> Result<Self> {
+        self.erased().sort(axis)?.try_into()
     }
 
     /// [`Tensor::argsort`] of typed values.
@@ -132,7 +138,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::argsort`].
     #[track_caller]
-    pub fn argsort(&self, axis: i64, descending: bool) -> Result<RaggedTensor<i64>> {
-        self.erased().argsort(axis, descending)?.try_into()
+    pub fn argsort(&self, axis: impl Into<SortAxis>) -> Result<RaggedTensor<i64>> {
+        self.erased().argsort(axis)?.try_into()
     }
 }

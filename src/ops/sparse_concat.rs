@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::integer::Integer;
 use crate::sparse::SparseTensor;
 use crate::tensor::Tensor;
 
@@ -32,7 +33,8 @@ impl SparseTensor {
     ///
     /// TensorFlow: `tf.sparse.concat`.
     #[track_caller]
-    pub fn concat(all: &[&Self], axis: i64) -> Result<Self> {
+    pub fn concat(all: &[&Self], axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         const OP: &str = "sparse.concat";
         let Some(first) = all.first() else {
             return Err(Error::argument(OP, "there must be at least one tensor"));

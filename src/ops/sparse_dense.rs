@@ -1,7 +1,7 @@
 //! Conversion of sparse to dense tensors.
 
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -32,11 +32,8 @@ impl SparseTensor {
     #[track_caller]
     pub fn to_dense(&self, default: impl Into<Fill>) -> Result<Tensor> {
         const OP: &str = "to_dense";
-        let default = default.into();
         let (values, backend) = (self.values(), self.values().backend());
-        if default.dtype() != values.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: values.dtype(), rhs: default.dtype() });
-        }
+        let default = default.into().of_dtype(OP, values.dtype())?;
         let dims =
             self.dense_shape().iter().map(|&d| Ok(Extent::known_u64(OP, d)?.capacity())).collect::<Result<Vec<_>>>()?;
         let total = if dims.contains(&0) { 0 } else { dims.iter().fold(1u64, |n, &d| n.saturating_mul(d.into())) };

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::integer::Integer;
 use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "split";
@@ -28,24 +29,24 @@ pub enum Parts {
     Sizes(Vec<i64>),
 }
 
-impl From<i64> for Parts {
-    fn from(n: i64) -> Self {
-        Self::Equal(n)
+impl<I: Integer> From<I> for Parts {
+    fn from(n: I) -> Self {
+        Self::Equal(n.saturating_i64())
     }
 }
-impl From<&[i64]> for Parts {
-    fn from(sizes: &[i64]) -> Self {
-        Self::Sizes(sizes.to_vec())
+impl<I: Integer> From<&[I]> for Parts {
+    fn from(sizes: &[I]) -> Self {
+        Self::Sizes(sizes.iter().map(|size| size.saturating_i64()).collect())
     }
 }
-impl From<Vec<i64>> for Parts {
-    fn from(sizes: Vec<i64>) -> Self {
-        Self::Sizes(sizes)
+impl<I: Integer> From<Vec<I>> for Parts {
+    fn from(sizes: Vec<I>) -> Self {
+        sizes.as_slice().into()
     }
 }
-impl<const N: usize> From<[i64; N]> for Parts {
-    fn from(sizes: [i64; N]) -> Self {
-        Self::Sizes(sizes.to_vec())
+impl<I: Integer, const N: usize> From<[I; N]> for Parts {
+    fn from(sizes: [I; N]) -> Self {
+        sizes.as_slice().into()
     }
 }
 
@@ -73,7 +74,8 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.split`.
     #[track_caller]
-    pub fn split(&self, parts: impl Into<Parts>, axis: i64) -> Result<Vec<Self>> {
+    pub fn split(&self, parts: impl Into<Parts>, axis: impl Integer) -> Result<Vec<Self>> {
+        let axis = axis.saturating_i64();
         let parts = parts.into();
         let axis = self.axis(OP, axis)?;
         if parts == Parts::Equal(1) {
@@ -179,7 +181,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::split`].
     #[track_caller]
-    pub fn split(&self, parts: impl Into<Parts>, axis: i64) -> Result<Vec<Self>> {
+    pub fn split(&self, parts: impl Into<Parts>, axis: impl Integer) -> Result<Vec<Self>> {
         self.erased().split(parts, axis)?.into_iter().map(TryInto::try_into).collect()
     }
 }

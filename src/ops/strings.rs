@@ -133,7 +133,8 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn string_join(tensors: &[&Self], separator: &str) -> Result<Self> {
+    pub fn string_join(tensors: &[impl AsRef<Self>], separator: &str) -> Result<Self> {
+        let tensors: &[&Self] = &tensors.iter().map(AsRef::as_ref).collect::<Vec<_>>();
         const OP: &str = "string_join";
         let Some((first, rest)) = tensors.split_first() else {
             return Err(Error::argument(OP, "there must be at least one tensor"));

@@ -6,6 +6,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
@@ -45,8 +46,9 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.tile`.
     #[track_caller]
-    pub fn tile(&self, multiples: &[i64]) -> Result<Self> {
+    pub fn tile<I: Integer>(&self, multiples: &[I]) -> Result<Self> {
         const OP: &str = "tile";
+        let multiples: Vec<i64> = multiples.iter().map(|m| m.saturating_i64()).collect();
         if multiples.len() != self.rank() {
             let what =
                 format!("{} multiples for the {} dimensions of {}", multiples.len(), self.rank(), self.shape_text());
@@ -83,7 +85,9 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.repeat`, which takes dense tensors only.
     #[track_caller]
-    pub fn repeat(&self, repeats: i64, axis: i64) -> Result<Self> {
+    pub fn repeat(&self, repeats: impl Integer, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
+        let repeats = repeats.saturating_i64();
         const OP: &str = "repeat";
         let axis = self.axis(OP, axis)?;
         let Ok(times) = u64::try_from(repeats) else {
@@ -239,7 +243,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::tile`].
     #[track_caller]
-    pub fn tile(&self, multiples: &[i64]) -> Result<Self> {
+    pub fn tile<I: Integer>(&self, multiples: &[I]) -> Result<Self> {
         self.erased().tile(multiples)?.try_into()
     }
 
@@ -248,7 +252,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::repeat`].
     #[track_caller]
-    pub fn repeat(&self, repeats: i64, axis: i64) -> Result<Self> {
+    pub fn repeat(&self, repeats: impl Integer, axis: impl Integer) -> Result<Self> {
         self.erased().repeat(repeats, axis)?.try_into()
     }
 }

@@ -1,58 +1,19 @@
 //! Conversion of ragged to dense tensors, by padding and cropping.
 
+use super::options::{PaddedShape, Padding};
 use crate::device::Device;
-use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
-/// Padding where a row has no value: one value, or a tensor that broadcasts to the inner dimensions.
-#[derive(Debug, Clone, Default)]
-pub enum Padding<'a> {
-    /// 0, false, or the empty string.
-    #[default]
-    Zero,
-    /// One value.
-    Value(Fill),
-    /// A dense tensor whose shape broadcasts to that of one element of the flat values.
-    Tensor(&'a Tensor),
-}
-
-impl<F: Into<Fill>> From<F> for Padding<'_> {
-    fn from(value: F) -> Self {
-        Self::Value(value.into())
-    }
-}
-impl<'a> From<&'a Tensor> for Padding<'a> {
-    fn from(t: &'a Tensor) -> Self {
-        Self::Tensor(t)
-    }
-}
-impl<'a, T: Element> From<&'a RaggedTensor<T>> for Padding<'a> {
-    fn from(t: &'a RaggedTensor<T>) -> Self {
-        Self::Tensor(t.erased())
-    }
-}
-
 impl<'a> Padding<'a> {
-    /// Fails unless the padding has the given dtype.
-    pub(crate) fn check_dtype(&self, op: &'static str, dtype: DType) -> Result<()> {
-        let own = match self {
-            Self::Zero => return Ok(()),
-            Self::Value(fill) => fill.dtype(),
-            Self::Tensor(t) => t.dtype(),
-        };
-        if own == dtype { Ok(()) } else { Err(Error::DTypes { op, lhs: dtype, rhs: own }) }
-    }
-
     /// The padding for number `d` of an element of `of`.
     ///
     /// # Errors
-    /// Another dtype, another device, or a shape that does not broadcast to the inner dimensions.
+    /// Another device, or a shape that does not broadcast to the inner dimensions.
     fn pick(&self, op: &'static str, of: &Tensor, d: Expr) -> Result<Pick<'a>> {
-        self.check_dtype(op, of.dtype())?;
         let t = match self {
             Self::Zero => return Ok(Pick::Fill(Fill::zero(of.dtype()))),
             Self::Value(fill) => return Ok(Pick::Fill(fill.clone())),
@@ -106,30 +67,34 @@ impl<'a> Padding<'a> {
 impl Tensor {
     /// The dense tensor with every row padded or cropped to one length. `tf.RaggedTensor.to_tensor`.
     ///
-    /// `shape` gives the size of each dimension, or `None` for the size of the longest row. Without a shape every
-    /// dimension is as large as it needs to be ([`Tensor::bounding_shape`]). The outermost dimension is padded and
-    /// cropped too. The dtype is the tensor's. Costs one map over the result. Waits only for a size that is not given
+    /// Every dimension is as large as its longest row ([`Tensor::bounding_shape`]), unless [`shaped`](crate::shaped)
+    /// gives its size. The outermost dimension is padded and cropped too. The dtype is the tensor's. Costs one map over the result. Waits only for a size that is not given
     /// and that the host does not know, which [`record_async`](crate::record_async) awaits. (Without any rows, uniform
     /// dimensions become 0 too, as in TensorFlow, but only where the host knows that there are none.)
     ///
     /// # Errors
-    /// A padding of another dtype or that does not broadcast to the inner dimensions; a shape of another rank or with
+    /// A number that the dtype cannot represent; a tensor as padding of another dtype or that does not broadcast to the inner dimensions; a shape of another rank or with
     /// other inner dimensions; more than 2^32 - 2 values.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
-    /// let y = x.to_tensor(0, Some(&[None, Some(2)]))?;
-    /// assert_eq!(y.to_string(), "tensor([[1, 2], [0, 0], [4, 0]], shape=(3, 2), dtype=i32)");
+    /// let y = x.to_tensor(0)?;
+    /// assert_eq!(y.to_string(), "tensor([[1, 2, 3], [0, 0, 0], [4, 0, 0]], shape=(3, 3), dtype=i32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn to_tensor<'a>(&self, padding: impl Into<Padding<'a>>, shape: Option<&[Option<u64>]>) -> Result<Self> {
+    pub fn to_tensor<'a>(&self, padding: impl Into<PaddedShape<'a>>) -> Result<Self> {
         const OP: &str = "to_tensor";
-        let padding = padding.into();
+        let PaddedShape { padding, shape } = padding.into();
+        let padding = padding.of_dtype(OP, self.dtype())?;
+        let shape = shape.as_deref();
         if let Some(shape) = shape.filter(|s| s.len() != self.rank()) {
             return Err(self.misfit(shape, format!("ranks are {} and {}", self.rank(), shape.len())));
         }
-        let asked = |dim: usize| shape.and_then(|s| s[dim]);
+        if let Some(&size) = shape.and_then(|s| s.iter().find(|&&size| size < -1)) {
+            return Err(Error::argument(OP, format!("a size must be -1 or more, but is {size}")));
+        }
+        let asked = |dim: usize| shape.and_then(|s| u64::try_from(s[dim]).ok());
         let first_inner = 1 + self.ragged_rank();
         for (k, &size) in self.inner().iter().enumerate() {
             if let (Some(s), Some(other)) = (shape, asked(first_inner + k).filter(|&d| d != u64::from(size))) {
@@ -183,9 +148,8 @@ impl Tensor {
         Self::new(self.backend(), Vec::new(), Some(rows), below, values)
     }
 
-    fn misfit(&self, shape: &[Option<u64>], what: String) -> Error {
-        let dims: Vec<String> = shape.iter().map(|d| d.map_or_else(|| "None".into(), |d| d.to_string())).collect();
-        Error::Shape { op: "to_tensor", lhs: self.shape_text(), rhs: format!("[{}]", dims.join(", ")), what }
+    fn misfit(&self, shape: &[i64], what: String) -> Error {
+        Error::Shape { op: "to_tensor", lhs: self.shape_text(), rhs: format!("{shape:?}"), what }
     }
 }
 
@@ -194,7 +158,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::to_tensor`].
-    pub fn to_tensor<'a>(&self, padding: impl Into<Padding<'a>>, shape: Option<&[Option<u64>]>) -> Result<Self> {
-        self.erased().to_tensor(padding, shape)?.try_into()
+    pub fn to_tensor<'a>(&self, padding: impl Into<PaddedShape<'a>>) -> Result<Self> {
+        self.erased().to_tensor(padding)?.try_into()
     }
 }

@@ -1,9 +1,11 @@
 //! The k greatest values along an axis.
 
 use super::index::Index;
+use super::options::descending;
 use super::sort::Sorted;
 use crate::element::Number;
 use crate::error::{Error, Result};
+use crate::integer::{Integer, size_u32};
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
@@ -28,9 +30,10 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn top_k(&self, k: u32, axis: i64) -> Result<(Self, Self)> {
+    pub fn top_k(&self, k: impl Integer, axis: impl Integer) -> Result<(Self, Self)> {
+        let (k, axis) = (size_u32("top_k", "k", k)?, axis.saturating_i64());
         const OP: &str = "top_k";
-        let sorted = Sorted::new(OP, self, axis, true, false)?;
+        let sorted = Sorted::new(OP, self, descending(axis), false)?;
         let below = self.partitions().get(sorted.axis..).unwrap_or_default();
         if below.iter().any(|p| p.uniform_row_length().is_none()) {
             let what = format!(
@@ -53,7 +56,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::top_k`].
     #[track_caller]
-    pub fn top_k(&self, k: u32, axis: i64) -> Result<(Self, RaggedTensor<i64>)> {
+    pub fn top_k(&self, k: impl Integer, axis: impl Integer) -> Result<(Self, RaggedTensor<i64>)> {
         let (values, indices) = self.erased().top_k(k, axis)?;
         Ok((values.try_into()?, indices.try_into()?))
     }

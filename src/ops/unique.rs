@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
@@ -22,7 +23,7 @@ struct Runs {
 
 impl Runs {
     fn new(op: &'static str, x: &Tensor, axis: i64) -> Result<Self> {
-        let sorted = Sorted::new(op, x, axis, false, false)?;
+        let sorted = Sorted::new(op, x, axis.into(), false)?;
         let (at, one) = (Expr::index(), Expr::u32(1));
         let lines = &sorted.lines;
         let is_first = at.clone().eq(lines.rows().start(lines.line_of(at.clone())));
@@ -103,7 +104,8 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn unique(&self, axis: i64) -> Result<Self> {
+    pub fn unique(&self, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         Ok(Runs::new("unique", self, axis)?.tensors(self)?.0)
     }
 
@@ -121,7 +123,8 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn unique_with_counts(&self, axis: i64) -> Result<(Self, Self)> {
+    pub fn unique_with_counts(&self, axis: impl Integer) -> Result<(Self, Self)> {
+        let axis = axis.saturating_i64();
         Runs::new("unique_with_counts", self, axis)?.tensors(self)
     }
 
@@ -142,7 +145,8 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn n_unique(&self, axis: i64) -> Result<Self> {
+    pub fn n_unique(&self, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
         let runs = Runs::new("n_unique", self, axis)?;
         let line = Expr::index();
         let count = runs.start(line.clone().add(Expr::u32(1))).sub(runs.start(line)).cast(DType::I64);
@@ -157,7 +161,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::unique`].
     #[track_caller]
-    pub fn unique(&self, axis: i64) -> Result<Self> {
+    pub fn unique(&self, axis: impl Integer) -> Result<Self> {
         self.erased().unique(axis)?.try_into()
     }
 
@@ -166,7 +170,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::unique_with_counts`].
     #[track_caller]
-    pub fn unique_with_counts(&self, axis: i64) -> Result<(Self, RaggedTensor<i64>)> {
+    pub fn unique_with_counts(&self, axis: impl Integer) -> Result<(Self, RaggedTensor<i64>)> {
         let (values, counts) = self.erased().unique_with_counts(axis)?;
         Ok((values.try_into()?, counts.try_into()?))
     }
@@ -176,7 +180,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::n_unique`].
     #[track_caller]
-    pub fn n_unique(&self, axis: i64) -> Result<RaggedTensor<i64>> {
+    pub fn n_unique(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
         self.erased().n_unique(axis)?.try_into()
     }
 }

@@ -1,5 +1,6 @@
 //! The shape of a tensor: the layout of its elements, independent of their values.
 
+use crate::integer::Integer;
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
@@ -204,7 +205,8 @@ impl RaggedShape {
     ///
     /// # Errors
     /// An axis out of range.
-    pub fn is_uniform(&self, axis: i64) -> Result<bool> {
+    pub fn is_uniform(&self, axis: impl Integer) -> Result<bool> {
+        let axis = axis.saturating_i64();
         let axis = self.axis("RaggedShape::is_uniform", axis)?;
         let partition = axis.checked_sub(1).and_then(|a| self.partitions.get(a));
         Ok(partition.is_none_or(|p| p.uniform_row_length().is_some()))

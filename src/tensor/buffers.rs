@@ -123,7 +123,7 @@ impl Tensor {
     /// // ... a kernel of the program's own fills it ...
     /// let values = Tensor::from_wgpu_buffer(&buffer, DType::F32, &[5], &device)?;
     /// let rows = Tensor::from_row_splits(&values, &[0, 3, 3, 5])?;
-    /// println!("{}", rows.reduce_sum(1, false)?);
+    /// println!("{}", rows.reduce_sum(1)?);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> Result<Self> {

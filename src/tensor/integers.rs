@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::Tensor;
 use crate::element::Element;
+use crate::integer::Integer;
 use crate::tensor::RaggedTensor;
 
 /// A list of integers that describes rows: a slice, an array or a vector of any integer type up to 64 bits, or
@@ -26,28 +27,6 @@ pub(crate) enum Source<'a> {
     /// On a device.
     Device(&'a Tensor),
 }
-
-/// An integer type of the host.
-pub trait Integer: sealed::Sealed + Copy {
-    /// The value as an i64, saturated at `i64::MAX`.
-    fn saturating_i64(self) -> i64;
-}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-macro_rules! integer {
-    ($($t:ty),*) => {$(
-        impl sealed::Sealed for $t {}
-        impl Integer for $t {
-            fn saturating_i64(self) -> i64 {
-                i64::try_from(self).unwrap_or(i64::MAX)
-            }
-        }
-    )*};
-}
-integer!(i8, u8, i16, u16, i32, u32, i64, u64, usize);
 
 impl<'a, I: Integer> From<&'a [I]> for Integers<'a> {
     fn from(all: &'a [I]) -> Self {

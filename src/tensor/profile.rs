@@ -21,7 +21,7 @@ impl Tensor {
     /// ```
     /// # use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::best()?)?;
-    /// for kernel in x.cumsum(1, false, false)?.eval_profiled()?.unwrap_or_default() {
+    /// for kernel in x.cumsum(1)?.eval_profiled()?.unwrap_or_default() {
     ///     let ms = kernel.time.map_or(0.0, |t| (t.end - t.start) * 1e3);
     ///     println!("{ms:8.3} ms  {}", kernel.label);
     /// }

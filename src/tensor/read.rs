@@ -147,7 +147,7 @@ impl Tensor {
     /// ```
     /// use ragged::{Device, HostValues, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// let (sums, longest) = (x.reduce_sum(1, false)?, x.row_lengths(1)?.reduce_max(None, false)?);
+    /// let (sums, longest) = (x.reduce_sum(1)?, x.row_lengths(1)?.reduce_max(..)?);
     /// let read = async { Ok::<_, ragged::Error>((sums.to_host_async().await?, longest.to_host_async().await?)) };
     /// // Any executor will do.
     /// let (sums, longest) = pollster::block_on(read)?;

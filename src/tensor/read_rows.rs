@@ -1,5 +1,6 @@
 //! Partial reads: some rows of a tensor, without the rest.
 
+use crate::integer::Integer;
 use std::future::Future;
 use std::ops::Range;
 
@@ -132,7 +133,8 @@ impl Tensor {
     /// assert!(x.row_to_host(3).is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn row_to_host(&self, row: i64) -> Result<HostTensor> {
+    pub fn row_to_host(&self, row: impl Integer) -> Result<HostTensor> {
+        let row = row.saturating_i64();
         pollster::block_on(self.read_some(Which::One(row), Wait::Blocking))
     }
 
@@ -140,7 +142,8 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::row_to_host`].
-    pub fn row_to_host_async(&self, row: i64) -> impl Future<Output = Result<HostTensor>> + Send + use<> {
+    pub fn row_to_host_async<I: Integer>(&self, row: I) -> impl Future<Output = Result<HostTensor>> + Send + use<I> {
+        let row = row.saturating_i64();
         let tensor = self.clone();
         async move { tensor.read_some(Which::One(row), Wait::Polled).await }
     }
@@ -183,7 +186,8 @@ impl<T: Element> RaggedTensor<T> {
     /// assert_eq!(x.row_to_vec(0)?, [1, 2]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn row_to_vec(&self, row: i64) -> Result<Vec<T::Host>> {
+    pub fn row_to_vec(&self, row: impl Integer) -> Result<Vec<T::Host>> {
+        let row = row.saturating_i64();
         Ok(Self::flat(self.row_to_host(row)?))
     }
 
@@ -191,7 +195,11 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::row_to_host`].
-    pub fn row_to_vec_async(&self, row: i64) -> impl Future<Output = Result<Vec<T::Host>>> + Send + use<T> {
+    pub fn row_to_vec_async<I: Integer>(
+        &self,
+        row: I,
+    ) -> impl Future<Output = Result<Vec<T::Host>>> + Send + use<T, I> {
+        let row = row.saturating_i64();
         let read = self.row_to_host_async(row);
         async move { Ok(Self::flat(read.await?)) }
     }

@@ -33,7 +33,7 @@ fn nodes_of(op: &'static str, tensors: &[&Tensor]) -> Result<Option<(BackendRef,
 /// ```
 /// # use ragged::{Device, RaggedTensor, eval};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
-/// let (mean, most) = (x.reduce_mean(1, false)?, x.reduce_max(1, false)?);
+/// let (mean, most) = (x.reduce_mean(1)?, x.reduce_max(1)?);
 /// eval(&[&mean, &most])?;
 /// assert_eq!(most.to_vec()?[..1], [3.0]);
 /// # Ok::<(), ragged::Error>(())
@@ -53,7 +53,7 @@ pub fn eval(tensors: &[&Tensor]) -> Result<()> {
 /// ```
 /// # use ragged::{Device, RaggedTensor, explain};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
-/// let (mean, most) = (x.reduce_mean(1, false)?, x.reduce_max(1, false)?);
+/// let (mean, most) = (x.reduce_mean(1)?, x.reduce_max(1)?);
 /// assert_eq!(explain(&[&mean, &most])?.kernels.len(), 1);
 /// # Ok::<(), ragged::Error>(())
 /// ```
@@ -73,7 +73,7 @@ pub fn explain(tensors: &[&Tensor]) -> Result<Explain> {
 /// ```
 /// # use ragged::{Device, HostValues, RaggedTensor, to_host};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
-/// let (sum, product) = (x.reduce_sum(1, false)?, x.reduce_prod(1, false)?);
+/// let (sum, product) = (x.reduce_sum(1)?, x.reduce_prod(1)?);
 /// let read = to_host(&[&sum, &product])?;
 /// assert_eq!(read[1].values, HostValues::F32(vec![3.0, 1.0, 5.0]));
 /// # Ok::<(), ragged::Error>(())
@@ -90,7 +90,7 @@ pub fn to_host(tensors: &[&Tensor]) -> Result<Vec<HostTensor>> {
 /// ```
 /// # use ragged::{Device, HostValues, RaggedTensor, to_host_async};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
-/// let (least, most) = (x.reduce_min(1, false)?, x.reduce_max(1, false)?);
+/// let (least, most) = (x.reduce_min(1)?, x.reduce_max(1)?);
 /// let read = pollster::block_on(to_host_async(&[&least, &most]))?;
 /// assert_eq!(read[0].values, HostValues::F32(vec![1.0, f32::MAX, 5.0]));
 /// # Ok::<(), ragged::Error>(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
@@ -42,6 +42,25 @@ impl Fill {
         match self {
             Self::Number(s) => s.dtype(),
             Self::String(_) => DType::Str,
+        }
+    }
+
+    /// The value in this dtype.
+    ///
+    /// # Errors
+    /// A number that the dtype cannot represent; a number for strings, a string for numbers.
+    #[track_caller]
+    pub(crate) fn of_dtype(self, op: &'static str, dtype: DType) -> Result<Self> {
+        match self {
+            Self::String(_) if dtype == DType::Str => Ok(self),
+            Self::Number(number) if dtype != DType::Str => match number.converted(dtype) {
+                Some(number) => Ok(Self::Number(number)),
+                None => {
+                    let what = format!("{number} is not a value of {dtype}; cast the tensor to a dtype that has it");
+                    Err(Error::argument(op, what))
+                }
+            },
+            other => Err(Error::DTypes { op, lhs: dtype, rhs: other.dtype() }),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Random crowds of rows: millions of empty ones, one as long as all others together, power laws, lengths at the edges
 //! of tiles. One operation on each, on the CPU and on every GPU, and on some rows alone: the same bits.
 
-use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor, s};
+use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor, exclusive, keep, reversed, s, shaped};
 
 use crate::common;
 use crate::common::outcome::same_bits;
@@ -85,27 +85,27 @@ const fn op(name: &'static str, by_rows: bool, run: fn(&Tensor, &Tensor) -> Resu
 }
 
 const OPS: [Op; 18] = [
-    op("sum", true, |x, _| x.reduce_sum(1, true)),
-    op("greatest", true, |x, _| x.reduce_max(1, true)),
-    op("mean", true, |x, _| x.cast(DType::F32)?.reduce_mean(1, true)),
-    op("variance", true, |x, _| x.cast(DType::F32)?.reduce_variance(1, true)),
+    op("sum", true, |x, _| x.reduce_sum(keep(1))),
+    op("greatest", true, |x, _| x.reduce_max(keep(1))),
+    op("mean", true, |x, _| x.cast(DType::F32)?.reduce_mean(keep(1))),
+    op("variance", true, |x, _| x.cast(DType::F32)?.reduce_variance(keep(1))),
     op("place of the greatest", true, |x, _| x.argmax(1)),
-    op("running sum", true, |x, _| x.cumsum(1, false, false)),
-    op("running product from the end", true, |x, _| x.cast(DType::F32)?.cumprod(1, true, true)),
+    op("running sum", true, |x, _| x.cumsum(1)),
+    op("running product from the end", true, |x, _| x.cast(DType::F32)?.cumprod(exclusive(reversed(1)))),
     op("softmax", true, |x, _| x.cast(DType::F32)?.softmax(1)),
     op("standardised", true, |x, _| {
         let x = x.cast(DType::F32)?;
-        (&x - &x.reduce_mean(1, true)?)? / &x.reduce_std(1, true)?
+        (&x - &x.reduce_mean(keep(1))?)? / &x.reduce_std(keep(1))?
     }),
-    op("sorted", true, |x, _| x.sort(1, false)),
+    op("sorted", true, |x, _| x.sort(1)),
     op("unique", true, |x, _| x.unique(1)),
     op("above a hundred", true, |x, _| x.boolean_mask(&x.cast(DType::F32)?.greater(100f32)?)),
     op("the last three", true, |x, _| x.slice(s![.., -3..])),
     op("reversed", true, |x, _| x.slice(s![.., ..;-1])),
-    op("with the greatest", true, |x, _| Tensor::concat(&[x, &x.reduce_max(1, true)?], 1)),
-    op("padded", true, |x, _| x.cast(DType::F32)?.to_tensor(7f32, Some(&[None, Some(20)]))),
-    op("rows again", false, |x, rows| x.gather(rows, Some(0), 0)),
-    op("columns", false, |x, _| x.reduce_max(0, false)),
+    op("with the greatest", true, |x, _| Tensor::concat(&[x, &x.reduce_max(keep(1))?], 1)),
+    op("padded", true, |x, _| x.cast(DType::F32)?.to_tensor(shaped(7f32, [-1, 20]))),
+    op("rows again", false, |x, rows| x.gather(rows)),
+    op("columns", false, |x, _| x.reduce_max(0)),
 ];
 
 fn dense(numbers: Vec<i64>, on: &Device) -> Tensor {

@@ -1,6 +1,6 @@
 //! Operations element by element.
 
-use ragged::{DType, Result, Tensor};
+use ragged::{DType, Result, Tensor, keep};
 
 use crate::op::{Op, Subject, op};
 use crate::random::Random;
@@ -42,7 +42,7 @@ fn two(random: &mut Random, (name, f): Binary) -> Op {
     match random.below(4) {
         0 => op(name, f),
         1 => op(format!("{name} of its reverse"), move |x, _| f(x, &x.reverse(0)?.broadcast_like(x)?)),
-        2 => op(format!("{name} of its greatest"), move |x, _| f(x, &x.reduce_max(-1, true)?)),
+        2 => op(format!("{name} of its greatest"), move |x, _| f(x, &x.reduce_max(keep(-1))?)),
         _ => op(format!("{name} of itself"), move |x, _| f(x, x)),
     }
 }
@@ -77,8 +77,8 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         0 | 1 if x.dtype.is_float() => one(random.of(FLOATS)),
         2 if x.dtype.is_float() => match random.below(5) {
             0 => op("leaky_relu", |x, _| x.leaky_relu(0.3)),
-            1 => op("gelu", |x, _| x.gelu(false)),
-            2 => op("approximate gelu", |x, _| x.gelu(true)),
+            1 => op("gelu", |x, _| x.gelu()),
+            2 => op("approximate gelu", |x, _| x.gelu_tanh()),
             3 => op("check_numerics", |x, _| x.check_numerics("a chain")),
             _ => {
                 let seed = random.next();
@@ -97,10 +97,10 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         3 | 4 => one(random.of(NUMBERS)),
         5 => {
             let (name, f) = random.of(WITH_A_COLUMN);
-            op(format!("{name} of a column"), move |x, _| f(x, &x.reduce_min(-1, true)?))
+            op(format!("{name} of a column"), move |x, _| f(x, &x.reduce_min(keep(-1))?))
         }
         // The sum of a row and a product: what contraction would show.
-        6 => op("x * x - sum", |x, _| x.multiply(x)?.subtract(&x.reduce_sum(-1, true)?)),
+        6 => op("x * x - sum", |x, _| x.multiply(x)?.subtract(&x.reduce_sum(keep(-1))?)),
         _ => {
             let f = random.of(OF_TWO_NUMBERS);
             two(random, f)

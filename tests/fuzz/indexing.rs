@@ -1,6 +1,6 @@
 //! Slices, gathers, concatenation, reversal, and the parts of a tensor.
 
-use ragged::{Index, Tensor};
+use ragged::{Index, Tensor, along, descending};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
@@ -70,22 +70,21 @@ fn gather(random: &mut Random, axis: i64) -> Op {
         0 => {
             let n = random.below(5);
             let ids = random::vector(random, n, 0, 2);
-            op(format!("gather {:?}", ids.values), move |x, _| x.gather(&ids.to_device(&x.device())?, None, 0))
+            op(format!("gather {:?}", ids.values), move |x, _| x.gather(&ids.to_device(&x.device())?))
         }
         1 => {
             let ids = random::rows(random, 3, 0, 3);
             op(format!("gather rows {:?} {axis}", ids.values), move |x, _| {
-                x.gather(&ids.to_device(&x.device())?, Some(axis), 0)
+                x.gather(along(&ids.to_device(&x.device())?, axis))
             })
         }
-        2 => op("gather of argmax", |x, _| x.gather(&x.count_nonzero(None, false)?.floormod(2i64)?, Some(0), 0)),
-        3 => op("batch_gather of its order", |x, _| x.batch_gather(&x.argsort(-1, true)?)),
+        2 => op("gather of argmax", |x, _| x.gather(&x.count_nonzero(..)?.floormod(2i64)?)),
+        3 => op("batch_gather of its order", |x, _| x.batch_gather(&x.argsort(descending(-1))?)),
         _ => op(format!("gather of a column {axis}"), move |x, _| {
-            x.gather(
+            x.gather(along(
                 &ragged::HostTensor::dense(&[], ragged::HostValues::I64(vec![0])).to_device(&x.device())?,
-                Some(axis),
-                0,
-            )
+                axis,
+            ))
         }),
     }
 }

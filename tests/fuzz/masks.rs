@@ -22,15 +22,14 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         2 => op(format!("repeat {times} {axis}"), move |x, _| x.repeat(times, axis)),
         // A flag a row, where the other tensor has as many; masks of the tensor's own making.
         3 if rank > 1 && x.dtype != DType::Str => {
-            let some =
-                move |t: &Tensor| t.cast(DType::Bool)?.reduce_any((1..t.rank() as i64).collect::<Vec<_>>(), false);
+            let some = move |t: &Tensor| t.cast(DType::Bool)?.reduce_any((1..t.rank() as i64).collect::<Vec<_>>());
             op("mask of the other's rows", move |x, y| x.boolean_mask(&some(y)?))
         }
         4 if x.dtype != DType::Str => {
-            op("mask of its rows", move |x, _| x.boolean_mask(&x.cast(DType::Bool)?.reduce_any(inner.clone(), false)?))
+            op("mask of its rows", move |x, _| x.boolean_mask(&x.cast(DType::Bool)?.reduce_any(inner.clone())?))
         }
         5 if rank > 1 && x.dtype != DType::Str => {
-            let some = move |t: &Tensor| t.cast(DType::Bool)?.reduce_any(-1, false);
+            let some = move |t: &Tensor| t.cast(DType::Bool)?.reduce_any(-1);
             op("mask of the last rows", move |x, _| x.boolean_mask(&some(x)?))
         }
         6 if x.dtype != DType::Str => op("where_indices", |x, _| Ok(x.where_indices()?.into_erased())),
@@ -40,7 +39,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
             x.equal(&back)?.select(x, &back)
         }),
         9 if x.dtype != DType::Str => op("select_rows", move |x, y| {
-            let flags = x.cast(DType::Bool)?.reduce_any(inner.clone(), false)?;
+            let flags = x.cast(DType::Bool)?.reduce_any(inner.clone())?;
             flags.select_rows(x, if y.rank() == x.rank() { y } else { x })
         }),
         10 => op("mask", |x, y| x.boolean_mask(&x.equal(y)?)),

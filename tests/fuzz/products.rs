@@ -1,6 +1,6 @@
 //! Products of matrices, embeddings, and what makes numbers of numbers.
 
-use ragged::{Combiner, DType, Tensor};
+use ragged::{Combiner, DType, Factor, LookupIds, Tensor, along};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
@@ -14,19 +14,21 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
     let (axis, rank) = (x.axis, x.rank);
     let (a, b) = (random.once_in(2), random.once_in(2));
     match random.below(10) {
-        0 if rank > 1 => op("x by its transpose", |x, _| x.matmul(x, false, true)),
-        1 if rank > 1 => op("the transpose of x by x", |x, _| x.matmul(x, true, false)),
-        2 if rank > 1 => op(format!("matmul {a} {b}"), move |x, y| x.matmul(y, a, b)),
+        0 if rank > 1 => op("x by its transpose", |x, _| x.matmul(x.t())),
+        1 if rank > 1 => op("the transpose of x by x", |x, _| x.t().matmul(x)),
+        2 if rank > 1 => op(format!("matmul {a} {b}"), move |x, y| {
+            Factor { tensor: x, transposed: a }.matmul(Factor { tensor: y, transposed: b })
+        }),
         // By a matrix of ones with as many rows as the last dimension has values.
         3 if rank > 1 => op(format!("matmul of a plane {b}"), move |x, _| {
             let width = x.shape().last().copied().flatten().unwrap_or(1);
             let sizes = if b { [3, width] } else { [width, 3] };
             let plane = Tensor::ones(&ragged::RaggedShape::dense(&sizes, &x.device())?, x.dtype())?;
-            x.matmul(&plane, false, b)
+            x.matmul(Factor { tensor: &plane, transposed: b })
         }),
         4 => {
             let depth = random.below(4) as u32;
-            op(format!("one_hot {depth} {axis}"), move |x, _| small(x, 4)?.one_hot(depth, 7i32, -1i32, axis))
+            op(format!("one_hot {depth} {axis}"), move |x, _| small(x, 4)?.one_hot(along(depth, axis), 7i32, -1i32))
         }
         5 => op("range of small numbers", |x, _| small(x, 6)?.range()),
         6 => op("ranges", move |x, _| {
@@ -53,11 +55,7 @@ fn embeddings(random: &mut Random) -> Op {
     let default = random.once_in(2).then_some(0);
     op(format!("embedding {combiner:?} safe {safe} weighted {weighted} of {:?}", ids.nested_row_splits), move |x, _| {
         let (ids, weights) = (ids.to_device(&x.device())?, weights.to_device(&x.device())?);
-        match (safe, weighted) {
-            (false, false) => x.embedding_lookup_sparse(&ids, combiner),
-            (false, true) => x.embedding_lookup_sparse_weighted(&ids, &weights, combiner),
-            (true, false) => x.safe_embedding_lookup_sparse(&ids, combiner, default),
-            (true, true) => x.safe_embedding_lookup_sparse_weighted(&ids, &weights, combiner, default),
-        }
+        let ids = LookupIds { ids: &ids, weights: weighted.then_some(&weights), default: default.filter(|_| safe) };
+        if safe { x.safe_embedding_lookup_sparse(ids, combiner) } else { x.embedding_lookup_sparse(ids, combiner) }
     })
 }

@@ -1,20 +1,17 @@
 //! Reductions over axes, and of segments.
 
-use ragged::{DType, Result, Tensor};
+use ragged::{Axes, DType, ReduceAxes, Result, Tensor};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
 
-type Reduce = (&'static str, fn(&Tensor, Option<Vec<i64>>, bool) -> Result<Tensor>);
+type Reduce = (&'static str, fn(&Tensor, ReduceAxes) -> Result<Tensor>);
 type Along = (&'static str, fn(&Tensor, i64) -> Result<Tensor>);
 type Segments = (&'static str, fn(&Tensor, &Tensor, i64) -> Result<Tensor>);
 
 macro_rules! reduce {
     ($($name:ident)+) => {
-        [$((stringify!($name), |x, axes, keep| match axes {
-            Some(axes) => x.$name(axes, keep),
-            None => x.$name(None, keep),
-        })),+]
+        [$((stringify!($name), |x, axes| x.$name(axes))),+]
     };
 }
 macro_rules! along {
@@ -47,14 +44,14 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
             let (name, f) = random.of(if x.is_number() { ALL } else { OF_BOOLS });
             let keep = random.once_in(2);
             let axes = match random.below(8) {
-                0 => None,
-                1 => Some(vec![axis, x.rank as i64 - 1]),
-                2 => Some(x.inner_axes()),
-                3 => Some(vec![-1, 0]),
-                4 => Some(vec![-1]),
-                _ => Some(vec![axis]),
+                0 => Axes::All,
+                1 => [axis, x.rank as i64 - 1].into(),
+                2 => x.inner_axes().into(),
+                3 => [-1, 0].into(),
+                4 => (-1).into(),
+                _ => axis.into(),
             };
-            op(format!("{name} {axes:?} {keep}"), move |x, _| f(x, axes.clone(), keep))
+            op(format!("{name} {axes:?} {keep}"), move |x, _| f(x, ReduceAxes { axes: axes.clone(), keep }))
         }
     }
 }
@@ -65,7 +62,7 @@ fn segments(random: &mut Random, x: &Subject) -> Op {
     let (num, inner) = (random.of(&[3, 2, 2, 1]), x.inner_axes());
     match random.below(5) {
         0 => op(format!("{name} {num}, whole rows"), move |x, _| {
-            f(x, &x.cast(DType::Bool)?.reduce_any(inner.clone(), false)?.cast(DType::I32)?, num)
+            f(x, &x.cast(DType::Bool)?.reduce_any(inner.clone())?.cast(DType::I32)?, num)
         }),
         1 => op(format!("{name} {num}, each value"), move |x, _| f(x, &x.cast(DType::Bool)?.cast(DType::I64)?, num)),
         2 => op("segment_sum of its rows", |x, _| x.values()?.segment_sum(&x.value_rowids()?)),

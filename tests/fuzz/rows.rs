@@ -1,6 +1,6 @@
 //! Functions of one row.
 
-use ragged::{Axes, DType, Index, Result, Row};
+use ragged::{DType, Index, Result, Row, descending, keep, reversed};
 
 use crate::op::{Op, Subject, op};
 use crate::random::Random;
@@ -8,37 +8,37 @@ use crate::random::Random;
 type OfRow = (&'static str, fn(&Row) -> Result<Row>);
 
 const OF_NUMBERS: &[OfRow] = &[
-    ("less its sum", |r| r.subtract(&r.reduce_sum(Axes::All, false)?)),
-    ("by its greatest", |r| r.maximum(&r.reduce_max(Axes::All, true)?)),
+    ("less its sum", |r| r.subtract(&r.reduce_sum(..)?)),
+    ("by its greatest", |r| r.maximum(&r.reduce_max(keep(..))?)),
     ("its size", Row::size),
-    ("its sorted reverse", |r| r.sort(-1, false)?.reverse(-1)),
-    ("its running sum", |r| r.cumsum(-1, false, true)),
+    ("its sorted reverse", |r| r.sort(-1)?.reverse(-1)),
+    ("its running sum", |r| r.cumsum(reversed(-1))),
     ("itself twice", |r| Row::concat(&[r, &r.reverse(0)?], 0)),
     ("the rest", |r| r.slice([Index::Slice { start: Some(1), stop: None, step: 1 }])),
     ("every other, backwards", |r| r.slice([Index::Slice { start: None, stop: None, step: -2 }])),
     ("its first", |r| r.at(0)),
     ("its two greatest", |r| Ok(r.top_k(2, -1)?.0)),
     ("what is not zero", |r| r.boolean_mask(&r.cast(DType::Bool)?)),
-    ("its order", |r| r.argsort(-1, true)),
-    ("as its order has it", |r| r.gather(&r.argsort(-1, false)?)),
+    ("its order", |r| r.argsort(descending(-1))),
+    ("as its order has it", |r| r.gather(&r.argsort(-1)?)),
     ("a range", |r| r.size()?.floormod(5i64)?.range()),
-    ("a range of the greatest", |r| r.cast(DType::I64)?.floormod(4i64)?.reduce_max(Axes::All, false)?.range()),
+    ("a range of the greatest", |r| r.cast(DType::I64)?.floormod(4i64)?.reduce_max(..)?.range()),
     ("how many differ", |r| r.n_unique(-1)),
     ("what differs", |r| r.unique(-1)),
-    ("rows of rows", |r| r.map_rows(|r| r.add(&r.reduce_min(Axes::All, false)?))),
-    ("its mean", |r| r.reduce_mean(Axes::All, false)),
-    ("its middle", |r| r.median(-1, true)),
+    ("rows of rows", |r| r.map_rows(|r| r.add(&r.reduce_min(..)?))),
+    ("its mean", |r| r.reduce_mean(..)),
+    ("its middle", |r| r.median(keep(-1))),
     ("where it is greatest", |r| r.argmax(-1)),
 ];
 const OF_FLOATS: &[OfRow] = &[
     ("its softmax", |r| r.softmax(-1)),
-    ("its spread", |r| r.subtract(&r.reduce_mean(Axes::All, false)?)?.truediv(&r.reduce_std(Axes::All, false)?)),
+    ("its spread", |r| r.subtract(&r.reduce_mean(..)?)?.truediv(&r.reduce_std(..)?)),
     ("normalised", |r| r.l2_normalize(-1, 1e-6)),
 ];
 const OF_BOOLS: &[OfRow] = &[
-    ("any of it", |r| r.logical_xor(&r.reduce_any(Axes::All, false)?)),
+    ("any of it", |r| r.logical_xor(&r.reduce_any(..)?)),
     ("its reverse", |r| r.reverse(-1)),
-    ("how many hold", |r| r.count_nonzero(Axes::All, false)),
+    ("how many hold", |r| r.count_nonzero(..)),
     ("itself where it holds", |r| r.boolean_mask(r)),
 ];
 
@@ -46,9 +46,9 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
     if random.once_in(8) {
         return match random.below(2) {
             0 => op("map_flat_values", |x, _| x.map_flat_values(|v| v.reverse(0))),
-            _ => op("map_rows of two", |x, y| {
-                ragged::Tensor::map_rows_of(&[x, y], |r| r[0].add(&r[1].reduce_sum(Axes::All, false)?))
-            }),
+            _ => {
+                op("map_rows of two", |x, y| ragged::Tensor::map_rows_of(&[x, y], |r| r[0].add(&r[1].reduce_sum(..)?)))
+            }
         };
     }
     let table = match x.dtype {

@@ -1,6 +1,6 @@
 //! Operations that change a shape.
 
-use ragged::{DType, Fill, Operand, Tensor};
+use ragged::{DType, Fill, Operand, Tensor, keep, shaped};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
@@ -18,11 +18,11 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         0 => op(format!("expand_dims {axis}"), move |x, _| x.expand_dims(axis)),
         1 | 2 => op(format!("merge_dims {axis} {other}"), move |x, _| x.merge_dims(axis, other)),
         3 => op(format!("squeeze of a new {axis}"), move |x, _| x.expand_dims(axis)?.squeeze(axis)),
-        4 => op("squeeze of all", |x, _| x.squeeze(None)),
+        4 => op("squeeze of all", |x, _| x.squeeze(..)),
         5 => op("reshape_like", |x, y| x.reshape_like(y)),
         6 => op("reshape of its flat values", |x, _| x.flat_values()?.reshape([-1])?.reshape_like(x)),
         7 => op("broadcast_like", |x, y| x.broadcast_like(y)),
-        8 => op("broadcast of its ends", |x, _| x.reduce_max(-1, true)?.broadcast_like(x)),
+        8 => op("broadcast of its ends", |x, _| x.reduce_max(keep(-1))?.broadcast_like(x)),
         9 => op("broadcast_to a shape with one more", |x, _| x.broadcast_to(x.expand_dims(0)?.ragged_shape())),
         10 => op("the rest of a split", move |x, _| x.split([1, other], axis).map(|mut all| all.swap_remove(1))),
         11 => op(format!("half of {axis}"), move |x, _| x.split(2, axis).map(|mut all| all.swap_remove(1))),
@@ -55,11 +55,11 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         18 => op("which rows are empty", move |x, _| Ok(x.fill_empty_rows(zero(dtype))?.1)),
         19 => op("to_tensor and back", |x, _| {
             let lengths = x.row_lengths(1)?;
-            Tensor::from_tensor_with_lengths(&x.to_tensor(Fill::zero(x.dtype()), None)?, &lengths, 1)
+            Tensor::from_tensor_with_lengths(&x.to_tensor(Fill::zero(x.dtype()))?, &lengths, 1)
         }),
         20 => {
-            let sizes: Vec<Option<u64>> = (0..x.rank).map(|_| random.of(&[None, Some(0), Some(1), Some(3)])).collect();
-            op(format!("to_tensor {sizes:?}"), move |x, _| x.to_tensor(Fill::zero(x.dtype()), Some(&sizes)))
+            let sizes: Vec<i64> = (0..x.rank).map(|_| random.of(&[-1, 0, 1, 3])).collect();
+            op(format!("to_tensor {sizes:?}"), move |x, _| x.to_tensor(shaped(Fill::zero(x.dtype()), &sizes)))
         }
         21 => op("from_tensor", move |x, _| Tensor::from_tensor(x, n)),
         22 => op("to_sparse and back", |x, _| Tensor::from_sparse(&x.to_sparse()?)),

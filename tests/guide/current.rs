@@ -1,6 +1,6 @@
 //! The guide as of TensorFlow 2.11.
 
-use ragged::{DType, Device, RaggedShape, Result, RowPartition, Tensor, s};
+use ragged::{DType, Device, RaggedShape, Result, RowPartition, Tensor, s, shaped};
 use serde_json::json;
 
 use super::{constant, dense, in_order, is_dense, prints, shared};
@@ -50,7 +50,7 @@ fn nested_lists(device: &Device) -> Result<()> {
 fn factories(device: &Device) -> Result<()> {
     let values = dense(json!([3, 1, 4, 1, 5, 9, 2]), device);
     let want = "<tf.RaggedTensor [[3, 1, 4, 1], [], [5, 9], [2]]>";
-    prints(&Tensor::from_value_rowids(&values, [0, 0, 0, 0, 2, 2, 3], None)?, want);
+    prints(&Tensor::from_value_rowids(&values, [0, 0, 0, 0, 2, 2, 3])?, want);
     prints(&Tensor::from_row_lengths(&values, [4, 0, 2, 1])?, want);
     prints(&Tensor::from_row_splits(&values, [0, 4, 4, 6, 7])?, want);
     Ok(())
@@ -59,7 +59,7 @@ fn factories(device: &Device) -> Result<()> {
 /// Functions work on dense and ragged tensors alike; there is nothing to trace.
 fn functions(device: &Device) -> Result<()> {
     let make_palindrome = |x: &Tensor, axis: i64| Tensor::concat(&[x, &x.reverse(axis)?], axis);
-    let max_and_min = |x: &Tensor| -> Result<_> { Ok((x.reduce_max(-1, false)?, x.reduce_min(-1, false)?)) };
+    let max_and_min = |x: &Tensor| -> Result<_> { Ok((x.reduce_max(-1)?, x.reduce_min(-1)?)) };
     let rectangle = dense(json!([[1, 2], [3, 4], [5, 6]]), device);
     is_dense(&make_palindrome(&rectangle, 1)?, DType::I32, json!([[1, 2, 2, 1], [3, 4, 4, 3], [5, 6, 6, 5]]));
     let x = constant(json!([[1, 2], [3], [4, 5, 6]]), device);
@@ -76,7 +76,7 @@ fn functions(device: &Device) -> Result<()> {
 fn to_padded(device: &Device) -> Result<()> {
     let sentences = constant(json!([["Hi"], ["Welcome", "to", "the", "fair"], ["Have", "fun"]]), device);
     is_dense(
-        &sentences.to_tensor("", Some(&[None, Some(10)]))?,
+        &sentences.to_tensor(shaped("", [-1, 10]))?,
         DType::Str,
         json!([
             ["Hi", "", "", "", "", "", "", "", "", ""],
@@ -182,7 +182,7 @@ fn ragged_rank_and_flat_values(device: &Device) -> Result<()> {
 fn uniform_dimension_above_a_ragged_one(device: &Device) -> Result<()> {
     let ten = dense(json!([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]), device);
     let rows = Tensor::from_row_splits(&ten, [0, 3, 5, 9, 10])?;
-    let rt = Tensor::from_uniform_row_length(&rows, 2, None)?;
+    let rt = Tensor::from_uniform_row_length(&rows, 2)?;
     prints(&rt, "<tf.RaggedTensor [[[10, 11, 12], [13, 14]], [[15, 16, 17, 18], [19]]]>");
     assert_eq!((rt.shape(), rt.ragged_rank()), (vec![Some(2), Some(2), None], 2));
     Ok(())

@@ -1,7 +1,7 @@
 //! An older version of the guide, which prints nothing: where its cells differ from the current one's, what TensorFlow
 //! gives for them stands here.
 
-use ragged::{DType, Device, Result, Tensor, s};
+use ragged::{DType, Device, Result, Tensor, s, with_nrows};
 use serde_json::json;
 
 use super::{constant, dense, in_order, is_dense, prints, shared};
@@ -34,7 +34,7 @@ fn every_cell_in_order() {
 fn factories(device: &Device) -> Result<()> {
     let values = dense(json!([3, 1, 4, 1, 5, 9, 2, 6]), device);
     let want = "<tf.RaggedTensor [[3, 1, 4, 1], [], [5, 9, 2], [6]]>";
-    prints(&Tensor::from_value_rowids(&values, [0, 0, 0, 0, 2, 2, 2, 3], None)?, want);
+    prints(&Tensor::from_value_rowids(&values, [0, 0, 0, 0, 2, 2, 2, 3])?, want);
     prints(&Tensor::from_row_lengths(&values, [4, 0, 3, 1])?, want);
     prints(&Tensor::from_row_splits(&values, [0, 4, 4, 7, 8])?, want);
     Ok(())
@@ -50,7 +50,7 @@ fn look_up_flat_values(table: &Tensor, ids: &Tensor) -> Result<Tensor> {
 fn to_padded(device: &Device) -> Result<()> {
     let sentences = constant(json!([["Hi"], ["Welcome", "to", "the", "fair"], ["Have", "fun"]]), device);
     is_dense(
-        &sentences.to_tensor("", None)?,
+        &sentences.to_tensor("")?,
         DType::Str,
         json!([["Hi", "", "", ""], ["Welcome", "to", "the", "fair"], ["Have", "fun", "", ""]]),
     );
@@ -73,7 +73,7 @@ fn every_encoding_of_one_tensor(device: &Device) -> Result<()> {
     prints(&Tensor::from_row_lengths(&values, [4, 0, 3, 1, 0])?, want);
     prints(&Tensor::from_row_starts(&values, [0, 4, 4, 7, 8])?, want);
     prints(&Tensor::from_row_limits(&values, [4, 4, 7, 8, 8])?, want);
-    prints(&Tensor::from_value_rowids(&values, [0, 0, 0, 0, 2, 2, 2, 3], Some(5))?, want);
+    prints(&Tensor::from_value_rowids(&values, with_nrows([0, 0, 0, 0, 2, 2, 2, 3], 5))?, want);
 
     let rt = constant(json!([[3, 1, 4, 1], [], [5, 9, 2], [6], []]), device);
     let all = |t: Result<Tensor>, dtype, values| is_dense(&t.expect("recorded"), dtype, values);

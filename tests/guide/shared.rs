@@ -8,7 +8,7 @@ use super::{constant, constant_of_rank, dense, is_dense, prints};
 pub fn operations(device: &Device) -> Result<()> {
     let digits = constant(json!([[3, 1, 4, 1], [], [5, 9, 2], [6], []]), device);
     prints(&digits.add(3)?, "<tf.RaggedTensor [[6, 4, 7, 4], [], [8, 12, 5], [9], []]>");
-    let mean = digits.reduce_mean(1, false)?;
+    let mean = digits.reduce_mean(1)?;
     assert_eq!(mean.to_string(), "tensor([2.25, nan, 5.333333333333333, 6.0, nan], shape=(5,), dtype=f64)");
     let more = constant(json!([[5, 3]]), device);
     prints(&Tensor::concat(&[&digits, &more], 0)?, "<tf.RaggedTensor [[3, 1, 4, 1], [], [5, 9, 2], [6], [], [5, 3]]>");
@@ -92,7 +92,7 @@ pub fn use_case(device: &Device, lookup: Lookup) -> Result<()> {
     let bigram_buckets = bigrams.to_hash_bucket_fast(buckets as i64)?;
     let bigram_embeddings = lookup(&embedding_table, &bigram_buckets)?;
     let all_embeddings = Tensor::concat(&[&word_embeddings, &bigram_embeddings], 1)?;
-    let average = all_embeddings.reduce_mean(1, false)?;
+    let average = all_embeddings.reduce_mean(1)?;
     assert_eq!(average.shape(), [Some(3), Some(4)]);
 
     let HostValues::F32(average) = average.to_host()?.values else { panic!("floats") };

@@ -154,7 +154,7 @@ fn what_does_not_fit_is_refused() {
     let device = Device::cpu();
     let (x, y) = (on(&row(&[2, 1]), &device), on(&row(&[1]), &device));
     assert!(matches!(Tensor::concat(&[&x, &y], 1), Err(Error::Shape { .. })));
-    assert!(matches!(Tensor::concat(&[], 0), Err(Error::Argument { .. })));
+    assert!(matches!(Tensor::concat(&[] as &[Tensor], 0), Err(Error::Argument { .. })));
     assert!(matches!(Tensor::concat(&[&x, &y], 2), Err(Error::Axis { .. })));
     assert!(matches!(Tensor::stack(&[&x, &y], 3), Err(Error::Axis { .. })));
     let other = on(&row(&[2, 1]), &Device::cpu_unfused());

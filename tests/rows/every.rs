@@ -1,7 +1,9 @@
 //! Every dtype at every rank: small whole numbers are the same numbers in all dtypes, so that an operation on them
 //! gives what it gives on i32, which loops over nested lists check elsewhere.
 
-use ragged::{DType, Device, Fill, HostTensor, HostValues, Index, Result, Tensor};
+use ragged::{
+    DType, Device, Fill, HostTensor, HostValues, Index, Result, Tensor, along, descending, exclusive, keep, reversed,
+};
 
 use crate::common;
 use crate::nest::{Random, ints, on};
@@ -25,23 +27,23 @@ type Op = (&'static str, fn(&Tensor, i64) -> Result<Tensor>);
 
 /// What gives whole numbers of whole numbers, along an axis.
 const OPS: &[Op] = &[
-    ("sum", |x, a| x.reduce_sum(a, false)),
-    ("sum of all", |x, _| x.reduce_sum(None, true)),
-    ("product", |x, a| x.reduce_prod(a, true)),
+    ("sum", |x, a| x.reduce_sum(a)),
+    ("sum of all", |x, _| x.reduce_sum(keep(..))),
+    ("product", |x, a| x.reduce_prod(keep(a))),
     // An empty row's extreme is another one in each dtype.
-    ("less the greatest", |x, a| x.reduce_max(a, true)?.broadcast_like(x)?.subtract(x)),
-    ("of the least", |x, a| x.subtract(&x.reduce_min(a, true)?.broadcast_like(x)?)),
-    ("any", |x, a| x.reduce_any(a, false)),
-    ("all", |x, a| x.reduce_all(a, true)),
-    ("not zero", |x, a| x.count_nonzero(a, false)),
+    ("less the greatest", |x, a| x.reduce_max(keep(a))?.broadcast_like(x)?.subtract(x)),
+    ("of the least", |x, a| x.subtract(&x.reduce_min(keep(a))?.broadcast_like(x)?)),
+    ("any", |x, a| x.reduce_any(a)),
+    ("all", |x, a| x.reduce_all(keep(a))),
+    ("not zero", |x, a| x.count_nonzero(a)),
     ("place of the greatest", |x, a| x.argmax(a)),
     ("place of the least", |x, a| x.argmin(a)),
-    ("running sum", |x, a| x.cumsum(a, false, true)),
-    ("running sum before", |x, a| x.cumsum(a, true, false)),
-    ("running product", |x, a| x.cumprod(a, false, false)),
-    ("running maximum", |x, a| x.cummax(a, false)),
-    ("sorted", |x, a| x.sort(a, true)),
-    ("order", |x, a| x.argsort(a, false)),
+    ("running sum", |x, a| x.cumsum(reversed(a))),
+    ("running sum before", |x, a| x.cumsum(exclusive(a))),
+    ("running product", |x, a| x.cumprod(a)),
+    ("running maximum", |x, a| x.cummax(a)),
+    ("sorted", |x, a| x.sort(descending(a))),
+    ("order", |x, a| x.argsort(a)),
     ("two greatest", |x, a| Ok(x.top_k(2, a)?.0)),
     ("unique", |x, a| x.unique(a)),
     ("how many differ", |x, a| x.n_unique(a)),
@@ -51,16 +53,16 @@ const OPS: &[Op] = &[
     ("repeated", |x, a| x.repeat(2, a)),
     ("a part", |x, _| x.slice([Index::Slice { start: None, stop: None, step: -2 }])),
     ("masked", |x, _| x.boolean_mask(&x.cast(DType::Bool)?)),
-    ("padded", |x, _| x.to_tensor(Fill::zero(x.dtype()), None)),
+    ("padded", |x, _| x.to_tensor(Fill::zero(x.dtype()))),
     ("filled", |x, _| Ok(x.fill_empty_rows(&Tensor::zeros(&x.ragged_shape().slice(..0)?, x.dtype())?)?.0)),
     ("where", |x, _| Ok(x.where_indices()?.into_erased())),
-    ("times its transpose", |x, _| x.matmul(x, false, true)),
-    ("its transpose times it", |x, _| x.matmul(x, true, false)),
-    ("one hot", |x, a| x.cast(DType::I64)?.one_hot(3, 1i32, 0i32, a)?.cast(x.dtype())),
+    ("times its transpose", |x, _| x.matmul(x.t())),
+    ("its transpose times it", |x, _| x.t().matmul(x)),
+    ("one hot", |x, a| x.cast(DType::I64)?.one_hot(along(3, a), 1i32, 0i32)?.cast(x.dtype())),
     ("groups", |x, _| x.stack_dynamic_partitions(&x.cast(DType::I32)?, 4)),
     ("segments", |x, _| x.unsorted_segment_sum(&x.cast(DType::I64)?, 4)),
-    ("by its own place", |x, a| x.gather(&x.argsort(a, false)?, Some(0), 0)),
-    ("rows with their sums", |x, _| x.map_rows(|r| r.subtract(&r.reduce_min(ragged::Axes::All, false)?))),
+    ("by its own place", |x, a| x.gather(&x.argsort(a)?)),
+    ("rows with their sums", |x, _| x.map_rows(|r| r.subtract(&r.reduce_min(..)?))),
 ];
 
 /// Whole numbers from 0 to 3, of the least bits that any dtype has.

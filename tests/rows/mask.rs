@@ -1,6 +1,6 @@
 //! Masks, choices and the places where a condition holds.
 
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Tensor};
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Tensor, keep};
 
 use crate::common;
 use crate::devices;
@@ -245,7 +245,7 @@ fn sizes_may_be_known_on_the_device_only() {
             assert_eq!(leaves(&got), absolute, "{host:?}");
             // One flag a row, as many as the device knows.
             let all_axes: Vec<i64> = (1..x.rank() as i64).collect();
-            let rows = mask.reduce_any(all_axes, false).expect("bools");
+            let rows = mask.reduce_any(all_axes).expect("bools");
             let rows_host = rows.to_host().expect("a read");
             let got = x.boolean_mask(&rows).and_then(|t| t.to_host()).expect("a mask");
             assert_eq!(leaves(&got), masked(&leaves(&host), &flags(&rows_host)), "{host:?}");
@@ -265,7 +265,7 @@ fn nothing_waits() {
             x.floormod(&on(&HostTensor::dense(&[], HostValues::I32(vec![3])), &device)).unwrap().equal(0).unwrap();
         let before = device.stats().waits;
         let kept = x.boolean_mask(&mask).unwrap();
-        let rows = kept.boolean_mask(&kept.reduce_sum(1, false).unwrap().greater(5).unwrap()).unwrap();
+        let rows = kept.boolean_mask(&kept.reduce_sum(1).unwrap().greater(5).unwrap()).unwrap();
         let tiled = rows.tile(&[2, 3]).unwrap().repeat(2, 1).unwrap();
         let places = tiled.greater(4).unwrap().where_indices().unwrap();
         tiled.eval().and_then(|()| places.eval()).unwrap();
@@ -315,7 +315,7 @@ fn a_mask_moves_little_more_than_it_must() {
         let explained = x.boolean_mask(&x.greater(0.5f32).unwrap()).and_then(|t| t.explain()).unwrap();
         assert_eq!(explained.kernels.iter().map(|k| k.kind).collect::<Vec<_>>(), ["rank_bitmap", "map", "compact"]);
         // What it takes a search to know is stored: the pass that takes the means has the rows at hand.
-        let mean = x.reduce_mean(1, true).unwrap();
+        let mean = x.reduce_mean(keep(1)).unwrap();
         let explained = x.boolean_mask(&x.greater(&mean).unwrap()).and_then(|t| t.explain()).unwrap();
         let kinds: Vec<_> = explained.kernels.iter().map(|k| k.kind).collect();
         assert_eq!(kinds, ["row_reduce", "rank_bitmap", "map", "compact"], "{explained}");

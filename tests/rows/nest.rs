@@ -131,7 +131,7 @@ pub fn on(t: &HostTensor, device: &Device) -> Tensor {
 pub fn device_sized(random: &mut Random, ragged: usize, inner: usize, device: &Device) -> (Tensor, HostTensor) {
     let x = on(&random.tensor(ragged + 1, inner), device);
     // Reversed rows have splits made on the device; columns are as many as its longest row.
-    let x = x.reverse([0, 1]).and_then(|x| x.reduce_sum(0, false)).expect("recorded");
+    let x = x.reverse([0, 1]).and_then(|x| x.reduce_sum(0)).expect("recorded");
     // Unless it was uniform or empty to begin with.
     let host = x.to_host().expect("a read");
     (x, host)

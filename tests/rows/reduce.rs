@@ -1,13 +1,13 @@
 //! Reductions over every set of axes.
 
-use ragged::{Axes, Device, HostTensor, HostValues, Tensor};
+use ragged::{Axes, Device, HostTensor, HostValues, ReduceAxes, Tensor};
 
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
 
 type Members = Nest<Vec<usize>>;
 
 /// A reduction over one axis.
-type Reduce = fn(&Tensor, i64, bool) -> ragged::Result<Tensor>;
+type Reduce = fn(&Tensor, i64) -> ragged::Result<Tensor>;
 
 /// What a place without members looks like: full inner dimensions, empty ragged ones.
 fn nothing(dim: usize, ragged: usize, dims: &[usize]) -> Members {
@@ -70,8 +70,10 @@ fn check(x: &HostTensor, axes: &[usize], keep: bool, device: &Device) {
     let values = ints(x);
     let (want, ragged) = members(x, axes, keep);
     let list: Vec<i64> = axes.iter().map(|&a| a as i64).collect();
-    let run = |f: fn(&Tensor, Axes, bool) -> ragged::Result<Tensor>| -> HostTensor {
-        f(&on(x, device), Axes::List(list.clone()), keep).and_then(|t| t.to_host()).expect("a reduction")
+    let run = |f: fn(&Tensor, ReduceAxes) -> ragged::Result<Tensor>| -> HostTensor {
+        f(&on(x, device), ReduceAxes { axes: Axes::List(list.clone()), keep })
+            .and_then(|t| t.to_host())
+            .expect("a reduction")
     };
     let same = |name: &str, got: &HostTensor, f: &dyn Fn(&[i32]) -> f64| {
         let read = |p: usize| match &got.values {
@@ -127,7 +129,10 @@ fn sizes_may_be_known_on_the_device_only() {
                 let axes: Vec<i64> = (0..rank as i64).filter(|a| set >> a & 1 == 1).collect();
                 let keep = random.below(2) == 1;
                 let run = |t: &Tensor| {
-                    let t = t.reduce_sum(axes.clone(), keep).and_then(|t| t.to_host()).expect("a reduction");
+                    let t = t
+                        .reduce_sum(ReduceAxes { axes: Axes::List(axes.clone()), keep })
+                        .and_then(|t| t.to_host())
+                        .expect("a reduction");
                     positions(&t).map(&mut |&p| ints(&t)[p])
                 };
                 assert_eq!(run(&x), run(&same), "axes {axes:?} (keep {keep}) of {host:?}");
@@ -160,13 +165,13 @@ fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
     let lengths = [3, 0, 700, 1, 64, 257, 33, 0];
     let values = floats(lengths.iter().sum());
     for reduce in [Tensor::reduce_sum, Tensor::reduce_mean, Tensor::reduce_variance] as [Reduce; 3] {
-        let [fused, unfused] = both_devices()
-            .map(|d| bits(&reduce(&on(&rows(&lengths, values.clone()), &d), 1, false).expect("recorded")));
+        let [fused, unfused] =
+            both_devices().map(|d| bits(&reduce(&on(&rows(&lengths, values.clone()), &d), 1).expect("recorded")));
         assert_eq!(fused, unfused);
         let mut start = 0;
         for (k, &len) in lengths.iter().enumerate() {
             let alone = rows(&[len], values[start..start + len].to_vec());
-            let alone = bits(&reduce(&on(&alone, &Device::cpu()), 1, false).expect("recorded"));
+            let alone = bits(&reduce(&on(&alone, &Device::cpu()), 1).expect("recorded"));
             assert_eq!(alone[0], fused[k], "row {k}");
             start += len;
         }
@@ -178,11 +183,11 @@ fn extremes_of_infinities_and_nan() {
     let (inf, nan) = (f32::INFINITY, f32::NAN);
     let x = rows(&[2, 0, 2, 2], vec![inf, inf, -inf, nan, -0.0, 0.0]);
     let x = on(&x, &Device::cpu());
-    let min = bits(&x.reduce_min(1, false).expect("recorded")).into_iter().map(f32::from_bits).collect::<Vec<_>>();
+    let min = bits(&x.reduce_min(1).expect("recorded")).into_iter().map(f32::from_bits).collect::<Vec<_>>();
     assert_eq!((min[0], min[1]), (inf, f32::MAX));
     assert!(min[2].is_nan());
     assert!(min[3].is_sign_negative());
-    let max = bits(&x.reduce_max(1, false).expect("recorded")).into_iter().map(f32::from_bits).collect::<Vec<_>>();
+    let max = bits(&x.reduce_max(1).expect("recorded")).into_iter().map(f32::from_bits).collect::<Vec<_>>();
     assert_eq!((max[0], max[1]), (inf, f32::MIN));
     assert!(max[2].is_nan());
     assert!(max[3].is_sign_positive());
@@ -193,7 +198,7 @@ fn means_of_integers_do_not_wrap() {
     let t = |values: HostValues| {
         HostTensor::from_row_splits(vec![0, 3], values)
             .to_device(&Device::cpu())
-            .and_then(|t| t.reduce_mean(1, false))
+            .and_then(|t| t.reduce_mean(1))
             .and_then(|t| t.to_host())
             .expect("a mean")
             .values

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ragged::{Device, HostTensor, HostValues, Tensor};
+use ragged::{Device, HostTensor, HostValues, ScanAxis, Tensor, reversed};
 
 use crate::common;
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
@@ -62,22 +62,30 @@ fn check(x: &HostTensor, t: &Tensor) {
         let read = |t: ragged::Result<Tensor>| t.and_then(|t| t.to_host()).expect("a scan");
         let v = ints(x);
         for flags in FLAGS {
-            let (exclusive, reverse) = flags;
-            let got = read(t.cumsum(a, exclusive, reverse));
+            let (exclusive, reversed) = flags;
+            let got = read(t.cumsum(ScanAxis { axis: a, exclusive, reversed }));
             assert_eq!(got.nested_row_splits, x.nested_row_splits);
             assert_eq!(
                 ints(&got),
                 naive(x, v, axis, flags, 0, i32::wrapping_add),
                 "sum along {axis} {flags:?} of {x:?}"
             );
-            let got = read(t.cumprod(a, exclusive, reverse));
+            let got = read(t.cumprod(ScanAxis { axis: a, exclusive, reversed }));
             assert_eq!(ints(&got), naive(x, v, axis, flags, 1, i32::wrapping_mul), "product along {axis} of {x:?}");
         }
-        for reverse in [false, true] {
-            let want = naive(x, v, axis, (false, reverse), i32::MIN, i32::max);
-            assert_eq!(ints(&read(t.cummax(a, reverse))), want, "maximum along {axis} of {x:?}");
-            let want = naive(x, v, axis, (false, reverse), i32::MAX, i32::min);
-            assert_eq!(ints(&read(t.cummin(a, reverse))), want, "minimum along {axis} of {x:?}");
+        for reversed in [false, true] {
+            let want = naive(x, v, axis, (false, reversed), i32::MIN, i32::max);
+            assert_eq!(
+                ints(&read(t.cummax(ScanAxis { axis: a, exclusive: false, reversed }))),
+                want,
+                "maximum along {axis} of {x:?}"
+            );
+            let want = naive(x, v, axis, (false, reversed), i32::MAX, i32::min);
+            assert_eq!(
+                ints(&read(t.cummin(ScanAxis { axis: a, exclusive: false, reversed }))),
+                want,
+                "minimum along {axis} of {x:?}"
+            );
         }
     }
 }
@@ -136,11 +144,11 @@ macro_rules! every_integer {
                     let t = on(&x, &device);
                     for flags in FLAGS {
                         let want = naive(&x, &values, 1, flags, 0, <$t>::wrapping_add);
-                        let got = t.cumsum(1, flags.0, flags.1).and_then(|t| t.to_host()).expect("a scan");
+                        let got = t.cumsum(ScanAxis { axis: 1, exclusive: flags.0, reversed: flags.1 }).and_then(|t| t.to_host()).expect("a scan");
                         assert!(got.values == HostValues::$v(want), "{flags:?} of {inner} columns on {name}");
                     }
                     let want = naive(&x, &values, 1, (false, true), <$t>::MIN, <$t>::max);
-                    let got = t.cummax(1, true).and_then(|t| t.to_host()).expect("a scan");
+                    let got = t.cummax(reversed(1)).and_then(|t| t.to_host()).expect("a scan");
                     assert!(got.values == HostValues::$v(want), "maximum of {inner} columns on {name}");
                 }
             }
@@ -182,7 +190,13 @@ fn floats_have_the_same_bits_everywhere_and_are_accurate() {
                 other => panic!("{}", other.dtype()),
             };
             for flags in FLAGS {
-                let run = |device: &Device| bits(&on(&x, device).cumsum(1, flags.0, flags.1).expect("recorded"));
+                let run = |device: &Device| {
+                    bits(
+                        &on(&x, device)
+                            .cumsum(ScanAxis { axis: 1, exclusive: flags.0, reversed: flags.1 })
+                            .expect("recorded"),
+                    )
+                };
                 let want = run(&Device::cpu());
                 for (name, device) in common::devices().iter().filter(|(_, d)| common::has(d, x.values.dtype())) {
                     assert!(run(device) == want, "{flags:?} of {inner} columns on {name}");
@@ -207,7 +221,7 @@ fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
     let lengths = [3, 0, 700, 1, 64, 257, 9000, 33, 0];
     for inner in [1, 2] {
         let values = floats(lengths.iter().sum::<u32>() as usize * inner);
-        let run = |x: &HostTensor, device: &Device| bits(&on(x, device).cumsum(1, false, false).expect("recorded"));
+        let run = |x: &HostTensor, device: &Device| bits(&on(x, device).cumsum(1).expect("recorded"));
         for (name, device) in common::devices() {
             let crowd = run(&rows(&lengths, inner, HostValues::F32(values.clone())), &device);
             let mut start = 0;
@@ -230,15 +244,15 @@ fn what_is_not_finite_stays_in_its_row() {
         let read = |t: ragged::Result<Tensor>| -> Vec<f32> {
             bits(&t.expect("recorded")).into_iter().map(|b| f32::from_bits(b as u32)).collect()
         };
-        let sum = read(x.cumsum(1, false, false));
+        let sum = read(x.cumsum(1));
         assert_eq!((sum[0], sum[1], sum[2], sum[5], sum[6]), (1.0, inf, 2.0, -inf, -inf), "{name}");
         assert!(sum[3].is_nan() && sum[4].is_nan());
         assert_eq!(sum[7].to_bits(), 0, "a sum starts from 0.0 on {name}");
-        let max = read(x.cummax(1, false));
+        let max = read(x.cummax(1));
         assert_eq!((max[1], max[2], max[5], max[6]), (inf, 2.0, -inf, 4.0), "{name}");
         assert!(max[3].is_nan() && max[4].is_nan());
         assert_eq!(max[7].to_bits(), (-0.0f32).to_bits());
-        let min = read(x.cummin(1, true));
+        let min = read(x.cummin(reversed(1)));
         assert_eq!((min[0], min[1], min[4], min[5]), (1.0, inf, 3.0, -inf), "{name}");
     }
 }
@@ -246,10 +260,10 @@ fn what_is_not_finite_stays_in_its_row() {
 #[test]
 fn refusals() {
     let x = on(&HostTensor::dense(&[2], HostValues::Bool(vec![true, false])), &Device::cpu());
-    assert!(matches!(x.cumsum(0, false, false), Err(ragged::Error::Unsupported { .. })));
-    assert!(matches!(x.cumsum(1, false, false), Err(ragged::Error::Axis { .. })));
+    assert!(matches!(x.cumsum(0), Err(ragged::Error::Unsupported { .. })));
+    assert!(matches!(x.cumsum(1), Err(ragged::Error::Axis { .. })));
     let x = on(&HostTensor::dense(&[], HostValues::I32(vec![1])), &Device::cpu());
-    assert!(matches!(x.cummax(0, false), Err(ragged::Error::Axis { .. })));
+    assert!(matches!(x.cummax(0), Err(ragged::Error::Axis { .. })));
     assert!(matches!(x.argmin(0), Err(ragged::Error::Axis { .. })));
 }
 
@@ -277,7 +291,7 @@ fn extremes_stand_where_loops_find_them() {
                 let found = |t| read(t).into_iter().filter(|&k| k >= 0).collect::<Vec<_>>();
                 assert_eq!(found(t.argmin(axis as i64)), first(|a, b| a < b), "least along {axis} of {x:?}");
                 assert_eq!(found(t.argmax(axis as i64)), first(|a, b| a > b), "greatest along {axis} of {x:?}");
-                let counts: Vec<i64> = read(t.count_nonzero(axis as i64, false));
+                let counts: Vec<i64> = read(t.count_nonzero(axis as i64));
                 assert_eq!(counts.iter().sum::<i64>() as usize, v.iter().filter(|&&v| v != 0).count());
                 assert_eq!(counts.len(), read(t.argmax(axis as i64)).len());
             }

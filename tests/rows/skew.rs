@@ -1,7 +1,9 @@
 //! Every kernel that walks rows, on rows as skewed as they come: the GPU gives the CPU's bits, and a row alone those
 //! that it has in the crowd.
 
-use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor};
+use ragged::{
+    DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor, descending, exclusive, keep, reversed,
+};
 
 use crate::common::{self, random::splits};
 use crate::nest::on;
@@ -85,34 +87,34 @@ fn agree(layouts: &[(&'static str, Vec<u32>)], ops: &[Op], make: impl Fn(&[u32])
 
 /// What walks rows of numbers: a reduction, scans, sorts, masks, maps.
 const OF_NUMBERS: &[Op] = &[
-    ("sum", |x| x.reduce_sum(1, false)),
-    ("greatest", |x| x.reduce_max(1, false)),
+    ("sum", |x| x.reduce_sum(1)),
+    ("greatest", |x| x.reduce_max(1)),
     ("place of the greatest", |x| x.argmax(1)),
-    ("running sum", |x| x.cumsum(1, false, false)),
-    ("running sum from the end, exclusive", |x| x.cumsum(1, true, true)),
-    ("running maximum", |x| x.cummax(1, false)),
-    ("sorted", |x| x.sort(1, false)),
-    ("order, greatest first", |x| x.argsort(1, true)),
+    ("running sum", |x| x.cumsum(1)),
+    ("running sum from the end, exclusive", |x| x.cumsum(exclusive(reversed(1)))),
+    ("running maximum", |x| x.cummax(1)),
+    ("sorted", |x| x.sort(1)),
+    ("order, greatest first", |x| x.argsort(descending(1))),
     ("the greatest three", |x| Ok(x.top_k(3, 1)?.0)),
     ("unique", |x| x.unique(1)),
     ("above three", |x| x.boolean_mask(&x.cast(DType::F32)?.greater(3.0f32)?)),
-    ("rows whose sum is not 0", |x| x.boolean_mask(&x.reduce_sum(1, false)?.cast(DType::Bool)?)),
-    ("reversed, less the least", |x| x.reverse(1)?.subtract(&x.reduce_min(1, true)?)),
+    ("rows whose sum is not 0", |x| x.boolean_mask(&x.reduce_sum(1)?.cast(DType::Bool)?)),
+    ("reversed, less the least", |x| x.reverse(1)?.subtract(&x.reduce_min(keep(1))?)),
     ("every other", |x| {
         x.slice([
             Index::Slice { start: None, stop: None, step: 1 },
             Index::Slice { start: Some(1), stop: None, step: -2 },
         ])
     }),
-    ("columns", |x| x.reduce_max(0, false)),
+    ("columns", |x| x.reduce_max(0)),
 ];
 
 const OF_FLOATS: &[Op] = &[
-    ("mean", |x| x.reduce_mean(1, false)),
-    ("variance", |x| x.reduce_variance(1, false)),
+    ("mean", |x| x.reduce_mean(1)),
+    ("variance", |x| x.reduce_variance(1)),
     ("softmax", |x| x.softmax(1)),
-    ("log of the sum of exponentials", |x| x.reduce_logsumexp(1, false)),
-    ("median", |x| x.median(1, false)),
+    ("log of the sum of exponentials", |x| x.reduce_logsumexp(1)),
+    ("median", |x| x.median(1)),
 ];
 
 #[test]
@@ -130,10 +132,10 @@ fn pairs_of_long_numbers() {
 
 #[test]
 fn products_of_batches() {
-    let ops: &[Op] = &[("by its transpose", |x| x.matmul(x, true, false))];
+    let ops: &[Op] = &[("by its transpose", |x| x.t().matmul(x))];
     agree(&layouts(), ops, |lengths| rows(lengths, 3, floats));
     // The other way round a product is as large as the square of a row.
-    let outer: &[Op] = &[("its transpose by it", |x| x.matmul(x, false, true))];
+    let outer: &[Op] = &[("its transpose by it", |x| x.matmul(x.t()))];
     agree(&layouts()[2..3], outer, |lengths| rows(lengths, 3, floats));
     let edges: Vec<u32> = [0, 7, 8, 9, 15, 16, 17, 31, 32, 33, 0, 63, 64, 65, 129].to_vec();
     agree(&[("tiles", edges)], outer, |lengths| rows(lengths, 3, floats));
@@ -160,12 +162,12 @@ fn strings() {
 #[test]
 fn a_row_alone_has_the_bits_that_it_has_in_the_crowd() {
     let ops: &[Op] = &[
-        ("sum", |x| x.reduce_sum(1, true)),
-        ("running sum", |x| x.cumsum(1, false, true)),
-        ("running product", |x| x.cumprod(1, true, false)),
+        ("sum", |x| x.reduce_sum(keep(1))),
+        ("running sum", |x| x.cumsum(reversed(1))),
+        ("running product", |x| x.cumprod(exclusive(1))),
         ("softmax", |x| x.softmax(1)),
-        ("variance", |x| x.reduce_variance(1, true)),
-        ("product", |x| x.expand_dims(2)?.matmul(&x.expand_dims(2)?, true, false)),
+        ("variance", |x| x.reduce_variance(keep(1))),
+        ("product", |x| x.expand_dims(2)?.t().matmul(&x.expand_dims(2)?)),
     ];
     for (name, device) in common::devices() {
         for (layout, lengths) in layouts().iter().filter(|(_, lengths)| !lengths.is_empty()) {

@@ -1,6 +1,6 @@
 //! Softmax, its logarithm, the logarithm of sums, and lengths of vectors, over every axis, against naive loops.
 
-use ragged::{Axes, Device, Error, HostTensor, HostValues, Tensor};
+use ragged::{Axes, Device, Error, HostTensor, HostValues, Tensor, keep};
 
 use crate::nest::{Nest, Random, both_devices, on, positions};
 
@@ -93,9 +93,9 @@ fn sums_of_exponentials_are_those_of_the_groups() {
         for device in both_devices() {
             for axis in 0..1 + ragged + inner {
                 let t = on(&x, &device);
-                let got = t.reduce_logsumexp(axis as i64, false).and_then(|t| t.to_host()).expect("recorded");
+                let got = t.reduce_logsumexp(axis as i64).and_then(|t| t.to_host()).expect("recorded");
                 // The naive sum of what the reductions give themselves, whose layout is tested elsewhere.
-                let plain = t.exp().and_then(|t| t.cast(ragged::DType::F64)?.reduce_sum(axis as i64, false)?.to_host());
+                let plain = t.exp().and_then(|t| t.cast(ragged::DType::F64)?.reduce_sum(axis as i64)?.to_host());
                 let HostValues::F64(plain) = plain.expect("recorded").values else { panic!("f64") };
                 for (&got, want) in values(&got).iter().zip(plain) {
                     close(got, want.ln(), &format!("axis {axis} of {x:?}"));
@@ -127,11 +127,11 @@ fn infinities_and_nan_stay_in_their_rows() {
         assert_eq!(v[9..], [0.5, 0.5, 1.0, 0.0]);
         let log = t.log_softmax(1).and_then(|t| t.to_host()).expect("recorded");
         assert_eq!((values(&log)[0], values(&log)[12]), (-INF, -INF));
-        let sums = t.reduce_logsumexp(1, false).and_then(|t| t.to_host()).expect("recorded");
+        let sums = t.reduce_logsumexp(1).and_then(|t| t.to_host()).expect("recorded");
         let v = values(&sums);
         assert_eq!((v[1], v[2], v[4], v[6]), (INF, -INF, -INF, 3e38));
         assert!(v[3].is_nan());
-        let all = t.reduce_logsumexp(None, false).and_then(|t| t.to_host()).expect("recorded");
+        let all = t.reduce_logsumexp(..).and_then(|t| t.to_host()).expect("recorded");
         assert!(values(&all)[0].is_nan());
     }
 }
@@ -163,7 +163,7 @@ fn a_row_alone_and_in_a_crowd_gives_the_same_bits_on_every_device() {
     }
     for (name, device) in &devices {
         for axes in [Axes::from(0), Axes::from(1), Axes::All] {
-            let sums = |d: &Device| bits(on(&crowd, d).reduce_logsumexp(axes.clone(), true));
+            let sums = |d: &Device| bits(on(&crowd, d).reduce_logsumexp(keep(axes.clone())));
             assert!(sums(&Device::cpu()) == sums(device), "{name} {axes:?}");
         }
     }
@@ -195,7 +195,7 @@ fn only_floats_have_exponentials() {
     for op in [Tensor::softmax, Tensor::log_softmax] as [Along; 2] {
         assert!(matches!(op(&x, 0), Err(Error::Unsupported { .. })));
     }
-    assert!(matches!(x.reduce_logsumexp(None, false), Err(Error::Unsupported { .. })));
+    assert!(matches!(x.reduce_logsumexp(..), Err(Error::Unsupported { .. })));
     assert!(matches!(on(&rows(&[&[1.0]]), &Device::cpu()).softmax(2), Err(Error::Axis { .. })));
 }
 
@@ -207,6 +207,6 @@ fn a_softmax_is_one_pass() {
         let kinds: Vec<_> = kernels.iter().map(|k| k.kind).collect();
         assert_eq!(kinds, ["row_reduce"]);
     }
-    let kernels = x.reduce_logsumexp(1, false).and_then(|y| y.explain()).expect("explained").kernels;
+    let kernels = x.reduce_logsumexp(1).and_then(|y| y.explain()).expect("explained").kernels;
     assert!(kernels.iter().filter(|k| k.kind == "row_reduce").count() == 1);
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use ragged::{DType, Device, HostTensor, HostValues, Tensor};
+use ragged::{DType, Device, HostTensor, HostValues, ReduceAxes, SortAxis, Tensor, descending, keep};
 
 use crate::common::{self, devices_and_unfused_cpu as devices};
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
@@ -115,7 +115,7 @@ fn check_rows(name: &str, x: &HostTensor, device: &Device) {
     for descending in [false, true] {
         let order = orders(x, descending);
         let want = take(&x.values, &order.concat());
-        let got = t.sort(1, descending).and_then(|t| t.to_host()).expect("a sort");
+        let got = t.sort(SortAxis { axis: 1, descending }).and_then(|t| t.to_host()).expect("a sort");
         assert_eq!(got.nested_row_splits, x.nested_row_splits, "{name}");
         assert!(bits(&got.values) == bits(&want), "{name}: sorted, descending {descending}");
         let offsets = |(row, at): (usize, &Vec<usize>)| -> Vec<i64> {
@@ -123,7 +123,7 @@ fn check_rows(name: &str, x: &HostTensor, device: &Device) {
         };
         let indices: Vec<Vec<i64>> = order.iter().enumerate().map(offsets).collect();
         assert!(
-            i64s(&t.argsort(-1, descending).expect("recorded")) == indices.concat(),
+            i64s(&t.argsort(SortAxis { axis: -1, descending }).expect("recorded")) == indices.concat(),
             "{name}: argsort {descending}"
         );
         if descending {
@@ -260,11 +260,11 @@ fn a_row_alone_and_in_a_crowd() {
     let lengths = [3u32, 0, 1500, 1, 64, 257, 33, 0, 900];
     let x = rows(&lengths, values(&mut Random::new(43), DType::F64, lengths.iter().sum::<u32>() as usize));
     for (name, device) in devices().iter().filter(|(_, d)| common::has(d, DType::F64)) {
-        let crowd = on(&x, device).sort(1, true).and_then(|t| t.to_host()).expect("a sort");
+        let crowd = on(&x, device).sort(descending(1)).and_then(|t| t.to_host()).expect("a sort");
         for (row, w) in x.nested_row_splits[0].windows(2).enumerate() {
             let at: Vec<usize> = (w[0] as usize..w[1] as usize).collect();
             let alone = rows(&[lengths[row]], take(&x.values, &at));
-            let alone = on(&alone, device).sort(1, true).and_then(|t| t.to_host()).expect("a sort");
+            let alone = on(&alone, device).sort(descending(1)).and_then(|t| t.to_host()).expect("a sort");
             assert_eq!(bits(&alone.values), bits(&take(&crowd.values, &at)), "row {row} on {name}");
         }
     }
@@ -307,15 +307,19 @@ fn check_axis(x: &HostTensor, t: &Tensor, axis: usize) {
                 at[place] = along;
             }
         }
-        let got = t.sort(axis as i64, descending).and_then(|t| t.to_host()).expect("a sort");
+        let got = t.sort(SortAxis { axis: axis as i64, descending }).and_then(|t| t.to_host()).expect("a sort");
         assert_eq!(ints(&got), want, "axis {axis} of {x:?}, descending {descending}");
         assert_eq!(got.nested_row_splits, x.nested_row_splits);
-        assert_eq!(i64s(&t.argsort(axis as i64, descending).expect("recorded")), at, "argsort {axis} of {x:?}");
+        assert_eq!(
+            i64s(&t.argsort(SortAxis { axis: axis as i64, descending }).expect("recorded")),
+            at,
+            "argsort {axis} of {x:?}"
+        );
     }
     // The last value of each line is its greatest, in the place where reduce_max has it.
     for keep in [false, true] {
-        let greatest = t.reduce_max(axis as i64, keep).and_then(|t| t.to_host()).expect("a read");
-        let last = t.quantile(1.0, axis as i64, keep).and_then(|t| t.to_host()).expect("a read");
+        let greatest = t.reduce_max(ReduceAxes { axes: axis.into(), keep }).and_then(|t| t.to_host()).expect("a read");
+        let last = t.quantile(1.0, ReduceAxes { axes: axis.into(), keep }).and_then(|t| t.to_host()).expect("a read");
         let HostValues::F64(v) = &last.values else { panic!("f64") };
         let of_empty = |v: &f64| if v.is_nan() { i32::MIN } else { *v as i32 };
         assert_eq!(v.iter().map(of_empty).collect::<Vec<_>>(), ints(&greatest), "axis {axis} (keep {keep}) of {x:?}");
@@ -323,7 +327,7 @@ fn check_axis(x: &HostTensor, t: &Tensor, axis: usize) {
     }
     // As a reduction: one result a line, as reduce_sum has them.
     let number = t.n_unique(axis as i64).and_then(|t| t.to_host()).expect("a read");
-    let sum = t.reduce_sum(axis as i64, false).and_then(|t| t.to_host()).expect("a read");
+    let sum = t.reduce_sum(axis as i64).and_then(|t| t.to_host()).expect("a read");
     assert_eq!((&number.nested_row_splits, &number.inner_shape), (&sum.nested_row_splits, &sum.inner_shape));
     let HostValues::I64(mut number) = number.values else { panic!("i64") };
     let mut want: Vec<i64> = lines(&positions(x), axis)
@@ -437,7 +441,7 @@ fn quantiles_interpolate() {
             for (x, as_float) in [(&x, floats.clone()), (&ints, floats.iter().map(|&v| f64::from(v as i32)).collect())]
             {
                 let HostValues::F64(got) =
-                    on(x, device).quantile(q, 1, false).and_then(|t| t.to_host()).expect("a read").values
+                    on(x, device).quantile(q, 1).and_then(|t| t.to_host()).expect("a read").values
                 else {
                     panic!("f64")
                 };
@@ -448,11 +452,10 @@ fn quantiles_interpolate() {
                 }
             }
         }
-        let median = on(&ints, device).median(-1, true).and_then(|t| t.to_host()).expect("a read");
+        let median = on(&ints, device).median(keep(-1)).and_then(|t| t.to_host()).expect("a read");
         assert_eq!(median.inner_shape, [8, 1]);
         let bytes = rows(&[3, 2], HostValues::U8(vec![255, 0, 7, 1, 2]));
-        let HostValues::F32(v) = on(&bytes, device).median(1, false).and_then(|t| t.to_host()).expect("a read").values
-        else {
+        let HostValues::F32(v) = on(&bytes, device).median(1).and_then(|t| t.to_host()).expect("a read").values else {
             panic!("f32")
         };
         assert_eq!(v, [7.0, 1.5]);
@@ -463,8 +466,8 @@ fn quantiles_interpolate() {
 fn a_sort_of_a_sort_moves_nothing() {
     let x = Random::new(3).tensor(2, 1);
     for device in both_devices() {
-        let once = on(&x, &device).sort(1, false).expect("recorded");
-        let twice = once.sort(1, false).and_then(|t| t.to_host()).expect("a read");
+        let once = on(&x, &device).sort(1).expect("recorded");
+        let twice = once.sort(1).and_then(|t| t.to_host()).expect("a read");
         assert_eq!(once.to_host().expect("a read"), twice);
     }
 }
@@ -474,7 +477,7 @@ fn short_rows_take_one_kernel_and_a_gather() {
     let short = rows(&[3, 896, 0, 2], HostValues::F32((0..901).map(|k| (k * 37 % 101) as f32).collect()));
     let long = rows(&[3, 897], HostValues::F32((0..900).map(|k| (k * 37 % 101) as f32).collect()));
     for (name, device) in common::gpus() {
-        let explain = |x: &HostTensor| on(x, &device).sort(1, false).and_then(|t| t.explain()).expect("planned");
+        let explain = |x: &HostTensor| on(x, &device).sort(1).and_then(|t| t.explain()).expect("planned");
         let plan = explain(&short);
         let kinds: Vec<_> = plan.kernels.iter().map(|k| (k.kind, k.dispatches)).collect();
         assert_eq!(kinds, [("row_sort", 1), ("map", 1)], "{name}: {plan}");
@@ -487,19 +490,17 @@ fn short_rows_take_one_kernel_and_a_gather() {
 fn refusals_teach() {
     let device = Device::cpu();
     let x = on(&rows(&[2, 1], HostValues::I32(vec![1, 2, 3])), &device);
-    assert!(x.sort(2, false).is_err());
-    assert!(x.argsort(-3, false).is_err());
+    assert!(x.sort(2).is_err());
+    assert!(x.argsort(-3).is_err());
     assert!(x.top_k(1, 0).unwrap_err().to_string().contains("innermost axis"));
     assert!(x.unique(0).unwrap_err().to_string().contains("n_unique"));
-    assert!(x.quantile(1.5, 1, false).unwrap_err().to_string().contains("between 0 and 1"));
-    assert!(x.quantile(f64::NAN, 1, false).is_err());
+    assert!(x.quantile(1.5, 1).unwrap_err().to_string().contains("between 0 and 1"));
+    assert!(x.quantile(f64::NAN, 1).is_err());
     let words = on(&rows(&[1], HostValues::Str(vec![b"a".to_vec()])), &device);
-    for error in
-        [words.sort(1, false).err(), words.unique(1).err(), words.top_k(1, 1).err(), words.median(1, false).err()]
-    {
+    for error in [words.sort(1).err(), words.unique(1).err(), words.top_k(1, 1).err(), words.median(1).err()] {
         assert!(matches!(error, Some(ragged::Error::Unsupported { .. })), "{error:?}");
     }
-    assert!(on(&HostTensor::dense(&[], HostValues::I32(vec![4])), &device).sort(0, false).is_err());
+    assert!(on(&HostTensor::dense(&[], HostValues::I32(vec![4])), &device).sort(0).is_err());
 }
 
 #[test]
@@ -510,12 +511,12 @@ fn broken_splits_are_an_error_wherever_rows_are_sorted() {
             let splits = on(&HostTensor::dense(&[4], HostValues::I64(splits.to_vec())), &device);
             let Ok(x) = Tensor::from_row_splits(&values, &splits) else { continue };
             for (what, got) in [
-                ("sort", x.sort(1, false)),
-                ("columns", x.sort(0, true)),
+                ("sort", x.sort(1)),
+                ("columns", x.sort(descending(0))),
                 ("unique", x.unique(1)),
                 ("n_unique", x.n_unique(0)),
                 ("top_k", x.top_k(2, 1).map(|t| t.0)),
-                ("median", x.median(1, false)),
+                ("median", x.median(1)),
             ] {
                 let error = got.and_then(|t| t.to_host()).expect_err(what);
                 assert!(matches!(error, ragged::Error::Check { .. }), "{what} on {name}: {error:?}");

@@ -40,7 +40,7 @@ fn tile_and_repeat_agree_with_naive_loops() {
             let got = on_device.tile(&multiples).and_then(|t| t.to_host()).expect("a tile");
             assert_eq!(leaves(&got), tiled(&leaves(&x), &multiples), "{multiples:?} of {x:?} gave {got:?}");
             assert_eq!(got.nested_row_splits.len(), ragged);
-            let got = on_device.repeat(times.into(), axis.into()).and_then(|t| t.to_host()).expect("a repetition");
+            let got = on_device.repeat(times, axis).and_then(|t| t.to_host()).expect("a repetition");
             let want = repeated(&leaves(&x), times as usize, axis as usize);
             assert_eq!(leaves(&got), want, "{times} along {axis} of {x:?} gave {got:?}");
         }
@@ -91,5 +91,5 @@ fn what_cannot_be_is_refused() {
     let none = on(&HostTensor::dense(&[0, 3], HostValues::I32(vec![])), &device);
     assert_eq!(none.tile(&[i64::MAX, 1]).and_then(|t| t.to_host()).expect("nothing").inner_shape, [0, 3]);
     let scalar = on(&HostTensor::dense(&[], HostValues::I32(vec![5])), &device);
-    assert_eq!(scalar.tile(&[]).and_then(|t| t.to_host()).expect("itself").values, HostValues::I32(vec![5]));
+    assert_eq!(scalar.tile(&[] as &[i64]).and_then(|t| t.to_host()).expect("itself").values, HostValues::I32(vec![5]));
 }

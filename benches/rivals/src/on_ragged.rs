@@ -1,7 +1,7 @@
 //! `ragged` itself.
 
 use anyhow::{Result, bail};
-use ragged::{Device, HostTensor, HostValues, Tensor};
+use ragged::{Device, HostTensor, HostValues, Tensor, exclusive};
 
 use crate::inputs::Inputs;
 use crate::workloads;
@@ -44,10 +44,10 @@ pub fn words(device: &Device, words: &[u32]) -> Result<Tensor> {
 /// The operations on one long list of unsigned numbers.
 pub fn flat<'a>(device: &'a Device, x: &'a Tensor) -> Vec<Contender<'a>> {
     vec![
-        contender(device, "flat_sum", || x.reduce_sum(0, false)),
-        contender(device, "flat_scan", || x.cumsum(0, true, false)),
+        contender(device, "flat_sum", || x.reduce_sum(0)),
+        contender(device, "flat_scan", || x.cumsum(exclusive(0))),
         contender(device, "flat_select", || x.boolean_mask(&x.greater(511u32)?)),
-        contender(device, "flat_sort", || x.sort(0, false)),
+        contender(device, "flat_sort", || x.sort(0)),
     ]
 }
 

@@ -115,7 +115,7 @@ mod tests {
     fn an_extreme_reduces_keys() {
         let device = Device::cpu();
         let x = RaggedTensor::from_nested(vec![vec![1f32], vec![2., 3.]], &device).expect("valid");
-        for extreme in [x.erased().reduce_max(1, false), x.erased().reduce_min(1, false)] {
+        for extreme in [x.erased().reduce_max(1), x.erased().reduce_min(1)] {
             let extreme = extreme.expect("recorded");
             let node = extreme.numbers("test").expect("numbers").clone();
             let limits = node.backend().plan_limits();

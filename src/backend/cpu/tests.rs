@@ -11,14 +11,14 @@ fn arrays_are_as_long_as_what_is_live() -> Result<()> {
     let some = some.erased();
     let found = [
         some.clone(),
-        some.reduce_sum(1, false)?,
-        some.reduce_max(1, false)?,
-        some.reduce_mean(1, false)?,
-        some.reduce_variance(1, false)?,
-        some.reduce_logsumexp(1, false)?,
+        some.reduce_sum(1)?,
+        some.reduce_max(1)?,
+        some.reduce_mean(1)?,
+        some.reduce_variance(1)?,
+        some.reduce_logsumexp(1)?,
         some.softmax(1)?,
-        some.cumsum(1, false, false)?,
-        some.sort(1, false)?,
+        some.cumsum(1)?,
+        some.sort(1)?,
     ];
     for (k, tensor) in found.iter().enumerate() {
         let node = tensor.numbers("test")?;

@@ -31,6 +31,6 @@ pub fn embed(text: &[u8], table: &Tensor) -> ragged::Result<Embedded> {
     let padded = Tensor::concat(&[&marker, &words, &marker], 1)?;
     let pairs = Tensor::string_join(&[&padded.slice(s![.., ..-1])?, &padded.slice(s![.., 1..])?], "+")?;
     let pair_embeddings = table.embedding_lookup(&pairs.to_hash_bucket_fast(buckets)?)?;
-    let means = Tensor::concat(&[&word_embeddings, &pair_embeddings], 1)?.reduce_mean(1, false)?;
+    let means = Tensor::concat(&[&word_embeddings, &pair_embeddings], 1)?.reduce_mean(1)?;
     Ok(Embedded { words, means })
 }

@@ -5,6 +5,9 @@
 
 mod join;
 
+use crate::integer::Integer;
+use std::borrow::Borrow;
+
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::tensor::{RaggedTensor, Tensor};
@@ -95,9 +98,11 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn concat(all: &[&Self], axis: i64) -> Result<Self> {
+    pub fn concat(all: &[impl AsRef<Self>], axis: impl Integer) -> Result<Self> {
         const OP: &str = "concat";
+        let all: &[&Self] = &all.iter().map(AsRef::as_ref).collect::<Vec<_>>();
         let first = check_alike(OP, all)?;
+        let axis = axis.saturating_i64();
         let axis = first.axis(OP, axis)?;
         let ragged = common_ragged_rank(most_ragged(all), axis, first.rank() - 1);
         let deep = all.iter().map(|t| t.inner_to_partitions(ragged - t.ragged_rank())).collect::<Result<Vec<_>>>()?;
@@ -124,9 +129,11 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn stack(all: &[&Self], axis: i64) -> Result<Self> {
+    pub fn stack(all: &[impl AsRef<Self>], axis: impl Integer) -> Result<Self> {
         const OP: &str = "stack";
+        let all: &[&Self] = &all.iter().map(AsRef::as_ref).collect::<Vec<_>>();
         let first = check_alike(OP, all)?;
+        let axis = axis.saturating_i64();
         let rank = first.rank();
         if axis < -(rank as i64) - 1 || axis > rank as i64 {
             return Err(Error::Axis { op: OP, axis, rank: rank + 1 });
@@ -153,8 +160,8 @@ impl<T: crate::element::Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::concat`].
     #[track_caller]
-    pub fn concat(all: &[&Self], axis: i64) -> Result<Self> {
-        let all: Vec<&Tensor> = all.iter().map(|t| t.erased()).collect();
+    pub fn concat(all: &[impl Borrow<Self>], axis: impl Integer) -> Result<Self> {
+        let all: Vec<&Tensor> = all.iter().map(|t| t.borrow().erased()).collect();
         Tensor::concat(&all, axis)?.try_into()
     }
 
@@ -163,8 +170,8 @@ impl<T: crate::element::Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::stack`].
     #[track_caller]
-    pub fn stack(all: &[&Self], axis: i64) -> Result<Self> {
-        let all: Vec<&Tensor> = all.iter().map(|t| t.erased()).collect();
+    pub fn stack(all: &[impl Borrow<Self>], axis: impl Integer) -> Result<Self> {
+        let all: Vec<&Tensor> = all.iter().map(|t| t.borrow().erased()).collect();
         Tensor::stack(&all, axis)?.try_into()
     }
 }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::ops::options::{GatherIndices, batched};
 use crate::ops::slice::single_row;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
@@ -15,12 +16,13 @@ use indices::{Indices, Within, repeats};
 pub(crate) use indices::{OUT_OF_RANGE, in_range};
 
 impl Tensor {
-    /// The elements (or rows, or tensors) of `axis` that `indices` names. The result has the dimensions of `self`
-    /// before `axis`, those of `indices` after the first `batch_dims`, and those of `self` behind `axis`.
+    /// The elements (or rows, or tensors) at `indices` along an axis: the outermost one, or the one of
+    /// [`along`](crate::along)`(&indices, axis)`. The result has the dimensions of `self` before the axis, those of
+    /// `indices` after the batch dimensions, and those of `self` behind the axis.
     ///
-    /// `axis` is `batch_dims` unless given. With `batch_dims` the first dimensions of both are the same, and each batch
-    /// has indices of its own; negative ones count from the rank of `indices`. The result has row partitions as long as
-    /// one of its dimensions has one in `self` or `indices`, and is dense otherwise. An empty row of indices gives an
+    /// With [`batched`](crate::batched)`(&indices, dims)` the first `dims` dimensions of both tensors are the same, and
+    /// each batch has indices of its own; the axis is then `dims` unless given. The result has row partitions down to
+    /// its last dimension that has one in `self` or `indices`, and is dense otherwise. An empty row of indices gives an
     /// empty row.
     ///
     /// An index must be below the size of its dimension; in a ragged dimension, below the length of its row. (TensorFlow
@@ -47,15 +49,16 @@ impl Tensor {
     ///     inner_shape: vec![3],
     ///     values: HostValues::I32(vec![2, 0, 1]),
     /// };
-    /// let rows = table.gather(&ids.to_device(&device)?, None, 0)?.to_host()?;
+    /// let rows = table.gather(&ids.to_device(&device)?)?.to_host()?;
     /// assert_eq!(rows.nested_row_splits, [[0, 2, 2, 3]]);
     /// assert_eq!(rows.values, HostValues::F32(vec![4., 5., 0., 1., 2., 3.]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn gather(&self, indices: &Self, axis: Option<i64>, batch_dims: i64) -> Result<Self> {
+    pub fn gather<'a>(&self, indices: impl Into<GatherIndices<'a>>) -> Result<Self> {
         const OP: &str = "gather";
+        let GatherIndices { indices, axis, batch_dims } = indices.into();
         let batch = if batch_dims < 0 { batch_dims + indices.rank() as i64 } else { batch_dims };
         let most = indices.rank().min(self.rank().saturating_sub(1)) as i64;
         if batch < 0 || batch > most {
@@ -88,8 +91,8 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn batch_gather(&self, indices: &Self) -> Result<Self> {
-        self.gather(indices, None, -1)
+    pub fn batch_gather(&self, indices: &impl AsRef<Self>) -> Result<Self> {
+        self.gather(batched(indices, -1))
     }
 
     /// The elements (or rows, or tensors) that vectors of indices name: the last dimension of `indices`, which must be
@@ -120,9 +123,9 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn gather_nd(&self, indices: &Self) -> Result<Self> {
+    pub fn gather_nd(&self, indices: &impl AsRef<Self>) -> Result<Self> {
         const OP: &str = "gather_nd";
-        let mut indices = Indices::new(OP, self, indices)?;
+        let mut indices = Indices::new(OP, self, indices.as_ref())?;
         if indices.scalar {
             return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
         }
@@ -178,8 +181,8 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::gather`].
     #[track_caller]
-    pub fn gather(&self, indices: &impl AsRef<Tensor>, axis: Option<i64>, batch_dims: i64) -> Result<Self> {
-        self.erased().gather(indices.as_ref(), axis, batch_dims)?.try_into()
+    pub fn gather<'a>(&self, indices: impl Into<GatherIndices<'a>>) -> Result<Self> {
+        self.erased().gather(indices)?.try_into()
     }
 
     /// As [`Tensor::batch_gather`].
@@ -188,7 +191,7 @@ impl<T: Element> RaggedTensor<T> {
     /// As [`Tensor::batch_gather`].
     #[track_caller]
     pub fn batch_gather(&self, indices: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().batch_gather(indices.as_ref())?.try_into()
+        self.erased().batch_gather(indices)?.try_into()
     }
 
     /// As [`Tensor::gather_nd`].
@@ -197,7 +200,7 @@ impl<T: Element> RaggedTensor<T> {
     /// As [`Tensor::gather_nd`].
     #[track_caller]
     pub fn gather_nd(&self, indices: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().gather_nd(indices.as_ref())?.try_into()
+        self.erased().gather_nd(indices)?.try_into()
     }
 }
 
@@ -218,10 +221,10 @@ mod tests {
             values: HostValues::I64(vec![3, 0, 1]),
         };
         let (table, ids) = (table.to_device(&device).unwrap(), ids.to_device(&device).unwrap());
-        let rows = table.gather(&ids, None, 0).unwrap();
+        let rows = table.gather(&ids).unwrap();
         let limits = PlanLimits::of_core_webgpu(Int64Repr::Native);
         assert_eq!(plan(&rows.nodes().unwrap(), limits).steps.len(), 1);
-        let mean = rows.reduce_mean(1, false).unwrap();
+        let mean = rows.reduce_mean(1).unwrap();
         let steps = plan(&mean.nodes().unwrap(), limits).steps;
         assert!(steps.iter().all(|s| s.out.op() != "gather"), "{steps:?}");
     }

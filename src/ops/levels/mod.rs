@@ -61,6 +61,15 @@ impl Levels {
         Ok(self)
     }
 
+    /// Adds an innermost dimension of size `n`.
+    pub(crate) fn with_inner(mut self, n: u32) -> Result<Self> {
+        match self.outer {
+            Some(_) => self.parts.push(RowPartition::uniform(n, self.numbers())?),
+            None => self.outer = Some(Extent::known(n)),
+        }
+        Ok(self)
+    }
+
     /// Number of elements of a level.
     fn count(&self, level: usize) -> Extent {
         match level.checked_sub(1) {

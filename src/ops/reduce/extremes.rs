@@ -7,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
 use crate::ops::axes::Axes;
+use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
 
 /// Converts the extreme `found` from its integer accumulator to `dtype`. An empty reduction gives the end of the
@@ -33,14 +34,14 @@ pub(in crate::ops) fn greatest(r: &Reduction, x: Expr, empty: Expr) -> Result<Ex
 
 impl Tensor {
     /// Minimum or maximum.
-    fn reduce_extreme(&self, name: &'static str, op: ReduceOp, axes: &Axes, keepdims: bool) -> Result<Self> {
+    fn reduce_extreme(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
         let dtype = self.dtype();
         if dtype == DType::Bool {
             return Err(Error::unsupported(name, dtype, "use reduce_all or reduce_any"));
         }
         let wide = dtype.accumulator();
         let x = Expr::load(self.numbers(name)?, Expr::index()).cast(wide);
-        let r = Reduction::new(name, self, axes, keepdims)?;
+        let r = Reduction::new(name, self, axes)?;
         if !dtype.is_float() {
             return r.tensor(extreme_integer(dtype, r.fold(op, x)?));
         }
@@ -52,9 +53,9 @@ impl Tensor {
             _ => (Scalar::lowest(dtype), f64::NEG_INFINITY),
         };
         let (finite, infinite) = (Expr::scalar(finite.widened()), Expr::scalar(Scalar::from_f64(wide, infinite)));
-        let axes_from_front = axes.resolve(name, self)?;
+        let axes_from_front = axes.axes.resolve(name, self)?;
         let ragged = self.ragged_rank();
-        let dense = *axes == Axes::All || ragged == 0 || axes_from_front.iter().all(|&a| a > ragged);
+        let dense = axes.axes == Axes::All || ragged == 0 || axes_from_front.iter().all(|&a| a > ragged);
         let empty = if dense {
             infinite
         } else if (0..=ragged).all(|a| axes_from_front.contains(&a)) {
@@ -87,13 +88,13 @@ impl Tensor {
     ///     values: HostValues::U8(vec![3, 1, 2]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_min(1, false)?.to_host()?.values, HostValues::U8(vec![1, 255, 2]));
+    /// assert_eq!(x.reduce_min(1)?.to_host()?.values, HostValues::U8(vec![1, 255, 2]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_min(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-        self.reduce_extreme("reduce_min", ReduceOp::Min, &axis.into(), keepdims)
+    pub fn reduce_min(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+        self.reduce_extreme("reduce_min", ReduceOp::Min, &axis.into())
     }
 
     /// The maximum over the axes; NaN if any value is NaN (`tf.math.reduce_max`).
@@ -114,12 +115,12 @@ impl Tensor {
     ///     values: HostValues::U8(vec![3, 1, 2]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_max(1, false)?.to_host()?.values, HostValues::U8(vec![3, 0, 2]));
+    /// assert_eq!(x.reduce_max(1)?.to_host()?.values, HostValues::U8(vec![3, 0, 2]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_max(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-        self.reduce_extreme("reduce_max", ReduceOp::Max, &axis.into(), keepdims)
+    pub fn reduce_max(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+        self.reduce_extreme("reduce_max", ReduceOp::Max, &axis.into())
     }
 }

@@ -9,6 +9,7 @@ mod typed;
 
 use super::axes::Axes;
 use super::levels::{Levels, Stage};
+use super::options::ReduceAxes;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Expr, ExprKind};
@@ -32,7 +33,7 @@ pub(super) struct Reduction {
 }
 
 impl Reduction {
-    pub(super) fn new(op: &'static str, x: &Tensor, axes: &Axes, keepdims: bool) -> Result<Self> {
+    pub(super) fn new(op: &'static str, x: &Tensor, ReduceAxes { axes, keep }: &ReduceAxes) -> Result<Self> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for axis in axes.resolve(op, x)? {
             match runs.last_mut() {
@@ -43,11 +44,11 @@ impl Reduction {
         let mut levels = Levels::of(x)?;
         let mut stages = Vec::new();
         for &run in runs.iter().rev() {
-            let (stage, left) = levels.reduce(x.backend(), op, run, keepdims)?;
+            let (stage, left) = levels.reduce(x.backend(), op, run, *keep)?;
             levels = left;
             stages.push(stage);
         }
-        if keepdims && *axes == Axes::All && x.ragged_rank() > 0 {
+        if *keep && *axes == Axes::All && x.ragged_rank() > 0 {
             // As in TensorFlow, the inner dimensions are kept twice: once more for those of the flat values.
             levels = levels.with_ones(x.inner().len())?;
         }

@@ -9,7 +9,7 @@ use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
-use crate::ops::axes::Axes;
+use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
 
 /// Float dtype of the mean of values of `dtype`.
@@ -109,17 +109,17 @@ impl Tensor {
     ///     values: HostValues::F32(vec![3.0, 1.0, 2.0]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// let HostValues::F32(mean) = x.reduce_mean(1, false)?.to_host()?.values else { unreachable!() };
+    /// let HostValues::F32(mean) = x.reduce_mean(1)?.to_host()?.values else { unreachable!() };
     /// assert_eq!((mean[0], mean[2]), (2.0, 2.0));
     /// assert!(mean[1].is_nan());
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_mean(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+    pub fn reduce_mean(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
         let axes = axis.into();
         mean_dtype("reduce_mean", self.dtype())?;
-        let r = Reduction::new("reduce_mean", self, &axes, keepdims)?;
+        let r = Reduction::new("reduce_mean", self, &axes)?;
         if r.stages.is_empty() {
             return r.tensor(Expr::load(self.numbers(r.op)?, Expr::index()).cast(mean_dtype(r.op, self.dtype())?));
         }
@@ -149,15 +149,15 @@ impl Tensor {
     ///     values: HostValues::F32(vec![3.0, 1.0, 2.0]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// let HostValues::F32(v) = x.reduce_variance(1, false)?.to_host()?.values else { unreachable!() };
+    /// let HostValues::F32(v) = x.reduce_variance(1)?.to_host()?.values else { unreachable!() };
     /// assert_eq!((v[0], v[2]), (1.0, 0.0));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_variance(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+    pub fn reduce_variance(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
         let dtype = mean_dtype("reduce_variance", self.dtype())?;
-        let r = Reduction::new("reduce_variance", self, &axis.into(), keepdims)?;
+        let r = Reduction::new("reduce_variance", self, &axis.into())?;
         r.tensor(self.variance_of(&r)?.cast(dtype))
     }
 
@@ -178,15 +178,15 @@ impl Tensor {
     ///     values: HostValues::F32(vec![5.0, 1.0, 2.0]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// let HostValues::F32(v) = x.reduce_std(1, false)?.to_host()?.values else { unreachable!() };
+    /// let HostValues::F32(v) = x.reduce_std(1)?.to_host()?.values else { unreachable!() };
     /// assert_eq!((v[0], v[2]), (2.0, 0.0));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_std(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
+    pub fn reduce_std(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
         let dtype = mean_dtype("reduce_std", self.dtype())?;
-        let r = Reduction::new("reduce_std", self, &axis.into(), keepdims)?;
+        let r = Reduction::new("reduce_std", self, &axis.into())?;
         r.tensor(self.variance_of(&r)?.unary(UnaryOp::Math(MathFn::Sqrt)).cast(dtype))
     }
 }
@@ -198,7 +198,7 @@ mod tests {
     use crate::{Axes, Device, HostTensor, HostValues, Result, Tensor};
 
     /// Kinds of the steps in the plan of a reduction over axis 1.
-    fn steps(reduce: fn(&Tensor, Axes, bool) -> Result<Tensor>) -> Vec<&'static str> {
+    fn steps(reduce: fn(&Tensor, Axes) -> Result<Tensor>) -> Vec<&'static str> {
         let x = HostTensor {
             nested_row_splits: vec![vec![0, 2, 2, 3]],
             uniform_row_lengths: vec![None],
@@ -206,7 +206,7 @@ mod tests {
             values: HostValues::F32(vec![1.0, 2.0, 3.0]),
         };
         let x = x.to_device(&Device::cpu()).expect("a valid tensor");
-        let nodes = reduce(&x, Axes::from(1), false).and_then(|r| r.nodes()).expect("recorded");
+        let nodes = reduce(&x, Axes::from(1)).and_then(|r| r.nodes()).expect("recorded");
         let steps = plan(&nodes, Device::cpu().backend().plan_limits()).steps;
         let kind = |r: &Recipe| match r {
             Recipe::Map { .. } => "map",

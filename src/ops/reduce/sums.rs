@@ -5,18 +5,18 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
-use crate::ops::axes::Axes;
+use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
 
 impl Tensor {
     /// Sum or product in the accumulator; narrow integers wrap in its low bits, narrow floats round once.
-    fn reduce_arithmetic(&self, name: &'static str, op: ReduceOp, axes: &Axes, keepdims: bool) -> Result<Self> {
+    fn reduce_arithmetic(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
         let dtype = self.dtype();
         if dtype == DType::Bool {
             return Err(Error::unsupported(name, dtype, "cast it to a number, or use reduce_all or reduce_any"));
         }
         let x = Expr::load(self.numbers(name)?, Expr::index());
-        let r = Reduction::new(name, self, axes, keepdims)?;
+        let r = Reduction::new(name, self, axes)?;
         r.tensor(r.fold(op, x.cast(dtype.accumulator()))?.cast(dtype))
     }
 
@@ -38,14 +38,14 @@ impl Tensor {
     ///     values: HostValues::I32(vec![3, 1, 2]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_sum(1, false)?.to_host()?.values, HostValues::I32(vec![4, 0, 2]));
-    /// assert_eq!(x.reduce_sum(0, false)?.to_host()?.values, HostValues::I32(vec![5, 1]));
+    /// assert_eq!(x.reduce_sum(1)?.to_host()?.values, HostValues::I32(vec![4, 0, 2]));
+    /// assert_eq!(x.reduce_sum(0)?.to_host()?.values, HostValues::I32(vec![5, 1]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_sum(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-        self.reduce_arithmetic("reduce_sum", ReduceOp::Sum, &axis.into(), keepdims)
+    pub fn reduce_sum(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+        self.reduce_arithmetic("reduce_sum", ReduceOp::Sum, &axis.into())
     }
 
     /// The product of the values over the axes; 1 where there are none (`tf.math.reduce_prod`).
@@ -66,12 +66,12 @@ impl Tensor {
     ///     values: HostValues::I32(vec![3, 1, 2]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_prod(-1, false)?.to_host()?.values, HostValues::I32(vec![3, 1, 2]));
+    /// assert_eq!(x.reduce_prod(-1)?.to_host()?.values, HostValues::I32(vec![3, 1, 2]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_prod(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-        self.reduce_arithmetic("reduce_prod", ReduceOp::Prod, &axis.into(), keepdims)
+    pub fn reduce_prod(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+        self.reduce_arithmetic("reduce_prod", ReduceOp::Prod, &axis.into())
     }
 }

@@ -5,14 +5,14 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
-use crate::ops::axes::Axes;
+use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
 
 impl Tensor {
     /// Logical AND or OR of the values as bools, as the minimum or maximum of 0 and 1.
-    fn reduce_truth(&self, name: &'static str, op: ReduceOp, axes: &Axes, keepdims: bool) -> Result<Self> {
+    fn reduce_truth(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
         let x = Expr::load(self.numbers(name)?, Expr::index());
-        let r = Reduction::new(name, self, axes, keepdims)?;
+        let r = Reduction::new(name, self, axes)?;
         let truth = r.fold(op, x.cast(DType::Bool).cast(DType::U32))?;
         r.tensor(truth.ne(Expr::u32(0)))
     }
@@ -35,13 +35,13 @@ impl Tensor {
     ///     values: HostValues::Bool(vec![true, false, true]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_all(1, false)?.to_host()?.values, HostValues::Bool(vec![false, true, true]));
+    /// assert_eq!(x.reduce_all(1)?.to_host()?.values, HostValues::Bool(vec![false, true, true]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_all(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-        self.reduce_truth("reduce_all", ReduceOp::Min, &axis.into(), keepdims)
+    pub fn reduce_all(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+        self.reduce_truth("reduce_all", ReduceOp::Min, &axis.into())
     }
 
     /// Logical OR over the axes; false where there are no values (`tf.math.reduce_any`).
@@ -62,12 +62,12 @@ impl Tensor {
     ///     values: HostValues::Bool(vec![true, false, true]),
     /// };
     /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_any(1, false)?.to_host()?.values, HostValues::Bool(vec![true, false, true]));
+    /// assert_eq!(x.reduce_any(1)?.to_host()?.values, HostValues::Bool(vec![true, false, true]));
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_any(&self, axis: impl Into<Axes>, keepdims: bool) -> Result<Self> {
-        self.reduce_truth("reduce_any", ReduceOp::Max, &axis.into(), keepdims)
+    pub fn reduce_any(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+        self.reduce_truth("reduce_any", ReduceOp::Max, &axis.into())
     }
 }

@@ -35,7 +35,8 @@ macro_rules! factories {
             /// # Ok::<(), ragged::Error>(())
             /// ```
             #[track_caller]
-            pub fn $name<'a>(values: &Self, given: impl Into<Integers<'a>>) -> Result<Self> {
+            pub fn $name<'a>(values: &impl AsRef<Self>, given: impl Into<Integers<'a>>) -> Result<Self> {
+                let values = values.as_ref();
                 let m = Making::new(values.backend(), stringify!($name), Trust::Check);
                 values.divided(m, Encoding::$encoding, given.into())
             }
@@ -47,7 +48,8 @@ macro_rules! factories {
             /// # Errors
             /// A scalar as values; values without rows.
             #[track_caller]
-            pub fn $unchecked<'a>(values: &Self, given: impl Into<Integers<'a>>) -> Result<Self> {
+            pub fn $unchecked<'a>(values: &impl AsRef<Self>, given: impl Into<Integers<'a>>) -> Result<Self> {
+                let values = values.as_ref();
                 let m = Making::new(values.backend(), stringify!($name), Trust::Vouched);
                 values.divided(m, Encoding::$encoding, given.into())
             }
@@ -108,10 +110,11 @@ macro_rules! factories {
                 /// ```
                 #[track_caller]
                 pub fn $nested<'a, L: Into<Integers<'a>>>(
-                    flat_values: &Self,
+                    flat_values: &impl AsRef<Self>,
                     levels: impl IntoIterator<Item = L>,
                 ) -> Result<Self> {
                     let levels: Vec<Integers<'a>> = levels.into_iter().map(Into::into).collect();
+                    let flat_values = flat_values.as_ref();
                     let m = Making::new(flat_values.backend(), stringify!($nested), Trust::Check);
                     flat_values.divided_deeply(levels.into_iter(), |values, given| {
                         values.divided(m, Encoding::$encoding, given)
@@ -125,10 +128,11 @@ macro_rules! factories {
                 #[doc = concat!("As [`Tensor::", stringify!($unchecked), "`].")]
                 #[track_caller]
                 pub fn $nested_unchecked<'a, L: Into<Integers<'a>>>(
-                    flat_values: &Self,
+                    flat_values: &impl AsRef<Self>,
                     levels: impl IntoIterator<Item = L>,
                 ) -> Result<Self> {
                     let levels: Vec<Integers<'a>> = levels.into_iter().map(Into::into).collect();
+                    let flat_values = flat_values.as_ref();
                     let m = Making::new(flat_values.backend(), stringify!($nested), Trust::Vouched);
                     flat_values.divided_deeply(levels.into_iter(), |values, given| {
                         values.divided(m, Encoding::$encoding, given)

@@ -76,8 +76,9 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn from_row_partitions(flat_values: &Self, partitions: &[RowPartition]) -> Result<Self> {
+    pub fn from_row_partitions(flat_values: &impl AsRef<Self>, partitions: &[RowPartition]) -> Result<Self> {
         const OP: &str = "from_row_partitions";
+        let flat_values = flat_values.as_ref();
         let m = Making::new(flat_values.backend(), OP, Trust::Check);
         partitions.iter().rev().try_fold(flat_values.clone(), |values, p| {
             if let Rows::Splits(node) = p.rows() {

@@ -2,8 +2,8 @@
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::tensor::integers::Integers;
+use crate::error::Result;
+use crate::tensor::nrows::RowIds;
 use crate::tensor::partition::{Making, Trust};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
@@ -11,30 +11,27 @@ impl Tensor {
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`. TensorFlow:
     /// `tf.RaggedTensor.from_value_rowids`.
     ///
-    /// Without `nrows` the last id is in the last row; with ids on the device, only the device knows the number of
-    /// rows.
+    /// The last id is that of the last row, unless the number of rows is given ([`with_nrows`](crate::with_nrows)). With
+    /// ids on the device and no number of rows, only the device knows that number.
     ///
     /// # Errors
-    /// A scalar as values; an id that is negative, below the one before it, or not below `nrows`, with the first such
+    /// A scalar as values; an id that is negative, below the one before it, or not below the number of rows, with the first such
     /// entry; a number of ids that is not the number of values. Violations that only the device sees fail at the read.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues, Tensor};
     /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
-    /// let x = Tensor::from_value_rowids(&values, &[0, 0, 2], None)?;
+    /// let x = Tensor::from_value_rowids(&values, [0, 0, 2])?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
-    /// let e = Tensor::from_value_rowids(&values, &[0, 2, 1], None).unwrap_err();
+    /// let e = Tensor::from_value_rowids(&values, [0, 2, 1]).unwrap_err();
     /// assert!(e.to_string().contains("value_rowids[2] = 1"));
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn from_value_rowids<'a>(
-        values: &Self,
-        value_rowids: impl Into<Integers<'a>>,
-        nrows: Option<i64>,
-    ) -> Result<Self> {
+    pub fn from_value_rowids<'a>(values: &impl AsRef<Self>, value_rowids: impl Into<RowIds<'a>>) -> Result<Self> {
+        let (values, rows) = (values.as_ref(), value_rowids.into());
         let m = Making::new(values.backend(), "from_value_rowids", Trust::Check);
-        values.divided_by_rowids(m, value_rowids.into(), nrows)
+        values.divided_by_rowids(m, rows.ids, rows.nrows)
     }
 
     /// [`Tensor::from_value_rowids`] without its checks, for a caller who guarantees valid ids. Invalid ids give
@@ -44,67 +41,58 @@ impl Tensor {
     /// A scalar as values; a number of ids that is not the number of values; values without rows.
     #[track_caller]
     pub fn from_value_rowids_unchecked<'a>(
-        values: &Self,
-        value_rowids: impl Into<Integers<'a>>,
-        nrows: Option<i64>,
+        values: &impl AsRef<Self>,
+        value_rowids: impl Into<RowIds<'a>>,
     ) -> Result<Self> {
+        let (values, rows) = (values.as_ref(), value_rowids.into());
         let m = Making::new(values.backend(), "from_value_rowids", Trust::Vouched);
-        values.divided_by_rowids(m, value_rowids.into(), nrows)
+        values.divided_by_rowids(m, rows.ids, rows.nrows)
     }
 
-    /// The ragged tensor of `flat_values` under several levels of row ids, outermost first, with the number of rows of
-    /// each level where given. An empty list of levels gives `flat_values`. TensorFlow:
+    /// The ragged tensor of `flat_values` under several levels of row ids, outermost first, each with a number of rows
+    /// where given ([`with_nrows`](crate::with_nrows)). An empty list of levels gives `flat_values`. TensorFlow:
     /// `tf.RaggedTensor.from_nested_value_rowids`.
     ///
     /// # Errors
-    /// A number of `nested_nrows` that is not the number of levels; as [`Tensor::from_value_rowids`], with the level.
+    /// As [`Tensor::from_value_rowids`], with the level.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues, Tensor};
     /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
-    /// let x = Tensor::from_nested_value_rowids(&values, [[0, 1].as_slice(), &[0, 0, 1]], Some(&[2, 2]))?;
+    /// let x = Tensor::from_nested_value_rowids(&values, [[0, 1].as_slice(), &[0, 0, 1]])?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1, 2]], [[3]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn from_nested_value_rowids<'a, L: Into<Integers<'a>>>(
-        flat_values: &Self,
+    pub fn from_nested_value_rowids<'a, L: Into<RowIds<'a>>>(
+        flat_values: &impl AsRef<Self>,
         nested_value_rowids: impl IntoIterator<Item = L>,
-        nested_nrows: Option<&[i64]>,
     ) -> Result<Self> {
-        flat_values.nested_rowids(nested_value_rowids, nested_nrows, Trust::Check)
+        flat_values.as_ref().nested_rowids(nested_value_rowids, Trust::Check)
     }
 
     /// [`Tensor::from_nested_value_rowids`] without its checks, as [`Tensor::from_value_rowids_unchecked`].
     ///
     /// # Errors
-    /// As [`Tensor::from_value_rowids_unchecked`]; a number of `nested_nrows` that is not the number of levels.
+    /// As [`Tensor::from_value_rowids_unchecked`].
     #[track_caller]
-    pub fn from_nested_value_rowids_unchecked<'a, L: Into<Integers<'a>>>(
-        flat_values: &Self,
+    pub fn from_nested_value_rowids_unchecked<'a, L: Into<RowIds<'a>>>(
+        flat_values: &impl AsRef<Self>,
         nested_value_rowids: impl IntoIterator<Item = L>,
-        nested_nrows: Option<&[i64]>,
     ) -> Result<Self> {
-        flat_values.nested_rowids(nested_value_rowids, nested_nrows, Trust::Vouched)
+        flat_values.as_ref().nested_rowids(nested_value_rowids, Trust::Vouched)
     }
 
     #[track_caller]
-    fn nested_rowids<'a, L: Into<Integers<'a>>>(
+    fn nested_rowids<'a, L: Into<RowIds<'a>>>(
         &self,
         levels: impl IntoIterator<Item = L>,
-        nrows: Option<&[i64]>,
         trust: Trust,
     ) -> Result<Self> {
         const OP: &str = "from_nested_value_rowids";
-        let levels: Vec<Integers<'a>> = levels.into_iter().map(Into::into).collect();
-        if let Some(n) = nrows.filter(|n| n.len() != levels.len()) {
-            let what = format!("nested_nrows has {} entries for {} levels", n.len(), levels.len());
-            return Err(Error::partition(OP, what));
-        }
-        let nrows = (0..levels.len()).map(|k| nrows.map(|n| n[k])).collect::<Vec<_>>();
-        let levels: Vec<_> = levels.into_iter().zip(nrows).collect();
+        let levels: Vec<RowIds<'a>> = levels.into_iter().map(Into::into).collect();
         let m = Making::new(self.backend(), OP, trust);
-        self.divided_deeply(levels.into_iter(), |values, (ids, nrows)| values.divided_by_rowids(m, ids, nrows))
+        self.divided_deeply(levels.into_iter(), |values, rows| values.divided_by_rowids(m, rows.ids, rows.nrows))
     }
 }
 
@@ -115,19 +103,18 @@ impl<T: Element> RaggedTensor<T> {
     /// As [`Tensor::from_value_rowids`]; a tensor as values on another device.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_value_rowids([1, 2, 3], &[0, 0, 2], Some(4), &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, with_nrows};
+    /// let x = RaggedTensor::from_value_rowids([1, 2, 3], with_nrows([0, 0, 2], 4), &Device::cpu())?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
     pub fn from_value_rowids<'a>(
         values: impl IntoValues<T>,
-        value_rowids: impl Into<Integers<'a>>,
-        nrows: Option<i64>,
+        value_rowids: impl Into<RowIds<'a>>,
         device: &Device,
     ) -> Result<Self> {
-        Tensor::from_value_rowids(values.into_values(device)?.erased(), value_rowids, nrows)?.try_into()
+        Tensor::from_value_rowids(values.into_values(device)?.erased(), value_rowids)?.try_into()
     }
 
     /// As [`Tensor::from_value_rowids_unchecked`].
@@ -137,11 +124,10 @@ impl<T: Element> RaggedTensor<T> {
     #[track_caller]
     pub fn from_value_rowids_unchecked<'a>(
         values: impl IntoValues<T>,
-        value_rowids: impl Into<Integers<'a>>,
-        nrows: Option<i64>,
+        value_rowids: impl Into<RowIds<'a>>,
         device: &Device,
     ) -> Result<Self> {
-        Tensor::from_value_rowids_unchecked(values.into_values(device)?.erased(), value_rowids, nrows)?.try_into()
+        Tensor::from_value_rowids_unchecked(values.into_values(device)?.erased(), value_rowids)?.try_into()
     }
 
     /// As [`Tensor::from_nested_value_rowids`].
@@ -149,14 +135,13 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::from_nested_value_rowids`]; a tensor as values on another device.
     #[track_caller]
-    pub fn from_nested_value_rowids<'a, L: Into<Integers<'a>>>(
+    pub fn from_nested_value_rowids<'a, L: Into<RowIds<'a>>>(
         flat_values: impl IntoValues<T>,
         nested_value_rowids: impl IntoIterator<Item = L>,
-        nested_nrows: Option<&[i64]>,
         device: &Device,
     ) -> Result<Self> {
         let values = flat_values.into_values(device)?;
-        Tensor::from_nested_value_rowids(values.erased(), nested_value_rowids, nested_nrows)?.try_into()
+        Tensor::from_nested_value_rowids(values.erased(), nested_value_rowids)?.try_into()
     }
 
     /// As [`Tensor::from_nested_value_rowids_unchecked`].
@@ -164,13 +149,12 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::from_nested_value_rowids_unchecked`].
     #[track_caller]
-    pub fn from_nested_value_rowids_unchecked<'a, L: Into<Integers<'a>>>(
+    pub fn from_nested_value_rowids_unchecked<'a, L: Into<RowIds<'a>>>(
         flat_values: impl IntoValues<T>,
         nested_value_rowids: impl IntoIterator<Item = L>,
-        nested_nrows: Option<&[i64]>,
         device: &Device,
     ) -> Result<Self> {
         let values = flat_values.into_values(device)?;
-        Tensor::from_nested_value_rowids_unchecked(values.erased(), nested_value_rowids, nested_nrows)?.try_into()
+        Tensor::from_nested_value_rowids_unchecked(values.erased(), nested_value_rowids)?.try_into()
     }
 }

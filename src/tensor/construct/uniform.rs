@@ -3,31 +3,34 @@
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Result;
+use crate::tensor::nrows::UniformRows;
 use crate::tensor::partition::{Making, Trust};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
 impl Tensor {
-    /// The ragged tensor of `values` whose row lengths are all `uniform_row_length`. TensorFlow:
+    /// The ragged tensor of `values` whose rows all have one length. TensorFlow:
     /// `tf.RaggedTensor.from_uniform_row_length`.
     ///
-    /// The result knows the length: its static shape shows the length, and dimensions of size 1 broadcast. Without
-    /// `nrows` the result has `values / uniform_row_length` rows, and none where that length is 0. No pass, no wait.
+    /// The result knows the length: its static shape shows the length, and dimensions of size 1 broadcast. The number
+    /// of rows follows from the number of values; rows of length 0 need it ([`with_nrows`](crate::with_nrows)), and are
+    /// none without. No pass, no wait.
     ///
     /// # Errors
-    /// A scalar as values; a negative argument; a number of values that is not `nrows * uniform_row_length`.
+    /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues, Tensor};
     /// let values = HostTensor::dense(&[4], HostValues::I32(vec![1, 2, 3, 4])).to_device(&Device::cpu())?;
-    /// let x = Tensor::from_uniform_row_length(&values, 2, None)?;
+    /// let x = Tensor::from_uniform_row_length(&values, 2)?;
     /// assert_eq!(x.shape(), [Some(2), Some(2)]);
-    /// assert!(Tensor::from_uniform_row_length(&values, 3, None).is_err());
+    /// assert!(Tensor::from_uniform_row_length(&values, 3).is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn from_uniform_row_length(values: &Self, uniform_row_length: i64, nrows: Option<i64>) -> Result<Self> {
+    pub fn from_uniform_row_length(values: &impl AsRef<Self>, rows: impl Into<UniformRows>) -> Result<Self> {
+        let (values, rows) = (values.as_ref(), rows.into());
         let m = Making::new(values.backend(), "from_uniform_row_length", Trust::Check);
-        values.divided_evenly(m, uniform_row_length, nrows)
+        values.divided_evenly(m, rows.length, rows.nrows)
     }
 
     /// [`Tensor::from_uniform_row_length`] under the name of the unchecked factories. The device-side check compares
@@ -36,9 +39,10 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::from_uniform_row_length`].
     #[track_caller]
-    pub fn from_uniform_row_length_unchecked(values: &Self, len: i64, nrows: Option<i64>) -> Result<Self> {
+    pub fn from_uniform_row_length_unchecked(values: &impl AsRef<Self>, rows: impl Into<UniformRows>) -> Result<Self> {
+        let (values, rows) = (values.as_ref(), rows.into());
         let m = Making::new(values.backend(), "from_uniform_row_length", Trust::Vouched);
-        values.divided_evenly(m, len, nrows)
+        values.divided_evenly(m, rows.length, rows.nrows)
     }
 }
 
@@ -50,18 +54,17 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_uniform_row_length([1, 2, 3, 4], 2, None, &Device::cpu())?;
+    /// let x = RaggedTensor::from_uniform_row_length([1, 2, 3, 4], 2, &Device::cpu())?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
     pub fn from_uniform_row_length(
         values: impl IntoValues<T>,
-        uniform_row_length: i64,
-        nrows: Option<i64>,
+        rows: impl Into<UniformRows>,
         device: &Device,
     ) -> Result<Self> {
-        Tensor::from_uniform_row_length(values.into_values(device)?.erased(), uniform_row_length, nrows)?.try_into()
+        Tensor::from_uniform_row_length(values.into_values(device)?.erased(), rows)?.try_into()
     }
 
     /// As [`Tensor::from_uniform_row_length_unchecked`].
@@ -71,11 +74,10 @@ impl<T: Element> RaggedTensor<T> {
     #[track_caller]
     pub fn from_uniform_row_length_unchecked(
         values: impl IntoValues<T>,
-        uniform_row_length: i64,
-        nrows: Option<i64>,
+        rows: impl Into<UniformRows>,
         device: &Device,
     ) -> Result<Self> {
         let values = values.into_values(device)?;
-        Tensor::from_uniform_row_length_unchecked(values.erased(), uniform_row_length, nrows)?.try_into()
+        Tensor::from_uniform_row_length_unchecked(values.erased(), rows)?.try_into()
     }
 }

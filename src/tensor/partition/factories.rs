@@ -4,8 +4,10 @@ use super::{Making, Trust, encoded, from_rowids, uniform};
 use crate::device::Device;
 use crate::error::Result;
 use crate::graph::extent::Extent;
+use crate::integer::{Integer, non_negative};
 use crate::shape::{Encoding, RowPartition};
-use crate::tensor::Integers;
+use crate::tensor::integers::Integers;
+use crate::tensor::nrows::{RowIds, UniformRows};
 
 /// Defines the public factories, from their documentation and encoding.
 macro_rules! factories {
@@ -84,8 +86,9 @@ impl RowPartition {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn from_row_starts<'a>(starts: impl Into<Integers<'a>>, nvals: u64, device: &Device) -> Result<Self> {
+    pub fn from_row_starts<'a>(starts: impl Into<Integers<'a>>, nvals: impl Integer, device: &Device) -> Result<Self> {
         let m = Making::new(device.backend(), "from_row_starts", Trust::Check);
+        let nvals = non_negative(m.op, "nvals", nvals)?;
         encoded(m, Encoding::Starts, starts.into(), Some(&Extent::known_u64(m.op, nvals)?))
     }
 
@@ -95,36 +98,39 @@ impl RowPartition {
     /// rows.
     ///
     /// # Errors
-    /// An id that is negative, below the one before it, or not below `nrows`, with the first such entry.
+    /// An id that is negative, below the one before it, or not below the number of rows, with the first such entry.
     ///
     /// ```
     /// use ragged::{Device, RowPartition};
-    /// let rows = RowPartition::from_value_rowids(&[0, 0, 2], None, &Device::cpu())?;
+    /// let rows = RowPartition::from_value_rowids([0, 0, 2], &Device::cpu())?;
     /// assert_eq!((rows.nrows(), rows.nvals()), (Some(3), Some(3)));
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn from_value_rowids<'a>(ids: impl Into<Integers<'a>>, nrows: Option<i64>, device: &Device) -> Result<Self> {
+    pub fn from_value_rowids<'a>(ids: impl Into<RowIds<'a>>, device: &Device) -> Result<Self> {
+        let RowIds { ids, nrows } = ids.into();
         let m = Making::new(device.backend(), "from_value_rowids", Trust::Check);
-        from_rowids(m, ids.into(), nrows, None)
+        from_rowids(m, ids, nrows, None)
     }
 
-    /// The partition of `nvals` values into rows of `len` each. TensorFlow: `RowPartition.from_uniform_row_length`.
+    /// The partition of `nvals` values into rows of one length. TensorFlow: `RowPartition.from_uniform_row_length`.
     ///
-    /// Without `nrows` the partition has `nvals / len` rows, and none where `len` is 0.
+    /// Rows of length 0 need their number ([`with_nrows`](crate::with_nrows)), and are none without.
     ///
     /// # Errors
-    /// A negative argument; an `nvals` that is not `nrows * len`.
+    /// A negative argument; an `nvals` that is not the number of rows times their length.
     ///
     /// ```
     /// use ragged::{Device, RowPartition};
-    /// let rows = RowPartition::from_uniform_row_length(2, 6, None, &Device::cpu())?;
+    /// let rows = RowPartition::from_uniform_row_length(2, 6, &Device::cpu())?;
     /// assert_eq!((rows.nrows(), rows.uniform_row_length()), (Some(3), Some(2)));
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn from_uniform_row_length(len: i64, nvals: u64, nrows: Option<i64>, device: &Device) -> Result<Self> {
+    pub fn from_uniform_row_length(rows: impl Into<UniformRows>, nvals: impl Integer, device: &Device) -> Result<Self> {
+        let UniformRows { length, nrows } = rows.into();
         let m = Making::new(device.backend(), "from_uniform_row_length", Trust::Check);
-        Ok(uniform(m, len, nrows, &Extent::known_u64(m.op, nvals)?)?.0)
+        let nvals = non_negative(m.op, "nvals", nvals)?;
+        Ok(uniform(m, length, nrows, &Extent::known_u64(m.op, nvals)?)?.0)
     }
 }

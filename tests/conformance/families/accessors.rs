@@ -89,7 +89,10 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         // Splits have one dtype here.
         "with_row_splits_dtype" => x.into(),
         "row_splits_to_segment_ids" => index(x.row_splits_to_segment_ids()?),
-        "segment_ids_to_row_splits" => index(x.segment_ids_to_row_splits(case.attr_i64("num_segments"))?),
+        "segment_ids_to_row_splits" => index(match case.attr_i64("num_segments") {
+            Some(n) => x.segment_ids_to_row_splits_of(n)?,
+            None => x.segment_ids_to_row_splits()?,
+        }),
         other => return Got::unsupported(other),
     })
 }

@@ -1,6 +1,6 @@
 //! The `construct` family.
 
-use ragged::{ConstantOptions, Device, Nested, Result, Tensor};
+use ragged::{ConstantOptions, Device, Nested, Result, Tensor, RowIds, UniformRows, with_nrows};
 use serde_json::Value as Json;
 
 use crate::case::{Case, Expected, Value};
@@ -51,7 +51,14 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
             "row_splits" => Tensor::from_nested_row_splits(&values, &levels)?,
             "row_lengths" => Tensor::from_nested_row_lengths(&values, &levels)?,
             "value_rowids" => {
-                Tensor::from_nested_value_rowids(&values, &levels, case.attr_ints("nested_nrows").as_deref())?
+                let Some(nrows) = case.attr_ints("nested_nrows") else {
+                    return Ok(Tensor::from_nested_value_rowids(&values, &levels)?.into());
+                };
+                if nrows.len() != levels.len() {
+                    return crate::case::cannot_be_written("from_nested_value_rowids", "numbers of rows of other levels");
+                }
+                let levels = levels.iter().zip(nrows).map(|(ids, nrows)| with_nrows(ids, nrows));
+                Tensor::from_nested_value_rowids(&values, levels)?
             }
             _ => return Got::unsupported(&case.op),
         }
@@ -59,7 +66,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     }
     let nrows = case.attr_i64("nrows");
     if case.op == "from_uniform_row_length" {
-        return Ok(Tensor::from_uniform_row_length(&values, case.ints(1)[0], nrows)?.into());
+        return Ok(Tensor::from_uniform_row_length(&values, UniformRows { length: case.ints(1)[0], nrows })?.into());
     }
     // Integers from the host are checked at the call, those on the device at the read: both must agree.
     let on_device = case.tensor(1, device)?;
@@ -88,7 +95,7 @@ fn from_list<'a>(
         "from_row_lengths" => Tensor::from_row_lengths(values, given),
         "from_row_starts" => Tensor::from_row_starts(values, given),
         "from_row_limits" => Tensor::from_row_limits(values, given),
-        "from_value_rowids" => Tensor::from_value_rowids(values, given, nrows),
+        "from_value_rowids" => Tensor::from_value_rowids(values, RowIds { ids: given.into(), nrows }),
         other => panic!("no operation {other}"),
     }
 }

@@ -1,8 +1,6 @@
 //! The `convert` family.
 
-use ragged::{
-    ConstantOptions, DType, Device, HostTensor, HostValues, Nested, Padding, Result, SparseTensor, Tensor,
-};
+use ragged::{ConstantOptions, DType, Device, HostTensor, HostValues, Nested, Padding, Result, SparseTensor, Tensor, PaddedShape};
 use serde_json::Value as Json;
 
 use crate::case::{Case, Sparse, Value, cannot_be_written};
@@ -29,14 +27,13 @@ fn dense(v: &Json, dtype: DType, device: &Device) -> Result<Tensor> {
 
 fn to_tensor(case: &Case, device: &Device) -> Result<Got> {
     let x = case.tensor(0, device)?;
-    let shape: Option<Vec<Option<u64>>> =
-        case.attr_dims("shape").map(|s| s.into_iter().map(|d| d.map(|d| d as u64)).collect());
+    let shape = case.attr_dims("shape").map(|s| s.into_iter().map(|d| d.map_or(-1, |d| d as i64)).collect());
     if case.attrs.get("_").is_some_and(|note| note == "default f32 for i32") {
-        return Ok(x.to_tensor(0.5f32, shape.as_deref())?.into());
+        return Ok(x.to_tensor(PaddedShape { padding: 0.5f32.into(), shape })?.into());
     }
     let default = case.attr("default_value").map(|v| dense(v, x.dtype(), device)).transpose()?;
     let padding = default.as_ref().map_or(Padding::Zero, Padding::Tensor);
-    Ok(x.to_tensor(padding, shape.as_deref())?.into())
+    Ok(x.to_tensor(PaddedShape { padding, shape })?.into())
 }
 
 fn from_tensor(case: &Case, device: &Device) -> Result<Got> {

@@ -1,6 +1,6 @@
 //! The `cumsum` family.
 
-use ragged::{Device, Result};
+use ragged::{Device, Result, ScanAxis};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -13,7 +13,8 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     Ok(match case.op.as_str() {
         "cumsum" => {
             let axis = case.attr_i64("axis").unwrap_or(0);
-            x.cumsum(axis, case.attr_bool("exclusive"), case.attr_bool("reverse"))?.into()
+            let (exclusive, reversed) = (case.attr_bool("exclusive"), case.attr_bool("reverse"));
+            x.cumsum(ScanAxis { axis, exclusive, reversed })?.into()
         }
         other => return Got::unsupported(other),
     })

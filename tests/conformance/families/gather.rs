@@ -1,6 +1,6 @@
 //! The `gather` family.
 
-use ragged::{Combiner, Device, Result, Tensor, s};
+use ragged::{Combiner, Device, Result, Tensor, s, weighted, GatherIndices, LookupIds};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -23,14 +23,17 @@ fn bigrams(words: &Tensor, table: &Tensor, buckets: i64) -> Result<Tensor> {
     let marker = words.fill_rows(1, "#")?;
     let padded = Tensor::concat(&[&marker, words, &marker], 1)?;
     let pairs = Tensor::string_join(&[&padded.slice(s![.., ..-1])?, &padded.slice(s![.., 1..])?], "+")?;
-    Tensor::concat(&[&embeddings(words)?, &embeddings(&pairs)?], 1)?.reduce_mean(1, false)
+    Tensor::concat(&[&embeddings(words)?, &embeddings(&pairs)?], 1)?.reduce_mean(1)
 }
 
 pub fn run(case: &Case, device: &Device) -> Result<Got> {
     let inputs = case.tensors(device)?;
     let (x, at) = (&inputs[0], &inputs[1]);
     Ok(match case.op.as_str() {
-        "gather" => x.gather(at, case.attr_i64("axis"), case.attr_i64("batch_dims").unwrap_or(0))?.into(),
+        "gather" => {
+            let (axis, batch_dims) = (case.attr_i64("axis"), case.attr_i64("batch_dims").unwrap_or(0));
+            x.gather(GatherIndices { indices: at, axis, batch_dims })?.into()
+        }
         "batch_gather" => x.batch_gather(at)?.into(),
         "gather_nd" if case.attr_i64("batch_dims").unwrap_or(0) != 0 => {
             return crate::case::cannot_be_written("gather_nd", "there are no batch dimensions");
@@ -39,10 +42,11 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "embedding_lookup" => x.embedding_lookup(at)?.into(),
         "embedding_lookup_sparse" => x.embedding_lookup_sparse(at, combiner(case))?.into(),
         "safe_embedding_lookup_sparse" => {
-            x.safe_embedding_lookup_sparse(at, combiner(case), case.attr_i64("default_id"))?.into()
+            let ids = LookupIds { ids: at, weights: None, default: case.attr_i64("default_id") };
+            x.safe_embedding_lookup_sparse(ids, combiner(case))?.into()
         }
         "embedding_lookup_sparse_weighted" => {
-            x.embedding_lookup_sparse_weighted(at, &inputs[2], combiner(case))?.into()
+            x.embedding_lookup_sparse(weighted(at, &inputs[2]), combiner(case))?.into()
         }
         "seed_bigram_pipeline" => bigrams(x, at, case.attr_i64("num_buckets").expect("num_buckets"))?.into(),
         other => return Got::unsupported(other),

@@ -1,6 +1,6 @@
 //! The `matmul` family.
 
-use ragged::{Device, Result};
+use ragged::{Device, Result, Factor};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -12,7 +12,10 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     let all = case.tensors(device)?;
     let [a, b] = &all[..] else { panic!("{} inputs", all.len()) };
     match case.op.as_str() {
-        "matmul" => a.matmul(b, case.attr_bool("transpose_a"), case.attr_bool("transpose_b")).map(Got::from),
+        "matmul" => {
+            let factor = |tensor, flag| Factor { tensor, transposed: case.attr_bool(flag) };
+            factor(a, "transpose_a").matmul(factor(b, "transpose_b")).map(Got::from)
+        }
         op => Got::unsupported(op),
     }
 }

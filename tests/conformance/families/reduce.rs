@@ -1,6 +1,6 @@
 //! The `reduce` family.
 
-use ragged::{Axes, Device, Result, Tensor};
+use ragged::{Axes, Device, Result, Tensor, ReduceAxes};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -9,7 +9,7 @@ use crate::got::Got;
 pub const CLAIMED: bool = true;
 
 pub fn run(case: &Case, device: &Device) -> Result<Got> {
-    let reduce: fn(&Tensor, Axes, bool) -> Result<Tensor> = match case.op.as_str() {
+    let reduce: fn(&Tensor, ReduceAxes) -> Result<Tensor> = match case.op.as_str() {
         "reduce_sum" => Tensor::reduce_sum,
         "reduce_prod" => Tensor::reduce_prod,
         "reduce_min" => Tensor::reduce_min,
@@ -22,5 +22,5 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         op => return Got::unsupported(op),
     };
     let axes = case.attr_ints("axis").map_or(Axes::All, Axes::from);
-    Ok(reduce(&case.tensor(0, device)?, axes, case.attr_bool("keepdims"))?.into())
+    Ok(reduce(&case.tensor(0, device)?, ReduceAxes { axes, keep: case.attr_bool("keepdims") })?.into())
 }

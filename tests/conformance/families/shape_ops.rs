@@ -1,6 +1,6 @@
 //! The `shape_ops` family.
 
-use ragged::{Axes, Device, Lengths, NewShape, RaggedShape, Result, RowPartition, Scalar, Tensor};
+use ragged::{Axes, Device, Lengths, NewShape, RaggedShape, Result, RowPartition, Scalar, Tensor, along};
 use serde_json::{Value as Json, json};
 
 use crate::case::Case;
@@ -88,7 +88,7 @@ fn one_hot(case: &Case, x: &Tensor) -> Result<Tensor> {
     let axis = case.attr_i64("axis").unwrap_or(-1);
     let given = |key: &str| case.attr_i64(key).map(|v| Scalar::I32(v as i32));
     let (on, off) = (given("on").unwrap_or(Scalar::F32(1.0)), given("off").unwrap_or(Scalar::F32(0.0)));
-    x.one_hot(depth, on, off, axis)
+    x.one_hot(along(depth, axis), on, off)
 }
 
 fn list(all: Vec<Tensor>) -> Got {

@@ -1,6 +1,6 @@
 //! The `unary` family.
 
-use ragged::{Axes, DType, Device, Result, Scalar};
+use ragged::{DType, Device, Result, Scalar};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -22,16 +22,17 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     let x = &case.tensor(0, device)?;
     let answer = match case.op.as_str() {
         "leaky_relu" => x.leaky_relu(case.attr_f64("alpha").expect("alpha")),
-        "gelu" => x.gelu(case.attr_bool("approximate")),
+        "gelu" if case.attr_bool("approximate") => x.gelu_tanh(),
+        "gelu" => x.gelu(),
         "clip_by_value" => x.clip_by_value(bound(case, "lo", x.dtype()), bound(case, "hi", x.dtype())),
         "cast" => x.cast(case.attr_dtype("dtype").expect("dtype")),
         "saturate_cast" => x.saturate_cast(case.attr_dtype("dtype").expect("dtype")),
         "bitcast" => x.bitcast(case.attr_dtype("dtype").expect("dtype")),
         "check_numerics" => x.check_numerics("the case"),
         "map_flat_values.times_two_plus_one" => x.map_flat_values(|v| (v * 2)? + 1),
-        "map_flat_values.normalize" => x.map_flat_values(|v| v / v.reduce_sum(Axes::All, false)?),
-        "map_fn.normalize" => x.map_rows(|row| row / row.reduce_sum(Axes::All, false)?),
-        "map_fn.reduce_sum" => x.map_rows(|row| row.reduce_sum(Axes::All, false)),
+        "map_flat_values.normalize" => x.map_flat_values(|v| v / v.reduce_sum(..)?),
+        "map_fn.normalize" => x.map_rows(|row| row / row.reduce_sum(..)?),
+        "map_fn.reduce_sum" => x.map_rows(|row| row.reduce_sum(..)),
         "map_fn.range" => x.map_rows(ragged::Row::range),
         "map_fn.square" => x.map_rows(ragged::Row::square),
         op => by_name!(op, x;

@@ -65,9 +65,9 @@ fn adjacent_rows_equal_single_rows() -> crate::Result<()> {
     let n = splits[splits.len() - 1] as usize;
     let integers: Vec<i64> = (0..n as i64).map(|k| k.wrapping_mul(0x1e37_79b9_7f4a_7c15)).collect();
     let x = |values| HostTensor::from_row_splits(splits.clone(), values).to_device(&Device::cpu());
-    let totals = x(HostValues::I64(integers.clone()))?.cumsum(1, false, false)?.to_host()?.values;
-    let greatest = x(HostValues::I64(integers.clone()))?.cummax(1, false)?.to_host()?.values;
-    let of_floats = x(HostValues::F32(floats(n)))?.cumsum(1, false, false)?.to_host()?.values;
+    let totals = x(HostValues::I64(integers.clone()))?.cumsum(1)?.to_host()?.values;
+    let greatest = x(HostValues::I64(integers.clone()))?.cummax(1)?.to_host()?.values;
+    let of_floats = x(HostValues::F32(floats(n)))?.cumsum(1)?.to_host()?.values;
     let sums_of = sums;
     let (mut sums, mut most, mut in_order) = (Vec::new(), Vec::new(), Vec::new());
     for row in splits.windows(2) {
@@ -137,7 +137,7 @@ fn a_long_row_has_the_bits_of_a_sequential_scan() -> crate::Result<()> {
                 inner_shape: if inner == 1 { vec![len] } else { vec![len, inner] },
                 values: HostValues::F32(values.clone()),
             };
-            let found = x.to_device(&Device::cpu())?.cumsum(1, false, false)?.to_host()?;
+            let found = x.to_device(&Device::cpu())?.cumsum(1)?.to_host()?;
             assert_eq!(found.values, HostValues::F32(sums(&values, inner)), "{len} x {inner}");
         }
     }

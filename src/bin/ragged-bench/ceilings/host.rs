@@ -82,7 +82,7 @@ fn engine(device: &Device, rig: &Rig<'_>) -> Result<[Cost; 2]> {
     let of = |all: &[RaggedTensor<f32>]| {
         parts(rig, || {
             let start = Instant::now();
-            let sums = all.iter().map(|x| x.reduce_sum(1, false)).collect::<ragged::Result<Vec<_>>>()?;
+            let sums = all.iter().map(|x| x.reduce_sum(1)).collect::<ragged::Result<Vec<_>>>()?;
             let recorded = start.elapsed();
             ragged::eval(&sums.iter().map(|t| &**t).collect::<Vec<&Tensor>>())?;
             Ok([recorded, start.elapsed() - recorded])

@@ -1,0 +1,45 @@
+//! Integer arguments: axes, indices, sizes and counts of any integer type.
+
+use crate::error::{Error, Result};
+
+/// An integer type of the host: axes, indices, sizes and counts are arguments of any such type. A value beyond `i64`
+/// counts as `i64::MAX`, which is out of range everywhere.
+pub trait Integer: sealed::Sealed + Copy {
+    /// The value as an i64, saturated at `i64::MAX`.
+    fn saturating_i64(self) -> i64;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! integer {
+    ($($t:ty),*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Integer for $t {
+            fn saturating_i64(self) -> i64 {
+                i64::try_from(self).unwrap_or(if self > 0 { i64::MAX } else { i64::MIN })
+            }
+        }
+    )*};
+}
+integer!(i8, u8, i16, u16, i32, u32, i64, u64, i128, u128, isize, usize);
+
+/// The argument `name` as a size or count.
+///
+/// # Errors
+/// A negative argument.
+#[track_caller]
+pub(crate) fn non_negative(op: &'static str, name: &str, value: impl Integer) -> Result<u64> {
+    let value = value.saturating_i64();
+    u64::try_from(value).map_err(|_| Error::argument(op, format!("{name} must not be negative, but is {value}")))
+}
+
+/// The argument `name` as a size or count of at most 32 bits; larger ones saturate.
+///
+/// # Errors
+/// A negative argument.
+#[track_caller]
+pub(crate) fn size_u32(op: &'static str, name: &str, value: impl Integer) -> Result<u32> {
+    Ok(u32::try_from(non_negative(op, name, value)?).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,81 @@
+//! Operands of a matrix product, transposed or not.
+
+use crate::element::{Arithmetic, Element};
+use crate::error::Result;
+use crate::tensor::{RaggedTensor, Tensor};
+
+/// A matrix or batch of matrices, read with its two innermost dimensions exchanged; see [`Tensor::t`].
+#[derive(Debug)]
+pub struct Transposed<'a, X>(&'a X);
+
+impl<X> Clone for Transposed<'_, X> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<X> Copy for Transposed<'_, X> {}
+
+/// Operand of a matrix product: a tensor, or the transposed view of one.
+#[derive(Debug, Clone, Copy)]
+pub struct Factor<'a> {
+    /// The tensor.
+    pub tensor: &'a Tensor,
+    /// Whether its two innermost dimensions are exchanged.
+    pub transposed: bool,
+}
+
+impl<'a, X: AsRef<Tensor>> From<&'a X> for Factor<'a> {
+    fn from(tensor: &'a X) -> Self {
+        Self { tensor: tensor.as_ref(), transposed: false }
+    }
+}
+impl<'a, X: AsRef<Tensor>> From<Transposed<'a, X>> for Factor<'a> {
+    fn from(view: Transposed<'a, X>) -> Self {
+        Self { tensor: view.0.as_ref(), transposed: true }
+    }
+}
+
+impl Tensor {
+    /// View of the tensor with its two innermost dimensions exchanged, as an operand of [`Tensor::matmul`]. Nothing is
+    /// copied. [`Tensor::transpose`] makes a tensor of exchanged dimensions.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0]], &Device::cpu())?;
+    /// assert_eq!(x.matmul(x.t())?.to_vec()?, [5.0, 11.0, 11.0, 25.0]);
+    /// assert_eq!(x.t().matmul(&x)?.to_vec()?, [10.0, 14.0, 14.0, 20.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn t(&self) -> Transposed<'_, Self> {
+        Transposed(self)
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// As [`Tensor::t`].
+    pub fn t(&self) -> Transposed<'_, Self> {
+        Transposed(self)
+    }
+}
+
+impl Transposed<'_, Tensor> {
+    /// As [`Tensor::matmul`], of the transposed tensor.
+    ///
+    /// # Errors
+    /// As [`Tensor::matmul`].
+    #[track_caller]
+    pub fn matmul<'b>(self, other: impl Into<Factor<'b>>) -> Result<Tensor> {
+        Factor::from(self).matmul(other.into())
+    }
+}
+
+impl<T: Arithmetic> Transposed<'_, RaggedTensor<T>> {
+    /// As [`Tensor::matmul`], of the transposed tensor.
+    ///
+    /// # Errors
+    /// As [`Tensor::matmul`].
+    #[track_caller]
+    pub fn matmul<'b>(self, other: impl Into<Factor<'b>>) -> Result<RaggedTensor<T>> {
+        Factor::from(self).matmul(other.into())?.try_into()
+    }
+}

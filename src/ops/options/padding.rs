@@ -1,0 +1,97 @@
+//! Padding of dense tensors, and the shape that they are padded to.
+
+use crate::dtype::DType;
+use crate::element::{Element, Number};
+use crate::error::{Error, Result};
+use crate::graph::scalar::Scalar;
+use crate::integer::Integer;
+use crate::tensor::{Fill, RaggedTensor, Tensor};
+
+/// Padding where a row has no value: one value, or a tensor that broadcasts to the inner dimensions.
+#[derive(Debug, Clone, Default)]
+pub enum Padding<'a> {
+    /// 0, false, or the empty string.
+    #[default]
+    Zero,
+    /// One value, which takes the tensor's dtype.
+    Value(Fill),
+    /// A dense tensor whose shape broadcasts to that of one element of the flat values.
+    Tensor(&'a Tensor),
+}
+
+/// A padding, with the shape to pad and crop to; see [`shaped`]. Converts from a [`Padding`], or from what that holds: a
+/// number, a string, a tensor.
+#[derive(Debug, Clone, Default)]
+pub struct PaddedShape<'a> {
+    /// The padding.
+    pub padding: Padding<'a>,
+    /// The size of each dimension; -1 for that of the longest row. `None` for the sizes of the longest rows.
+    pub shape: Option<Vec<i64>>,
+}
+
+/// Pads and crops to a shape: one size per dimension, -1 for the size of the longest row.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor, shaped};
+/// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
+/// let y = x.to_tensor(shaped(0, [-1, 2]))?;
+/// assert_eq!(y.to_string(), "tensor([[1, 2], [0, 0], [4, 0]], shape=(3, 2), dtype=i32)");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn shaped<'a, I: Integer>(padding: impl Into<PaddedShape<'a>>, shape: impl AsRef<[I]>) -> PaddedShape<'a> {
+    let shape = shape.as_ref().iter().map(|size| size.saturating_i64()).collect();
+    PaddedShape { shape: Some(shape), ..padding.into() }
+}
+
+impl<'a, P: Into<Padding<'a>>> From<P> for PaddedShape<'a> {
+    fn from(padding: P) -> Self {
+        Self { padding: padding.into(), shape: None }
+    }
+}
+
+impl<T: Number> From<T> for Padding<'_> {
+    fn from(value: T) -> Self {
+        Self::Value(value.into().into())
+    }
+}
+impl From<Scalar> for Padding<'_> {
+    fn from(value: Scalar) -> Self {
+        Self::Value(value.into())
+    }
+}
+impl From<Fill> for Padding<'_> {
+    fn from(value: Fill) -> Self {
+        Self::Value(value)
+    }
+}
+impl From<&str> for Padding<'_> {
+    fn from(value: &str) -> Self {
+        Self::Value(value.into())
+    }
+}
+impl<'a> From<&'a Tensor> for Padding<'a> {
+    fn from(t: &'a Tensor) -> Self {
+        Self::Tensor(t)
+    }
+}
+impl<'a, T: Element> From<&'a RaggedTensor<T>> for Padding<'a> {
+    fn from(t: &'a RaggedTensor<T>) -> Self {
+        Self::Tensor(t.erased())
+    }
+}
+
+impl Padding<'_> {
+    /// The padding in this dtype.
+    ///
+    /// # Errors
+    /// A number that the dtype cannot represent; a tensor of another dtype.
+    #[track_caller]
+    pub(crate) fn of_dtype(self, op: &'static str, dtype: DType) -> Result<Self> {
+        match self {
+            Self::Zero => Ok(Self::Zero),
+            Self::Value(fill) => Ok(Self::Value(fill.of_dtype(op, dtype)?)),
+            Self::Tensor(t) if t.dtype() == dtype => Ok(self),
+            Self::Tensor(t) => Err(Error::DTypes { op, lhs: dtype, rhs: t.dtype() }),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Axes of a reduction, and whether they stay.
+
+use crate::error::{Error, Result};
+use crate::ops::axes::Axes;
+use crate::tensor::Tensor;
+
+/// Axes of a reduction, which disappear or, with [`keep`], stay with size 1. Converts from what [`Axes`] converts from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReduceAxes {
+    /// The axes.
+    pub axes: Axes,
+    /// Whether they stay, with size 1.
+    pub keep: bool,
+}
+
+impl<A: Into<Axes>> From<A> for ReduceAxes {
+    fn from(axes: A) -> Self {
+        Self { axes: axes.into(), keep: false }
+    }
+}
+
+/// Keeps the reduced axes, each with size 1: NumPy's and TensorFlow's `keepdims`.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor, keep};
+/// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![5.0]], &Device::cpu())?;
+/// let centred = (&x - &x.reduce_mean(keep(1))?)?;
+/// assert_eq!(centred.to_vec()?, [-1.0, 1.0, 0.0]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn keep(axes: impl Into<ReduceAxes>) -> ReduceAxes {
+    ReduceAxes { keep: true, ..axes.into() }
+}
+
+impl ReduceAxes {
+    /// The only axis, counted from the front.
+    ///
+    /// # Errors
+    /// Several axes, or none; an axis out of range.
+    #[track_caller]
+    pub(crate) fn single(&self, op: &'static str, x: &Tensor) -> Result<i64> {
+        match self.axes.resolve(op, x)?.as_slice() {
+            [axis] => Ok(*axis as i64),
+            axes => Err(Error::argument(op, format!("{} axes were given; it takes one", axes.len()))),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Axis and direction of a scan.
+
+use crate::integer::Integer;
+
+/// Axis of a scan (`cumsum`, `cumprod`, `cummax`, `cummin`), with its direction. Converts from any integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScanAxis {
+    /// The axis; a negative one counts from the back.
+    pub axis: i64,
+    /// Whether each result excludes its own element.
+    pub exclusive: bool,
+    /// Whether rows are scanned from their ends.
+    pub reversed: bool,
+}
+
+impl<I: Integer> From<I> for ScanAxis {
+    fn from(axis: I) -> Self {
+        Self { axis: axis.saturating_i64(), exclusive: false, reversed: false }
+    }
+}
+
+/// Excludes each element from its own result, so that the first result of a row is the identity element.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor, exclusive};
+/// let lengths = RaggedTensor::from_nested([3, 0, 2], &Device::cpu())?;
+/// assert_eq!(lengths.cumsum(exclusive(0))?.to_vec()?, [0, 3, 3]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn exclusive(axis: impl Into<ScanAxis>) -> ScanAxis {
+    ScanAxis { exclusive: true, ..axis.into() }
+}
+
+/// Scans every row from its end to its start.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor, reversed};
+/// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![4]], &Device::cpu())?;
+/// assert_eq!(x.cumsum(reversed(1))?.to_vec()?, [6, 5, 3, 4]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn reversed(axis: impl Into<ScanAxis>) -> ScanAxis {
+    ScanAxis { reversed: true, ..axis.into() }
+}

@@ -1,0 +1,65 @@
+//! Encodings of rows that may need a number of rows.
+
+use super::integers::Integers;
+use crate::integer::Integer;
+
+/// An encoding of rows together with the number of rows; see [`with_nrows`].
+#[derive(Debug, Clone, Copy)]
+pub struct WithNrows<X> {
+    of: X,
+    nrows: i64,
+}
+
+/// Says how many rows there are, for an encoding that does not tell: row ids that end before the last row, a uniform
+/// row length of 0.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor, with_nrows};
+/// let device = Device::cpu();
+/// let x = RaggedTensor::from_value_rowids([1, 2, 3], with_nrows([0, 0, 2], 4), &device)?;
+/// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3], []]>");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn with_nrows<X>(of: X, nrows: impl Integer) -> WithNrows<X> {
+    WithNrows { of, nrows: nrows.saturating_i64() }
+}
+
+/// Row ids, the row of each value: what [`Integers`] converts from, or the same [`with_nrows`].
+#[derive(Debug, Clone)]
+pub struct RowIds<'a> {
+    /// The ids.
+    pub ids: Integers<'a>,
+    /// The number of rows; `None` if the last id is that of the last row.
+    pub nrows: Option<i64>,
+}
+
+impl<'a, L: Into<Integers<'a>>> From<L> for RowIds<'a> {
+    fn from(ids: L) -> Self {
+        Self { ids: ids.into(), nrows: None }
+    }
+}
+impl<'a, L: Into<Integers<'a>>> From<WithNrows<L>> for RowIds<'a> {
+    fn from(given: WithNrows<L>) -> Self {
+        Self { ids: given.of.into(), nrows: Some(given.nrows) }
+    }
+}
+
+/// The length of every row: an integer, or the same [`with_nrows`].
+#[derive(Debug, Clone, Copy)]
+pub struct UniformRows {
+    /// The length.
+    pub length: i64,
+    /// The number of rows; `None` if it follows from the number of values.
+    pub nrows: Option<i64>,
+}
+
+impl<I: Integer> From<I> for UniformRows {
+    fn from(length: I) -> Self {
+        Self { length: length.saturating_i64(), nrows: None }
+    }
+}
+impl<I: Integer> From<WithNrows<I>> for UniformRows {
+    fn from(given: WithNrows<I>) -> Self {
+        Self { length: given.of.saturating_i64(), nrows: Some(given.nrows) }
+    }
+}
