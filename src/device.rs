@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -35,6 +35,7 @@ type Opened = Result<Device>;
 /// The devices opened with the options of the environment, by adapter.
 static OPENED: Mutex<Vec<(usize, Opened)>> = Mutex::new(Vec::new());
 
+#[track_caller]
 fn open(adapter: &Adapter, options: &DeviceOptions, fuse: bool) -> Result<Device> {
     Ok(backend_over(Runtime::open(adapter, options)?, fuse, options))
 }
@@ -46,6 +47,7 @@ fn backend_over(runtime: Arc<Runtime>, fuse: bool, options: &DeviceOptions) -> D
 }
 
 /// The device of the `k`-th adapter, opened once per process.
+#[track_caller]
 fn shared(k: usize, adapter: &Adapter) -> Result<Device> {
     let mut opened = OPENED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some((_, found)) = opened.iter().find(|(at, _)| *at == k) {
@@ -64,6 +66,7 @@ impl Device {
     ///
     /// # Errors
     /// No adapter exists, or the driver refuses.
+    #[track_caller]
     pub fn gpu() -> Result<Self> {
         match adapters().first() {
             Some(adapter) => shared(0, adapter),
@@ -75,6 +78,7 @@ impl Device {
     ///
     /// # Errors
     /// No adapter exists, or the driver refuses.
+    #[track_caller]
     pub fn gpu_with(options: &DeviceOptions) -> Result<Self> {
         match adapters().first() {
             Some(adapter) => open(adapter, options, true),
@@ -84,6 +88,7 @@ impl Device {
 
     /// As [`Device::gpu_with`], storing every intermediate array: tests that fusion changes no bits.
     #[doc(hidden)]
+    #[track_caller]
     pub fn gpu_unfused(options: &DeviceOptions) -> Result<Self> {
         match adapters().first() {
             Some(adapter) => open(adapter, options, false),
@@ -120,6 +125,7 @@ impl Device {
     /// # Ok(())
     /// # }
     /// ```
+    #[track_caller]
     pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue, options: &DeviceOptions) -> Result<Self> {
         Ok(backend_over(Runtime::over_user(device.clone(), queue.clone(), options)?, true, options))
     }
@@ -151,6 +157,7 @@ impl Device {
     /// # Errors
     /// `RAGGED_DEVICE` names no available device: nothing is selected in its place. The driver of the first real GPU
     /// refuses.
+    #[track_caller]
     pub fn best() -> Result<Self> {
         match std::env::var("RAGGED_DEVICE") {
             Ok(name) if !name.is_empty() && name != "best" => return Self::named(&name),
@@ -164,6 +171,7 @@ impl Device {
     ///
     /// # Errors
     /// No device has that name; the message lists the available ones.
+    #[track_caller]
     pub fn named(name: &str) -> Result<Self> {
         match name.to_ascii_lowercase().as_str() {
             "cpu" => Ok(Self::cpu()),
@@ -183,6 +191,7 @@ impl Device {
     ///
     /// # Errors
     /// A driver refuses; [`Device::each`] tells which one.
+    #[track_caller]
     pub fn all() -> Result<Vec<Self>> {
         Self::each().into_iter().map(|(_, device)| device).collect()
     }
@@ -252,6 +261,7 @@ impl Device {
     ///
     /// # Errors
     /// A failure since the last read; a lost device.
+    #[track_caller]
     pub fn wait(&self) -> Result<()> {
         self.0.wait()
     }
@@ -267,6 +277,7 @@ impl Device {
     /// ragged::Device::cpu().save_pipeline_cache()?;
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn save_pipeline_cache(&self) -> Result<()> {
         self.0.as_any().downcast_ref::<GpuBackend>().map_or(Ok(()), |gpu| gpu.runtime().save_pipeline_cache())
     }
@@ -276,6 +287,7 @@ impl Device {
     ///
     /// # Errors
     /// The device refuses, or is lost.
+    #[track_caller]
     pub fn numerics(&self) -> Result<Numerics> {
         self.0.numerics()
     }
@@ -302,14 +314,16 @@ impl Device {
     }
 
     /// Fails unless both operands of `op` live on one device.
+    #[track_caller]
     pub(crate) fn check_same(op: &'static str, a: &BackendRef, b: &BackendRef) -> Result<()> {
         if a.id() == b.id() {
             return Ok(());
         }
-        Err(Error::Devices { op, lhs: a.name().into(), rhs: b.name().into() })
+        Err(Error::Devices { op, lhs: a.name().into(), rhs: b.name().into(), location: caller() })
     }
 }
 
+#[track_caller]
 fn no_device(name: &str) -> Error {
     Error::NoDevice { name: name.into(), available: Device::names().join(", ") }
 }

@@ -1,5 +1,8 @@
 //! The crate's error type, and the meaning of each variant.
 
+use std::fmt;
+use std::panic::Location;
+
 use crate::dtype::DType;
 
 /// The result of every fallible call of this crate.
@@ -9,27 +12,31 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// Errors visible to the host are reported at the call. Errors visible only on the device (an index out of range, rows
 /// whose lengths do not broadcast) are reported at the read that depends on them. Tensors stay valid after an error.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A row partition breaks a rule of its encoding.
-    #[error("{op}: {what}")]
+    #[error("{op}: {what}{}", At(location))]
     Partition {
         /// The factory that was called.
         op: &'static str,
         /// The rule, with the first offending entry.
         what: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
     },
     /// Nested input whose leaves lie at different depths, or whose inner values are not uniform.
-    #[error("{op}: {what}")]
+    #[error("{op}: {what}{}", At(location))]
     Nesting {
         /// The factory that was called.
         op: &'static str,
         /// The uneven part.
         what: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
     },
     /// Two shapes that do not fit each other.
-    #[error("{op}: shapes {lhs} and {rhs} do not fit: {what}")]
+    #[error("{op}: shapes {lhs} and {rhs} do not fit: {what}{}", At(location))]
     Shape {
         /// The operation.
         op: &'static str,
@@ -39,17 +46,21 @@ pub enum Error {
         rhs: String,
         /// The rule that they break.
         what: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
     },
     /// An argument outside what the operation accepts.
-    #[error("{op}: {what}")]
+    #[error("{op}: {what}{}", At(location))]
     Argument {
         /// The operation.
         op: &'static str,
         /// The argument, its value and the accepted values.
         what: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
     },
     /// An axis that the tensor does not have.
-    #[error("{op}: axis {axis} is out of range for rank {rank} ({})", allowed_axes(*rank))]
+    #[error("{op}: axis {axis} is out of range for rank {rank} ({}){}", allowed_axes(*rank), At(location))]
     Axis {
         /// The operation.
         op: &'static str,
@@ -57,12 +68,13 @@ pub enum Error {
         axis: i64,
         /// The tensor's rank.
         rank: usize,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
     },
     /// An index outside its dimension.
     #[error(
-        "{op}: index {index} is out of range for size {size}{}",
-        at.map(|p| format!(" (at position {p})")).unwrap_or_default()
-    )]
+        "{op}: index {index} is out of range for size {size}{}{}",
+        at.map(|p| format!(" (at position {p})")).unwrap_or_default(), At(location))]
     Index {
         /// The operation.
         op: &'static str,
@@ -72,9 +84,11 @@ pub enum Error {
         size: u64,
         /// Position of that index among the indices, if there are several.
         at: Option<u64>,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
     },
     /// Operands of different dtypes.
-    #[error("{op}: dtypes {lhs} and {rhs} differ; cast one of them")]
+    #[error("{op}: dtypes {lhs} and {rhs} differ; cast one of them{}", At(location))]
     DTypes {
         /// The operation.
         op: &'static str,
@@ -82,9 +96,11 @@ pub enum Error {
         lhs: DType,
         /// The right dtype.
         rhs: DType,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
     },
     /// A dtype that the operation is not defined for, or that the device cannot compute with.
-    #[error("{op} is not defined for {dtype}{}{hint}", if hint.is_empty() { "" } else { ": " })]
+    #[error("{op} is not defined for {dtype}{}{hint}{}", if hint.is_empty() { "" } else { ": " }, At(location))]
     Unsupported {
         /// The operation.
         op: &'static str,
@@ -92,9 +108,11 @@ pub enum Error {
         dtype: DType,
         /// The remedy, or empty.
         hint: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
     },
     /// Operands on different devices.
-    #[error("{op}: operands are on different devices, {lhs} and {rhs}; move one with to_device")]
+    #[error("{op}: operands are on different devices, {lhs} and {rhs}; move one with to_device{}", At(location))]
     Devices {
         /// The operation.
         op: &'static str,
@@ -102,9 +120,11 @@ pub enum Error {
         lhs: String,
         /// The right device.
         rhs: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
     },
     /// A check that failed on the device, with the first offender and where the operation was recorded.
-    #[error("{op}: {what} (first at position {at}; recorded at {location})")]
+    #[error("{op}: {what} (first at position {at}){}", At(location))]
     Check {
         /// The operation.
         op: &'static str,
@@ -113,7 +133,7 @@ pub enum Error {
         /// The first position at which it fails.
         at: u64,
         /// Source file and line of the call.
-        location: String,
+        location: &'static Location<'static>,
     },
     /// A size beyond the limit of a device or of the index type.
     #[error("{what} needs {requested} {unit}, but {limit} is the limit of {whose}")]
@@ -171,14 +191,82 @@ fn allowed_axes(rank: usize) -> String {
     }
 }
 
+/// The line of a call, as the end of a message.
+struct At<'a>(&'a Location<'a>);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ", at {}:{}", self.0.file(), self.0.line())
+    }
+}
+
+/// The message, since `main` prints the error that it returns in this format.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Where the user called the operation: the caller of the outermost function with `#[track_caller]`.
+#[track_caller]
+pub(crate) fn caller() -> &'static Location<'static> {
+    Location::caller()
+}
+
+/// Function that gives an error, made in a closure, the line of the user's call: closures do not pass their caller's
+/// location on. Use as `.map_err(here())`.
+#[track_caller]
+pub(crate) fn here() -> impl FnOnce(Error) -> Error {
+    let call = Location::caller();
+    move |error| error.at(call)
+}
+
 impl Error {
+    /// The same error, of a call at another line. The line of a condition on the device stays.
+    pub(crate) fn at(mut self, call: &'static Location<'static>) -> Self {
+        match &mut self {
+            Self::Partition { location, .. }
+            | Self::Nesting { location, .. }
+            | Self::Shape { location, .. }
+            | Self::Argument { location, .. }
+            | Self::Axis { location, .. }
+            | Self::Index { location, .. }
+            | Self::DTypes { location, .. }
+            | Self::Unsupported { location, .. }
+            | Self::Devices { location, .. } => *location = call,
+            _ => {}
+        }
+        self
+    }
+
+    /// Source file and line of the call that failed or, for a condition that failed on the device, of the call that
+    /// recorded it. None for errors of the device itself.
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        match self {
+            Self::Partition { location, .. }
+            | Self::Nesting { location, .. }
+            | Self::Shape { location, .. }
+            | Self::Argument { location, .. }
+            | Self::Axis { location, .. }
+            | Self::Index { location, .. }
+            | Self::DTypes { location, .. }
+            | Self::Unsupported { location, .. }
+            | Self::Devices { location, .. }
+            | Self::Check { location, .. } => Some(location),
+            _ => None,
+        }
+    }
+
+    #[track_caller]
     pub(crate) fn argument(op: &'static str, what: impl Into<String>) -> Self {
-        Self::Argument { op, what: what.into() }
+        Self::Argument { op, what: what.into(), location: caller() }
     }
+    #[track_caller]
     pub(crate) fn partition(op: &'static str, what: impl Into<String>) -> Self {
-        Self::Partition { op, what: what.into() }
+        Self::Partition { op, what: what.into(), location: caller() }
     }
+    #[track_caller]
     pub(crate) fn unsupported(op: &'static str, dtype: DType, hint: impl Into<String>) -> Self {
-        Self::Unsupported { op, dtype, hint: hint.into() }
+        Self::Unsupported { op, dtype, hint: hint.into(), location: caller() }
     }
 }

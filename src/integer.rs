@@ -1,6 +1,6 @@
 //! Integer arguments: axes, indices, sizes and counts of any integer type.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 
 /// An integer type of the host: axes, indices, sizes and counts are arguments of any such type. A value beyond `i64`
 /// counts as `i64::MAX`, which is out of range everywhere.
@@ -32,7 +32,9 @@ integer!(i8, u8, i16, u16, i32, u32, i64, u64, i128, u128, isize, usize);
 #[track_caller]
 pub(crate) fn non_negative(op: &'static str, name: &str, value: impl Integer) -> Result<u64> {
     let value = value.saturating_i64();
-    u64::try_from(value).map_err(|_| Error::argument(op, format!("{name} must not be negative, but is {value}")))
+    u64::try_from(value)
+        .map_err(|_| Error::argument(op, format!("{name} must not be negative, but is {value}")))
+        .map_err(here())
 }
 
 /// The argument `name` as a size or count of at most 32 bits; larger ones saturate.

@@ -24,6 +24,38 @@
 //! # Ok::<(), ragged::Error>(())
 //! ```
 //!
+//! # Arguments and options
+//!
+//! An operation takes its required arguments: `x.reduce_mean(1)`, `x.sort(1)`, `table.gather(&ids)`, `a.matmul(&b)`. An
+//! option is a function around the argument that it concerns, and options of one argument nest:
+//!
+//! | argument | options |
+//! |---|---|
+//! | axes of a reduction | [`keep`]`(1)`: the axis stays, with size 1; `..` are all axes |
+//! | axis of a scan | [`exclusive`]`(1)`, [`reversed`]`(1)` |
+//! | axis of a sort | [`descending`]`(1)` |
+//! | indices of a gather | [`along`]`(&ids, 1)`, [`batched`]`(&ids, 1)` |
+//! | depth of a one-hot encoding | [`along`]`(10, 0)` |
+//! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])` |
+//! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)` |
+//! | operand of a matrix product | [`Tensor::t`]: transposed |
+//! | row ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
+//!
+//! ```
+//! use ragged::{Device, RaggedTensor, descending, exclusive, keep, reversed};
+//!
+//! let x = RaggedTensor::from_nested([vec![3, 1, 2], vec![], vec![5, 4]], &Device::cpu())?;
+//! assert_eq!(x.reduce_sum(1)?.to_vec()?, [6, 0, 9]);
+//! assert_eq!(x.reduce_sum(keep(1))?.to_string(), "<ragged.RaggedTensor [[6], [0], [9]]>");
+//! assert_eq!(x.cumsum(exclusive(reversed(1)))?.to_vec()?, [3, 2, 0, 4, 0]);
+//! assert_eq!(x.sort(descending(1))?.to_vec()?, [3, 2, 1, 5, 4]);
+//! # Ok::<(), ragged::Error>(())
+//! ```
+//!
+//! Each option makes a struct with public fields ([`ScanAxis`], …), for options that are known at run time only. Axes,
+//! sizes and counts are of any integer type. Other tensors are taken as [`Tensor`] or [`RaggedTensor`]. A number takes
+//! the dtype of the tensor beside it: `&x * 0.5` works for every float dtype, and is an error for integers.
+//!
 //! # Recording and computing
 //!
 //! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans the
@@ -63,7 +95,8 @@
 //!
 //! An error that the host can detect is returned by the call. An error that only the device can detect (an index out of
 //! range, rows that do not broadcast) is returned by the read that depends on it, with the operation and the line that
-//! recorded it. Bad input never panics, and tensors stay usable after an error. See [`Error`].
+//! recorded it. Every error names the line of the user's call ([`Error::location`]). Bad input never panics, and tensors
+//! stay usable after an error. See [`Error`].
 //!
 //! # Glossary
 //!
@@ -127,7 +160,8 @@ pub use sparse::SparseTensor;
 pub use stats::Stats;
 pub use tensor::{
     ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested,
-    RaggedTensor, RowIds, Tensor, UniformRows, WithNrows, eval, explain, to_host, to_host_async, with_nrows,
+    RaggedTensor, ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, to_host,
+    to_host_async, to_vecs, with_nrows,
 };
 pub use tuning::Tuning;
 

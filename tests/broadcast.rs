@@ -185,9 +185,12 @@ fn what_the_host_knows_fails_at_the_call() {
     let x = on(ragged(&[&[0, 2, 3]], &[1, 2, 3]));
     let dense = |shape: &[usize]| on(HostTensor::dense(shape, HostValues::I64(vec![0; shape.iter().product()])));
     for (other, words) in [
-        (on(ragged(&[&[0, 2, 4]], &[1, 2, 3, 4])), "1 and 2 elements in row 1 of ragged dimension 1"),
+        (
+            on(ragged(&[&[0, 2, 4]], &[1, 2, 3, 4])),
+            "in ragged dimension 1, row 1 has 1 element on the left, 2 on the right",
+        ),
         (on(ragged(&[&[0, 2, 3, 3]], &[1, 2, 3])), "2 and 3 elements along dimension 0"),
-        (dense(&[2, 2]), "1 and 2 elements in row 1 of dimension 1"),
+        (dense(&[2, 2]), "row 1 of dimension 1 has 1 elements on the left, 2 on the right"),
         (dense(&[2]), "of size 2 below a repeated dimension"),
         (dense(&[3, 1]), "2 and 3 elements along dimension 0"),
     ] {

@@ -242,8 +242,8 @@ fn an_error_of_one_tensor_is_none_of_another_that_is_computed_with_it() {
 #[test]
 fn tensors_that_are_computed_together_live_on_one_device() {
     let _turn = turn();
-    assert!(ragged::eval(&[]).is_ok());
-    assert_eq!(explain(&[]).expect("nothing").kernels.len(), 0);
+    assert!(ragged::eval(&[] as &[Tensor]).is_ok());
+    assert_eq!(explain(&[] as &[Tensor]).expect("nothing").kernels.len(), 0);
     for (_, device) in gpus() {
         let rows = tensor(&[vec![1.0]]);
         let (a, b) = (rows.to_device(&device).expect("a"), rows.to_device(&Device::cpu()).expect("b"));

@@ -135,7 +135,7 @@ kernel         operations                    rows  elements  dispatches  read  w
 ";
     assert_eq!(explained.to_string(), table);
     assert_eq!(
-        explain(&[]).expect("nothing").to_string(),
+        explain(&[] as &[Tensor]).expect("nothing").to_string(),
         "0 kernels, 0 dispatches, 0 waits; 0 B moved, 0 B at least (x 1.00)\n"
     );
 }
@@ -189,6 +189,6 @@ fn the_tree_is_there_as_values() {
         assert_eq!(e.kernels.iter().filter(|k| k.is_output).count(), 3, "values, splits and maxima\n{e}");
         assert_eq!(e.ratio(), e.bytes() as f64 / e.least_bytes as f64);
     }
-    let nothing = explain(&[]).expect("nothing");
+    let nothing = explain(&[] as &[Tensor]).expect("nothing");
     assert_eq!((nothing.ratio(), nothing.kernels.len()), (1.0, 0));
 }

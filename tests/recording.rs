@@ -103,7 +103,7 @@ fn errors_come_out() {
 #[test]
 fn an_upload_inside_is_an_error_and_no_loop_without_end() {
     let failed = pollster::block_on(record_async(|| filtered(&Device::cpu()).to_tensor(0i32)));
-    let Err(Error::Argument { op: "record_async", what }) = failed else { panic!("{failed:?}") };
+    let Err(Error::Argument { op: "record_async", what, .. }) = failed else { panic!("{failed:?}") };
     assert!(what.contains("upload outside of the closure"), "{what}");
 }
 

@@ -642,7 +642,7 @@ fn what_the_host_can_see_fails_at_the_call() {
     let below = RowPartition::from_row_lengths([2, 1], &device).expect("rows");
     assert!(RaggedShape::from_row_partitions(&[rows.clone(), below], &[3], &device).is_err());
     assert!(RaggedShape::from_row_partitions(std::slice::from_ref(&rows), &[4], &device).is_err());
-    assert!(RaggedShape::from_row_partitions(&[rows], &[], &device).is_err());
+    assert!(RaggedShape::from_row_partitions(&[rows], &[] as &[i64], &device).is_err());
     assert!(matches!(x.ragged_shape().size(1), Err(Error::Argument { .. })));
     assert!(matches!(x.ragged_shape().size(2), Err(Error::Axis { .. })));
     assert!(matches!(x.ragged_shape().is_uniform(-3), Err(Error::Axis { .. })));
@@ -668,8 +668,20 @@ fn arguments_of_all_kinds_never_panic() {
             Box::new(|x| x.reshape([a, b, c])),
             Box::new(|x| x.broadcast_to([a, b, c])),
             Box::new(|x| x.one_hot(along(a.unsigned_abs() as u32, b), true, false)),
-            Box::new(|x| x.split(a, b)?.pop().ok_or(Error::Argument { op: "split", what: "none".into() })),
-            Box::new(|x| x.split([a, b], c)?.pop().ok_or(Error::Argument { op: "split", what: "none".into() })),
+            Box::new(|x| {
+                x.split(a, b)?.pop().ok_or(Error::Argument {
+                    op: "split",
+                    what: "none".into(),
+                    location: std::panic::Location::caller(),
+                })
+            }),
+            Box::new(|x| {
+                x.split([a, b], c)?.pop().ok_or(Error::Argument {
+                    op: "split",
+                    what: "none".into(),
+                    location: std::panic::Location::caller(),
+                })
+            }),
             Box::new(|x| x.stack_dynamic_partitions(x, a.unsigned_abs() as u32)),
             Box::new(|x| Ok(x.fill_empty_rows(a as i32)?.0)),
             Box::new(|x| Tensor::zeros(&x.ragged_shape().slice(a..b)?, DType::I32)),

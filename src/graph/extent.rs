@@ -47,6 +47,7 @@ impl Extent {
     }
 
     /// `n` elements. Fails with an error that names `what` if no array can have as many.
+    #[track_caller]
     pub(crate) fn known_u64(what: &str, n: u64) -> Result<Self> {
         fits(what, n)?;
         Ok(Self::known(n as u32))
@@ -115,6 +116,7 @@ impl Extent {
     }
 
     /// The extent multiplied by `k`.
+    #[track_caller]
     pub(crate) fn times(&self, what: &str, k: u64) -> Result<Self> {
         if self.as_known().is_some() {
             fits(what, u64::from(self.capacity()).saturating_mul(k))?;
@@ -125,6 +127,7 @@ impl Extent {
     }
 
     /// The extent multiplied by `k`.
+    #[track_caller]
     pub(crate) fn times_size(&self, what: &str, k: &Size) -> Result<Self> {
         if let (Some(n), Some(k)) = (self.as_known(), k.is_host_known()) {
             fits(what, u64::from(n) * u64::from(k))?;
@@ -138,6 +141,7 @@ impl Extent {
     }
 
     /// The sum of both extents.
+    #[track_caller]
     pub(crate) fn plus(&self, what: &str, other: &Self) -> Result<Self> {
         if let (Some(a), Some(b)) = (self.as_known(), other.as_known()) {
             fits(what, u64::from(a) + u64::from(b))?;
@@ -146,6 +150,7 @@ impl Extent {
     }
 
     /// The sum of all extents.
+    #[track_caller]
     pub(crate) fn sum<'a>(what: &str, all: impl Iterator<Item = &'a Self>) -> Result<Self> {
         let (mut sum, mut known) = (Self::known(0), 0u64);
         for (k, extent) in all.enumerate() {
@@ -203,6 +208,7 @@ impl Extent {
     }
 
     /// The count on the host; waits once if only the device knows it.
+    #[track_caller]
     pub(crate) fn on_host(&self, backend: &BackendRef, op: &'static str) -> Result<u32> {
         self.live().map_or(Ok(self.capacity()), |live| read_u32(backend, op, live))
     }
@@ -214,6 +220,7 @@ pub(crate) fn upper_bound(n: u64) -> u32 {
 }
 
 /// Returns `n` if an array can have `n` elements; otherwise the error names `what`.
+#[track_caller]
 fn fits(what: &str, n: u64) -> Result<u32> {
     match u32::try_from(n) {
         Ok(n) if n < u32::MAX => Ok(n),
@@ -228,11 +235,13 @@ fn fits(what: &str, n: u64) -> Result<u32> {
 }
 
 /// Reads a number from the device: one wait.
+#[track_caller]
 pub(crate) fn read_u32(backend: &BackendRef, op: &'static str, e: Expr) -> Result<u32> {
     read_u32_if(backend, op, e, &[])
 }
 
 /// Reads a number from the device, and fails if one of the conditions `asserts` does not hold: one wait.
+#[track_caller]
 pub(crate) fn read_u32_if(backend: &BackendRef, op: &'static str, e: Expr, asserts: &[Node]) -> Result<u32> {
     let part = match e.kind() {
         // An element of an array is read in place.

@@ -27,6 +27,7 @@ mod bindings;
 pub(crate) mod canonical_order;
 pub(crate) mod conditions;
 pub(crate) mod cost;
+pub(crate) mod diagnosis;
 pub(crate) mod digest;
 pub(crate) mod expr;
 pub(crate) mod extent;

@@ -5,7 +5,7 @@ use super::levels::longest;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::backend::Part;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -20,19 +20,24 @@ impl Tensor {
     ///
     /// # Errors
     /// A dense tensor has none.
+    #[track_caller]
     fn outermost(&self, op: &'static str) -> Result<&RowPartition> {
-        self.partitions().first().ok_or_else(|| Error::argument(op, "a dense tensor has no row partition"))
+        self.partitions()
+            .first()
+            .ok_or_else(|| Error::argument(op, "a dense tensor has no row partition"))
+            .map_err(here())
     }
 
     /// Length of the longest row of each partition. Waits once, and only if the host does not know all of them. A
     /// uniform partition counts with its row length where the host does not know its number of rows.
+    #[track_caller]
     pub(crate) fn longest_rows(&self, op: &'static str) -> Result<Vec<u32>> {
         let backend = self.backend();
-        let size = |p: &RowPartition| match (p.uniform_row_length(), p.nrows()) {
+        let size = |p: &RowPartition| match (p.uniform_length(), p.nrows()) {
             (Some(len), None) => Ok(Extent::known(len)),
             _ => longest(backend, op, p),
         };
-        let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>()?;
+        let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>().map_err(here())?;
         let lives: Vec<Option<Expr>> = sizes.iter().map(Extent::live).collect();
         let read: Vec<Node> =
             lives.iter().flatten().map(|size| Node::map(backend, op, Extent::known(1), size.clone(), &[])).collect();
@@ -48,6 +53,7 @@ impl Tensor {
     }
 
     /// Size of each dimension of the smallest dense tensor that holds all values, as expressions.
+    #[track_caller]
     fn bounding_exprs(&self, op: &'static str) -> Result<Vec<Expr>> {
         if self.rank() == 0 {
             return Ok(Vec::new());
@@ -71,6 +77,7 @@ impl Tensor {
     /// assert_eq!(x.values()?.to_vec()?, [1, 2, 3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn values(&self) -> Result<Self> {
         self.outermost("values")?;
         self.values_below()
@@ -80,6 +87,7 @@ impl Tensor {
     ///
     /// # Errors
     /// None for a valid tensor.
+    #[track_caller]
     pub fn flat_values(&self) -> Result<Self> {
         let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
         Self::new(self.backend(), Vec::new(), outer, inner, self.values_ref().clone())
@@ -90,6 +98,7 @@ impl Tensor {
     ///
     /// # Errors
     /// A dense tensor.
+    #[track_caller]
     pub fn row_splits(&self) -> Result<Self> {
         self.outermost("row_splits")?.row_splits_on(self.backend())
     }
@@ -98,6 +107,7 @@ impl Tensor {
     ///
     /// # Errors
     /// A dense tensor.
+    #[track_caller]
     pub fn row_starts(&self) -> Result<Self> {
         self.outermost("row_starts")?.row_starts_on(self.backend())
     }
@@ -106,6 +116,7 @@ impl Tensor {
     ///
     /// # Errors
     /// A dense tensor.
+    #[track_caller]
     pub fn row_limits(&self) -> Result<Self> {
         self.outermost("row_limits")?.row_limits_on(self.backend())
     }
@@ -115,6 +126,7 @@ impl Tensor {
     ///
     /// # Errors
     /// A dense tensor.
+    #[track_caller]
     pub fn value_rowids(&self) -> Result<Self> {
         self.outermost("value_rowids")?.value_rowids_on(self.backend())
     }
@@ -135,6 +147,7 @@ impl Tensor {
     /// assert_eq!(x.row_lengths(-1)?.to_string(), "<ragged.RaggedTensor [[2, 0], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn row_lengths(&self, axis: impl Integer) -> Result<Self> {
         let axis = axis.saturating_i64();
         const OP: &str = "row_lengths";
@@ -164,6 +177,7 @@ impl Tensor {
     ///
     /// # Errors
     /// A scalar.
+    #[track_caller]
     pub fn nrows(&self) -> Result<Self> {
         if self.rank() == 0 {
             return Err(Error::argument("nrows", "a scalar has no rows"));
@@ -175,33 +189,38 @@ impl Tensor {
     ///
     /// # Errors
     /// More than 2^32 - 2 values.
+    #[track_caller]
     pub fn size(&self) -> Result<Self> {
         self.scalar("size", self.count()?.expr())
     }
 
     /// A count as an i64 scalar.
+    #[track_caller]
     fn scalar(&self, op: &'static str, e: Expr) -> Result<Self> {
         let node = Node::map(self.backend(), op, Extent::known(1), e.cast(DType::I64), &[]);
         Self::new(self.backend(), Vec::new(), None, Vec::new(), Values::Numbers(node))
     }
 
     /// [`Tensor::row_splits`] of every partition, outermost first. `tf.RaggedTensor.nested_row_splits`.
+    #[track_caller]
     pub fn nested_row_splits(&self) -> Result<Vec<Self>> {
         self.partitions().iter().map(|p| p.row_splits_on(self.backend())).collect()
     }
 
     /// The row lengths of every partition, outermost first, as dense vectors. `tf.RaggedTensor.nested_row_lengths`.
+    #[track_caller]
     pub fn nested_row_lengths(&self) -> Result<Vec<Self>> {
         self.partitions().iter().map(|p| p.row_lengths_on(self.backend())).collect()
     }
 
     /// [`Tensor::value_rowids`] of every partition, outermost first. `tf.RaggedTensor.nested_value_rowids`.
+    #[track_caller]
     pub fn nested_value_rowids(&self) -> Result<Vec<Self>> {
         self.partitions().iter().map(|p| p.value_rowids_on(self.backend())).collect()
     }
 
     /// Row length of the outermost dimension, if its partition is uniform. `tf.RaggedTensor.uniform_row_length`.
-    pub fn uniform_row_length(&self) -> Option<u32> {
+    pub fn uniform_row_length(&self) -> Option<usize> {
         self.partitions().first().and_then(RowPartition::uniform_row_length)
     }
 
@@ -217,6 +236,7 @@ impl Tensor {
     /// assert_eq!(x.bounding_shape()?.to_vec()?, [3, 2]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn bounding_shape(&self) -> Result<Self> {
         self.bounding_shape_of(..)
     }
@@ -225,6 +245,7 @@ impl Tensor {
     ///
     /// # Errors
     /// An axis that the tensor does not have.
+    #[track_caller]
     pub fn bounding_shape_of(&self, axes: impl Into<Axes>) -> Result<Self> {
         const OP: &str = "bounding_shape";
         let axes = match axes.into() {
@@ -244,6 +265,7 @@ impl Tensor {
     ///
     /// # Errors
     /// An axis that the tensor does not have.
+    #[track_caller]
     pub fn bounding_size(&self, axis: impl Integer) -> Result<Self> {
         let axis = axis.saturating_i64();
         const OP: &str = "bounding_shape";
@@ -307,6 +329,7 @@ macro_rules! forward {
                 ///
                 /// # Errors
                 #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                #[track_caller]
                 pub fn $name(&self) -> Result<RaggedTensor<$out>> {
                     self.erased().$name()?.try_into()
                 }
@@ -328,6 +351,7 @@ macro_rules! forward_nested {
                 ///
                 /// # Errors
                 #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                #[track_caller]
                 pub fn $name(&self) -> Result<Vec<RaggedTensor<i64>>> {
                     self.erased().$name()?.into_iter().map(TryInto::try_into).collect()
                 }
@@ -347,17 +371,18 @@ impl<T: Element> RaggedTensor<T> {
         self.erased().ragged_rank()
     }
     /// As [`Tensor::shape`].
-    pub fn shape(&self) -> Vec<Option<u64>> {
+    pub fn shape(&self) -> Vec<Option<usize>> {
         self.erased().shape()
     }
     /// As [`Tensor::uniform_row_length`].
-    pub fn uniform_row_length(&self) -> Option<u32> {
+    pub fn uniform_row_length(&self) -> Option<usize> {
         self.erased().uniform_row_length()
     }
     /// As [`Tensor::row_lengths`].
     ///
     /// # Errors
     /// As [`Tensor::row_lengths`].
+    #[track_caller]
     pub fn row_lengths(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
         self.erased().row_lengths(axis)?.try_into()
     }
@@ -381,6 +406,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::eval`].
+    #[track_caller]
     pub fn eval(&self) -> Result<()> {
         self.erased().eval()
     }

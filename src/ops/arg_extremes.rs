@@ -15,6 +15,7 @@ use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
     /// Index along the axis of the first minimum (maximum); -1 where there are no values.
+    #[track_caller]
     fn arg_extreme(&self, name: &'static str, op: ReduceOp, axis: i64) -> Result<Self> {
         /// Index of no value: the identity element of `Min`.
         const NONE: u32 = u32::MAX;

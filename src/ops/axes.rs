@@ -3,7 +3,7 @@
 use crate::integer::Integer;
 use std::ops::RangeFull;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::tensor::Tensor;
 
 /// Axes of a reduction: all of them (`..`), one, or a list. Negative axes count from the back.
@@ -75,9 +75,10 @@ impl Axes {
     ///
     /// # Errors
     /// An axis out of range; a repeated axis.
+    #[track_caller]
     pub(crate) fn resolve(&self, op: &'static str, x: &Tensor) -> Result<Vec<usize>> {
         let Self::List(axes) = self else { return Ok((0..x.rank()).collect()) };
-        let mut out = axes.iter().map(|&a| x.axis(op, a)).collect::<Result<Vec<_>>>()?;
+        let mut out = axes.iter().map(|&a| x.axis(op, a)).collect::<Result<Vec<_>>>().map_err(here())?;
         out.sort_unstable();
         if let Some(w) = out.windows(2).find(|w| w[0] == w[1]) {
             return Err(Error::argument(op, format!("axis {} is named twice in {axes:?}", w[0])));

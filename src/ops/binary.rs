@@ -8,7 +8,7 @@ use super::operand::{Operand, OperandOf};
 use super::string_pairs;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Number, Str};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
@@ -355,7 +355,7 @@ impl Tensor {
         for other in others {
             let other = other.as_ref();
             if other.dtype() != first.dtype() {
-                return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype() });
+                return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
             }
             crate::Device::check_same(OP, first.backend(), other.backend())?;
             asserts.extend(same_layout(first.backend(), OP, first.ragged_shape(), other.ragged_shape())?);

@@ -3,7 +3,7 @@
 use super::reshape::NewShape;
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
@@ -66,7 +66,7 @@ impl Tensor {
         Device::check_same(op, backend, &shape.backend)?;
         let is_larger = || {
             let what = "the first one is larger".into();
-            Error::Shape { op, lhs: self.shape_text(), rhs: shape.to_string(), what }
+            Error::Shape { op, lhs: self.shape_text(), rhs: shape.to_string(), what, location: caller() }
         };
         // Checked first, so that nothing is computed for shapes that cannot match.
         if self.rank() > shape.rank() {

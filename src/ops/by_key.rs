@@ -26,6 +26,7 @@ pub(crate) struct ByKey {
 impl ByKey {
     /// Groups `count` elements by `key`, an expression in the element. Elements whose key is not below `nkeys` are left
     /// out.
+    #[track_caller]
     pub(crate) fn new(
         backend: &BackendRef,
         op: &'static str,
@@ -63,6 +64,7 @@ impl ByKey {
 
     /// Reduces `value` over the elements of each key, in their original order. `value` is an expression in the number
     /// `element * inner + d`: each element has `inner` numbers. A key without elements gives the identity element.
+    #[track_caller]
     pub(crate) fn reduce(
         &self,
         backend: &BackendRef,
@@ -84,6 +86,7 @@ impl ByKey {
     /// Scans `value`, an expression in the number, over the elements of each key. Returns the result of `scan` as an
     /// expression in the number, with `inner` numbers per element. Costs a second sort, which inverts the order: the
     /// position of each element in key order.
+    #[track_caller]
     pub(crate) fn scan(
         &self,
         backend: &BackendRef,
@@ -131,6 +134,7 @@ pub(crate) fn key_bits(most: u32) -> u32 {
 }
 
 /// [`Node::reduce`], or an empty array where no results exist.
+#[track_caller]
 pub(crate) fn reduce_rows(
     backend: &BackendRef,
     name: &'static str,

@@ -33,6 +33,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.cast`.
+    #[track_caller]
     pub fn cast(&self, dtype: DType) -> Result<Self> {
         const OP: &str = "cast";
         convertible(OP, self, dtype)?;
@@ -62,6 +63,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.saturate_cast`.
+    #[track_caller]
     pub fn saturate_cast(&self, dtype: DType) -> Result<Self> {
         const OP: &str = "saturate_cast";
         convertible(OP, self, dtype)?;
@@ -92,6 +94,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.bitcast`.
+    #[track_caller]
     pub fn bitcast(&self, dtype: DType) -> Result<Self> {
         const OP: &str = "bitcast";
         let from = self.dtype();
@@ -108,6 +111,7 @@ impl Tensor {
     }
 
     /// Splits each element into `n` elements of a narrower dtype, low bits first.
+    #[track_caller]
     fn split_bits(&self, op: &'static str, dtype: DType, n: u32) -> Result<Self> {
         let numbers = self.numbers(op)?;
         let (from, to) = (unsigned(self.dtype()), unsigned(dtype));
@@ -126,6 +130,7 @@ impl Tensor {
     }
 
     /// Joins each `n` elements of the innermost dimension into one of a wider dtype, low bits first.
+    #[track_caller]
     fn joined_bits(&self, op: &'static str, dtype: DType, n: u32) -> Result<Self> {
         let (inner, outer) = match (self.inner().split_last(), self.outer()) {
             (Some((&last, inner)), outer) if last == n => (inner.to_vec(), outer.cloned()),
@@ -156,6 +161,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// Strings; a dtype that the device cannot compute with.
+    #[track_caller]
     pub fn cast<U: Number>(&self) -> Result<RaggedTensor<U>> {
         RaggedTensor::try_from(self.erased().cast(U::DTYPE)?)
     }
@@ -164,6 +170,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`RaggedTensor::cast`].
+    #[track_caller]
     pub fn saturate_cast<U: Number>(&self) -> Result<RaggedTensor<U>> {
         RaggedTensor::try_from(self.erased().saturate_cast(U::DTYPE)?)
     }
@@ -172,11 +179,13 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::bitcast`].
+    #[track_caller]
     pub fn bitcast<U: Number>(&self) -> Result<RaggedTensor<U>> {
         RaggedTensor::try_from(self.erased().bitcast(U::DTYPE)?)
     }
 }
 
+#[track_caller]
 fn convertible(op: &'static str, x: &Tensor, to: DType) -> Result<()> {
     match (x.dtype(), to) {
         (DType::Str, DType::Str) => Ok(()),

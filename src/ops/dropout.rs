@@ -59,6 +59,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.nn.dropout`.
+    #[track_caller]
     pub fn dropout(&self, rate: f64, seed: u64) -> Result<Self> {
         const OP: &str = "dropout";
         Takes::Floats.check(OP, self.dtype())?;
@@ -87,6 +88,7 @@ impl<T: FloatElement> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::dropout`].
+    #[track_caller]
     pub fn dropout(&self, rate: f64, seed: u64) -> Result<Self> {
         Self::try_from(self.erased().dropout(rate, seed)?)
     }

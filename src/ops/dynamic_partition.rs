@@ -6,7 +6,7 @@ use super::rows::Repeats;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
@@ -102,7 +102,7 @@ impl Groups {
         let last = partitions.rank() - 1;
         let misfit = |what: &str| {
             let (lhs, rhs) = (data.shape_text(), partitions.shape_text());
-            Error::Shape { op, lhs, rhs, what: what.into() }
+            Error::Shape { op, lhs, rhs, what: what.into(), location: caller() }
         };
         if last >= data.rank() {
             return Err(misfit("there are more dimensions of partitions than of the tensor"));

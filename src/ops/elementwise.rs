@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::operand::Operand;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -51,6 +51,7 @@ pub(crate) enum Takes {
 impl Takes {
     /// # Errors
     /// The dtype is none of these.
+    #[track_caller]
     pub(crate) fn check(self, op: &'static str, dtype: DType) -> Result<()> {
         let (ok, hint) = match self {
             Self::Numbers => (dtype.is_float() || dtype.is_integer(), "it needs numbers"),
@@ -99,7 +100,7 @@ impl<'a> Together<'a> {
         };
         for other in operands {
             if other.dtype() != operands[0].dtype() {
-                return Err(Error::DTypes { op, lhs: operands[0].dtype(), rhs: other.dtype() });
+                return Err(Error::DTypes { op, lhs: operands[0].dtype(), rhs: other.dtype(), location: caller() });
             }
         }
         for t in &tensors {
@@ -126,6 +127,7 @@ impl<'a> Together<'a> {
     }
 
     /// The tensor of that layout with these values.
+    #[track_caller]
     pub(crate) fn with(self, values: Values) -> Result<Tensor> {
         Tensor::new(self.backend, self.partitions, self.outer, self.inner, values)
     }
@@ -160,6 +162,7 @@ pub(crate) fn map_together(
 
 impl Tensor {
     /// Applies `value` to every number; the layout stays.
+    #[track_caller]
     pub(crate) fn map_numbers(&self, op: &'static str, value: impl FnOnce(Expr) -> Expr) -> Result<Self> {
         let number = Expr::load(self.numbers(op)?, Expr::index());
         self.with_value_node(Node::map(self.backend(), op, self.count()?, value(number), &[]))

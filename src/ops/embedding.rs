@@ -33,6 +33,7 @@ impl Tensor {
 
     /// # Errors
     /// The tensor is not a dense tensor of rank 1 or more.
+    #[track_caller]
     pub(super) fn check_table(&self, op: &'static str) -> Result<()> {
         if self.ragged_rank() == 0 && self.rank() > 0 {
             return Ok(());

@@ -5,7 +5,7 @@ use super::options::LookupIds;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::FloatElement;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -104,11 +104,12 @@ impl Tensor {
     ///
     /// # Errors
     /// The table has no such row.
+    #[track_caller]
     fn default_row(&self, op: &'static str, default_id: Option<i64>) -> Result<Option<u32>> {
         let size = u64::from(self.nrows_extent().capacity());
         let narrow = |index: i64| match u32::try_from(index) {
             Ok(id) if u64::from(id) < size => Ok(id),
-            _ => Err(Error::Index { op, index, size, at: None }),
+            _ => Err(Error::Index { op, index, size, at: None, location: caller() }),
         };
         default_id.map(narrow).transpose()
     }

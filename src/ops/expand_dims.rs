@@ -2,7 +2,7 @@
 
 use super::slice::single_row;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::extent::Extent;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
@@ -28,6 +28,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.expand_dims`.
+    #[track_caller]
     pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
         let axis = axis.saturating_i64();
         const OP: &str = "expand_dims";
@@ -43,6 +44,7 @@ impl Tensor {
     }
 
     /// Inserts a dimension of size 1 before dimension `axis`; an outermost one is a row partition.
+    #[track_caller]
     pub(super) fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
         let backend = self.backend();
         let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
@@ -66,10 +68,11 @@ impl Tensor {
 ///
 /// # Errors
 /// An axis that is neither between 0 and the rank nor between `-rank - 1` and -1.
+#[track_caller]
 pub(super) fn new_axis(op: &'static str, x: &Tensor, axis: i64) -> Result<usize> {
     let rank = x.rank() as i64 + 1;
     if axis < -rank || axis >= rank {
-        return Err(Error::Axis { op, axis, rank: rank as usize });
+        return Err(Error::Axis { op, axis, rank: rank as usize, location: caller() });
     }
     Ok(axis.rem_euclid(rank) as usize)
 }
@@ -79,6 +82,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::expand_dims`].
+    #[track_caller]
     pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
         self.erased().expand_dims(axis)?.try_into()
     }

@@ -3,7 +3,7 @@
 use super::operand::{Operand, OperandOf};
 use crate::dtype::DType;
 use crate::element::{Element, Number};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -56,6 +56,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.zeros`.
+    #[track_caller]
     pub fn zeros(shape: &RaggedShape, dtype: DType) -> Result<Self> {
         Self::filled("zeros", shape, Fill::zero(dtype))
     }
@@ -74,6 +75,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.ones`.
+    #[track_caller]
     pub fn ones(shape: &RaggedShape, dtype: DType) -> Result<Self> {
         const OP: &str = "ones";
         if dtype == DType::Str {
@@ -82,6 +84,7 @@ impl Tensor {
         Self::filled(OP, shape, Fill::Number(Scalar::from_i64(dtype, 1)))
     }
 
+    #[track_caller]
     fn filled(op: &'static str, shape: &RaggedShape, value: Fill) -> Result<Self> {
         let count = shape.count(op)?;
         let bytes = match &value {
@@ -110,6 +113,7 @@ impl RaggedShape {
     /// assert!(x.ragged_shape().size(1).is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn size(&self, axis: impl Integer) -> Result<Tensor> {
         let axis = axis.saturating_i64();
         const OP: &str = "RaggedShape::size";
@@ -118,9 +122,16 @@ impl RaggedShape {
             None => self.nrows_extent().expr(),
             Some(below) => match self.partitions.get(below) {
                 None => Expr::u32(self.inner[below - self.ragged_rank()]),
-                Some(p) => p.uniform_row_length().map(Expr::u32).ok_or_else(|| {
-                    Error::argument(OP, format!("dimension {axis} of {self} is ragged: its rows have no common length"))
-                })?,
+                Some(p) => p
+                    .uniform_length()
+                    .map(Expr::u32)
+                    .ok_or_else(|| {
+                        Error::argument(
+                            OP,
+                            format!("dimension {axis} of {self} is ragged: its rows have no common length"),
+                        )
+                    })
+                    .map_err(here())?,
             },
         };
         let node = Node::map(&self.backend, OP, Extent::known(1), size.cast(DType::I64), &self.conditions);
@@ -142,6 +153,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::zeros`].
+    #[track_caller]
     pub fn zeros(shape: &RaggedShape) -> Result<Self> {
         Tensor::zeros(shape, T::DTYPE)?.try_into()
     }
@@ -152,6 +164,7 @@ impl<T: Number> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::ones`].
+    #[track_caller]
     pub fn ones(shape: &RaggedShape) -> Result<Self> {
         Tensor::ones(shape, T::DTYPE)?.try_into()
     }

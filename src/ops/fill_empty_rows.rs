@@ -58,7 +58,7 @@ impl Tensor {
         let length = rows.length(Expr::index()).max(one.clone());
         let lengths = rows.known_lengths().map(|(least, most)| (least.max(1), most.max(1)));
         let full = lengths.is_some_and(|_| rows.known_lengths().is_some_and(|(least, _)| least > 0));
-        let filled = match rows.uniform_row_length() {
+        let filled = match rows.uniform_length() {
             Some(len) => RowPartition::uniform(len.max(1), nrows.clone())?,
             None if full => rows.clone(),
             None => RowPartition::from_lengths(backend, OP, nrows, length, most.size())?.with_lengths(lengths),

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
@@ -26,6 +26,7 @@ struct DenseRows {
 
 impl DenseRows {
     /// The rows of dimension `ragged_rank` of `t`.
+    #[track_caller]
     fn of(t: &Tensor, ragged_rank: usize) -> Result<Self> {
         if t.ragged_rank() > 0 {
             return Err(Error::argument(OP, format!("needs a dense tensor, but the shape is {}", t.shape_text())));
@@ -53,6 +54,7 @@ impl DenseRows {
     }
 
     /// Truncates each row to its first `length` elements, an expression in the row.
+    #[track_caller]
     fn cut(self, t: &Tensor, length: Expr) -> Result<Tensor> {
         let backend = t.backend();
         let capacity = self.rows.times(OP, self.width.into())?.size().clone();
@@ -75,6 +77,7 @@ impl DenseRows {
 
 /// Whether number (or string) `Index` of `t` differs from number (or string) `at` of `other`. Equality is that of
 /// numbers: NaN differs from everything.
+#[track_caller]
 fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
     let backend = t.backend();
     match (t.values_ref(), other) {
@@ -95,7 +98,7 @@ fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
             let lengths = strings.length(Expr::index()).ne(pads.length(at));
             Ok(lengths.or(Expr::load(&unequal, Expr::index()).ne(Expr::u32(0))))
         }
-        _ => Err(Error::DTypes { op: OP, lhs: t.dtype(), rhs: other.dtype() }),
+        _ => Err(Error::DTypes { op: OP, lhs: t.dtype(), rhs: other.dtype(), location: caller() }),
     }
 }
 
@@ -122,6 +125,7 @@ impl Tensor {
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_tensor(dense: &impl AsRef<Self>, ragged_rank: impl Integer) -> Result<Self> {
         let (dense, ragged_rank) = (dense.as_ref(), rank_of(ragged_rank)?);
         DenseRows::of(dense, ragged_rank)?;
@@ -144,6 +148,7 @@ impl Tensor {
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_tensor_with_lengths<'a>(
         dense: &impl AsRef<Self>,
         lengths: impl Into<Integers<'a>>,
@@ -161,8 +166,14 @@ impl Tensor {
             }
         };
         Device::check_same(OP, dense.backend(), lengths.backend())?;
-        let misfit =
-            |what: &str| Error::Shape { op: OP, lhs: dense.shape_text(), rhs: lengths.shape_text(), what: what.into() };
+        let location = caller();
+        let misfit = |what: &str| Error::Shape {
+            op: OP,
+            lhs: dense.shape_text(),
+            rhs: lengths.shape_text(),
+            what: what.into(),
+            location,
+        };
         let (1, 0, Some(count)) = (lengths.rank(), lengths.ragged_rank(), lengths.outer()) else {
             return Err(misfit("lengths must be a vector"));
         };
@@ -199,6 +210,7 @@ impl Tensor {
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], []], [[3]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_tensor_with_nested_lengths(dense: &impl AsRef<Self>, nested_lengths: &[&[i64]]) -> Result<Self> {
         let (dense, levels) = (dense.as_ref(), nested_lengths.len());
         DenseRows::of(dense, levels)?;
@@ -218,6 +230,7 @@ impl Tensor {
                     lhs: dense.shape_text(),
                     rhs: format!("[{}, {longest}]", lengths.len()),
                     what: format!("level {level} must have lengths for {rows} rows, the longest of {dim}"),
+                    location: caller(),
                 });
             }
             rows = Some(lengths.iter().map(|&l| l as u64).sum());
@@ -271,6 +284,7 @@ impl Tensor {
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_tensor_with_padding(
         dense: &impl AsRef<Self>,
         padding: &impl AsRef<Self>,
@@ -280,15 +294,16 @@ impl Tensor {
         let rows = DenseRows::of(dense, ragged_rank)?;
         Device::check_same(OP, dense.backend(), padding.backend())?;
         if padding.dtype() != dense.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: dense.dtype(), rhs: padding.dtype() });
+            return Err(Error::DTypes { op: OP, lhs: dense.dtype(), rhs: padding.dtype(), location: caller() });
         }
-        let shape: Vec<Option<u64>> = rows.inner.iter().map(|&d| Some(u64::from(d))).collect();
+        let shape: Vec<Option<usize>> = rows.inner.iter().map(|&d| Some(d as usize)).collect();
         if padding.ragged_rank() > 0 || padding.shape() != shape {
             return Err(Error::Shape {
                 op: OP,
                 lhs: dense.shape_text(),
                 rhs: padding.shape_text(),
                 what: format!("the padding must have the shape of an element, {:?}", rows.inner),
+                location: caller(),
             });
         }
         let (width, numbers) = (rows.width, rows.number_width());
@@ -313,6 +328,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::from_tensor`].
+    #[track_caller]
     pub fn from_tensor(dense: &impl AsRef<Tensor>, ragged_rank: impl Integer) -> Result<Self> {
         Tensor::from_tensor(dense, ragged_rank)?.try_into()
     }
@@ -320,6 +336,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::from_tensor_with_lengths`].
+    #[track_caller]
     pub fn from_tensor_with_lengths<'a>(
         dense: &impl AsRef<Tensor>,
         lengths: impl Into<Integers<'a>>,
@@ -331,6 +348,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::from_tensor_with_nested_lengths`].
+    #[track_caller]
     pub fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &[&[i64]]) -> Result<Self> {
         Tensor::from_tensor_with_nested_lengths(dense, nested_lengths)?.try_into()
     }
@@ -338,6 +356,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::from_tensor_with_padding`].
+    #[track_caller]
     pub fn from_tensor_with_padding(
         dense: &impl AsRef<Tensor>,
         padding: &impl AsRef<Tensor>,

@@ -77,7 +77,8 @@ impl Tensor {
     /// # Source
     /// `tf.strings.to_hash_bucket_strong`.
     #[track_caller]
-    pub fn to_hash_bucket_strong(&self, buckets: i64, key: [u64; 2]) -> Result<Self> {
+    pub fn to_hash_bucket_strong(&self, buckets: impl Integer, key: [u64; 2]) -> Result<Self> {
+        let buckets = buckets.saturating_i64();
         self.bucketed("to_hash_bucket_strong", HashOp::Sip { key }, buckets)
     }
 
@@ -132,7 +133,7 @@ impl RaggedTensor<Str> {
 
     /// As [`Tensor::to_hash_bucket_strong`].
     #[track_caller]
-    pub fn to_hash_bucket_strong(&self, buckets: i64, key: [u64; 2]) -> Result<RaggedTensor<i64>> {
+    pub fn to_hash_bucket_strong(&self, buckets: impl Integer, key: [u64; 2]) -> Result<RaggedTensor<i64>> {
         self.erased().to_hash_bucket_strong(buckets, key)?.try_into()
     }
 

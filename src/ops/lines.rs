@@ -38,6 +38,7 @@ impl Lines {
     /// Costs nothing along the innermost axis. Lines of uniform dimensions are index arithmetic. Lines of ragged rows
     /// with inner dimensions below have splits of their own. Ragged dimensions below need an alignment and its inverse,
     /// a sort.
+    #[track_caller]
     pub(crate) fn new(
         backend: &BackendRef,
         op: &'static str,
@@ -78,6 +79,7 @@ impl Lines {
     }
 
     /// The lines of rows whose elements have `width` numbers: `width` lines per row.
+    #[track_caller]
     fn of_rows(
         backend: &BackendRef,
         op: &'static str,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::row::Row;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::Check;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -85,7 +85,8 @@ impl Tensor {
             op: OP,
             lhs: self.shape_text(),
             rhs: other.shape_text(),
-            what: format!("{a} and {b} rows"),
+            what: format!("{a} rows on the left, {b} on the right"),
+            location: caller(),
         })?;
         other.on_condition(OP, condition.as_slice())
     }

@@ -1,7 +1,7 @@
 //! Applies a function to the flat values under the same partitions.
 
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
 use crate::shape::{RaggedShape, same_layout};
@@ -78,9 +78,10 @@ impl Tensor {
     fn over(&self, mapped: Self) -> Result<Self> {
         let own = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
         let rows = mapped.nrows_extent();
+        let location = caller();
         let differ = |n: u32| {
             let what = format!("the function gives {n} elements for {}", own.capacity());
-            Error::Shape { op: OP, lhs: self.shape_text(), rhs: mapped.shape_text(), what }
+            Error::Shape { op: OP, lhs: self.shape_text(), rhs: mapped.shape_text(), what, location }
         };
         if mapped.rank() == 0 && self.rank() > 0 {
             return Err(differ(1));

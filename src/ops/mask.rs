@@ -4,7 +4,7 @@ use super::rows::Repeats;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -67,7 +67,13 @@ impl Tensor {
                 0 => "the mask is a scalar".into(),
                 _ => format!("the mask has {rank} dimensions, the tensor {}", self.rank()),
             };
-            return Err(Error::Shape { op: OP, lhs: self.shape_text(), rhs: mask.shape_text(), what });
+            return Err(Error::Shape {
+                op: OP,
+                lhs: self.shape_text(),
+                rhs: mask.shape_text(),
+                what,
+                location: caller(),
+            });
         }
         let levels = rank - 1;
         let deep = self.inner_to_partitions(levels.saturating_sub(self.ragged_rank()))?;
@@ -105,6 +111,7 @@ impl Tensor {
     }
 
     /// The tensor below its first `levels` partitions.
+    #[track_caller]
     fn below(&self, levels: usize) -> Result<Self> {
         (0..levels).try_fold(self.clone(), |x, _| x.values_below())
     }
@@ -131,6 +138,7 @@ impl Tensor {
 }
 
 /// The partition after only the marked values stay: each row begins at the rank of its old start.
+#[track_caller]
 fn thinned(backend: &BackendRef, op: &'static str, rows: &RowPartition, marks: &RankBitmap) -> Result<RowPartition> {
     let start = marks.rank(&rows.start(Expr::index()));
     let new = RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, marks.count().size(), &[])?;

@@ -5,7 +5,7 @@ use super::matrices::{Call, Matrices, Pairs};
 use super::options::Factor;
 use crate::device::Device;
 use crate::element::Arithmetic;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
@@ -15,6 +15,7 @@ use crate::tensor::{RaggedTensor, Tensor, Values};
 const OP: &str = "matmul";
 
 /// Every dimension of the tensor below the outermost, as a partition.
+#[track_caller]
 fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
     Ok(x.inner_to_partitions(x.inner().len())?.partitions().to_vec())
 }
@@ -79,7 +80,7 @@ impl Tensor {
     #[track_caller]
     fn product(&self, transpose_a: bool, other: &Self, transpose_b: bool) -> Result<Self> {
         if self.dtype() != other.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: other.dtype() });
+            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: other.dtype(), location: caller() });
         }
         Takes::Numbers.check(OP, self.dtype())?;
         Device::check_same(OP, self.backend(), other.backend())?;
@@ -89,7 +90,7 @@ impl Tensor {
             let what = "matrices have two dimensions at least, and as many on both sides; \
                         a tensor of a higher rank that is not transposed also takes one matrix";
             let (lhs, rhs) = (self.shape_text(), other.shape_text());
-            return Err(Error::Shape { op: OP, lhs, rhs, what: what.into() });
+            return Err(Error::Shape { op: OP, lhs, rhs, what: what.into(), location: caller() });
         }
         let call = Call::new(self.backend(), OP);
         let (a, b) = (dims(self)?, dims(other)?);
@@ -118,16 +119,19 @@ impl Tensor {
             let outside = dims[..dims.len() - 2].to_vec();
             RaggedShape::of_parts(OP, self.backend(), outside, Some(outer), Vec::new(), Vec::new())
         };
-        same_layout(self.backend(), OP, &batches(a)?, &batches(b)?).map_err(|e| match e {
-            Error::Shape { op, what, .. } => {
-                let (lhs, rhs) = (self.shape_text(), other.shape_text());
-                Error::Shape { op, lhs, rhs, what: format!("batches differ: {what}") }
-            }
-            e => e,
-        })
+        same_layout(self.backend(), OP, &batches(a)?, &batches(b)?)
+            .map_err(|e| match e {
+                Error::Shape { op, what, .. } => {
+                    let (lhs, rhs) = (self.shape_text(), other.shape_text());
+                    Error::Shape { op, lhs, rhs, what: format!("batches differ: {what}"), location: caller() }
+                }
+                e => e,
+            })
+            .map_err(here())
     }
 
     /// Multiplies all rows, as one matrix, by one matrix.
+    #[track_caller]
     fn by_one_matrix(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
         let [m, _, n] = &pairs.sizes;
         let n = match n.as_known() {
@@ -149,6 +153,7 @@ impl Tensor {
 
     /// Multiplies by matrices of one size: all results have the same number of columns, and the rest of the layout
     /// stays.
+    #[track_caller]
     fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
         let (m, n) = (&pairs.sizes[0], pairs.sizes[2].as_known().unwrap_or(0));
         let mut inner = self.inner().to_vec();
@@ -169,10 +174,11 @@ impl Tensor {
     }
 
     /// Multiplies by matrices whose sizes may differ: rows and columns of the results are partitions.
+    #[track_caller]
     fn by_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2], dims: &[RowPartition]) -> Result<Self> {
         let ([m, _, n], backend) = (&pairs.sizes, call.backend);
         let Some(rows) = pairs.left.partitions()[0] else { unreachable!("bug: one batch of a higher rank") };
-        let rows = match rows.uniform_row_length() {
+        let rows = match rows.uniform_length() {
             _ if !pairs.left.transposed => rows.clone(),
             Some(len) => RowPartition::uniform(len, pairs.left.batches.clone())?,
             None => {
@@ -183,7 +189,7 @@ impl Tensor {
         let Some(source) = pairs.right.partitions()[1] else { unreachable!("bug: one batch of a higher rank") };
         let all_rows = rows.nvals_extent().clone();
         let length = n.at(&rows.row_of(Expr::index()));
-        let columns = match (source.uniform_row_length(), pairs.results) {
+        let columns = match (source.uniform_length(), pairs.results) {
             (Some(len), _) => RowPartition::uniform(len, all_rows)?,
             (None, Some(results)) => {
                 let results = Extent::known_u64(OP, results)?;

@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr};
@@ -132,6 +132,7 @@ impl Matrices {
     ///
     /// # Errors
     /// A matrix whose rows differ in length.
+    #[track_caller]
     fn on_host(&self, call: Call<'_>) -> Result<Option<Vec<Stored>>> {
         let (Some(batches), Some(all)) = (self.batches.as_known(), self.all_rows().as_known()) else { return Ok(None) };
         let length = |p: &RowPartition, r: usize| match (p.rows(), p.host_splits()) {
@@ -219,6 +220,7 @@ impl Pairs {
     /// # Errors
     /// A matrix whose rows differ in length; different numbers of terms on the two sides. Both only where the host can
     /// see them.
+    #[track_caller]
     pub(super) fn new(call: Call<'_>, left: Matrices, right: Matrices, asserts: Vec<Node>) -> Result<Self> {
         let [m, k] = left.sizes();
         let ([mut other, mut n], mut right_start) = (right.sizes(), right.start());
@@ -236,11 +238,13 @@ impl Pairs {
 
     /// Checks that matrices are rectangular, and that the `k` columns of left ones equal the `other` rows of right
     /// ones.
+    #[track_caller]
     fn check(&mut self, call: Call<'_>, k: Expr, other: Expr) -> Result<()> {
         let (left, right) = (&self.left, &self.right);
+        let location = caller();
         let misfit = |k: u32, other: u32, g: usize| {
             let what = format!("in batch {g} the left matrix has {k} columns, the right one {other} rows");
-            Error::Shape { op: call.op, lhs: left.shape.clone(), rhs: right.shape.clone(), what }
+            Error::Shape { op: call.op, lhs: left.shape.clone(), rhs: right.shape.clone(), what, location }
         };
         let told = !left.can_be_open() && !right.can_be_open();
         if let ([Some(m), _, Some(n)], Some(k), Some(other), true) =
@@ -286,6 +290,7 @@ impl Pairs {
     }
 
     /// The products of the operands: `extent` numbers in all, each batch beginning at its `start`.
+    #[track_caller]
     pub(super) fn product(&self, call: Call<'_>, operands: [&Node; 2], extent: &Extent, start: Expr) -> Result<Node> {
         let (backend, dtype) = (call.backend, operands[0].dtype());
         let accumulator = dtype.accumulator();
@@ -338,6 +343,7 @@ impl Pairs {
 
 /// Replaces the fields that read arrays by loads from one common table: a kernel that cannot bind all their arrays
 /// binds the table.
+#[track_caller]
 fn tabled<const N: usize>(call: Call<'_>, batches: &Extent, fields: [Expr; N]) -> Result<[Expr; N]> {
     let read: Vec<Expr> = fields.iter().filter(|f| f.reads()).cloned().collect();
     if read.len() < 2 {

@@ -31,6 +31,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.RaggedTensor.merge_dims`.
+    #[track_caller]
     pub fn merge_dims(&self, outer_axis: impl Integer, inner_axis: impl Integer) -> Result<Self> {
         let inner_axis = inner_axis.saturating_i64();
         let outer_axis = outer_axis.saturating_i64();
@@ -43,6 +44,7 @@ impl Tensor {
     }
 
     /// [`Tensor::merge_dims`] of resolved axes.
+    #[track_caller]
     pub(super) fn merged(&self, first: usize, last: usize) -> Result<Self> {
         let (levels, backend) = (self.ragged_rank(), self.backend());
         let Some(outer) = self.outer().filter(|_| first < last) else { return Ok(self.clone()) };
@@ -67,18 +69,19 @@ impl Tensor {
 }
 
 /// The size of merged dimensions.
+#[track_caller]
 fn product(dims: impl Iterator<Item = u32>) -> Result<u32> {
     Ok(Extent::known_u64(OP, dims.fold(1, |n, d| n.saturating_mul(d.into())))?.capacity())
 }
 
 /// Composes partitions: the rows of the first over the elements (of `width` numbers each) of the last.
+#[track_caller]
 fn one_level(backend: &BackendRef, levels: &[RowPartition], width: u32) -> Result<RowPartition> {
     let (Some(first), Some(last)) = (levels.first(), levels.last()) else {
         unreachable!("bug: a level of no partitions")
     };
     let nrows = first.nrows_extent();
-    let uniform =
-        levels.iter().try_fold(u64::from(width), |n, p| Some(n.saturating_mul(p.uniform_row_length()?.into())));
+    let uniform = levels.iter().try_fold(u64::from(width), |n, p| Some(n.saturating_mul(p.uniform_length()?.into())));
     if let Some(len) = uniform {
         return RowPartition::uniform(Extent::known_u64(OP, len)?.capacity(), nrows.clone());
     }
@@ -100,6 +103,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::merge_dims`].
+    #[track_caller]
     pub fn merge_dims(&self, outer_axis: impl Integer, inner_axis: impl Integer) -> Result<Self> {
         self.erased().merge_dims(outer_axis, inner_axis)?.try_into()
     }

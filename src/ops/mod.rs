@@ -34,6 +34,7 @@ mod merge_dims;
 mod ndarray;
 mod next_after;
 mod norm;
+mod nth;
 mod one_hot;
 mod operand;
 mod operators;
@@ -67,6 +68,7 @@ mod strings;
 mod tile;
 mod to_tensor;
 mod top_k;
+mod transpose;
 mod unary;
 mod unique;
 

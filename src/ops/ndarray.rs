@@ -5,7 +5,7 @@ use ndarray::{ArrayD, IxDyn};
 use super::options::PaddedShape;
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::tensor::{HostTensor, RaggedTensor};
 
 impl<T: Element> RaggedTensor<T> {
@@ -22,6 +22,7 @@ impl<T: Element> RaggedTensor<T> {
     /// assert_eq!(x.shape(), [Some(2), Some(2)]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_ndarray(array: &ArrayD<T::Host>, device: &Device) -> Result<Self> {
         let values = T::wrap(array.iter().cloned().collect());
         HostTensor::dense(array.shape(), values).to_device(device)?.try_into()
@@ -46,5 +47,6 @@ impl<T: Element> RaggedTensor<T> {
         let values = T::unwrap(host.values).expect("bug: a tensor of another dtype than its type says");
         ArrayD::from_shape_vec(IxDyn(&host.inner_shape), values)
             .map_err(|e| Error::argument("to_ndarray", e.to_string()))
+            .map_err(here())
     }
 }

@@ -4,7 +4,7 @@ use super::expand_dims::new_axis;
 use super::options::Depth;
 use crate::dtype::DType;
 use crate::element::{Element, Number};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -44,7 +44,7 @@ impl Tensor {
             return Err(Error::unsupported(OP, self.dtype(), "indices are integers"));
         }
         if on.dtype() != off.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: on.dtype(), rhs: off.dtype() });
+            return Err(Error::DTypes { op: OP, lhs: on.dtype(), rhs: off.dtype(), location: caller() });
         }
         let place = new_axis(OP, self, axis)?;
         if place <= levels && levels > 0 {

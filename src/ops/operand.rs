@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::dtype::DType;
 use crate::element::{Element, Number, Str};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::scalar::Scalar;
 use crate::tensor::{Fill, RaggedTensor, Tensor};
 
@@ -36,7 +36,7 @@ impl<'a> Operand<'a> {
         match self {
             Self::Value(value) => Ok(Self::Value(value.of_dtype(op, dtype)?)),
             Self::Tensor(t) if t.dtype() == dtype => Ok(self),
-            Self::Tensor(t) => Err(Error::DTypes { op, lhs: dtype, rhs: t.dtype() }),
+            Self::Tensor(t) => Err(Error::DTypes { op, lhs: dtype, rhs: t.dtype(), location: caller() }),
         }
     }
 
@@ -51,7 +51,7 @@ impl<'a> Operand<'a> {
             (None, Some(_)) => Ok([a.of_dtype(op, dtypes.1)?, b]),
             (Some(_), None) => Ok([a, b.of_dtype(op, dtypes.0)?]),
             _ if dtypes.0 == dtypes.1 => Ok([a, b]),
-            _ => Err(Error::DTypes { op, lhs: dtypes.0, rhs: dtypes.1 }),
+            _ => Err(Error::DTypes { op, lhs: dtypes.0, rhs: dtypes.1, location: caller() }),
         }
     }
 

@@ -133,11 +133,13 @@ trait OfDynamic: Sized {
     fn of_dynamic(result: Tensor) -> Result<Self>;
 }
 impl OfDynamic for Tensor {
+    #[track_caller]
     fn of_dynamic(result: Tensor) -> Result<Self> {
         Ok(result)
     }
 }
 impl<T: Element> OfDynamic for RaggedTensor<T> {
+    #[track_caller]
     fn of_dynamic(result: Tensor) -> Result<Self> {
         result.try_into()
     }
@@ -168,6 +170,7 @@ fn is_bool(operand: &Operand<'_>) -> bool {
     operand.dtype() == DType::Bool
 }
 
+#[track_caller]
 fn complement(x: &Tensor) -> Result<Tensor> {
     if x.dtype() == DType::Bool { x.logical_not() } else { x.bitwise_invert() }
 }

@@ -41,6 +41,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.nn.leaky_relu`.
+    #[track_caller]
     pub fn leaky_relu(&self, alpha: f64) -> Result<Self> {
         const OP: &str = "leaky_relu";
         Takes::Floats.check(OP, self.dtype())?;
@@ -69,6 +70,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.nn.gelu`.
+    #[track_caller]
     pub fn gelu(&self) -> Result<Self> {
         self.gelu_by("gelu", false)
     }
@@ -86,10 +88,12 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.nn.gelu(approximate=True)`.
+    #[track_caller]
     pub fn gelu_tanh(&self) -> Result<Self> {
         self.gelu_by("gelu_tanh", true)
     }
 
+    #[track_caller]
     fn gelu_by(&self, op: &'static str, approximate: bool) -> Result<Self> {
         Takes::Floats.check(op, self.dtype())?;
         self.map_numbers(op, |x| {
@@ -126,6 +130,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.clip_by_value`, for bounds that are numbers.
+    #[track_caller]
     pub fn clip_by_value(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<Self> {
         const OP: &str = "clip_by_value";
         Takes::Numbers.check(OP, self.dtype())?;
@@ -177,6 +182,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.ones_like`.
+    #[track_caller]
     pub fn ones_like(&self) -> Result<Self> {
         const OP: &str = "ones_like";
         Takes::NumbersAndBools.check(OP, self.dtype())?;
@@ -201,6 +207,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.zeros_like`.
+    #[track_caller]
     pub fn zeros_like(&self) -> Result<Self> {
         let (pick, count) = (Pick::Fill(Fill::zero(self.dtype())), self.count()?);
         let zeros = Values::rearranged(self.backend(), "zeros_like", &count, &pick, BytesBound::at_most(0), &[])?;
@@ -213,6 +220,7 @@ impl<T: FloatElement> RaggedTensor<T> {
     ///
     /// # Errors
     /// An operation that the device does not support.
+    #[track_caller]
     pub fn leaky_relu(&self, alpha: f64) -> Result<Self> {
         Self::try_from(self.erased().leaky_relu(alpha)?)
     }
@@ -221,6 +229,7 @@ impl<T: FloatElement> RaggedTensor<T> {
     ///
     /// # Errors
     /// An operation that the device does not support.
+    #[track_caller]
     pub fn gelu(&self) -> Result<Self> {
         Self::try_from(self.erased().gelu()?)
     }
@@ -229,6 +238,7 @@ impl<T: FloatElement> RaggedTensor<T> {
     ///
     /// # Errors
     /// An operation that the device does not support.
+    #[track_caller]
     pub fn gelu_tanh(&self) -> Result<Self> {
         Self::try_from(self.erased().gelu_tanh()?)
     }
@@ -248,6 +258,7 @@ impl<T: Arithmetic> RaggedTensor<T> {
     ///
     /// # Errors
     /// An operation that the device does not support.
+    #[track_caller]
     pub fn clip_by_value(&self, low: impl Number, high: impl Number) -> Result<Self> {
         Self::try_from(self.erased().clip_by_value(low, high)?)
     }
@@ -258,6 +269,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// A tensor of strings.
+    #[track_caller]
     pub fn ones_like(&self) -> Result<Self> {
         Self::try_from(self.erased().ones_like()?)
     }
@@ -266,6 +278,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// An operation that the device does not support.
+    #[track_caller]
     pub fn zeros_like(&self) -> Result<Self> {
         Self::try_from(self.erased().zeros_like()?)
     }

@@ -5,7 +5,7 @@ use super::operand::{Operand, OperandOf};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Number;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -84,12 +84,13 @@ impl Tensor {
         let operands = [starts.into(), limits.into(), deltas.into()];
         let tensors: Vec<&Self> = operands.iter().filter_map(Operand::tensor).collect();
         let Some(first) = tensors.first() else { return Err(Error::argument(OP, "it needs a tensor")) };
-        let dtype = tensors.iter().try_fold(first.dtype(), |dtype, t| common(dtype, t.dtype()))?;
+        let common = tensors.iter().try_fold(first.dtype(), |dtype, t| common(dtype, t.dtype()));
+        let dtype = common.map_err(here())?;
         let in_dtype = |o: &Operand<'a>| match o {
             Operand::Value(value) => Ok(Operand::Value(value.clone().of_dtype(OP, dtype)?)),
             tensor => Ok(tensor.clone()),
         };
-        let operands = operands.iter().map(in_dtype).collect::<Result<Vec<_>>>()?;
+        let operands = operands.iter().map(in_dtype).collect::<Result<Vec<_>>>().map_err(here())?;
         let backend = first.backend();
         for t in &tensors {
             Device::check_same(OP, backend, t.backend())?;
@@ -143,6 +144,7 @@ impl Tensor {
 ///
 /// # Errors
 /// A dtype without ranges.
+#[track_caller]
 fn common(a: DType, b: DType) -> Result<DType> {
     // Each dtype holds those before it, except that u32 does not hold i32.
     const ORDER: [DType; 5] = [DType::I32, DType::U32, DType::I64, DType::F32, DType::F64];
@@ -150,7 +152,7 @@ fn common(a: DType, b: DType) -> Result<DType> {
         let hint = "starts, limits and deltas must be i32, u32, i64, f32 or f64";
         ORDER.iter().position(|&o| o == d).ok_or_else(|| Error::unsupported(OP, d, hint))
     };
-    Ok(match (place(a)?, place(b)?) {
+    Ok(match (place(a).map_err(here())?, place(b).map_err(here())?) {
         (0, 1) | (1, 0) => DType::I64,
         (a, b) => ORDER[a.max(b)],
     })

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -54,15 +54,18 @@ impl<I: Integer> From<Vec<I>> for NewShape<'_> {
 
 impl<'a> NewShape<'a> {
     /// The shape, all of whose sizes must be given.
+    #[track_caller]
     pub(super) fn whole(self, op: &'static str, device: &Device) -> Result<Cow<'a, RaggedShape>> {
         let sizes = match self {
             Self::Of(shape) => return Ok(Cow::Borrowed(shape)),
             Self::Sizes(sizes) => sizes,
         };
         let size = |&n: &i64| {
-            u64::try_from(n).map_err(|_| Error::argument(op, format!("a size must not be negative, but is {n}")))
+            u64::try_from(n)
+                .map_err(|_| Error::argument(op, format!("a size must not be negative, but is {n}")))
+                .map_err(here())
         };
-        RaggedShape::dense(&sizes.iter().map(size).collect::<Result<Vec<_>>>()?, device).map(Cow::Owned)
+        RaggedShape::dense(&sizes.iter().map(size).collect::<Result<Vec<_>>>().map_err(here())?, device).map(Cow::Owned)
     }
 }
 
@@ -128,7 +131,13 @@ impl Tensor {
             _ if own == new => {}
             (Some(a), Some(b)) if a != b => {
                 let what = format!("there are {a} values, but {b} fit into the new shape");
-                return Err(Error::Shape { op, lhs: self.shape_text(), rhs: shape.to_string(), what });
+                return Err(Error::Shape {
+                    op,
+                    lhs: self.shape_text(),
+                    rhs: shape.to_string(),
+                    what,
+                    location: caller(),
+                });
             }
             (Some(_), Some(_)) => {}
             _ => {
@@ -174,7 +183,13 @@ impl Tensor {
         }
         if let Some(n) = count.as_known().filter(|n| n % by != 0) {
             let (lhs, rhs) = (self.shape_text(), format!("{sizes:?}"));
-            return Err(Error::Shape { op, lhs, rhs, what: format!("{n} values are no multiple of {by}") });
+            return Err(Error::Shape {
+                op,
+                lhs,
+                rhs,
+                what: format!("{n} values are no multiple of {by}"),
+                location: caller(),
+            });
         }
         let mut fit = count.part(by);
         if open > 0 {
@@ -186,6 +201,7 @@ impl Tensor {
 
     /// The same numbers in the same order under another layout of equally many numbers, subject to the conditions
     /// `asserts`.
+    #[track_caller]
     pub(super) fn laid_out(
         &self,
         op: &'static str,

@@ -38,6 +38,7 @@ impl Tensor {
         axes.into_iter().try_fold(self.clone(), |x, axis| x.reverse_axis(OP, axis))
     }
 
+    #[track_caller]
     fn reverse_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
         let one = Expr::u32(1);
         let Some(above) = axis.checked_sub(1) else {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::{Axes, Index, Operand};
 use crate::dtype::DType;
 use crate::element::{Element, Number};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
@@ -113,11 +113,13 @@ impl Row {
     }
 
     /// Another row of the same call.
+    #[track_caller]
     pub(super) fn with(&self, all: Tensor) -> Result<Self> {
         Ok(Self { all, call: self.call.clone() })
     }
 
     /// The tensor of all rows. Fails if the row belongs to another call.
+    #[track_caller]
     pub(super) fn of_call(self, op: &'static str, call: &Arc<()>) -> Result<Tensor> {
         if Arc::ptr_eq(&self.call, call) {
             return Ok(self.all);
@@ -134,28 +136,33 @@ impl Row {
         self.all.dtype()
     }
     /// The shape of a row. `None` stands for a size that differs between rows, or that the host does not know.
-    pub fn shape(&self) -> Vec<Option<u64>> {
+    pub fn shape(&self) -> Vec<Option<usize>> {
         self.all.shape().split_off(1)
     }
 
     /// Converts an axis of the row to the axis of the tensor.
+    #[track_caller]
     pub(super) fn axis(&self, op: &'static str, axis: i64) -> Result<i64> {
         let rank = self.rank() as i64;
         if axis < -rank || axis >= rank {
-            return Err(Error::Axis { op, axis, rank: rank as usize });
+            return Err(Error::Axis { op, axis, rank: rank as usize, location: caller() });
         }
         Ok(axis.rem_euclid(rank) + 1)
     }
 
     /// Converts axes of the row to axes of the tensor.
+    #[track_caller]
     pub(super) fn axes(&self, op: &'static str, axes: Axes) -> Result<Axes> {
         Ok(Axes::List(match axes {
             Axes::All => (1..self.all.rank() as i64).collect(),
-            Axes::List(list) => list.into_iter().map(|axis| self.axis(op, axis)).collect::<Result<_>>()?,
+            Axes::List(list) => {
+                list.into_iter().map(|axis| self.axis(op, axis)).collect::<Result<_>>().map_err(here())?
+            }
         }))
     }
 
     /// The tensor of all rows, each extended to `rank` dimensions by leading dimensions of size 1.
+    #[track_caller]
     pub(super) fn lifted(&self, rank: usize) -> Result<Tensor> {
         match rank.checked_sub(self.rank()) {
             None | Some(0) => Ok(self.all.clone()),
@@ -183,6 +190,7 @@ impl Row {
 
     /// If the operand is a row, the tensor of all rows, each extended to `rank` dimensions. Fails if the row belongs to
     /// another call.
+    #[track_caller]
     pub(super) fn rows_of(&self, op: &'static str, other: &RowOperand<'_>, rank: usize) -> Result<Option<Tensor>> {
         let RowOperand::Row(row) = other else { return Ok(None) };
         row.clone().of_call(op, &self.call)?;
@@ -190,6 +198,7 @@ impl Row {
     }
 
     /// The same number for every row.
+    #[track_caller]
     pub(super) fn constant(&self, value: impl Into<Scalar>) -> Result<Self> {
         let (backend, rows) = (self.all.backend(), self.all.nrows_extent());
         let node = Node::map(backend, "constant", rows.clone(), Expr::scalar(value), &[]);

@@ -1,12 +1,9 @@
 //! Operations of [`Tensor`] on a [`Row`], with axes counted in the row.
 
 use super::options::{ReduceAxes, ScanAxis, SortAxis, batched};
-use super::rows::Repeats;
 use super::{Axes, Index, Quantiles, Row, RowOperand};
 use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
-use crate::graph::node::Node;
+use crate::error::{Error, Result, here};
 use crate::integer::Integer;
 use crate::tensor::Tensor;
 
@@ -18,6 +15,7 @@ macro_rules! unary {
             ///
             /// # Errors
             /// As the operation of [`Tensor`].
+            #[track_caller]
             pub fn $name(&self) -> Result<Self> {
                 self.with(self.all.$name()?)
             }
@@ -125,6 +123,7 @@ impl Row {
     ///
     /// # Errors
     /// As the operation of [`Tensor`].
+    #[track_caller]
     pub fn cast(&self, dtype: DType) -> Result<Self> {
         self.with(self.all.cast(dtype)?)
     }
@@ -169,6 +168,7 @@ impl Row {
     ///
     /// # Errors
     /// As [`Tensor::reduce_sum`].
+    #[track_caller]
     pub fn size(&self) -> Result<Self> {
         match self.rank() {
             0 => self.constant(1i64),
@@ -203,22 +203,9 @@ impl Row {
     /// ```
     #[track_caller]
     pub fn at(&self, index: impl Integer) -> Result<Self> {
-        let index = index.saturating_i64();
         const OP: &str = "at";
         self.axis(OP, 0)?;
-        let Some(part) = self.all.partitions().first() else {
-            return self.slice([Index::At(index)]);
-        };
-        let (rows, length) = (part.nrows_extent().clone(), part.length(Expr::index()));
-        let from_end = u32::try_from(index.unsigned_abs()).unwrap_or(u32::MAX);
-        let (offset, ok) = match index {
-            0.. => (Expr::u32(from_end), Expr::u32(from_end).lt(length)),
-            _ => (length.clone().sub(Expr::u32(from_end)), Expr::u32(from_end).le(length)),
-        };
-        let check = Check::new(OP, format!("a row has no element {index}"));
-        let asserts = [Node::assert(self.all.backend(), rows.clone(), ok, check)];
-        let from = part.within(Expr::index(), offset);
-        self.with(self.all.values()?.take_rows(OP, rows, from, Repeats::Never, &asserts)?)
+        self.with(self.all.nth_named(OP, index.saturating_i64())?)
     }
 
     /// As [`Tensor::range`], of a scalar in each row.
@@ -250,7 +237,11 @@ impl Row {
         let Some(first) = rows.first() else {
             return Err(Error::argument(OP, "there must be at least one row"));
         };
-        let all = rows.iter().map(|row| (*row).clone().of_call(OP, &first.call)).collect::<Result<Vec<_>>>()?;
+        let all = rows
+            .iter()
+            .map(|row| (*row).clone().of_call(OP, &first.call))
+            .collect::<Result<Vec<_>>>()
+            .map_err(here())?;
         first.with(Tensor::concat(&all.iter().collect::<Vec<_>>(), first.axis(OP, axis)?)?)
     }
 

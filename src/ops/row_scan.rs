@@ -32,6 +32,7 @@ impl RowScan {
     /// Records the scan of `value`, an expression in the number `element * inner + d` of the rows. Returns the result
     /// for the number at `place`.
     #[expect(clippy::too_many_arguments, reason = "those of the primitive")]
+    #[track_caller]
     pub(crate) fn record(
         &self,
         backend: &BackendRef,

@@ -14,6 +14,7 @@ impl Tensor {
     ///
     /// Costs one prefix sum per ragged level, from whose splits the level below takes its positions, and one map over
     /// the values.
+    #[track_caller]
     pub(crate) fn take_rows(
         &self,
         op: &'static str,
@@ -32,7 +33,7 @@ impl Tensor {
         let mut partitions = Vec::with_capacity(self.ragged_rank());
         for p in self.partitions() {
             let at = Expr::load(&from, Expr::index());
-            let taken = match p.uniform_row_length() {
+            let taken = match p.uniform_length() {
                 Some(len) => RowPartition::uniform(len, count.clone())?,
                 None => {
                     let length = p.length(at);
@@ -45,7 +46,7 @@ impl Tensor {
                 let position = p.within(Expr::load(from, row.clone()), offset.clone());
                 Node::map(backend, op, count.clone(), position, &[])
             };
-            (from, bare) = match p.uniform_row_length() {
+            (from, bare) = match p.uniform_length() {
                 Some(_) => (below(&from), below(&bare)),
                 None => (below(&bare), below(&bare)),
             };
@@ -69,6 +70,7 @@ impl Tensor {
     ///
     /// # Panics
     /// If the tensor has fewer inner dimensions.
+    #[track_caller]
     pub(crate) fn inner_to_partitions(&self, n: usize) -> Result<Self> {
         let mut partitions = self.partitions().to_vec();
         let mut outer = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
@@ -81,6 +83,7 @@ impl Tensor {
     }
 
     /// The tensor without its outermost partition: the elements of all its rows, concatenated.
+    #[track_caller]
     pub(crate) fn values_below(&self) -> Result<Self> {
         let partitions = self.partitions().get(1..).unwrap_or_default().to_vec();
         let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
@@ -88,6 +91,7 @@ impl Tensor {
     }
 
     /// This tensor below one more, outermost partition.
+    #[track_caller]
     pub(crate) fn under(&self, partition: RowPartition) -> Result<Self> {
         let mut partitions = vec![partition];
         partitions.extend(self.partitions().iter().cloned());

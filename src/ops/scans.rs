@@ -14,6 +14,7 @@ use crate::graph::scalar::Scalar;
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
+    #[track_caller]
     fn cumulate(&self, name: &'static str, along: ScanAxis, op: ReduceOp) -> Result<Self> {
         let axis = self.axis(name, along.axis)?;
         let scan = RowScan { op, exclusive: along.exclusive, reverse: along.reversed };

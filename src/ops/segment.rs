@@ -5,7 +5,7 @@ use super::gather::in_range;
 use super::reduce::{Averaged, extreme_integer, mean_dtype, ordered, total};
 use crate::dtype::DType;
 use crate::element::Arithmetic;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32_if};
 use crate::graph::node::{Node, Rows};
@@ -30,6 +30,7 @@ enum Aggregate {
 impl Aggregate {
     /// The aggregates of the numbers `x`, of which there are at most `most`. `reduce` reduces the numbers of each
     /// result, and `count` is how many each result has.
+    #[track_caller]
     fn of(
         self,
         op: &'static str,
@@ -74,6 +75,7 @@ impl Aggregate {
 }
 
 /// The leading dimensions of the data: `ragged_rank` partitions and `inner` inner dimensions.
+#[track_caller]
 fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> Result<RaggedShape> {
     let partitions = data.partitions()[..ragged_rank].to_vec();
     let outer = match (partitions.last(), data.partitions().first()) {
@@ -89,10 +91,21 @@ fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> 
 #[track_caller]
 fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node>> {
     let misfit = |what: &str| {
-        Err(Error::Shape { op, lhs: data.shape_text(), rhs: ids.shape_text(), what: format!("the ids {what}") })
+        Err(Error::Shape {
+            op,
+            lhs: data.shape_text(),
+            rhs: ids.shape_text(),
+            what: format!("the ids {what}"),
+            location: caller(),
+        })
     };
     if data.backend().id() != ids.backend().id() {
-        return Err(Error::Devices { op, lhs: data.backend().name().into(), rhs: ids.backend().name().into() });
+        return Err(Error::Devices {
+            op,
+            lhs: data.backend().name().into(),
+            rhs: ids.backend().name().into(),
+            location: caller(),
+        });
     }
     if ids.rank() > data.rank() || ids.ragged_rank() > data.ragged_rank() {
         return misfit("have more dimensions than the data");
@@ -159,6 +172,7 @@ impl Segments {
         Ok(Self { keys, parts, outer, inner, asserts })
     }
 
+    #[track_caller]
     fn aggregate(self, op: &'static str, data: &Tensor, what: Aggregate) -> Result<Tensor> {
         let backend = data.backend();
         let width: u32 = self.inner.iter().product();
@@ -178,6 +192,7 @@ impl Segments {
 }
 
 /// The id at `Index`.
+#[track_caller]
 fn id_of(op: &'static str, ids: &Tensor) -> Result<Expr> {
     let id = Expr::load(ids.numbers(op)?, Expr::index());
     match id.dtype() {

@@ -8,7 +8,7 @@ use super::rows::Repeats;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -130,7 +130,7 @@ impl Tensor {
         for t in [x, y] {
             let differ = |(n, m)| {
                 let what = format!("{n} bools choose among {m} rows");
-                Error::Shape { op: OP, lhs: self.shape_text(), rhs: t.shape_text(), what }
+                Error::Shape { op: OP, lhs: self.shape_text(), rhs: t.shape_text(), what, location: caller() }
             };
             let check = Check::new(OP, "there are not as many rows as bools");
             asserts.extend(rows.agrees(&t.nrows_extent()).condition(backend, check, differ)?);
@@ -178,7 +178,7 @@ impl Tensor {
         let mut coordinates = Vec::with_capacity(rank as usize);
         for p in deep.partitions().iter().rev() {
             let row = each(p.row_of(at.clone()));
-            coordinates.push(each(match p.uniform_row_length() {
+            coordinates.push(each(match p.uniform_length() {
                 Some(_) => p.offset_of(at),
                 None => at.sub(p.start(row.clone())),
             }));

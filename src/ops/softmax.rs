@@ -17,6 +17,7 @@ use crate::tensor::{RaggedTensor, Tensor};
 /// The maximum of each group of the floats `x`, and the sum of the exponentials of the differences from the maximum.
 /// Both are expressions in the result number, and come from one reduction (online softmax). `None` if the axes need
 /// several reductions.
+#[track_caller]
 fn greatest_and_sum(x: &Expr, r: &Reduction) -> Result<Option<(Expr, Expr)>> {
     let (most, sum) = (r.at_once(Reducer::Greatest, x)?, r.at_once(Reducer::SumOfExps, x)?);
     Ok(most.zip(sum))
@@ -24,6 +25,7 @@ fn greatest_and_sum(x: &Expr, r: &Reduction) -> Result<Option<(Expr, Expr)>> {
 
 /// The floats `x` minus the maximum of their group along one axis; and the sums of the exponentials of these
 /// differences, an expression in the result number.
+#[track_caller]
 fn shifted(x: Expr, r: &Reduction) -> Result<(Expr, Expr)> {
     let (most, sum) = greatest_and_sum(&x, r)?.expect("bug: one axis is one reduction");
     Ok((x.sub(Expr::load(&r.stored(most), r.target())), sum))
@@ -31,6 +33,7 @@ fn shifted(x: Expr, r: &Reduction) -> Result<(Expr, Expr)> {
 
 impl Tensor {
     /// The floats in their accumulator dtype, and the reduction along one axis.
+    #[track_caller]
     fn along(&self, op: &'static str, axis: i64) -> Result<(Expr, Reduction)> {
         Takes::Floats.check(op, self.dtype())?;
         let x = Expr::load(self.numbers(op)?, Expr::index()).cast(self.dtype().accumulator());
@@ -39,6 +42,7 @@ impl Tensor {
 
     /// The tensor of these numbers in this layout. As in TensorFlow, rows that the host knows to hold no values become
     /// one row along the outermost axis.
+    #[track_caller]
     fn normalized(&self, op: &'static str, axis: i64, value: Expr) -> Result<Self> {
         let out = self.map_numbers(op, |x| value.cast(x.dtype()))?;
         match out.partitions() {
@@ -86,6 +90,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.nn.softmax`.
+    #[track_caller]
     pub fn softmax(&self, axis: impl Integer) -> Result<Self> {
         let axis = axis.saturating_i64();
         const OP: &str = "softmax";
@@ -112,6 +117,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.nn.log_softmax`.
+    #[track_caller]
     pub fn log_softmax(&self, axis: impl Integer) -> Result<Self> {
         let axis = axis.saturating_i64();
         const OP: &str = "log_softmax";
@@ -137,6 +143,7 @@ impl Tensor {
     /// assert_eq!(x.reduce_logsumexp(1)?.to_vec()?, [1000.0, f32::NEG_INFINITY, 3.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn reduce_logsumexp(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
         const OP: &str = "reduce_logsumexp";
         Takes::Floats.check(OP, self.dtype())?;
@@ -175,6 +182,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.math.l2_normalize`.
+    #[track_caller]
     pub fn l2_normalize(&self, axis: impl Integer, epsilon: f64) -> Result<Self> {
         let axis = axis.saturating_i64();
         const OP: &str = "l2_normalize";
@@ -192,6 +200,7 @@ macro_rules! forward {
             ///
             /// # Errors
             #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+            #[track_caller]
             pub fn $name(&self, $($arg: $t),*) -> Result<Self> {
                 self.erased().$name($($arg),*)?.try_into()
             }

@@ -25,6 +25,7 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
+    #[track_caller]
     pub(super) fn new(
         op: &'static str,
         x: &Tensor,
@@ -53,12 +54,14 @@ impl Sorted {
     }
 
     /// The tensor in sorted order.
+    #[track_caller]
     pub(super) fn values(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
         let value = self.at(self.lines.place().clone());
         x.with_value_node(Node::map(x.backend(), op, x.count()?, value, &[]))
     }
 
     /// The index of each sorted number along the axis before the sort.
+    #[track_caller]
     pub(super) fn indices(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
         let place = self.lines.place();
         let index = self.lines.along(Expr::load(&self.order, place.clone()), place);

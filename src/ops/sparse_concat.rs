@@ -2,7 +2,7 @@
 
 use super::rows::Repeats;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::integer::Integer;
@@ -41,7 +41,7 @@ impl SparseTensor {
         };
         let rank = first.dense_shape().len();
         if axis < -(rank as i64) || axis >= rank as i64 {
-            return Err(Error::Axis { op: OP, axis, rank });
+            return Err(Error::Axis { op: OP, axis, rank, location: caller() });
         }
         let axis = axis.rem_euclid(rank as i64) as usize;
         let mut dense_shape = first.dense_shape().to_vec();
@@ -56,6 +56,7 @@ impl SparseTensor {
                     lhs: format!("{:?}", first.dense_shape()),
                     rhs: format!("{dims:?}"),
                     what: format!("they may differ along axis {axis} only"),
+                    location: caller(),
                 });
             }
             shifted.push(x.shifted(OP, axis, dense_shape[axis])?);
@@ -63,10 +64,11 @@ impl SparseTensor {
         }
         let indices = Tensor::concat(&shifted.iter().collect::<Vec<_>>(), 0)?;
         let values = Tensor::concat(&all.iter().map(|x| x.values()).collect::<Vec<_>>(), 0)?;
-        Self::new(indices, values, &dense_shape)?.in_row_major_order(OP)
+        Self::new(&indices, &values, &dense_shape)?.in_row_major_order(OP)
     }
 
     /// The coordinates, shifted by `by` along dimension `axis`.
+    #[track_caller]
     fn shifted(&self, op: &'static str, axis: usize, by: u64) -> Result<Tensor> {
         if by == 0 {
             return Ok(self.indices().clone());
@@ -81,6 +83,7 @@ impl SparseTensor {
     }
 
     /// The same entries in row-major order. Entries at equal coordinates keep their order.
+    #[track_caller]
     fn in_row_major_order(&self, op: &'static str) -> Result<Self> {
         let backend = self.values().backend();
         let (count, rank) = (self.values().nrows_extent(), self.dense_shape().len());
@@ -120,6 +123,6 @@ impl SparseTensor {
             last = first;
         }
         let take = |t: &Tensor| t.take_rows(op, count.clone(), order.clone(), Repeats::Never, &[]);
-        Self::new(take(self.indices())?, take(self.values())?, self.dense_shape())
+        Self::new(&take(self.indices())?, &take(self.values())?, self.dense_shape())
     }
 }

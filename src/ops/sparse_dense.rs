@@ -1,7 +1,7 @@
 //! Conversion of sparse to dense tensors.
 
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Result, here};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -34,8 +34,12 @@ impl SparseTensor {
         const OP: &str = "to_dense";
         let (values, backend) = (self.values(), self.values().backend());
         let default = default.into().of_dtype(OP, values.dtype())?;
-        let dims =
-            self.dense_shape().iter().map(|&d| Ok(Extent::known_u64(OP, d)?.capacity())).collect::<Result<Vec<_>>>()?;
+        let dims = self
+            .dense_shape()
+            .iter()
+            .map(|&d| Ok(Extent::known_u64(OP, d)?.capacity()))
+            .collect::<Result<Vec<_>>>()
+            .map_err(here())?;
         let total = if dims.contains(&0) { 0 } else { dims.iter().fold(1u64, |n, &d| n.saturating_mul(d.into())) };
         let total = Extent::known_u64(OP, total)?;
         let count = values.nrows_extent();
@@ -68,6 +72,7 @@ impl SparseTensor {
 }
 
 /// Coordinate `d` of entry `Index`, i64.
+#[track_caller]
 fn coordinate(x: &SparseTensor, op: &'static str, d: usize) -> Result<Expr> {
     let rank = x.dense_shape().len() as u32;
     let at = Expr::index().mul(Expr::u32(rank)).add(Expr::u32(d as u32));
@@ -75,6 +80,7 @@ fn coordinate(x: &SparseTensor, op: &'static str, d: usize) -> Result<Expr> {
 }
 
 /// Whether the coordinates of entry `Index` lie within these dimensions.
+#[track_caller]
 fn is_inside(x: &SparseTensor, op: &'static str, dims: &[u32]) -> Result<Expr> {
     dims.iter().enumerate().try_fold(Expr::scalar(true), |all, (d, &size)| {
         let c = coordinate(x, op, d)?;
@@ -84,6 +90,7 @@ fn is_inside(x: &SparseTensor, op: &'static str, dims: &[u32]) -> Result<Expr> {
 
 /// The row-major position of every entry in these dimensions, whose product is below 2^32. Arbitrary for an entry with
 /// a coordinate out of range.
+#[track_caller]
 fn position(x: &SparseTensor, op: &'static str, dims: &[u32]) -> Result<Node> {
     let mut at = Expr::u32(0);
     for (d, &size) in dims.iter().enumerate() {

@@ -31,6 +31,7 @@ impl Tensor {
     /// );
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_sparse(&self) -> Result<SparseTensor> {
         const OP: &str = "to_sparse";
         if self.rank() == 0 {
@@ -69,7 +70,7 @@ impl Tensor {
         let node = Node::map(backend, OP, entries, e.cast(DType::I64), &[]);
         let indices = Self::new(backend, Vec::new(), Some(count.clone()), vec![rank], Values::Numbers(node))?;
         let values = Self::new(backend, Vec::new(), Some(count), Vec::new(), self.values_ref().clone())?;
-        SparseTensor::new(indices, values, &dense_shape)
+        SparseTensor::new(&indices, &values, &dense_shape)
     }
 
     /// The ragged tensor of a sparse matrix whose values fill each row from its start. `tf.RaggedTensor.from_sparse`.
@@ -138,6 +139,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::to_sparse`].
+    #[track_caller]
     pub fn to_sparse(&self) -> Result<SparseTensor> {
         self.erased().to_sparse()
     }

@@ -114,7 +114,7 @@ impl Tensor {
     fn size_of(&self, axis: usize) -> Option<Extent> {
         let Some(below) = axis.checked_sub(1) else { return Some(self.nrows_extent()) };
         let size = match self.partitions().get(below) {
-            Some(p) => p.uniform_row_length()?,
+            Some(p) => p.uniform_length()?,
             None => self.inner()[below - self.ragged_rank()],
         };
         Some(Extent::known(size))
@@ -129,6 +129,7 @@ struct Pieces {
 }
 
 impl Pieces {
+    #[track_caller]
     fn equal(n: i64, size: &Extent) -> Result<Self> {
         let Some(n) = u32::try_from(n).ok().filter(|&n| n > 0) else {
             return Err(Error::argument(OP, format!("the number of pieces must be 1 or more, but is {n}")));
@@ -153,6 +154,7 @@ impl Pieces {
         Ok(Self { all: (0..n).map(|k| (each.expr().mul(Expr::u32(k)), each.clone())).collect(), fits })
     }
 
+    #[track_caller]
     fn of(sizes: &[i64], whole: &Extent) -> Result<Self> {
         let mut all = Vec::with_capacity(sizes.len());
         let mut end = 0u64;

@@ -76,6 +76,7 @@ impl Tensor {
         self.laid_out(OP, parts, outer, inner, &asserts)
     }
 
+    #[track_caller]
     fn not_one(&self, axis: usize, what: String) -> Error {
         Error::argument(OP, format!("dimension {axis} of a tensor of shape {} {what}, not 1", self.shape_text()))
     }
@@ -83,10 +84,10 @@ impl Tensor {
     /// Checks that every row of a partition has one element. Adds a condition where only the device can tell.
     #[track_caller]
     fn one_each(&self, axis: usize, p: &RowPartition, asserts: &mut Vec<Node>) -> Result<()> {
-        if p.known_lengths() == Some((1, 1)) || (p.nrows() == Some(0) && p.uniform_row_length().is_none()) {
+        if p.known_lengths() == Some((1, 1)) || (p.nrows() == Some(0) && p.uniform_length().is_none()) {
             return Ok(());
         }
-        if let Some(len) = p.uniform_row_length() {
+        if let Some(len) = p.uniform_length() {
             return Err(self.not_one(axis, format!("has size {len}")));
         }
         match p.host_splits() {

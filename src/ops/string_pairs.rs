@@ -20,6 +20,7 @@ struct Side {
 }
 
 impl Side {
+    #[track_caller]
     fn new(op: &'static str, operand: &Operand<'_>, together: &Together<'_>, k: usize) -> Result<Self> {
         let values = match operand {
             Operand::Tensor(t) => t.values_ref().clone(),
@@ -32,6 +33,7 @@ impl Side {
         Ok(Self { values, place: together.places[k].clone() })
     }
 
+    #[track_caller]
     fn parts(&self, op: &'static str) -> Result<(&RowPartition, &Node)> {
         match &self.values {
             Values::Strings { strings, bytes } => Ok((strings, bytes)),

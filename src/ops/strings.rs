@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::integer::{Integer, size_u32};
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
@@ -42,6 +43,7 @@ impl Tensor {
     /// assert_eq!(words.values, HostValues::Str(vec![b"to".to_vec(), b"be".to_vec(), b"or".to_vec()]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn string_split(&self, separators: &[u8], pieces: Pieces) -> Result<Self> {
         const OP: &str = "string_split";
         let (strings, bytes) = self.strings(OP)?;
@@ -193,6 +195,7 @@ impl Tensor {
     }
 
     /// Broadcasts this scalar to the shape of `layout`.
+    #[track_caller]
     fn like_rows_of(&self, op: &'static str, layout: &Self) -> Result<Self> {
         let pick = Pick::From(self.values_ref(), Expr::u32(0));
         let count = layout.count()?;
@@ -220,8 +223,10 @@ impl Tensor {
     /// assert_eq!(x.fill_rows(1, "#")?.to_host()?.values, HostValues::Str(vec![b"#".to_vec(); 2]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn fill_rows(&self, width: u32, value: impl Into<Fill>) -> Result<Self> {
+    #[track_caller]
+    pub fn fill_rows(&self, width: impl Integer, value: impl Into<Fill>) -> Result<Self> {
         const OP: &str = "fill_rows";
+        let width = size_u32(OP, "width", width)?;
         if self.rank() == 0 {
             return Err(Error::argument(OP, "a scalar has no rows"));
         }
@@ -235,6 +240,7 @@ impl Tensor {
 
 impl RaggedTensor<Str> {
     /// As [`Tensor::string_split`].
+    #[track_caller]
     pub fn string_split(&self, separators: &[u8], pieces: Pieces) -> Result<Self> {
         self.erased().string_split(separators, pieces)?.try_into()
     }

@@ -1,7 +1,7 @@
 //! Repetition along dimensions: whole copies (`tile`), or each element several times (`repeat`).
 
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -57,8 +57,9 @@ impl Tensor {
         let multiple = |(d, &m): (usize, &i64)| {
             u64::try_from(m)
                 .map_err(|_| Error::argument(OP, format!("multiples[{d}] is {m}, but must not be negative")))
+                .map_err(here())
         };
-        let multiples: Vec<u64> = multiples.iter().enumerate().map(multiple).collect::<Result<_>>()?;
+        let multiples: Vec<u64> = multiples.iter().enumerate().map(multiple).collect::<Result<_>>().map_err(here())?;
         self.grown(OP, &multiples, Order::Copies)
     }
 
@@ -98,6 +99,7 @@ impl Tensor {
     }
 
     /// Repeats every dimension by its multiple, in the given order.
+    #[track_caller]
     fn grown(&self, op: &'static str, multiples: &[u64], order: Order) -> Result<Self> {
         if multiples.iter().all(|&m| m == 1) {
             return Ok(self.clone());
@@ -123,9 +125,10 @@ impl Tensor {
 
     /// The inner dimensions of the result; and the source's number within its element for each number of the result, an
     /// expression in its flat position.
+    #[track_caller]
     fn grown_inside(&self, op: &'static str, multiples: &[u64], order: Order) -> Result<(Vec<u32>, Expr)> {
         let dim = |(&d, &m): (&u32, &u64)| Ok(Extent::known_u64(op, u64::from(d).saturating_mul(m))?.capacity());
-        let inner: Vec<u32> = self.inner().iter().zip(multiples).map(dim).collect::<Result<_>>()?;
+        let inner: Vec<u32> = self.inner().iter().zip(multiples).map(dim).collect::<Result<_>>().map_err(here())?;
         // Checks the width of an element, even without elements, since the width enters the arithmetic.
         Extent::known_u64(op, inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
         if multiples.iter().all(|&m| m == 1) {
@@ -159,6 +162,7 @@ struct Level {
 }
 
 impl Level {
+    #[track_caller]
     fn outermost(op: &'static str, rows: &Extent, m: u64, order: Order) -> Result<Self> {
         let from = match order {
             _ if m == 1 => Expr::index(),
@@ -169,6 +173,7 @@ impl Level {
     }
 
     /// The partition of these elements, with rows `m` times as long as those of `p`, and the level of its values.
+    #[track_caller]
     fn below(
         &self,
         backend: &BackendRef,
@@ -196,6 +201,7 @@ impl Level {
         Ok((grown, Self { count: nvals, from: Expr::load(&from, Expr::index()), times, whole: false }))
     }
 
+    #[track_caller]
     fn partition(
         &self,
         backend: &BackendRef,
@@ -204,7 +210,7 @@ impl Level {
         m: u64,
         nvals: Extent,
     ) -> Result<RowPartition> {
-        if let Some(len) = p.uniform_row_length() {
+        if let Some(len) = p.uniform_length() {
             let len = Extent::known_u64(op, u64::from(len).saturating_mul(m))?.capacity();
             return RowPartition::uniform(len, self.count.clone());
         }

@@ -3,7 +3,7 @@
 use super::options::{PaddedShape, Padding};
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
@@ -13,6 +13,7 @@ impl<'a> Padding<'a> {
     ///
     /// # Errors
     /// Another device, or a shape that does not broadcast to the inner dimensions.
+    #[track_caller]
     fn pick(&self, op: &'static str, of: &Tensor, d: Expr) -> Result<Pick<'a>> {
         let t = match self {
             Self::Zero => return Ok(Pick::Fill(Fill::zero(of.dtype()))),
@@ -21,11 +22,13 @@ impl<'a> Padding<'a> {
         };
         Device::check_same(op, of.backend(), t.backend())?;
         let inner = of.inner();
+        let location = caller();
         let misfit = || Error::Shape {
             op,
             lhs: of.shape_text(),
             rhs: t.shape_text(),
             what: format!("the padding must broadcast to the inner dimensions {inner:?}"),
+            location,
         };
         let dims: Vec<u32> = match t.outer().map(Extent::as_known) {
             None => Vec::new(),
@@ -83,6 +86,7 @@ impl Tensor {
     /// assert_eq!(y.to_string(), "tensor([[1, 2, 3], [0, 0, 0], [4, 0, 0]], shape=(3, 3), dtype=i32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_tensor<'a>(&self, padding: impl Into<PaddedShape<'a>>) -> Result<Self> {
         const OP: &str = "to_tensor";
         let PaddedShape { padding, shape } = padding.into();
@@ -148,8 +152,9 @@ impl Tensor {
         Self::new(self.backend(), Vec::new(), Some(rows), below, values)
     }
 
+    #[track_caller]
     fn misfit(&self, shape: &[i64], what: String) -> Error {
-        Error::Shape { op: "to_tensor", lhs: self.shape_text(), rhs: format!("{shape:?}"), what }
+        Error::Shape { op: "to_tensor", lhs: self.shape_text(), rhs: format!("{shape:?}"), what, location: caller() }
     }
 }
 
@@ -158,6 +163,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::to_tensor`].
+    #[track_caller]
     pub fn to_tensor<'a>(&self, padding: impl Into<PaddedShape<'a>>) -> Result<Self> {
         self.erased().to_tensor(padding)?.try_into()
     }

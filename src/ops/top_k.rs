@@ -35,7 +35,7 @@ impl Tensor {
         const OP: &str = "top_k";
         let sorted = Sorted::new(OP, self, descending(axis), false)?;
         let below = self.partitions().get(sorted.axis..).unwrap_or_default();
-        if below.iter().any(|p| p.uniform_row_length().is_none()) {
+        if below.iter().any(|p| p.uniform_length().is_none()) {
             let what = format!(
                 "axis {axis} of a tensor of shape {} has ragged dimensions below it, where the greatest values of \
                  aligned rows form none; sort it, or take the innermost axis",

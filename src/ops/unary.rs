@@ -8,6 +8,7 @@ use crate::graph::opcode::UnaryOp;
 use crate::math::MathFn;
 use crate::tensor::{RaggedTensor, Tensor};
 
+#[track_caller]
 fn unary(x: &Tensor, op: &'static str, takes: Takes, value: fn(Expr) -> Expr) -> Result<Tensor> {
     takes.check(op, x.dtype())?;
     x.map_numbers(op, value)
@@ -46,6 +47,7 @@ macro_rules! unary_ops {
             /// ```
             ///
             #[doc = concat!("TensorFlow: `", $tf, "`.")]
+            #[track_caller]
             pub fn $name(&self) -> Result<Tensor> {
                 unary(self, stringify!($name), Takes::$takes, $value)
             }
@@ -58,6 +60,7 @@ macro_rules! unary_ops {
             ///
             /// # Errors
             /// An operation that the device does not support.
+            #[track_caller]
             pub fn $name(&self) -> Result<RaggedTensor<$out>> {
                 RaggedTensor::try_from(self.erased().$name()?)
             }

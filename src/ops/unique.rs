@@ -22,6 +22,7 @@ struct Runs {
 }
 
 impl Runs {
+    #[track_caller]
     fn new(op: &'static str, x: &Tensor, axis: i64) -> Result<Self> {
         let sorted = Sorted::new(op, x, axis.into(), false)?;
         let (at, one) = (Expr::index(), Expr::u32(1));
@@ -40,6 +41,7 @@ impl Runs {
     }
 
     /// The distinct values, and the number of occurrences of each.
+    #[track_caller]
     fn tensors(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
         let (op, backend, lines) = (self.op, x.backend(), &self.sorted.lines);
         let last = x.rank() - 1;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::RowPartition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -26,6 +26,7 @@ impl<D> Agreement<D> {
     ///
     /// # Errors
     /// The error that `error` makes of the difference, where the host knows that the two differ.
+    #[track_caller]
     pub(crate) fn condition(
         self,
         backend: &BackendRef,
@@ -34,7 +35,7 @@ impl<D> Agreement<D> {
     ) -> Result<Option<Node>> {
         match self {
             Self::Yes => Ok(None),
-            Self::No(difference) => Err(error(difference)),
+            Self::No(difference) => Err(error(difference).at(caller())),
             Self::If(count, ok) => Ok(Some(Node::assert(backend, count, ok, check))),
         }
     }
@@ -62,8 +63,11 @@ impl RowDifference {
 impl fmt::Display for RowDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Rows(a, b) => write!(f, "{a} and {b} rows"),
-            Self::Length(row, (a, b)) => write!(f, "{a} and {b} elements in row {row}"),
+            Self::Rows(a, b) => write!(f, "{a} rows on the left, {b} on the right"),
+            Self::Length(row, (a, b)) => {
+                let noun = if *a == 1 { "element" } else { "elements" };
+                write!(f, "row {row} has {a} {noun} on the left, {b} on the right")
+            }
         }
     }
 }
@@ -97,7 +101,9 @@ impl RowPartition {
             (_, Some(s)) => Some(s[r + 1] - s[r]),
             _ => None,
         };
-        let (Some(a), Some(b)) = (self.nrows(), other.nrows()) else { return unknown() };
+        let (Some(a), Some(b)) = (self.nrows_extent().as_known(), other.nrows_extent().as_known()) else {
+            return unknown();
+        };
         if a != b {
             return Agreement::No(RowDifference::Rows(a, b));
         }

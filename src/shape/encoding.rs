@@ -1,7 +1,7 @@
 //! Host-side conversion of row encodings to splits, validated or trusted.
 
 use super::RowPartition;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::extent::Extent;
 
 /// The meaning of a list of integers that encodes rows.
@@ -32,9 +32,11 @@ impl Encoding {
     ///
     /// # Errors
     /// The first entry that violates the encoding; more than 2^32 - 2 rows or values.
+    #[track_caller]
     pub(crate) fn splits(self, op: &'static str, given: &[i64], nvals: Option<u64>) -> Result<Vec<u32>> {
         let name = self.name();
-        let broken = |what: String| Err(Error::partition(op, format!("{name} {what}")));
+        let call = caller();
+        let broken = |what: String| Err(Error::partition(op, format!("{name} {what}")).at(call));
         if self == Self::Splits {
             return RowPartition::validate_splits(op, given, nvals);
         }
@@ -108,6 +110,7 @@ impl Encoding {
 ///
 /// # Errors
 /// The first id that is negative, below the one before it, or not below `nrows`; more rows than a tensor can have.
+#[track_caller]
 pub(crate) fn splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>) -> Result<Vec<u32>> {
     let nrows = match nrows {
         Some(n) if n < 0 => return Err(Error::partition(op, format!("nrows must not be negative, but is {n}"))),
@@ -134,6 +137,7 @@ pub(crate) fn splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>
 ///
 /// # Errors
 /// More rows than a tensor can have; values without rows.
+#[track_caller]
 pub(crate) fn trusted_splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>) -> Result<Vec<u32>> {
     let nrows = nrows.unwrap_or_else(|| ids.last().map_or(0, |&last| last.saturating_add(1))).max(0) as u64;
     let rows = Extent::known_u64(op, nrows)?.capacity() as usize;
@@ -143,7 +147,8 @@ pub(crate) fn trusted_splits_of_rowids(op: &'static str, ids: &[i64], nrows: Opt
         return Err(Error::partition(op, format!("there are {} values, but no rows", ids.len())));
     }
     let mut splits = Vec::new();
-    let no_memory = |_| Error::partition(op, format!("the host has no memory for the splits of {rows} rows"));
+    let call = caller();
+    let no_memory = |_| Error::partition(op, format!("the host has no memory for the splits of {rows} rows")).at(call);
     splits.try_reserve_exact(rows + 1).map_err(no_memory)?;
     splits.resize(rows + 1, 0u32);
     for &id in ids {

@@ -64,6 +64,7 @@ impl RaggedShape {
     /// assert_eq!(shape.to_string(), "[4, None, 12]");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_lengths(lengths: &[Lengths], device: &Device) -> Result<Self> {
         const OP: &str = "RaggedShape::from_lengths";
         let size = |len: i64| match u64::try_from(len) {
@@ -71,7 +72,7 @@ impl RaggedShape {
             Err(_) => Err(Error::argument(OP, format!("a length must not be negative, but is {len}"))),
         };
         let (first, below) = match lengths.split_first() {
-            None => return Self::dense(&[], device),
+            None => return Self::dense(&[] as &[u32], device),
             Some((Lengths::Uniform(rows), below)) => (size(*rows)?, below),
             Some((Lengths::Ragged(all), _)) => {
                 let what = format!("dimension 0 has one length, the number of rows, but {} are given", all.len());
@@ -120,12 +121,13 @@ impl RaggedShape {
     /// assert_eq!(x.ragged_shape().lengths()?, [Lengths::from(3), Lengths::from([2, 0, 1])]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn lengths(&self) -> Result<Vec<Lengths>> {
         const OP: &str = "RaggedShape::lengths";
         if self.outer.is_none() {
             return Ok(Vec::new());
         }
-        let unknown = |p: &&RowPartition| p.uniform_row_length().is_none() && p.host_splits().is_none();
+        let unknown = |p: &&RowPartition| p.uniform_length().is_none() && p.host_splits().is_none();
         let mut nodes = Vec::new();
         let nrows = self.nrows_extent();
         let waits = nrows.as_known().is_none() || self.partitions.iter().any(|p| unknown(&p));
@@ -147,7 +149,7 @@ impl RaggedShape {
         let rows = rows.first().copied().unwrap_or(nrows.capacity());
         let mut out = vec![Lengths::Uniform(rows.into())];
         for p in &self.partitions {
-            out.push(match (p.uniform_row_length(), p.host_splits()) {
+            out.push(match (p.uniform_length(), p.host_splits()) {
                 (Some(len), _) => Lengths::Uniform(len.into()),
                 (None, Some(s)) => Lengths::Ragged(s.windows(2).map(|w| i64::from(w[1] - w[0])).collect()),
                 (None, None) => Lengths::Ragged(next().into_iter().map(i64::from).collect()),
@@ -173,6 +175,7 @@ impl RaggedShape {
     /// assert!(ragged.equals(&RaggedShape::dense(&[2, 3], &device)?)?);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn equals(&self, other: &Self) -> Result<bool> {
         const OP: &str = "RaggedShape::equals";
         Device::check_same(OP, &self.backend, &other.backend)?;
@@ -206,6 +209,7 @@ impl RaggedShape {
 
 impl RowPartition {
     /// Uploads the partition with these row lengths.
+    #[track_caller]
     fn from_row_lengths_on(op: &'static str, lengths: &[i64], device: &Device) -> Result<Self> {
         let splits = super::Encoding::Lengths.splits(op, lengths, None)?;
         let p = Self::from_host_splits(device.backend(), splits)?;

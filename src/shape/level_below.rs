@@ -18,6 +18,7 @@ pub(crate) enum Repeats {
 }
 
 /// The partition of `count` rows with the given lengths, each the length of some row of `source`.
+#[track_caller]
 pub(crate) fn level_below(
     backend: &BackendRef,
     op: &'static str,

@@ -1,12 +1,12 @@
 //! The shape of a tensor: the layout of its elements, independent of their values.
 
-use crate::integer::Integer;
+use crate::integer::{Integer, non_negative};
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
 use super::RowPartition;
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
@@ -51,7 +51,7 @@ impl RaggedShape {
     /// The shape of a dense tensor: `tf.TensorShape`. An empty list of sizes is the shape of a scalar.
     ///
     /// # Errors
-    /// 2^32 - 1 elements or more.
+    /// A negative size; 2^32 - 1 elements or more.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape};
@@ -59,10 +59,11 @@ impl RaggedShape {
     /// assert_eq!((shape.to_string(), shape.ragged_rank()), ("[2, 3]".into(), 0));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn dense(sizes: &[u64], device: &Device) -> Result<Self> {
+    #[track_caller]
+    pub fn dense<I: Integer>(sizes: &[I], device: &Device) -> Result<Self> {
         const OP: &str = "RaggedShape::dense";
-        let known = |&n: &u64| Ok(Extent::known_u64(OP, n)?.capacity());
-        let mut dims = sizes.iter().map(known).collect::<Result<Vec<u32>>>()?.into_iter();
+        let known = |&n: &I| Ok(Extent::known_u64(OP, non_negative(OP, "a size", n)?)?.capacity());
+        let mut dims = sizes.iter().map(known).collect::<Result<Vec<u32>>>().map_err(here())?.into_iter();
         let (outer, inner) = (dims.next().map(Extent::known), dims.collect());
         Self::of_parts(OP, device.backend(), Vec::new(), outer, inner, Vec::new())
     }
@@ -84,7 +85,11 @@ impl RaggedShape {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn from_row_partitions(partitions: &[RowPartition], inner_shape: &[u64], device: &Device) -> Result<Self> {
+    pub fn from_row_partitions<I: Integer>(
+        partitions: &[RowPartition],
+        inner_shape: &[I],
+        device: &Device,
+    ) -> Result<Self> {
         const OP: &str = "RaggedShape::from_row_partitions";
         let mut out = Self::dense(inner_shape, device)?;
         let Some(last) = partitions.last() else { return Ok(out) };
@@ -115,6 +120,7 @@ impl RaggedShape {
     ///
     /// # Errors
     /// More elements than a tensor can have.
+    #[track_caller]
     pub(crate) fn of_parts(
         op: &'static str,
         backend: &BackendRef,
@@ -179,19 +185,19 @@ impl RaggedShape {
     }
 
     /// The size of each uniform dimension; none for a ragged dimension, or where only the device knows the size.
-    pub fn sizes(&self) -> Vec<Option<u64>> {
+    pub fn sizes(&self) -> Vec<Option<usize>> {
         if self.outer.is_none() {
             return Vec::new();
         }
-        let mut out = vec![self.nrows_extent().as_known().map(u64::from)];
-        out.extend(self.partitions.iter().map(|p| p.uniform_row_length().map(u64::from)));
-        out.extend(self.inner.iter().map(|&d| Some(u64::from(d))));
+        let mut out = vec![self.nrows_extent().as_known().map(|n| n as usize)];
+        out.extend(self.partitions.iter().map(|p| p.uniform_row_length()));
+        out.extend(self.inner.iter().map(|&d| Some(d as usize)));
         out
     }
 
     /// Dimensions of the flat values after the outermost.
-    pub fn inner_shape(&self) -> &[u32] {
-        &self.inner
+    pub fn inner_shape(&self) -> Vec<usize> {
+        self.inner.iter().map(|&d| d as usize).collect()
     }
 
     /// Number of dimensions of the flat values: 1 plus those of [`inner_shape`](Self::inner_shape); 0 for a scalar.
@@ -205,23 +211,26 @@ impl RaggedShape {
     ///
     /// # Errors
     /// An axis out of range.
+    #[track_caller]
     pub fn is_uniform(&self, axis: impl Integer) -> Result<bool> {
         let axis = axis.saturating_i64();
         let axis = self.axis("RaggedShape::is_uniform", axis)?;
         let partition = axis.checked_sub(1).and_then(|a| self.partitions.get(a));
-        Ok(partition.is_none_or(|p| p.uniform_row_length().is_some()))
+        Ok(partition.is_none_or(|p| p.uniform_length().is_some()))
     }
 
     /// Normalizes a negative axis.
+    #[track_caller]
     pub(crate) fn axis(&self, op: &'static str, axis: i64) -> Result<usize> {
         let rank = self.rank();
         if axis < -(rank as i64) || axis >= rank as i64 {
-            return Err(Error::Axis { op, axis, rank });
+            return Err(Error::Axis { op, axis, rank, location: caller() });
         }
         Ok(axis.rem_euclid(rank as i64) as usize)
     }
 
     /// Number of numbers (or strings) of a tensor with this shape.
+    #[track_caller]
     pub(crate) fn count(&self, op: &'static str) -> Result<Extent> {
         let width = self.inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
         let width = if self.inner.contains(&0) { 0 } else { width };
@@ -237,11 +246,13 @@ impl RaggedShape {
     /// ```
     /// use ragged::{Device, RaggedShape};
     /// let shape = RaggedShape::dense(&[2, 3, 4], &Device::cpu())?.with_ragged_rank(1)?;
-    /// assert_eq!((shape.ragged_rank(), shape.inner_shape()), (1, &[4][..]));
+    /// assert_eq!((shape.ragged_rank(), shape.inner_shape()), (1, vec![4]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn with_ragged_rank(&self, ragged_rank: usize) -> Result<Self> {
+    #[track_caller]
+    pub fn with_ragged_rank(&self, ragged_rank: impl Integer) -> Result<Self> {
         const OP: &str = "RaggedShape::with_ragged_rank";
+        let ragged_rank = usize::try_from(non_negative(OP, "ragged_rank", ragged_rank)?).unwrap_or(usize::MAX);
         if ragged_rank > self.rank().saturating_sub(1) {
             let (rank, most) = (self.rank(), self.rank().saturating_sub(1));
             let what =
@@ -255,7 +266,7 @@ impl RaggedShape {
             out.partitions.push(p);
         }
         for (k, p) in out.partitions.split_off(ragged_rank).iter().enumerate().rev() {
-            let Some(len) = p.uniform_row_length() else {
+            let Some(len) = p.uniform_length() else {
                 let dim = ragged_rank + k + 1;
                 let what = format!(
                     "dimension {dim} of {self} is ragged, so ragged_rank must be at least {dim}, not {ragged_rank}"
@@ -285,6 +296,7 @@ impl RaggedShape {
     /// assert!(shape.slice(1..).is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn slice(&self, dims: impl RangeBounds<i64>) -> Result<Self> {
         const OP: &str = "RaggedShape::slice";
         let rank = self.rank();
@@ -316,7 +328,7 @@ impl RaggedShape {
         if start == 0 {
             return Ok(out);
         }
-        if let Some(ragged) = out.partitions.iter().position(|p| p.uniform_row_length().is_none()) {
+        if let Some(ragged) = out.partitions.iter().position(|p| p.uniform_length().is_none()) {
             let what = format!(
                 "dimensions {start}..{stop} of {self} form no shape, since dimension {} is ragged; start at 0",
                 ragged + 1

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
@@ -35,6 +35,7 @@ pub struct RowPartition {
 
 impl RowPartition {
     /// Uploads splits that the caller has validated or guarantees.
+    #[track_caller]
     pub(crate) fn from_host_splits(backend: &BackendRef, splits: Vec<u32>) -> Result<Self> {
         let data = backend.upload(DType::U32, bytemuck::cast_slice(&splits))?;
         let lengths = splits.windows(2).fold(None, |seen: Option<(u32, u32)>, w| {
@@ -54,6 +55,7 @@ impl RowPartition {
     }
 
     /// `nrows` rows of `len` values each.
+    #[track_caller]
     pub(crate) fn uniform(len: impl Into<Size>, nrows: Extent) -> Result<Self> {
         let len = len.into();
         let nvals = nrows.times_size("a uniform partition", &len)?;
@@ -63,6 +65,7 @@ impl RowPartition {
 
     /// The partition whose row `r` has `length` (an expression in the row) values; `capacity` bounds the number of all
     /// values.
+    #[track_caller]
     pub(crate) fn from_lengths(
         backend: &BackendRef,
         op: &'static str,
@@ -80,6 +83,7 @@ impl RowPartition {
     }
 
     /// A partition that is ragged by type, with rows of one length.
+    #[track_caller]
     fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: &Size) -> Result<Self> {
         let nvals = nrows.times_size(op, len)?;
         let splits = Node::splits(backend, op, nrows, &Expr::index().mul(Expr::size(len)), &[])?;
@@ -89,6 +93,7 @@ impl RowPartition {
 
     /// The partition whose row `r` starts at `start`, an expression in the row. At the number of rows the expression
     /// gives the number of values, at most `capacity`.
+    #[track_caller]
     pub(crate) fn from_starts(
         backend: &BackendRef,
         op: &'static str,
@@ -110,6 +115,7 @@ impl RowPartition {
 
     /// The same partition as the level below `above`, whose values are the rows of this one. Takes over the size of
     /// `above` as its number of rows, where the host knows that both are equal.
+    #[track_caller]
     pub(crate) fn below(mut self, above: &Extent) -> Result<Self> {
         if self.nrows == *above || self.nrows.as_known().is_none() || self.nrows.as_known() != above.as_known() {
             return Ok(self);
@@ -173,15 +179,19 @@ impl RowPartition {
     }
 
     /// The number of rows, if the host knows it.
-    pub fn nrows(&self) -> Option<u32> {
-        self.nrows.as_known()
+    pub fn nrows(&self) -> Option<usize> {
+        self.nrows.as_known().map(|n| n as usize)
     }
     /// The number of values, if the host knows it.
-    pub fn nvals(&self) -> Option<u32> {
-        self.nvals.as_known()
+    pub fn nvals(&self) -> Option<usize> {
+        self.nvals.as_known().map(|n| n as usize)
     }
     /// The length of every row, if this is a uniform partition.
-    pub fn uniform_row_length(&self) -> Option<u32> {
+    pub fn uniform_row_length(&self) -> Option<usize> {
+        self.uniform_length().map(|n| n as usize)
+    }
+    /// The length of every row as a number of the device, if this is a uniform partition.
+    pub(crate) fn uniform_length(&self) -> Option<u32> {
         match &self.rows {
             Rows::Uniform(len) => Some(len.value()),
             Rows::Splits(_) => None,
@@ -189,6 +199,7 @@ impl RowPartition {
     }
 
     /// Fails if the splits, or a device-known count, are on another device.
+    #[track_caller]
     pub(crate) fn check_device(&self, backend: &BackendRef) -> Result<()> {
         let mut foreign = None;
         let mut look = |n: &Node| {
@@ -206,7 +217,9 @@ impl RowPartition {
         }
         match foreign {
             None => Ok(()),
-            Some(lhs) => Err(Error::Devices { op: "a row partition", lhs, rhs: backend.name().into() }),
+            Some(lhs) => {
+                Err(Error::Devices { op: "a row partition", lhs, rhs: backend.name().into(), location: caller() })
+            }
         }
     }
 
@@ -259,6 +272,7 @@ impl RowPartition {
     }
 
     /// The splits as an array: `nrows + 1` entries, u32.
+    #[track_caller]
     pub(crate) fn splits_node(&self, backend: &BackendRef) -> Result<Node> {
         match &self.rows {
             Rows::Splits(node) => Ok(node.clone()),
@@ -273,6 +287,7 @@ impl RowPartition {
     ///
     /// # Errors
     /// Empty `splits`; `splits[0] != 0`; `splits[r + 1] < splits[r]`; `splits[nrows] != nvals`; more than 2^32 - 2.
+    #[track_caller]
     pub(crate) fn validate_splits(op: &'static str, splits: &[i64], nvals: Option<u64>) -> Result<Vec<u32>> {
         let Some((&first, &last)) = splits.first().zip(splits.last()) else {
             return Err(Error::partition(op, "row_splits must have at least one entry, but is empty"));

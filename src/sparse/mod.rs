@@ -2,7 +2,8 @@
 
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller, here};
+use crate::integer::{Integer, non_negative};
 use crate::tensor::Tensor;
 
 /// A sparse tensor of any dtype: value `i` is at coordinates `indices[i]`; all other elements are absent.
@@ -25,17 +26,23 @@ impl SparseTensor {
     /// let device = Device::cpu();
     /// let indices = HostTensor::dense(&[2, 2], HostValues::I64(vec![0, 0, 1, 2])).to_device(&device)?;
     /// let values = HostTensor::dense(&[2], HostValues::F32(vec![1.0, 2.0])).to_device(&device)?;
-    /// let x = SparseTensor::new(indices, values, &[2, 3])?;
+    /// let x = SparseTensor::new(&indices, &values, &[2, 3])?;
     /// assert_eq!(x.dense_shape(), [2, 3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn new(indices: Tensor, values: Tensor, dense_shape: &[u64]) -> Result<Self> {
+    #[track_caller]
+    pub fn new<I: Integer>(
+        indices: &impl AsRef<Tensor>,
+        values: &impl AsRef<Tensor>,
+        dense_shape: &[I],
+    ) -> Result<Self> {
         const OP: &str = "SparseTensor";
+        let (indices, values) = (indices.as_ref(), values.as_ref());
         Device::check_same(OP, indices.backend(), values.backend())?;
         if indices.dtype() != DType::I64 {
             return Err(Error::unsupported(OP, indices.dtype(), "indices must be i64"));
         }
-        let rank = dense_shape.len() as u64;
+        let rank = dense_shape.len();
         let fits = indices.ragged_rank() == 0
             && values.ragged_rank() == 0
             && indices.rank() == 2
@@ -52,9 +59,12 @@ impl SparseTensor {
                 lhs: indices.shape_text(),
                 rhs: values.shape_text(),
                 what: format!("indices must be [n, {rank}] and values [n] for {rank} dimensions"),
+                location: caller(),
             });
         }
-        Ok(Self { indices, values, dense_shape: dense_shape.to_vec() })
+        let size = |&d: &I| non_negative(OP, "a size of the dense shape", d);
+        let dense_shape = dense_shape.iter().map(size).collect::<Result<_>>().map_err(here())?;
+        Ok(Self { indices: indices.clone(), values: values.clone(), dense_shape })
     }
 
     /// The coordinates of the values: i64, `[n, rank]`.

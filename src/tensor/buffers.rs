@@ -8,7 +8,7 @@ use crate::backend::gpu::runtime::Buffer;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::{Element, Number};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -33,6 +33,7 @@ pub struct DeviceBuffer {
 }
 
 impl DeviceBuffer {
+    #[track_caller]
     fn of(op: &'static str, backend: &BackendRef, node: &Node) -> Result<Self> {
         let array = gpu(op, backend)?.array(node)?;
         Ok(Self { array, dtype: node.dtype(), extent: node.extent().clone() })
@@ -78,9 +79,10 @@ impl DeviceBuffer {
 }
 
 /// The GPU backend of a device.
+#[track_caller]
 fn gpu<'a>(op: &'static str, backend: &'a BackendRef) -> Result<&'a GpuBackend> {
     let gpu = backend.as_any().downcast_ref();
-    gpu.ok_or_else(|| Error::argument(op, "the CPU backend has no wgpu buffers; use a GPU device"))
+    gpu.ok_or_else(|| Error::argument(op, "the CPU backend has no wgpu buffers; use a GPU device")).map_err(here())
 }
 
 impl Tensor {
@@ -126,6 +128,7 @@ impl Tensor {
     /// println!("{}", rows.reduce_sum(1)?);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> Result<Self> {
         const OP: &str = "from_wgpu_buffer";
         let backend = device.backend();
@@ -134,7 +137,7 @@ impl Tensor {
             return Err(Error::unsupported(OP, dtype, "its bytes are a tensor of u8"));
         }
         let size = |&d: &usize| Ok(Extent::known_u64(OP, d as u64)?.capacity());
-        let dims: Vec<u32> = shape.iter().map(size).collect::<Result<_>>()?;
+        let dims: Vec<u32> = shape.iter().map(size).collect::<Result<_>>().map_err(here())?;
         let count = dims.iter().try_fold(Extent::known(1), |n, &d| n.times(OP, d.into()))?.capacity();
         let bytes = u64::from(count) * dtype.size() as u64;
         let values = Values::Numbers(match count {
@@ -161,6 +164,7 @@ impl Tensor {
     /// assert_eq!((values.len(), splits.len()), (Some(3), Some(4)));
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn values_buffer(&self) -> Result<DeviceBuffer> {
         const OP: &str = "values_buffer";
         DeviceBuffer::of(OP, self.backend(), self.numbers(OP)?)
@@ -172,6 +176,7 @@ impl<T: Element + Number> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::from_wgpu_buffer`].
+    #[track_caller]
     pub fn from_wgpu_buffer(buffer: &wgpu::Buffer, shape: &[usize], device: &Device) -> Result<Self> {
         Tensor::from_wgpu_buffer(buffer, T::DTYPE, shape, device)?.try_into()
     }
@@ -183,6 +188,7 @@ impl RowPartition {
     ///
     /// # Errors
     /// The CPU backend; another device than the partition's; as [`Tensor::eval`].
+    #[track_caller]
     pub fn splits_buffer(&self, device: &Device) -> Result<DeviceBuffer> {
         let backend = device.backend();
         self.check_device(backend)?;

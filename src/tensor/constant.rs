@@ -3,7 +3,7 @@
 use super::{HostValues, Nested, Tensor, Values};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
 use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_integer_to_odd, f32_to_odd};
 use crate::shape::RowPartition;
@@ -21,8 +21,9 @@ pub struct ConstantOptions {
 
 const OP: &str = "constant";
 
+#[track_caller]
 fn uneven(what: impl Into<String>) -> Error {
-    Error::Nesting { op: OP, what: what.into() }
+    Error::Nesting { op: OP, what: what.into(), location: caller() }
 }
 
 impl Nested {
@@ -34,6 +35,7 @@ impl Nested {
     }
 
     /// The depth of the scalars (none without any), and the depth of the deepest list.
+    #[track_caller]
     fn depths(&self) -> Result<(Option<usize>, usize)> {
         let (mut scalars, mut lists) = (None, 0);
         let mut stack = vec![(self, 0)];
@@ -68,6 +70,7 @@ impl Nested {
     }
 
     /// Appends the scalars, if the value has the given shape throughout.
+    #[track_caller]
     fn flatten_as<'a>(&'a self, shape: &[usize], out: &mut Vec<&'a Self>) -> Result<()> {
         let mut stack = vec![(self, shape)];
         while let Some((value, shape)) = stack.pop() {
@@ -85,6 +88,7 @@ impl Nested {
 }
 
 /// Infers the dtype of Python values.
+#[track_caller]
 fn inferred(scalars: &[&Nested]) -> Result<DType> {
     let mut dtype = None;
     for s in scalars {
@@ -110,7 +114,9 @@ fn inferred(scalars: &[&Nested]) -> Result<DType> {
 }
 
 /// Converts the scalars to a dtype.
+#[track_caller]
 fn typed(scalars: &[&Nested], dtype: DType) -> Result<HostValues> {
+    #[track_caller]
     fn each<T>(scalars: &[&Nested], dtype: DType, one: impl Fn(&Nested) -> Option<T>) -> Result<Vec<T>> {
         let convert = |s: &&Nested| one(s).ok_or_else(|| uneven(format!("{s} is no {dtype}")));
         scalars.iter().map(convert).collect()
@@ -186,6 +192,7 @@ struct Parts<'a> {
     scalars: Vec<&'a Nested>,
 }
 
+#[track_caller]
 fn parts<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<Parts<'a>> {
     let (scalar_depth, max_depth) = value.depths()?;
     let inner = options.inner_shape.as_deref();
@@ -278,6 +285,7 @@ impl Tensor {
     /// assert_eq!(Tensor::constant(&rows, &options, &Device::cpu())?.shape(), [Some(2), None, Some(2)]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn constant(value: &Nested, options: &ConstantOptions, device: &Device) -> Result<Self> {
         let Parts { nested_row_splits, shape, scalars } = parts(value, options)?;
         let dtype = match options.dtype {
@@ -289,6 +297,7 @@ impl Tensor {
 }
 
 /// Uploads a tensor whose splits are valid by construction.
+#[track_caller]
 pub(crate) fn of_parts(
     op: &'static str,
     nested: Vec<Vec<u64>>,
@@ -303,7 +312,11 @@ pub(crate) fn of_parts(
         Extent::known_u64(op, splits.last().copied().unwrap_or(0))?;
         partitions.push(RowPartition::from_host_splits(backend, splits.into_iter().map(|s| s as u32).collect())?);
     }
-    let dims = shape.iter().map(|&d| Ok(Extent::known_u64(op, d as u64)?.capacity())).collect::<Result<Vec<u32>>>()?;
+    let dims = shape
+        .iter()
+        .map(|&d| Ok(Extent::known_u64(op, d as u64)?.capacity()))
+        .collect::<Result<Vec<u32>>>()
+        .map_err(here())?;
     let values: Values = values.upload(device)?;
     let outer = dims.first().map(|&d| values.rows(partitions.len(), d));
     Tensor::new(backend, partitions, outer, dims.into_iter().skip(1).collect(), values)

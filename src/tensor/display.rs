@@ -11,6 +11,8 @@ const THRESHOLD: usize = 1000;
 /// Maximum number of values and lists printed of an abbreviated tensor; with many dimensions, even `EDGE` elements at
 /// both ends are many.
 const MOST: usize = 1 << 16;
+/// Maximum number of values and lists that `Debug` prints.
+const DEBUG_VALUES: usize = 64;
 /// Number of elements that an abbreviated list shows at either end.
 const EDGE: usize = 3;
 
@@ -177,8 +179,19 @@ impl fmt::Display for Tensor {
 }
 
 impl fmt::Debug for Tensor {
+    /// The dtype, the shape and the device; the first values if they are in host memory. Computes nothing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        write!(f, "Tensor({}, {}, {}", self.dtype(), self.shape_text(), self.device().name())?;
+        let evaluated = self.nodes().is_ok_and(|nodes| nodes.iter().all(|node| node.stored().is_some()));
+        if evaluated
+            && self.device().is_cpu()
+            && let Ok(host) = self.to_host()
+        {
+            let lists = &mut Lists { tensor: &host, shorten: true, left: DEBUG_VALUES };
+            f.write_str(": ")?;
+            lists.write(f, 0, 0)?;
+        }
+        f.write_char(')')
     }
 }
 
@@ -190,7 +203,7 @@ impl<T: Element> fmt::Display for RaggedTensor<T> {
 
 impl<T: Element> fmt::Debug for RaggedTensor<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self.erased(), f)
+        fmt::Debug::fmt(self.erased(), f)
     }
 }
 

@@ -4,21 +4,32 @@ use super::constant::of_parts;
 use super::{HostTensor, RaggedTensor};
 use crate::device::Device;
 use crate::element::{Element, Number, Str};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 
-/// A value, or nested lists of values of one depth: `T`, `Vec<T>`, `&[[T; 2]]`, ...; `&str` and `String` for byte
-/// strings.
+/// A value, or nested lists of values of one depth: `T`, `Vec<T>`, `&[Vec<T>]`, `[[T; 2]; 3]`, ...; `&str` and `String`
+/// for byte strings. Arrays whose elements are values or such arrays are uniform dimensions.
 pub trait IntoNested<T: Element> {
     /// Nesting depth: the number of lists around a value.
     const DEPTH: usize;
+    /// The lengths of all lists, if the type fixes them: those of arrays down to the values.
+    fn uniform() -> Option<Vec<usize>>;
+    /// The lengths of the innermost lists that the type fixes, except for that of the outermost list.
+    fn inner_shape() -> Vec<usize>;
     /// Appends the values, and the row ends to `splits[k]` for the lists `k + 1` levels down.
     fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>);
     /// Number of elements of the list; 1 for a value.
     fn size(&self) -> usize;
 }
 
+// One implementation for all numbers, so that the element type of a literal is known from its use.
 impl<T: Number + Element<Host = T>> IntoNested<T> for T {
     const DEPTH: usize = 0;
+    fn uniform() -> Option<Vec<usize>> {
+        Some(Vec::new())
+    }
+    fn inner_shape() -> Vec<usize> {
+        Vec::new()
+    }
     fn flatten(&self, _: &mut [Vec<u64>], values: &mut Vec<T>) {
         values.push(*self);
     }
@@ -31,6 +42,12 @@ macro_rules! string {
     ($($t:ty),*) => {$(
         impl IntoNested<Str> for $t {
             const DEPTH: usize = 0;
+            fn uniform() -> Option<Vec<usize>> {
+                Some(Vec::new())
+            }
+            fn inner_shape() -> Vec<usize> {
+                Vec::new()
+            }
             fn flatten(&self, _: &mut [Vec<u64>], values: &mut Vec<Vec<u8>>) {
                 values.push(self.as_bytes().to_vec());
             }
@@ -40,7 +57,7 @@ macro_rules! string {
         }
     )*};
 }
-string!(&str, String);
+string!(&str, String, &String);
 
 /// Appends the elements of a list.
 fn flatten_list<T: Element, N: IntoNested<T>>(list: &[N], splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
@@ -59,33 +76,54 @@ fn flatten_list<T: Element, N: IntoNested<T>>(list: &[N], splits: &mut [Vec<u64>
     }
 }
 
-impl<T: Element, N: IntoNested<T>> IntoNested<T> for &[N] {
-    const DEPTH: usize = N::DEPTH + 1;
-    fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
-        flatten_list(self, splits, values);
-    }
-    fn size(&self) -> usize {
-        self.len()
-    }
+/// The lengths that the type fixes of the innermost lists in a list of `N`.
+fn shape_below<T: Element, N: IntoNested<T>>() -> Vec<usize> {
+    N::uniform().unwrap_or_else(N::inner_shape)
 }
-impl<T: Element, N: IntoNested<T>> IntoNested<T> for Vec<N> {
-    const DEPTH: usize = N::DEPTH + 1;
-    fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
-        flatten_list(self, splits, values);
-    }
-    fn size(&self) -> usize {
-        self.len()
-    }
+
+/// Lists whose lengths are values.
+macro_rules! list {
+    ($($t:ty),*) => {$(
+        impl<T: Element, N: IntoNested<T>> IntoNested<T> for $t {
+            const DEPTH: usize = N::DEPTH + 1;
+            fn uniform() -> Option<Vec<usize>> {
+                None
+            }
+            fn inner_shape() -> Vec<usize> {
+                shape_below::<T, N>()
+            }
+            fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
+                flatten_list(self, splits, values);
+            }
+            fn size(&self) -> usize {
+                self.len()
+            }
+        }
+    )*};
 }
-impl<T: Element, N: IntoNested<T>, const M: usize> IntoNested<T> for [N; M] {
-    const DEPTH: usize = N::DEPTH + 1;
-    fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
-        flatten_list(self, splits, values);
-    }
-    fn size(&self) -> usize {
-        M
-    }
+list!(&[N], Vec<N>, &Vec<N>);
+
+/// Lists whose lengths are part of the type.
+macro_rules! array {
+    ($($t:ty),*) => {$(
+        impl<T: Element, N: IntoNested<T>, const M: usize> IntoNested<T> for $t {
+            const DEPTH: usize = N::DEPTH + 1;
+            fn uniform() -> Option<Vec<usize>> {
+                N::uniform().map(|below| [vec![M], below].concat())
+            }
+            fn inner_shape() -> Vec<usize> {
+                shape_below::<T, N>()
+            }
+            fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
+                flatten_list(self.as_slice(), splits, values);
+            }
+            fn size(&self) -> usize {
+                M
+            }
+        }
+    )*};
 }
+array!([N; M], &[N; M]);
 
 /// Targets of a read as nested lists of one depth: `T::Host`, `Vec<T::Host>`, `Vec<Vec<T::Host>>`, ...
 pub trait FromNested<T: Element>: Sized {
@@ -116,23 +154,38 @@ impl<T: Element, N: FromNested<T>> FromNested<T> for Vec<N> {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// Builds a tensor from nested lists, with one ragged dimension per level of nesting below the outermost list. See
-    /// also [`ragged!`](crate::ragged). The typed counterpart of `tf.ragged.constant`.
+    /// Builds a tensor from nested lists, given or borrowed. The typed counterpart of `tf.ragged.constant`. See also
+    /// [`ragged!`](crate::ragged).
+    ///
+    /// Each level of vectors below the outermost list is a ragged dimension. Arrays of values are uniform dimensions,
+    /// and so are arrays of such arrays: `[[f32; 3]; 2]` gives a dense tensor of shape `[2, 3]`, `Vec<Vec<[f32; 3]>>` a
+    /// ragged tensor of points.
     ///
     /// # Errors
     /// More than the device can hold.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let device = Device::cpu();
+    /// let rows = vec![vec![1, 2], vec![], vec![3]];
+    /// let x = RaggedTensor::from_nested(&rows, &device)?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+    /// let matrix = RaggedTensor::from_nested([[1, 2], [3, 4]], &device)?;
+    /// assert_eq!(matrix.to_string(), "tensor([[1, 2], [3, 4]], shape=(2, 2), dtype=i32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_nested<N: IntoNested<T>>(rows: N, device: &Device) -> Result<Self> {
-        let mut splits = vec![vec![0]; N::DEPTH.saturating_sub(1)];
+        let inner = N::inner_shape();
+        let mut splits = vec![vec![0]; N::DEPTH.saturating_sub(1 + inner.len())];
         let mut values = Vec::new();
         rows.flatten(&mut splits, &mut values);
-        let shape = if N::DEPTH == 0 { Vec::new() } else { vec![values.len()] };
+        let mut shape = Vec::new();
+        if N::DEPTH > 0 {
+            let lists = splits.last().and_then(|splits| splits.last()).map_or(rows.size(), |&n| n as usize);
+            shape.push(lists);
+            shape.extend(inner);
+        }
         of_parts("from_nested", splits, &shape, &T::wrap(values), device)?.try_into()
     }
 
@@ -149,19 +202,21 @@ impl<T: Element> RaggedTensor<T> {
     /// assert!(x.to_nested_vec::<Vec<i32>>().is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_nested_vec<N: FromNested<T>>(&self) -> Result<N> {
         Self::nests::<N>(self)?;
         Ok(Self::nested(&self.to_host()?))
     }
 
     /// Fails unless the tensor's rank equals the depth of the vectors.
+    #[track_caller]
     pub(super) fn nests<N: FromNested<T>>(&self) -> Result<()> {
         let rank = self.rank();
         if N::DEPTH == rank {
             return Ok(());
         }
         let what = format!("a tensor of rank {rank} does not fit vectors nested {} deep", N::DEPTH);
-        Err(Error::Nesting { op: "to_nested_vec", what })
+        Err(Error::Nesting { op: "to_nested_vec", what, location: caller() })
     }
 
     /// Converts a tensor in host memory to nested vectors.

@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::{Tensor, Values, upload};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::extent::Extent;
 use crate::shape::RowPartition;
 
@@ -126,6 +126,7 @@ impl HostValues {
     ///
     /// # Errors
     /// As [`upload::numbers`] and [`upload::strings`].
+    #[track_caller]
     pub(crate) fn upload(&self, device: &Device) -> Result<Values> {
         match (self, self.number_bytes()) {
             (Self::Str(v), _) => upload::strings(device, v.iter().map(Vec::as_slice)),
@@ -179,6 +180,7 @@ impl HostTensor {
     /// # Errors
     /// An `inner_shape` whose product is not the number of values; splits that do not start at 0, decrease, or do not
     /// end at the number of rows of the next level; more than the device can hold.
+    #[track_caller]
     pub fn to_device(&self, device: &Device) -> Result<Tensor> {
         const OP: &str = "to_device";
         let size = self.inner_shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
@@ -190,7 +192,7 @@ impl HostTensor {
             return Err(Error::argument(OP, "a scalar has no rows: with row splits the inner shape needs a dimension"));
         }
         let dims = self.inner_shape.iter().map(|&d| Ok(Extent::known_u64(OP, d as u64)?.capacity()));
-        let dims: Vec<u32> = dims.collect::<Result<_>>()?;
+        let dims: Vec<u32> = dims.collect::<Result<_>>().map_err(here())?;
         let values = self.values.upload(device)?;
         let mut partitions = Vec::new();
         for (k, splits) in self.nested_row_splits.iter().enumerate() {

@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::element::{Element, Number, Str};
 use crate::error::Result;
 use crate::graph::extent::Extent;
+use crate::integer::Integer;
 
 /// Values for a factory: a list of numbers or byte strings on the host, or a tensor, ragged or dense, whose rows (of
 /// its outermost dimension) are partitioned.
@@ -28,33 +29,39 @@ pub trait IntoValues<T: Element> {
 }
 
 /// A rank-1 tensor of these values.
+#[track_caller]
 pub(super) fn vector<T: Element>(device: &Device, values: Values, len: usize) -> Result<RaggedTensor<T>> {
     let outer = values.rows(0, Extent::known_u64("a tensor", len as u64)?.capacity());
     Tensor::new(device.backend(), Vec::new(), Some(outer), Vec::new(), values)?.try_into()
 }
 
 impl<T: Number + Element<Host = T>> IntoValues<T> for &[T] {
+    #[track_caller]
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
         vector(device, upload::numbers(device, T::DTYPE, bytemuck::cast_slice(self))?, self.len())
     }
 }
 
 impl<T: Number + Element<Host = T>> IntoValues<T> for Vec<T> {
+    #[track_caller]
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
         self.as_slice().into_values(device)
     }
 }
 impl<T: Number + Element<Host = T>> IntoValues<T> for &Vec<T> {
+    #[track_caller]
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
         self.as_slice().into_values(device)
     }
 }
 impl<T: Number + Element<Host = T>, const N: usize> IntoValues<T> for [T; N] {
+    #[track_caller]
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
         self.as_slice().into_values(device)
     }
 }
 impl<T: Number + Element<Host = T>, const N: usize> IntoValues<T> for &[T; N] {
+    #[track_caller]
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
         self.as_slice().into_values(device)
     }
@@ -63,27 +70,32 @@ impl<T: Number + Element<Host = T>, const N: usize> IntoValues<T> for &[T; N] {
 macro_rules! strings {
     ($($text:ty),*) => {$(
         impl IntoValues<Str> for &[$text] {
+            #[track_caller]
             fn into_values(self, device: &Device) -> Result<RaggedTensor<Str>> {
                 let all = self.iter().map(|s| AsRef::<[u8]>::as_ref(s));
                 vector(device, upload::strings(device, all)?, self.len())
             }
         }
         impl IntoValues<Str> for Vec<$text> {
+            #[track_caller]
             fn into_values(self, device: &Device) -> Result<RaggedTensor<Str>> {
                 self.as_slice().into_values(device)
             }
         }
         impl IntoValues<Str> for &Vec<$text> {
+            #[track_caller]
             fn into_values(self, device: &Device) -> Result<RaggedTensor<Str>> {
                 self.as_slice().into_values(device)
             }
         }
         impl<const N: usize> IntoValues<Str> for [$text; N] {
+            #[track_caller]
             fn into_values(self, device: &Device) -> Result<RaggedTensor<Str>> {
                 self.as_slice().into_values(device)
             }
         }
         impl<const N: usize> IntoValues<Str> for &[$text; N] {
+            #[track_caller]
             fn into_values(self, device: &Device) -> Result<RaggedTensor<Str>> {
                 self.as_slice().into_values(device)
             }
@@ -93,19 +105,22 @@ macro_rules! strings {
 strings!(&str, String, Vec<u8>, &[u8]);
 
 impl<T: Element> IntoValues<T> for RaggedTensor<T> {
+    #[track_caller]
     fn into_values(self, device: &Device) -> Result<Self> {
         Device::check_same("a factory", self.erased().backend(), device.backend())?;
         Ok(self)
     }
 }
 impl<T: Element> IntoValues<T> for &RaggedTensor<T> {
+    #[track_caller]
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
         self.clone().into_values(device)
     }
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// A dense tensor of the given shape whose elements are `values`, row-major.
+    /// A dense tensor of the given shape whose elements are `values`, row-major. One size may be -1: it follows from the
+    /// number of values, as in [`Tensor::reshape`].
     ///
     /// # Errors
     /// A shape whose number of elements is not the number of values; more than the device can hold.
@@ -115,18 +130,20 @@ impl<T: Element> RaggedTensor<T> {
     /// let device = Device::cpu();
     /// let table = RaggedTensor::dense(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[3, 2], &device)?;
     /// assert_eq!(table.shape(), [Some(3), Some(2)]);
+    /// let row_vector = RaggedTensor::dense([1.0f32, 2.0], &[1, -1], &device)?;
+    /// assert_eq!(row_vector.shape(), [Some(1), Some(2)]);
     /// let text = RaggedTensor::<Str>::dense(&["one text"], &[1], &device)?;
     /// assert_eq!(text.to_vec()?, [b"one text"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn dense(values: impl IntoValues<T>, shape: &[usize], device: &Device) -> Result<Self> {
+    #[track_caller]
+    pub fn dense<I: Integer>(values: impl IntoValues<T>, shape: &[I], device: &Device) -> Result<Self> {
         let values = values.into_values(device)?;
-        if let ([len], [own]) = (shape, values.shape().as_slice())
-            && *own == Some(*len as u64)
+        if let ([len], [Some(own)]) = (shape, values.shape().as_slice())
+            && usize::try_from(len.saturating_i64()) == Ok(*own)
         {
             return Ok(values);
         }
-        let shape: Vec<i64> = shape.iter().map(|&d| d as i64).collect();
-        values.reshape(shape.as_slice())
+        values.reshape(shape)
     }
 }

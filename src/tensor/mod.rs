@@ -15,6 +15,7 @@ mod partition;
 mod profile;
 mod read;
 mod read_rows;
+mod tensor_set;
 mod together;
 mod typed;
 mod upload;
@@ -30,14 +31,15 @@ pub use into_values::IntoValues;
 pub use nested::Nested;
 pub use nrows::{RowIds, UniformRows, WithNrows, with_nrows};
 pub(crate) use partition::{Making, Trust, counts_below, encoded, positions};
-pub use together::{eval, explain, to_host, to_host_async};
+pub use tensor_set::{ReadTogether, TensorSet};
+pub use together::{eval, explain, to_host, to_host_async, to_vecs};
 pub use typed::RaggedTensor;
 pub use values::Fill;
 pub(crate) use values::{BytesBound, Pick, Values};
 
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::explain::Explain;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
@@ -62,6 +64,7 @@ pub struct Tensor {
 impl Tensor {
     /// Assembles a tensor. Each of the `partitions` (outermost first) has as many rows as the one before has values;
     /// the last has as many values as `outer`. Evaluates pending work first if the chain of nodes is too long.
+    #[track_caller]
     pub(crate) fn new(
         backend: &BackendRef,
         partitions: Vec<RowPartition>,
@@ -86,17 +89,20 @@ impl Tensor {
     }
 
     /// The same layout with other values: as many numbers or strings.
+    #[track_caller]
     pub(crate) fn holding(&self, values: Values) -> Result<Self> {
         let RaggedShape { partitions, outer, inner, .. } = &self.shape;
         Self::new(self.backend(), partitions.clone(), outer.clone(), inner.clone(), values)
     }
 
     /// The same layout with other numbers.
+    #[track_caller]
     pub(crate) fn with_value_node(&self, node: Node) -> Result<Self> {
         self.holding(Values::Numbers(node))
     }
 
     /// The same tensor with device-side checks attached: its values are valid only if these hold.
+    #[track_caller]
     pub(crate) fn on_condition(&self, op: &'static str, asserts: &[Node]) -> Result<Self> {
         if asserts.is_empty() {
             return Ok(self.clone());
@@ -145,6 +151,7 @@ impl Tensor {
         &self.values
     }
     /// Number of numbers (or strings) of the flat values.
+    #[track_caller]
     pub(crate) fn count(&self) -> Result<Extent> {
         match &self.shape.outer {
             None => Ok(Extent::known(1)),
@@ -164,6 +171,7 @@ impl Tensor {
     ///
     /// # Errors
     /// The tensor holds strings.
+    #[track_caller]
     pub(crate) fn numbers(&self, op: &'static str) -> Result<&Node> {
         match &self.values {
             Values::Numbers(n) => Ok(n),
@@ -175,6 +183,7 @@ impl Tensor {
     ///
     /// # Errors
     /// The tensor holds numbers.
+    #[track_caller]
     pub(crate) fn strings(&self, op: &'static str) -> Result<(&RowPartition, &Node)> {
         match &self.values {
             Values::Strings { strings, bytes } => Ok((strings, bytes)),
@@ -184,7 +193,7 @@ impl Tensor {
 
     /// The host-known shape: the size of each uniform dimension; none for a ragged dimension, or where only the device
     /// knows the size.
-    pub fn shape(&self) -> Vec<Option<u64>> {
+    pub fn shape(&self) -> Vec<Option<usize>> {
         self.shape.sizes()
     }
 
@@ -197,19 +206,21 @@ impl Tensor {
     ///
     /// # Errors
     /// `axis < -rank` or `axis >= rank`.
+    #[track_caller]
     pub(crate) fn axis(&self, op: &'static str, axis: i64) -> Result<usize> {
         let rank = self.rank() as i64;
         if axis < -rank || axis >= rank {
-            return Err(Error::Axis { op, axis, rank: rank as usize });
+            return Err(Error::Axis { op, axis, rank: rank as usize, location: caller() });
         }
         Ok(axis.rem_euclid(rank) as usize)
     }
 
     /// All nodes of the tensor.
+    #[track_caller]
     pub(crate) fn nodes(&self) -> Result<Vec<Node>> {
         let mut out = self.values.nodes(self.backend())?;
         for p in &self.shape.partitions {
-            if p.uniform_row_length().is_none() {
+            if p.uniform_length().is_none() {
                 out.push(p.splits_node(self.backend())?);
             }
         }
@@ -221,6 +232,7 @@ impl Tensor {
     ///
     /// # Errors
     /// A request that the device rejects. Device-side checks are reported by reads only.
+    #[track_caller]
     pub fn eval(&self) -> Result<()> {
         self.backend().evaluate(&self.nodes()?)
     }
@@ -242,6 +254,7 @@ impl Tensor {
     /// }
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn eval_timed(&self) -> Result<Option<f64>> {
         self.backend().evaluate_timed(&self.nodes()?)
     }
@@ -251,6 +264,7 @@ impl Tensor {
     ///
     /// # Errors
     /// A step that the device cannot run.
+    #[track_caller]
     pub fn explain(&self) -> Result<Explain> {
         Explain::new(self.backend(), &self.nodes()?)
     }

@@ -82,6 +82,7 @@ impl Tensor {
     /// assert_eq!(x.erased().to_nested()?, vec![vec![1.5f32, 2.0], vec![]].into());
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_nested(&self) -> Result<Nested> {
         Ok(self.to_host()?.to_nested())
     }

@@ -27,6 +27,7 @@ impl Tensor {
     /// }
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn eval_profiled(&self) -> Result<Option<Vec<GpuTimerQueryResult>>> {
         let nodes = self.nodes()?;
         match self.backend().as_any().downcast_ref::<GpuBackend>() {

@@ -9,8 +9,9 @@ use std::future::Future;
 use super::{FromNested, HostTensor, HostValues, Nested, RaggedTensor, Tensor, Values};
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::backend::{BackendRef, Part, Wait};
+use crate::graph::diagnosis::Diagnosis;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::Rows;
 use crate::shape::RowPartition;
@@ -75,7 +76,12 @@ pub(super) async fn read_parts(
     wait: Wait,
 ) -> Result<impl Iterator<Item = Option<Vec<u8>>>> {
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();
-    let mut read = backend.read_parts(parts.into_iter().flatten().collect(), wait).await?.into_iter();
+    let parts: Vec<Part> = parts.into_iter().flatten().collect();
+    let diagnosis = Diagnosis::of(parts.iter().map(|part| &part.node));
+    let mut read = match backend.read_parts(parts, wait).await {
+        Ok(read) => read.into_iter(),
+        Err(error) => return Err(diagnosis.explain(error, wait).await),
+    };
     Ok(asked.into_iter().map(move |asked| if asked { read.next() } else { None }))
 }
 
@@ -113,7 +119,7 @@ impl Tensor {
                 strings(&splits, &next_array(read))
             }
         };
-        let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_row_length).collect();
+        let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_length).collect();
         HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values }
     }
 
@@ -130,6 +136,7 @@ impl Tensor {
     ///
     /// # Errors
     /// The first failed device-side check; a lost device.
+    #[track_caller]
     pub fn to_host(&self) -> Result<HostTensor> {
         pollster::block_on(self.read(Wait::Blocking))
     }
@@ -174,6 +181,7 @@ impl Tensor {
     /// x.check()
     /// # ;Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn check(&self) -> Result<()> {
         pollster::block_on(self.settle(Wait::Blocking))
     }
@@ -200,6 +208,7 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::to_host`]; more than the other device can hold, or a dtype that it lacks.
+    #[track_caller]
     pub fn to_device(&self, device: &Device) -> Result<Self> {
         if device == &self.device() {
             return Ok(self.clone());
@@ -227,8 +236,35 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::to_host`].
+    #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T::Host>> {
         Ok(Self::flat(self.to_host()?))
+    }
+
+    /// Reads the only element of a tensor that has one: a scalar, or a tensor of one element.
+    ///
+    /// # Errors
+    /// No elements, or several; as [`Tensor::to_host`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_sum(..)?.item()?, 6);
+    /// assert!(x.item().is_err());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// NumPy: `ndarray.item`.
+    #[track_caller]
+    pub fn item(&self) -> Result<T::Host> {
+        let mut all = self.to_vec()?;
+        match (all.pop(), all.len()) {
+            (Some(only), 0) => Ok(only),
+            (None, _) => Err(Error::argument("item", "the tensor has no elements")),
+            (Some(_), others) => {
+                Err(Error::argument("item", format!("the tensor has {} elements; to_vec reads all", others + 1)))
+            }
+        }
     }
 
     /// As [`RaggedTensor::to_vec`], without blocking; see [`Tensor::to_host_async`].

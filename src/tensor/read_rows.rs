@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::read::{strings, words};
 use super::{HostTensor, HostValues, RaggedTensor, Tensor, Values};
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::{Part, Wait};
 use crate::graph::extent::Count;
 use crate::graph::node::{Node, Rows};
@@ -31,8 +31,10 @@ impl Which {
     }
 
     /// Resolves the selection among `nrows` rows.
+    #[track_caller]
     fn among(&self, nrows: u32) -> Result<Range<u32>> {
-        let outside = |index| Err(Error::Index { op: self.op(), index, size: nrows.into(), at: None });
+        let location = caller();
+        let outside = |index| Err(Error::Index { op: self.op(), index, size: nrows.into(), at: None, location });
         match self {
             Self::One(i) => {
                 let row = if *i < 0 { i.saturating_add(nrows.into()) } else { *i };
@@ -102,7 +104,7 @@ impl Tensor {
                 strings(&from_zero(&ends), &self.read_part(bytes, part, wait).await?)
             }
         };
-        let mut uniform_row_lengths: Vec<_> = self.partitions().iter().map(RowPartition::uniform_row_length).collect();
+        let mut uniform_row_lengths: Vec<_> = self.partitions().iter().map(RowPartition::uniform_length).collect();
         if let Which::One(_) = which {
             if nested_row_splits.is_empty() {
                 inner_shape.remove(0);
@@ -133,19 +135,22 @@ impl Tensor {
     /// assert!(x.row_to_host(3).is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn row_to_host(&self, row: impl Integer) -> Result<HostTensor> {
         let row = row.saturating_i64();
-        pollster::block_on(self.read_some(Which::One(row), Wait::Blocking))
+        pollster::block_on(self.read_some(Which::One(row), Wait::Blocking)).map_err(here())
     }
 
     /// As [`Tensor::row_to_host`], without blocking; see [`Tensor::to_host_async`].
     ///
     /// # Errors
     /// As [`Tensor::row_to_host`].
+    #[track_caller]
     pub fn row_to_host_async<I: Integer>(&self, row: I) -> impl Future<Output = Result<HostTensor>> + Send + use<I> {
         let row = row.saturating_i64();
         let tensor = self.clone();
-        async move { tensor.read_some(Which::One(row), Wait::Polled).await }
+        let call = here();
+        async move { tensor.read_some(Which::One(row), Wait::Polled).await.map_err(call) }
     }
 
     /// Reads a contiguous range of rows of the outermost dimension, and nothing else; see [`Tensor::row_to_host`]. The
@@ -160,17 +165,20 @@ impl Tensor {
     /// assert_eq!(x.rows_to_host(1..3)?.nested_row_splits, [[0, 0, 1]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn rows_to_host(&self, rows: Range<u32>) -> Result<HostTensor> {
-        pollster::block_on(self.read_some(Which::Many(rows), Wait::Blocking))
+        pollster::block_on(self.read_some(Which::Many(rows), Wait::Blocking)).map_err(here())
     }
 
     /// As [`Tensor::rows_to_host`], without blocking; see [`Tensor::to_host_async`].
     ///
     /// # Errors
     /// As [`Tensor::rows_to_host`].
+    #[track_caller]
     pub fn rows_to_host_async(&self, rows: Range<u32>) -> impl Future<Output = Result<HostTensor>> + Send + use<> {
         let tensor = self.clone();
-        async move { tensor.read_some(Which::Many(rows), Wait::Polled).await }
+        let call = here();
+        async move { tensor.read_some(Which::Many(rows), Wait::Polled).await.map_err(call) }
     }
 }
 
@@ -186,6 +194,7 @@ impl<T: Element> RaggedTensor<T> {
     /// assert_eq!(x.row_to_vec(0)?, [1, 2]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn row_to_vec(&self, row: impl Integer) -> Result<Vec<T::Host>> {
         let row = row.saturating_i64();
         Ok(Self::flat(self.row_to_host(row)?))
@@ -195,6 +204,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::row_to_host`].
+    #[track_caller]
     pub fn row_to_vec_async<I: Integer>(
         &self,
         row: I,

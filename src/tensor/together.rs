@@ -1,9 +1,10 @@
 //! Joint evaluation of several tensors; shared subexpressions are computed once.
 
 use std::future::Future;
+use std::pin::Pin;
 
 use super::read::read_parts;
-use super::{HostTensor, Tensor};
+use super::{HostTensor, ReadTogether, Tensor, TensorSet};
 use crate::device::Device;
 use crate::error::Result;
 use crate::explain::Explain;
@@ -11,6 +12,7 @@ use crate::graph::backend::{BackendRef, Wait};
 use crate::graph::node::Node;
 
 /// The common device and the nodes of all tensors; none without tensors.
+#[track_caller]
 fn nodes_of(op: &'static str, tensors: &[&Tensor]) -> Result<Option<(BackendRef, Vec<Node>)>> {
     let Some(first) = tensors.first() else { return Ok(None) };
     let mut nodes = Vec::new();
@@ -34,12 +36,13 @@ fn nodes_of(op: &'static str, tensors: &[&Tensor]) -> Result<Option<(BackendRef,
 /// # use ragged::{Device, RaggedTensor, eval};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (mean, most) = (x.reduce_mean(1)?, x.reduce_max(1)?);
-/// eval(&[&mean, &most])?;
+/// eval([&mean, &most])?;
 /// assert_eq!(most.to_vec()?[..1], [3.0]);
 /// # Ok::<(), ragged::Error>(())
 /// ```
-pub fn eval(tensors: &[&Tensor]) -> Result<()> {
-    match nodes_of("eval", tensors)? {
+#[track_caller]
+pub fn eval(tensors: impl TensorSet) -> Result<()> {
+    match nodes_of("eval", &tensors.tensors())? {
         Some((backend, nodes)) => backend.evaluate(&nodes),
         None => Ok(()),
     }
@@ -54,11 +57,12 @@ pub fn eval(tensors: &[&Tensor]) -> Result<()> {
 /// # use ragged::{Device, RaggedTensor, explain};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (mean, most) = (x.reduce_mean(1)?, x.reduce_max(1)?);
-/// assert_eq!(explain(&[&mean, &most])?.kernels.len(), 1);
+/// assert_eq!(explain([&mean, &most])?.kernels.len(), 1);
 /// # Ok::<(), ragged::Error>(())
 /// ```
-pub fn explain(tensors: &[&Tensor]) -> Result<Explain> {
-    match nodes_of("explain", tensors)? {
+#[track_caller]
+pub fn explain(tensors: impl TensorSet) -> Result<Explain> {
+    match nodes_of("explain", &tensors.tensors())? {
         Some((backend, nodes)) => Explain::new(&backend, &nodes),
         None => Ok(Explain::default()),
     }
@@ -74,12 +78,13 @@ pub fn explain(tensors: &[&Tensor]) -> Result<Explain> {
 /// # use ragged::{Device, HostValues, RaggedTensor, to_host};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (sum, product) = (x.reduce_sum(1)?, x.reduce_prod(1)?);
-/// let read = to_host(&[&sum, &product])?;
+/// let read = to_host([&sum, &product])?;
 /// assert_eq!(read[1].values, HostValues::F32(vec![3.0, 1.0, 5.0]));
 /// # Ok::<(), ragged::Error>(())
 /// ```
-pub fn to_host(tensors: &[&Tensor]) -> Result<Vec<HostTensor>> {
-    pollster::block_on(read(tensors.iter().copied().cloned().collect(), Wait::Blocking))
+#[track_caller]
+pub fn to_host(tensors: impl TensorSet) -> Result<Vec<HostTensor>> {
+    pollster::block_on(read(tensors.tensors().into_iter().cloned().collect(), Wait::Blocking))
 }
 
 /// As [`to_host`], without blocking; see [`Tensor::to_host_async`].
@@ -91,12 +96,28 @@ pub fn to_host(tensors: &[&Tensor]) -> Result<Vec<HostTensor>> {
 /// # use ragged::{Device, HostValues, RaggedTensor, to_host_async};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (least, most) = (x.reduce_min(1)?, x.reduce_max(1)?);
-/// let read = pollster::block_on(to_host_async(&[&least, &most]))?;
+/// let read = pollster::block_on(to_host_async([&least, &most]))?;
 /// assert_eq!(read[0].values, HostValues::F32(vec![1.0, f32::MAX, 5.0]));
 /// # Ok::<(), ragged::Error>(())
 /// ```
-pub fn to_host_async(tensors: &[&Tensor]) -> impl Future<Output = Result<Vec<HostTensor>>> + Send + use<> {
-    read(tensors.iter().copied().cloned().collect(), Wait::Polled)
+pub fn to_host_async(tensors: impl TensorSet) -> Pin<Box<dyn Future<Output = Result<Vec<HostTensor>>> + Send>> {
+    Box::pin(read(tensors.tensors().into_iter().cloned().collect(), Wait::Polled))
+}
+
+/// The flat values of several typed tensors, whatever their element types, read together as by [`to_host`].
+///
+/// # Errors
+/// As [`to_host`].
+///
+/// ```
+/// # use ragged::{Device, RaggedTensor, to_vecs};
+/// let x = RaggedTensor::from_nested([vec![1.5f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
+/// let (sums, counts) = to_vecs((&x.reduce_sum(1)?, &x.row_lengths(1)?))?;
+/// assert_eq!((sums, counts), (vec![4.5, 0.0, 5.0], vec![2, 0, 1]));
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn to_vecs<S: ReadTogether>(tensors: S) -> Result<S::Vecs> {
+    to_host(tensors).map(S::vecs)
 }
 
 async fn read(tensors: Vec<Tensor>, wait: Wait) -> Result<Vec<HostTensor>> {

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::Tensor;
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 
 /// A ragged tensor of elements of type `T`: flat values under row partitions, on a [`Device`]. A tensor is immutable
 /// and cheap to clone. Operations record; reads compute.
@@ -25,9 +25,15 @@ impl<T: Element> TryFrom<Tensor> for RaggedTensor<T> {
 
     /// # Errors
     /// The tensor's dtype is not `T`'s.
+    #[track_caller]
     fn try_from(erased: Tensor) -> Result<Self> {
         if erased.dtype() != T::DTYPE {
-            return Err(Error::DTypes { op: "RaggedTensor::try_from", lhs: T::DTYPE, rhs: erased.dtype() });
+            return Err(Error::DTypes {
+                op: "RaggedTensor::try_from",
+                lhs: T::DTYPE,
+                rhs: erased.dtype(),
+                location: caller(),
+            });
         }
         Ok(Self { erased, element: PhantomData })
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Values;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
@@ -14,6 +14,7 @@ use crate::shape::RowPartition;
 ///
 /// # Errors
 /// More than 2^32 - 2 numbers, or more bytes than the device can hold; a dtype that it cannot compute with.
+#[track_caller]
 pub(super) fn numbers(device: &Device, dtype: DType, bytes: &[u8]) -> Result<Values> {
     supported(device, dtype)?;
     let len = Extent::known_u64("a tensor", (bytes.len() / dtype.size()) as u64)?.capacity();
@@ -26,6 +27,7 @@ pub(super) fn numbers(device: &Device, dtype: DType, bytes: &[u8]) -> Result<Val
 ///
 /// # Errors
 /// More than 2^32 - 2 strings or bytes, or more bytes than the device can hold.
+#[track_caller]
 pub(super) fn strings<'a>(device: &Device, strings: impl ExactSizeIterator<Item = &'a [u8]> + Clone) -> Result<Values> {
     supported(device, DType::Str)?;
     Extent::known_u64("a tensor", strings.len() as u64)?;
@@ -49,10 +51,12 @@ pub(super) fn strings<'a>(device: &Device, strings: impl ExactSizeIterator<Item 
     Ok(Values::Strings { strings: partition, bytes })
 }
 
+#[track_caller]
 fn supported(device: &Device, dtype: DType) -> Result<()> {
-    device.backend().supports(dtype).map_err(|hint| Error::unsupported("a tensor", dtype, hint))
+    device.backend().supports(dtype).map_err(|hint| Error::unsupported("a tensor", dtype, hint)).map_err(here())
 }
 
+#[track_caller]
 fn check_bytes(device: &Device, what: &str, bytes: u64) -> Result<()> {
     let backend = device.backend();
     if bytes <= backend.max_bytes() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
@@ -60,7 +60,7 @@ impl Fill {
                     Err(Error::argument(op, what))
                 }
             },
-            other => Err(Error::DTypes { op, lhs: dtype, rhs: other.dtype() }),
+            other => Err(Error::DTypes { op, lhs: dtype, rhs: other.dtype(), location: caller() }),
         }
     }
 
@@ -173,6 +173,7 @@ impl Values {
     /// New values of the given extent, each from the source that `pick` selects. All sources have the same dtype.
     ///
     /// Records one map for numbers. For strings, records the lengths, their prefix sum, and a map over the bytes.
+    #[track_caller]
     pub(crate) fn rearranged(
         backend: &BackendRef,
         op: &'static str,
@@ -233,6 +234,7 @@ impl Values {
     }
 
     /// The nodes to read for the values: the numbers, or the splits and the bytes of the strings.
+    #[track_caller]
     pub(crate) fn nodes(&self, backend: &BackendRef) -> Result<Vec<Node>> {
         Ok(match self {
             Self::Numbers(n) => vec![n.clone()],

@@ -254,7 +254,7 @@ pub fn ints(t: &HostTensor) -> Vec<i64> {
 /// The answer of a call that the types of this crate do not allow to be written: as good as an error at run time.
 #[allow(dead_code, reason = "families use what they need")]
 pub fn cannot_be_written<T>(op: &'static str, why: &str) -> Result<T> {
-    Err(Error::Argument { op, what: format!("cannot be written: {why}") })
+    Err(Error::Argument { op, what: format!("cannot be written: {why}"), location: std::panic::Location::caller() })
 }
 
 impl Value {

@@ -69,7 +69,7 @@ struct Chain<'a> {
 }
 
 /// Whether shapes agree in all sizes that both hosts know: a device whose arrays were computed knows more.
-fn may_be_same(a: &[Option<u64>], b: &[Option<u64>]) -> bool {
+fn may_be_same(a: &[Option<usize>], b: &[Option<usize>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b || a.is_none() || b.is_none())
 }
 

@@ -194,7 +194,7 @@ pub fn to_sparse(device: &Device) -> Result<()> {
 
 pub fn from_sparse(device: &Device) -> Result<()> {
     let indices = dense(json!([[0, 0], [2, 0], [2, 1]]), device).cast(DType::I64)?;
-    let st = SparseTensor::new(indices, dense(json!(["a", "b", "c"]), device), &[3, 3])?;
+    let st = SparseTensor::new(&indices, &dense(json!(["a", "b", "c"]), device), &[3, 3])?;
     prints(&Tensor::from_sparse(&st)?, "<tf.RaggedTensor [[b'a'], [], [b'b', b'c']]>");
     Ok(())
 }

@@ -158,7 +158,7 @@ fn where_indices_agrees_with_naive_loops() {
         let some = if seed < 20 { devices.len() } else { 2 };
         for device in devices[..some].iter().filter(|d| common::has(d, DType::I64)) {
             let got = on(&x, device).where_indices().expect("recorded");
-            assert_eq!(got.shape()[1], Some((1 + ragged + inner) as u64));
+            assert_eq!(got.shape()[1], Some(1 + ragged + inner));
             assert_eq!(got.to_vec().expect("a read"), naive_indices(&flags(&x)), "{x:?}");
         }
     }

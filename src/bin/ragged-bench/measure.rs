@@ -211,6 +211,10 @@ mod tests {
         let limit = Error::Limit { what: "pad".into(), requested: 9, unit: "bytes", limit: 8, whose };
         let with_context = |e: Error| anyhow::Error::new(e).context("256 values").context("to_padded");
         assert!(is_too_large(&with_context(limit)));
-        assert!(!is_too_large(&with_context(Error::Argument { op: "pad", what: "no".into() })));
+        assert!(!is_too_large(&with_context(Error::Argument {
+            op: "pad",
+            what: "no".into(),
+            location: std::panic::Location::caller()
+        })));
     }
 }

@@ -32,11 +32,6 @@ impl Check {
         if first == u32::MAX {
             return Ok(());
         }
-        Err(Error::Check {
-            op: self.op,
-            what: self.what.clone(),
-            at: u64::from(first),
-            location: format!("{}:{}", self.location.file(), self.location.line()),
-        })
+        Err(Error::Check { op: self.op, what: self.what.clone(), at: u64::from(first), location: self.location })
     }
 }

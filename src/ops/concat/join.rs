@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -119,6 +119,7 @@ pub(super) struct Join<'a> {
 
 impl<'a> Join<'a> {
     /// `None` if the operands or the sources exceed the maximum, which two operands never do.
+    #[track_caller]
     pub(super) fn new(op: &'static str, all: &'a [Tensor]) -> Result<Option<Self>> {
         if all.len() > MOST_OPERANDS {
             return Ok(None);
@@ -145,9 +146,10 @@ impl<'a> Join<'a> {
         &self.sources[0]
     }
 
+    #[track_caller]
     fn misfit(&self, other: usize, what: impl Into<String>) -> Error {
         let shape = |source: usize| self.sources[source].tensor.shape_text();
-        Error::Shape { op: self.op, lhs: shape(0), rhs: shape(other), what: what.into() }
+        Error::Shape { op: self.op, lhs: shape(0), rhs: shape(other), what: what.into(), location: caller() }
     }
 
     /// The partitions of all operands at a level.
@@ -161,11 +163,13 @@ impl<'a> Join<'a> {
     }
 
     /// Number of values below a level, of all operands together.
+    #[track_caller]
     fn nvals(&self, level: usize) -> Result<Extent> {
         Extent::sum(self.op, self.of_operands(level).map(RowPartition::nvals_extent))
     }
 
     /// Number of outermost rows of all operands together.
+    #[track_caller]
     fn nrows(&self) -> Result<Extent> {
         let rows: Vec<Extent> = self.operands.iter().map(|&s| self.sources[s].tensor.nrows_extent()).collect();
         Extent::sum(self.op, rows.iter())
@@ -183,7 +187,7 @@ impl<'a> Join<'a> {
             let mut asserts: Vec<Node> = rows.condition(self.backend, check, misfit)?.into_iter().collect();
             for dim in 0..axis.saturating_sub(1) {
                 let (p, q) = (&x.levels[dim], &y.levels[dim]);
-                match (p.uniform_row_length(), q.uniform_row_length()) {
+                match (p.uniform_length(), q.uniform_length()) {
                     (Some(a), Some(b)) if a == b => continue,
                     (Some(a), Some(b)) if dim >= x.tensor.ragged_rank() => {
                         return Err(self.misfit(other, format!("dimension {} is {a} and {b}", dim + 1)));
@@ -200,11 +204,12 @@ impl<'a> Join<'a> {
     }
 
     /// Fails if an inner dimension other than `axis` differs.
+    #[track_caller]
     fn check_inner(&self, axis: usize) -> Result<()> {
         let first = self.first();
         for (other, source) in self.sources.iter().enumerate().skip(1) {
             for dim in first.tensor.ragged_rank()..first.levels.len() {
-                let (a, b) = (first.levels[dim].uniform_row_length(), source.levels[dim].uniform_row_length());
+                let (a, b) = (first.levels[dim].uniform_length(), source.levels[dim].uniform_length());
                 if a != b && dim + 1 != axis {
                     let (a, b) = (a.unwrap_or(0), b.unwrap_or(0));
                     return Err(self.misfit(other, format!("dimension {} is {a} and {b}", dim + 1)));
@@ -221,6 +226,7 @@ impl<'a> Join<'a> {
     }
 
     /// The partition whose row `r` starts at `start`, an expression in the row.
+    #[track_caller]
     fn partition(
         &self,
         count: &Extent,
@@ -260,6 +266,7 @@ impl<'a> Join<'a> {
     }
 
     /// The next level below appended rows: all elements stay in order.
+    #[track_caller]
     fn append_below(&self, level: usize, above: &Joined) -> Result<(RowPartition, Joined)> {
         let nvals = self.nvals(level)?;
         let below = self.appended(nvals.clone(), |source| source.levels[level].nvals_extent().clone());
@@ -276,9 +283,10 @@ impl<'a> Join<'a> {
     }
 
     /// The joined dimension: each row concatenates the rows of all operands.
+    #[track_caller]
     fn side_by_side(&self, level: usize) -> Result<(RowPartition, Joined)> {
         let nvals = self.nvals(level)?;
-        let uniform: Option<Vec<u32>> = self.of_operands(level).map(RowPartition::uniform_row_length).collect();
+        let uniform: Option<Vec<u32>> = self.of_operands(level).map(RowPartition::uniform_length).collect();
         let nrows = self.first().levels[level].nrows_extent();
         let part = match uniform {
             Some(lengths) => {
@@ -310,6 +318,7 @@ impl<'a> Join<'a> {
     }
 
     /// The next level below: each row is as long as the source row that it comes from.
+    #[track_caller]
     fn below(&self, level: usize, above: &Joined) -> Result<(RowPartition, Joined)> {
         let nvals = self.nvals(level)?;
         let rows = Node::map(self.backend, self.op, above.count.clone(), above.from.clone(), &self.asserts);
@@ -373,12 +382,13 @@ impl<'a> Join<'a> {
             None if axis == 0 => self.nrows()?,
             None => self.first().tensor.nrows_extent(),
         };
-        let inner = parts[ragged..].iter().map(|p| p.uniform_row_length().unwrap_or(0)).collect();
+        let inner = parts[ragged..].iter().map(|p| p.uniform_length().unwrap_or(0)).collect();
         parts.truncate(ragged);
         Tensor::new(self.backend, parts, Some(outer), inner, values)
     }
 
     /// The `count` values of the result, `width` per element of `joined`.
+    #[track_caller]
     fn values(&self, joined: &Joined, count: &Extent, width: u32) -> Result<Values> {
         let step = Expr::u32(width.max(1));
         // Positions that expose their row let the sources' own maps fuse. For strings and elements of several numbers
@@ -419,11 +429,12 @@ impl<'a> Join<'a> {
 
     /// The row length of all sources at the level, if they agree.
     fn uniform_length(&self, level: usize) -> Option<u32> {
-        let len = self.first().levels[level].uniform_row_length()?;
-        self.of_sources(level).all(|p| p.uniform_row_length() == Some(len)).then_some(len)
+        let len = self.first().levels[level].uniform_length()?;
+        self.of_sources(level).all(|p| p.uniform_length() == Some(len)).then_some(len)
     }
 
     /// The uniform partition of `count` rows, if the rows of all sources have one length.
+    #[track_caller]
     fn uniform(&self, level: usize, count: &Extent) -> Result<Option<RowPartition>> {
         let Rows::Uniform(len) = self.first().levels[level].rows() else { return Ok(None) };
         let is_same = |p: &RowPartition| matches!(p.rows(), Rows::Uniform(other) if other == len);

@@ -9,7 +9,7 @@ use crate::integer::Integer;
 use std::borrow::Borrow;
 
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller, here};
 use crate::tensor::{RaggedTensor, Tensor};
 use join::Join;
 
@@ -28,6 +28,7 @@ fn join_all(op: &'static str, all: &[Tensor], axis: usize) -> Result<Tensor> {
 }
 
 /// Fails unless the list has a tensor and all tensors have the rank, dtype and device of the first.
+#[track_caller]
 fn check_alike<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<&'a Tensor> {
     let Some((first, others)) = all.split_first() else {
         return Err(Error::argument(op, "there must be at least one tensor"));
@@ -35,12 +36,12 @@ fn check_alike<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<&'a Tensor> {
     for other in others {
         Device::check_same(op, first.backend(), other.backend())?;
         if other.dtype() != first.dtype() {
-            return Err(Error::DTypes { op, lhs: first.dtype(), rhs: other.dtype() });
+            return Err(Error::DTypes { op, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
         }
         if other.rank() != first.rank() {
             let (lhs, rhs) = (first.shape_text(), other.shape_text());
             let what = format!("ranks {} and {} differ", first.rank(), other.rank());
-            return Err(Error::Shape { op, lhs, rhs, what });
+            return Err(Error::Shape { op, lhs, rhs, what, location: caller() });
         }
     }
     Ok(first)
@@ -105,7 +106,11 @@ impl Tensor {
         let axis = axis.saturating_i64();
         let axis = first.axis(OP, axis)?;
         let ragged = common_ragged_rank(most_ragged(all), axis, first.rank() - 1);
-        let deep = all.iter().map(|t| t.inner_to_partitions(ragged - t.ragged_rank())).collect::<Result<Vec<_>>>()?;
+        let deep = all
+            .iter()
+            .map(|t| t.inner_to_partitions(ragged - t.ragged_rank()))
+            .collect::<Result<Vec<_>>>()
+            .map_err(here())?;
         join_all(OP, &deep, axis)
     }
 
@@ -136,7 +141,7 @@ impl Tensor {
         let axis = axis.saturating_i64();
         let rank = first.rank();
         if axis < -(rank as i64) - 1 || axis > rank as i64 {
-            return Err(Error::Axis { op: OP, axis, rank: rank + 1 });
+            return Err(Error::Axis { op: OP, axis, rank: rank + 1, location: caller() });
         }
         let axis = axis.rem_euclid(rank as i64 + 1) as usize;
         let ragged = match (most_ragged(all), rank) {
@@ -150,7 +155,7 @@ impl Tensor {
             let t = if rank == 0 { (*t).clone() } else { t.inner_to_partitions(ragged - t.ragged_rank())? };
             t.with_new_axis(OP, axis)
         });
-        join_all(OP, &deep.collect::<Result<Vec<_>>>()?, axis)
+        join_all(OP, &deep.collect::<Result<Vec<_>>>().map_err(here())?, axis)
     }
 }
 

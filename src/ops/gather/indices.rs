@@ -12,7 +12,7 @@ use crate::ops::slice::single_row;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
-pub(crate) const OUT_OF_RANGE: &str = "an index is out of range for the dimension it counts in";
+pub(crate) use crate::graph::diagnosis::OUT_OF_RANGE;
 
 /// How rows are taken by that many indices: one takes no row twice.
 pub(super) fn repeats(count: &Extent) -> Repeats {
@@ -35,7 +35,7 @@ impl Within<'_> {
         match self {
             Self::Outermost(n) => (narrow, in_range(&index, n.expr(), n.capacity())),
             Self::Row(p, row) => {
-                let size = match p.uniform_row_length() {
+                let size = match p.uniform_length() {
                     Some(len) => Expr::u32(len),
                     None => p.length(row.clone()),
                 };
@@ -77,6 +77,7 @@ pub(super) struct Indices {
 impl Indices {
     /// # Errors
     /// They are no integers, or on another device.
+    #[track_caller]
     pub(super) fn new(op: &'static str, params: &Tensor, indices: &Tensor) -> Result<Self> {
         Device::check_same(op, params.backend(), indices.backend())?;
         if !matches!(indices.dtype(), DType::I32 | DType::I64 | DType::U32 | DType::U64) {
@@ -115,6 +116,7 @@ impl Indices {
 
     /// What was taken, one row an index, under the dimensions of the indices. Its own partitions are some to begin
     /// with, unless `ragged` is false.
+    #[track_caller]
     pub(super) fn above(self, taken: Tensor, ragged: bool) -> Result<Tensor> {
         if self.scalar {
             return taken.slice([Index::At(0)]);
@@ -150,6 +152,7 @@ impl Indices {
 
     /// The indices of each row of `here`, whose batch is its ancestor through the partitions `above`. They become inner
     /// dimensions if all is dense below.
+    #[track_caller]
     fn of_each_row(
         &self,
         above: &[RowPartition],
@@ -225,6 +228,7 @@ impl Indices {
 
 /// `taken` under further partitions, each with whether it must stay one. Partitions behind the last that must are inner
 /// dimensions.
+#[track_caller]
 fn under_all(op: &'static str, dims: Vec<(RowPartition, bool)>, taken: Tensor, ragged: bool) -> Result<Tensor> {
     let above = dims.iter().rposition(|(_, stays)| *stays).map_or(0, |d| d + 1);
     let all = dims.len() + taken.ragged_rank();

@@ -130,7 +130,7 @@ impl Tensor {
             return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
         }
         let (vectors, len) = match indices.dims.pop() {
-            Some((last, _)) => (last.nrows_extent().clone(), last.uniform_row_length()),
+            Some((last, _)) => (last.nrows_extent().clone(), last.uniform_length()),
             None => (Extent::known(1), indices.count.as_known()),
         };
         let rank = self.rank() as u32;
@@ -169,7 +169,7 @@ impl Tensor {
 
     /// Whether rows of the tensor hold nothing by their type, so that taking them reads no index.
     fn reads_no_index(&self) -> bool {
-        let sizes = self.partitions().iter().map(RowPartition::uniform_row_length);
+        let sizes = self.partitions().iter().map(RowPartition::uniform_length);
         // The first ragged dimension reads where its rows are; none above it may be of size 0.
         sizes.chain([Some(self.width())]).take_while(Option::is_some).any(|size| size == Some(0))
     }

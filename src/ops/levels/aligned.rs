@@ -23,6 +23,7 @@ struct Alignment {
 impl Levels {
     /// Aligns axes with ragged dimensions below. Returns the keys of the elements of the innermost ragged level, and
     /// the remaining levels.
+    #[track_caller]
     pub(super) fn aligned(
         &self,
         backend: &BackendRef,
@@ -69,7 +70,7 @@ impl Levels {
         };
         let mut count = parts.last().map_or_else(|| outer.clone(), |p| p.nvals_extent().clone());
         for p in &self.parts[self.ragged..] {
-            let p = RowPartition::uniform(p.uniform_row_length().unwrap_or(0), count)?;
+            let p = RowPartition::uniform(p.uniform_length().unwrap_or(0), count)?;
             count = p.nvals_extent().clone();
             parts.push(p);
         }
@@ -78,6 +79,7 @@ impl Levels {
     }
 
     /// The outermost size, the partitions and the ragged rank after axes `0..=last` are reduced.
+    #[track_caller]
     fn aligned_columns(
         &self,
         backend: &BackendRef,
@@ -109,6 +111,7 @@ impl Levels {
     }
 
     /// The outermost size, the partitions and the ragged rank after axes `first..=last` are reduced; `first` is not 0.
+    #[track_caller]
     fn aligned_rows(
         &self,
         backend: &BackendRef,
@@ -143,6 +146,7 @@ impl Levels {
     /// axis by axis, which aligns the rows of the kept dimensions as well.
     ///
     /// Also returns, for each row of the last kept dimension, the index in `results` that it belongs to.
+    #[track_caller]
     fn kept(
         &self,
         backend: &BackendRef,

@@ -40,6 +40,7 @@ pub(crate) struct Levels {
 
 impl Levels {
     /// The dimensions of `x`.
+    #[track_caller]
     pub(crate) fn of(x: &Tensor) -> Result<Self> {
         let deep = x.inner_to_partitions(x.inner().len())?;
         let outer = x.outer().map(|_| x.nrows_extent());
@@ -47,13 +48,15 @@ impl Levels {
     }
 
     /// The tensor of these dimensions with the given values.
+    #[track_caller]
     pub(crate) fn tensor(&self, backend: &BackendRef, values: Node) -> Result<Tensor> {
-        let inner = self.parts[self.ragged..].iter().map(|p| p.uniform_row_length().unwrap_or(0)).collect();
+        let inner = self.parts[self.ragged..].iter().map(|p| p.uniform_length().unwrap_or(0)).collect();
         let outer = self.outer.as_ref().map(|_| self.count(self.ragged));
         Tensor::new(backend, self.parts[..self.ragged].to_vec(), outer, inner, Values::Numbers(values))
     }
 
     /// Adds `n` innermost dimensions of size 1.
+    #[track_caller]
     pub(crate) fn with_ones(mut self, n: usize) -> Result<Self> {
         for _ in 0..n {
             self.parts.push(RowPartition::uniform(1, self.numbers())?);
@@ -62,6 +65,7 @@ impl Levels {
     }
 
     /// Adds an innermost dimension of size `n`.
+    #[track_caller]
     pub(crate) fn with_inner(mut self, n: u32) -> Result<Self> {
         match self.outer {
             Some(_) => self.parts.push(RowPartition::uniform(n, self.numbers())?),
@@ -84,7 +88,7 @@ impl Levels {
         let climb = |at: Expr, width: u32| at.div(Expr::u32(width.max(1)));
         let (mut at, mut width) = (Expr::index(), 1u32);
         for p in self.parts[axis..].iter().rev() {
-            match p.uniform_row_length() {
+            match p.uniform_length() {
                 // A width that saturates occurs only without numbers.
                 Some(len) => width = width.saturating_mul(len.max(1)),
                 None => (at, width) = (p.row_of(climb(at, width)), 1),
@@ -113,6 +117,7 @@ impl Levels {
     }
 
     /// Reduces axes `first..=last`; with `keep` each stays with one row.
+    #[track_caller]
     pub(crate) fn reduce(
         &self,
         backend: &BackendRef,
@@ -134,7 +139,7 @@ impl Levels {
 
     /// Whether all dimensions below `last` are uniform and every result has members, so that no alignment is needed.
     fn is_solid(&self, first: usize, last: usize) -> bool {
-        let length = |p: &RowPartition| p.uniform_row_length();
+        let length = |p: &RowPartition| p.uniform_length();
         let members = match first.checked_sub(1) {
             Some(above) => self.parts[above..last].iter().all(|p| length(p).is_some_and(|len| len > 0)),
             None => self.count(last).as_known().is_some_and(|n| n > 0),
@@ -144,6 +149,7 @@ impl Levels {
 
     /// Partition of the elements of level `last` by the elements of the level above `first`; for axis 0, one row of all
     /// elements.
+    #[track_caller]
     fn composed(&self, backend: &BackendRef, op: &'static str, first: usize, last: usize) -> Result<(Rows, Extent)> {
         let Some(above) = first.checked_sub(1) else {
             let total = self.count(last);
@@ -159,7 +165,7 @@ impl Levels {
         if let [one] = parts {
             return Ok((one.rows().clone(), nrows));
         }
-        if parts.iter().all(|p| p.uniform_row_length().is_some()) {
+        if parts.iter().all(|p| p.uniform_length().is_some()) {
             return Ok((Rows::Uniform(product(op, parts)?.into()), nrows));
         }
         // Fills the whole capacity: entries beyond the last row repeat the total.
@@ -170,8 +176,9 @@ impl Levels {
     }
 
     /// The levels that remain without alignment: all dimensions below `last` are uniform, and stay as they are.
+    #[track_caller]
     fn without(&self, first: usize, last: usize, keep: bool) -> Result<Self> {
-        let below: Vec<u32> = self.parts[last..].iter().filter_map(RowPartition::uniform_row_length).collect();
+        let below: Vec<u32> = self.parts[last..].iter().filter_map(RowPartition::uniform_length).collect();
         let ragged_below = self.ragged.saturating_sub(last);
         let ones = if keep { last - first + 1 } else { 0 };
         let lengths = std::iter::repeat_n(1, ones).chain(below);
@@ -205,9 +212,10 @@ impl Levels {
 }
 
 /// Length of the longest row; 0 without rows.
+#[track_caller]
 pub(super) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) -> Result<Extent> {
     let nrows = p.nrows_extent();
-    if let Some(len) = p.uniform_row_length() {
+    if let Some(len) = p.uniform_length() {
         let any = Expr::u32(0).lt(nrows.expr());
         return Ok(Extent::bounded(len, any.select(Expr::u32(len), Expr::u32(0))));
     }
@@ -225,7 +233,8 @@ pub(super) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) 
 }
 
 /// Numbers per element under these uniform dimensions.
+#[track_caller]
 fn product(op: &'static str, parts: &[RowPartition]) -> Result<u32> {
-    let lengths = parts.iter().map(|p| u64::from(p.uniform_row_length().unwrap_or(0)));
+    let lengths = parts.iter().map(|p| u64::from(p.uniform_length().unwrap_or(0)));
     Ok(Extent::known_u64(op, lengths.fold(1, u64::saturating_mul))?.capacity())
 }

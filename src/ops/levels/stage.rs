@@ -29,6 +29,7 @@ pub(super) enum Members {
 
 impl Stage {
     /// Reduces `value`, an expression in the input number.
+    #[track_caller]
     pub(crate) fn reduce(
         &self,
         backend: &BackendRef,
@@ -46,6 +47,7 @@ impl Stage {
 
     /// Scans `value` over the members of each result. `value` and the returned scan are expressions in the input
     /// number.
+    #[track_caller]
     pub(crate) fn scan(&self, backend: &BackendRef, name: &'static str, value: Expr, scan: &RowScan) -> Result<Expr> {
         match &self.members {
             Members::Rows { rows, nrows, nvals } => {

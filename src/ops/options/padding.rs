@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::element::{Element, Number};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
 use crate::tensor::{Fill, RaggedTensor, Tensor};
@@ -91,7 +91,7 @@ impl Padding<'_> {
             Self::Zero => Ok(Self::Zero),
             Self::Value(fill) => Ok(Self::Value(fill.of_dtype(op, dtype)?)),
             Self::Tensor(t) if t.dtype() == dtype => Ok(self),
-            Self::Tensor(t) => Err(Error::DTypes { op, lhs: dtype, rhs: t.dtype() }),
+            Self::Tensor(t) => Err(Error::DTypes { op, lhs: dtype, rhs: t.dtype(), location: caller() }),
         }
     }
 }

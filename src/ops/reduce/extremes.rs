@@ -24,6 +24,7 @@ pub(in crate::ops) fn extreme_integer(dtype: DType, found: Expr) -> Expr {
 }
 
 /// Maximum of the floats `x`: NaN if any is NaN, `empty` if there are none. Returns an expression in the result number.
+#[track_caller]
 pub(in crate::ops) fn greatest(r: &Reduction, x: Expr, empty: Expr) -> Result<Expr> {
     if r.stages.is_empty() {
         return Ok(x);
@@ -34,6 +35,7 @@ pub(in crate::ops) fn greatest(r: &Reduction, x: Expr, empty: Expr) -> Result<Ex
 
 impl Tensor {
     /// Minimum or maximum.
+    #[track_caller]
     fn reduce_extreme(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
         let dtype = self.dtype();
         if dtype == DType::Bool {

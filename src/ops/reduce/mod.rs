@@ -33,6 +33,7 @@ pub(super) struct Reduction {
 }
 
 impl Reduction {
+    #[track_caller]
     pub(super) fn new(op: &'static str, x: &Tensor, ReduceAxes { axes, keep }: &ReduceAxes) -> Result<Self> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for axis in axes.resolve(op, x)? {
@@ -56,6 +57,7 @@ impl Reduction {
     }
 
     /// Reduces `value`, an expression in the input number. Returns an expression in the result number.
+    #[track_caller]
     pub(super) fn fold(&self, op: ReduceOp, value: Expr) -> Result<Expr> {
         self.stages.iter().try_fold(value, |value, stage| {
             Ok(Expr::load(&stage.reduce(&self.backend, self.op, op, value)?, Expr::index()))
@@ -64,12 +66,14 @@ impl Reduction {
 
     /// Reduces `value`, an expression in the input number, in one stage. Returns an expression in the result number, or
     /// `None` if the axes need several stages. Only plain operators can reduce their own results in further stages.
+    #[track_caller]
     pub(super) fn at_once(&self, by: Reducer, value: &Expr) -> Result<Option<Expr>> {
         let [stage] = self.stages.as_slice() else { return Ok(None) };
         Ok(Some(Expr::load(&stage.reduce(&self.backend, self.op, by, value.clone())?, Expr::index())))
     }
 
     /// Number of input numbers per result.
+    #[track_caller]
     fn count(&self) -> Result<Expr> {
         let Some((first, others)) = self.stages.split_first() else { return Ok(Expr::u32(1)) };
         others.iter().try_fold(first.count(), |count, stage| {
@@ -92,6 +96,7 @@ impl Reduction {
         }
     }
 
+    #[track_caller]
     pub(super) fn tensor(&self, value: Expr) -> Result<Tensor> {
         self.levels.tensor(&self.backend, self.stored(value))
     }

@@ -13,6 +13,7 @@ use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
 
 /// Float dtype of the mean of values of `dtype`.
+#[track_caller]
 pub(in crate::ops) fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(dtype),
@@ -25,6 +26,7 @@ pub(in crate::ops) fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType
 
 /// Totals of the numbers `x` as floats of dtype `float`. `most` bounds the count of the numbers. Sums of integers are
 /// exact.
+#[track_caller]
 pub(in crate::ops) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &Expr, float: DType) -> Result<Expr> {
     Ok(match x.dtype() {
         narrow @ (DType::U8 | DType::I8 | DType::U16 | DType::I16) => {
@@ -55,6 +57,7 @@ pub(in crate::ops) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &E
 impl Tensor {
     /// The mean and the count of each result, as expressions in the result number. Both are in the accumulator of the
     /// mean's dtype.
+    #[track_caller]
     fn mean_of(&self, r: &Reduction) -> Result<(Expr, Expr)> {
         let float = mean_dtype(r.op, self.dtype())?.accumulator();
         let x = Expr::load(self.numbers(r.op)?, Expr::index());
@@ -65,6 +68,7 @@ impl Tensor {
     }
 
     /// The mean squared deviation from the mean, as an expression in the result number.
+    #[track_caller]
     fn variance_of(&self, r: &Reduction) -> Result<Expr> {
         let float = mean_dtype(r.op, self.dtype())?.accumulator();
         let number = |x: f64| Expr::scalar(Scalar::from_f64(float, x));

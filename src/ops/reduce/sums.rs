@@ -10,6 +10,7 @@ use crate::tensor::Tensor;
 
 impl Tensor {
     /// Sum or product in the accumulator; narrow integers wrap in its low bits, narrow floats round once.
+    #[track_caller]
     fn reduce_arithmetic(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
         let dtype = self.dtype();
         if dtype == DType::Bool {

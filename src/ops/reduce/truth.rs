@@ -10,6 +10,7 @@ use crate::tensor::Tensor;
 
 impl Tensor {
     /// Logical AND or OR of the values as bools, as the minimum or maximum of 0 and 1.
+    #[track_caller]
     fn reduce_truth(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
         let x = Expr::load(self.numbers(name)?, Expr::index());
         let r = Reduction::new(name, self, axes)?;

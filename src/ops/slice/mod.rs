@@ -7,7 +7,7 @@ use super::index::Index;
 use super::span::Span;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::node::Node;
 use crate::tensor::{RaggedTensor, Tensor};
 use walk::Walk;
@@ -96,9 +96,15 @@ impl Tensor {
                 Index::At(i) => keys.push(Key::At(Place::Host(i))),
                 Index::Slice { start, stop, step } => keys.push(Key::Slice(Span::new(start, stop, step))),
             }
-            left = left.checked_sub(1).ok_or_else(|| {
-                Error::argument(OP, format!("{} items for the {} dimensions of the tensor", items.len(), self.rank()))
-            })?;
+            left = left
+                .checked_sub(1)
+                .ok_or_else(|| {
+                    Error::argument(
+                        OP,
+                        format!("{} items for the {} dimensions of the tensor", items.len(), self.rank()),
+                    )
+                })
+                .map_err(here())?;
         }
         self.take(keys)
     }
@@ -125,7 +131,8 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn row_at(&self, index: &Self) -> Result<Self> {
+    pub fn row_at(&self, index: &impl AsRef<Self>) -> Result<Self> {
+        let index = index.as_ref();
         crate::device::Device::check_same(OP, self.backend(), index.backend())?;
         if !matches!(index.dtype(), DType::I32 | DType::I64) {
             return Err(Error::unsupported(OP, index.dtype(), "an index is i32 or i64"));
@@ -163,7 +170,8 @@ impl Tensor {
                 Key::Slice(span) => {
                     let ragged_follows = walk.ragged_follows(&keys[k + 1..]);
                     let span = span.or(walk.is_without_rows().then_some(Span::FULL));
-                    let span = span.ok_or_else(|| Error::argument(OP, "a slice's step must not be 0"))?;
+                    let span =
+                        span.ok_or_else(|| Error::argument(OP, "a slice's step must not be 0")).map_err(here())?;
                     walk.slice(&span, ragged_follows)?;
                 }
             }
@@ -177,12 +185,16 @@ impl Tensor {
     }
 
     /// Converts the partitions from `ragged_rank` on to inner dimensions. Fails if one of them is ragged.
+    #[track_caller]
     pub(crate) fn partitions_to_inner(&self, op: &'static str, ragged_rank: usize) -> Result<Self> {
         let (kept, uniform) = self.partitions().split_at(ragged_rank.min(self.ragged_rank()));
         let mut inner = Vec::with_capacity(uniform.len() + self.inner().len());
         for p in uniform {
-            let size = p.uniform_row_length();
-            inner.push(size.ok_or_else(|| Error::argument(op, "a ragged dimension cannot be an inner dimension"))?);
+            let size = p.uniform_length();
+            inner.push(
+                size.ok_or_else(|| Error::argument(op, "a ragged dimension cannot be an inner dimension"))
+                    .map_err(here())?,
+            );
         }
         let outer = uniform.first().map(|p| p.nrows_extent().clone()).or_else(|| self.outer().cloned());
         inner.extend(self.inner());
@@ -205,7 +217,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::row_at`].
     #[track_caller]
-    pub fn row_at(&self, index: &Tensor) -> Result<Self> {
+    pub fn row_at(&self, index: &impl AsRef<Tensor>) -> Result<Self> {
         self.erased().row_at(index)?.try_into()
     }
 }

@@ -13,6 +13,7 @@ use crate::tensor::{Tensor, Values};
 impl Tensor {
     /// The `count` rows from row `start` on. `start` is an expression that reads arrays at fixed positions only. The
     /// rows are contiguous: no prefix sum and no search, even where only the device knows `start`.
+    #[track_caller]
     pub(in crate::ops) fn rows_from(&self, start: &Expr, count: Extent) -> Result<Self> {
         let backend = self.backend();
         let (mut start, mut count) = (start.clone(), count);
@@ -32,6 +33,7 @@ impl Tensor {
 }
 
 /// A partition of one row with `count` values.
+#[track_caller]
 pub(crate) fn single_row(backend: &BackendRef, op: &'static str, count: Extent) -> Result<RowPartition> {
     let one = Extent::known(1);
     match count.as_known() {
@@ -64,6 +66,7 @@ pub(super) fn longest(p: &RowPartition) -> u32 {
 
 /// The `count` rows of `p` from row `start` on, and the position of their first value. The rows are contiguous: no
 /// prefix sum and no search.
+#[track_caller]
 pub(super) fn run_of_rows(
     backend: &BackendRef,
     p: &RowPartition,
@@ -73,7 +76,7 @@ pub(super) fn run_of_rows(
     if start.as_u32() == Some(0) && count.is_same(p.nrows_extent()) {
         return Ok((p.clone(), Expr::u32(0)));
     }
-    if let Some(len) = p.uniform_row_length() {
+    if let Some(len) = p.uniform_length() {
         return Ok((RowPartition::uniform(len, count.clone())?, p.start(start.clone())));
     }
     let end = start.clone().add(count.expr());
@@ -92,6 +95,7 @@ pub(super) fn run_of_rows(
 }
 
 /// The `count` values from `start` on. Returns `values` itself if these are all of them.
+#[track_caller]
 pub(super) fn run_of_values(
     backend: &BackendRef,
     values: &Values,

@@ -3,7 +3,7 @@
 use super::runs::{longest, run_of_rows, run_of_values, settled, single_row};
 use super::{Key, OP, Place};
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32_if};
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
     fn one_row(&self) -> (Expr, Extent) {
         let Some(p) = self.partition() else { return (Expr::u32(0), self.source.nrows_extent()) };
         let row = self.from.at(Expr::u32(0));
-        if let Some(len) = p.uniform_row_length() {
+        if let Some(len) = p.uniform_length() {
             return (p.start(row), Extent::known(len));
         }
         let known = row.as_known();
@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
                 if let Some(n) = size.as_known() {
                     let at = if *i < 0 { i64::from(n) + i.max(&-i64::from(u32::MAX)) } else { *i };
                     if at < 0 || at >= i64::from(n) {
-                        return Err(Error::Index { op: OP, index: *i, size: n.into(), at: None });
+                        return Err(Error::Index { op: OP, index: *i, size: n.into(), at: None, location: caller() });
                     }
                     return Ok(if *i < 0 { Expr::size(&size.size().sub(magnitude)) } else { Expr::u32(at as u32) });
                 }
@@ -149,6 +149,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds a dimension of size 1.
+    #[track_caller]
     pub(super) fn new_axis(&mut self) -> Result<()> {
         self.dims.push(RowPartition::uniform(1, self.count.clone())?);
         Ok(())
@@ -162,11 +163,15 @@ impl<'a> Walk<'a> {
             let offset = self.offset(place, &size)?;
             self.from = From::Run(base.add(offset));
         } else {
-            let Some(p) = self.partition().filter(|p| p.uniform_row_length().is_some()).cloned() else {
-                let what = format!("dimension {} is ragged: its rows have no element in common", self.depth);
+            let Some(p) = self.partition().filter(|p| p.uniform_length().is_some()).cloned() else {
+                let what = format!(
+                    "dimension {} is ragged: its rows need not have that element; nth, nth_or and \
+                     nth_or_skip take one element of each row",
+                    self.depth
+                );
                 return Err(Error::argument(OP, what));
             };
-            let size = Extent::known(p.uniform_row_length().unwrap_or(0));
+            let size = Extent::known(p.uniform_length().unwrap_or(0));
             let offset = self.offset(place, &size)?;
             let position = p.within(self.from.at(Expr::index()), offset);
             self.from = From::Each(Node::map(self.backend(), OP, self.count.clone(), position, &[]));
@@ -176,6 +181,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Slices each row of the next dimension.
+    #[track_caller]
     pub(super) fn slice(&mut self, span: &Span, ragged_follows: bool) -> Result<()> {
         let taken = match self.partition().cloned() {
             Some(p) if self.rowed => {
@@ -200,6 +206,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Slices the single row of the next dimension.
+    #[track_caller]
     fn slice_one_row(&mut self, span: &Span, ragged_follows: bool) -> Result<RowPartition> {
         let (base, size) = self.one_row();
         let n = size.expr();
@@ -220,10 +227,11 @@ impl<'a> Walk<'a> {
     }
 
     /// Slices each of several selected rows of `p`.
+    #[track_caller]
     fn slice_rows(&mut self, p: &RowPartition, span: &Span) -> Result<RowPartition> {
         let backend = self.backend().clone();
         let length = |row: Expr| p.length(self.from.at(row));
-        let taken = if let Some(len) = p.uniform_row_length() {
+        let taken = if let Some(len) = p.uniform_length() {
             let len = span.length(Expr::u32(len)).as_u32().unwrap_or(0);
             RowPartition::uniform(len, self.count.clone())?
         } else {
@@ -252,6 +260,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The tensor of the selected elements.
+    #[track_caller]
     pub(super) fn finish(self) -> Result<Tensor> {
         let (backend, inner) = (self.source.backend(), self.source.inner());
         let width: u32 = inner.iter().product();

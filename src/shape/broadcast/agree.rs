@@ -8,6 +8,7 @@ use crate::graph::extent::Extent;
 use crate::shape::{Agreement, RowDifference, RowPartition};
 
 impl Walk<'_> {
+    #[track_caller]
     pub(super) fn equal_counts(&mut self, a: usize, b: usize, x: &Extent, y: &Extent, d: usize) -> Result<()> {
         match x.agrees(y) {
             Agreement::Yes => {}
@@ -25,6 +26,7 @@ impl Walk<'_> {
     }
 
     /// Checks that the rows of `q`, at position `place`, are as long as those of `p`.
+    #[track_caller]
     pub(super) fn equal_rows(
         &mut self,
         (a, p): (usize, &RowPartition),
@@ -53,7 +55,7 @@ impl Walk<'_> {
                 return Err(self.mismatch(
                     a,
                     b,
-                    format!("{difference} of ragged dimension {d}; rows must have equal lengths"),
+                    format!("in ragged dimension {d}, {difference}; rows must have equal lengths"),
                 ));
             }
             Agreement::If(count, ok) => {
@@ -67,6 +69,7 @@ impl Walk<'_> {
     }
 
     /// Checks that every row of `p` has `len` elements.
+    #[track_caller]
     pub(super) fn all_of_length(
         &mut self,
         (a, p): (usize, &RowPartition),
@@ -86,8 +89,8 @@ impl Walk<'_> {
                 let found = splits[row + 1] - splits[row];
                 let (x, y) = if a < b { (found, len) } else { (len, found) };
                 let what = format!(
-                    "{x} and {y} elements in row {row} of dimension {d}; a uniform dimension of a size other than 1 \
-                     matches only rows of that length"
+                    "row {row} of dimension {d} has {x} elements on the left, {y} on the right; a uniform dimension of \
+                     a size other than 1 matches only rows of that length"
                 );
                 Err(self.mismatch(a, b, what))
             }

@@ -10,6 +10,7 @@ use crate::shape::{Repeats, RowPartition, level_below};
 
 impl<'a> Walk<'a> {
     /// The extent of dimension 0, and the operands' positions in it.
+    #[track_caller]
     pub(super) fn outermost(&mut self) -> Result<(Extent, Vec<Place>)> {
         let dims: Vec<Extent> = (0..self.layouts.len())
             .map(|k| match self.dim(k, 0) {
@@ -30,6 +31,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The size of a dimension that is uniform in every operand.
+    #[track_caller]
     pub(super) fn uniform_size(&self, d: usize) -> Result<u32> {
         let mut found: Option<(usize, u32)> = None;
         for k in 0..self.layouts.len() {
@@ -53,6 +55,7 @@ impl<'a> Walk<'a> {
 
     /// The partition of dimension `d`, and the operands' positions below it. The rows are `count` elements of the outer
     /// dimension, at positions `above`.
+    #[track_caller]
     pub(super) fn level(
         &mut self,
         d: usize,

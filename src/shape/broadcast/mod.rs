@@ -19,7 +19,7 @@ use std::panic::Location;
 
 use super::{RaggedShape, RowPartition};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -101,7 +101,7 @@ pub(crate) fn broadcast(
         places = below;
         walk.settle(&count, &mut places);
     }
-    let inner: Vec<u32> = (levels + 1..rank).map(|d| walk.uniform_size(d)).collect::<Result<_>>()?;
+    let inner: Vec<u32> = (levels + 1..rank).map(|d| walk.uniform_size(d)).collect::<Result<_>>().map_err(here())?;
     let width = inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
     let width = if inner.contains(&0) { 0 } else { width };
     Extent::known_u64(op, width)?;

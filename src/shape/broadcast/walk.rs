@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -44,13 +44,14 @@ impl<'a> Walk<'a> {
             None => Dim::Uniform(Extent::known(1)),
             Some(0) => Dim::Uniform(self.rows[k].clone()),
             Some(own) => match layout.partitions.get(own - 1) {
-                Some(p) => p.uniform_row_length().map_or(Dim::Ragged(p), |len| Dim::Uniform(Extent::known(len))),
+                Some(p) => p.uniform_length().map_or(Dim::Ragged(p), |len| Dim::Uniform(Extent::known(len))),
                 None => Dim::Uniform(Extent::known(layout.inner[own - 1 - layout.partitions.len()])),
             },
         }
     }
 
     /// The operand's number of rows. Read back to the host where the rows become an inner dimension of the result.
+    #[track_caller]
     pub(super) fn known_if_inside(&self, layout: &RaggedShape) -> Result<Extent> {
         let rows = layout.nrows_extent();
         if layout.rank() == self.rank {
@@ -59,9 +60,16 @@ impl<'a> Walk<'a> {
         Ok(Extent::known(rows.on_host(self.backend, self.op)?))
     }
 
+    #[track_caller]
     pub(super) fn mismatch(&self, a: usize, b: usize, what: String) -> Error {
         let (a, b) = (a.min(b), a.max(b));
-        Error::Shape { op: self.op, lhs: self.layouts[a].to_string(), rhs: self.layouts[b].to_string(), what }
+        Error::Shape {
+            op: self.op,
+            lhs: self.layouts[a].to_string(),
+            rhs: self.layouts[b].to_string(),
+            what,
+            location: caller(),
+        }
     }
 
     /// Records a device-side check that `ok` holds at every position below `count`.

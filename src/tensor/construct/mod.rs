@@ -11,7 +11,7 @@ use super::Tensor;
 use super::integers::Integers;
 use super::partition::{Making, Trust, encoded, from_rowids, uniform};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
 use crate::shape::{Encoding, RowPartition};
@@ -21,6 +21,7 @@ impl Tensor {
     ///
     /// # Errors
     /// A scalar, which has no rows.
+    #[track_caller]
     fn divisible(&self, op: &'static str) -> Result<Extent> {
         if self.rank() == 0 {
             return Err(Error::argument(op, "values must have rank 1 or more, but are a scalar"));
@@ -29,33 +30,43 @@ impl Tensor {
     }
 
     /// Partitions these values into the rows that `given` encodes.
+    #[track_caller]
     fn divided(&self, m: Making<'_>, encoding: Encoding, given: Integers<'_>) -> Result<Self> {
         self.under(encoded(m, encoding, given, Some(&self.divisible(m.op)?))?)
     }
 
     /// Partitions these values by the row of each.
+    #[track_caller]
     fn divided_by_rowids(&self, m: Making<'_>, ids: Integers<'_>, nrows: Option<i64>) -> Result<Self> {
         self.under(from_rowids(m, ids, nrows, Some(&self.divisible(m.op)?))?)
     }
 
     /// Partitions these values into rows of one length.
+    #[track_caller]
     fn divided_evenly(&self, m: Making<'_>, len: i64, nrows: Option<i64>) -> Result<Self> {
         let (partition, asserts) = uniform(m, len, nrows, &self.divisible(m.op)?)?;
         self.on_condition(m.op, &asserts)?.under(partition)
     }
 
     /// Partitions these values at several levels, outermost first.
+    #[track_caller]
     fn divided_deeply<L>(
         &self,
         levels: impl DoubleEndedIterator<Item = L> + ExactSizeIterator,
         one: impl Fn(&Self, L) -> Result<Self>,
     ) -> Result<Self> {
-        levels.enumerate().rev().try_fold(self.clone(), |values, (level, given)| {
-            one(&values, given).map_err(|e| match e {
-                Error::Partition { op, what } => Error::Partition { op, what: format!("at level {level}, {what}") },
-                other => other,
+        levels
+            .enumerate()
+            .rev()
+            .try_fold(self.clone(), |values, (level, given)| {
+                one(&values, given).map_err(|e| match e {
+                    Error::Partition { op, what, location } => {
+                        Error::Partition { op, what: format!("at level {level}, {what}"), location }
+                    }
+                    other => other,
+                })
             })
-        })
+            .map_err(here())
     }
 
     /// The tensor of `flat_values` under these partitions, outermost first. Each must have as many values as the next

@@ -19,6 +19,7 @@ pub(super) struct DeviceInts<'a> {
 }
 
 impl<'a> DeviceInts<'a> {
+    #[track_caller]
     pub(super) fn new(m: Making<'_>, name: &'static str, t: &'a Tensor, most: u32) -> Result<Self> {
         Device::check_same(m.op, m.backend, t.backend())?;
         let integers = matches!(t.dtype(), DType::I32 | DType::U32 | DType::I64);

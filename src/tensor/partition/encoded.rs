@@ -12,6 +12,7 @@ use crate::tensor::integers::{Integers, Source};
 use crate::tensor::{HostValues, Tensor};
 
 /// Decodes the partition of `nvals` values; where `nvals` is not given, the integers determine the number of values.
+#[track_caller]
 pub(crate) fn encoded(
     m: Making<'_>,
     encoding: Encoding,
@@ -57,6 +58,7 @@ pub(crate) fn encoded(
 
 /// Device-side counterpart of [`encoded`]. The partition is valid for all integers, as on the host: rows that would run
 /// backwards are empty, no row exceeds the values, and the last row takes the remaining values.
+#[track_caller]
 fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Extent>) -> Result<RowPartition> {
     let (name, most) = (encoding.name(), nvals.map_or(u32::MAX - 1, Extent::capacity));
     let ints = DeviceInts::new(m, name, t, most)?;

@@ -55,6 +55,7 @@ impl<'a> Making<'a> {
     }
 
     /// Fails if an array of `bytes` bytes exceeds the limit of the device.
+    #[track_caller]
     pub(crate) fn fits(self, bytes: u64) -> Result<()> {
         if bytes <= self.backend.max_bytes() {
             return Ok(());
@@ -74,6 +75,7 @@ impl<'a> Making<'a> {
     ///
     /// # Errors
     /// The host knows that the check fails.
+    #[track_caller]
     pub(crate) fn rows_for(self, nvals: &Extent, nrows: &Extent) -> Result<Option<Node>> {
         let is_known = nrows.as_known().is_some();
         let holds = nvals.capacity() == 0 || (is_known && nrows.capacity() > 0);
@@ -89,6 +91,7 @@ impl<'a> Making<'a> {
     }
 
     /// The device-side check that a partition has as many values as there are; none where the host can decide.
+    #[track_caller]
     pub(crate) fn same_count(self, nvals: &Extent, there: &Extent) -> Result<Vec<Node>> {
         match nvals.agrees(there) {
             Agreement::Yes => Ok(Vec::new()),

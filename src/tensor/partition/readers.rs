@@ -11,6 +11,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 /// A dense rank-1 tensor whose element `i` is the count or position `e`, as i64 like in TensorFlow.
+#[track_caller]
 pub(crate) fn positions(backend: &BackendRef, op: &'static str, count: Extent, e: Expr) -> Result<Tensor> {
     let node = Node::map(backend, op, count.clone(), e.cast(DType::I64), &[]);
     Tensor::new(backend, Vec::new(), Some(count), Vec::new(), Values::Numbers(node))
@@ -18,28 +19,35 @@ pub(crate) fn positions(backend: &BackendRef, op: &'static str, count: Extent, e
 
 /// The encodings of a partition, as dense i64 tensors of rank 1. One map each; no waits.
 impl RowPartition {
+    #[track_caller]
     pub(crate) fn row_splits_on(&self, backend: &BackendRef) -> Result<Tensor> {
         let count = self.nrows_extent().plus("row_splits", &Extent::known(1))?;
         positions(backend, "row_splits", count, self.start(Expr::index()))
     }
+    #[track_caller]
     pub(crate) fn row_lengths_on(&self, backend: &BackendRef) -> Result<Tensor> {
         positions(backend, "row_lengths", self.nrows_extent().clone(), self.length(Expr::index()))
     }
+    #[track_caller]
     pub(crate) fn row_starts_on(&self, backend: &BackendRef) -> Result<Tensor> {
         positions(backend, "row_starts", self.nrows_extent().clone(), self.start(Expr::index()))
     }
+    #[track_caller]
     pub(crate) fn row_limits_on(&self, backend: &BackendRef) -> Result<Tensor> {
         let end = self.start(Expr::index().add(Expr::u32(1)));
         positions(backend, "row_limits", self.nrows_extent().clone(), end)
     }
+    #[track_caller]
     pub(crate) fn value_rowids_on(&self, backend: &BackendRef) -> Result<Tensor> {
         positions(backend, "value_rowids", self.nvals_extent().clone(), self.row_of(Expr::index()))
     }
+    #[track_caller]
     pub(crate) fn offsets_in_rows_on(&self, backend: &BackendRef) -> Result<Tensor> {
         positions(backend, "offsets_in_rows", self.nvals_extent().clone(), self.offset_of(Expr::index()))
     }
 
     /// The backend of `device`, if the partition can be read there.
+    #[track_caller]
     fn backend_for<'d>(&self, op: &'static str, device: &'d Device) -> Result<&'d BackendRef> {
         if let Rows::Splits(node) = self.rows() {
             Device::check_same(op, node.backend(), device.backend())?;
@@ -68,6 +76,7 @@ macro_rules! readers {
                 #[doc = concat!("assert_eq!(read.values, HostValues::I64(vec!", $example, "));")]
                 /// # Ok::<(), ragged::Error>(())
                 /// ```
+                #[track_caller]
                 pub fn $name(&self, device: &Device) -> Result<Tensor> {
                     self.$on(self.backend_for(stringify!($name), device)?)
                 }

@@ -12,6 +12,7 @@ use crate::tensor::Tensor;
 use crate::tensor::integers::{Integers, Source};
 
 /// The partition whose value `i` is in row `ids[i]`.
+#[track_caller]
 pub(crate) fn from_rowids(
     m: Making<'_>,
     ids: Integers<'_>,
@@ -46,6 +47,7 @@ pub(crate) fn from_rowids(
 }
 
 /// The partition with a device-side check that it ends at a number of values that only the device knows.
+#[track_caller]
 fn ending_at(m: Making<'_>, p: RowPartition, nvals: &Extent, what: &str) -> Result<RowPartition> {
     let mut asserts = match m.trust {
         Trust::Check => {
@@ -64,6 +66,7 @@ fn ending_at(m: Making<'_>, p: RowPartition, nvals: &Extent, what: &str) -> Resu
 ///
 /// The array holds each key plus 1, between the sentinels 0 and u32::MAX; the search finds the last entry at or below
 /// `r`.
+#[track_caller]
 pub(crate) fn counts_below(
     backend: &BackendRef,
     op: &'static str,
@@ -78,6 +81,7 @@ pub(crate) fn counts_below(
     Ok(Node::map(backend, op, places, fenced, &[]))
 }
 
+#[track_caller]
 fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option<&Extent>) -> Result<RowPartition> {
     let name = "value_rowids";
     if let Some(n) = nrows.filter(|&n| n < 0) {

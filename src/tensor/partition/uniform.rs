@@ -1,19 +1,21 @@
 //! Uniform partitions, with rows of one length.
 
 use super::Making;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
 
 /// A uniform partition of `nvals` values, and the device-side checks that it depends on.
+#[track_caller]
 pub(crate) fn uniform(
     m: Making<'_>,
     len: i64,
     nrows: Option<i64>,
     nvals: &Extent,
 ) -> Result<(RowPartition, Vec<Node>)> {
-    let wrong = |what: String| Err(Error::partition(m.op, what));
+    let call = caller();
+    let wrong = |what: String| Err(Error::partition(m.op, what).at(call));
     if len < 0 {
         return wrong(format!("uniform_row_length must not be negative, but is {len}"));
     }

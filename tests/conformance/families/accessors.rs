@@ -77,7 +77,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "rank" => Got::Json(json!(x.rank())),
         "ragged_rank" => Got::Json(json!(x.ragged_rank())),
         "uniform_row_length" => Got::Json(json!(x.uniform_row_length())),
-        "static_shape" => Got::Shape(x.shape()),
+        "static_shape" => Got::Shape(x.shape().into_iter().map(|d| d.map(|d| d as u64)).collect()),
         "dynamic_shape" => dynamic_shape(&x)?,
         "bounding_shape" => bounding_shape(case, &x)?,
         "nested_row_splits" => indices(x.nested_row_splits()?),

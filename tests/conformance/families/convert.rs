@@ -68,7 +68,7 @@ pub fn sparse(s: &Sparse, device: &Device) -> Result<SparseTensor> {
     let indices = HostTensor::dense(&[n, rank], HostValues::I64(s.indices.clone())).to_device(device)?;
     let values = HostTensor::dense(&[n], s.values.clone()).to_device(device)?;
     let dense_shape: Vec<u64> = s.dense_shape.iter().map(|&d| d as u64).collect();
-    SparseTensor::new(indices, values, &dense_shape)
+    SparseTensor::new(&indices, &values, &dense_shape)
 }
 
 pub fn run(case: &Case, device: &Device) -> Result<Got> {

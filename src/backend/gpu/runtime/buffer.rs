@@ -173,7 +173,7 @@ impl Runtime {
     /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is not a multiple of 4, or
     /// belongs to another device; [`Error::Limit`] if `bytes` exceeds the size limit of a buffer.
     pub(crate) fn adopt(&self, op: &'static str, buffer: &wgpu::Buffer, bytes: u64) -> Result<Buffer> {
-        let wrong = |what: String| Err(Error::Argument { op, what });
+        let wrong = |what: String| Err(Error::Argument { op, what, location: crate::error::caller() });
         let (size, limits) = (buffer.size(), self.limits());
         if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
             return wrong(format!(

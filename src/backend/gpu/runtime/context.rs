@@ -277,7 +277,7 @@ fn check_least(limits: &wgpu::Limits, name: &str) -> Result<()> {
         "{name} was opened with less than core WebGPU's limits: {}; open it with wgpu::Limits::default() or more",
         missing.join(", ")
     );
-    Err(Error::Argument { op: "from_wgpu", what })
+    Err(Error::Argument { op: "from_wgpu", what, location: crate::error::caller() })
 }
 
 /// Bytes of parameters that one dispatch may have on every device: the limit of WebGPU's compatibility mode.

@@ -89,7 +89,7 @@ impl Link {
             Ok(Err(error)) => error.to_string(),
             Err(_) => "the object belongs to another wgpu instance; pass one made on the same wgpu device".into(),
         };
-        Err(Error::Argument { op, what })
+        Err(Error::Argument { op, what, location: crate::error::caller() })
     }
 
     /// Detects the loss of a user's device, which no callback reports, by submitting an empty list. Waits, and runs the

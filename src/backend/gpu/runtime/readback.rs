@@ -259,7 +259,7 @@ impl Runtime {
                      with it and read the result",
                     read.buffer.as_wgpu().usage()
                 );
-                return Err(Error::Argument { op: "a read", what });
+                return Err(Error::Argument { op: "a read", what, location: crate::error::caller() });
             }
             // Copies consist of whole words. Allocations are multiples of 16, so rounding outwards stays inside.
             let from = read.offset & !3;

@@ -1,0 +1,104 @@
+//! Permutation of uniform dimensions.
+
+use super::axes::Axes;
+use crate::element::Element;
+use crate::error::{Error, Result, here};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+
+const OP: &str = "transpose";
+
+impl Tensor {
+    /// The tensor with its uniform dimensions in another order: dimension `k` of the result is dimension `axes[k]` of
+    /// this tensor. `..` reverses the uniform dimensions.
+    ///
+    /// The dimensions of row partitions (axes 0 to `ragged_rank` of a ragged tensor) keep their places. Any dtype.
+    ///
+    /// Costs one map, which fuses into its consumer. [`Tensor::t`] is the transposed operand of a matrix product, for
+    /// which nothing is computed. Waits only where dimension 0 moves and only the device knows its size;
+    /// [`record_async`](crate::record_async) awaits it.
+    ///
+    /// TensorFlow: `tf.transpose`. NumPy: `numpy.transpose`.
+    ///
+    /// # Errors
+    /// Axes that do not name each dimension once; a dimension of a row partition that would move.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([[1, 2, 3], [4, 5, 6]], &device)?;
+    /// assert_eq!(x.transpose(..)?.to_vec()?, [1, 4, 2, 5, 3, 6]);
+    /// let points = RaggedTensor::from_nested([vec![[[1, 2], [3, 4]]], vec![]], &device)?;
+    /// assert_eq!(points.transpose([0, 1, 3, 2])?.to_vec()?, [1, 3, 2, 4]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn transpose(&self, axes: impl Into<Axes>) -> Result<Self> {
+        let rank = self.rank();
+        // The first uniform dimension.
+        let first = if self.ragged_rank() == 0 { 0 } else { 1 + self.ragged_rank() };
+        let order: Vec<usize> = match axes.into() {
+            Axes::All => (0..first).chain((first..rank).rev()).collect(),
+            Axes::List(axes) => axes.iter().map(|&axis| self.axis(OP, axis)).collect::<Result<_>>().map_err(here())?,
+        };
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        if !sorted.iter().copied().eq(0..rank) {
+            let what = format!("the axes {order:?} must name each of the {rank} dimensions once");
+            return Err(Error::argument(OP, what));
+        }
+        if let Some(axis) = (0..first).find(|&k| order[k] != k) {
+            let what = format!(
+                "dimension {axis} of a tensor of shape {} is one of row partitions and cannot move; dimensions from \
+                 {first} on can",
+                self.shape_text()
+            );
+            return Err(Error::argument(OP, what));
+        }
+        if sorted == order {
+            return Ok(self.clone());
+        }
+        let backend = self.backend();
+        let mut sizes = self.inner().to_vec();
+        let outer = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
+        if first == 0 && order[0] != 0 {
+            sizes.insert(0, outer.on_host(backend, OP)?);
+        } else if first == 0 {
+            // Its size is not needed: no stride depends on it.
+            sizes.insert(0, 0);
+        }
+        // Strides of the uniform dimensions, from the innermost outwards.
+        let mut strides = vec![1u32; sizes.len()];
+        for k in (1..sizes.len()).rev() {
+            strides[k - 1] = strides[k].saturating_mul(sizes[k].max(1));
+        }
+        let moved: Vec<usize> = order[first..].iter().map(|axis| axis - first).collect();
+        let leads = usize::from(first == 0);
+        let (mut rest, mut from) = (Expr::index(), Expr::u32(0));
+        for &k in moved[leads..].iter().rev() {
+            let size = Expr::u32(sizes[k].max(1));
+            from = from.add(rest.clone().rem(size.clone()).mul(Expr::u32(strides[k])));
+            rest = rest.div(size);
+        }
+        let lead = if first == 0 { Expr::u32(strides[moved[0]]) } else { Expr::u32(self.width()) };
+        from = from.add(rest.mul(lead));
+        let rows = if first == 0 && moved[0] != 0 { Extent::known(sizes[moved[0]]) } else { outer };
+        let inner: Vec<u32> = moved[leads..].iter().map(|&k| sizes[k]).collect();
+        let bound = BytesBound::AtMost(self.values_ref().bytes_size());
+        let pick = Pick::From(self.values_ref(), from);
+        let values = Values::rearranged(backend, OP, &self.count()?, &pick, bound, &[])?;
+        Self::new(backend, self.partitions().to_vec(), Some(rows), inner, values)
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// As [`Tensor::transpose`].
+    ///
+    /// # Errors
+    /// As [`Tensor::transpose`].
+    #[track_caller]
+    pub fn transpose(&self, axes: impl Into<Axes>) -> Result<Self> {
+        self.erased().transpose(axes)?.try_into()
+    }
+}
