@@ -168,7 +168,7 @@ impl Args {
 fn all_lengths(args: &Args) -> Result<Vec<Lengths>> {
     let is_default = args.dist.is_empty() && args.row_lengths.is_empty();
     let dists = if is_default { &Distribution::ALL[..] } else { &args.dist };
-    Lengths::asked(dists, &args.row_lengths)
+    Lengths::select(dists, &args.row_lengths)
 }
 
 /// Runs ragged's operations and those of the others. Who fails is reported and has no figure.
