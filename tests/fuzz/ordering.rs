@@ -1,4 +1,4 @@
-//! Scans, softmax, and what depends on the order of values.
+//! Scans, softmax, sorts and their relatives.
 
 use crate::op::{Op, Subject, op};
 use crate::random::Random;

@@ -1,4 +1,4 @@
-//! Functions of one row.
+//! Functions of one row, for `map_rows`.
 
 use ragged::{Axes, DType, Index, Result, Row};
 

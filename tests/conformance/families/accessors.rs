@@ -29,7 +29,7 @@ fn plain(v: &Nested) -> Json {
     }
 }
 
-/// What the partition with the splits of the first input gives.
+/// The accessors of the partition with the splits of the first input.
 fn row_partition(case: &Case, device: &Device, part: &str) -> Result<Got> {
     let p = RowPartition::from_row_splits(case.ints(0), device)?;
     Ok(match part {
@@ -86,7 +86,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "to_list" => Got::Json(plain(&x.to_nested()?)),
         "with_values" => x.with_values(&case.tensor(1, device)?)?.into(),
         "with_flat_values" => x.with_flat_values(&case.tensor(1, device)?)?.into(),
-        // Splits have one dtype here.
+        // Splits have a single dtype in this crate.
         "with_row_splits_dtype" => x.into(),
         "row_splits_to_segment_ids" => index(x.row_splits_to_segment_ids()?),
         "segment_ids_to_row_splits" => index(x.segment_ids_to_row_splits(case.attr_i64("num_segments"))?),

@@ -11,7 +11,7 @@ use crate::got::Got;
 /// Whether every case must pass.
 pub const CLAIMED: bool = true;
 
-/// An attribute as a dense tensor of that dtype.
+/// An attribute as a dense tensor of the dtype.
 fn dense(v: &Json, dtype: DType, device: &Device) -> Result<Tensor> {
     fn nested(v: &Json, dtype: DType) -> Nested {
         match v {
@@ -19,7 +19,7 @@ fn dense(v: &Json, dtype: DType, device: &Device) -> Result<Tensor> {
             Json::Bool(b) => (*b).into(),
             Json::String(s) => s.as_str().into(),
             number if dtype.is_float() => number.as_f64().expect("a float").into(),
-            // Written as a float, for integers too.
+            // The file contains a float, for integers too.
             number => (number.as_f64().expect("a number") as i64).into(),
         }
     }
