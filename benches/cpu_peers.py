@@ -3,11 +3,11 @@
 
     benches/cpu_peers.py [--values N] [--rounds R] [--peers numpy,awkward,polars,tensorflow] [--binary PATH] >cpu.md
 
-Needs NumPy; another library that is not installed is named and left out. Builds ragged-bench first. All libraries work on
-the same rows and take turns: a round runs an operation of each of them until caches and processor are used to it, as
-ragged-bench does, and takes the median of three more; of what takes another library more than 100 ms, the first run
-counts. The fastest of the rounds is taken, since whatever else the machine does only adds to a time. What a library lacks,
-and what fails, has no figure. How ragged's own times depend on the rows is measured afterwards, all distributions in turn.
+Requires NumPy; other libraries that are not installed are reported and skipped. Builds ragged-bench first. All libraries
+use the same rows and alternate: a round runs an operation of each library, with a warm-up as in ragged-bench, and takes
+the median of three runs; for operations of other libraries that take more than 100 ms, it takes the first run. The
+fastest round counts, since other load on the machine only adds time. Missing and failed operations have no time. The
+dependence of ragged's times on the distribution is measured afterwards, with alternating distributions.
 """
 import argparse, importlib.metadata, json, math, os, pathlib, platform, statistics, subprocess, sys, tempfile, time
 
@@ -160,7 +160,7 @@ def version(peer):
 
 
 def built():
-    """The path of ragged-bench, up to date."""
+    """Builds ragged-bench and returns its path."""
     build = ["cargo", "build", "--release", "--quiet", "--bin", "ragged-bench", "--message-format", "json"]
     messages = subprocess.run(build, check=True, cwd=HERE.parent, stdout=subprocess.PIPE, text=True).stdout
     return next(m["executable"] for m in map(json.loads, messages.splitlines()) if m.get("executable"))
@@ -174,12 +174,12 @@ def once(op):
     return took
 
 
-# What takes longer than this, in milliseconds, gains little from a warm-up, and is not run again and again.
+# Milliseconds from which on an operation is run once, without a warm-up.
 LONG = 100
 
 
 def warm(op):
-    """Milliseconds, as ragged-bench takes them: after a run, and 30 ms more, the median of three. Of a long one the first."""
+    """Median of three runs in milliseconds, after a run and 30 ms more, as in ragged-bench; the first run if it is long."""
     first = once(op)
     if first > LONG:
         return first
@@ -190,7 +190,7 @@ def warm(op):
 
 
 def ragged(binary, dists, values, repeat):
-    """One measurement an operation and distribution: milliseconds, and the bytes that any implementation has to move."""
+    """Per operation and distribution: milliseconds, and the lower bound on bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "ragged.json"
         options = ["--only", "workloads", "--device", "cpu", "--values", values, "--dist", ",".join(dists)]
@@ -200,7 +200,7 @@ def ragged(binary, dists, values, repeat):
 
 
 def measure(binary, dist, values, rounds, peers):
-    """The rounds of each library and operation, in milliseconds; and what failed."""
+    """The rounds of each library and operation, in milliseconds; and the failed operations."""
     w, todo, times, failed = gpu_python.Rows(gpu_python.of_distribution(dist, values), values), {}, {}, {}
     for peer in peers:
         for name, op in PEERS[peer](w).items():
@@ -218,8 +218,8 @@ def measure(binary, dist, values, rounds, peers):
     return times, failed
 
 
-def alone(binary, values, rounds):
-    """The rounds of each of ragged's operations and distributions, in milliseconds, and their least bytes."""
+def ragged_rounds(binary, values, rounds):
+    """The rounds of each of ragged's operations and distributions, in milliseconds, and the lower bounds on bytes."""
     times, least = {}, {}
     for _ in range(rounds):
         for key, (ms, bytes) in ragged(binary, DISTRIBUTIONS, values, 15).items():
@@ -241,7 +241,7 @@ def table(header, rows):
 
 
 def commit():
-    """The commit of the sources beside this script, where git knows it; the binary may be given apart."""
+    """The commit of this script's repository, if any. (The binary may be another one: --binary.)"""
     here = os.path.dirname(os.path.abspath(__file__))
     try:
         asked = subprocess.run(["git", "-C", here, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
@@ -263,7 +263,7 @@ def main():
     p.add_argument("--values", type=int, default=1 << 22)
     p.add_argument("--rounds", type=int, default=7)
     p.add_argument("--peers", default=",".join(PEERS))
-    p.add_argument("--binary", help="a ragged-bench that is there, instead of building one")
+    p.add_argument("--binary", help="path of a ragged-bench binary [default: build it]")
     a = p.parse_args()
     binary = a.binary or built()
     peers = []
@@ -271,10 +271,10 @@ def main():
         try:
             importlib.import_module(peer)
             if peer == "polars":
-                importlib.import_module("pyarrow")  # which its lists are made by
+                importlib.import_module("pyarrow")  # required for its lists
             peers.append(peer)
         except ImportError as e:
-            print(f"{peer} is left out: {e}", file=sys.stderr)
+            print(f"{peer} is skipped: {e}", file=sys.stderr)
 
     ratios, failed = {}, {}
     loads = [os.getloadavg()[0]]
@@ -285,16 +285,16 @@ def main():
             if peer != "ragged":
                 ratios[name, dist, peer] = min(ms) / min(times["ragged", name])
         loads.append(os.getloadavg()[0])
-    own, least = alone(binary, a.values, a.rounds)
+    own, least = ragged_rounds(binary, a.values, a.rounds)
     loads.append(os.getloadavg()[0])
     names = list(dict.fromkeys(name for name, _ in own))
 
     print("# The CPU backend next to other libraries\n")
-    print(f"A library's time by ragged's: above 1, ragged is faster. {a.values:,} values, the fastest of {a.rounds} rounds")
-    print(f"in which all take turns, {os.cpu_count()} threads, {processor()}. "
+    print(f"The time of each library over ragged's: above 1, ragged is faster. {a.values:,} values, the fastest of {a.rounds}")
+    print(f"alternating rounds, {os.cpu_count()} threads, {processor()}. "
           + ", ".join(f"{p} {version(p)}" for p in peers) + ".")
-    print(f"Made by `benches/cpu_peers.py`{commit()}. Load average {min(loads):.1f} to {max(loads):.1f}: where it passes the number of")
-    print("threads, others had a part of the processors, of which a library that uses all of them loses most.\n")
+    print(f"Made by `benches/cpu_peers.py`{commit()}. Load average {min(loads):.1f} to {max(loads):.1f}: above the number")
+    print("of threads, other processes have slowed down the libraries, most of all those that use all threads.\n")
     best = {}
     for name in names:
         for dist in DISTRIBUTIONS:
@@ -303,7 +303,7 @@ def main():
                 fastest = min(found, key=found.get)
                 best[name, dist] = (found[fastest], fastest)
     cell = lambda ratio: f"**{ratio:.2f}**" if ratio < 1 else f"{ratio:.2f}"
-    print("## By the fastest of them\n")
+    print("## Fastest other library\n")
     table(
         ["", *DISTRIBUTIONS],
         [
@@ -319,10 +319,9 @@ def main():
         table(["", *DISTRIBUTIONS], [row for row in rows if set(row[1:]) != {"–"}])
         for (_, dist, error), of in ((key, of) for key, of in failed.items() if key[0] == peer):
             print(f"Failed at {dist} rows with {error}: {', '.join(of)}.\n")
-    print("## ragged alone\n")
-    print("Milliseconds, and the skew: the time a byte of the least that must move, the slowest distribution by the fastest.")
-    print(f"{a.rounds} rounds of all operations and distributions, each the median of 15 runs: the fastest round, and in brackets the")
-    print("skew of the median one.\n")
+    print("## ragged by distribution\n")
+    print("Milliseconds, and the skew: slowest over fastest distribution, per byte of the lower bound.")
+    print(f"The fastest of {a.rounds} rounds, each of which is the median of 15 runs; in brackets, the skew of the median round.\n")
     rows = []
     for name in names:
         def spread(of_rounds):

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# What there is to know of a machine's GPU, by one command: that results are right on it, what it gives at the most, what
-# the engine takes of that, and other libraries beside it.
+# Tests and benchmarks of a machine's GPU: correctness, peak performance, performance of the engine, other libraries.
 #
-#   benches/on_a_gpu.sh                          everything, on the first adapter
-#   benches/on_a_gpu.sh --device NAME PART...    another adapter; some of: tests ceilings tune workloads rivals results
+#   benches/on_a_gpu.sh                          all parts, on the first adapter
+#   benches/on_a_gpu.sh --device NAME PART...    some parts (tests ceilings tune workloads rivals results) on an adapter
 #
-# Writes benches/results/<adapter>-<driver>.md and .json from what the parts have left in target/on_a_gpu/, so that they
-# can run one at a time, and target/on_a_gpu/report.html. A part that fails is named in the results, and makes the script
-# fail at its end. A software adapter is refused unless RAGGED_ANY_ADAPTER=1: then sizes are small, and the script itself
-# is what is tested.
+# The parts write their output to target/on_a_gpu/ and can run one at a time. The part `results` writes
+# benches/results/<adapter>-<driver>.md and .json, and target/on_a_gpu/report.html. A part that fails is listed in the
+# results, and the script fails at its end. Software adapters are an error unless RAGGED_ANY_ADAPTER=1, which uses small
+# sizes, to test this script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
@@ -30,7 +29,7 @@ for name in "${parts[@]}"; do
     case "$name" in
         tests | ceilings | tune | workloads | rivals | results) ;;
         *)
-            echo "on_a_gpu: no part is called $name; --help names them" >&2
+            echo "on_a_gpu: unknown part $name; see --help" >&2
             exit 2
             ;;
     esac
@@ -38,7 +37,7 @@ done
 out=target/on_a_gpu
 mkdir -p "$out"
 
-# Wherever cargo puts it.
+# The path of the binary, as cargo reports it.
 built="$(cargo build --release --quiet --bin ragged-bench --message-format json)"
 bench="$(sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' <<<"$built" | tail -n 1)"
 sizes=(4194304 16777216 67108864 268435456) # 2^22 to 2^28
@@ -47,11 +46,11 @@ sweep_size=67108864
 tune_size=67108864
 repeat=20
 if ! probed="$("$bench" --only workloads --op sum --dist empty --values 64 --repeat 1 --device "$device")"; then
-    exit 2 # it has said why
+    exit 2 # ragged-bench has printed the error
 fi
 if grep -q 'software adapter' <<<"$probed"; then
     if [[ "${RAGGED_ANY_ADAPTER:-}" != 1 ]]; then
-        echo "on_a_gpu: $device is a software adapter, whose times say nothing; RAGGED_ANY_ADAPTER=1 tries the script on it" >&2
+        echo "on_a_gpu: $device is a software adapter, whose times are not meaningful; set RAGGED_ANY_ADAPTER=1 to test this script on it" >&2
         exit 1
     fi
     sizes=(16384 65536)
@@ -62,7 +61,7 @@ if grep -q 'software adapter' <<<"$probed"; then
 fi
 
 failed=()
-# part FILE COMMAND...: runs it; what it prints is shown, and kept in FILE.txt.
+# part FILE COMMAND...: runs the command; prints its output and saves it to FILE.txt.
 part() {
     local file="$out/$1.txt"
     shift
@@ -75,7 +74,7 @@ part() {
 }
 
 tests() {
-    # Kernels as they are by default, and with every check; each also compares them with the CPU.
+    # With the default kernels, then with all of wgpu's checks. Both compare with the CPU backend.
     part tests cargo test --release --lib --test conformance --test numerics --test rows --test fuzz --test counts --test windows \
         --test tuning --test chains --test chains_of_rows --test faults --test threads --test interop --test batches \
         --test products --test narrow --test core_limits --test segments --test reads --test pipeline_cache --test indexing \
@@ -98,7 +97,7 @@ workloads() {
         part "workloads-$values" "$bench" --only workloads --device "$device" --values "$values" --repeat "$repeat" \
             --json "$out/workloads-$values.json"
     done
-    # By mean row length and skew, for the report's heat map; and the main job, from text to embeddings.
+    # The sweep of mean row lengths and skews, for the report's heat map; and the text pipeline.
     rm -f "$out/sweep.json"
     part sweep "$bench" --only workloads --sweep --device "$device" --values "$sweep_size" --repeat 5 --json "$out/sweep.json"
     part text "$bench" --only text --device "$device"
@@ -109,26 +108,26 @@ rivals() {
     for values in "${rival_sizes[@]}"; do
         rm -f benches/rivals/target/rivals.json
         part "rivals-$values" benches/rivals/run --values "$values" --device "$device"
-        # The last size stands in the report.
+        # The report shows the last size.
         if [[ -f benches/rivals/target/rivals.json ]]; then
             cp benches/rivals/target/rivals.json "$out/rivals.json"
         fi
     done
 }
 
-# field NAME: the first value of a key of the adapter's sheet.
+# field NAME: the first value of a key in ceilings.json.
 field() {
     sed -n "s/^ *\"$1\": \"\(.*\)\",\$/\1/p" "$out/ceilings.json" | head -n 1
 }
 
-# The text files of a part that are there, each as a block.
+# blocks FILE...: prints the existing files, each as a code block.
 blocks() {
     local file has_run=''
     for file in "$@"; do
         [[ -f $file ]] || continue
         has_run=1
         printf '```\n'
-        # Lines about builds and single passed tests say nothing.
+        # Omits lines about builds and single passed tests.
         grep -vE '^( *(Compiling|Finished|Running|Downloaded|Downloading) |test .* \.\.\. ok$)' "$file" | sed 's/\r//g' || true
         printf '```\n\n'
     done

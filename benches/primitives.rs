@@ -1,9 +1,9 @@
-//! Each recipe of the graph on rows of four distributions, on the CPU backend and on the first adapter. The throughput is
-//! in bytes that any implementation has to move.
+//! Each recipe of the graph on rows of four length distributions, on the CPU backend and on the first adapter.
+//! Throughput is relative to the lower bound on bytes that any implementation moves.
 //!
 //!     cargo bench                          measures
 //!     cargo bench -- --test                runs everything once
-//!     cargo bench -- row_reduce/pareto     measures what has that in its name
+//!     cargo bench -- row_reduce/pareto     measures the benchmarks whose names contain the text
 
 #[path = "../src/bin/ragged-bench/rows.rs"]
 mod rows;
@@ -14,19 +14,19 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use ragged::{Device, HostTensor, HostValues, Result, Tensor, s};
 use rows::{Distribution, flat_values, splitmix64};
 
-/// Numbers that the rows have together: enough for many workgroups, and quick on a software adapter.
+/// Total numbers of the rows: enough for many workgroups, and fast on a software adapter.
 const VALUES: usize = 1 << 16;
 
-/// Numbers an element has where rows are wide.
+/// Numbers per element of wide rows.
 const WIDTH: usize = 8;
 
 /// Columns of the matrix by which rows are multiplied.
 const COLUMNS: usize = 16;
 
-/// Different keys that numbers are summed by.
+/// Number of distinct keys of the sum by key.
 const KEYS: i64 = 1024;
 
-/// Splits of rows that hold `values` together, drawn as `ragged-bench` draws them.
+/// Splits of rows with a total of `values` values, as in `ragged-bench`.
 fn splits(dist: Distribution, values: usize) -> Vec<u32> {
     let ends = dist.lengths(values as u32).into_iter().scan(0, |end, len| {
         *end += len;
@@ -35,17 +35,17 @@ fn splits(dist: Distribution, values: usize) -> Vec<u32> {
     std::iter::once(0).chain(ends).collect()
 }
 
-/// What the operations read, on one device.
+/// Inputs of the operations, on one device.
 struct Inputs {
     /// Rows of numbers.
     x: Tensor,
     /// A number for each row.
     by: Tensor,
-    /// Rows of vectors, as many numbers in all.
+    /// Rows of vectors, with the same total of numbers.
     wide: Tensor,
     /// A matrix for the vectors.
     matrix: Tensor,
-    /// Whether a number stays: half of them do.
+    /// A mask that keeps half of the numbers.
     mask: Tensor,
     /// A key for each number.
     keys: Tensor,
@@ -80,7 +80,7 @@ impl Inputs {
     }
 }
 
-/// A recipe's name, the kind of kernel that must be among the operation's, and the operation.
+/// The name of a recipe, the kind of kernel that the operation must contain, and the operation.
 type Operation = (&'static str, &'static str, fn(&Inputs) -> Result<Tensor>);
 
 const OPERATIONS: [Operation; 12] = [
@@ -88,13 +88,13 @@ const OPERATIONS: [Operation; 12] = [
     ("row_map", "row_map", |i| &i.x + &i.by),
     ("row_reduce", "row_reduce", |i| i.x.reduce_sum(1)),
     ("row_reduce_wide", "row_reduce", |i| i.wide.reduce_sum(1)),
-    // Reductions, and the map of the elements by what they give, in one pass.
+    // Reductions, and a map of elements and results, in one pass.
     ("row_pass_map", "row_reduce", |i| i.x.softmax(1)),
-    // The new rows by a scan, then their values.
+    // A scan for the new splits, then a map for the values.
     ("scan", "scan", |i| i.x.slice(s![.., 1..])),
     ("row_scan", "row_scan", |i| i.x.cumsum(1)),
     ("row_sort", "row_sort", |i| i.x.sort(1)),
-    // All values at once by their keys, then the sums of each key's.
+    // A sort of all values by key, then the sums per key.
     ("sort", "sort", |i| i.x.values()?.unsorted_segment_sum(&i.keys, KEYS)),
     ("marks_compact", "compact", |i| i.x.boolean_mask(&i.mask)),
     ("row_hash", "row_hash", |i| i.text.to_hash_bucket_fast(1024)),
@@ -103,7 +103,7 @@ const OPERATIONS: [Operation; 12] = [
 
 fn primitives(c: &mut Criterion) {
     let mut devices = vec![Device::cpu()];
-    // Without an adapter the CPU is all there is.
+    // Without an adapter, only the CPU is measured.
     devices.extend(Device::gpu());
     for device in devices {
         let on = if device.is_cpu() { "cpu" } else { "gpu" };

@@ -1,9 +1,9 @@
-//! Streams of small batches, each of other sizes than the one before: time per batch next to a plain Rust loop, and what
-//! the engine plans, compiles and allocates over the stream.
+//! Streams of small batches of varying sizes: time per batch next to plain Rust loops, and the plans, pipelines and
+//! allocations of the engine over the stream.
 //!
-//! The loops run on the calling thread and use no types of the engine. One is written as a program without the engine would
-//! be: sums add one value after the other. The other computes the engine's bits: sums are in its canonical order, which
-//! the compiler makes vectors of.
+//! The loops run on the calling thread and use no types of the engine. The sequential loop sums from left to right, as
+//! a program without the engine would. The other loop sums in the engine's canonical order, which the compiler
+//! vectorizes, and gives the engine's bits.
 
 mod common;
 #[path = "../src/bin/ragged-bench/rows.rs"]
@@ -35,16 +35,16 @@ const WIDTH: usize = TABLE[1];
 /// Length to which rows are padded or cropped.
 const PADDED: usize = 128;
 
-/// Batches after which caches count as filled.
+/// Number of batches after which caches are considered warm.
 const WARM: usize = 8;
 
-/// The batch at which memory is compared with that at the end, if there are twice as many.
+/// The batch whose memory is compared with that of the last batch, if there are twice as many batches.
 const CHECKPOINT: usize = 100;
 
 /// One in so many batches is explained, in a pass of its own.
 const EXPLAINED: usize = 8;
 
-/// Pseudorandom numbers, the same in every run.
+/// Pseudorandom numbers with a fixed seed.
 struct Noise(u64);
 
 impl Noise {
@@ -83,9 +83,9 @@ impl Rows {
 /// The host's data of one batch.
 struct Batch {
     x: Rows,
-    /// As many rows of other lengths.
+    /// As many rows as `x`, of other lengths.
     y: Rows,
-    /// A row of the table for each value of `x`.
+    /// One index of a table row per value of `x`.
     ids: Vec<u32>,
 }
 
@@ -114,30 +114,31 @@ impl Batch {
     }
 }
 
-/// A program with the batches that it runs over.
+/// A program and the batches that it runs over.
 struct Stream {
     name: &'static str,
-    /// How many of the batches asked for it takes: all, or one of two.
+    /// Share of the batches that it runs over: all, or every other batch.
     one_of: usize,
     batch: fn(usize) -> Batch,
     /// The tensors to upload.
     inputs: fn(&Batch) -> Vec<HostTensor>,
     /// Records the program on the uploaded tensors and the table.
     record: fn(&[Tensor], &Tensor) -> Result<Tensor>,
-    /// The same without the engine.
+    /// The program as a loop, in the engine's canonical order.
     plain: fn(&Batch, &[[f32; WIDTH]], Order) -> Vec<f32>,
-    /// As [`Self::plain`] with sequential sums, by a loop and a new list for each operation, where there are many.
+    /// As [`Self::plain`] with sequential sums. Programs of many operations have one loop and one new list per
+    /// operation.
     by_operation: Option<fn(&Batch) -> Vec<f32>>,
-    /// Operations that are recorded.
+    /// Number of recorded operations.
     operations: usize,
 }
 
-/// How a loop adds the values of a row.
+/// Order in which a loop sums the values of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// One after the other.
+    /// From left to right.
     Sequential,
-    /// In the engine's order.
+    /// The engine's canonical order.
     Canonical,
 }
 
@@ -219,8 +220,8 @@ const STREAMS: [Stream; 5] = [
     },
 ];
 
-/// Ten row operations: each value's deviation from the mean of its row over the row's variance plus one, relative to the
-/// row's largest, summed without the first value.
+/// Ten row operations: each value's deviation from the mean of its row over the row's variance plus one, relative to
+/// the row's largest, summed without the first value.
 fn chain(inputs: &[Tensor], _: &Tensor) -> Result<Tensor> {
     let x = &inputs[0];
     let mean = x.reduce_mean(keep(1))?;
@@ -320,11 +321,11 @@ struct Times {
     plain: Vec<f64>,
     by_operation: Vec<f64>,
     canonical: Vec<f64>,
-    /// Of some batches: the time of `Tensor::explain`, which plans and runs nothing.
+    /// For some batches, the time of `Tensor::explain`, which plans without running.
     explain: Vec<f64>,
 }
 
-/// Levels of memory at one batch.
+/// Memory in use at one batch.
 struct Levels {
     batch: usize,
     stats: Stats,
@@ -340,13 +341,13 @@ struct Measured {
     rows: usize,
     values: usize,
     times: Times,
-    /// Counts of the whole stream, and of all but the first batches.
+    /// Counters over the whole stream, and over the batches after the warm-up.
     work: Stats,
     warm_work: Stats,
     levels: [Levels; 2],
 }
 
-/// Whether the loops compute the same but for the order of sums.
+/// Whether the two loops differ only in the order of sums.
 fn assert_about_equal(what: &str, plain: &[f32], canonical: &[f32]) {
     assert_eq!(plain.len(), canonical.len(), "{what}");
     for (a, b) in plain.iter().zip(canonical) {
@@ -366,7 +367,7 @@ fn upload(stream: &Stream, batch: &Batch, device: &Device) -> (Vec<Tensor>, f64)
     (inputs, microseconds(start))
 }
 
-/// Runs a stream of so many batches, asserting that each result equals the loop's.
+/// Runs a stream of batches, and asserts that each result equals that of the loop.
 fn measure(stream: &Stream, device: &Device, batches: usize) -> Measured {
     let table: Vec<f32> = flat_values(TABLE[0] * TABLE[1]).into_iter().map(|v| v - 0.5).collect();
     let on_device = HostTensor::dense(&TABLE, HostValues::F32(table.clone())).to_device(device).expect("a small table");
@@ -390,7 +391,7 @@ fn measure(stream: &Stream, device: &Device, batches: usize) -> Measured {
         let start = Instant::now();
         let read = floats(result.to_host().expect("read"));
         let read_time = microseconds(start);
-        // Before the loop: a batch's memory is given back when its tensors are dropped.
+        // Before the loop, so that dropping the tensors frees the batch's memory.
         drop((result, inputs));
 
         let start = Instant::now();
@@ -577,8 +578,8 @@ fn main() {
     println!("The CPU backend has no pipelines, submissions or waits, and shares its pool between streams.");
 }
 
-/// The same device without cached plans and pipelines, so that a stream's counts are its own. An adapter other than the
-/// first, and the CPU backend, are shared by all streams.
+/// A new device of the same adapter, without cached plans and pipelines, so that its counters cover one stream only.
+/// Adapters other than the first, and the CPU backend, are shared by all streams.
 fn fresh(device: &Device) -> Device {
     if device.is_cpu() {
         return device.clone();

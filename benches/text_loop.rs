@@ -1,7 +1,7 @@
-//! The main job of `ragged-bench` next to a plain Rust loop over the same bytes: time and memory of both in one run.
+//! The text pipeline of `ragged-bench` next to a plain Rust loop over the same bytes: time and memory of both.
 //!
-//! The loop uses no types of the engine: rayon over lines, the crate `farmhash`, and sums in the engine's canonical order,
-//! so that the results are compared bit for bit.
+//! The loop uses no types of the engine: rayon over lines, the crate `farmhash`, and sums in the engine's canonical
+//! order, so that the results must be equal bit for bit.
 
 mod common;
 #[path = "../src/bin/ragged-bench/embed.rs"]
@@ -43,11 +43,11 @@ const WIDTH: usize = 4;
 /// Bytes of the text in a test run.
 const TEST_BYTES: usize = 64 << 10;
 
-/// Files of the repository that are its text, and folders with these endings.
+/// The default text: files of the repository, and files in folders with these extensions.
 const OWN: [&str; 7] = ["README.md", "CHANGELOG.md", "src", "shaders", "tests", "examples", "benches"];
 const ENDINGS: [&str; 3] = ["md", "rs", "wgsl"];
 
-/// The text files at or below the path, in the order of their names.
+/// The text files at or below the path, sorted by name.
 fn files(path: &Path, out: &mut Vec<PathBuf>) {
     if !path.is_dir() {
         out.push(path.to_owned());
@@ -64,7 +64,7 @@ fn files(path: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The files one after the other, `repeat` times, without the last newline.
+/// The files, concatenated and repeated `repeat` times, without the last newline.
 fn read(inputs: &[PathBuf], repeat: usize) -> Vec<u8> {
     let mut once = Vec::new();
     for path in inputs {
@@ -78,8 +78,8 @@ fn read(inputs: &[PathBuf], repeat: usize) -> Vec<u8> {
     text
 }
 
-/// The text that the options ask for. A test run takes the start of the repository's text and a line of 6,000 words, whose
-/// embeddings are summed in several blocks.
+/// The text that the options select. A test run uses the start of the repository's text, and a line of 6,000 words,
+/// whose embeddings are summed in several blocks.
 fn text(args: &Args) -> Vec<u8> {
     let mut inputs: Vec<PathBuf> = args.values("--input").into_iter().map(PathBuf::from).collect();
     if inputs.is_empty() {
@@ -103,7 +103,7 @@ struct Scratch<'a> {
     ids: Vec<u32>,
 }
 
-/// The row of the table for a string.
+/// The table row of a string.
 fn bucket(string: &[u8]) -> u32 {
     (farmhash::fingerprint64(string) % BUCKETS as u64) as u32
 }
@@ -143,11 +143,11 @@ struct Measured {
     first_ms: f64,
     median_ms: f64,
     resident: Option<u64>,
-    /// Peaks of resident memory after the first run and after all runs, if they could be reset before.
+    /// Peak resident memory after the first run and after all runs, if the system can reset the peak.
     peaks: [Option<u64>; 2],
 }
 
-/// Runs the job once and `runs` times more. The result of a run is dropped before the next one; the last is returned.
+/// Runs the job `1 + runs` times and returns the last result. Each other result is dropped before the next run.
 fn measure<T>(runs: usize, mut job: impl FnMut() -> T) -> (T, Measured) {
     let is_reset = reset_peak_resident();
     let peak = || peak_resident().filter(|_| is_reset);
@@ -167,7 +167,7 @@ fn measure<T>(runs: usize, mut job: impl FnMut() -> T) -> (T, Measured) {
     (result, Measured { first_ms, median_ms: median(times), resident: before, peaks })
 }
 
-/// One device's result, with counts of its last run.
+/// The result of a device, with the counters of its last run.
 struct OfEngine {
     name: String,
     means: Vec<f32>,
@@ -177,7 +177,7 @@ struct OfEngine {
     explain: Explain,
 }
 
-/// Runs the job on a device: from the bytes on the host to the means on the host.
+/// Runs the pipeline on a device, from bytes on the host to means on the host.
 fn run_engine(device: &Device, text: &[u8], table: &[[f32; WIDTH]], runs: usize) -> ragged::Result<OfEngine> {
     let table = HostTensor::dense(&[BUCKETS, WIDTH], HostValues::F32(table.as_flattened().to_vec()));
     let table = table.to_device(device)?;
@@ -215,7 +215,7 @@ fn main() {
     let values: Vec<f32> = flat_values(BUCKETS * WIDTH).into_iter().map(|v| v - 0.5).collect();
     let table = values.as_chunks::<WIDTH>().0;
 
-    // The engine runs first, so that memory which the allocator keeps from the loop does not count against it.
+    // The engine runs first, so that memory that the allocator keeps from the loop is not attributed to the engine.
     let engines: Vec<OfEngine> = devices
         .iter()
         .map(|device| {

@@ -1,5 +1,5 @@
-//! Batch after batch of one program: nothing is planned, compiled or allocated for the next batch of the same shapes,
-//! and whatever differs from the batch before gets its own values, those of the CPU bit for bit.
+//! Sequences of batches of one program: a batch of the same shapes as the previous one needs no new plan, pipeline or
+//! allocation, and every result has the bits of the CPU backend.
 
 mod common;
 
@@ -10,7 +10,7 @@ use common::naive::{self, Rows};
 use common::outcome::bits;
 use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, descending, keep, s, shaped, to_host};
 
-/// Numbers without a pattern, the same in every run.
+/// Pseudorandom numbers with a fixed seed.
 struct Noise(u64);
 
 impl Noise {
@@ -34,21 +34,21 @@ impl Noise {
     }
 }
 
-/// What a program works on.
+/// Inputs of a program, on the host.
 #[derive(Clone)]
 struct Batch {
     x: Rows<f32>,
-    /// As many rows of other lengths.
+    /// As many rows as `x`, of other lengths.
     y: Rows<f32>,
     /// Values for the rows of `x`.
     more: Vec<f32>,
-    /// A number a row.
+    /// One number per row.
     weights: Vec<f32>,
-    /// Each row once, in some order.
+    /// A permutation of the rows.
     order: Vec<i64>,
-    /// A place in the table for each value of `x`.
+    /// One index of a table row per value of `x`.
     tokens: Vec<i32>,
-    /// Rows that belong together.
+    /// One group number per row.
     groups: Vec<u32>,
     scale: f32,
 }
@@ -56,9 +56,9 @@ struct Batch {
 const TABLE: [usize; 2] = [50, 8];
 
 impl Batch {
-    /// Of rows of these lengths, in an order and with values of that number.
-    fn new(lengths: &[usize], number: u64) -> Self {
-        let mut noise = Noise(number);
+    /// A batch of rows of these lengths in random order, with random values from `seed`.
+    fn new(lengths: &[usize], seed: u64) -> Self {
+        let mut noise = Noise(seed);
         let lengths = noise.shuffled(lengths);
         let other = noise.shuffled(&lengths);
         let (values, n): (usize, _) = (lengths.iter().sum(), lengths.len());
@@ -100,12 +100,12 @@ impl Batch {
             scale: self.scale,
             x,
         };
-        ragged::eval(&inputs.all())?;
+        ragged::eval(inputs.all())?;
         Ok(inputs)
     }
 }
 
-/// A batch on a device.
+/// The inputs of a batch, on a device.
 struct Inputs {
     x: Tensor,
     y: Tensor,
@@ -126,7 +126,7 @@ impl Inputs {
 
 type Program = (&'static str, fn(&Inputs) -> Result<Vec<Tensor>>);
 
-/// The benchmark's operations, and chains.
+/// The operations of `ragged-bench`, and chains of operations.
 const PROGRAMS: [Program; 24] = [
     ("sum", |i| Ok(vec![i.x.reduce_sum(1)?])),
     ("max", |i| Ok(vec![i.x.reduce_max(1)?])),
@@ -167,32 +167,32 @@ const PROGRAMS: [Program; 24] = [
     ("conditions", |i| Ok(vec![i.weights.gather(&i.tokens)?.reduce_sum(1)?])),
 ];
 
-/// What the program gives for the batch, bit for bit, or the error.
+/// The bits of the program's results for the batch, or the error.
 fn run((_, record): &Program, inputs: &Inputs) -> Vec<String> {
-    let read = record(inputs).and_then(|made| to_host(&made.iter().collect::<Vec<_>>()));
+    let read = record(inputs).and_then(|made| to_host(made.iter().collect::<Vec<_>>()));
     match read {
         Ok(read) => read.iter().map(bits).collect(),
         Err(error) => vec![error.to_string()],
     }
 }
 
-/// What the CPU gives.
+/// The expected results: those of the CPU backend.
 fn wanted(program: &Program, batch: &Batch) -> Vec<String> {
     run(program, &batch.upload(&Device::cpu()).expect("uploaded"))
 }
 
-/// Waits until no other test of this binary works on a device, so that its counts tell whose work it was.
-fn turn() -> MutexGuard<'static, ()> {
+/// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
+fn exclusive() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Row lengths of all kinds, none of several blocks.
+/// Row lengths of at most one block.
 fn short() -> Vec<usize> {
     [vec![0, 0, 31, 60, 1], [3, 0, 5, 1, 12].repeat(30)].concat()
 }
 
-/// As many rows of as many values, some of several blocks.
+/// As many rows and values as [`short`], with some rows of several blocks.
 fn long() -> Vec<usize> {
     let mut lengths = short();
     let spare: usize = lengths.iter_mut().skip(1).map(std::mem::take).sum();
@@ -201,12 +201,13 @@ fn long() -> Vec<usize> {
 }
 
 #[test]
-fn the_next_batch_of_the_same_shapes_makes_nothing_new() {
-    let _turn = turn();
+fn a_batch_of_the_same_shapes_makes_nothing_new() {
+    let _guard = exclusive();
     for (label, device) in common::gpus() {
         for lengths in [short(), long()] {
             for program in &PROGRAMS {
-                // The first two fill the pool: what is read of a batch is given back after the next one is there.
+                // The first two batches fill the pool: the results of a batch are freed only after those of the next
+                // one exist.
                 for number in 0..5 {
                     let what = format!("{label} {} batch {number}", program.0);
                     let batch = Batch::new(&lengths, number);
@@ -227,8 +228,8 @@ fn the_next_batch_of_the_same_shapes_makes_nothing_new() {
 }
 
 #[test]
-fn the_same_batch_again_needs_no_new_bind_groups_either() {
-    let _turn = turn();
+fn a_repeated_batch_needs_no_new_bind_groups() {
+    let _guard = exclusive();
     for (label, device) in common::gpus() {
         let inputs = Batch::new(&long(), 1).upload(&device).expect("uploaded");
         for program in &PROGRAMS {
@@ -243,7 +244,7 @@ fn the_same_batch_again_needs_no_new_bind_groups_either() {
     }
 }
 
-/// Runs the program over one batch after the other, on a device that has seen nothing, and compares each with the CPU.
+/// Runs the program over the batches in order, on a new device, and compares each result with the CPU backend.
 fn one_after_the_other(program: &Program, batches: &[(&str, &Batch)]) {
     for (label, device) in common::gpus() {
         for (k, (name, batch)) in batches.iter().enumerate() {
@@ -254,8 +255,8 @@ fn one_after_the_other(program: &Program, batches: &[(&str, &Batch)]) {
 }
 
 #[test]
-fn batches_of_other_shapes_and_numbers_are_not_taken_for_the_last_one() {
-    let _turn = turn();
+fn batches_of_other_shapes_and_sizes_get_their_own_results() {
+    let _guard = exclusive();
     let first = Batch::new(&short(), 1);
     let lengths = |f: &dyn Fn(&mut Vec<usize>)| {
         let mut all = short();
@@ -267,7 +268,7 @@ fn batches_of_other_shapes_and_numbers_are_not_taken_for_the_last_one() {
     let no_values = lengths(&|all| all.fill(0));
     let one_row = Batch::new(&[40], 3);
     let none = Batch::new(&[], 4);
-    // As many rows and values, but rows of several blocks, which take more kernels.
+    // As many rows and values, but with rows of several blocks, which need more kernels.
     let long = Batch::new(&long(), 5);
     let scaled = Batch { scale: -0.25, ..first.clone() };
     let unscaled = Batch { scale: 0.0, ..first.clone() };
@@ -291,10 +292,10 @@ fn batches_of_other_shapes_and_numbers_are_not_taken_for_the_last_one() {
 }
 
 #[test]
-fn rows_about_as_long_as_a_kernel_takes_are_told_apart() {
-    let _turn = turn();
+fn rows_around_the_longest_of_one_block_get_their_own_results() {
+    let _guard = exclusive();
     let program = |name: &str| PROGRAMS.iter().find(|p| p.0 == name).expect("a program");
-    // The longest row of blocks of one column, of eight columns, and of a sort: with as many rows and values each.
+    // Lengths around one block of one column, of eight columns, and of a sort, with equal numbers of rows and values.
     let names = ["sum", "standardised", "softmax", "wide", "embed_mean", "normed", "sort"];
     for edge in [64, 128, 256, 512, 896] {
         let of = |longest: usize, number| Batch::new(&[longest, 1000 - longest, 0, 2], number);
@@ -312,21 +313,21 @@ fn rows_about_as_long_as_a_kernel_takes_are_told_apart() {
     }
 }
 
-/// `a - b * c`, which tells its operands apart.
+/// `a - b * c`, whose result depends on the order of the operands.
 fn mixed(a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Tensor> {
     (a - &(b * c)?)?.reduce_sum(1)
 }
 
 #[test]
-fn operands_that_are_one_array_and_those_that_are_not_are_told_apart() {
-    let _turn = turn();
+fn aliased_and_distinct_operands_get_their_own_results() {
+    let _guard = exclusive();
     for (label, device) in common::gpus() {
         let batches: Vec<Batch> = (0..3).map(|k| Batch::new(&short(), k)).collect();
         let of = |device: &Device| -> Result<Vec<String>> {
             let mut out = Vec::new();
             for batch in &batches {
                 let Inputs { x, more, .. } = batch.upload(device)?;
-                // The same rows as an array of their own.
+                // The same rows in a separate array.
                 let copy = naive::host::<f32>(&batch.x).to_device(device)?;
                 for [a, b, c] in [[&x, &x, &x], [&x, &more, &x], [&x, &x, &more], [&more, &x, &x], [&x, &more, &more]] {
                     out.push(bits(&mixed(a, b, c)?.to_host()?));
@@ -342,14 +343,14 @@ fn operands_that_are_one_array_and_those_that_are_not_are_told_apart() {
 }
 
 #[test]
-fn what_is_kept_from_before_is_read_and_what_is_not_is_computed() {
-    let _turn = turn();
+fn stored_results_are_read_and_others_are_computed() {
+    let _guard = exclusive();
     let of = |device: &Device| -> Result<Vec<String>> {
         let mut out = Vec::new();
         let mut kept: Vec<Tensor> = Vec::new();
         for number in 0..6 {
             let i = Batch::new(&short(), number).upload(device)?;
-            // A result that is there already, of this batch or of the last one; or one that is not.
+            // An operand is already stored (of this batch or of the previous one) or not.
             let sorted = i.x.sort(1)?;
             let most = i.x.reduce_max(keep(1))?;
             match number % 3 {
@@ -363,12 +364,12 @@ fn what_is_kept_from_before_is_read_and_what_is_not_is_computed() {
             if let Some(last) = kept.last() {
                 out.push(bits(&(last + &most.reduce_sum(1)?)?.to_host()?));
             }
-            // Only some of the results, and in another order.
+            // A subset of the results, in another order.
             let asked = [[&z, &y], [&y, &most], [&most, &y]][number as usize % 3];
-            out.extend(to_host(&asked)?.iter().map(bits));
+            out.extend(to_host(asked)?.iter().map(bits));
             kept.push(z);
         }
-        // No later batch has written over an earlier one's results.
+        // Later batches have not overwritten earlier results.
         for z in &kept {
             out.push(bits(&z.to_host()?));
         }
@@ -380,8 +381,8 @@ fn what_is_kept_from_before_is_read_and_what_is_not_is_computed() {
 }
 
 #[test]
-fn results_that_are_alive_are_not_written_over() {
-    let _turn = turn();
+fn live_results_are_not_overwritten() {
+    let _guard = exclusive();
     for (label, device) in common::gpus() {
         for program in &PROGRAMS {
             let batches: Vec<Batch> = (0..3).map(|k| Batch::new(&short(), k)).collect();
@@ -389,12 +390,12 @@ fn results_that_are_alive_are_not_written_over() {
                 .iter()
                 .map(|batch| {
                     let made = batch.upload(&device).and_then(|i| program.1(&i)).expect("recorded");
-                    ragged::eval(&made.iter().collect::<Vec<_>>()).expect("computed");
+                    ragged::eval(made.iter().collect::<Vec<_>>()).expect("computed");
                     made
                 })
                 .collect();
             for (batch, made) in batches.iter().zip(&all) {
-                let got = to_host(&made.iter().collect::<Vec<_>>()).expect("read");
+                let got = to_host(made.iter().collect::<Vec<_>>()).expect("read");
                 let got: Vec<String> = got.iter().map(bits).collect();
                 assert_eq!(got, wanted(program, batch), "{label} {}", program.0);
             }
@@ -403,8 +404,8 @@ fn results_that_are_alive_are_not_written_over() {
 }
 
 #[test]
-fn a_condition_is_that_of_its_batch_and_of_its_caller() {
-    let _turn = turn();
+fn a_failed_condition_belongs_to_its_batch_and_caller() {
+    let _guard = exclusive();
     let program = PROGRAMS.iter().find(|p| p.0 == "conditions").expect("a program");
     let good = Batch::new(&short(), 1);
     let mut bad = Batch::new(&short(), 2);
@@ -416,7 +417,7 @@ fn a_condition_is_that_of_its_batch_and_of_its_caller() {
         assert!(error[0].contains("batches.rs"), "{label}: {error:?}");
         assert_eq!(error, wanted(program, &bad), "{label}");
         assert_eq!(run(&good), wanted(program, &good), "{label}: an error is none of the next batch");
-        // The same operations, called elsewhere, say where.
+        // The same operations, recorded at another line, report that line.
         let i = bad.upload(&device).expect("uploaded");
         let (here, read) = (line!(), i.weights.gather(&i.tokens).and_then(|t| t.to_host()));
         let there = line!() + 1;
@@ -429,8 +430,8 @@ fn a_condition_is_that_of_its_batch_and_of_its_caller() {
 }
 
 #[test]
-fn threads_with_batches_of_their_own_share_a_plan() {
-    let _turn = turn();
+fn threads_with_separate_batches_share_a_plan() {
+    let _guard = exclusive();
     const THREADS: usize = 6;
     if common::gpus().is_empty() {
         return;

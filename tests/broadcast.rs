@@ -1,4 +1,4 @@
-//! Broadcasting against nested lists, over ragged and uniform dimensions up to ragged rank 3.
+//! Broadcasting, compared with nested lists, over ragged and uniform dimensions up to ragged rank 3.
 
 mod common;
 
@@ -7,10 +7,10 @@ use common::outcome::{bits, outcome};
 use proptest::prelude::*;
 use ragged::{Device, Error, HostTensor, HostValues, Result, Tensor};
 
-/// A tensor as nested lists, with what each dimension is.
+/// A tensor as nested lists, with its dimensions.
 #[derive(Debug, Clone)]
 struct Nested {
-    /// None for a ragged dimension.
+    /// The size of each dimension; `None` if ragged.
     dims: Vec<Option<usize>>,
     root: Tree,
 }
@@ -30,7 +30,7 @@ impl Tree {
     }
 }
 
-/// A small generator: what proptest shrinks is its seed.
+/// A generator of random numbers from a seed, which proptest shrinks.
 struct Random(u64);
 
 impl Random {
@@ -40,7 +40,7 @@ impl Random {
     }
 }
 
-/// Random rows; `like` gives the lengths where this tensor shares them.
+/// Random rows, with the lengths of `like` if it is given.
 fn tree(dims: &[Option<usize>], like: Option<&Tree>, random: &mut Random) -> Tree {
     let Some((first, rest)) = dims.split_first() else { return Tree::Leaf(random.below(100) as i64) };
     let shared = like.filter(|t| matches!(t, Tree::Rows(_)));
@@ -48,7 +48,7 @@ fn tree(dims: &[Option<usize>], like: Option<&Tree>, random: &mut Random) -> Tre
     Tree::Rows((0..len).map(|i| tree(rest, shared.and_then(|t| t.rows().get(i)), random)).collect())
 }
 
-/// Two tensors that broadcast: each dimension is kept by both, or by one of them while the other has size 1.
+/// Two tensors that broadcast: in each dimension they have the same size, or one of them has size 1.
 fn pair(random: &mut Random) -> (Nested, Nested) {
     let rank = 1 + random.below(4);
     let mut dims: Vec<Option<usize>> = (0..rank).map(|_| [None, Some(2), Some(1), Some(3)][random.below(4)]).collect();
@@ -56,7 +56,7 @@ fn pair(random: &mut Random) -> (Nested, Nested) {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     let mut shared = true;
     for dim in dims {
-        // Once rows are not shared, ragged or uniform rows of one cannot meet those of the other.
+        // Below a dimension in which they differ, only one tensor may have sizes other than 1.
         let choice = if shared { random.below(4) } else { 1 + random.below(2) };
         shared &= choice == 0 || choice == 3;
         a.push(if choice == 2 { Some(1) } else { dim });
@@ -66,7 +66,7 @@ fn pair(random: &mut Random) -> (Nested, Nested) {
     let a = Nested { root, dims: a };
     let root = tree(&b, Some(&a.root), random);
     let mut b = Nested { root, dims: b };
-    // Leading dimensions of size 1 may be left out, down to a uniform one.
+    // Leading dimensions of size 1 may be omitted, down to a uniform dimension.
     while b.dims.first() == Some(&Some(1)) && b.dims.get(1) != Some(&None) && random.below(2) == 0 {
         b.dims.remove(0);
         b.root = b.root.rows()[0].clone();
@@ -74,7 +74,7 @@ fn pair(random: &mut Random) -> (Nested, Nested) {
     (a, b)
 }
 
-/// The definition.
+/// The definition of broadcasting.
 fn naive(a: &Tree, b: &Tree) -> Tree {
     match (a, b) {
         (Tree::Leaf(a), Tree::Leaf(b)) => Tree::Leaf(1000 * a + b),
@@ -112,7 +112,7 @@ fn host(t: &Nested, levels: usize) -> HostTensor {
     HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values: HostValues::I64(values) }
 }
 
-/// `t` under dimensions of size 1 in front.
+/// `t` with leading dimensions of size 1.
 fn deepened(t: &Nested, rank: usize) -> Nested {
     let mut out = t.clone();
     while out.dims.len() < rank {
@@ -159,9 +159,9 @@ fn ragged(splits: &[&[u32]], values: &[i64]) -> HostTensor {
     }
 }
 
-/// A tensor whose outer dimension repeats has partitions that only the device knows.
+/// Repeating the outer dimension gives device-known partitions.
 #[test]
-fn partitions_made_on_the_device_are_compared_there() {
+fn device_known_partitions_are_compared_on_the_device() {
     for device in [Device::cpu(), Device::cpu_unfused()] {
         let column = HostTensor::dense(&[2, 1, 1], HostValues::I64(vec![100, 200])).to_device(&device).unwrap();
         let x = ragged(&[&[0, 2, 3]], &[1, 2, 3]).to_device(&device).unwrap();
@@ -179,7 +179,7 @@ fn partitions_made_on_the_device_are_compared_there() {
 }
 
 #[test]
-fn what_the_host_knows_fails_at_the_call() {
+fn host_known_mismatches_fail_at_the_call() {
     let cpu = Device::cpu();
     let on = |t: HostTensor| t.to_device(&cpu).unwrap();
     let x = on(ragged(&[&[0, 2, 3]], &[1, 2, 3]));
@@ -205,7 +205,7 @@ fn what_the_host_knows_fails_at_the_call() {
 }
 
 #[test]
-fn equal_partitions_stay_one() {
+fn equal_partitions_are_shared() {
     let cpu = Device::cpu();
     let x = ragged(&[&[0, 2, 3]], &[1, 2, 3]).to_device(&cpu).unwrap();
     let column = HostTensor::dense(&[2, 1], HostValues::I64(vec![1, 2])).to_device(&cpu).unwrap();
@@ -214,7 +214,7 @@ fn equal_partitions_stay_one() {
 }
 
 #[test]
-fn to_the_shape_of_another() {
+fn broadcast_like_another_tensor() {
     let cpu = Device::cpu();
     let dense = |shape: &[usize], values: &[i64]| HostTensor::dense(shape, HostValues::I64(values.to_vec()));
     let like = |x: &HostTensor, y: &HostTensor| {
@@ -238,11 +238,11 @@ fn to_the_shape_of_another() {
 }
 
 #[test]
-fn to_fewer_dimensions_fails_whatever_else_does_not_fit() {
+fn fewer_dimensions_are_reported_before_other_mismatches() {
     let cpu = Device::cpu();
     let x = ragged(&[&[0, 2], &[0, 1, 3]], &[1, 2, 3]).to_device(&cpu).unwrap();
     let keep = HostTensor::dense(&[2], HostValues::Bool(vec![true, false])).to_device(&cpu).unwrap();
-    // What is left has one row, which only the device knows: the second mask has too many.
+    // One row is left, as only the device knows; the second mask has more.
     let mut y = ragged(&[&[0, 2, 3]], &[0; 3]).to_device(&cpu).unwrap();
     for _ in 0..2 {
         y = y.boolean_mask(&keep).unwrap();
@@ -252,14 +252,14 @@ fn to_fewer_dimensions_fails_whatever_else_does_not_fit() {
     assert!(error.to_string().contains("the first one is larger"), "{error}");
 }
 
-/// The tensor with partitions and a number of rows that only the device knows.
+/// The tensor with device-known partitions and a device-known number of rows.
 fn unknown(x: &HostTensor, device: &Device) -> Result<Tensor> {
     let rows = x.nested_row_splits.first().map_or_else(|| x.inner_shape[0], |splits| splits.len() - 1);
     let first = HostTensor::dense(&[], HostValues::I64(vec![0])).to_device(device)?;
     Tensor::from_row_lengths(&x.to_device(device)?, [rows])?.row_at(&first)
 }
 
-/// Whether dimensions of both lists fit.
+/// Whether the dimensions are compatible.
 fn fit(a: &Tree, b: &Tree) -> bool {
     match (a, b) {
         (Tree::Leaf(_), _) | (_, Tree::Leaf(_)) => true,
@@ -272,10 +272,10 @@ fn fit(a: &Tree, b: &Tree) -> bool {
     }
 }
 
-/// Where the host cannot tell what fits, every way of computing gives an error of the same kind, or none; one where
-/// something does not fit, and none where everything is of the same lengths.
+/// Where only the device can compare sizes, all devices agree on whether there is an error, and of which kind: an error
+/// if sizes are incompatible, none if all lengths are equal.
 #[test]
-fn misfits_that_only_the_device_sees() {
+fn device_known_mismatches_fail_at_the_read() {
     let (mut fitted, mut failed) = (0, 0);
     for seed in 0..200 {
         let mut random = Random(seed);
@@ -300,7 +300,7 @@ fn misfits_that_only_the_device_sees() {
         if !fit(&deepened(&a, rank).root, &deepened(&b, rank).root) {
             assert!(want.is_err(), "{a:?}\n{b:?}");
         }
-        // A number of rows that only the device knows is taken as it is, though it be 1.
+        // A device-known number of rows is not broadcast, even if it is 1.
         let repeats = a.dims.len() == b.dims.len() && a.root.rows().len() != b.root.rows().len();
         if same && !repeats {
             let (x, y) = (deepened(&a, rank), deepened(&b, rank));

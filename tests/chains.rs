@@ -1,5 +1,5 @@
-//! Chains of operations over rows that share their passes: kernels, bytes and waits as `explain` counts them, the
-//! values against naive loops, and the same bits on every device, fused or not.
+//! Chains of operations that are fused to few passes over the rows: kernels, bytes and waits as `explain` counts them,
+//! values compared with naive loops, and equal bits on every device, fused or not.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 use common::{fused_and_not, gpus};
 use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, explain, keep, to_host};
 
-/// Rows of `values` values in all: short ones, empty ones, and rows of several blocks if asked for.
+/// Rows with a total of `values` values: short rows, empty rows and, if `with_long`, rows of several blocks.
 fn rows(values: usize, with_long: bool) -> Vec<Vec<f32>> {
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     let mut next = || {
@@ -51,15 +51,15 @@ fn floats(t: &HostTensor) -> &[f32] {
     }
 }
 
-/// A chain: from one tensor to some.
+/// A chain of operations: from one tensor to several.
 type Chain = fn(&Tensor) -> Result<Vec<Tensor>>;
 
-/// What the chain gives, the same bits on every device: by tensor.
+/// The results of the chain, after checking that all devices give the same bits.
 fn everywhere(rows: &[Vec<f32>], chain: Chain) -> Vec<Vec<f32>> {
     let mut found: Option<Vec<Vec<f32>>> = None;
     for (name, device) in fused_and_not() {
         let made = tensor(rows).to_device(device).and_then(|x| chain(&x)).expect("recorded");
-        let read = to_host(&made.iter().collect::<Vec<_>>()).expect("read");
+        let read = to_host(made.iter().collect::<Vec<_>>()).expect("read");
         let got: Vec<Vec<f32>> = read.iter().map(|t| floats(t).to_vec()).collect();
         let bits = |all: &[Vec<f32>]| -> Vec<Vec<u32>> {
             let bits = |v: &f32| if v.is_nan() { u32::MAX } else { v.to_bits() };
@@ -78,29 +78,29 @@ fn close(got: f32, want: f64, what: &str) {
     assert!(near || got.is_nan() && want.is_nan(), "{what}: {got}, not {want}");
 }
 
-/// Waits until no other test of this binary works on a device, so that its counts tell whose work it was.
-fn turn() -> MutexGuard<'static, ()> {
+/// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
+fn exclusive() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// How the chain is computed on each GPU.
+/// The plan of the chain on each GPU.
 fn explained(rows: &[Vec<f32>], chain: Chain, check: impl Fn(&Explain)) {
     for (_, device) in gpus() {
         let made = tensor(rows).to_device(&device).and_then(|x| chain(&x)).expect("recorded");
-        let e = explain(&made.iter().collect::<Vec<_>>()).expect("explained");
+        let e = explain(made.iter().collect::<Vec<_>>()).expect("explained");
         println!("{e}");
         assert_eq!(e.waits, 1);
         check(&e);
-        // As it was explained, in one submission.
+        // The run matches the plan, in one submission.
         let before = device.stats();
-        ragged::eval(&made.iter().collect::<Vec<_>>()).expect("computed");
+        ragged::eval(made.iter().collect::<Vec<_>>()).expect("computed");
         let done = device.stats() - before;
         assert_eq!((done.dispatches, done.submissions), (e.dispatches(), 1), "{e}");
     }
 }
 
-/// Bytes against the least, in hundredths, rounded up.
+/// Bytes moved per byte of the lower bound, in hundredths, rounded up.
 fn ratio(e: &Explain) -> u64 {
     (e.bytes() * 100).div_ceil(e.least_bytes)
 }
@@ -119,8 +119,8 @@ fn standardised(x: &Tensor) -> Result<Vec<Tensor>> {
 }
 
 #[test]
-fn rows_are_standardised_by_the_pass_that_takes_their_moments() {
-    let _turn = turn();
+fn standardised_rows_are_computed_in_the_pass_of_their_moments() {
+    let _guard = exclusive();
     let short = rows(VALUES, false);
     explained(&short, standardised, |e| {
         assert_eq!((e.kernels.len(), e.dispatches()), (1, 1), "{e}");
@@ -137,7 +137,7 @@ fn rows_are_standardised_by_the_pass_that_takes_their_moments() {
         for (k, row) in rows.iter().enumerate() {
             let (mean, variance) = mean_and_deviations(row);
             for &v in row {
-                // Of a row of one value this is 0 by 0.
+                // A row of one value gives 0 / 0.
                 close(*got.next().expect("a value"), (f64::from(v) - mean) / variance.sqrt(), &format!("row {k}"));
             }
         }
@@ -150,8 +150,8 @@ fn moments_and_extremes(x: &Tensor) -> Result<Vec<Tensor>> {
 }
 
 #[test]
-fn mean_variance_and_extremes_are_one_pass() {
-    let _turn = turn();
+fn mean_variance_minimum_and_maximum_are_one_pass() {
+    let _guard = exclusive();
     let short = rows(VALUES, false);
     explained(&short, moments_and_extremes, |e| {
         assert_eq!((e.kernels.len(), e.dispatches()), (1, 1), "{e}");
@@ -160,7 +160,7 @@ fn mean_variance_and_extremes_are_one_pass() {
     let long = rows(VALUES, true);
     explained(&long, moments_and_extremes, |e| {
         assert_eq!((e.kernels.len(), e.dispatches()), (1, 2), "{e}");
-        // 28 bytes of partials for every 128 values.
+        // 28 bytes of partials per 128 values.
         assert!(ratio(e) <= 112, "{e}");
     });
     for rows in [short, long] {
@@ -176,8 +176,8 @@ fn mean_variance_and_extremes_are_one_pass() {
 }
 
 #[test]
-fn what_shares_a_pass_has_the_bits_of_what_does_not() {
-    let _turn = turn();
+fn fused_reductions_have_the_bits_of_separate_ones() {
+    let _guard = exclusive();
     let rows = rows(1 << 15, true);
     let together = everywhere(&rows, moments_and_extremes);
     let alone: [Chain; 4] = [
@@ -197,12 +197,12 @@ fn pooled(x: &Tensor) -> Result<Vec<Tensor>> {
 }
 
 #[test]
-fn a_softmax_is_summed_up_by_weights_without_being_stored() {
-    let _turn = turn();
+fn the_weighted_sum_of_a_softmax_does_not_store_the_softmax() {
+    let _guard = exclusive();
     let short = rows(VALUES, false);
     explained(&short, pooled, |e| {
         assert_eq!((e.kernels.len(), e.dispatches()), (2, 2), "{e}");
-        // The values twice, and two numbers a row between the passes.
+        // Two passes over the values, and two numbers per row between them.
         assert!(ratio(e) <= 215, "{e}");
     });
     let long = rows(VALUES, true);
@@ -222,31 +222,31 @@ fn a_softmax_is_summed_up_by_weights_without_being_stored() {
 }
 
 #[test]
-fn an_error_of_one_tensor_is_none_of_another_that_is_computed_with_it() {
-    let _turn = turn();
+fn a_failed_condition_does_not_affect_tensors_of_the_same_submission() {
+    let _guard = exclusive();
     for (name, device) in fused_and_not() {
         let x = tensor(&[vec![1.0, 2.0], vec![3.0]]).to_device(device).expect("a tensor");
         let ids = HostTensor::dense(&[3], HostValues::I32(vec![0, 9, 1])).to_device(device).expect("ids");
-        // The ids are looked at on the device: 9 is none.
+        // The device checks the ids: 9 is out of range.
         let bad = x.flat_values().and_then(|v| v.gather(&ids)).expect("recorded");
         let bad = bad.reduce_sum(0).expect("recorded");
         let (good, max) = (x.reduce_sum(1).expect("recorded"), x.reduce_max(1).expect("recorded"));
-        ragged::eval(&[&bad, &good, &max]).expect("conditions are looked at by reads");
+        ragged::eval([&bad, &good, &max]).expect("conditions are looked at by reads");
         assert_eq!(floats(&good.to_host().expect("no condition of its own")), [3.0, 3.0], "{name}");
         assert_eq!(floats(&max.to_host().expect("no condition of its own")), [2.0, 3.0], "{name}");
         assert!(bad.to_host().is_err(), "{name}");
-        assert!(to_host(&[&good, &bad]).is_err(), "{name}");
+        assert!(to_host([&good, &bad]).is_err(), "{name}");
     }
 }
 
 #[test]
-fn tensors_that_are_computed_together_live_on_one_device() {
-    let _turn = turn();
+fn evaluating_tensors_of_two_devices_together_is_an_error() {
+    let _guard = exclusive();
     assert!(ragged::eval(&[] as &[Tensor]).is_ok());
     assert_eq!(explain(&[] as &[Tensor]).expect("nothing").kernels.len(), 0);
     for (_, device) in gpus() {
         let rows = tensor(&[vec![1.0]]);
         let (a, b) = (rows.to_device(&device).expect("a"), rows.to_device(&Device::cpu()).expect("b"));
-        assert!(matches!(ragged::eval(&[&a, &b]), Err(ragged::Error::Devices { .. })));
+        assert!(matches!(ragged::eval([&a, &b]), Err(ragged::Error::Devices { .. })));
     }
 }

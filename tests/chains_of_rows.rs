@@ -1,4 +1,4 @@
-//! Chains of row operations: what they cost together, against loops over rows, on every device.
+//! Chains of row operations: their cost, and their values compared with loops over rows, on every device.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use common::naive::{self, Rows};
 use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, descending, s};
 
-/// Numbers without a pattern, the same in every run: small multiples of a quarter, so that sums of them are exact.
+/// Pseudorandom multiples of a quarter with a fixed seed; their sums are exact.
 struct Noise(u64);
 
 impl Noise {
@@ -21,26 +21,26 @@ impl Noise {
     }
 }
 
-/// Row lengths where kernels change their ways, with empty rows and one far longer than all.
+/// Row lengths at which kernels switch algorithms, empty rows, and one very long row.
 fn lengths() -> Vec<usize> {
     [vec![0, 1, 2, 16, 17, 31, 0, 255, 256, 257, 0, 0, 2047, 2049, 9001], [3, 0, 5, 1, 12].repeat(70)].concat()
 }
 
-/// What a chain may cost, where rows may be longer than a block of a reduction.
+/// Upper bounds on the cost of a chain over rows that may have several blocks.
 struct Cost {
     dispatches: u64,
-    /// Bytes against the least, in hundredths, rounded up.
+    /// Bytes moved per byte of the lower bound, in hundredths, rounded up.
     ratio: u64,
 }
 
-/// Waits until no other test of this binary works on a device, so that its counts tell whose work it was.
-fn turn() -> MutexGuard<'static, ()> {
+/// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
+fn exclusive() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Asserts what the chain costs for 2^20 values in rows of up to 2^10: explained, and run. Nothing waits before the
-/// read, and a second run makes nothing new.
+/// Asserts the cost of the chain for 2^20 values in rows of up to 2^10, as planned and as run. Only the read waits, and
+/// a second run makes no new plan, pipeline or buffer.
 #[track_caller]
 fn costs(what: &str, record: impl Fn(&Device) -> Result<Tensor>, cost: &Cost) {
     for (label, device) in common::gpus() {
@@ -68,7 +68,7 @@ fn costs(what: &str, record: impl Fn(&Device) -> Result<Tensor>, cost: &Cost) {
     }
 }
 
-/// Runs the chain on every device; the values that all of them give, bit for bit.
+/// Runs the chain on every device, asserts equal bits, and returns the values.
 #[track_caller]
 fn same_everywhere(what: &str, record: impl Fn(&Device) -> Result<Tensor>) -> HostTensor {
     let mut all = common::devices().into_iter().map(|(label, device)| {
@@ -90,7 +90,7 @@ fn f32s(t: &HostTensor) -> &[f32] {
     }
 }
 
-/// As many values in rows as the costs are stated for.
+/// Row lengths of the size that the costs are stated for.
 fn many() -> Vec<usize> {
     let mut noise = Noise(5);
     let mut left = 1 << 20;
@@ -107,7 +107,7 @@ fn dense(device: &Device, shape: &[usize], values: Vec<f32>) -> Result<Tensor> {
     HostTensor::dense(shape, HostValues::F32(values)).to_device(device)
 }
 
-/// `mean(concat([x[:, :-1] * w + x[:, 1:], y], axis=1), axis=1)` with a weight a row.
+/// `mean(concat([x[:, :-1] * w + x[:, 1:], y], axis=1), axis=1)` with one weight per row.
 fn smoothed(device: &Device, x: &Rows<f32>, w: &[f32], y: &Rows<f32>) -> Result<Tensor> {
     let (x, y) = (naive::host::<f32>(x).to_device(device)?, naive::host::<f32>(y).to_device(device)?);
     let w = dense(device, &[w.len(), 1], w.to_vec())?;
@@ -123,8 +123,8 @@ fn smoothing(lengths: &[usize]) -> (Rows<f32>, Vec<f32>, Rows<f32>) {
 }
 
 #[test]
-fn neighbours_weighted_and_joined_to_other_rows_are_averaged_in_one_pass() {
-    let _turn = turn();
+fn the_mean_of_concatenated_weighted_neighbours_is_one_pass() {
+    let _guard = exclusive();
     let (x, w, y) = smoothing(&lengths());
     let got = same_everywhere("smoothed", |device| smoothed(device, &x, &w, &y));
     let pairs = |row: &Vec<f32>, w: f32| row.windows(2).map(|v| v[0] * w + v[1]).collect();
@@ -134,12 +134,12 @@ fn neighbours_weighted_and_joined_to_other_rows_are_averaged_in_one_pass() {
         assert!(*got == want as f32 || got.is_nan() && want.is_nan(), "row {r}: {got}, not {want}");
     }
     let (x, w, y) = smoothing(&many());
-    // The rows of the slices (a scan), those of the joined rows, and one pass over the values with a kernel for long
-    // rows.
+    // The splits of the slices (a scan), those of the concatenation, and one pass over the values with a second kernel
+    // for long rows.
     costs("smoothed", |device| smoothed(device, &x, &w, &y), &Cost { dispatches: 6, ratio: 109 });
 }
 
-/// The rows without their values up to 0, and their order by how many are left, most first.
+/// The positive values of the rows, and the rows in descending order of the number of these values.
 fn by_count(device: &Device, x: &Rows<f32>) -> Result<(Tensor, Tensor)> {
     let x = naive::host::<f32>(x).to_device(device)?;
     let kept = x.boolean_mask(&x.greater(0f32)?)?;
@@ -148,8 +148,8 @@ fn by_count(device: &Device, x: &Rows<f32>) -> Result<(Tensor, Tensor)> {
 }
 
 #[test]
-fn rows_are_thinned_counted_and_ordered_by_their_counts() {
-    let _turn = turn();
+fn rows_are_masked_and_sorted_by_their_lengths() {
+    let _guard = exclusive();
     let x = Noise(2).rows(&lengths());
     let got = same_everywhere("by count", |device| {
         let (kept, order) = by_count(device, &x)?;
@@ -159,13 +159,12 @@ fn rows_are_thinned_counted_and_ordered_by_their_counts() {
     want.sort_by_key(|row| std::cmp::Reverse(row.len()));
     assert_eq!(naive::rows::<f32>(&got), want);
     let x = Noise(2).rows(&many());
-    // The values that stay are needed for neither the counts nor the order.
-    // Marks; the counts need no array of their own. The rest is the sort, of counts that are
-    // seen to be words.
+    // Neither the counts nor the order need the masked values.
+    // The rank bitmap, whose ranks give the counts, and the sort, whose keys are recognized as 32-bit.
     costs("by count", |device| Ok(by_count(device, &x)?.1), &Cost { dispatches: 25, ratio: 191 });
 }
 
-/// Words of lines of documents, each a number of the vocabulary.
+/// Words of lines of documents, as indices of the vocabulary.
 struct Documents {
     /// The lines of each document.
     lines: Vec<u32>,
@@ -202,7 +201,7 @@ impl Documents {
         Noise(4).rows(&[VOCABULARY * WIDTH]).remove(0)
     }
 
-    /// The greatest, over a document's lines, of the sums of their words' vectors.
+    /// The maximum, over the lines of each document, of the sums of the word vectors of a line.
     fn pooled(&self, device: &Device) -> Result<Tensor> {
         let words = HostTensor {
             nested_row_splits: vec![self.lines.clone(), self.words.clone()],
@@ -218,7 +217,7 @@ impl Documents {
 
 #[test]
 fn words_are_pooled_to_lines_and_lines_to_documents() {
-    let _turn = turn();
+    let _guard = exclusive();
     let documents = Documents::new(&lengths());
     let got = same_everywhere("pooled", |device| documents.pooled(device));
     let table = Documents::table();
@@ -234,6 +233,7 @@ fn words_are_pooled_to_lines_and_lines_to_documents() {
     let want: Vec<f32> = documents.lines.windows(2).flat_map(document).collect();
     assert_eq!(f32s(&got), want);
     let documents = Documents::new(&many());
-    // A kernel a level, and one for long lines, whose partials and the lines' sums are what is moved besides.
+    // One kernel per level and one for long lines. The bytes beyond the lower bound are the partials of long lines and
+    // the sums of lines.
     costs("pooled", |device| documents.pooled(device), &Cost { dispatches: 3, ratio: 141 });
 }

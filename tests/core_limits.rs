@@ -1,5 +1,5 @@
-//! Every claimed family of the conformance suite on the first adapter as the smallest that WebGPU allows: its limits
-//! forced down, and without native 64-bit numbers, so that 64-bit integers are pairs of words.
+//! Every claimed family of the conformance suite on the first adapter, with the minimum limits of WebGPU and without
+//! native 64-bit types, so that 64-bit integers are pairs of words.
 
 mod common;
 
@@ -30,15 +30,15 @@ use case::Case;
 use judge::{Outcome, impossible, judge, lacking};
 use ragged::{DType, Device, DeviceOptions, Tuning};
 
-/// The smallest device that WebGPU allows; none where none is expected.
+/// A device with the minimum limits of WebGPU; `None` where no adapter is expected.
 fn smallest() -> Option<Device> {
     let options = DeviceOptions::default().core_limits(true).no_int64(true).no_f64(true);
-    // Its kernels are cut as a GPU's, which no software adapter's are by default.
+    // The tuning is that of a GPU, also on software adapters.
     let options = options.no_timestamps(true).tuning(Some(Tuning::default()));
     common::gpu_with(&options)
 }
 
-/// What became of a family's cases.
+/// Outcomes of a family's cases.
 #[derive(Default)]
 struct Tally {
     passed: usize,
@@ -46,7 +46,7 @@ struct Tally {
     failures: Vec<String>,
 }
 
-/// Whether the answer is that there are no 64-bit floats.
+/// Whether the outcome is that 64-bit floats are not supported.
 fn refuses_f64<T>(answer: ragged::Result<T>) -> bool {
     matches!(answer, Err(ragged::Error::Unsupported { dtype: DType::F64, .. }))
 }
@@ -65,10 +65,11 @@ fn run(file: &Path, device: &Device, lacking: &[DType]) -> Tally {
         }
         match judge(&case, family.run, device) {
             Outcome::Passed { .. } => out.passed += 1,
-            // A mean of integers is one of f64, whatever is made of it then.
+            // A mean of integers is computed in f64.
             Outcome::Failed(_) if refuses_f64((family.run)(&case, device)) => out.without_f64 += 1,
             Outcome::Failed(why) => out.failures.push(format!("{}: {why}", case.id)),
-            // The suite itself says which operations may be absent; what the CPU does must be here too.
+            // The suite decides which operations may be unsupported; those of the CPU backend must be supported here
+            // too.
             Outcome::Unsupported(why) => {
                 if let Outcome::Passed { .. } = judge(&case, family.run, &Device::cpu()) {
                     out.failures.push(format!("{}: unsupported here, not on the CPU: {why}", case.id));
@@ -88,7 +89,7 @@ fn every_family() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
     let files = fs::read_dir(&dir).expect("the suite").map(|entry| entry.expect("an entry").path());
     let files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|e| e == "jsonl")).collect();
-    // Compiling takes most of the time: one device for all, so that families share pipelines, and a few threads.
+    // Compilation takes most of the time: all families share the pipelines of one device, on a few threads.
     let (queue, total) = (Mutex::new(files), Mutex::new(Tally::default()));
     let work = || {
         while let Some(file) = { queue.lock().expect("no panic").pop() } {

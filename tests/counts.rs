@@ -1,7 +1,5 @@
-//! What the benchmark's operations cost, in counts that hold on any machine: kernels, bytes against the least possible,
-//! waits, submissions, compilations, buffers.
-//!
-//! The bounds are those that the engine is built for. Rows and operations are the very ones of `ragged-bench`.
+//! Costs of the operations of `ragged-bench`, in counts that do not depend on the machine: kernels, bytes moved per
+//! byte of the lower bound, waits, submissions, compilations, buffers. The rows are those of `ragged-bench` too.
 
 mod common;
 #[path = "../src/bin/ragged-bench/inputs.rs"]
@@ -23,7 +21,7 @@ use ragged::{Device, DeviceOptions, Explain, HostTensor, Stats};
 use rows::Distribution;
 use workloads::{ALL, Workload};
 
-/// Row lengths as they occur in practice: files of `data/row_lengths`.
+/// Row lengths from practice: files of `data/row_lengths`.
 const FILES: [&str; 7] = [
     "amazon_book_users",
     "canada_rings",
@@ -39,12 +37,12 @@ fn distributions() -> [&'static str; 4] {
     Distribution::ALL.map(Distribution::name)
 }
 
-/// All rows that there are: the benchmark's distributions and the files.
+/// The benchmark's distributions and the files of row lengths.
 fn all_rows() -> impl Iterator<Item = &'static str> {
     distributions().into_iter().chain(FILES)
 }
 
-/// Rows of a distribution, or as long as a file says.
+/// Rows with lengths of a distribution or of a file.
 fn rows(name: &str, values: u32) -> Rows {
     if let Some(dist) = Distribution::ALL.into_iter().find(|dist| dist.name() == name) {
         return Rows::new(dist.lengths(values));
@@ -55,10 +53,10 @@ fn rows(name: &str, values: u32) -> Rows {
     Rows::new(length_file::repeated(&lengths, values))
 }
 
-/// Not one of the benchmark's.
+/// An additional workload.
 const MIN: Workload = Workload { name: "min", record: |i| i.x.reduce_min(1), least: least::reduced };
 
-/// The benchmark's operations, and another.
+/// The benchmark's operations, and an additional one.
 fn workloads() -> impl Iterator<Item = Workload> {
     ALL.into_iter().chain([MIN])
 }
@@ -66,13 +64,13 @@ fn workloads() -> impl Iterator<Item = Workload> {
 /// Values that the bounds are stated for.
 const MANY: u32 = 1 << 22;
 
-/// What an operation may cost at [`MANY`] values.
+/// Upper bounds on the cost of an operation at [`MANY`] values.
 struct Bound {
-    /// Kernels started.
+    /// Kernel launches.
     dispatches: u64,
-    /// Bytes against the least, in hundredths.
+    /// Bytes moved per byte of the lower bound, in hundredths.
     ratio: u64,
-    /// Bytes a row besides.
+    /// Additional bytes per row.
     row_bytes: u64,
 }
 
@@ -92,20 +90,20 @@ fn bound(w: &Workload) -> Bound {
     Bound { dispatches, ratio, row_bytes }
 }
 
-/// Records the operation, which computes nothing or the size of its result: what that took, and how the rest will be
-/// computed.
+/// Records the operation. Returns the work that recording itself did (none, or the size of the result), and the plan of
+/// the rest.
 fn recorded(device: &Device, inputs: &Inputs, w: &Workload) -> (Stats, Explain) {
     let before = device.stats();
     let tensor = (w.record)(inputs).expect("recorded");
     (device.stats() - before, tensor.explain().expect("explained"))
 }
 
-/// The smallest binding that adapters have is 128 MiB: its binary logarithm.
+/// Binary logarithm of the least limit on bindings, 128 MiB.
 const SMALLEST_BINDING: u32 = 27;
 
 #[test]
 fn kernels_and_bytes_are_within_their_bounds() {
-    let _turn = turn();
+    let _guard = exclusive();
     let mut wrong = Vec::new();
     for (label, device) in common::gpus() {
         for dist in all_rows() {
@@ -116,16 +114,16 @@ fn kernels_and_bytes_are_within_their_bounds() {
             for (w, by_hand) in all {
                 let bound = bound(&w);
                 let (asked, rest) = recorded(&device, &inputs, &w);
-                // What the ratio divides by: counted by hand where recording it has computed a part of it.
+                // The lower bound: counted by hand where recording has computed a part of the result.
                 let least = if asked.dispatches == 0 { rest.least_bytes } else { by_hand };
                 let dispatches = asked.dispatches + rest.dispatches();
                 let bytes = asked.bytes_moved + rest.bytes();
                 let ratio = (bytes.saturating_sub(nrows * bound.row_bytes) * 100).div_ceil(least);
-                // At capacities: where few rows have as many values as they may, kernels move less.
+                // Bytes at capacities: kernels move less where rows are shorter than their bound.
                 let of_these_rows = bytes as f64 / by_hand as f64;
                 let counts = format!("{dispatches:3} dispatches, x {ratio}, {of_these_rows:.2} of these rows' least");
                 println!("{label} {dist:22} {:13} {counts}", w.name);
-                // A map of more than a binding holds takes a dispatch a window: padded rows do, of which many are short.
+                // A map over an array that exceeds a binding needs one dispatch per window, as padded rows may.
                 let maps = rest.kernels.iter().filter(|k| k.kind == "map");
                 let windows: u64 = maps.map(|k| k.bytes_written >> SMALLEST_BINDING).sum();
                 if dispatches > bound.dispatches.saturating_add(windows) || ratio > bound.ratio {
@@ -134,7 +132,7 @@ fn kernels_and_bytes_are_within_their_bounds() {
                         w.name
                     ));
                 }
-                // Only rows of unknown lengths that may be taken again and again are asked for how many values they are.
+                // Only repeated rows of device-known lengths wait for their number of values.
                 if asked.dispatches > 0 {
                     assert_eq!((w.name, asked.waits, asked.submissions), ("gather_rows", 1, 1), "{label} {dist}");
                     assert!(asked.bytes_moved > 0, "{label} {dist}: {asked:?}");
@@ -145,11 +143,11 @@ fn kernels_and_bytes_are_within_their_bounds() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the ratios divide by: as counted by hand where every size is known and everything is read once. Else it is
-/// counted at capacities, and what is read for two purposes twice, so that it is no less.
+/// The lower bound on bytes equals the count by hand where every size is known and everything is read once. Otherwise
+/// it is counted at capacities, with repeated reads, and is at least the count by hand.
 #[test]
-fn the_least_is_what_is_counted_by_hand() {
-    let _turn = turn();
+fn the_lower_bound_equals_the_count_by_hand() {
+    let _guard = exclusive();
     for (label, device) in common::devices() {
         for dist in distributions() {
             let rows = rows(dist, 1 << 20);
@@ -163,9 +161,9 @@ fn the_least_is_what_is_counted_by_hand() {
                     | "embed_mean" => {
                         assert_eq!(explained.least_bytes, least, "{what}");
                     }
-                    // No row is longer than the padded ones.
+                    // No row exceeds the padded length.
                     "to_padded" if dist == "uniform" => assert_eq!(explained.least_bytes, least, "{what}"),
-                    // Where recording it has computed its splits already, only the values are left.
+                    // Where recording has computed the splits, only the values are left.
                     "gather_rows" if explained.kernels.len() == 1 => {}
                     _ => assert!(explained.least_bytes >= least, "{what}"),
                 }
@@ -174,10 +172,10 @@ fn the_least_is_what_is_counted_by_hand() {
     }
 }
 
-/// Where no row is longer than a block of its reduction, as far as the host knows, nothing is left for a second kernel.
+/// Where the host knows that every row has at most one block, a reduction needs no second kernel.
 #[test]
 fn rows_of_one_block_are_reduced_by_one_kernel() {
-    let _turn = turn();
+    let _guard = exclusive();
     for (label, device) in common::gpus() {
         for dist in ["uniform", "empty", "cmudict_phonemes", "shakespeare_line_words"] {
             let inputs = Inputs::new(&device, rows(dist, MANY)).expect("valid");
@@ -191,30 +189,31 @@ fn rows_of_one_block_are_reduced_by_one_kernel() {
     }
 }
 
-/// Runs the operation and reads it, with nothing else going on.
+/// Runs and reads the operation; returns the work.
 fn run(device: &Device, inputs: &Inputs, w: &Workload) -> (HostTensor, Stats) {
     let before = device.stats();
     let result = (w.record)(inputs).and_then(|t| t.to_host()).expect("computed");
     (result, device.stats() - before)
 }
 
-/// Waits until no other test of this binary works on a device, so that its counts tell whose work it was.
-fn turn() -> MutexGuard<'static, ()> {
+/// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
+fn exclusive() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Runs each operation twice, over those rows: one submission and one wait a read, and nothing new the second time.
+/// Runs each operation twice over these rows: one submission and one wait per read, and no new plan, pipeline or buffer
+/// in the second run.
 fn runs_twice(label: &str, device: &Device, dist: &str, values: u32) {
     let inputs = Inputs::new(device, rows(dist, values)).expect("valid");
-    // Sorting is slow in software; how it waits does not depend on how much there is.
+    // Sorting is slow on software adapters; its waits do not depend on the size.
     for w in workloads().filter(|w| w.name != "sort" || values < MANY) {
         let what = format!("{label} {dist} {} of {values} values", w.name);
         let (first, at_first) = run(device, &inputs, &w);
         let (second, stats) = run(device, &inputs, &w);
         assert!(first.nested_row_splits == second.nested_row_splits, "{what}: the same rows");
         assert!(same_bits(&first.values, &second.values), "{what}: the same values");
-        // Rows of unknown length that may be taken many times: for the size of the result.
+        // Repeated rows of device-known lengths wait for the size of the result.
         let asked = u64::from(w.name == "gather_rows");
         for stats in [at_first, stats] {
             assert!(stats.waits <= 1 + asked && stats.waits > 0, "{what}: {stats:?}");
@@ -227,17 +226,17 @@ fn runs_twice(label: &str, device: &Device, dist: &str, values: u32) {
 
 #[test]
 fn a_read_is_one_submission_and_one_wait_and_the_second_run_makes_nothing_new() {
-    let _turn = turn();
+    let _guard = exclusive();
     for (label, device) in common::gpus() {
         all_rows().for_each(|dist| runs_twice(&label, &device, dist, 1 << 15));
         distributions().into_iter().for_each(|dist| runs_twice(&label, &device, dist, MANY));
     }
 }
 
-/// Where only the device knows the size of a result that may be large, its size is read first.
+/// If the bound on a result of device-known size is large, the size is read first.
 #[test]
-fn a_large_result_of_unknown_size_is_read_in_two() {
-    let _turn = turn();
+fn a_large_result_of_unknown_size_is_read_in_two_steps() {
+    let _guard = exclusive();
     if common::gpus().is_empty() {
         return;
     }
@@ -252,7 +251,7 @@ fn a_large_result_of_unknown_size_is_read_in_two() {
         let explained = (w.record)(&inputs).and_then(|t| t.explain()).expect("explained");
         let (result, stats) = run(&device, &inputs, &w);
         assert_eq!((explained.waits, stats.waits, stats.submissions), (reads, reads, reads), "{values}: {stats:?}");
-        // Of the values, what there is; or all that there may be, and how many there are.
+        // The values at their exact size; or at their capacity, and their size.
         let there = 4 * result.values.len() as u64;
         let room = if reads == 1 { 4 * u64::from(values) } else { there };
         assert!(there < 3 * u64::from(values) && stats.bytes_read_back >= room, "{values}: {stats:?}");
@@ -264,8 +263,8 @@ fn a_large_result_of_unknown_size_is_read_in_two() {
 }
 
 #[test]
-fn what_is_explained_is_what_runs() {
-    let _turn = turn();
+fn the_run_matches_its_explanation() {
+    let _guard = exclusive();
     for (label, device) in common::gpus() {
         let inputs = Inputs::new(&device, rows("pareto", 1 << 15)).expect("valid");
         for w in workloads() {
@@ -275,10 +274,10 @@ fn what_is_explained_is_what_runs() {
             device.wait().expect("idle");
             let before = device.stats();
             tensor.eval().expect("computed");
-            // Counts at whose bounds it would take much memory are read on the way.
+            // Counts with large bounds are read during the run.
             let evaluated = device.stats() - before;
             assert_eq!(evaluated.dispatches, explained.dispatches(), "{what}");
-            // Everything is there: reading it is what is left.
+            // Everything is computed: only the read is left.
             let (before, waits) = (device.stats(), tensor.explain().expect("explained").waits);
             tensor.to_host().expect("read");
             let read = device.stats() - before;
@@ -288,50 +287,50 @@ fn what_is_explained_is_what_runs() {
     }
 }
 
-/// Bytes of what the operation is given, its splits among them.
+/// Bytes of the operation's inputs, including splits.
 fn given(w: &Workload, rows: &Rows) -> u64 {
     let (values, nrows) = (4 * rows.values.len() as u64, rows.lengths.len() as u64);
     let ragged = values + 4 * (nrows + 1);
     match w.name {
         "row_add" => ragged + 4 * nrows,
         "gather_rows" => ragged + 8 * nrows,
-        // Tokens take what values do.
+        // A token has the size of a value.
         "embed_mean" => ragged + 4 * inputs::TABLE.iter().product::<usize>() as u64,
         _ => ragged,
     }
 }
 
-/// Bytes that the operation's result may take: at its capacity, where only the device knows its size.
+/// Bytes of the operation's result, at its capacity if its size is device-known.
 fn room(w: &Workload, result: &HostTensor, nrows: usize, values: usize) -> u64 {
     let splits = 4 * (nrows + 1);
     let room = match w.name {
         "slice_head" | "slice_tail" => 4 * values.min(nrows * inputs::TAKEN as usize) + splits,
         "mask_gt_half" => 4 * values + splits,
         "gather_rows" | "concat_axis1" => 4 * result.values.len() + splits,
-        // The splits are those of the input.
+        // The result shares the splits of the input.
         _ => 4 * result.values.len(),
     };
     room as u64
 }
 
-/// What may be held besides inputs and outputs while these are computed, in hundredths of them.
+/// Bound on memory in use during the computation, in hundredths of the inputs and outputs.
 const SPARE: u64 = 10;
 
 #[test]
-fn little_more_memory_is_held_than_inputs_and_outputs_take() {
-    let _turn = turn();
+fn peak_memory_is_little_more_than_inputs_and_outputs() {
+    let _guard = exclusive();
     if common::gpus().is_empty() {
         return;
     }
     let mut wrong = Vec::new();
     for dist in all_rows() {
         for w in workloads().filter(|w| w.name != "sort") {
-            // The peak is that of the device's life: a device each.
+            // The peak counts from the device's creation: one device per operation.
             let device = Device::gpu_with(&DeviceOptions::default()).expect("opens again");
             let rows = rows(dist, MANY);
             let (given, nrows, values) = (given(&w, &rows), rows.lengths.len(), rows.values.len());
             let inputs = Inputs::new(&device, rows).expect("valid");
-            // Inputs of the other operations are held all the while.
+            // The inputs of the other operations are held as well.
             let before = device.stats().buffer_bytes;
             let result = (w.record)(&inputs).expect("recorded");
             result.eval().expect("computed");
@@ -344,10 +343,10 @@ fn little_more_memory_is_held_than_inputs_and_outputs_take() {
             if spare > SPARE * (given + made) {
                 wrong.push(format!("{dist} {}: {given} B given, {made} B made, {most} B at most", w.name));
             }
-            // What stays is the result alone.
+            // Only the result is left.
             let read = result.to_host().expect("read");
             let room = room(&w, &read, nrows, values);
-            // A scan notes beside the sums of its tiles, of 2048 rows each, whether the total fits.
+            // A scan stores, besides the sums of its tiles of 2048 rows, whether the total overflows.
             let noted = 64 + nrows as u64 / 128;
             assert!(made <= room + noted, "{dist} {}: {made} B held for {room}", w.name);
         }
@@ -357,7 +356,7 @@ fn little_more_memory_is_held_than_inputs_and_outputs_take() {
 
 #[test]
 fn the_cpu_backend_counts_its_work() {
-    let _turn = turn();
+    let _guard = exclusive();
     let device = Device::cpu();
     for dist in all_rows() {
         let rows = rows(dist, 1 << 15);
@@ -371,12 +370,12 @@ fn the_cpu_backend_counts_its_work() {
             let after = device.stats();
             let work = after - before;
             assert!(work.plans <= 1 && work.dispatches > 0, "{what}: {work:?}");
-            // Sizes that only the device knows are explained at their bounds, and counted as they are.
+            // `explain` takes device-known sizes at their bounds, the counters take the actual sizes.
             if !explained.kernels.iter().any(|kernel| kernel.is_bound) {
                 assert_eq!((work.dispatches, work.bytes_moved), (explained.dispatches(), explained.bytes()), "{what}");
             }
             assert!(work.bytes_moved > 0, "{what}: {work:?}");
-            // The result is held, and its memory counts.
+            // The memory of the live result counts.
             let result = tensor.to_host().expect("read");
             let made = 4 * result.values.len() as u64;
             assert!(after.buffer_bytes >= before.buffer_bytes + made, "{what}: {before:?}, {after:?}");
@@ -384,7 +383,7 @@ fn the_cpu_backend_counts_its_work() {
             assert!(after.memory_bytes >= after.buffer_bytes, "{what}: {after:?}");
             drop(tensor);
             assert_eq!(device.stats().buffer_bytes, before.buffer_bytes, "{what}: nothing is held any more");
-            // The next batch of the same operations takes the plan.
+            // The next batch of the same operations reuses the plan.
             let before = device.stats();
             (w.record)(&inputs).and_then(|tensor| tensor.eval()).expect("computed");
             let again = device.stats() - before;

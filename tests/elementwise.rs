@@ -1,4 +1,4 @@
-//! Elementwise operations where the cases do not reach: operators, strings, edges of integers, conditions.
+//! Elementwise operations beyond the conformance cases: operators, strings, integer limits, conditions.
 
 mod common;
 
@@ -54,7 +54,7 @@ fn strings_join_and_compare() {
 }
 
 #[test]
-fn integers_at_their_ends() {
+fn integer_limits() {
     let x = dense(HostValues::I32(vec![i32::MIN, i32::MAX, -7]));
     assert_eq!(read(x.floordiv(-1)), HostValues::I32(vec![i32::MIN, -i32::MAX, 7]));
     assert_eq!(read(x.floormod(-4)), HostValues::I32(vec![0, -1, -3]));
@@ -66,7 +66,7 @@ fn integers_at_their_ends() {
 }
 
 #[test]
-fn conditions_name_the_first_offender() {
+fn failed_conditions_name_the_first_offending_element() {
     let x = dense(HostValues::I64(vec![1, 2, 3]));
     let y = dense(HostValues::I64(vec![1, 0, 0]));
     let quotient = x.floordiv(&y).unwrap();
@@ -77,7 +77,7 @@ fn conditions_name_the_first_offender() {
     let Err(Error::Check { location, .. }) = remainder.to_host() else { panic!("no error") };
     assert!(location.file().contains("elementwise.rs"), "{location}");
     assert!(x.pow(-1i64).unwrap().to_host().is_err());
-    // A condition is that of what depends on it alone.
+    // A failed condition affects only the arrays that depend on it.
     assert_eq!(read(x.add(&y)), HostValues::I64(vec![2, 2, 3]));
 }
 
@@ -141,7 +141,7 @@ fn flat_values_keep_their_partitions() {
 }
 
 #[test]
-fn products_of_u32_wrap_before_they_are_divided_fused_or_not() {
+fn products_of_u32_wrap_before_a_division_fused_or_not() {
     let values = vec![0u32, 1, 5, 1 << 31, u32::MAX, 0x5555_5556];
     for device in [Device::cpu(), Device::cpu_unfused()] {
         let x = HostTensor::dense(&[6], HostValues::U32(values.clone())).to_device(&device).unwrap();
@@ -163,7 +163,7 @@ fn a_condition_is_not_folded_away() {
 }
 
 #[test]
-fn neighbours_of_floats() {
+fn nextafter_of_floats() {
     let edges: Vec<f32> = [0.0, 1e-45, 1.1754942e-38, 1.1754944e-38, 1.0, 1.5, f32::MAX, f32::INFINITY]
         .into_iter()
         .flat_map(|v| [v, -v])
@@ -209,9 +209,9 @@ fn neighbours_of_floats() {
     }
 }
 
-/// An array's conditions hold for all of it, whatever of it is read, and whatever is fused on the way.
+/// A failed condition of an array is reported by every read that depends on the array, whichever elements it reads.
 #[test]
-fn a_broken_condition_is_reported_wherever_it_stands() {
+fn a_failed_condition_is_reported_by_every_dependent_read() {
     let mut devices = common::devices();
     devices.push(("cpu unfused".into(), Device::cpu_unfused()));
     for (name, device) in devices {
@@ -230,9 +230,9 @@ fn a_broken_condition_is_reported_wherever_it_stands() {
     }
 }
 
-/// The same of arrays that name positions, where what is taken there is a constant, or the same at all of them.
+/// An index out of range is reported even if the gathered array is constant or empty.
 #[test]
-fn a_broken_index_is_reported_whatever_it_takes() {
+fn an_index_out_of_range_is_reported_for_constant_arrays() {
     let mut devices = common::devices();
     devices.push(("cpu unfused".into(), Device::cpu_unfused()));
     for (name, device) in devices {
@@ -249,10 +249,10 @@ fn a_broken_index_is_reported_whatever_it_takes() {
         fails("an array of ones", "gather", column.ones_like().and_then(|ones| ones.gather(&ids)));
         let equal_rows = wide.broadcast_to([2, 2]).expect("recorded");
         fails("rows that are equal", "gather", equal_rows.gather(&ids));
-        // Stored, since a map would be taken in, and of no size.
+        // A stored array (a map would be inlined) without elements.
         let nothing = HostTensor::dense(&[0], HostValues::I32(Vec::new())).to_device(&device).expect("an upload");
         fails("nothing at all", "gather", nothing.gather(&ids));
-        // The array of positions is another one's rest, whose condition is broken.
+        // The indices are remainders with a failed condition.
         let bad = column.reshape([2]).and_then(|c| c.floormod(&c)).expect("recorded");
         bad.eval().expect("does not look");
         fails("positions of which nothing is read", "floormod", equal_rows.gather(&bad));

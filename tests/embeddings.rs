@@ -1,4 +1,4 @@
-//! Embeddings combined row by row, against loops over lists in lists, on every device.
+//! Embedding lookups with combiners, compared with loops over nested lists, on every device.
 
 mod common;
 
@@ -10,7 +10,7 @@ const WIDTH: usize = 3;
 
 const COMBINERS: [Combiner; 3] = [Combiner::Sum, Combiner::Mean, Combiner::SqrtN];
 
-/// Numbers without a pattern, the same in every run.
+/// Pseudorandom numbers with a fixed seed.
 struct Noise(u64);
 
 impl Noise {
@@ -20,14 +20,14 @@ impl Noise {
     }
 }
 
-/// A table, and rows of ids with weights. All are small multiples of powers of 2, so that sums and products are exact.
+/// A table, and rows of ids with weights. All are small multiples of powers of 2: sums and products are exact.
 struct Data {
     table: Vec<Vec<f32>>,
     rows: Vec<Vec<(i64, f32)>>,
 }
 
 impl Data {
-    /// Rows of these lengths; ids from `least` on, weights from `lightest` quarters on.
+    /// Rows of these lengths, with ids from `least` on and weights from `lightest` quarters on.
     fn new(lengths: &[usize], least: i64, lightest: i64) -> Self {
         let mut noise = Noise(lengths.len() as u64);
         let table = (0..VOCABULARY).map(|_| (0..WIDTH).map(|_| noise.below(64) as f32 - 32.0).collect()).collect();
@@ -50,7 +50,7 @@ impl Data {
         [table, ids, weights].map(|t| t.to_device(device).expect("a tensor"))
     }
 
-    /// What each row gives; `weighted` or not, `safe` or not.
+    /// The expected result of each row, `weighted` or not, `safe` or not.
     fn combined(&self, combiner: Combiner, weighted: bool, safe: bool, default: Option<usize>) -> Vec<Vec<f32>> {
         self.rows.iter().map(|row| self.row(row, combiner, weighted, safe, default)).collect()
     }
@@ -96,7 +96,7 @@ const LENGTHS: [&[usize]; 6] = [
 ];
 
 #[test]
-fn agrees_with_loops() {
+fn equals_loops() {
     for (name, device) in devices() {
         for lengths in LENGTHS {
             for combiner in COMBINERS {
@@ -124,9 +124,9 @@ fn agrees_with_loops() {
 }
 
 #[test]
-fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
+fn rows_are_batch_invariant() {
     let mut data = Data::new(LENGTHS[4], 0, 1);
-    // Not exact any more: any other order gives other bits.
+    // Inexact values, whose sums depend on the order.
     data.table.iter_mut().flatten().for_each(|v| *v = (*v + 0.1) * 1.37);
     for (name, device) in devices() {
         for combiner in COMBINERS {
@@ -144,7 +144,7 @@ fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
 }
 
 #[test]
-fn weights_that_are_refused() {
+fn invalid_weights_are_errors() {
     for (name, device) in devices() {
         let data = Data::new(&[2, 1], 0, 1);
         let [table, ids, weights] = data.on(&device);
@@ -167,7 +167,7 @@ fn weights_that_are_refused() {
         let default = table.safe_embedding_lookup_sparse(or_default(weighted(&ids, &weights), 40), Combiner::Sum);
         assert!(matches!(default, Err(Error::Index { .. })), "{name}: {default:?}");
 
-        // An id that is none: seen at the read, with and without weights.
+        // An id out of range is an error of the read, with and without weights.
         let far = other(vec![0, 2, 3], HostValues::I64(vec![0, 40, 1])).to_device(&device).expect("a tensor");
         let far = table.embedding_lookup_sparse(weighted(&far, &weights), Combiner::Mean).and_then(|t| t.to_host());
         assert!(matches!(far, Err(Error::Check { .. })), "{name}: {far:?}");
@@ -175,12 +175,12 @@ fn weights_that_are_refused() {
 }
 
 #[test]
-fn rows_that_only_the_device_knows() {
+fn device_known_rows() {
     for (name, device) in devices() {
         let data = Data::new(&[3, 0, 2, 40], 0, 1);
         let [table, ids, weights] = data.on(&device);
         let cut = |t: &Tensor, slice: ragged::Index| t.slice([(..).into(), slice]).expect("a slice");
-        // The same lengths of different values: the rows are not one object.
+        // Equal lengths in two separate partitions.
         let (front, back) = (cut(&ids, (..-1).into()), cut(&weights, (1..).into()));
         let got = values(table.embedding_lookup_sparse(weighted(&front, &back), Combiner::Mean));
         let moved = |row: &Vec<(i64, f32)>| row.windows(2).map(|w| (w[0].0, w[1].1)).collect();
@@ -193,9 +193,9 @@ fn rows_that_only_the_device_knows() {
     }
 }
 
-/// Rows of a table that are reduced where they lie give what they give when they are stored before.
+/// Table rows that are reduced in place give the bits of gathered rows that are stored first.
 #[test]
-fn looked_up_rows_have_the_bits_of_stored_ones() {
+fn fused_lookups_have_the_bits_of_stored_ones() {
     const ROWS: usize = 50;
     let lengths = [0, 1, 7, 63, 64, 65, 0, 127, 128, 129, 511, 512, 513, 1025, 9000, 0, 3];
     let n: usize = lengths.iter().sum();
@@ -232,7 +232,7 @@ fn looked_up_rows_have_the_bits_of_stored_ones() {
                 let same = a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits());
                 assert!(same && a.len() == lengths.len() * width, "{name}: {width} columns, reduction {k}");
             }
-            // The first id out of range is the one that is named: by its element of what would have been stored.
+            // The error names the first id out of range, as an element of the array that is not stored.
             let ids = rows_of(ROWS as u64 + 1);
             let HostValues::I32(all) = ids.to_host().expect("there").values else { panic!("ids are i32") };
             let first = all.iter().position(|&id| id == ROWS as i32).expect("one in fifty");

@@ -1,5 +1,5 @@
-//! Making ragged tensors and taking them apart: every encoding there and back, what is refused and with which words,
-//! sizes that only the device knows, and lists that break the rules of an encoding that nobody checks.
+//! Construction of ragged tensors and access to their parts: round trips of every encoding, errors and their messages,
+//! device-known sizes, and invalid lists for unchecked constructors.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn ints(t: &Tensor) -> Vec<i64> {
     }
 }
 
-/// `n` values behind a size that only the device knows.
+/// `n` values in an array of device-known size.
 fn unknown(n: i64, device: &Device) -> Tensor {
     let all: Vec<i64> = (-1..n).collect();
     let rows = Tensor::from_row_lengths(&vector(&all, device), [n + 1, 0]).expect("two rows");
@@ -32,7 +32,7 @@ fn unknown(n: i64, device: &Device) -> Tensor {
     out
 }
 
-/// The factories of one list, checked and not, by name.
+/// The constructors from one list by name, checked and unchecked.
 type Factory = (&'static str, fn(&Tensor, Integers<'_>) -> Result<Tensor>);
 const CHECKED: [Factory; 5] = [
     ("row_splits", |v, g| Tensor::from_row_splits(v, g)),
@@ -49,7 +49,7 @@ const UNCHECKED: [Factory; 5] = [
     ("value_rowids", |v, g| Tensor::from_value_rowids_unchecked(v, with_nrows(g, 3))),
 ];
 
-/// What each encoding refuses for 4 values, and a piece of what it says about a list on the host.
+/// Invalid lists of each encoding for 4 values, and a part of the error message for a list on the host.
 const REFUSED: [(usize, &[i64], &str); 24] = [
     (0, &[], "at least one entry"),
     (0, &[1, 4], "row_splits[0] is 1"),
@@ -78,7 +78,7 @@ const REFUSED: [(usize, &[i64], &str); 24] = [
 ];
 
 #[test]
-fn refused_on_the_host_with_the_first_offender() {
+fn invalid_host_lists_are_errors_that_name_the_first_offender() {
     let values = vector(&[1, 2, 3, 4], &Device::cpu());
     for (factory, given, words) in REFUSED {
         let (name, make) = CHECKED[factory];
@@ -88,7 +88,7 @@ fn refused_on_the_host_with_the_first_offender() {
 }
 
 #[test]
-fn refused_on_the_device_at_the_read() {
+fn invalid_device_lists_are_errors_at_the_read() {
     for (label, device) in common::devices().into_iter().filter(|(_, d)| common::has(d, DType::I64)) {
         let values = vector(&[1, 2, 3, 4], &device);
         for (factory, given, _) in REFUSED {
@@ -101,7 +101,7 @@ fn refused_on_the_device_at_the_read() {
 }
 
 #[test]
-fn refused_where_only_the_device_knows_how_many_values() {
+fn invalid_lists_for_a_device_known_number_of_values_are_errors() {
     for (label, device) in common::devices().into_iter().filter(|(_, d)| common::has(d, DType::I64)) {
         for (factory, given, _) in REFUSED {
             let (name, make) = CHECKED[factory];
@@ -125,12 +125,12 @@ fn a_failed_condition_names_the_call() {
     assert_eq!((op, at), ("from_row_splits", 1));
     assert!(location.file().contains("encodings.rs"), "{location}");
     assert!(x.to_string().starts_with("<ragged.RaggedTensor: from_row_splits: "), "{x}");
-    // Its arguments stay what they are.
+    // The arguments stay valid.
     assert_eq!(ints(&splits), [0, 3, 2, 4]);
 }
 
 #[test]
-fn whoever_vouches_gets_rows_whatever_the_list_is() {
+fn unchecked_constructors_accept_any_list() {
     let device = Device::cpu();
     let values = vector(&[1, 2, 3, 4], &device);
     for (factory, given, _) in REFUSED {
@@ -141,7 +141,7 @@ fn whoever_vouches_gets_rows_whatever_the_list_is() {
             let splits = &x.to_host().expect(name).nested_row_splits[0];
             assert!(splits.windows(2).all(|w| w[0] <= w[1]), "{name} of {given:?}: {splits:?}");
             assert!(splits[0] == 0 && splits[splits.len() - 1] == 4, "{name} of {given:?}: {splits:?}");
-            // What follows must not fault either.
+            // Subsequent operations must not fault either.
             x.to_tensor(Padding::Zero).and_then(|t| t.to_host()).expect(name);
             x.value_rowids().and_then(|t| t.to_host()).expect(name);
         }
@@ -175,7 +175,7 @@ fn unchecked_rows_hold_all_values() {
     for (label, device) in common::devices().into_iter().filter(|(_, d)| common::has(d, DType::I64)) {
         let mut results = Vec::new();
         let values = vector(&vec![1; N as usize], &device);
-        // What another tensor leaves behind in buffers of this size.
+        // Contents that another tensor leaves in pooled buffers of this size.
         let poison = || {
             let other = vector(&vec![0x00C0_FFEE; N as usize], &device);
             for t in [other.add(1i64), other.multiply(2i64), other.subtract(1i64)] {
@@ -222,7 +222,7 @@ fn unchecked_rows_hold_all_values() {
                 &format!("{name} of {given:?}, a host list, for unknown values"),
             );
         }
-        // A list whose length only the device knows.
+        // A list of device-known length.
         for n in [3i64, 1, 0] {
             let list = vector(&[0, 1, 2], &device);
             let list = list.less(n).and_then(|mask| list.boolean_mask(&mask)).expect("a mask");
@@ -249,7 +249,7 @@ fn unchecked_rows_hold_all_values() {
 }
 
 #[test]
-fn host_tensors_whose_fields_do_not_fit_together_print_what_there_is() {
+fn inconsistent_host_tensors_print_without_a_panic() {
     let ints = |n: i32| HostValues::I32((1..=n).collect());
     let splits =
         |splits: &[&[u32]], n| HostTensor::from_nested_row_splits(splits.iter().map(|s| s.to_vec()).collect(), ints(n));
@@ -296,7 +296,7 @@ fn lists_without_values_are_printed_in_part() {
 }
 
 #[test]
-fn scalars_and_floats_make_no_rows() {
+fn scalars_and_floats_are_no_row_partitions() {
     let device = Device::cpu();
     let scalar = HostTensor::dense(&[], HostValues::I32(vec![5])).to_device(&device).expect("a scalar");
     let values = vector(&[1, 2], &device);
@@ -316,7 +316,7 @@ fn scalars_and_floats_make_no_rows() {
 }
 
 #[test]
-fn levels_are_checked_against_each_other() {
+fn inconsistent_levels_are_errors() {
     let values = vector(&[1, 2, 3], &Device::cpu());
     let e = Tensor::from_nested_row_splits(&values, [[0, 3].as_slice(), &[0, 2, 3]]).expect_err("three rows of two");
     assert!(e.to_string().contains("at level 0") && e.to_string().contains("there are 2 values"), "{e}");
@@ -350,7 +350,7 @@ fn values_of_every_kind() {
 }
 
 #[test]
-fn constants_that_are_refused() {
+fn invalid_constants_are_errors() {
     let refuse = |value: ragged::Nested, dtype: Option<DType>| {
         let options = ConstantOptions { dtype, ..Default::default() };
         Tensor::constant(&value, &options, &Device::cpu()).expect_err("refused").to_string()
@@ -364,12 +364,12 @@ fn constants_that_are_refused() {
 }
 
 #[test]
-fn sizes_that_only_the_device_knows() {
+fn device_known_sizes() {
     for (label, device) in common::devices().into_iter().filter(|(_, d)| common::has(d, DType::I64)) {
         let rows = Tensor::from_row_lengths(&unknown(4, &device), [1, 0, 3]).expect("recorded");
         let values = rows.slice(s![1..]).and_then(|t| t.slice(s![.., 1..])).expect("a slice");
         assert_eq!(ints(&values.values().expect("values")), [2, 3], "{label}");
-        // Rows of rows: the outer rows hold a number of rows that the device knows.
+        // Two levels: the number of inner rows is device-known.
         let x = Tensor::from_row_lengths(&vector(&[1, 2, 3, 4, 5], &device), [2, 0, 3]).expect("rows");
         let x = Tensor::from_row_lengths(&x, [3, 0]).expect("rows").slice(s![.., 1..]).expect("a slice");
         let x = x.values().expect("one partition");
@@ -392,7 +392,7 @@ fn sizes_that_only_the_device_knows() {
 }
 
 #[test]
-fn conversions_that_are_refused() {
+fn invalid_conversions_are_errors() {
     let device = Device::cpu();
     let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device).expect("rows");
     assert!(matches!(x.to_tensor(0.0f32), Err(Error::DTypes { .. })));
@@ -401,7 +401,7 @@ fn conversions_that_are_refused() {
     let pair = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&device).expect("a vector");
     assert!(matches!(x.to_tensor(&pair), Err(Error::Shape { .. })));
     assert!(Tensor::from_tensor(x.erased(), 1).is_err());
-    // Columns with a hole, rows that descend, a row outside: none fills rows from their start.
+    // A gap in the columns, descending rows, a row out of range: the rows are not filled from their start.
     for indices in [vec![0, 0, 0, 2], vec![1, 0, 0, 0], vec![0, 0, 5, 0], vec![0, 1, 1, 0], vec![-1, 0, 0, 0]] {
         let indices = HostTensor::dense(&[2, 2], HostValues::I64(indices)).to_device(&device).expect("indices");
         let sparse = SparseTensor::new(&indices, &pair, &[3, 3]).expect("a sparse tensor");
@@ -429,7 +429,7 @@ fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: Some(Box::new(FileFailurePersistence::Off)), ..ProptestConfig::default() }
 }
 
-/// Every encoding of the outermost partition, each as the factory of that encoding takes it.
+/// The tensor, constructed from every encoding of its outermost partition.
 fn rebuilt(x: &Tensor) -> Result<Vec<(&'static str, Tensor)>> {
     let values = x.values()?;
     let nrows = ints(&x.nrows()?)[0];
@@ -488,7 +488,7 @@ proptest! {
         let dense = x.to_tensor("")?;
         let again = Tensor::from_tensor_with_lengths(&dense, &x.row_lengths(1)?, 1)?;
         prop_assert_eq!(&again.to_host()?, &*host);
-        // A pad that is as long as no value comes off again.
+        // A padding value of a length that no value has is removed again.
         let pad = HostTensor::dense(&[], HostValues::Str(vec![vec![b'*'; 10]])).to_device(&Device::cpu())?;
         let again = Tensor::from_tensor_with_padding(&x.to_tensor(&pad)?, &pad, 1)?;
         prop_assert_eq!(&again.to_host()?, &*host);

@@ -125,7 +125,7 @@ const MISUSES: &[(&str, Misuse)] = &[
     ("to_tensor", |s| no(s.ints.to_tensor(0.5))),
     ("to_tensor of rank", |s| no(s.x.to_tensor(shaped(0, [1])))),
     ("from_tensor", |s| no(Tensor::from_tensor(&s.dense, 2))),
-    ("from_tensor_with_lengths", |s| no(Tensor::from_tensor_with_lengths(&s.dense, &[1, 2, 3], 1))),
+    ("from_tensor_with_lengths", |s| no(Tensor::from_tensor_with_lengths(&s.dense, [1, 2, 3], 1))),
     ("one_hot", |s| no(s.t.one_hot(3, 1, 0))),
     ("range", |s| no(s.words.range())),
     ("ranges", |s| no(Tensor::ranges(0, s.dense.erased(), 1))),

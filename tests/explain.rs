@@ -1,10 +1,10 @@
-//! What `explain` says: the table, the tree, the bytes, and each reason for which two kernels are not one.
+//! The output of `explain`: the table, the tree, the bytes, and each fusion barrier.
 
 mod common;
 
 use ragged::{Device, Explain, FusionBarrier, HostTensor, HostValues, Result, Tensor, explain, keep, s};
 
-/// Rows of three, no and two elements of `width` numbers each.
+/// Rows of 3, 0 and 2 elements of `width` numbers each.
 fn rows(device: &Device, width: usize) -> Tensor {
     let mut inner_shape = vec![5];
     if width > 1 {
@@ -20,28 +20,28 @@ fn vector(device: &Device, values: HostValues) -> Tensor {
     HostTensor::dense(&[values.len()], values).to_device(device).expect("uploads")
 }
 
-/// Element-wise, and much to compute: the random bits of twenty rounds.
+/// An expensive element-wise operation: twenty rounds of random bits.
 fn dear(x: &Tensor) -> Result<Tensor> {
     x.dropout(0.5, 7)
 }
 
-/// What is stored between kernels: the operation of each array, with the reason.
+/// The arrays stored between kernels: their operations, with the fusion barriers.
 fn reasons(e: &Explain) -> Vec<(&'static str, FusionBarrier)> {
     e.kernels.iter().flat_map(|k| &k.inputs).map(|i| (i.operation, i.why)).collect()
 }
 
-/// A program whose plan has the reason.
+/// A program whose plan contains the fusion barrier.
 type Case = (FusionBarrier, fn(&Device) -> Result<Explain>);
 
 const CASES: [Case; 13] = [
     (FusionBarrier::EndsKernel("row_scan"), |d| rows(d, 1).cumsum(1)?.reduce_sum(1)?.explain()),
     (FusionBarrier::Requested, |d| {
         let twice = (&rows(d, 1) * 2f32)?;
-        explain(&[&twice, &twice.reduce_sum(1)?])
+        explain([&twice, &twice.reduce_sum(1)?])
     }),
     (FusionBarrier::SeveralReaders, |d| {
         let x = dear(&rows(d, 1))?;
-        explain(&[&x.reduce_sum(1)?, &x.cumsum(1)?])
+        explain([&x.reduce_sum(1)?, &x.cumsum(1)?])
     }),
     (FusionBarrier::ComputedPositions, |d| {
         dear(&rows(d, 1).values()?)?.gather(&vector(d, HostValues::I32(vec![1, 1, 1])))?.explain()
@@ -71,7 +71,7 @@ const CASES: [Case; 13] = [
 ];
 
 #[test]
-fn each_reason_is_given() {
+fn each_fusion_barrier_is_reported() {
     for (_, device) in common::devices() {
         for (why, program) in CASES {
             let explained = program(&device).expect("explained");
@@ -89,12 +89,12 @@ fn without_fusing_every_map_is_stored() {
     assert_eq!(reasons(&explained), [("multiply", FusionBarrier::Disabled)]);
 }
 
-/// A mask, scanned, next to a reduction of what it keeps some of.
+/// A cumulative sum of a mask, next to a reduction of the masked array.
 fn masked(device: &Device) -> Result<Explain> {
     let x = rows(device, 1);
     let shared = dear(&x)?;
     let kept = shared.boolean_mask(&x.greater(&x.reduce_mean(keep(1))?)?)?;
-    explain(&[&kept.cumsum(1)?, &shared.reduce_max(1)?])
+    explain([&kept.cumsum(1)?, &shared.reduce_max(1)?])
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn the_long_form_is_a_tree() {
 }
 
 #[test]
-fn the_tree_is_there_as_values() {
+fn the_tree_is_accessible_as_values() {
     for (_, device) in common::devices() {
         let e = masked(&device).expect("explained");
         for (k, kernel) in e.kernels.iter().enumerate() {

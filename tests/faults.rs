@@ -1,4 +1,4 @@
-//! What goes wrong is an error, of the call or the read that it concerns and of no other, and leaves the rest usable.
+//! Faults are errors of the call or read that they affect and of no other; everything else stays usable.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn no_memory<T: std::fmt::Debug>(outcome: Result<T>) {
 fn running_out_of_memory_is_an_error_once() {
     let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
     let host = rows(1000, 3);
-    // The first failure empties the pool and tries again.
+    // The first failure empties the pool; the allocation is retried.
     device.fail_allocations(1);
     let x = host.to_device(&device).expect("the second attempt");
     device.fail_allocations(2);
@@ -40,7 +40,7 @@ fn running_out_of_memory_is_an_error_once() {
         device.fail_allocations(2);
         no_memory(y.to_host());
     }
-    // The operands and what failed are as good as ever.
+    // The operands and the failed tensor stay usable.
     let cpu = host.to_device(&Device::cpu()).expect("uploads");
     let want = cpu.multiply(&cpu).and_then(|y| y.reduce_sum(1)).and_then(|y| y.to_host()).expect("reads");
     device.fail_allocations(0);
@@ -49,7 +49,7 @@ fn running_out_of_memory_is_an_error_once() {
 }
 
 #[test]
-fn failures_part_way_leave_no_half_results() {
+fn failed_evaluations_leave_no_partial_results() {
     let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
     let host = rows(5000, 7);
     let chain = |x: &Tensor| -> Result<Tensor> {
@@ -70,7 +70,7 @@ fn failures_part_way_leave_no_half_results() {
     }
 }
 
-/// What has kernels, scratch or waits of its own.
+/// Operations with distinct kernels, scratch memory or waits.
 type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
 const KERNELS: &[Op] = &[
     ("row_scan", |x| x.cumsum(reversed(1))),
@@ -87,7 +87,7 @@ const KERNELS: &[Op] = &[
     ("map_rows", |x| x.map_rows(|row| row.sort(descending(0))?.cumsum(exclusive(0)))),
 ];
 
-/// Strings of no, some and many bytes.
+/// Empty, short and long strings.
 fn strings() -> HostTensor {
     HostTensor::dense(&[500], HostValues::Str((0..500).map(|k| vec![b'a' + k as u8 % 26; k % 70]).collect()))
 }
@@ -98,14 +98,14 @@ const OF_STRINGS: &[Op] = &[
 ];
 
 #[test]
-fn every_kernel_survives_a_lack_of_memory() {
+fn every_kernel_recovers_from_out_of_memory() {
     for (host, kernels) in [(rows(3000, 11), KERNELS), (strings(), OF_STRINGS)] {
         for (name, op) in kernels {
-            // A device of its own has no buffers to spare.
+            // A new device, whose pool is empty.
             let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
             let want = host.to_device(&Device::cpu()).and_then(|x| op(&x)?.to_host()).expect("reads");
             let x = host.to_device(&device).expect("uploads");
-            // Some wait for a size when they are called.
+            // Some operations wait for a size while they are recorded.
             device.fail_allocations(2);
             no_memory(op(&x).and_then(|y| y.to_host()));
             device.fail_allocations(0);
@@ -120,7 +120,7 @@ fn every_kernel_survives_a_lack_of_memory() {
 }
 
 #[test]
-fn every_kernel_says_that_its_device_is_lost() {
+fn every_kernel_reports_a_lost_device() {
     let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
     let on_device = |host: HostTensor| host.to_device(&device).expect("uploads");
     let (numbers, strings) = (on_device(rows(100, 5)), on_device(strings()));
@@ -134,7 +134,7 @@ fn every_kernel_says_that_its_device_is_lost() {
 }
 
 #[test]
-fn a_lost_device_is_an_error_of_everything_on_it() {
+fn a_lost_device_is_an_error_of_every_operation_on_it() {
     let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
     let host = rows(100, 5);
     let x = host.to_device(&device).expect("uploads");
@@ -150,13 +150,13 @@ fn a_lost_device_is_an_error_of_everything_on_it() {
     lost(x.to_device(&Device::cpu()).map(drop));
     lost(device.numerics().map(drop));
     let _ = device.stats();
-    // Another device of the same adapter goes on.
+    // Another device of the same adapter still works.
     let other = gpu_with(&DeviceOptions::default()).expect("opens again");
     assert_eq!(host.to_device(&other).and_then(|x| x.to_host()).expect("reads"), host);
 }
 
 #[test]
-fn what_a_device_cannot_hold_is_refused_before_anything_is_allocated() {
+fn arrays_that_exceed_a_device_are_errors_before_any_allocation() {
     let Some(device) = gpu_with(&DeviceOptions::default().max_buffer(Some(64 << 10))) else { return };
     let limit = |outcome: Result<Tensor>| match outcome {
         Err(Error::Limit { requested, limit, unit: "bytes", .. }) => assert!(requested > limit && limit == 64 << 10),
@@ -165,12 +165,12 @@ fn what_a_device_cannot_hold_is_refused_before_anything_is_allocated() {
     let fits = ints((0..10_000).collect()).to_device(&device).expect("40 kB");
     let before = device.stats();
     limit(ints(vec![1; 20_000]).to_device(&device));
-    // Intermediate results too, when they would be computed: one that is never stored may be of any size.
+    // So are intermediate results that would be stored. An intermediate result that is never stored may have any size.
     let computed = |x: Result<Tensor>| limit(x.and_then(|x| x.eval().map(|()| x)));
     computed(Tensor::concat(&[&fits, &fits], 0));
     computed(Tensor::stack(&[&fits, &fits], 0));
     computed(fits.cast(DType::F64).and_then(|x| x.add(&x)));
-    // One id asks for as many rows as it says.
+    // One row id requires as many rows as its value.
     let one = ints(vec![1]).to_device(&device).expect("small");
     limit(Tensor::from_value_rowids(&one, [4_294_967_290i64]));
     limit(Tensor::from_value_rowids_unchecked(&one, with_nrows([0i64], 20_000)));
@@ -179,16 +179,16 @@ fn what_a_device_cannot_hold_is_refused_before_anything_is_allocated() {
     computed(column.add(&row));
     let spent = device.stats() - before;
     assert_eq!(spent.dispatches, 0, "{spent:?}");
-    // A sum over something too large to store stores nothing.
+    // A sum over an array that is too large to store stores nothing.
     let sums = column.add(&row).and_then(|x| x.reduce_sum(1)).and_then(|x| x.to_host()).expect("reads");
     assert_eq!(sums.values, HostValues::I32(vec![600; 300]));
-    // What fits still does.
+    // Smaller arrays still work.
     let sum = fits.add(&fits).and_then(|x| x.reduce_sum(0)).and_then(|x| x.to_host()).expect("reads");
     assert_eq!(sum.values, HostValues::I32(vec![99_990_000]));
 }
 
 #[test]
-fn sizes_that_no_index_holds_are_refused() {
+fn sizes_beyond_32_bits_are_errors() {
     for (name, device) in common::devices() {
         let dense = |shape: &[usize]| {
             let n = shape.iter().product();
@@ -214,7 +214,7 @@ fn a_condition_is_reported_by_the_reads_that_depend_on_it() {
         let bad = x.truncatediv(&y).expect("only the device can see it");
         let fine = x.add(&y).expect("recorded");
         let below = bad.add(&fine).and_then(|z| z.reduce_sum(0)).expect("recorded");
-        // Computed together, told apart.
+        // Evaluated together, reported separately.
         bad.eval().expect("does not look");
         below.eval().expect("does not look");
         assert_eq!(fine.to_host().expect("nothing is wrong here").values.len(), 3000, "{name}");
@@ -233,7 +233,7 @@ fn a_condition_is_reported_by_the_reads_that_depend_on_it() {
 }
 
 #[test]
-fn two_conditions_are_told_apart() {
+fn two_failed_conditions_are_distinguished() {
     for (name, device) in common::devices() {
         let x = ints(vec![5, 6, 7, 8]).to_device(&device).expect("uploads");
         let zero = |at: usize| {
@@ -254,7 +254,7 @@ fn two_conditions_are_told_apart() {
 }
 
 #[test]
-fn threads_record_and_read_at_once() {
+fn threads_record_and_read_concurrently() {
     let cpu = Device::cpu();
     let compute = |x: &Tensor, k: i32| -> Result<HostTensor> {
         let y = x.multiply(k)?.subtract(&x.reduce_sum(keep(1))?)?;
@@ -263,7 +263,7 @@ fn threads_record_and_read_at_once() {
     for (name, device) in common::gpus() {
         let host = rows(2000, 9);
         let shared = host.to_device(&device).expect("uploads");
-        // Not computed yet: all threads want it.
+        // Not computed yet, and needed by all threads.
         let pending = shared.add(&shared).expect("recorded");
         let reference = host.to_device(&cpu).expect("uploads");
         let doubled = reference.add(&reference).expect("recorded");
@@ -285,7 +285,7 @@ fn threads_record_and_read_at_once() {
 }
 
 #[test]
-fn shapes_that_overflow_are_errors_even_where_there_are_no_elements() {
+fn overflowing_shapes_without_elements_are_errors() {
     let device = Device::cpu();
     let none = |shape: &[usize]| HostTensor::dense(shape, HostValues::F32(Vec::new())).to_device(&device);
     assert!(none(&[0, 70_000, 70_000]).is_err());
@@ -302,7 +302,7 @@ fn shapes_that_overflow_are_errors_even_where_there_are_no_elements() {
 }
 
 #[test]
-fn any_number_of_empty_pieces_is_refused() {
+fn splits_into_too_many_empty_pieces_are_errors() {
     let device = Device::cpu();
     let none = HostTensor::dense(&[0, 0], HostValues::F32(Vec::new())).to_device(&device).expect("no values");
     for axis in [0, 1] {
@@ -312,9 +312,9 @@ fn any_number_of_empty_pieces_is_refused() {
     }
 }
 
-/// Sizes of dimensions whose product does not fit 32 or 64 bits, in tensors without elements.
+/// Dimensions whose product exceeds 32 or 64 bits, in tensors without elements.
 #[test]
-fn products_of_sizes_that_do_not_fit_are_no_panic() {
+fn overflowing_products_of_sizes_do_not_panic() {
     let device = Device::cpu();
     let zeros = |dims: &[u64]| RaggedShape::dense(dims, &device).and_then(|shape| Tensor::zeros(&shape, DType::F32));
     let uniform = |x: &Tensor, lengths: &[i64]| {
@@ -412,8 +412,8 @@ fn block(first: i32) -> HostTensor {
 }
 
 #[test]
-fn a_budget_is_passed_by_nothing_and_refuses_before_it_allocates() {
-    // Room for two arrays and what is small.
+fn a_memory_budget_is_never_exceeded() {
+    // Room for two arrays and small buffers.
     let budget = 2 * BLOCK + (128 << 10);
     let Some(device) = gpu_with(&DeviceOptions::default().max_memory(Some(budget))) else { return };
     let refused = |what: &str, outcome: Result<()>| match outcome {
@@ -432,18 +432,18 @@ fn a_budget_is_passed_by_nothing_and_refuses_before_it_allocates() {
     let z = y.multiply(2).expect("recorded");
     refused("a result", z.eval());
     refused("a read", z.to_host().map(drop));
-    // The first array of the computation would fit, all of them do not.
+    // The first array of the computation fits, all of them together do not.
     let chain = x.reduce_max(keep(0)).and_then(|m| x.subtract(&m)?.sort(0)).expect("recorded");
     refused("a computation", chain.eval());
     refused("a future", pollster::block_on(chain.check_async()));
     let spent = device.stats() - before;
     assert_eq!((spent.pool_misses, spent.pool_hits, spent.dispatches), (0, 0, 0), "{spent:?}");
     assert_eq!((spent.submissions, spent.memory_bytes), (0, 2 * BLOCK), "{spent:?}");
-    // What computes with them and stores little does fit, and so does reading them: staging is no device memory.
+    // Computations with small results fit, and so do reads: staging memory is not device memory.
     let most = x.reduce_max(0).and_then(|m| m.to_host()).expect("fits");
     assert_eq!(most.values, HostValues::I32(vec![BLOCK_LEN as i32 - 1]));
     assert_eq!(y.to_host().expect("reads"), block(1));
-    // Memory that lies unused is given back for arrays of another size.
+    // Unused memory is freed for arrays of another size.
     drop((y, z, chain));
     assert!(device.stats().memory_bytes >= 2 * BLOCK, "kept for reuse");
     let larger = ints((0..BLOCK_LEN as i32 * 6 / 5).collect());
@@ -451,7 +451,7 @@ fn a_budget_is_passed_by_nothing_and_refuses_before_it_allocates() {
     assert!(device.stats().memory_bytes <= budget, "{:?}", device.stats());
     assert_eq!(other.to_host().expect("reads"), larger);
     assert_eq!(x.to_host().expect("as before"), block(0));
-    // The CPU backend, and devices without a budget, say that there is none.
+    // The CPU backend and devices without a budget report none.
     assert_eq!(Device::cpu().stats().memory_budget, None);
     assert_eq!(gpu_with(&DeviceOptions::default()).expect("opens").stats().memory_budget, None);
 }
@@ -484,7 +484,7 @@ fn threads_stay_within_one_budget() {
             });
         }
     });
-    // Two arrays each may be too many for all at once; whoever is alone has room.
+    // Two arrays per thread may exceed the budget together; a single thread has room.
     assert!(computed.into_inner() > 0);
     assert!(block(0).to_device(&device).and_then(|x| x.add(1)?.to_host()).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Slices and gathers against lists in lists, on every backend.
+//! Slices and gathers, compared with nested lists, on every backend.
 
 mod common;
 
@@ -22,7 +22,7 @@ impl Nested {
         }
     }
 
-    /// What the items name, below dimension 0.
+    /// The elements that the key selects, below dimension 0.
     fn slice(&self, items: &[Index]) -> Self {
         let Some((first, rest)) = items.split_first() else { return self.clone() };
         let below = |at: usize| self.list()[at].slice(rest);
@@ -32,11 +32,11 @@ impl Nested {
             Index::Slice { start, stop, step } => {
                 Self::List(naive::positions(self.list().len(), start, stop, step).into_iter().map(below).collect())
             }
-            Index::Ellipsis => panic!("the naive twin knows no ellipsis"),
+            Index::Ellipsis => panic!("the naive reference supports no ellipsis"),
         }
     }
 
-    /// Itself with each leaf of `indices` replaced by the element that it names.
+    /// `indices` with each leaf replaced by the element of `self` at that index.
     fn gather(&self, indices: &Self) -> Self {
         match indices {
             Self::Leaf(at) => self.list()[u32::from_le_bytes(at[..4].try_into().expect("an index")) as usize].clone(),
@@ -60,7 +60,7 @@ fn nested(t: &HostTensor) -> Nested {
     Nested::List(all)
 }
 
-/// What `compute` gives on the CPU, after it gave the same on every other backend that has the dtype.
+/// The result of `compute` on the CPU, after checking that every other backend with the dtype gives the same.
 fn everywhere(dtype: DType, compute: impl Fn(&Device) -> Result<HostTensor>) -> HostTensor {
     let want = compute(&Device::cpu()).expect("the CPU computes it");
     let unfused = ("cpu unfused".to_owned(), Device::cpu_unfused());
@@ -87,7 +87,7 @@ fn example(strings: bool) -> HostTensor {
 }
 
 #[test]
-fn slices_along_each_dimension_are_pythons() {
+fn slices_along_each_dimension_equal_pythons() {
     let ends: Vec<Option<i64>> = [None].into_iter().chain((-6..=6).map(Some)).collect();
     for device in [Device::cpu(), Device::cpu_unfused()] {
         for strings in [false, true] {
@@ -127,7 +127,7 @@ fn every_slice_of_a_row() {
     }
 }
 
-/// Key items for a tensor of that rank, integers only in front.
+/// A random key for a tensor of rank `rank`, with integers at its start only.
 fn key(rank: usize) -> impl Strategy<Value = (Vec<u64>, Vec<Option<Index>>)> {
     let end = proptest::option::of(-7..7i64);
     let step = prop_oneof![3 => Just(1i64), 1 => Just(-1), 1 => 1..4i64, 1 => -3..0i64];
@@ -140,7 +140,7 @@ fn key(rank: usize) -> impl Strategy<Value = (Vec<u64>, Vec<Option<Index>>)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Keys of every kind give what nested lists give; so do they on a row that only the device knows.
+    /// Keys of every kind, compared with nested lists, also for device-known rows.
     #[test]
     fn keys_are_those_of_nested_lists((host, (ints, items)) in random::tensor(&DType::ALL).prop_flat_map(|t| {
         let rank = t.nested_row_splits.len() + t.inner_shape.len();
@@ -148,7 +148,7 @@ proptest! {
     })) {
         let want = nested(&host);
         let rank = host.nested_row_splits.len() + host.inner_shape.len();
-        // Integers that are there.
+        // Integers in range.
         let mut at = &want;
         let mut index = Vec::new();
         for pick in ints {
@@ -215,7 +215,7 @@ proptest! {
         prop_assert_eq!(nested(&got), want.gather(&nested(&indices)));
     }
 
-    /// Elements of each row by its own indices, and the same through vectors of indices.
+    /// Elements of each row by indices of that row (`batch_gather`), and by vectors of indices (`gather_nd`).
     #[test]
     fn gathered_batches_are_rows_gathered_alone(
         host in (proptest::sample::select(DType::ALL.to_vec()), 1..=3usize)
@@ -255,7 +255,7 @@ fn small(device: &Device) -> Tensor {
 }
 
 #[test]
-fn what_is_not_there_is_an_error() {
+fn indices_out_of_range_are_errors() {
     let device = Device::cpu();
     let x = small(&device);
     assert!(x.slice(s![3]).is_err());
@@ -275,12 +275,12 @@ fn what_is_not_there_is_an_error() {
     assert!(x.gather(along(batched(&x, 1), 0)).is_err());
     let floats = HostTensor::dense(&[1], HostValues::F32(vec![0.0])).to_device(&device).unwrap();
     assert!(x.gather(&floats).is_err());
-    // What was wrong leaves the tensor as it was.
+    // The tensor stays valid.
     assert_eq!(x.slice(s![2]).unwrap().to_host().unwrap().values, HostValues::I32(vec![4, 5]));
 }
 
 #[test]
-fn extremes_of_an_index_are_out_of_range() {
+fn extreme_indices_are_out_of_range() {
     let device = Device::cpu();
     let table = HostTensor::dense(&[3, 0], HostValues::F32(Vec::new())).to_device(&device).unwrap();
     for beyond in [3, -1, i32::MIN] {
@@ -289,9 +289,9 @@ fn extremes_of_an_index_are_out_of_range() {
     }
 }
 
-/// An element that nothing can be read of: the index is wrong all the same, and every backend says so.
+/// An index into an empty table is an error on every backend, even if its elements are empty.
 #[test]
-fn an_empty_table_has_no_index() {
+fn every_index_of_an_empty_table_is_out_of_range() {
     let mut devices = vec![Device::cpu(), Device::cpu_unfused()];
     devices.extend(common::gpus().into_iter().map(|(_, device)| device));
     for device in devices {
@@ -314,9 +314,9 @@ fn an_empty_table_has_no_index() {
     }
 }
 
-/// The length that a wrong index would give is not what is reported.
+/// The reported error is the invalid index, not the length that results from it.
 #[test]
-fn an_index_beyond_ragged_rows_is_the_error() {
+fn an_invalid_row_index_is_reported_as_such() {
     for (name, device) in common::devices() {
         let x = small(&device);
         for beyond in [i64::MIN, i64::MAX, -1, 3] {
@@ -327,9 +327,9 @@ fn an_index_beyond_ragged_rows_is_the_error() {
     }
 }
 
-/// As many indices as only the device knows, along an axis of a dense tensor.
+/// A device-known number of indices along an axis of a dense tensor.
 #[test]
-fn columns_by_indices_that_the_device_counts() {
+fn columns_by_a_device_known_number_of_indices() {
     for (name, device) in common::devices() {
         let x = HostTensor::dense(&[2, 3], HostValues::I32(vec![0, 1, 2, 3, 4, 5])).to_device(&device).unwrap();
         let ids = HostTensor::dense(&[4], HostValues::I64(vec![2, -1, 0, -1])).to_device(&device).unwrap();
@@ -339,9 +339,9 @@ fn columns_by_indices_that_the_device_counts() {
     }
 }
 
-/// An index beyond the end of its row is an error, even where a later row has a value at that distance.
+/// An index beyond the end of its row is an error, even if a later row has a value at that offset.
 #[test]
-fn an_index_takes_nothing_of_another_row() {
+fn an_index_cannot_reach_another_row() {
     for (name, device) in common::devices() {
         let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3, 4, 5]], &device).expect("uploads");
         let at = |rows: Vec<Vec<i32>>| RaggedTensor::from_nested(rows, &device).expect("uploads");

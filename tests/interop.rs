@@ -1,4 +1,4 @@
-//! The user's own GPU objects: wgpu devices, queues and buffers that come from the program, and those that it gets.
+//! Sharing of wgpu devices, queues and buffers between the program and the engine, in both directions.
 
 mod common;
 
@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, s, wgpu};
 
-/// A program with a wgpu device of its own.
+/// A program with its own wgpu device.
 struct Program {
     device: wgpu::Device,
     queue: wgpu::Queue,
 }
 
-/// Waits until no other test of this binary works on a device, so that its counts tell whose work it was.
-fn turn() -> MutexGuard<'static, ()> {
+/// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
+fn exclusive() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -23,7 +23,7 @@ const USED: wgpu::BufferUsages =
     wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
 
 impl Program {
-    /// With what core WebGPU promises and no features; none where no adapter is expected.
+    /// A program with WebGPU's minimum limits and no features; `None` where no adapter is expected.
     fn plain() -> Option<Self> {
         Self::with(wgpu::Features::empty(), &wgpu::Limits::defaults())
     }
@@ -67,7 +67,7 @@ fn filled<T: bytemuck::Pod>((device, queue): (&wgpu::Device, &wgpu::Queue), valu
     out
 }
 
-/// What a buffer holds once everything that was submitted has run.
+/// The contents of a buffer after all submitted work.
 fn contents(device: &wgpu::Device, queue: &wgpu::Queue, from: &wgpu::Buffer, bytes: u64) -> Vec<u8> {
     let read = buffer(device, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST, bytes);
     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -85,7 +85,7 @@ fn refused(what: &str, outcome: Result<Tensor>, words: &str) {
     }
 }
 
-/// A kernel of the program's own: `out[i] = factor * in[i]`, by whatever is bound.
+/// The program's kernel: `out[i] = factor * in[i]` for the bound buffers.
 const SCALE: &str = "
 @group(0) @binding(0) var<storage, read> given: array<f32>;
 @group(0) @binding(1) var<storage, read_write> made: array<f32>;
@@ -95,7 +95,7 @@ fn scale(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// Submits the kernel, and waits for nothing.
+/// Submits the kernel without waiting.
 fn scale(device: &wgpu::Device, queue: &wgpu::Queue, given: wgpu::BindingResource<'_>, made: &wgpu::Buffer) {
     let source = wgpu::ShaderSource::Wgsl(SCALE.into());
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
@@ -126,14 +126,14 @@ fn scale(device: &wgpu::Device, queue: &wgpu::Queue, given: wgpu::BindingResourc
 }
 
 #[test]
-fn a_programs_device_works_with_what_it_was_made_with() {
-    let _turn = turn();
+fn a_programs_device_works_with_the_features_it_has() {
+    let _guard = exclusive();
     let Some(program) = Program::plain() else { return };
     let mine = program.ragged();
     let (device, queue) = mine.as_wgpu().expect("a GPU");
     assert!(*device == program.device && *queue == program.queue, "the program's own");
     assert!(!mine.is_cpu() && mine != program.ragged(), "each call makes a device");
-    // No 64-bit integers of its own, no floats of 64 bits, no timestamps: what there is, is the same.
+    // Without native 64-bit integers, 64-bit floats and timestamps, the results are the same.
     let host = HostTensor::from_row_splits(vec![0, 3, 3, 5], HostValues::I64(vec![1 << 40, -2, 3, i64::MAX, 1]));
     let compute = |device: &Device| {
         let x = host.to_device(device)?;
@@ -145,7 +145,7 @@ fn a_programs_device_works_with_what_it_was_made_with() {
     assert!(matches!(f64s, Err(Error::Unsupported { dtype: DType::F64, .. })), "{f64s:?}");
     let x = host.to_device(&mine).expect("uploads");
     assert_eq!(x.reduce_sum(1).and_then(|x| x.eval_timed()).expect("computes"), None);
-    // All that the adapter has, if the program asked for it.
+    // With all features of the adapter, if the program requests them.
     let all = wgpu::Features::SHADER_INT64 | wgpu::Features::TIMESTAMP_QUERY;
     let program = Program::with(all, &wgpu::Limits::defaults()).expect("as before");
     let mine = program.ragged();
@@ -153,7 +153,7 @@ fn a_programs_device_works_with_what_it_was_made_with() {
     let x = host.to_device(&mine).expect("uploads");
     let timed = x.reduce_sum(1).and_then(|x| x.eval_timed()).expect("computes");
     assert_eq!(timed.is_some(), program.device.features().contains(wgpu::Features::TIMESTAMP_QUERY));
-    // The options hold for it as well.
+    // The options apply to such devices too.
     let small = DeviceOptions::default().max_binding(Some(1 << 10));
     let small = Device::from_wgpu(&program.device, &program.queue, &small).expect("opens");
     let most = HostTensor::dense(&[1 << 20], HostValues::I32(vec![1; 1 << 20]));
@@ -161,8 +161,8 @@ fn a_programs_device_works_with_what_it_was_made_with() {
 }
 
 #[test]
-fn what_a_device_lacks_is_named() {
-    let _turn = turn();
+fn missing_limits_are_named() {
+    let _guard = exclusive();
     let less = wgpu::Limits {
         max_storage_buffers_per_shader_stage: 4,
         max_compute_workgroup_storage_size: 4096,
@@ -177,21 +177,21 @@ fn what_a_device_lacks_is_named() {
         }
         other => panic!("{other:?}"),
     }
-    // Another device's queue.
+    // The queue of another device.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
     let adapter = adapter.expect("an adapter");
     let [a, b] = [(), ()].map(|()| Program::on(&adapter, wgpu::Features::empty(), &wgpu::Limits::defaults()));
     let outcome = Device::from_wgpu(&a.device, &b.queue, &DeviceOptions::default());
     assert!(matches!(outcome, Err(Error::Argument { op: "from_wgpu", .. })), "{outcome:?}");
-    // A buffer of that other device.
+    // A buffer of the other device.
     let foreign = buffer(&b.device, USED, 64);
     refused("a foreign buffer", Tensor::from_wgpu_buffer(&foreign, DType::F32, &[4], &a.ragged()), "");
 }
 
 #[test]
-fn a_programs_callbacks_stay_its_own_and_a_loss_is_found_out() {
-    let _turn = turn();
+fn a_programs_callbacks_are_kept_and_a_lost_device_is_detected() {
+    let _guard = exclusive();
     let Some(program) = Program::plain() else { return };
     let (errors, losses) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
     let (seen, lost) = (errors.clone(), losses.clone());
@@ -202,12 +202,12 @@ fn a_programs_callbacks_stay_its_own_and_a_loss_is_found_out() {
     program.device.set_device_lost_callback(move |_, _| _ = lost.fetch_add(1, Ordering::Relaxed));
     let mine = program.ragged();
     let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &mine).expect("uploads");
-    // An error of the program's: a usage that does not exist on its own.
+    // An error of the program: an invalid combination of buffer usages.
     let wrong = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::STORAGE;
     drop(buffer(&program.device, wrong, 16));
     assert_eq!(errors.load(Ordering::Relaxed), 1, "told to the program");
     assert_eq!(x.reduce_sum(1).and_then(|x| x.to_vec()).expect("is none of ours"), [3, 0, 3]);
-    // An error of ours: told to the caller, not to the program.
+    // An error of the engine is returned to the caller and not passed to the program's callback.
     let outcome = Tensor::from_wgpu_buffer(&buffer(&program.device, USED, 6), DType::U8, &[6], &mine);
     refused("six bytes", outcome, "multiple of 4");
     let y = (&x * 2).expect("recorded");
@@ -225,14 +225,14 @@ fn a_programs_callbacks_stay_its_own_and_a_loss_is_found_out() {
     assert_eq!((errors.load(Ordering::Relaxed), losses.load(Ordering::Relaxed)), (1, 1));
 }
 
-/// Usages that do not go together.
+/// An invalid combination of buffer usages.
 fn a_mistake(device: &wgpu::Device) {
     drop(buffer(device, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::STORAGE, 16));
 }
 
 #[test]
-fn an_error_of_the_programs_calls_is_none_of_ours() {
-    let _turn = turn();
+fn errors_of_the_programs_calls_do_not_affect_the_engine() {
+    let _guard = exclusive();
     if common::gpus().is_empty() {
         return;
     }
@@ -246,7 +246,7 @@ fn an_error_of_the_programs_calls_is_none_of_ours() {
     x.add(1.0f32).and_then(|x| x.eval()).expect("computed");
     a_mistake(gpu);
     device.wait().expect("ended");
-    // The program hears of it where it wants to.
+    // The program receives the error in its own error scope.
     let heard = Arc::new(AtomicU32::new(0));
     let counts = Arc::clone(&heard);
     gpu.on_uncaptured_error(Arc::new(move |_| {
@@ -259,11 +259,11 @@ fn an_error_of_the_programs_calls_is_none_of_ours() {
 
 #[test]
 fn callbacks_of_the_queue_may_compute() {
-    let _turn = turn();
+    let _guard = exclusive();
     for (label, mine) in programs_and_ours() {
         let (done, is_done) = std::sync::mpsc::channel();
         let name = label.clone();
-        // In a thread of its own: what goes wrong is a deadlock.
+        // In a separate thread, since a failure is a deadlock.
         std::thread::spawn(move || {
             let x = RaggedTensor::<i32>::from_nested([vec![1, 2], vec![], vec![3]], &mine).expect("rows");
             let (_, queue) = mine.as_wgpu().expect("a GPU");
@@ -272,7 +272,7 @@ fn callbacks_of_the_queue_may_compute() {
                 x.add(round).and_then(|x| x.eval()).expect("computed");
                 mine.wait().expect("ended");
                 let (y, ran) = (x.multiply(round + 2).expect("recorded"), Arc::clone(&ran));
-                // Runs in whatever polls or submits next.
+                // Runs within the next poll or submission.
                 queue.on_submitted_work_done(move || {
                     assert_eq!(y.to_vec().expect("a read in a callback"), [1, 2, 3].map(|v| v * (round + 2)));
                     ran.fetch_add(1, Ordering::Relaxed);
@@ -293,8 +293,8 @@ fn callbacks_of_the_queue_may_compute() {
 }
 
 #[test]
-fn a_future_hears_of_a_loss_that_nobody_told() {
-    let _turn = turn();
+fn a_future_returns_when_the_device_is_lost() {
+    let _guard = exclusive();
     let Some(program) = Program::plain() else { return };
     let mine = program.ragged();
     let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &mine).expect("uploads");
@@ -306,7 +306,7 @@ fn a_future_hears_of_a_loss_that_nobody_told() {
 
 #[test]
 fn tensors_lie_in_the_programs_buffers() {
-    let _turn = turn();
+    let _guard = exclusive();
     for (label, mine) in programs_and_ours() {
         let gpu = mine.as_wgpu().expect("a GPU");
         let values: Vec<f32> = (0..1000).map(|i| i as f32 / 8.0).collect();
@@ -324,10 +324,10 @@ fn tensors_lie_in_the_programs_buffers() {
         assert_eq!(sums.values, HostValues::F32(want), "{label}");
         let spent = mine.stats() - before;
         assert_eq!((spent.bytes_uploaded, spent.waits, spent.submissions), (0, 1, 1), "{label}: {spent:?}");
-        // The buffer itself is what the tensor's values are.
+        // The tensor's values buffer is the given buffer.
         assert!(flat.values_buffer().expect("there").buffer().size() == 4000, "{label}");
         assert_eq!(flat.to_vec().expect("reads"), values, "{label}");
-        // Splits on the device that are none are found there, at the read.
+        // Invalid splits on the device are errors of the read.
         let bad = filled(gpu, &[0u32, 7, 5, 1000]);
         let bad = RaggedTensor::<u32>::from_wgpu_buffer(&bad, &[4], &mine).expect("adopted");
         let outcome = Tensor::from_row_splits(&flat, &bad).and_then(|x| x.reduce_sum(1)?.to_host());
@@ -340,7 +340,7 @@ fn tensors_lie_in_the_programs_buffers() {
     }
 }
 
-/// A device over a program's, and one of ours, whose wgpu device the program gets.
+/// An engine device over a program's wgpu device, and one whose wgpu device the program uses.
 fn programs_and_ours() -> Vec<(String, Device)> {
     let mut all = common::gpus();
     all.truncate(1);
@@ -349,8 +349,8 @@ fn programs_and_ours() -> Vec<(String, Device)> {
 }
 
 #[test]
-fn every_dtype_lies_in_a_buffer_as_it_does_in_ours() {
-    let _turn = turn();
+fn every_dtype_has_the_buffer_layout_of_the_engine() {
+    let _guard = exclusive();
     for (label, mine) in programs_and_ours() {
         let gpu = mine.as_wgpu().expect("a GPU");
         for dtype in common::bools_and_numbers().filter(|&dtype| common::has(&mine, dtype)) {
@@ -370,7 +370,7 @@ fn every_dtype_lies_in_a_buffer_as_it_does_in_ours() {
                 assert_eq!(theirs.to_host().expect("reads"), ours.to_host().expect("reads"), "{what}");
                 let twice = |x: &Tensor| Tensor::concat(&[x, &x.reverse(0)?], 0)?.cast(DType::I32)?.to_host();
                 assert_eq!(twice(&theirs).expect("reads"), twice(&ours).expect("reads"), "{what}");
-                // Flat, so that kernels may take several at once: nothing lies behind the last one.
+                // Flat, so that kernels may use vector loads: they must not read beyond the last element.
                 let sums = |x: &Tensor| (x.cast(DType::F32)? * 2f32)?.add(&ours.cast(DType::F32)?)?.to_host();
                 assert_eq!(sums(&theirs).expect("reads"), sums(&ours).expect("reads"), "{what}");
             }
@@ -379,8 +379,8 @@ fn every_dtype_lies_in_a_buffer_as_it_does_in_ours() {
 }
 
 #[test]
-fn buffers_that_do_not_fit_are_refused() {
-    let _turn = turn();
+fn invalid_buffers_are_errors() {
+    let _guard = exclusive();
     for (label, mine) in programs_and_ours() {
         let (device, _) = mine.as_wgpu().expect("a GPU");
         let of = |b: &wgpu::Buffer, dtype, shape: &[usize]| Tensor::from_wgpu_buffer(b, dtype, shape, &mine);
@@ -393,11 +393,11 @@ fn buffers_that_do_not_fit_are_refused() {
         assert!(matches!(of(&good, DType::F32, &[usize::MAX]), Err(Error::Limit { .. })), "{label}");
         assert!(matches!(of(&good, DType::Str, &[1]), Err(Error::Unsupported { .. })), "{label}");
         refused(&label, of(&buffer(device, USED, 10), DType::U8, &[10]), "multiple of 4");
-        // None at all is a tensor too, and a part of a buffer is.
+        // An empty tensor and a part of a buffer are valid.
         assert_eq!(of(&good, DType::F32, &[0, 7]).and_then(|x| x.to_host()).expect("empty").inner_shape, [0, 7]);
         assert_eq!(of(&good, DType::F32, &[2, 3]).and_then(|x| x.to_host()).expect("reads").inner_shape, [2, 3]);
         assert_eq!(of(&good, DType::F32, &[]).and_then(|x| x.to_host()).expect("reads").values.len(), 1);
-        // Without COPY_SRC it can be computed with, and not be read itself.
+        // Without COPY_SRC, a tensor can be an operand but cannot be read.
         let unread = buffer(device, wgpu::BufferUsages::STORAGE, 64);
         let x = of(&unread, DType::I32, &[16]).expect("adopted");
         match x.to_host() {
@@ -420,10 +420,10 @@ fn buffers_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_buffer_of_another_instance_is_no_panic() {
-    let _turn = turn();
+fn a_buffer_of_another_instance_does_not_panic() {
+    let _guard = exclusive();
     let (Some(a), Some(b)) = (Program::plain(), Program::plain()) else { return };
-    // The other has made more objects than this one, so that its numbers mean nothing here.
+    // The other instance has created more objects, so that its ids are invalid here.
     let many: Vec<_> = (0..2000).map(|_| buffer(&b.device, USED, 64)).collect();
     let mine = a.ragged();
     let last = many.last().expect("some");
@@ -433,14 +433,14 @@ fn a_buffer_of_another_instance_is_no_panic() {
 }
 
 #[test]
-fn the_program_computes_on_our_arrays_and_we_on_its() {
-    let _turn = turn();
+fn program_and_engine_compute_on_each_others_arrays() {
+    let _guard = exclusive();
     for (label, mine) in programs_and_ours() {
         let (device, queue) = mine.as_wgpu().expect("a GPU");
         let before = mine.stats();
         let host: Vec<f32> = (0..5000).map(|i| i as f32).collect();
         let x = RaggedTensor::from_row_lengths(&host, [2000, 0, 3000], &mine).expect("uploads");
-        // Ours, the program's, ours: nothing waits in between.
+        // Kernels of the engine, the program and the engine, without waits in between.
         let doubled = (&x * 2.0).expect("recorded");
         let held = doubled.values_buffer().expect("computed");
         let made = buffer(device, USED, held.size());
@@ -457,8 +457,8 @@ fn the_program_computes_on_our_arrays_and_we_on_its() {
 }
 
 #[test]
-fn a_buffer_that_the_program_holds_is_not_used_for_anything_else() {
-    let _turn = turn();
+fn a_buffer_that_the_program_holds_is_not_reused() {
+    let _guard = exclusive();
     for (label, mine) in programs_and_ours() {
         let (device, queue) = mine.as_wgpu().expect("a GPU");
         let data: Vec<u32> = (0..4096).collect();
@@ -467,7 +467,7 @@ fn a_buffer_that_the_program_holds_is_not_used_for_anything_else() {
         let level = mine.stats().buffer_bytes;
         drop(x);
         assert_eq!(mine.stats().buffer_bytes, level, "{label}: held by the program alone");
-        // Others of its size come and go.
+        // Arrays of the same size are created and dropped.
         for round in 0..5u32 {
             let other = RaggedTensor::from_nested(data.clone(), &mine).and_then(|y| &y * round).expect("recorded");
             other.eval().expect("computes");
@@ -478,7 +478,7 @@ fn a_buffer_that_the_program_holds_is_not_used_for_anything_else() {
         assert_eq!(bytemuck::cast_slice::<u8, u32>(&bytes), want, "{label}");
         let ours = held.buffer().clone();
         drop(held);
-        // Now it is in the pool again, and comes back.
+        // The buffer is in the pool again, and is reused.
         let again: Vec<_> = (0..8)
             .map(|k| {
                 let y = RaggedTensor::from_nested(data.clone(), &mine).and_then(|y| &y + k).expect("recorded");
@@ -490,8 +490,8 @@ fn a_buffer_that_the_program_holds_is_not_used_for_anything_else() {
 }
 
 #[test]
-fn a_buffer_of_ours_that_is_handed_in_is_not_used_for_anything_else() {
-    let _turn = turn();
+fn an_engine_buffer_given_as_input_is_not_reused() {
+    let _guard = exclusive();
     for (label, mine) in programs_and_ours() {
         let data: Vec<u32> = (0..4096).collect();
         let x = RaggedTensor::from_nested(data.clone(), &mine).and_then(|x| &x + 1).expect("recorded");
@@ -512,7 +512,7 @@ fn a_buffer_of_ours_that_is_handed_in_is_not_used_for_anything_else() {
         let want: Vec<u32> = data.iter().map(|v| v + 1).collect();
         assert_eq!(y.to_vec().expect("reads"), want, "{label}");
         drop(y);
-        // In the other order it goes back to the pool.
+        // Dropped in the other order, the buffer returns to the pool.
         let before = mine.stats();
         let x = RaggedTensor::from_nested(data.clone(), &mine).and_then(|x| &x + 2).expect("recorded");
         let held = x.values_buffer().expect("computed");
@@ -524,7 +524,7 @@ fn a_buffer_of_ours_that_is_handed_in_is_not_used_for_anything_else() {
 
 #[test]
 fn a_programs_buffer_never_enters_the_pool() {
-    let _turn = turn();
+    let _guard = exclusive();
     for (label, mine) in programs_and_ours() {
         let gpu = mine.as_wgpu().expect("a GPU");
         let data: Vec<u32> = (0..4096).collect();
@@ -542,7 +542,7 @@ fn a_programs_buffer_never_enters_the_pool() {
             })
             .collect();
         assert!(made.iter().all(|held| *held.buffer() != theirs), "{label}");
-        // Still what it was, and free to be written.
+        // The contents are unchanged, and the buffer is writable.
         let bytes = contents(gpu.0, gpu.1, &theirs, 4096 * 4);
         assert_eq!(bytemuck::cast_slice::<u8, u32>(&bytes), data, "{label}");
         let second: Vec<u32> = data.iter().rev().copied().collect();
@@ -553,8 +553,8 @@ fn a_programs_buffer_never_enters_the_pool() {
 }
 
 #[test]
-fn sizes_that_only_the_device_knows_are_in_the_splits() {
-    let _turn = turn();
+fn device_known_sizes_are_in_the_splits() {
+    let _guard = exclusive();
     for (label, mine) in programs_and_ours() {
         let (device, queue) = mine.as_wgpu().expect("a GPU");
         let x = RaggedTensor::from_nested(vec![vec![5, 1], vec![], vec![7, 8, 2]], &mine).expect("uploads");
@@ -569,7 +569,7 @@ fn sizes_that_only_the_device_knows_are_in_the_splits() {
         let ends = read(&splits);
         assert_eq!(ends, [0, 1, 1, 3], "{label}");
         assert_eq!(read(&values)[..ends[3] as usize], [5, 7, 8], "{label}");
-        // Rows of one length have splits when they are asked for.
+        // Uniform rows have splits on request.
         let even = x.to_tensor(0).and_then(|x| x.slice(s![.., ..2])).expect("recorded");
         let rows = Tensor::from_uniform_row_length(even.flat_values().expect("dense").erased(), 1);
         let rows = rows.expect("recorded");

@@ -1,4 +1,4 @@
-//! The jobs of `examples/` against plain loops, on every device.
+//! The jobs of `examples/`, compared with plain loops, on every device.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn is_near(a: f32, b: f32) -> bool {
 }
 
 #[test]
-fn jobs_give_what_loops_give() {
+fn jobs_equal_plain_loops() {
     let devices = common::devices();
     for (name, make) in ALL {
         for values in [100, 20_000] {

@@ -1,4 +1,4 @@
-//! A function of one row, recorded once and computed for all rows.
+//! `map_rows`: a function of one row, recorded once and computed for all rows.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn lists<T: Element>(t: &Tensor) -> Vec<Vec<T::Host>> {
 }
 
 #[test]
-fn each_row_sees_itself_alone() {
+fn rows_are_independent() {
     for (name, device) in common::devices() {
         let x = floats(&[vec![1.0, 3.0], vec![], vec![f32::INFINITY], vec![2.0, 2.0, 4.0]], &device);
         let shares = x.map_rows(|row| row / row.reduce_sum(..)?).expect("recorded");
@@ -31,7 +31,7 @@ fn rows_of_rows() {
     for (name, device) in common::devices() {
         let x = RaggedTensor::from_nested(vec![vec![vec![1, 2], vec![], vec![3]], vec![], vec![vec![4]]], &device)
             .expect("an upload");
-        // A scalar a row, a vector a row, and both again one level further in.
+        // One scalar per row, one vector per row, and both again at the next level.
         let sums: RaggedTensor<i32> = x.map_rows(|row| row.reduce_sum(..)).expect("recorded");
         assert_eq!(sums.to_vec().expect("a read"), [6, 0, 4], "{name}");
         let inner: RaggedTensor<i32> = x.map_rows(|row| row.map_rows(|r| r.reduce_sum(..))).expect("recorded");
@@ -40,7 +40,7 @@ fn rows_of_rows() {
             [vec!["3", "0", "3"], vec![], vec!["4"]].map(text),
             "{name}"
         );
-        // A row of rank 2 meets a scalar and a vector of its own.
+        // A row of rank 2 with a scalar and a vector of the same row.
         let less = x.map_rows(|row| row - row.reduce_max(..)?).map(|t: RaggedTensor<i32>| t.to_string());
         assert_eq!(less.expect("a read"), "<ragged.RaggedTensor [[[-2, -1], [], [0]], [], [[0]]]>", "{name}");
         let tops: RaggedTensor<i32> = x.map_rows(|row| row - row.reduce_max(keep(-1))?).expect("recorded");
@@ -62,7 +62,7 @@ fn text(row: Vec<&str>) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_tensor_from_outside_meets_every_row() {
+fn captured_tensors_are_broadcast_to_all_rows() {
     for (name, device) in common::devices() {
         let x = RaggedTensor::from_nested(vec![10, 20], &device).expect("an upload");
         let y = RaggedTensor::from_nested(vec![1, 2, 3], &device).expect("an upload");
@@ -107,7 +107,7 @@ fn order_scans_and_masks_within_a_row() {
         assert_eq!(each(&|row| row.gather(&row.argsort(0)?)), "<ragged.RaggedTensor [[1, 2, 3], [], [5, 9]]>");
         let greatest = |row: &ragged::Row| row.less(&row.reduce_max(0)?)?.select(0, row);
         assert_eq!(each(&greatest), "<ragged.RaggedTensor [[3, 0, 0], [], [0, 9]]>", "{name}");
-        // A scalar of each row is one condition for all of it; what is not chosen is a scalar of the row.
+        // The condition is a scalar per row, as is the other branch.
         let sign = |row: &ragged::Row| row.reduce_any(0)?.select(row, row.reduce_sum(0)?);
         assert_eq!(each(&sign), "<ragged.RaggedTensor [[3, 1, 2], [], [5, 9]]>", "{name}");
         let size = |row: &ragged::Row| row.size()?.greater(2i64)?.select(row, row.negative()?);
@@ -116,13 +116,13 @@ fn order_scans_and_masks_within_a_row() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn misuse_is_an_error() {
     let cpu = Device::cpu();
     let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &cpu).expect("an upload").into_erased();
     let scalar = HostTensor::dense(&[], ragged::HostValues::I32(vec![1])).to_device(&cpu).expect("an upload");
     assert!(matches!(scalar.map_rows(|row| Ok(row.clone())), Err(Error::Argument { .. })));
     assert!(matches!(x.map_rows(|row| row.reduce_sum(1)), Err(Error::Axis { axis: 1, rank: 1, .. })));
-    // A row that left its call.
+    // A `Row` that outlives its call.
     let mut stray = None;
     x.map_rows(|row| {
         stray = Some(row.clone());
@@ -139,7 +139,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn it_is_no_loop() {
+fn rows_are_not_computed_in_a_loop() {
     let cpu = Device::cpu();
     let passes = |rows: usize| {
         let x = floats(&vec![vec![1.0, 2.0]; rows], &cpu);

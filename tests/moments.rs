@@ -1,4 +1,4 @@
-//! Variances and norms of numbers that are hard on them, against exact arithmetic, on every device.
+//! Variances and norms of numerically difficult values, compared with exact arithmetic, on every device.
 
 mod common;
 
@@ -11,7 +11,7 @@ type Reduce = fn(&Tensor, i64) -> Result<Tensor>;
 /// Lengths around subgroups, workgroups and tiles, empty rows, and one long row.
 const LENGTHS: [usize; 14] = [0, 1, 2, 31, 32, 33, 0, 255, 256, 257, 5000, 3, 2048, 0];
 
-/// Whole numbers without a pattern, the same in every run.
+/// Pseudorandom whole numbers with a fixed seed.
 fn noise(n: usize, below: u64) -> Vec<i64> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64 ^ n as u64;
     let mut next = || {
@@ -21,7 +21,7 @@ fn noise(n: usize, below: u64) -> Vec<i64> {
     (0..n).map(|_| next() as i64).collect()
 }
 
-/// Rows of these lengths: `base` and a little more.
+/// Rows of these lengths, with values slightly above `base`.
 fn shifted(base: i64, step: i64, below: u64) -> Vec<Vec<i64>> {
     let all = noise(LENGTHS.iter().sum(), below);
     let mut rest = all.iter().map(|v| base + step * v);
@@ -42,7 +42,7 @@ fn floats(values: &HostValues) -> Vec<f64> {
     }
 }
 
-/// What the reduction gives on every device that has the dtype: the same bits.
+/// The result of the reduction, after checking that every device with the dtype gives the same bits.
 fn everywhere(x: &HostTensor, reduce: Reduce) -> Vec<f64> {
     let mut found: Option<(String, Vec<f64>)> = None;
     for (name, device) in devices() {
@@ -61,10 +61,10 @@ fn everywhere(x: &HostTensor, reduce: Reduce) -> Vec<f64> {
     found.expect("the CPU backend has every dtype").1
 }
 
-/// The population's variance of whole numbers: one rounding.
+/// The population variance of whole numbers, rounded once.
 fn variance(row: &[i64]) -> f64 {
     let n = row.len() as i128;
-    // Moving all of them changes nothing, and the squares fit.
+    // A shift does not change the variance, and makes the squares fit.
     let moved = row.iter().map(|&v| i128::from(v - row[0]));
     let (sum, squares) = moved.fold((0, 0), |(sum, squares), v| (sum + v, squares + v * v));
     (n * squares - sum * sum) as f64 / (n * n) as f64
@@ -76,15 +76,15 @@ const LEAST: f64 = 1.5e-45;
 fn assert_near(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
     assert_eq!(got.len(), want.len());
     for (k, (g, w)) in got.iter().zip(want).enumerate() {
-        // Below the normal range of f32 there are few digits.
+        // Subnormal numbers of f32 have few digits.
         let near = (g - w).abs() <= (tolerance * w.abs()).max(LEAST) || g.is_nan() && w.is_nan();
         assert!(near, "{what}, row {k} of {} values: {g:e} instead of {w:e}", LENGTHS[k]);
     }
 }
 
 #[test]
-fn variances_of_large_numbers_that_differ_little() {
-    // Neighbours: in f32 from 1e8 on they are 8 apart, in f64 from 2^52 on 1.
+fn variances_of_large_numbers_with_small_differences() {
+    // Adjacent floats: at 1e8 they differ by 8 in f32, at 2^52 by 1 in f64.
     let narrow = shifted(100_000_000, 8, 5);
     let wide = shifted(1 << 52, 1, 7);
     let single = tensor(&narrow, HostValues::F32(narrow.iter().flatten().map(|&v| v as f32).collect()));
@@ -113,7 +113,7 @@ fn a_constant_row_has_no_variance() {
     }
 }
 
-/// The norm with a scale that leaves no square out of range.
+/// The norm, with a scale that keeps squares in range.
 fn norm(row: &[f64]) -> f64 {
     let most = row.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
     if most == 0.0 { 0.0 } else { row.iter().map(|v| (v / most).powi(2)).sum::<f64>().sqrt() * most }
@@ -134,7 +134,7 @@ fn norms_of_any_magnitude() {
         let x = tensor(&rows, HostValues::F64(rows.concat()));
         let tolerance = if scale == 1e-312 { 1e-8 } else { 1e-14 };
         let got = everywhere(&x, Tensor::reduce_euclidean_norm);
-        // Beyond what is compared absolutely.
+        // Larger than the absolute tolerance.
         let up = |v: &[f64]| v.iter().map(|v| v * if scale < 1.0 { 1e300 } else { 1.0 }).collect::<Vec<_>>();
         assert_near(&up(&got), &up(&want), tolerance, &format!("norm at {scale:e}"));
     }
@@ -155,7 +155,7 @@ fn norms_of_infinities_and_nan() {
 }
 
 #[test]
-fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
+fn rows_are_batch_invariant() {
     let rows: Vec<Vec<f32>> =
         shifted(-500, 1, 1000).iter().map(|r| r.iter().map(|&v| (v as f32) * 1.7e-3).collect()).collect();
     let crowd = tensor(&rows, HostValues::F32(rows.concat()));
@@ -175,8 +175,8 @@ fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
 }
 
 #[test]
-fn several_axes_are_one_set_of_values() {
-    // Three rows of rows: 2 and 0 and 1 of them.
+fn a_reduction_over_several_axes_is_one_set_of_values() {
+    // Three outer rows of 2, 0 and 1 rows.
     let x = HostTensor {
         nested_row_splits: vec![vec![0, 2, 2, 3], vec![0, 3, 4, 6]],
         uniform_row_lengths: vec![None, None],

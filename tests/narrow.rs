@@ -1,4 +1,4 @@
-//! Numbers of 8 and 16 bits: all there are, on every backend, against Rust's own integers and the crate `half`.
+//! 8-bit and 16-bit numbers: all bit patterns on every backend, compared with Rust's integers and the crate `half`.
 
 mod common;
 
@@ -8,7 +8,7 @@ use ragged::{
     exclusive, f16, ragged, reversed,
 };
 
-/// A float of 16 bits: what the tests need of it, by the crate `half`.
+/// A 16-bit float, as the crate `half` implements it.
 trait Half: Number + Element<Host = Self> + PartialOrd + std::fmt::Debug {
     fn of(x: f32) -> Self;
     fn of_bits(bits: u16) -> Self;
@@ -56,7 +56,7 @@ fn same<T: Half>(what: &str, want: impl IntoIterator<Item = T>, got: Vec<T>) {
     }
 }
 
-/// Everything that can be done to every float of one type.
+/// Unary and binary operations on every bit pattern of one float type.
 fn all_patterns<T: Half>() {
     let x: Vec<T> = every();
     for (name, device) in backends() {
@@ -67,7 +67,7 @@ fn all_patterns<T: Half>() {
             assert!(one.wide().to_bits() == wide.to_bits() || one.wide().is_nan() && wide.is_nan(), "{name} {one:?}");
         }
         same(&says("to f32 and back"), x.iter().copied(), read::<T>(t.cast(DType::F32).and_then(|t| t.cast(T::DTYPE))));
-        // Stored in between: nothing can be left out.
+        // Stored in between, so that both roundings take place.
         same(&says("from f32"), x.iter().copied(), read::<T>(dense::<f32>(&singles, device).cast(T::DTYPE)));
         let rounded = |f: fn(f32) -> f32| x.iter().map(move |v| T::of(f(v.wide())));
         same(&says("negative"), rounded(|v| -v), read::<T>(t.negative()));
@@ -121,7 +121,7 @@ fn elementary_functions_are_those_of_f32_rounded() {
             let want = read::<f32>(f(&wide)).into_iter().map(f16::from_f32);
             same(name, want, read::<f16>(f(&t)));
         }
-        // Those of several steps round once as well; some overflow on the way.
+        // Compositions round once too; some intermediate results overflow.
         let steps: [fn(&Tensor) -> Result<Tensor>; 7] = [
             Tensor::softsign,
             Tensor::selu,
@@ -150,14 +150,14 @@ fn elementary_functions_are_those_of_f32_rounded() {
     }
 }
 
-/// What the float type has nearest to `x`, ties to even, by trying the candidates.
+/// The float nearest to `x`, ties to even, found among the candidates.
 fn nearest<T: Half>(x: f64) -> T {
     if !x.is_finite() {
         return T::of(x as f32);
     }
     let about = T::of(x.abs() as f32).bits().min(T::of(f32::INFINITY).bits());
     let value = |bits: u16| match T::of_bits(bits).wide() {
-        // The number that would come next: where the range ends, halfway to it counts as beyond.
+        // Values from halfway between the greatest float and its would-be successor on round to infinity.
         infinite if infinite.is_infinite() => {
             let (a, b) = (f64::from(T::of_bits(bits - 1).wide()), f64::from(T::of_bits(bits - 2).wide()));
             a + (a - b)
@@ -175,7 +175,7 @@ fn nearest<T: Half>(x: f64) -> T {
     T::of_bits(if x < 0.0 || x == 0.0 && x.is_sign_negative() { bits | 0x8000 } else { bits })
 }
 
-/// Ties of the type, and what lies a hair beside them.
+/// Halfway points between adjacent floats, and values right next to them.
 fn near_ties<T: Half>() -> Vec<f64> {
     let mut out = Vec::new();
     for bits in (0..T::of(f32::INFINITY).bits()).step_by(37) {
@@ -194,7 +194,7 @@ fn doubles_round_once<T: Half>() {
     for (name, device) in backends().iter().filter(|(_, d)| common::has(d, DType::F64)) {
         same(name, want.clone(), read::<T>(dense::<f64>(&x, device).cast(T::DTYPE)));
     }
-    // So do numbers that the host converts.
+    // So do conversions on the host.
     let scalars = x.iter().map(|&v| match ragged::Scalar::from_f64(T::DTYPE, v) {
         ragged::Scalar::F16(v) => v.to_bits(),
         ragged::Scalar::BF16(v) => v.to_bits(),
@@ -215,7 +215,7 @@ fn doubles_round_once_to_bf16() {
 
 #[test]
 fn integers_round_once() {
-    // Every number of leading digits, with ties of 8 and of 11 of them, broken far below what f32 has.
+    // Integers of every bit length with ties at 8 and 11 significant bits, broken by bits below the precision of f32.
     let mut wide = vec![0i64, i64::MIN, i64::MAX];
     for length in 9..63 {
         for lead in [0x100i64, 0x101, 0x17f, 0x1ff] {
@@ -227,7 +227,7 @@ fn integers_round_once() {
         }
     }
     fn check<T: Half>(wide: &[i64], (name, device): &(String, Device)) {
-        // Of up to 53 digits, so that the oracle is exact, and those of the least type that has them.
+        // Integers of up to 53 bits, so that the reference is exact, in the smallest type that holds them.
         let exact = |v: &i64| v.unsigned_abs() < 1 << 53;
         let longs: Vec<i64> = wide.iter().copied().filter(exact).collect();
         let words: Vec<i32> = wide.iter().filter_map(|&v| v.try_into().ok()).collect();
@@ -239,7 +239,7 @@ fn integers_round_once() {
             let naturals: Vec<u64> = longs.iter().map(|v| v.unsigned_abs()).collect();
             let want = naturals.iter().map(|&v| nearest::<T>(v as f64));
             same(name, want, read::<T>(dense::<u64>(&naturals, device).cast(T::DTYPE)));
-            // A tie of bf16 that one in 2^60 breaks.
+            // A tie of bf16 that is broken by a bit 2^60 times smaller.
             let far = [(1i64 << 60) + (1 << 52) + 1, (1 << 60) + (1 << 52), -(1 << 60) - (1 << 52) - 1];
             let bits: Vec<u16> =
                 read::<T>(dense::<i64>(&far, device).cast(T::DTYPE)).into_iter().map(T::bits).collect();
@@ -261,7 +261,7 @@ fn integers_round_once() {
     }
 }
 
-/// An integer type of 8 or 16 bits, by Rust's own arithmetic.
+/// Tests an 8-bit or 16-bit integer type against Rust's arithmetic.
 macro_rules! integers {
     ($name:ident, $t:ident, $values:expr) => {
         #[test]
@@ -283,7 +283,7 @@ macro_rules! integers {
                 assert_eq!(get(x.bitwise_xor(&y)), both(|a, b| a ^ b), "^ on {name}");
                 assert_eq!(get(x.bitwise_invert()), both(|a, _| !a), "! on {name}");
                 assert_eq!(get(x.negative()), both(|a, _| a.wrapping_neg()), "negative on {name}");
-                // A shift by the width or more, or by less than nothing, leaves nothing but the sign.
+                // A shift by the width or more, or by a negative number, leaves the sign only.
                 let left = both(|a, b| u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0));
                 assert_eq!(get(x.left_shift(&y)), left, "<< on {name}");
                 #[allow(unused_comparisons, reason = "one macro for signed and unsigned types")]
@@ -327,7 +327,7 @@ fn edges() -> impl Iterator<Item = i32> {
 }
 
 #[test]
-fn integers_convert_as_rust_does() {
+fn integer_conversions_equal_rusts() {
     macro_rules! between {
         ($device:expr, $from:ident => $($to:ident)*) => {{
             let edges = [0i64, 1, -1, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536, 1 << 31, -129, -40_000];
@@ -391,7 +391,7 @@ fn floats_saturate() {
 }
 
 #[test]
-fn bits_join_and_part() {
+fn bitcasts_join_and_split_elements() {
     for (name, device) in backends() {
         let words = dense::<u32>(&[0x3c00_bf80, 0x8001_7fff], device);
         let halves = words.bitcast(DType::I16).expect("recorded");
@@ -414,7 +414,7 @@ fn bits_join_and_part() {
     }
 }
 
-/// Rows around the sizes at which kernels change their ways.
+/// Row lengths around the sizes at which kernels switch algorithms.
 fn lengths() -> Vec<usize> {
     let mut out = vec![0, 0, 1, 2, 3, 255, 256, 257, 0, 2047, 2048, 2049, 5000, 0];
     out.extend((0..200).map(|k| (k * k) % 7));
@@ -458,7 +458,7 @@ fn narrow_floats_are_reduced_in_f32_and_rounded_once() {
             let greatest = T::of_bits(T::of(f32::INFINITY).bits() - 1).wide();
             same(name, extreme(greatest, f32::min), read::<T>(x.reduce_min(1)));
             same(name, extreme(-greatest, f32::max), read::<T>(x.reduce_max(1)));
-            // A row alone has the bits it has in the crowd.
+            // Rows are batch-invariant.
             let sums = read::<T>(x.reduce_sum(1));
             for (row, &sum) in by_row.iter().zip(&sums).filter(|(row, _)| row.len() > 200) {
                 let alone = HostTensor::dense(&[1, row.len()], T::wrap(row.clone())).to_device(device).expect("fits");
@@ -496,7 +496,7 @@ fn narrow_integers_wrap_in_their_own_type() {
 
 #[test]
 fn a_long_column_of_halfwords_has_an_exact_mean() {
-    // Past 2^16 numbers their sum need not fit a word.
+    // The sum of more than 2^16 numbers may exceed a word.
     let n = (1 << 16) + 5;
     for (name, device) in backends().iter().filter(|(_, d)| common::has(d, DType::I64)) {
         assert_eq!(read::<f32>(dense::<u16>(&vec![u16::MAX; n], device).reduce_mean(0)), [65_535.0], "{name}");
@@ -527,7 +527,7 @@ fn typed_tensors_have_operators() {
 }
 
 #[test]
-fn every_family_computes_in_the_wide_type_and_rounds_once() {
+fn every_operation_computes_in_the_wide_type_and_rounds_once() {
     type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
     const ANY: [Op; 20] = [
         ("sort", |x| x.sort(1)),
@@ -583,7 +583,7 @@ fn every_family_computes_in_the_wide_type_and_rounds_once() {
                 let read = |t: Tensor| t.to_host().unwrap_or_else(|e| panic!("{op} of {dtype} on {name}: {e}"));
                 let (got, want) = (read(got), read(want));
                 assert_eq!(got.nested_row_splits, want.nested_row_splits, "{op} of {dtype} on {name}");
-                // The text tells every float apart, and NaN is NaN.
+                // The text distinguishes all floats, with one NaN.
                 assert!(format!("{:?}", got.values) == format!("{:?}", want.values), "{op} of {dtype} on {name}");
             }
         }
@@ -591,7 +591,7 @@ fn every_family_computes_in_the_wide_type_and_rounds_once() {
 }
 
 #[test]
-fn neighbours_of_narrow_floats() {
+fn nextafter_of_narrow_floats() {
     fn check<T: Half>() {
         let top = T::of(f32::INFINITY).bits();
         let x: Vec<T> = (0..=top).map(T::of_bits).collect();

@@ -1,11 +1,11 @@
-//! What devices say of their float arithmetic.
+//! `Device::numerics`: the properties of a device's float arithmetic.
 
 mod common;
 
 use ragged::{DType, Device, DeviceOptions};
 
 #[test]
-fn every_device_knows_what_it_does() {
+fn every_device_reports_its_numerics() {
     let ideal = Device::cpu().numerics().expect("always");
     assert!(ideal.f64.is_some() && !ideal.f32.contracts && ideal.f32.nan_differs_from_itself);
     for (name, device) in common::devices() {
@@ -15,7 +15,7 @@ fn every_device_knows_what_it_does() {
         let before = device.stats();
         assert_eq!(device.numerics().expect("known by now"), found, "{name}");
         assert_eq!((device.stats() - before).waits, 0, "{name}: asked once");
-        // Comparisons and flushing matter to every result; the rest is guarded against.
+        // Results depend on comparisons and flushing; kernels are robust against the other properties.
         for float in [Some(found.f32), found.f64].into_iter().flatten() {
             assert!(float.nan_is_unordered, "{name}: comparisons of NaN hold");
         }
@@ -31,7 +31,7 @@ fn every_device_knows_what_it_does() {
 }
 
 #[test]
-fn a_device_without_doubles_says_nothing_of_them() {
+fn a_device_without_f64_reports_no_numerics_for_it() {
     if common::gpus().is_empty() {
         return;
     }

@@ -1,4 +1,4 @@
-//! The guide's use case, from text to embeddings: what it costs in submissions and waits, and that devices agree.
+//! The use case of TensorFlow's guide, from text to embeddings: submissions, waits, and equal bits on all devices.
 
 mod common;
 
@@ -6,7 +6,7 @@ use ragged::{Device, HostTensor, HostValues, Pieces, Result, Tensor, s};
 
 const BUCKETS: i64 = 64;
 
-/// Lines of words, some empty, some blank, one long.
+/// Lines of words: some empty, some blank, one long.
 fn text() -> String {
     let mut out = String::new();
     for line in 0..400u32 {
@@ -48,7 +48,7 @@ fn nothing_waits_between_upload_and_read() {
         assert_eq!((spent.submissions, spent.waits), (1, 1), "{name}: the read is the only wait");
         assert_eq!(got.inner_shape, want.inner_shape, "{name}");
         let bits = |t: &HostTensor| match &t.values {
-            // An empty line has pairs (of its markers), so nothing here is NaN.
+            // An empty line has the pair of its markers, so that no mean is NaN.
             HostValues::F32(v) => v.iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
             other => panic!("a mean of f32 is {:?}", other.dtype()),
         };
@@ -57,12 +57,12 @@ fn nothing_waits_between_upload_and_read() {
 }
 
 #[test]
-fn the_looked_up_rows_are_never_stored() {
+fn gathered_embeddings_are_never_stored() {
     let text = text();
     let plan = embeddings(&text, &Device::cpu()).unwrap().explain().unwrap();
     let reduce = plan.kernels.iter().find(|k| k.kind == "row_reduce").expect("a mean reduces rows");
     assert!(reduce.operations.contains(&"gather") && reduce.operations.contains(&"concat"), "{plan}");
-    // The checked positions of rows in the table may be, a word each: their conditions hold whatever is read of them.
+    // The checked indices of table rows may be stored, a word each: their conditions apply to every read.
     let words = 3 * text.len() as u64 + 2;
     let stored = plan.kernels.iter().filter(|k| k.operations[0] == "gather" && k.bytes_written > 4 * words).count();
     assert_eq!(stored, 0, "{plan}");

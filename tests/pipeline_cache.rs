@@ -1,4 +1,4 @@
-//! The file that keeps what the driver made of the kernels: read, written, and never in the way.
+//! The pipeline cache file: reading, writing, and recovery from errors.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use ragged::{Device, DeviceOptions, RaggedTensor, wgpu};
 
 mod common;
 
-/// A folder of the test's own, which goes away with it.
+/// A temporary folder, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -26,7 +26,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Best effort, in the system's folder for what goes away.
+        // Best effort: the folder is in the system's temporary folder.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -51,7 +51,7 @@ fn has_caches(device: &Device) -> bool {
 }
 
 #[test]
-fn it_is_written_when_the_device_goes_and_on_request() {
+fn the_cache_is_written_on_drop_and_on_request() {
     let folder = Folder::new("cache-written");
     let Some(device) = open(folder.0.join("new")) else { return };
     works(&device);
@@ -67,7 +67,7 @@ fn it_is_written_when_the_device_goes_and_on_request() {
     let first = fs::read(&file).expect("a file");
     assert!(first.len() > 40, "more than a head");
 
-    // Nothing was compiled since: the file is left alone.
+    // Nothing was compiled since the last write: the file is not written.
     fs::remove_file(&file).expect("goes");
     device.save_pipeline_cache().expect("has nothing to do");
     assert!(inner.files().is_empty());
@@ -98,7 +98,7 @@ fn a_damaged_file_is_replaced() {
         drop(device);
         assert_ne!(fs::read(&file).expect("a file"), bad, "{} bytes", bad.len());
     }
-    // What is whole is read: the file holds all that these kernels take.
+    // An intact file is read and contains all pipelines of these kernels.
     let device = open(folder.0.clone()).expect("as before");
     works(&device);
     fs::remove_file(&file).expect("goes");
@@ -107,7 +107,7 @@ fn a_damaged_file_is_replaced() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_stops_nothing() {
+fn an_unwritable_folder_does_not_affect_evaluation() {
     let folder = Folder::new("cache-refused");
     let file = folder.0.join("a file, no folder");
     fs::write(&file, "text").expect("writes");

@@ -1,17 +1,17 @@
-//! Products of matrices against the definition, every way a tensor can hold them; on every device, within the limits of
-//! core WebGPU, fused and not.
+//! Matrix products, compared with the definition, in every tensor layout; on every device, within the minimum limits of
+//! WebGPU, fused and not.
 
 mod common;
 
 use ragged::ManyDispatches::{self, LoopLimit};
 use ragged::{Device, Element, Error, Factor, HostTensor, HostValues, Result, Tensor};
 
-/// A number that products are made of.
+/// An element type of matrix products.
 trait Number: Element<Host = Self> + Copy + PartialEq + std::fmt::Debug {
     const ZERO: Self;
     fn small(v: i32) -> Self;
     fn add_product(self, a: Self, b: Self) -> Self;
-    /// The bits, one pattern for all NaNs.
+    /// The bits, with one pattern for all NaNs.
     fn bits(self) -> u64;
 }
 
@@ -19,7 +19,7 @@ macro_rules! integers {
     ($($t:ty),*) => {$(impl Number for $t {
         const ZERO: Self = 0;
         fn small(v: i32) -> Self {
-            // Wide enough that products wrap.
+            // So large that products wrap.
             (v as $t).wrapping_mul(<$t>::MAX / 37)
         }
         fn add_product(self, a: Self, b: Self) -> Self {
@@ -36,7 +36,7 @@ macro_rules! floats {
     ($($t:ty),*) => {$(impl Number for $t {
         const ZERO: Self = 0.0;
         fn small(v: i32) -> Self {
-            // Products and sums round, so that any other order gives other bits.
+            // Products and sums round, so that the bits depend on the order.
             v as $t / 7.0
         }
         fn add_product(self, a: Self, b: Self) -> Self {
@@ -65,7 +65,7 @@ impl Random {
     }
 }
 
-/// A matrix: rows of equal lengths. The number of columns counts without rows too.
+/// A matrix. The number of columns is defined even without rows.
 #[derive(Clone, Debug)]
 struct Matrix<T> {
     rows: usize,
@@ -130,7 +130,7 @@ fn dense<T: Number>(of: &[Matrix<T>], rows: usize, columns: usize) -> HostTensor
 /// The tensor, with splits that only the device knows if asked for.
 fn on(t: &HostTensor, device: &Device, hidden: bool) -> Tensor {
     let x = t.to_device(device).expect("a valid tensor");
-    // Rows are moved on the device, twice, so that all is where it was.
+    // Two reversals on the device restore the rows.
     if hidden { x.reverse(0).and_then(|x| x.reverse(0)).expect("recorded") } else { x }
 }
 
@@ -138,7 +138,7 @@ fn bits<T: Number>(t: &HostTensor) -> Vec<u64> {
     T::unwrap(t.values.clone()).expect("the operands' dtype").into_iter().map(T::bits).collect()
 }
 
-/// Multiplies on every device, with splits that the host knows and with others, and compares values and splits.
+/// Multiplies on every device, with host-known and device-known splits, and compares values and splits.
 fn check<T: Number>(
     what: &str,
     (a, b): (&HostTensor, &HostTensor),
@@ -163,7 +163,7 @@ fn check<T: Number>(
 
 const TRANSPOSES: [[bool; 2]; 4] = [[false, false], [true, false], [false, true], [true, true]];
 
-/// Batches of these sizes, in every layout that can hold them.
+/// Checks batches of these sizes in every possible layout.
 fn batches<T: Number>(sizes: &[[usize; 3]], seed: u64, devices: &[(String, Device)], transposes: &[[bool; 2]]) {
     let mut random = Random(seed);
     let left: Vec<Matrix<T>> = sizes.iter().map(|&[m, k, _]| Matrix::random(&mut random, m, k)).collect();
@@ -205,7 +205,7 @@ fn every_dtype_in_every_layout() {
     batches::<f32>(&[[2, 3, 4], [1, 2, 1], [5, 1, 3]], 1, all, &TRANSPOSES);
     batches::<f32>(&[[3, 17, 5], [6, 17, 5], [1, 17, 5]], 2, all, &TRANSPOSES);
     batches::<f32>(&[[4, 3, 5]; 3], 3, all, &TRANSPOSES);
-    // Sizes and layouts are no matter of the dtype.
+    // Sizes and layouts are independent of the dtype.
     let few = common::devices();
     macro_rules! others {
         ($($t:ty),*) => {$(
@@ -228,14 +228,14 @@ fn sizes_around_the_edges_of_tiles() {
 #[test]
 fn empty_batches_and_empty_sums() {
     let devices = common::every_way();
-    // A transposed matrix without rows has no columns to tell of, so such sizes stand as they are.
+    // A transposed ragged matrix without rows has no number of columns, so these sizes are not transposed.
     let plain = [[false, false]];
     batches::<f32>(&[[3, 2, 2], [0, 2, 4], [1, 2, 0], [2, 1, 3]], 7, devices, &plain);
     batches::<i32>(&[[0, 0, 0]; 4], 8, devices, &TRANSPOSES);
     batches::<f32>(&[], 9, devices, &TRANSPOSES[..1]);
-    // But where all others have rows of one length, it must not be taken to have that, too.
+    // It must not get the number of columns that all other matrices have.
     batches::<f32>(&[[0, 0, 3], [2, 4, 3], [2, 5, 1]], 14, devices, &[[true, true]]);
-    // Without terms all sums are 0: `[2, 0]` by `[0, 3]`.
+    // Empty sums are 0: `[2, 0]` by `[0, 3]`.
     let a = host::<f32>(vec![], vec![2, 0], vec![]);
     let b = host::<f32>(vec![], vec![0, 3], vec![]);
     check::<f32>("no terms", (&a, &b), [false; 2], devices, &host(vec![], vec![2, 3], vec![0.0f32; 6]));
@@ -245,7 +245,7 @@ fn empty_batches_and_empty_sums() {
 }
 
 #[test]
-fn one_giant_batch_beside_empty_ones() {
+fn one_giant_batch_among_empty_ones() {
     let devices = common::devices();
     let mut sizes = vec![[0, 6, 3]; 400];
     sizes[399] = [700, 6, 3];
@@ -313,7 +313,7 @@ fn more_batch_dimensions() {
 }
 
 #[test]
-fn a_batch_alone_and_in_a_crowd_gives_the_same_bits() {
+fn each_batch_is_independent_of_the_others() {
     let mut random = Random(13);
     let sizes = [[3, 700, 5], [0, 3, 1], [65, 9, 66], [1, 1, 1], [20, 64, 20]];
     let left: Vec<Matrix<f32>> = sizes.iter().map(|&[m, k, _]| Matrix::random(&mut random, m, k)).collect();
@@ -347,7 +347,7 @@ fn product(a: &HostTensor, b: &HostTensor, t: [bool; 2], device: &Device, hidden
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn incompatible_shapes_are_errors() {
     let f = |splits: &[&[u32]], inner: &[usize]| {
         let values = vec![1.0f32; inner.iter().product()];
         host(splits.iter().map(|s| s.to_vec()).collect(), inner.to_vec(), values)
@@ -400,7 +400,7 @@ fn explain_shows_the_kernels() {
     assert_eq!(explained.kernels[0].bytes_read + explained.kernels[0].bytes_written, 2 * 2400 + 3600);
 }
 
-/// More terms than one dispatch adds up where the driver ends long loops; whole numbers, so that the sum is exact.
+/// More terms than one dispatch may add where the driver terminates long loops. The sums of whole numbers are exact.
 #[test]
 fn sums_of_very_many_terms() {
     for (name, device) in common::devices() {
@@ -420,7 +420,7 @@ fn sums_of_very_many_terms() {
     }
 }
 
-/// The loops of products are bounded by the longest row, not by the number of scores.
+/// The loops of the products are bounded by the longest row, not by the number of scores.
 #[test]
 fn an_attention_takes_few_dispatches() {
     let lengths = (0..40).map(|row| (row * 131) % 400);

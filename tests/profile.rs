@@ -18,7 +18,7 @@ fn each_kernel_has_a_scope() {
         let done = device.stats() - before;
         assert_eq!((done.submissions, done.waits), (1, 1), "{}", device.name());
         assert_eq!(sums.to_host().expect("reads"), scanned(&Device::cpu()).to_host().expect("reads"));
-        // Without timestamps there is nothing to see.
+        // Without timestamps there are no scopes.
         if scanned(&device).eval_timed().expect("computes").is_none() {
             assert_eq!(scopes.map(|s| s.len()), None);
             continue;
@@ -33,7 +33,7 @@ fn each_kernel_has_a_scope() {
             assert!(last <= time.start && time.start <= time.end, "{}: {time:?} after {last}", scope.label);
             last = time.start;
         }
-        // What is computed already has no kernels.
+        // An evaluated tensor has no kernels.
         assert_eq!(sums.eval_profiled().expect("computed").map(|s| s.len()), Some(0));
     }
 }

@@ -1,4 +1,4 @@
-//! Laws that hold whatever the values are, on every backend.
+//! Property tests on random tensors, on every backend.
 
 mod common;
 
@@ -11,7 +11,7 @@ use ragged::{
     Axes, DType, Device, Element, HostTensor, HostValues, ReduceAxes, Result, Str, Tensor, bf16, f16, keep, s, shaped,
 };
 
-/// Fails unless both are one tensor, bit for bit.
+/// Fails unless both tensors are equal bit for bit.
 fn same(what: &str, want: &HostTensor, got: &HostTensor) -> std::result::Result<(), TestCaseError> {
     prop_assert_eq!(&want.nested_row_splits, &got.nested_row_splits, "splits of {}", what);
     prop_assert_eq!(&want.inner_shape, &got.inner_shape, "inner shape of {}", what);
@@ -23,7 +23,7 @@ fn same(what: &str, want: &HostTensor, got: &HostTensor) -> std::result::Result<
     Ok(())
 }
 
-/// What `compute` gives on the CPU, after it gave the same on every backend.
+/// The result of `compute`, after checking that every backend gives the same.
 fn everywhere(
     dtype: DType,
     compute: impl Fn(&Device) -> Result<HostTensor>,
@@ -36,19 +36,19 @@ fn everywhere(
     Ok(want)
 }
 
-/// Numbers with one partition.
+/// Random numbers with one partition.
 fn rows_of_numbers() -> impl Strategy<Value = Sample> {
     proptest::sample::select(common::numbers().collect::<Vec<_>>())
         .prop_flat_map(|dtype| random::tensor_of(dtype, 1, &[]))
 }
 
-/// Row `r` as a tensor of its own.
+/// Row `r` as a tensor of one row.
 fn row_alone(x: &HostTensor, r: usize) -> HostTensor {
     let whole = x.to_device(&Device::cpu()).and_then(|x| x.slice(s![r..=r])?.to_host());
     whole.expect("a row that is there")
 }
 
-/// Fails unless the values are equal, NaN to NaN and either zero to either.
+/// Fails unless the values are equal, where all NaNs are equal, and -0 equals 0.
 fn alike(want: &HostValues, got: &HostValues) -> std::result::Result<(), TestCaseError> {
     let (w, g) = (want, got);
     let equal = match (w, g) {
@@ -65,7 +65,7 @@ fn alike(want: &HostValues, got: &HostValues) -> std::result::Result<(), TestCas
     Ok(())
 }
 
-/// Evaluates the expression with `$rows` as the rows of the tensor, whatever numbers it holds.
+/// Evaluates the expression with `$rows` as the rows of the tensor, for any numeric dtype.
 macro_rules! with_rows {
     ($x:expr, $rows:ident => $e:expr) => {
         match $x.values.dtype() {
@@ -90,7 +90,7 @@ macro_rules! with_rows {
     }};
 }
 
-/// `cases` random cases, unless the environment says how many; failures are kept for the next run.
+/// Runs `cases` random cases, unless the environment sets the number. Failures are saved for the next run.
 fn config(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     let asked = std::env::var_os("PROPTEST_CASES").is_some();
@@ -128,7 +128,7 @@ proptest! {
         }
         let all = bits(&sums.values);
         let nrows = x.nested_row_splits[0].len() - 1;
-        // First, last, and some row in between.
+        // The first, the last and a middle row.
         for r in [0, nrows / 2, nrows.saturating_sub(1)].into_iter().filter(|&r| r < nrows) {
             let alone = sum(&row_alone(&x, r))?;
             prop_assert_eq!(&bits(&alone.values)[0], &all[r], "row {} alone", r);
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn extremes_are_exact(x in rows_of_numbers()) {
+    fn minima_and_maxima_are_exact(x in rows_of_numbers()) {
         let dtype = x.values.dtype();
         let min = everywhere(dtype, |device| x.to_device(device)?.reduce_min(1)?.to_host())?;
         alike(&with_rows!(&x, rows => naive::min(&rows)), &min.values)?;
@@ -157,7 +157,7 @@ proptest! {
         everywhere(dtype, |device| x.to_device(device)?.reduce_prod(over(Axes::from(axis)))?.to_host())?;
         everywhere(dtype, |device| x.to_device(device)?.reduce_sum(over(Axes::All))?.to_host())?;
         if common::has(&Device::cpu(), DType::F64) {
-            // The mean of 64-bit integers is one of f64.
+            // The mean of 64-bit integers is f64.
             everywhere(DType::F64, |device| x.to_device(device)?.reduce_mean(over(Axes::from(axis)))?.to_host())?;
             everywhere(DType::F64, |device| x.to_device(device)?.reduce_variance(over(Axes::from(axis)))?.to_host())?;
         }
@@ -259,7 +259,7 @@ proptest! {
 
     #[test]
     fn fusing_changes_no_bits(x in random::tensor_of(DType::F32, 2, &[])) {
-        // A product that feeds an addition, a mean that meets the values it was made of, a slice in between.
+        // A product and a sum, a mean that is broadcast to its own values, and a slice.
         everywhere(DType::F32, |device| {
             let x = x.to_device(device)?;
             let y = ((&x * 1.7f32)? + (&x * &x)?)?;
@@ -276,7 +276,7 @@ fn row_lengths(file: &str) -> Vec<u32> {
     text.lines().map(|line| line.parse().unwrap_or_else(|e| panic!("{path}: {line:?}: {e}"))).collect()
 }
 
-/// Sums, means and extremes over rows as long as real ones are, on every backend.
+/// Sums, means, minima and maxima over rows with lengths from practice, on every backend.
 fn reduces_rows_like(file: &str) {
     let splits = random::splits(&row_lengths(file));
     let count = splits[splits.len() - 1];
@@ -293,7 +293,7 @@ fn reduces_rows_like(file: &str) {
     let [sums, _, max] = reduced.map(|r| r.unwrap_or_else(|e| panic!("{file}: {e}")));
     let rows = naive::rows::<f32>(&x);
     alike(&HostValues::F32(naive::max(&rows)), &max.values).unwrap_or_else(|e| panic!("{file}: {e}"));
-    // In f64 the naive order is as good as exact.
+    // The error of a naive sum in f64 is negligible.
     let HostValues::F32(sums) = sums.values else { panic!("sums of f32 are f32") };
     for (r, (row, &sum)) in rows.iter().zip(&sums).enumerate() {
         let exact: f64 = row.iter().map(|&v| f64::from(v)).sum();

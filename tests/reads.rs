@@ -1,4 +1,4 @@
-//! Reads of some rows bring back those rows alone; reads as futures need no executor in particular and block nobody.
+//! Reads of some rows transfer only those rows. Async reads work with any executor and do not block.
 
 mod common;
 
@@ -10,8 +10,8 @@ use std::thread::{self, Thread};
 
 use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, keep, s};
 
-/// Waits until no other test of this binary works on a device, so that its counts tell whose work it was.
-fn turn() -> MutexGuard<'static, ()> {
+/// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
+fn exclusive() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -41,7 +41,7 @@ fn strings(n: usize) -> HostValues {
     HostValues::Str((0..n).map(|i| vec![b'a' + i as u8 % 26; i % 4]).collect())
 }
 
-/// Tensors of every kind that a read tells apart.
+/// Tensors of every kind that reads treat differently.
 fn tensors(device: &Device) -> Vec<(String, Tensor)> {
     let two = [splits(6), splits(12)];
     let two = vec![two[0].clone(), two[1][..=two[0][6] as usize].to_vec()];
@@ -60,7 +60,7 @@ fn tensors(device: &Device) -> Vec<(String, Tensor)> {
     let mut all: Vec<(String, Tensor)> = Vec::new();
     for (name, host) in hosts {
         let x = host.to_device(device).expect("valid");
-        // The same, but only the device knows where rows and strings begin, and how many rows there are.
+        // The same tensors with device-known splits and numbers of rows.
         let keep = x.row_keep().expect("recorded");
         let known_there = x.boolean_mask(&keep).expect("recorded");
         all.push((format!("{name}, sizes on the device"), known_there));
@@ -75,15 +75,15 @@ trait RowKeep {
 }
 impl RowKeep for Tensor {
     fn row_keep(&self) -> Result<Tensor> {
-        let nrows = self.shape()[0].expect("known") as usize;
+        let nrows = self.shape()[0].expect("known");
         let mask = (0..nrows).map(|r| r != 1).collect();
         HostTensor::dense(&[nrows], HostValues::Bool(mask)).to_device(&self.device())
     }
 }
 
 #[test]
-fn rows_are_what_slices_are() {
-    let _turn = turn();
+fn rows_equal_slices() {
+    let _guard = exclusive();
     for (label, device) in common::devices() {
         for (name, x) in tensors(&device) {
             let what = format!("{label} {name}");
@@ -106,7 +106,7 @@ fn rows_are_what_slices_are() {
                 assert!(matches!(outcome, Err(Error::Index { .. })), "{what} {row}: {outcome:?}");
             }
             assert!(x.rows_to_host(0..nrows as u32 + 1).is_err(), "{what}");
-            #[allow(clippy::reversed_empty_ranges, reason = "that they are refused is the point")]
+            #[allow(clippy::reversed_empty_ranges, reason = "tests that they are errors")]
             let backwards = x.rows_to_host(2..1);
             assert!(matches!(backwards, Err(Error::Argument { .. })), "{what}: {backwards:?}");
         }
@@ -116,8 +116,8 @@ fn rows_are_what_slices_are() {
 }
 
 #[test]
-fn a_row_comes_back_without_the_rest() {
-    let _turn = turn();
+fn reading_a_row_transfers_only_that_row() {
+    let _guard = exclusive();
     const NROWS: u32 = 100_000;
     for (label, device) in common::gpus() {
         let host = ragged(vec![splits(NROWS)], &[], |n| HostValues::F32((0..n).map(|i| i as f32).collect()));
@@ -130,16 +130,16 @@ fn a_row_comes_back_without_the_rest() {
             assert_eq!((spent.bytes_read_back, spent.waits), (part + bytes, waits), "{label} {what}");
             assert_eq!(spent.dispatches, 0, "{label} {what}");
         };
-        // The splits came from the host: the values are all that is missing.
+        // The host has the splits: only the values are transferred.
         let x = host.to_device(&device).expect("uploads");
         spent("splits on the host", &x, 50_001, 1, 0);
         spent("splits on the host", &x, -2, 1, 0);
-        // Two entries of the splits.
+        // Two entries of the splits are transferred.
         let x = x.slice(s![.., 1..]).expect("recorded");
-        // The first read computes them, and looks at the condition that they rest on.
+        // The first read computes the splits and checks their condition.
         x.check().expect("holds");
         spent("splits on the device", &x, 50_002, 2, 8);
-        // The number of rows too, the first time: from then on the host knows it.
+        // The first read also transfers the number of rows, which the host then knows.
         let x = x.boolean_mask(&x.row_keep().expect("recorded")).expect("recorded");
         x.eval().expect("computed");
         x.check().expect("holds");
@@ -153,8 +153,8 @@ fn a_row_comes_back_without_the_rest() {
 }
 
 #[test]
-fn a_read_brings_back_what_the_host_lacks() {
-    let _turn = turn();
+fn a_read_transfers_only_data_that_the_host_lacks() {
+    let _guard = exclusive();
     for (label, device) in common::gpus() {
         let spent = |what: &str, x: Result<Tensor>, dispatches: u64, bytes: u64| {
             let x = x.expect("recorded");
@@ -170,7 +170,7 @@ fn a_read_brings_back_what_the_host_lacks() {
         spent("splits from the host", x.add(&x), 1, values);
         spent("rows of one length", x.reduce_sum(keep(1)).and_then(|y| y.add(1)), 1, 4 * 1000);
         spent("a dense tensor", x.reduce_max(1), 1, 4 * 1000);
-        // With them how many values there are, and whether the sums that they are made of fit.
+        // Plus the number of values, and whether their sum overflowed.
         let ends = 4 * 1001 + 12;
         spent("splits from the device", x.slice(s![.., 1..]), 2, ends + values);
         let words = ragged(vec![splits(9)], &[], strings).to_device(&device).expect("uploads");
@@ -181,7 +181,7 @@ fn a_read_brings_back_what_the_host_lacks() {
 
 #[test]
 fn a_check_reads_no_element() {
-    let _turn = turn();
+    let _guard = exclusive();
     for (label, device) in common::devices() {
         let dense = |v: Vec<i32>| HostTensor::dense(&[v.len()], HostValues::I32(v)).to_device(&device).expect("valid");
         let mut divisors = vec![1; 5000];
@@ -195,7 +195,7 @@ fn a_check_reads_no_element() {
             assert!(matches!(outcome, Err(Error::Check { at: 4321, .. })), "{label}: {outcome:?}");
         }
         let spent = device.stats() - before;
-        // A condition that was found to hold is not looked at again.
+        // A condition that holds is not checked again.
         assert_eq!(spent.bytes_read_back, if device.is_cpu() { 0 } else { 3 * 4 }, "{label}");
         let before = device.stats();
         dense(vec![1, 2]).check().expect("nothing to fail");
@@ -203,7 +203,7 @@ fn a_check_reads_no_element() {
     }
 }
 
-/// Wakes a thread: the least that an executor has.
+/// A minimal waker: unparks a thread.
 struct Unpark(Thread);
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
@@ -211,7 +211,7 @@ impl Wake for Unpark {
     }
 }
 
-/// All outputs, in order; polls in turn whenever anything wakes, and parks in between.
+/// All outputs, in order. Polls the futures round-robin after each wake-up, and parks in between.
 fn join<T>(futures: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
@@ -231,8 +231,8 @@ fn join<T>(futures: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T>
 }
 
 #[test]
-fn futures_give_what_reads_give_and_block_nobody() {
-    let _turn = turn();
+fn async_reads_equal_blocking_reads_and_do_not_block() {
+    let _guard = exclusive();
     for (label, device) in common::devices() {
         let tensors = tensors(&device);
         let blocking: Vec<HostTensor> = tensors.iter().map(|(_, x)| x.to_host().expect("reads")).collect();
@@ -245,7 +245,7 @@ fn futures_give_what_reads_give_and_block_nobody() {
         }
         let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &device).expect("valid");
         let before = device.stats();
-        // Recorded, computed and read by the future, which outlives its tensor.
+        // The future records, computes and reads, and outlives its tensor.
         let doubled = (&x * 2).expect("recorded").to_vec_async();
         assert_eq!(pollster::block_on(doubled).expect("reads"), [2, 4, 6], "{label}");
         let rows = (&x + 1).expect("recorded").to_nested_vec_async::<Vec<Vec<i32>>>();
@@ -260,7 +260,7 @@ fn futures_give_what_reads_give_and_block_nobody() {
 
 #[test]
 fn futures_move_between_threads_and_may_be_dropped() {
-    let _turn = turn();
+    let _guard = exclusive();
     for (label, device) in common::devices() {
         let host = ragged(vec![splits(3000)], &[], ints);
         let x = host.to_device(&device).expect("uploads");
@@ -269,7 +269,7 @@ fn futures_move_between_threads_and_may_be_dropped() {
         let level = device.stats().buffer_bytes;
         for round in 0..20 {
             let mut future = Box::pin(x.add(round).and_then(|y| y.multiply(&x)).expect("recorded").to_host_async());
-            // Not polled, polled once, and read elsewhere.
+            // Dropped before the first poll, dropped after one poll, and read by another thread.
             if round % 3 > 0 {
                 let mut context = Context::from_waker(Waker::noop());
                 let first = future.as_mut().poll(&mut context);

@@ -1,4 +1,4 @@
-//! Recording that does not block: sizes that only the device knows are awaited, and recording is repeated with them.
+//! `record_async`: device-known sizes are awaited, and recording is repeated with them.
 
 mod common;
 
@@ -7,20 +7,20 @@ use std::cell::Cell;
 use common::outcome::same_bits;
 use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, along, keep, record_async, shaped};
 
-/// Rows of which only the device knows the lengths.
+/// Rows of device-known lengths.
 fn filtered(device: &Device) -> Tensor {
     let x = RaggedTensor::from_nested(vec![vec![1, 7, 2, 9], vec![], vec![3], vec![8, 8, 8]], device).expect("uploads");
     x.boolean_mask(&x.greater(2).expect("recorded")).expect("recorded").into_erased()
 }
 
-/// A dense vector of which only the device knows the length.
+/// A dense vector of device-known length.
 fn flat(device: &Device) -> Tensor {
     filtered(device).flat_values().expect("recorded")
 }
 
 type Op = (&'static str, fn(&Tensor, &Tensor) -> Result<Tensor>);
 
-/// Operations that wait, given such rows and such a vector.
+/// Operations that wait for a size, given such rows and such a vector.
 const OPS: [Op; 9] = [
     ("to_tensor", |x, _| x.to_tensor(0i32)),
     ("two paddings", |x, _| x.to_tensor(0i32)?.reduce_sum(0)?.add(&x.reverse(1)?.to_tensor(0i32)?)),
@@ -37,7 +37,7 @@ const OPS: [Op; 9] = [
 ];
 
 #[test]
-fn what_is_awaited_is_what_is_waited_for() {
+fn async_recording_equals_blocking_recording() {
     for (name, device) in common::devices() {
         for (what, op) in OPS {
             let waited = op(&filtered(&device), &flat(&device)).and_then(|t| t.to_host()).expect("computed");
@@ -57,7 +57,7 @@ fn what_is_awaited_is_what_is_waited_for() {
 }
 
 #[test]
-fn recording_that_waits_for_nothing_runs_once() {
+fn recording_without_waits_runs_once() {
     let x = filtered(&Device::cpu());
     let calls = Cell::new(0);
     let record = || {
@@ -68,7 +68,7 @@ fn recording_that_waits_for_nothing_runs_once() {
     assert_eq!((calls.get(), sums.values), (1, HostValues::I32(vec![16, 0, 3, 24])));
 }
 
-/// Nothing is waited for inside: the first call ends with the error that says so.
+/// No call inside the closure blocks: the first call that needs a size returns an error.
 #[test]
 fn no_call_blocks() {
     let x = filtered(&Device::cpu());
@@ -82,12 +82,12 @@ fn no_call_blocks() {
     };
     pollster::block_on(record_async(record)).expect("recorded");
     assert!(matches!(seen.take(), Some(Error::WouldBlock { op: "to_tensor" })));
-    // Outside it is waited for again.
+    // Outside of the closure, calls block again.
     assert!(filtered(&Device::cpu()).to_tensor(0i32).is_ok());
 }
 
 #[test]
-fn errors_come_out() {
+fn errors_are_returned() {
     for (name, device) in common::devices() {
         let x = filtered(&device);
         let failed = pollster::block_on(record_async(|| x.to_tensor(shaped(0i32, [-1]))));
@@ -101,13 +101,13 @@ fn errors_come_out() {
 }
 
 #[test]
-fn an_upload_inside_is_an_error_and_no_loop_without_end() {
+fn an_upload_inside_the_closure_is_an_error() {
     let failed = pollster::block_on(record_async(|| filtered(&Device::cpu()).to_tensor(0i32)));
     let Err(Error::Argument { op: "record_async", what, .. }) = failed else { panic!("{failed:?}") };
     assert!(what.contains("upload outside of the closure"), "{what}");
 }
 
-/// A panic inside leaves nothing behind.
+/// A panic inside the closure restores blocking recording.
 #[test]
 fn a_panic_does_not_leave_the_thread_recording() {
     let panicked = std::panic::catch_unwind(|| {

@@ -1,4 +1,4 @@
-//! Segments against loops over nested lists, on every backend.
+//! Segment reductions, compared with loops over nested lists, on every backend.
 
 mod common;
 #[path = "rows/nest.rs"]
@@ -10,7 +10,7 @@ use ragged::{DType, Device, Error, HostTensor, HostValues, Result, Tensor};
 
 type Members = Nest<Vec<usize>>;
 
-/// The members of both at each place; a row is as long as the longer of the two.
+/// The union of the members at each position. A row has the length of the longer one.
 fn merge(a: &Members, b: &Members) -> Members {
     match (a, b) {
         (Nest::Leaf(a), Nest::Leaf(b)) => Nest::Leaf([a.as_slice(), b].concat()),
@@ -23,7 +23,7 @@ fn merge(a: &Members, b: &Members) -> Members {
     }
 }
 
-/// A place of that shape without members: empty rows where it is ragged.
+/// An element of the shape without members, with empty ragged rows.
 fn nothing(ragged: usize, inner: &[usize]) -> Members {
     match inner.split_first() {
         _ if ragged > 0 => Nest::List(Vec::new()),
@@ -32,7 +32,7 @@ fn nothing(ragged: usize, inner: &[usize]) -> Members {
     }
 }
 
-/// What each of `num` segments is made of: `x` has `ragged` partitions below the elements that the ids name.
+/// The members of each of `num` segments. `x` has `ragged` partitions below the elements that have an id.
 fn segments(x: &[Nest<usize>], ids: &[i64], num: usize, ragged: usize, inner: &[usize]) -> Members {
     let mut out = vec![nothing(ragged, inner); num];
     for (x, &id) in x.iter().zip(ids).filter(|(_, id)| **id >= 0) {
@@ -46,7 +46,7 @@ fn ids_of(ids: &[i64]) -> HostTensor {
     HostTensor::dense(&[ids.len()], HostValues::I64(ids.to_vec()))
 }
 
-/// The six aggregates of each place against loops over its members.
+/// Compares the six reductions at each position with loops over its members.
 fn check(x: &HostTensor, ids: &HostTensor, num: usize, want: &Members, device: &Device) {
     let v = ints(x);
     let dense = x.nested_row_splits.is_empty();
@@ -79,7 +79,7 @@ fn random_ids(random: &mut Random, n: usize, num: usize, negative: bool) -> Vec<
 }
 
 #[test]
-fn agree_with_naive_loops() {
+fn equal_naive_loops() {
     for seed in 0..60 {
         let mut random = Random::new(seed);
         let (ragged, inner) = (random.below(4) as usize, random.below(3) as usize);
@@ -106,7 +106,7 @@ fn ids_may_be_ragged_or_have_several_dimensions() {
         let (ragged, inner) = (random.below(3) as usize, 1 + random.below(2) as usize);
         let x = random.tensor(ragged, inner);
         let num = 1 + random.below(4) as usize;
-        // The ids have the data's first dimensions: some partitions, and where those are all, some inner ones.
+        // The ids have the leading dimensions of the data: some partitions or all, and then some inner dimensions.
         let depth = random.below(ragged as u32 + 1) as usize;
         let deep = if depth == ragged { 1 + random.below(inner as u32) as usize } else { 1 };
         let mut inner_shape = match x.nested_row_splits.get(depth) {
@@ -118,7 +118,7 @@ fn ids_may_be_ragged_or_have_several_dimensions() {
         }
         let n: usize = inner_shape.iter().product();
         let ids = random_ids(&mut random, n, num, depth == ragged);
-        // The elements that the ids name, side by side.
+        // The elements that have an id, flattened.
         let mut items = vec![positions(&x)];
         for _ in 0..depth + inner_shape.len() {
             items = items.iter().flat_map(|i| i.items().to_vec()).collect();
@@ -138,7 +138,7 @@ fn ids_may_be_ragged_or_have_several_dimensions() {
 }
 
 #[test]
-fn sorted_segments_are_those_of_any_order() {
+fn sorted_and_unsorted_reductions_agree() {
     for seed in 0..30 {
         let mut random = Random::new(600 + seed);
         let x = random.tensor(0, seed as usize % 3);
@@ -162,7 +162,7 @@ fn sorted_segments_are_those_of_any_order() {
     }
 }
 
-/// Floats of many magnitudes, so that any other order of adding gives other bits.
+/// Floats of many magnitudes, whose sums depend on the order of addition.
 fn floats(n: usize) -> Vec<f32> {
     let mut random = Random::new(n as u64);
     (0..n).map(|_| (random.below(2000) as f32 - 1000.0) * f32::powi(10.0, random.below(9) as i32 - 4)).collect()
@@ -175,7 +175,7 @@ fn bits(t: &Tensor) -> Vec<u32> {
     }
 }
 
-/// One segment with almost everything, many with nothing, the rest of all sizes.
+/// One segment with most values, many empty segments, and segments of all sizes.
 #[test]
 fn floats_have_the_same_bits_everywhere_and_in_every_batch() {
     let mut random = Random::new(9);
@@ -274,7 +274,7 @@ fn bad_ids_and_shapes() {
         assert!(read(dense.unsorted_segment_max(&ids(&[i64::MIN, 0]), 2)).is_ok(), "{name}");
         assert!(checked(dense.segment_sum(&ids(&[1, 0]))), "{name}");
         assert!(checked(dense.segment_sum(&ids(&[-1, 0]))), "{name}");
-        // Without any segment or any value.
+        // No segments, or no values.
         assert!(checked(dense.unsorted_segment_sum(&ids(&[0, 0]), 0)), "no segments on {name}");
         let none = read(dense.unsorted_segment_sum(&ids(&[-1, -1]), 0)).expect("no result");
         assert_eq!(none.inner_shape, [0, 3]);
@@ -291,7 +291,7 @@ fn bad_ids_and_shapes() {
 }
 
 #[test]
-fn sizes_may_be_known_on_the_device_only() {
+fn device_known_sizes() {
     for seed in 0..20 {
         let mut random = Random::new(800 + seed);
         for device in both_devices() {

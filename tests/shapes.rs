@@ -1,5 +1,5 @@
-//! Shapes as values, and the operations that change a shape, against lists in lists: on every backend, for tensors
-//! whose number of rows only the device knows, and for arguments of all kinds.
+//! Shapes as values and operations that change a shape, compared with nested lists: on every backend, for tensors of a
+//! device-known number of rows, and for arguments of all kinds.
 
 mod common;
 #[path = "rows/nest.rs"]
@@ -13,7 +13,7 @@ use ragged::{
     Result, RowPartition, Tensor, along,
 };
 
-/// A tensor as nested lists of texts, whatever its dtype is.
+/// A tensor of any dtype as nested lists of texts.
 fn nested(t: &HostTensor) -> Nest<String> {
     let texts: Vec<String> = match &t.values {
         HostValues::Bool(v) => v.iter().map(ToString::to_string).collect(),
@@ -27,7 +27,7 @@ fn nested(t: &HostTensor) -> Nest<String> {
     positions(t).map(&mut |&p| texts[p].clone())
 }
 
-/// The same tensor with distinct values: numbers, or strings of them.
+/// The tensor with distinct values: numbers, or strings of numbers.
 fn distinct(t: &HostTensor, strings: bool) -> HostTensor {
     let n = t.values.len() as i32;
     let values = if strings {
@@ -39,7 +39,7 @@ fn distinct(t: &HostTensor, strings: bool) -> HostTensor {
     HostTensor { values, ..t.clone() }
 }
 
-/// What `compute` gives for the tensor, the same on every backend.
+/// The result of `compute` for the tensor, after checking that every backend gives the same.
 fn everywhere(x: &HostTensor, what: &str, compute: impl Fn(&Tensor) -> Result<Tensor>) -> HostTensor {
     let mut all = backends().iter().map(|(name, device)| {
         let got = compute(&on(x, device)).and_then(|t| t.to_host());
@@ -52,7 +52,7 @@ fn everywhere(x: &HostTensor, what: &str, compute: impl Fn(&Tensor) -> Result<Te
     want
 }
 
-/// Random tensors of every rank, the first of them large and skewed.
+/// Random tensors of every rank; the first one is large and skewed.
 fn samples(seed: u64, n: u64) -> impl Iterator<Item = HostTensor> {
     let skewed = [
         vec![0; 40],
@@ -81,7 +81,7 @@ fn nrows(x: &HostTensor) -> usize {
     x.nested_row_splits.first().map_or_else(|| x.inner_shape[0], |s| s.len() - 1)
 }
 
-/// The tensor with a number of rows that only the device knows.
+/// The tensor with a device-known number of rows.
 fn unknown(x: &HostTensor, device: &Device) -> Tensor {
     let first = HostTensor::dense(&[], HostValues::I32(vec![0])).to_device(device).expect("a scalar");
     let one_row = Tensor::from_row_lengths(&on(x, device), [nrows(x)]).expect("one row of all");
@@ -90,13 +90,13 @@ fn unknown(x: &HostTensor, device: &Device) -> Tensor {
     out
 }
 
-// The definitions.
+// Definitions of the operations on nested lists.
 
 fn list<T>(items: impl IntoIterator<Item = Nest<T>>) -> Nest<T> {
     Nest::List(items.into_iter().collect())
 }
 
-/// `f` of everything that lies `depth` lists deep.
+/// Applies `f` to every list at depth `depth`.
 fn at_depth<T: Clone>(v: &Nest<T>, depth: usize, f: &mut impl FnMut(&Nest<T>) -> Nest<T>) -> Nest<T> {
     if depth == 0 { f(v) } else { list(v.items().iter().map(|i| at_depth(i, depth - 1, f))) }
 }
@@ -111,13 +111,13 @@ fn merged<T: Clone>(v: &Nest<T>, outer: usize, inner: usize) -> Nest<T> {
     })
 }
 
-/// The items from `start` on of the lists that lie `axis` lists deep.
+/// The items from `start` on of the lists at depth `axis`.
 fn piece<T: Clone>(v: &Nest<T>, axis: usize, start: usize, len: usize) -> Nest<T> {
     at_depth(v, axis, &mut |rows| list(rows.items()[start..start + len].iter().cloned()))
 }
 
 #[test]
-fn a_new_dimension_holds_each_element_and_squeezes_away() {
+fn squeeze_inverts_expand_dims() {
     for x in samples(100, 16) {
         for axis in 0..=rank(&x) {
             let got = everywhere(&x, "expand_dims", |x| x.expand_dims(axis as i64));
@@ -129,7 +129,7 @@ fn a_new_dimension_holds_each_element_and_squeezes_away() {
 }
 
 #[test]
-fn squeezed_axes_leave_together() {
+fn several_axes_are_squeezed_at_once() {
     for x in samples(200, 12).skip(4) {
         let twice = |x: &Tensor| x.expand_dims(-1)?.expand_dims(0)?.expand_dims(1);
         let last = rank(&x) as i64 + 2;
@@ -158,7 +158,7 @@ fn merged_dimensions_flatten() {
 }
 
 #[test]
-fn lengths_make_the_shape_that_has_them() {
+fn a_shape_from_lengths_has_these_lengths() {
     for x in samples(400, 40) {
         for (name, device) in backends() {
             for t in [on(&x, device), unknown(&x, device)] {
@@ -195,7 +195,7 @@ fn shapes_of_other_rows_are_not_equal() {
 }
 
 #[test]
-fn slices_are_the_shapes_of_what_lies_above() {
+fn a_slice_of_a_shape_is_the_shape_of_the_outer_dimensions() {
     for x in samples(500, 30) {
         let shape = on(&x, &Device::cpu()).ragged_shape().clone();
         let lengths = shape.lengths().expect("lengths");
@@ -236,14 +236,14 @@ fn reshaped_values_keep_their_order() {
 }
 
 #[test]
-fn what_repeats_has_the_rows_of_the_shape() {
+fn broadcast_to_has_the_rows_of_the_shape() {
     for x in samples(700, 16) {
         let like = nested(&x);
         let ones = everywhere(&x, "ones", |x| Tensor::ones(x.ragged_shape(), DType::Bool));
         assert_eq!(nested(&ones), like.map(&mut |_| "true".into()));
         let words = everywhere(&x, "fill", |x| Tensor::fill(x.ragged_shape(), "word"));
         assert_eq!(nested(&words), like.map(&mut |_| "word".into()));
-        // The number of each row at some depth, and all below it the same.
+        // Numbers the rows at some depth; all values of a row are equal.
         for depth in 0..rank(&x) {
             let numbered = |x: &Tensor| {
                 let above = Tensor::zeros(&x.ragged_shape().slice(..=depth as i64)?, DType::I32)?;
@@ -268,7 +268,7 @@ fn what_repeats_has_the_rows_of_the_shape() {
 }
 
 #[test]
-fn pieces_are_what_was_there_and_join_again() {
+fn concat_inverts_split() {
     for (k, x) in samples(800, 20).enumerate() {
         let mut random = Random::new(k as u64);
         let sizes = on(&x, &Device::cpu()).shape();
@@ -367,7 +367,7 @@ fn rows_that_were_empty_have_one_element() {
 }
 
 #[test]
-fn one_place_is_set() {
+fn one_hot_sets_one_element() {
     for (k, x) in samples(1200, 16).enumerate() {
         let mut random = Random::new(k as u64);
         let n = x.values.len();
@@ -399,7 +399,7 @@ fn stacked(all: &[Nest<String>], axis: usize) -> Nest<String> {
     }))
 }
 
-/// What must give the same for a tensor whose number of rows only the device knows, without waiting for it.
+/// Operations that must give the same results for a device-known number of rows, without waiting for it.
 fn on_unknown_sizes(x: &Tensor, rows: usize, like: &HostTensor) -> Result<Vec<(String, Tensor)>> {
     let mut out: Vec<(String, Tensor)> = Vec::new();
     let shape = x.ragged_shape();
@@ -443,10 +443,10 @@ fn on_unknown_sizes(x: &Tensor, rows: usize, like: &HostTensor) -> Result<Vec<(S
 }
 
 #[test]
-fn nothing_waits_for_sizes_that_only_the_device_knows() {
+fn device_known_sizes_are_not_waited_for() {
     let mut own = vec![("cpu".to_owned(), Device::cpu())];
     if backends().iter().any(|(_, device)| !device.is_cpu()) {
-        // One that no other test works on, so that its counts tell whose waits these were.
+        // A separate device, so that its counters cover this test only.
         own.push(("gpu".into(), Device::gpu_with(&DeviceOptions::default()).expect("the first adapter opens twice")));
     }
     for x in samples(1300, 12).skip(2).filter(|x| x.values.dtype() == DType::I32) {
@@ -459,7 +459,7 @@ fn nothing_waits_for_sizes_that_only_the_device_knows() {
             for ((what, got), (_, want)) in got.iter().zip(&want) {
                 let got = got.to_host().unwrap_or_else(|e| panic!("{what} of {x:?} on {name}: {e}"));
                 let want = want.to_host().expect("a read");
-                // The size itself is no longer part of the type.
+                // The static shape no longer contains the size.
                 let got = HostTensor { uniform_row_lengths: want.uniform_row_lengths.clone(), ..got };
                 assert_eq!(got, want, "{what} of {x:?} on {name}");
             }
@@ -468,7 +468,7 @@ fn nothing_waits_for_sizes_that_only_the_device_knows() {
 }
 
 #[test]
-fn the_words_of_a_text_have_a_shape_before_anybody_counts_them() {
+fn the_words_of_a_text_have_a_shape_without_a_wait() {
     for (name, device) in backends() {
         let text = ["to be  or", "", " not to ", "be"].map(|s| s.as_bytes().to_vec());
         let text = on(&HostTensor::dense(&[4], HostValues::Str(text.into())), device);
@@ -488,7 +488,7 @@ fn the_words_of_a_text_have_a_shape_before_anybody_counts_them() {
 }
 
 #[test]
-fn another_layout_of_the_same_values_runs_nothing() {
+fn changing_the_layout_runs_no_kernel() {
     let x = row(&[2, 0, 3], &Device::cpu());
     let kernels = |t: Result<Tensor>| t.and_then(|t| t.explain()).expect("a plan").kernels.len();
     for axis in 0..3 {
@@ -506,7 +506,7 @@ fn another_layout_of_the_same_values_runs_nothing() {
 }
 
 #[test]
-fn a_row_alone_and_in_a_crowd_gives_the_same() {
+fn rows_are_batch_invariant() {
     for x in samples(1400, 20).filter(|x| x.nested_row_splits.len() > 1) {
         let t = on(&x, &Device::cpu());
         for (what, run) in [
@@ -534,7 +534,7 @@ fn row(lengths: &[i64], device: &Device) -> Tensor {
 }
 
 #[test]
-fn what_only_the_device_can_see_fails_at_the_read() {
+fn device_known_errors_fail_at_the_read() {
     for (name, device) in backends() {
         let x = row(&[2, 1, 0], device);
         let host = x.to_host().expect("a read");
@@ -542,7 +542,7 @@ fn what_only_the_device_can_see_fails_at_the_read() {
         let vector = |values: &[i32]| {
             HostTensor::dense(&[values.len()], HostValues::I32(values.to_vec())).to_device(device).expect("a vector")
         };
-        // Rows of 1, 0 and 0, which only the device knows.
+        // Device-known row lengths 1, 0 and 0.
         let tails = t.slice(ragged::s![.., 1..]).expect("a slice");
         let counted = unknown(&vector(&[0, 1, 2, 3]).to_host().expect("a read"), device);
         let of_lengths = |lengths: &[i64]| {
@@ -580,7 +580,7 @@ fn what_only_the_device_can_see_fails_at_the_read() {
         ];
         for (what, got) in cases {
             match got.and_then(|t| t.to_host()) {
-                // A host that knows more may say it in other words.
+                // A backend that knows more sizes on the host may word the error differently.
                 Err(Error::Check { .. } | Error::Shape { .. } | Error::Argument { .. } | Error::Partition { .. }) => {}
                 other => panic!("{what} on {name} gave {other:?}"),
             }
@@ -590,7 +590,7 @@ fn what_only_the_device_can_see_fails_at_the_read() {
 }
 
 #[test]
-fn what_the_host_can_see_fails_at_the_call() {
+fn host_known_errors_fail_at_the_call() {
     let device = Device::cpu();
     let x = row(&[2, 1, 0], &device);
     let dense = x.flat_values().expect("values");
@@ -692,11 +692,11 @@ fn arguments_of_all_kinds_never_panic() {
             let want = run(&on(&x, &Device::cpu())).and_then(|t| t.to_host());
             let unfused = run(&on(&x, &Device::cpu_unfused())).and_then(|t| t.to_host());
             assert_eq!(kind(&want), kind(&unfused), "{k} ({a}, {b}, {c}) of {x:?}: {want:?}, {unfused:?}");
-            // Sizes that only the device knows: the same answer, or an error where there is one.
+            // Device-known sizes give the same result, or an error where there is one.
             match (want, run(&unknown(&x, &Device::cpu())).and_then(|t| t.to_host())) {
                 (Ok(want), Ok(got)) => assert_eq!(nested(&got), nested(&want), "{k} ({a}, {b}, {c}) of {x:?}"),
                 (Err(_), Err(_)) => {}
-                // Squeezing all that is 1 by type, or asking for an index, may differ by what the host knows.
+                // Squeezing all axes of static size 1, and static indices, may depend on the sizes that the host knows.
                 (want, got) => panic!("{k} ({a}, {b}, {c}) of {x:?}: {want:?} and {got:?}"),
             }
         }
@@ -717,7 +717,7 @@ fn typed_tensors_stay_typed() {
 }
 
 #[test]
-fn a_shape_that_is_broadcast_with_itself_has_each_condition_once() {
+fn a_shape_broadcast_with_itself_has_each_condition_once() {
     for (name, device) in backends() {
         let host = HostTensor::from_row_splits(vec![0, 2, 2, 5], HostValues::I32((0..5).collect()));
         let splits = |of: &[i64]| HostTensor::dense(&[of.len()], HostValues::I64(of.to_vec())).to_device(device);
@@ -725,7 +725,7 @@ fn a_shape_that_is_broadcast_with_itself_has_each_condition_once() {
             let values = HostTensor::dense(&[5], host.values.clone()).to_device(device)?;
             Ok::<_, Error>(Tensor::from_row_splits(&values, &splits(of)?)?.ragged_shape().clone())
         };
-        // Whether rows whose splits are on the device are alike, only the device can tell.
+        // Only the device can compare device-known splits.
         let other = shape_of(&[0, 2, 2, 5]).expect("rows");
         let mut shape = shape_of(&[0, 2, 2, 5]).and_then(|s| s.broadcast(&other)).expect("recorded");
         for _ in 0..40 {

@@ -1,5 +1,5 @@
-//! Sizes as parameters: one plan for batches of any size, counts that stay on the device, bounds that do not compound,
-//! and memory that is given back.
+//! Sizes as plan parameters: one plan for batches of any size, counts that stay on the device, bounds that do not grow
+//! with each operation, and memory that is freed.
 
 mod common;
 
@@ -10,13 +10,13 @@ use ragged::{
     DType, Device, DeviceOptions, HostTensor, HostValues, RaggedShape, RaggedTensor, Result, Tensor, keep, s, shaped,
 };
 
-/// Counters are of a device that all tests of this binary share: one test at a time.
-fn turn() -> MutexGuard<'static, ()> {
+/// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
+fn exclusive() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Numbers without a pattern, the same in every run.
+/// Pseudorandom numbers with a fixed seed.
 struct Noise(u64);
 
 impl Noise {
@@ -25,7 +25,7 @@ impl Noise {
         (self.0 >> 33) % n
     }
 
-    /// Rows of up to `most` values each, of which the largest lengths are rare.
+    /// Rows of up to `most` values; large lengths are rare.
     fn rows(&mut self, nrows: usize, most: u64) -> Vec<Vec<f32>> {
         let mut row = || {
             let len = self.below(most + 1).min(self.below(most + 1));
@@ -35,7 +35,8 @@ impl Noise {
     }
 }
 
-/// A batch: two ragged tensors of as many rows, a number for each row, and an index for each value of the first.
+/// A batch: two ragged tensors with equal numbers of rows, one number per row, and one index per value of the first
+/// tensor.
 struct Batch {
     x: Tensor,
     y: Tensor,
@@ -78,7 +79,7 @@ const PROGRAMS: [Program; 6] = [
 
 #[test]
 fn batches_of_any_size_take_few_plans() {
-    let _turn = turn();
+    let _guard = exclusive();
     let cpu = Device::cpu();
     for (label, device) in common::devices() {
         let table = |device: &Device| {
@@ -91,7 +92,7 @@ fn batches_of_any_size_take_few_plans() {
             let before = device.stats();
             let mut pipelines = 0;
             for k in 0..60 {
-                // The first is the largest: what only many tiles need is compiled when there are as many.
+                // The first batch is the largest, so that kernels for many tiles are compiled at once.
                 let nrows = match k {
                     0 => 5000,
                     _ => noise.below(if k % 10 == 0 { 5000 } else { 300 }) as usize,
@@ -117,10 +118,10 @@ fn batches_of_any_size_take_few_plans() {
 }
 
 #[test]
-fn a_plan_is_given_other_sizes_than_it_was_made_for() {
-    let _turn = turn();
+fn a_plan_runs_at_other_sizes() {
+    let _guard = exclusive();
     for (label, device) in common::devices() {
-        // From small to large and back, over every number of rows that a class of grids begins with.
+        // From small to large and back, with the first number of rows of each grid class.
         for nrows in [2, 3, 63, 64, 65, 2047, 2048, 2049, 20_000, 5, 2] {
             let mut noise = Noise(nrows as u64);
             let rows = noise.rows(nrows, 9);
@@ -135,10 +136,10 @@ fn a_plan_is_given_other_sizes_than_it_was_made_for() {
     }
 }
 
-/// A count of a concatenation is one array, however many inputs it adds up.
+/// The count of a concatenation is one array, for any number of inputs.
 #[test]
-fn many_inputs_of_unknown_size_are_joined() {
-    let _turn = turn();
+fn many_inputs_of_device_known_size_are_concatenated() {
+    let _guard = exclusive();
     let core = DeviceOptions::default().core_limits(true);
     let mut devices = common::devices();
     if !common::gpus().is_empty() {
@@ -157,10 +158,10 @@ fn many_inputs_of_unknown_size_are_joined() {
     }
 }
 
-/// Counts of counts are stored, so that no walk over a long chain of them recurses.
+/// Counts of counts are stored, so that no traversal of a long chain recurses deeply.
 #[test]
-fn a_long_chain_of_slices_of_unknown_size_is_no_deep_recursion() {
-    let _turn = turn();
+fn a_long_chain_of_slices_of_device_known_size_does_not_overflow_the_stack() {
+    let _guard = exclusive();
     let body = || -> Result<usize> {
         let device = Device::cpu();
         let all = RaggedTensor::<i32>::from_nested((0..8_000).collect::<Vec<i32>>(), &device)?;
@@ -174,10 +175,10 @@ fn a_long_chain_of_slices_of_unknown_size_is_no_deep_recursion() {
     assert_eq!(thread.join().expect("no panic"), Ok(4_000));
 }
 
-/// An array whose size is known holds none of those that the size came from.
+/// An array does not keep the arrays alive that its size was computed from, once the size is known.
 #[test]
-fn unique_of_unique_keeps_no_array_before() {
-    let _turn = turn();
+fn unique_of_unique_keeps_no_earlier_array() {
+    let _guard = exclusive();
     for (label, device) in common::devices() {
         let mut x = RaggedTensor::<i32>::from_nested((0..50_000).collect::<Vec<i32>>(), &device).expect("uploads");
         let mut after = Vec::new();
@@ -190,10 +191,10 @@ fn unique_of_unique_keeps_no_array_before() {
     }
 }
 
-/// A bound above 2^32 is none: the rows are all there.
+/// A bound of 2^32 or more does not truncate the rows.
 #[test]
-fn rows_that_repeat_are_not_cut_at_a_bound() {
-    let _turn = turn();
+fn repeated_rows_are_not_truncated_at_a_bound() {
+    let _guard = exclusive();
     let device = Device::cpu();
     let long: i64 = (1 << 31) + 16;
     let lengths = RaggedShape::from_lengths(&[2.into(), [long, 0].into()], &device).expect("valid");
@@ -206,10 +207,11 @@ fn rows_that_repeat_are_not_cut_at_a_bound() {
     assert!(twice.is_err() || matches!(twice, Ok(t) if t.values == HostValues::I64(vec![2 * long])));
 }
 
-/// Where row 3 of a concatenation comes from depends on how many rows the first operand has: it is decided in each run.
+/// Which operand of a concatenation contains row 3 depends on the first operand's number of rows, and is decided per
+/// run.
 #[test]
 fn a_plan_keeps_no_comparison_of_sizes() {
-    let _turn = turn();
+    let _guard = exclusive();
     for (label, device) in common::devices() {
         for (nx, ny) in [(5, 5), (2, 8), (8, 2), (4, 4), (3, 1)] {
             let rows = |from: usize, n: usize| -> Vec<Vec<i32>> {
@@ -225,10 +227,10 @@ fn a_plan_keeps_no_comparison_of_sizes() {
     }
 }
 
-/// A condition that failed while a count was computed is reported by whatever is made of the count.
+/// A failed condition of a count is reported by every read that depends on the count.
 #[test]
 fn a_count_keeps_its_conditions() {
-    let _turn = turn();
+    let _guard = exclusive();
     for (label, device) in common::devices() {
         let rows: Vec<Vec<f32>> = (0..9).map(|row| vec![1.0; row]).collect();
         let x = RaggedTensor::from_nested(rows, &device).expect("uploads").into_erased();

@@ -22,7 +22,7 @@ const TEXTS: [&[&str]; 6] = [
 ];
 
 #[test]
-fn words_are_what_the_standard_library_splits() {
+fn words_equal_those_of_the_standard_library() {
     for (name, device) in common::devices() {
         for text in TEXTS {
             let got = tensor(&device, text).string_split(b" \t", Pieces::NonEmpty).unwrap().to_host().unwrap();
@@ -40,7 +40,7 @@ fn words_are_what_the_standard_library_splits() {
 }
 
 #[test]
-fn fields_are_what_the_standard_library_splits() {
+fn fields_equal_those_of_the_standard_library() {
     for (name, device) in common::devices() {
         for text in TEXTS {
             let got = tensor(&device, text).string_split(b" ", Pieces::All).unwrap().to_host().unwrap();
@@ -57,7 +57,7 @@ fn fields_are_what_the_standard_library_splits() {
 }
 
 #[test]
-fn a_split_of_a_split_knows_its_rows_on_the_device_only() {
+fn a_split_of_a_split_has_device_known_rows() {
     let text = "the cat\n\nsat on  the mat\n \nend";
     for (name, device) in common::devices() {
         let lines = tensor(&device, &[text]).string_split(b"\n", Pieces::All).unwrap();
@@ -80,8 +80,8 @@ fn joined_strings_hash_like_their_concatenation() {
     }
 }
 
-/// Long strings are hashed by several dispatches (of at least 256 KiB each on software adapters, else of 4 MiB), wherever
-/// they begin, end, and have neighbours.
+/// Long strings at any position are hashed by several dispatches, of at least 256 KiB each on software adapters, else
+/// of 4 MiB.
 #[test]
 fn long_strings_are_hashed_by_several_dispatches() {
     const DISPATCH: usize = 256 << 10;
@@ -101,7 +101,7 @@ fn long_strings_are_hashed_by_several_dispatches() {
     }
 }
 
-/// Short strings are hashed by one dispatch, whoever made them. Long ones take at most one more per 256 KiB.
+/// Short strings are hashed by one dispatch, long ones by at most one more per 256 KiB.
 #[test]
 fn only_long_strings_take_more_than_a_dispatch() {
     for (name, device) in common::gpus() {
@@ -111,16 +111,16 @@ fn only_long_strings_take_more_than_a_dispatch() {
         };
         assert_eq!(dispatches(&["", "a", "some words"]), 1, "{name}");
         assert_eq!(dispatches(&["x".repeat(256 << 10).as_str(), "short"]), 1, "{name}");
-        // Slots of scratch state are cleared, taken and read, and there are four dispatches between; or one dispatch in
-        // all, where it hashes as many bytes.
+        // Three dispatches clear, assign and read the scratch state, with four dispatches in between; or one dispatch
+        // hashes all bytes.
         let long = "x".repeat((1 << 20) - 7);
         assert!([1, 3 + 4].contains(&dispatches(&[&long])), "{name}");
     }
 }
 
-/// How long strings are may be known on the device alone: any may be as long as all of them.
+/// If the lengths of strings are device-known, any of them may have all bytes.
 #[test]
-fn strings_that_may_be_long_are_hashed_alike() {
+fn strings_of_device_known_length_have_the_same_hashes() {
     let text: String =
         (0..700_000u64).map(|k| if k * k % 7 == 1 { ' ' } else { char::from(b'a' + (k % 26) as u8) }).collect();
     let text = format!("{text} {} end", "long".repeat(300_000));

@@ -1,5 +1,4 @@
-//! Many threads record, compute and read at once, on one device and across devices: every result is right, whoever
-//! computed it.
+//! Many threads record, compute and read concurrently, on one device and across devices.
 
 mod common;
 
@@ -16,7 +15,7 @@ fn rows(nrows: u32, seed: i32) -> HostTensor {
     seeded_rows(nrows, 9, seed)
 }
 
-/// What threads share: steps that others need too, of every kind of kernel, under one name for each thread's own.
+/// Subexpressions that all threads share, of every kind of kernel, each with an operation per thread on top.
 fn chain(x: &Tensor, k: i32) -> Result<Tensor> {
     let centred = x.subtract(&x.reduce_max(keep(1))?)?;
     let sorted = centred.sort(1)?;
@@ -26,14 +25,14 @@ fn chain(x: &Tensor, k: i32) -> Result<Tensor> {
 }
 
 #[test]
-fn subexpressions_that_all_threads_want_at_once() {
+fn shared_subexpressions() {
     let cpu = Device::cpu();
     let host = rows(700, 13);
     let want: Vec<HostTensor> =
         (0..4).map(|k| host.to_device(&cpu).and_then(|x| chain(&x, k)?.to_host()).expect("computes")).collect();
     for (label, device) in common::every_way() {
         for round in 0..3 {
-            // Nobody has computed anything of this round's tensor.
+            // Nothing of this round's tensor is computed yet.
             let x = host.to_device(device).expect("uploads");
             let shared = x.add(0).expect("recorded");
             let barrier = Barrier::new(THREADS);
@@ -47,7 +46,8 @@ fn subexpressions_that_all_threads_want_at_once() {
                         let got = match t % 4 {
                             0 => y.to_host(),
                             1 => pollster::block_on(y.to_host_async()),
-                            // Computed by one call and read by another, perhaps after a thread that wants the same.
+                            // Evaluated by one call and read by another, possibly after another thread has done the
+                            // same.
                             2 => y.eval().and_then(|()| y.to_host()),
                             _ => y.check().and_then(|()| y.rows_to_host(0..700)),
                         };
@@ -106,7 +106,7 @@ fn devices_side_by_side() {
                 let mut x = host.to_device(&devices[t % devices.len()].1).expect("uploads");
                 for round in 0..6 {
                     let (label, next) = &devices[(t + round) % devices.len()];
-                    // Moved while others compute on both.
+                    // Moved between devices while other threads compute on both.
                     x = match round % 2 {
                         0 => x.to_device(next).expect("moves"),
                         _ => pollster::block_on(x.to_device_async(next)).expect("moves"),
@@ -120,7 +120,7 @@ fn devices_side_by_side() {
 }
 
 #[test]
-fn the_programs_own_commands_in_between() {
+fn commands_of_the_program_in_between() {
     for (label, device) in common::gpus() {
         let (gpu, queue) = device.as_wgpu().expect("a GPU");
         let host = rows(300, 7);
@@ -132,7 +132,7 @@ fn the_programs_own_commands_in_between() {
         thread::scope(|scope| {
             let finished = done.clone();
             scope.spawn(move || {
-                // Writes, copies, polls and waits of its own, for as long as the others work.
+                // The program writes, copies, polls and waits while the other threads work.
                 let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
                 let new = || {
                     let label = Some("the program's");

@@ -60,7 +60,7 @@ fn the_cpu_shows_plans_and_steps() {
     assert_eq!(
         seen,
         [
-            // The sum: its shape is known.
+            // The sum: its shape is known on the host.
             "plan arrays=1",
             "cpu step op=\"cumsum\" kind=\"row_scan\" bytes=20",
             "cpu step op=\"reduce_sum\" kind=\"row_reduce\" bytes=4",
@@ -69,7 +69,7 @@ fn the_cpu_shows_plans_and_steps() {
 }
 
 #[test]
-fn a_gpu_shows_what_it_is_given_and_waited_for() {
+fn a_gpu_shows_submissions_uploads_and_waits() {
     for (_, device) in common::gpus() {
         let before = device.stats();
         let seen = spans(&device).expect("computes");

@@ -1,16 +1,16 @@
-//! A device's tuning steers how kernels are cut, and nothing else.
+//! A device's tuning affects how kernels are tiled, and no result.
 
 mod common;
 
 use common::outcome::{bits, outcome};
 use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, Tuning, keep, s};
 
-/// The first adapter, tuned.
+/// The first adapter, with the given tuning.
 fn tuned(tuning: Tuning) -> Option<Device> {
     common::gpu_with(&DeviceOptions::default().tuning(Some(tuning)))
 }
 
-/// Every combination of the figures' ends, and some in between.
+/// Every combination of the parameters' extremes, and some values in between.
 fn tunings() -> Vec<Tuning> {
     let mut all = Vec::new();
     for (map_tile, row_tile, row_cost) in [(1024, 512, 1), (2048, 1024, 16), (4096, 2048, 4), (4096, 512, 16)] {
@@ -71,7 +71,7 @@ fn results_are_the_same_with_any_tuning() {
 }
 
 #[test]
-fn kernels_are_cut_as_asked() {
+fn kernels_are_tiled_by_the_tuning() {
     let folder = std::env::temp_dir().join(format!("ragged-tuning-{}", std::process::id()));
     let tuning = Tuning::default().map_tile(4000).map_width(3).row_tile(0);
     let options = DeviceOptions::default().tuning(Some(tuning)).dump_wgsl(Some(folder.clone()));

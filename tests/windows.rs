@@ -1,4 +1,4 @@
-//! Arrays that are larger than one binding: every kernel gives what it gives where they fit, and what the CPU gives.
+//! Arrays that exceed one binding: every kernel gives the results of the CPU backend.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn windowed(max_binding: u64) -> Option<Device> {
     (!common::gpus().is_empty()).then(|| Device::gpu_with(&options).expect("the first adapter opens twice"))
 }
 
-/// Rows of all lengths, some empty, one long.
+/// Row lengths of all kinds: some rows are empty, one is long.
 fn lengths() -> Vec<u32> {
     let mut out: Vec<u32> = (0..700).map(|r| (r * r) % 23 * u32::from(r % 3 != 0)).collect();
     out[350] = 3000;
@@ -27,7 +27,7 @@ fn ragged(values: impl Fn(u32) -> HostValues) -> HostTensor {
     ragged_of(&lengths(), values)
 }
 
-/// The same rows so many times.
+/// The rows, repeated.
 fn repeated(times: usize, values: impl Fn(u32) -> HostValues) -> HostTensor {
     ragged_of(&lengths().repeat(times), values)
 }
@@ -63,22 +63,22 @@ fn bytes(n: u32) -> HostValues {
     HostValues::U8((0..n).map(|k| scrambled(k) as u8).collect())
 }
 
-/// An operation of a tensor, by name.
+/// A named operation on a tensor.
 type Op = (&'static str, fn(&Tensor) -> Result<Tensor>);
 
-/// As many indices below `bound`, scattered.
+/// Scattered indices below `bound`.
 fn indices(x: &Tensor, count: u32, bound: u32) -> Result<Tensor> {
     let ids = (0..count).map(|k| i64::from(k) * 1009 % i64::from(bound)).collect();
     HostTensor::dense(&[count as usize], HostValues::I64(ids)).to_device(&x.device())
 }
 
-/// So many numbers of the tensor's dtype, in an array of their own.
+/// A separate array of numbers of the tensor's dtype.
 fn short(x: &Tensor, count: u32) -> Result<Tensor> {
     let values = HostValues::I32((0..count).map(|k| (k % 100) as i32).collect());
     HostTensor::dense(&[count as usize], values).to_device(&x.device())?.cast(x.dtype())
 }
 
-/// At least one for each kernel, among them reads at computed positions.
+/// Operations that cover every kernel, including loads at computed indices.
 const OPS: &[Op] = &[
     ("map", |x| x.add(x)),
     ("row map", |x| x.add(&x.reduce_max(keep(1))?)),
@@ -109,7 +109,7 @@ const OPS: &[Op] = &[
         let n = x.flat_values()?.slice(s![..6300])?.reshape([900, 7])?;
         Tensor::from_tensor(&n, 1)?.cumsum(1)
     }),
-    // Arrays that end, within a window and at its edge, long before what is made of them.
+    // Operands that end within a window or at its edge, long before the result.
     ("one after another", |x| Tensor::concat(&[&short(x, 3000)?, &x.flat_values()?], 0)),
     ("one after another at an edge", |x| Tensor::concat(&[&short(x, 2048)?, &x.flat_values()?], 0)),
     ("an index too far", |x| x.flat_values()?.gather(&indices(x, 9000, 1 << 20)?)),
@@ -120,7 +120,7 @@ const OPS: &[Op] = &[
     }),
 ];
 
-/// What goes wrong with `ops` of the tensors on the device, against the CPU.
+/// The failures of `ops` on the device, compared with the CPU backend.
 fn wrong(device: &Device, ops: &[Op], tensors: &[(&str, HostTensor)]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (dtype, host) in tensors {
@@ -137,9 +137,9 @@ fn wrong(device: &Device, ops: &[Op], tensors: &[(&str, HostTensor)]) -> Vec<Str
     wrong
 }
 
-/// What is promised of [`OPS`]. Hashes have tests of their own.
+/// [`OPS`] covers every kernel except hashes, which have separate tests.
 #[test]
-fn the_operations_take_every_kernel() {
+fn the_operations_cover_every_kernel() {
     let Some(device) = windowed(8192) else { return };
     let x = ragged(floats).to_device(&device).expect("valid");
     let kinds = |(what, op): &Op| match op(&x).and_then(|t| t.explain()) {
@@ -186,23 +186,23 @@ fn eight_bindings_are_enough() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A hundred windows an array, of which a kernel binds a few at a time. Sorts go through them all for each of them,
-/// digit by digit: fewer for these.
+/// A hundred windows per array, of which a kernel binds a few at a time. Sorts need a quadratic number of dispatches
+/// and get fewer windows.
 #[test]
 fn eight_bindings_are_enough_for_a_hundred_windows() {
     let Some(device) = smallest(8192) else { return };
     let (sorts, others): (Vec<Op>, Vec<Op>) =
         OPS.iter().partition(|(what, _)| what.contains("sort") || *what == "unique");
-    // The products of the long rows are hundreds of megabytes: products have tests of their own.
+    // The matrix products of the long rows have hundreds of megabytes; products have separate tests.
     let others: Vec<Op> = others.into_iter().filter(|(what, _)| *what != "products").collect();
     let mut wrong = wrong(&device, &others, &[("f32", repeated(24, floats)), ("i16", repeated(24, shorts))]);
     wrong.extend(self::wrong(&device, &sorts, &[("f32", repeated(6, floats))]));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A condition on what is read a part at a time names the first position at which it fails, as ever.
+/// A condition on an array that is bound in several parts still names the first failing position.
 #[test]
-fn conditions_hold_where_arrays_are_bound_in_part() {
+fn conditions_of_arrays_bound_in_parts_name_the_first_offender() {
     let Some(device) = smallest(8192) else { return };
     let ids = |k: i64| if k > 5000 { 7_000_000 + k } else { k * 1009 % 5000 };
     let failure = |on: &Device| {
@@ -216,7 +216,7 @@ fn conditions_hold_where_arrays_are_bound_in_part() {
     }
 }
 
-/// Matrices of dozens of windows each, with infinities that meet zeros only where they should.
+/// Matrices of dozens of windows, with infinities that are multiplied by zeros only in the expected elements.
 #[test]
 fn products_of_large_matrices() {
     let Some(device) = smallest(8192) else { return };
@@ -248,7 +248,8 @@ fn products_of_large_matrices() {
     }
 }
 
-/// Matrices of many heights, some empty, side by side in arrays of six windows and more: a matrix may cross several.
+/// Matrices of various heights, some of them empty, in arrays of at least six windows. A matrix may cross several
+/// windows.
 #[test]
 fn products_of_matrices_of_many_heights() {
     const WIDTH: usize = 12;
@@ -281,8 +282,8 @@ fn products_of_matrices_of_many_heights() {
     }
 }
 
-/// So many small matrices that what a kernel is told of them takes more windows than there are: it is told of some at a
-/// time. Some are of one size, others of many, and some are empty.
+/// So many small matrices that their sizes and starts exceed the available bindings and are bound in parts. The sizes
+/// are equal, or various, and some matrices are empty.
 #[test]
 fn products_of_hundreds_of_matrices() {
     let Some(device) = smallest(8192) else { return };
@@ -303,7 +304,7 @@ fn products_of_hundreds_of_matrices() {
         let values = (0..MATRICES * rows * columns).map(|k| scrambled(k) as f32 / 1e6 - 16.0).collect();
         HostTensor::dense(&shape, HostValues::F32(values)).to_device(on).expect("valid")
     };
-    // Of three windows each, so that no kernel can bind them all.
+    // Three windows per array, so that no kernel can bind all of them.
     let long = |on: &Device| Ok([dense(1, 1, on).cast(DType::I64)?, dense(1, 1, on).add(0.5f32)?.cast(DType::I64)?]);
     type Product<'a> = (&'a str, &'a dyn Fn(&Device) -> Result<Tensor>);
     let products: [Product<'_>; 4] = [
@@ -329,7 +330,7 @@ fn products_of_hundreds_of_matrices() {
     }
 }
 
-/// More than 128 MiB an array, which is all that a binding of Mesa's software adapter holds.
+/// Arrays of more than 128 MiB, the binding limit of Mesa's software adapter.
 #[test]
 fn arrays_of_hundreds_of_megabytes() {
     const LEN: u32 = 36_000_000;
@@ -351,7 +352,7 @@ fn arrays_of_hundreds_of_megabytes() {
             at += len as usize;
         }
         assert!(sums.values == HostValues::I32(want), "{name}: sums");
-        // An array that is stored, and read backwards.
+        // A stored array, read backwards.
         let back = x.flat_values().and_then(|v| v.slice(s![..;-1])?.add(&v)).and_then(|t| t.to_host());
         let HostValues::I32(back) = back.expect("computes").values else { panic!("{name}: another dtype") };
         let n = values.len();
@@ -362,8 +363,8 @@ fn arrays_of_hundreds_of_megabytes() {
     }
 }
 
-/// Every kernel on more than 128 MiB an array, against the CPU. Rows are sorted where they lie: a sort of all takes
-/// software minutes.
+/// Every kernel on arrays of more than 128 MiB, compared with the CPU backend. Sorts are within rows, since a sort of
+/// all values takes minutes on a software adapter.
 #[test]
 fn every_kernel_takes_hundreds_of_megabytes() {
     const LEN: u32 = 34_000_000;
@@ -410,7 +411,7 @@ fn every_kernel_takes_hundreds_of_megabytes() {
     }
 }
 
-/// What would take more dispatches than can be is refused, whole.
+/// An operation that exceeds the limit on dispatches is an error, and runs none of them.
 #[test]
 fn too_many_windows_are_an_error() {
     let Some(device) = windowed(8192) else { return };
@@ -418,7 +419,7 @@ fn too_many_windows_are_an_error() {
     let HostValues::I64(want) = longs(1_000_000) else { panic!("longs") };
     let sum = x.add(&x).and_then(|y| y.to_host()).expect("a window at a time");
     assert!(sum.values == HostValues::I64(want.iter().map(|v| 2 * v).collect()));
-    // What was refused where all windows had to be bound at once.
+    // Operations that cannot bind all windows at once bind some at a time.
     let some = x.slice(s![..100_000]).expect("recorded");
     let mut want = want;
     let mut sorted = want[..100_000].to_vec();
@@ -437,8 +438,8 @@ fn too_many_windows_are_an_error() {
     );
 }
 
-/// Strings whose bytes take more windows than a kernel binds are hashed by groups of windows, wherever windows end: each
-/// by one that has all of it, and those longer than a window by several dispatches.
+/// Strings whose bytes exceed the windows that a kernel can bind are hashed by groups of windows. A string is hashed by
+/// a group that contains it; a string longer than a window is hashed by several dispatches.
 #[test]
 fn strings_are_hashed_some_windows_at_a_time() {
     let Some(device) = smallest(8192) else { return };
@@ -463,7 +464,7 @@ fn strings_are_hashed_some_windows_at_a_time() {
         hashes(&device, &words).expect("in several dispatches"),
         hashes(&Device::cpu(), &words).expect("on the CPU")
     );
-    // A group of windows has more bytes than one dispatch hashes, and the scratch states take several windows.
+    // A group of windows has more bytes than one dispatch hashes, and the scratch state exceeds one window.
     let Some(device) = smallest(64 << 10) else { return };
     let dispatch = 256 << 10;
     let lens =
@@ -476,10 +477,10 @@ fn strings_are_hashed_some_windows_at_a_time() {
     );
 }
 
-/// More workgroups than one dimension of a grid holds, for a map, a row reduction and a scan, over millions of empty
+/// More workgroups than the limit of one grid dimension, for a map, a row reduction and a scan over millions of empty
 /// rows.
 #[test]
-fn more_workgroups_than_a_dimension_holds() {
+fn grids_beyond_one_dimension() {
     const ROWS: u32 = 6_000_000;
     let length = |r: u32| if r.is_multiple_of(3) { scrambled(r) % 140 } else { 0 };
     let lengths: Vec<u32> = (0..ROWS).map(length).collect();
@@ -507,12 +508,12 @@ fn more_workgroups_than_a_dimension_holds() {
     }
 }
 
-/// A name, the kind of kernel that must be among the operation's, and the operation.
+/// A name, the kind of kernel that the operation must contain, and the operation.
 type RowOp = (&'static str, &'static str, fn(&Tensor) -> Result<Tensor>);
 
-/// As many for the kernels that walk rows, in tiles as small as they come.
+/// The same for the row kernels, with the smallest tiles.
 #[test]
-fn more_tiles_of_rows_than_a_dimension_holds() {
+fn grids_of_row_tiles_beyond_one_dimension() {
     if common::gpus().is_empty() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Parts shared by the benchmarks that compare the engine with a plain loop: options, tables, memory of the process,
-//! sums in the canonical order, equality of results.
+//! Helpers of the benchmarks that compare the engine with a plain loop: options, tables, memory of the process, sums in
+//! the canonical order, equality of results.
 #![allow(dead_code, reason = "each benchmark uses a part of it")]
 
 pub mod sums;
@@ -14,11 +14,11 @@ use ragged::{Device, HostTensor, HostValues};
 /// Options of the command line.
 pub struct Args {
     usage: &'static str,
-    /// Each option with the words after it.
+    /// Each option with its values.
     options: Vec<(String, Vec<String>)>,
-    /// Words before the first option: a benchmark runs if its name contains one of them.
+    /// Filters (words before the first option): a benchmark runs if its name contains one of them.
     filters: Vec<String>,
-    /// Whether everything runs once, on small inputs.
+    /// Whether this is a test run: everything once, on small inputs.
     pub is_test: bool,
 }
 
@@ -59,7 +59,7 @@ impl Args {
         exit(2);
     }
 
-    /// Whether the filters select the benchmark of that name.
+    /// Whether the filters select the benchmark `name`.
     pub fn selects(&self, name: &str) -> bool {
         self.filters.is_empty() || self.filters.iter().any(|filter| name.contains(filter.as_str()))
     }
@@ -70,7 +70,7 @@ impl Args {
         given.flat_map(|(_, values)| values.iter().map(String::as_str)).collect()
     }
 
-    /// The positive number that the option gives; none if the option is absent.
+    /// The positive number of an option; `None` if the option is absent.
     pub fn number(&self, option: &str) -> Option<usize> {
         let values = self.values(option);
         if !self.options.iter().any(|(name, _)| name == option) {
@@ -85,7 +85,7 @@ impl Args {
         }
     }
 
-    /// The devices that `--device` names; none if the option is absent.
+    /// The devices of `--device`; none if the option is absent.
     pub fn devices(&self) -> Vec<Device> {
         let open = |name: &str| Device::named(name).unwrap_or_else(|e| self.refuse(&e.to_string()));
         self.values("--device").into_iter().map(open).collect()
@@ -121,7 +121,7 @@ pub fn print_table(header: &[&str], rows: &[Vec<String>]) {
     }
 }
 
-/// The value, or a dash where it is not known.
+/// The value, or a dash if it is unknown.
 pub fn or_dash(value: Option<impl Display>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
@@ -131,14 +131,14 @@ pub fn mib(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / f64::from(1 << 20))
 }
 
-/// A field of `/proc/self/status` in bytes; none on systems without it.
+/// A field of `/proc/self/status` in bytes; `None` on systems without it.
 fn status_bytes(field: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-/// Resident memory of the process now.
+/// Current resident memory of the process.
 pub fn resident() -> Option<u64> {
     status_bytes("VmRSS")
 }
@@ -148,12 +148,12 @@ pub fn peak_resident() -> Option<u64> {
     status_bytes("VmHWM")
 }
 
-/// Sets the peak of resident memory to the present value. Returns whether the system allows that.
+/// Resets the peak of resident memory to the current value. Returns whether the system supports this.
 pub fn reset_peak_resident() -> bool {
     fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 
-/// The f32 values of a tensor that was read.
+/// The f32 values of a host tensor.
 ///
 /// # Panics
 /// The values have another dtype.
@@ -164,7 +164,7 @@ pub fn floats(read: HostTensor) -> Vec<f32> {
     }
 }
 
-/// Asserts that both results have the same bits; all NaN count as equal.
+/// Asserts that both results have the same bits, where all NaNs are equal.
 ///
 /// # Panics
 /// The results differ.

@@ -1,9 +1,9 @@
 //! Sums of f32 in the engine's canonical order, which `shaders/row_reduce.wgsl` defines: the order depends only on the
 //! number of values and on the width.
 //!
-//! A short row is summed from left to right. A longer row is cut into blocks. Lane `l` of a block sums the block's values
-//! `l`, `l + lanes`, `l + 2 * lanes`, ..., and a halving tree adds the lanes. The sums of several blocks are added in the
-//! same way, in more lanes.
+//! A short row is summed from left to right. A longer row is divided into blocks. Lane `l` of a block sums the block's
+//! values `l`, `l + lanes`, `l + 2 * lanes`, ..., and a halving tree adds the lanes. The sums of several blocks are
+//! added in the same way, in more lanes.
 
 /// Longest row of scalars that is summed from left to right.
 const SHORT: usize = 16;
@@ -66,7 +66,7 @@ fn block(values: &[f32]) -> f32 {
     tree(&mut lanes)[0]
 }
 
-/// The sum of the rows of the table that `ids` names, for widths from 2.
+/// The sum of the table rows `ids`, for widths of at least 2.
 pub fn sum_rows<const W: usize>(table: &[[f32; W]], ids: &[u32]) -> [f32; W] {
     if ids.len() <= FOLDED {
         let mut sum = [0.0; W];

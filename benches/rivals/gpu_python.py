@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times PyTorch and CuPy on the rows of ragged-bench and prints one measurement a line, as JSON.
+"""Times PyTorch and CuPy on the rows of ragged-bench and prints one measurement per line, as JSON.
 
     gpu_python.py [--values N] [--repeat R] [--peers torch,cupy] [--row-lengths FILE]
 
-Needs NumPy and a CUDA device; a library that is not installed, or sees no device, is named on standard error and left
-out, and without any the script fails. Times are medians from the call to the end of the work. The rows are those of
+Requires NumPy and a CUDA device. A library that is not installed, or finds no device, is reported on standard error and
+skipped; without any library the script fails. Times are medians from the call to the end of the work. The rows are those of
 src/bin/ragged-bench/rows.rs.
 """
 import argparse, json, pathlib, statistics, sys, time
@@ -34,7 +34,7 @@ def flat_values(n):
 
 
 def cut(lengths, target):
-    """The first lengths until they add up to the target, the last one cut short; None if they do not."""
+    """The shortest prefix of the lengths with at least the target sum, the last one truncated; None if there is none."""
     ends = np.cumsum(lengths)
     if len(ends) == 0 or ends[-1] < target:
         return None
@@ -178,12 +178,12 @@ def cupy_ops(w, flat):
         return out
 
     def sort():
-        # One 64-bit key: the row, then the bits of the value, which order like the values since none is negative.
+        # One 64-bit key: the row, then the bits of the value, whose order is that of non-negative floats.
         keys = row_ids().astype(cp.uint64) << cp.uint64(32) | x.view(cp.uint32).astype(cp.uint64)
         return cp.sort(keys).astype(cp.uint32).view(cp.float32)
 
     of_rows = {
-        # By hand, a warp a row: the library has no reduction of segments.
+        # A custom kernel with a warp per row: the library has no segment reduction.
         "sum": lambda: row_sum(x),
         "mean": lambda: row_sum(x) / (s[1:] - s[:-1]),
         "affine_sum": lambda: row_sum(x * cp.float32(2) + cp.float32(1)),
@@ -204,7 +204,7 @@ PEERS = {"torch": torch_ops, "cupy": cupy_ops}
 
 
 def usable(peers):
-    """Those of the libraries that are installed and have a device that they can use; the others are named."""
+    """The libraries that are installed and find a device; reports the others."""
     tiny, out = Rows(np.array([2, 0, 1]), 3), []
     for peer in peers:
         try:

@@ -1,15 +1,15 @@
-//! The devices that tests run on. Each has the name that the tests' output gives it.
+//! The devices that tests run on, with their names in test output.
 
 use std::sync::OnceLock;
 
 use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Tuning};
 
-/// The variable that says that this machine has no GPU adapter on purpose.
+/// Environment variable that states that no GPU adapter is expected on this machine.
 const NO_GPU: &str = "RAGGED_EXPECT_NO_GPU";
 
 type Named = (String, Device);
 
-/// The first GPU adapter, opened for the test alone; none where none is expected.
+/// A separate device of the first GPU adapter; `None` where no adapter is expected.
 ///
 /// # Panics
 /// As [`gpus`].
@@ -28,7 +28,7 @@ pub fn devices() -> Vec<Named> {
 /// Every GPU adapter, software ones among them: `gpu` is the first, `gpu1` the next.
 ///
 /// # Panics
-/// If there is none though the environment does not say that none is expected.
+/// If there is no adapter, unless the environment states that none is expected.
 pub fn gpus() -> Vec<Named> {
     let mut found = Device::all().expect("every adapter opens");
     found.retain(|device| !device.is_cpu());
@@ -41,7 +41,7 @@ pub fn gpus() -> Vec<Named> {
     found.into_iter().enumerate().map(|(k, device)| (label(k), device)).collect()
 }
 
-/// The CPU device, the same storing every intermediate array, then every GPU adapter.
+/// The CPU device, the CPU device without fusion, then every GPU adapter.
 ///
 /// # Panics
 /// As [`gpus`].
@@ -54,7 +54,7 @@ pub fn devices_and_unfused_cpu() -> &'static [Named] {
     })
 }
 
-/// These, and the first GPU adapter storing every intermediate array.
+/// [`devices_and_unfused_cpu`], and the first GPU adapter without fusion.
 ///
 /// # Panics
 /// As [`gpus`].
@@ -70,7 +70,7 @@ pub fn fused_and_not() -> &'static [Named] {
     })
 }
 
-/// These, and the first GPU adapter as the smallest that WebGPU allows, its kernels cut as a GPU's.
+/// [`fused_and_not`], and the first GPU adapter with the minimum limits of WebGPU and the tuning of a GPU.
 ///
 /// # Panics
 /// As [`gpus`].
@@ -79,7 +79,7 @@ pub fn every_way() -> &'static [Named] {
     ALL.get_or_init(|| {
         let mut all = fused_and_not().to_vec();
         if has_gpu(&all) {
-            // As no software adapter has it by default.
+            // Software adapters have it off by default.
             let tuning = Tuning::default().coalesce_rows(true);
             let least = DeviceOptions::default().core_limits(true).no_int64(true);
             let least = least.tuning(Some(tuning));
@@ -93,7 +93,7 @@ fn has_gpu(all: &[Named]) -> bool {
     all.iter().any(|(_, device)| !device.is_cpu())
 }
 
-/// Whether the device has the dtype: 64-bit floats are not on every adapter.
+/// Whether the device has the dtype. Some adapters lack 64-bit floats.
 pub fn has(device: &Device, dtype: DType) -> bool {
     let none = match dtype {
         DType::F64 => HostValues::F64(Vec::new()),

@@ -1,4 +1,4 @@
-//! What the integration tests share.
+//! Helpers of the integration tests.
 #![allow(dead_code, unused_imports, reason = "every test binary uses a part of it")]
 
 mod devices;
@@ -9,17 +9,17 @@ pub mod random;
 pub use devices::{devices, devices_and_unfused_cpu, every_way, fused_and_not, gpu_with, gpus, has};
 use ragged::{DType, HostTensor, HostValues};
 
-/// Every dtype but strings.
+/// Every dtype except strings.
 pub fn bools_and_numbers() -> impl Iterator<Item = DType> + Clone {
     DType::ALL.into_iter().filter(|&dtype| dtype != DType::Str)
 }
 
-/// Every dtype of numbers.
+/// Every numeric dtype.
 pub fn numbers() -> impl Iterator<Item = DType> + Clone {
     bools_and_numbers().filter(|&dtype| dtype != DType::Bool)
 }
 
-/// Rows of fewer numbers than `bound`, whose lengths and values depend on `seed`.
+/// Rows of fewer than `bound` numbers, with lengths and values from `seed`.
 pub fn seeded_rows(nrows: u32, bound: u32, seed: i32) -> HostTensor {
     let lengths: Vec<u32> = (0..nrows).map(|r| (r * 7 + seed as u32) % bound).collect();
     let splits = random::splits(&lengths);

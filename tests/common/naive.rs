@@ -1,4 +1,4 @@
-//! The obvious way to do it: rows are `Vec`s in a `Vec`. Slow, short, independent of the crate.
+//! Naive reference implementations on rows as `Vec`s in a `Vec`: slow, short, independent of the crate.
 
 use ragged::{Element, HostTensor, HostValues, bf16, f16};
 
@@ -12,7 +12,7 @@ pub fn rows<T: Element>(t: &HostTensor) -> Rows<T::Host> {
     t.nested_row_splits[0].windows(2).map(|w| values[w[0] as usize..w[1] as usize].to_vec()).collect()
 }
 
-/// The tensor with one partition whose rows these are.
+/// The tensor of these rows, with one partition.
 pub fn host<T: Element>(rows: &[Vec<T::Host>]) -> HostTensor {
     let mut splits = vec![0u32];
     let mut values = Vec::new();
@@ -23,7 +23,7 @@ pub fn host<T: Element>(rows: &[Vec<T::Host>]) -> HostTensor {
     HostTensor::from_row_splits(splits, T::wrap(values))
 }
 
-/// What the reductions need of a number.
+/// Number type of the naive reductions.
 pub trait Num: Copy + PartialOrd {
     const ZERO: Self;
     const ONE: Self;
@@ -112,12 +112,12 @@ pub fn prod<T: Num>(rows: &[Vec<T>]) -> Vec<T> {
     rows.iter().map(|row| row.iter().fold(T::ONE, |a, &b| a.times(b))).collect()
 }
 
-/// Row minima; the greatest finite value for an empty row, NaN where there is one.
+/// Row minima: the greatest finite value for an empty row, NaN for a row with a NaN.
 pub fn min<T: Num>(rows: &[Vec<T>]) -> Vec<T> {
     extremes(rows, T::GREATEST, |a, b| b < a)
 }
 
-/// Row maxima; the least finite value for an empty row, NaN where there is one.
+/// Row maxima: the least finite value for an empty row, NaN for a row with a NaN.
 pub fn max<T: Num>(rows: &[Vec<T>]) -> Vec<T> {
     extremes(rows, T::LEAST, |a, b| b > a)
 }
@@ -153,12 +153,12 @@ pub fn slice<T: Clone>(all: &[T], start: Option<i64>, stop: Option<i64>, step: i
     positions(all.len(), start, stop, step).into_iter().map(|at| all[at].clone()).collect()
 }
 
-/// The rows of all, one after another.
+/// The rows of all parts, concatenated along axis 0.
 pub fn concat_rows<T: Clone>(parts: &[Rows<T>]) -> Rows<T> {
     parts.concat()
 }
 
-/// Row `r` of all, one after another, for every `r`.
+/// The parts, concatenated along axis 1.
 ///
 /// # Panics
 /// If the parts have different numbers of rows.
@@ -168,28 +168,28 @@ pub fn concat_in_rows<T: Clone>(parts: &[Rows<T>]) -> Rows<T> {
     (0..nrows).map(|r| parts.iter().flat_map(|p| p[r].iter().cloned()).collect()).collect()
 }
 
-/// The rows at those places.
+/// The rows at the given indices.
 pub fn gather<T: Clone>(rows: &[Vec<T>], at: &[usize]) -> Rows<T> {
     at.iter().map(|&r| rows[r].clone()).collect()
 }
 
-/// Each row with the row's own number added to its values.
+/// Adds one number per row to the values of the row.
 ///
 /// # Panics
-/// If there is not one number a row.
+/// If there is not one number per row.
 pub fn add_to_rows<T: Num>(rows: &[Vec<T>], numbers: &[T]) -> Rows<T> {
-    assert_eq!(rows.len(), numbers.len(), "one number a row");
+    assert_eq!(rows.len(), numbers.len(), "one number per row");
     rows.iter().zip(numbers).map(|(row, &n)| row.iter().map(|v| v.plus(n)).collect()).collect()
 }
 
-/// Rows of `width` values: cut, or filled with `fill`; as wide as the longest for none.
+/// Rows of `width` values, truncated or padded with `fill`; by default as wide as the longest row.
 pub fn pad<T: Clone>(rows: &[Vec<T>], width: Option<usize>, fill: &T) -> Rows<T> {
     let width = width.unwrap_or_else(|| rows.iter().map(Vec::len).max().unwrap_or(0));
     let filled = |row: &Vec<T>| row.iter().cloned().chain(std::iter::repeat(fill.clone())).take(width).collect();
     rows.iter().map(filled).collect()
 }
 
-/// The values' bits; NaNs are all one.
+/// The values' bits, with one pattern for all NaNs.
 pub fn bits(values: &HostValues) -> Vec<Vec<u8>> {
     match values {
         HostValues::Bool(v) => v.iter().map(|&b| vec![b.into()]).collect(),

@@ -1,10 +1,10 @@
-//! What came of a step, as text to be compared.
+//! Outcomes of operations as comparable text.
 
 use std::fmt::Write as _;
 
 use ragged::{HostTensor, HostValues, Result, bf16, f16};
 
-/// The bits of a tensor, NaNs all one.
+/// The bits of a tensor, with one pattern for all NaNs.
 pub fn bits(t: &HostTensor) -> String {
     let mut out = format!("{:?} {:?} {:?} ", t.nested_row_splits, t.uniform_row_lengths, t.inner_shape);
     macro_rules! floats {
@@ -24,7 +24,7 @@ pub fn bits(t: &HostTensor) -> String {
     out
 }
 
-/// Whether values are the same bit for bit, NaNs all one.
+/// Whether the values are equal bit for bit, where all NaNs are equal.
 pub fn same_bits(a: &HostValues, b: &HostValues) -> bool {
     macro_rules! floats {
         ($a:expr, $b:expr) => {
@@ -41,7 +41,7 @@ pub fn same_bits(a: &HostValues, b: &HostValues) -> bool {
     }
 }
 
-/// What a tensor or an error is. Of several broken conditions any may be reported.
+/// The text of a tensor or of the kind of an error. (Of several failed conditions, any may be reported.)
 pub fn outcome<T>(result: &Result<T>, text: impl Fn(&T) -> String) -> String {
     match result {
         Ok(v) => text(v),

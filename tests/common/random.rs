@@ -1,4 +1,4 @@
-//! Random ragged tensors, with the row lengths at which kernels change their ways.
+//! Random ragged tensors, with row lengths at which kernels switch algorithms.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use ragged::{DType, HostTensor, HostValues, bf16, f16};
 
-/// A random tensor. Its debug text is short, whatever its size is: what a failing law prints.
+/// A random tensor, with a short debug text for failing property tests.
 #[derive(Clone)]
 pub struct Sample(pub HostTensor);
 
@@ -40,15 +40,15 @@ impl fmt::Debug for Sample {
 /// Row lengths around the sizes of subgroups, workgroups and tiles.
 const EDGES: [u32; 17] = [0, 1, 2, 15, 16, 17, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 3, 5];
 
-/// Values that one level may have, give or take a row.
+/// Approximate limit on the values of one level.
 const BUDGET: u32 = 6000;
 
-/// The lengths of `nrows` rows, together about [`BUDGET`] values at most.
+/// The lengths of `nrows` rows, with a total of about [`BUDGET`] values at most.
 pub fn lengths(nrows: usize) -> BoxedStrategy<Vec<u32>> {
     if nrows == 0 {
         return Just(Vec::new()).boxed();
     }
-    // A row may take the whole budget only if few rows share it.
+    // One row may take the whole budget only if there are few rows.
     let fair = (BUDGET / nrows as u32).max(1);
     let edge = proptest::sample::select(EDGES.to_vec());
     let few = vec(0..=4u32.min(fair), nrows);
@@ -82,7 +82,7 @@ pub fn lengths(nrows: usize) -> BoxedStrategy<Vec<u32>> {
     .boxed()
 }
 
-/// How many rows the outermost partition has.
+/// Numbers of rows of the outermost partition.
 fn row_counts() -> BoxedStrategy<usize> {
     prop_oneof![
         1 => Just(0usize),
@@ -110,7 +110,7 @@ pub fn partitions(ragged_rank: usize) -> BoxedStrategy<(Vec<Vec<u32>>, usize)> {
     out
 }
 
-/// The splits of rows with those lengths.
+/// The splits of rows with the given lengths.
 pub fn splits(lengths: &[u32]) -> Vec<u32> {
     std::iter::once(0)
         .chain(lengths.iter().scan(0, |at, len| {
@@ -120,7 +120,7 @@ pub fn splits(lengths: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// `n` values of a dtype: small numbers, the ends of the range, and for floats every special value.
+/// `n` values of a dtype: small numbers, the limits of the range, and all special values of floats.
 pub fn values(dtype: DType, n: usize) -> BoxedStrategy<HostValues> {
     macro_rules! ints {
         ($t:ty, $v:ident) => {
@@ -147,7 +147,7 @@ pub fn values(dtype: DType, n: usize) -> BoxedStrategy<HostValues> {
     }
     macro_rules! narrow {
         ($t:ident, $v:ident) => {
-            // Any pattern of bits is a float of some kind.
+            // Every bit pattern is a float.
             vec(
                 prop_oneof![
                     5 => (-4096..4096i32).prop_map(|k| $t::from_f32(k as f32 / 64.0)),
@@ -180,7 +180,7 @@ pub fn values(dtype: DType, n: usize) -> BoxedStrategy<HostValues> {
     }
 }
 
-/// A tensor of that dtype, ragged rank and inner shape (the dimensions after the values' own).
+/// A tensor of the given dtype, ragged rank and inner shape (the dimensions after that of the values).
 pub fn tensor_of(dtype: DType, ragged_rank: usize, inner: &[usize]) -> BoxedStrategy<Sample> {
     let inner = inner.to_vec();
     partitions(ragged_rank)
@@ -197,7 +197,7 @@ pub fn tensor_of(dtype: DType, ragged_rank: usize, inner: &[usize]) -> BoxedStra
         .boxed()
 }
 
-/// A tensor of any of those dtypes, of ragged rank 0 to 3 and inner rank 0 to 2.
+/// A tensor of one of the dtypes, of ragged rank 0 to 3 and inner rank 0 to 2.
 pub fn tensor(dtypes: &[DType]) -> BoxedStrategy<Sample> {
     let inner = prop_oneof![
         4 => Just(Vec::new()),

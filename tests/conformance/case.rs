@@ -12,17 +12,17 @@ pub struct Case {
     pub inputs: Vec<Value>,
     pub attrs: Map<String, Json>,
     pub expected: Expected,
-    /// Relative and absolute tolerance; none for exact equality.
+    /// Relative and absolute tolerance; `None` for exact equality.
     pub tol: Option<(f64, f64)>,
-    /// An error that the origin merely does not implement around: an answer is as good.
+    /// The origin's error is a missing implementation: a result is accepted too.
     pub limitation: bool,
-    /// The values depend on the order of visiting: run, do not compare.
+    /// The values depend on the iteration order: they are not compared.
     pub unspecified: bool,
-    /// The origin's answer is dubious: the mean of a wide accumulator is as good.
+    /// The origin's result is dubious: the mean in a wide accumulator is accepted too.
     pub quirk: bool,
 }
 
-/// What a case must give.
+/// The expected outcome of a case.
 #[derive(Debug, Clone)]
 pub enum Expected {
     Value(Value),
@@ -30,37 +30,37 @@ pub enum Expected {
     Error(String),
 }
 
-/// A value of any kind that occurs in the cases.
+/// A value of any kind in the cases.
 #[derive(Debug, Clone)]
-#[allow(dead_code, reason = "families to come read the rest")]
+#[allow(dead_code, reason = "unsupported families use the rest")]
 pub enum Value {
     Tensor(HostTensor),
     Sparse(Sparse),
     Py(Json),
     List(Vec<Value>),
     Dict(Vec<(String, Value)>),
-    /// A static shape, none for a ragged or unknown dimension.
+    /// A static shape; `None` for a ragged or unknown dimension.
     Shape(Vec<Option<u64>>),
     RaggedShape {
         row_splits: Vec<Vec<u32>>,
         uniform: Vec<bool>,
-        /// One case of the origin's has a negative size.
+        /// One case has a negative size.
         inner_shape: Vec<i64>,
     },
     RowPartition {
         splits: Vec<u32>,
     },
-    /// A structured tensor: `struct` and `pyval` as they stand in the file.
+    /// A structured tensor: `struct` and `pyval` as in the file.
     Struct(Json),
-    /// A tensor of a dtype that this build lacks: its name.
+    /// A tensor of an unsupported dtype: its name.
     Unsupported(String),
 }
 
 /// A sparse tensor.
 #[derive(Debug, Clone)]
-#[allow(dead_code, reason = "families to come read the rest")]
+#[allow(dead_code, reason = "unsupported families use the rest")]
 pub struct Sparse {
-    /// One row of coordinates a value, row-major.
+    /// One row of coordinates per value, row-major.
     pub indices: Vec<i64>,
     pub values: HostValues,
     pub dense_shape: Vec<i64>,
@@ -91,7 +91,7 @@ fn string_of(v: &Json) -> Parse<String> {
     Ok(v.as_str().ok_or_else(|| format!("not a string: {v}"))?.to_owned())
 }
 
-/// A number, or one of the three strings that stand for what JSON cannot write.
+/// A number, or one of the strings for the three values that JSON lacks.
 pub fn f64_of(v: &Json) -> Parse<f64> {
     match v.as_str() {
         Some("nan") => Ok(f64::NAN),
@@ -127,7 +127,7 @@ impl Case {
         })
     }
 
-    /// The first dtype that the case needs and this build lacks.
+    /// The first unsupported dtype of the case.
     pub fn missing_dtype(&self) -> Option<String> {
         let attrs = ["dtype", "out_type"].iter().filter_map(|k| self.attrs.get(*k)?.as_str());
         let named = attrs.filter(|name| DType::from_name(name).is_none()).map(str::to_owned).next();
@@ -138,7 +138,7 @@ impl Case {
         named.or_else(|| self.inputs.iter().find_map(Value::missing_dtype)).or(expected)
     }
 
-    /// Whether a tensor of `dtype` goes in or comes out.
+    /// Whether an input or the expected result has the dtype `dtype`.
     pub fn uses(&self, dtype: DType) -> bool {
         let named = ["dtype", "out_type"].iter().any(|k| self.attrs.get(*k).is_some_and(|v| v == dtype.name()));
         let expected = matches!(&self.expected, Expected::Value(v) if v.uses(dtype));
@@ -146,11 +146,11 @@ impl Case {
     }
 }
 
-/// What the families read arguments with. A case that does not hold what is asked for is a bug of the family file:
-/// these panic, and the runner reports it as that case's failure.
+/// Accessors of a case's arguments. They panic if an argument is missing or has another type, which the runner reports
+/// as the case's failure.
 #[allow(dead_code, reason = "families use what they need")]
 impl Case {
-    /// Input `i` as it stands in the file.
+    /// Input `i` in host memory.
     pub fn host(&self, i: usize) -> &HostTensor {
         match &self.inputs[i] {
             Value::Tensor(t) => t,
@@ -179,7 +179,7 @@ impl Case {
     pub fn ints(&self, i: usize) -> Vec<i64> {
         ints(self.host(i))
     }
-    /// The integers of each tensor in the list that is input `i`.
+    /// The integers of each tensor of input `i`, a list.
     pub fn int_lists(&self, i: usize) -> Vec<Vec<i64>> {
         let Value::List(all) = &self.inputs[i] else { panic!("input {i} is not a list") };
         all.iter()
@@ -189,14 +189,14 @@ impl Case {
             })
             .collect()
     }
-    /// The plain value that is input `i`.
+    /// Input `i`, a plain value.
     pub fn py(&self, i: usize) -> &Json {
         match &self.inputs[i] {
             Value::Py(v) => v,
             other => panic!("input {i} is {other:?}, not a plain value"),
         }
     }
-    /// An attribute; none where it is not given or null.
+    /// An attribute; `None` if it is missing or null.
     pub fn attr(&self, key: &str) -> Option<&Json> {
         self.attrs.get(key).filter(|v| !v.is_null())
     }
@@ -208,7 +208,7 @@ impl Case {
     pub fn attr_f64(&self, key: &str) -> Option<f64> {
         self.attr(key).map(|v| f64_of(v).unwrap_or_else(|e| panic!("attribute {key}: {e}")))
     }
-    /// A boolean attribute, false where it is not given.
+    /// A boolean attribute; false if it is missing.
     pub fn attr_bool(&self, key: &str) -> bool {
         self.attr(key).is_some_and(|v| v == true)
     }
@@ -251,7 +251,7 @@ pub fn ints(t: &HostTensor) -> Vec<i64> {
     }
 }
 
-/// The answer of a call that the types of this crate do not allow to be written: as good as an error at run time.
+/// The outcome of a call that does not compile with this crate's types: equivalent to an error at run time.
 #[allow(dead_code, reason = "families use what they need")]
 pub fn cannot_be_written<T>(op: &'static str, why: &str) -> Result<T> {
     Err(Error::Argument { op, what: format!("cannot be written: {why}"), location: std::panic::Location::caller() })
@@ -348,7 +348,7 @@ fn host_values(dtype: DType, v: &Json, base64: bool) -> Parse<HostValues> {
         DType::U32 => HostValues::U32(list(v, int)?),
         DType::I64 => HostValues::I64(list(v, int)?),
         DType::U64 => HostValues::U64(list(v, u64_of)?),
-        // The file has these floats' own values.
+        // The file contains exact values of these floats.
         DType::F16 => HostValues::F16(list(v, |f| Ok(f16::from_f32(f64_of(f)? as f32)))?),
         DType::BF16 => HostValues::BF16(list(v, |f| Ok(bf16::from_f32(f64_of(f)? as f32)))?),
         DType::F32 => HostValues::F32(list(v, |f| Ok(f64_of(f)? as f32))?),

@@ -1,4 +1,4 @@
-//! Whether an answer is the expected one.
+//! Comparison of a result with the expected one.
 
 use ragged::{HostTensor, HostValues};
 use serde_json::Value as Json;
@@ -9,7 +9,7 @@ use crate::quirk;
 
 type Tol = Option<(f64, f64)>;
 
-/// Nothing if the answer is the expected one; what differs if it is not.
+/// Compares a result with the expected one; the error describes the difference.
 pub fn compare(case: &Case, want: &Value, got: &Read) -> Result<(), String> {
     let plain = value(want, got, case.tol);
     if plain.is_err() && case.quirk {
@@ -51,7 +51,7 @@ fn equal<T: PartialEq + std::fmt::Debug>(what: &str, want: &T, got: &T) -> Resul
     if want == got { Ok(()) } else { Err(format!("{what}: wanted {}, got {}", short(want), short(got))) }
 }
 
-/// The debug text, cut to a readable length.
+/// The debug text, truncated to a readable length.
 pub fn short(v: &dyn std::fmt::Debug) -> String {
     const MOST: usize = 400;
     let text = format!("{v:?}");
@@ -76,7 +76,7 @@ fn sparse(want: &Sparse, got: &Sparse, tol: Tol) -> Result<(), String> {
     values(&want.values, &got.values, tol)
 }
 
-/// Exact up to the sign of zero and the payload of NaN; or within the tolerance.
+/// Compares exactly up to the sign of zero and the payload of NaN, or within the tolerance.
 fn close(want: f64, got: f64, tol: Tol) -> bool {
     if want == got || (want.is_nan() && got.is_nan()) {
         return true;
@@ -164,7 +164,7 @@ fn nested(t: &HostTensor) -> Json {
     if t.inner_shape.is_empty() { flat.remove(0) } else { Json::Array(flat) }
 }
 
-/// Plain values: numbers by value, everything else as it is.
+/// Compares plain values: numbers by value, everything else exactly.
 fn json(want: &Json, got: &Json, tol: Tol) -> Result<(), String> {
     let differ = || Err(format!("wanted {}, got {}", short(&want.to_string()), short(&got.to_string())));
     match (want, got) {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dense_answer_is_not_a_ragged_one() {
+    fn a_dense_result_does_not_equal_a_ragged_one() {
         let dense = HostTensor::dense(&[2, 1], HostValues::I32(vec![1, 2]));
         let ragged = HostTensor {
             nested_row_splits: vec![vec![0, 1, 2]],

@@ -1,24 +1,24 @@
-//! What a family gives back for a case.
+//! The result of a case.
 
 use ragged::{Device, HostTensor, Result, Tensor};
 use serde_json::Value as Json;
 
 use crate::case::Sparse;
 
-/// The answer to a case.
+/// The result of a case.
 #[derive(Debug, Clone)]
 #[allow(dead_code, reason = "families use what they need")]
-#[allow(clippy::large_enum_variant, reason = "one a case")]
+#[allow(clippy::large_enum_variant, reason = "one per case")]
 pub enum Got {
     Tensor(Tensor),
     /// A tensor of indices, sizes or splits: integers of any dtype, compared by value.
     Index(Tensor),
-    /// A tensor that was computed on the host: counts as a host step.
+    /// A tensor that was computed on the host, which counts as a host step.
     Host(HostTensor),
     List(Vec<Got>),
     /// A plain value; also compared with a dense tensor of the same numbers.
     Json(Json),
-    /// A shape, none for a ragged dimension; also compared with a dense tensor of the same numbers.
+    /// A shape, with `None` for a ragged dimension; also compared with a dense tensor of the same numbers.
     Shape(Vec<Option<u64>>),
     RaggedShape {
         row_splits: Vec<Vec<u32>>,
@@ -33,7 +33,7 @@ pub enum Got {
         values: Tensor,
         dense_shape: Vec<i64>,
     },
-    /// The operation is not there; why.
+    /// The operation is not supported: the reason.
     Unsupported(String),
 }
 
@@ -57,12 +57,12 @@ pub enum Read {
 }
 
 impl Got {
-    /// No such operation yet.
+    /// The result of an operation that is not supported yet.
     pub fn unsupported(op: &str) -> Result<Self> {
         Ok(Self::Unsupported(format!("no {op}")))
     }
 
-    /// Whether every part of it lies on `device`.
+    /// Whether all tensors of the result are on `device`.
     pub fn is_on(&self, device: &Device) -> bool {
         match self {
             Self::Tensor(t) | Self::Index(t) => t.device() == *device,
@@ -73,7 +73,7 @@ impl Got {
         }
     }
 
-    /// Reads it back.
+    /// Reads the result to the host.
     pub fn read(self) -> Result<Read> {
         Ok(match self {
             Self::Tensor(t) => Read::Tensor { tensor: t.to_host()?, index: false },

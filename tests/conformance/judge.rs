@@ -1,4 +1,4 @@
-//! Runs one case and says what became of it.
+//! Runs one case and determines its outcome.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,14 +9,14 @@ use crate::compare::{compare, short};
 use crate::got::{Got, Read};
 use crate::{common, quirk};
 
-/// What became of a case.
+/// The outcome of a case.
 pub enum Outcome {
     Passed { on_device: bool },
     Failed(String),
     Unsupported(String),
 }
 
-/// Runs a case and judges what it gives.
+/// Runs a case and compares its result with the expected one.
 pub fn judge(case: &Case, run: fn(&Case, &Device) -> ragged::Result<Got>, device: &Device) -> Outcome {
     let attempt = || -> ragged::Result<(Read, bool)> {
         let got = run(case, device)?;
@@ -59,8 +59,8 @@ pub fn judge(case: &Case, run: fn(&Case, &Device) -> ragged::Result<Got>, device
     }
 }
 
-/// Whether the error answers a case whose origin refuses with the words `want`. That something is not there at all is
-/// an answer only where the origin says so of the dtype, or of itself.
+/// Whether the error is acceptable for a case whose origin fails with the message `want`. `Error::Unsupported` is
+/// acceptable only if the origin's error is about a dtype or a limitation of the origin.
 fn is_refusal(case: &Case, want: &str, e: &Error) -> bool {
     match e {
         Error::Unsupported { .. } => case.limitation || is_about_dtypes(want),
@@ -68,14 +68,14 @@ fn is_refusal(case: &Case, want: &str, e: &Error) -> bool {
     }
 }
 
-/// Whether the origin's words, `<type>: <message>`, are about a dtype: they say so, or kernels say
+/// Whether the origin's error, `<type>: <message>`, is about a dtype: it contains `type`, or is a kernel's
 /// `expected to be a bool tensor but is a int32 tensor`.
 fn is_about_dtypes(want: &str) -> bool {
     let message = want.split_once(": ").map_or(want, |(_, message)| message).to_lowercase();
     message.contains("type") || message.contains("tensor but is a")
 }
 
-/// Whether the error says that the arguments are wrong, not that the device or the test is.
+/// Whether the error is about the arguments, not about the device or the test.
 fn is_about_arguments(e: &Error) -> bool {
     matches!(
         e,
@@ -96,7 +96,7 @@ pub fn lacking(device: &Device) -> Vec<DType> {
     DType::ALL.into_iter().filter(|&dtype| !common::has(device, dtype)).collect()
 }
 
-/// Why a case cannot run at all: a dtype that this build lacks, or one of those that the adapter lacks.
+/// The reason for which a case cannot run: a dtype that the crate or the adapter lacks.
 pub fn impossible(case: &Case, lacking: &[DType]) -> Option<String> {
     if let Some(dtype) = case.missing_dtype() {
         return Some(format!("no dtype {dtype}"));

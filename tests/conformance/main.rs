@@ -23,13 +23,13 @@ use families::family;
 use judge::{Outcome, impossible, judge, lacking};
 use ragged::{Device, Stats};
 
-/// A line on the test's standard output that the harness does not swallow.
+/// Prints a line to standard output that the test harness does not capture.
 fn say(line: &str) {
-    // The macros are captured, the stream is not.
+    // The harness captures the print macros, but not writes to the stream.
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// Whether the variable is unset or its text is in `name`.
+/// Whether the environment variable is unset, or `name` contains its text.
 fn selected(variable: &str, name: &str) -> bool {
     std::env::var(variable).map_or(true, |text| name.contains(&text))
 }
@@ -57,7 +57,7 @@ fn all_cases() -> Vec<(String, Vec<Case>)> {
     out
 }
 
-/// Runs every family on a device; the failures.
+/// Runs every family on a device; returns the failures.
 fn run_all(label: &str, device: &Device) -> Vec<String> {
     let lacking = lacking(device);
     let mut failures = Vec::new();
@@ -90,7 +90,7 @@ fn run_all(label: &str, device: &Device) -> Vec<String> {
                 }
             }
         }
-        // Nothing moves to the host by itself.
+        // No operation may run on the host implicitly.
         if claimed && !device.is_cpu() && on * 100 < passed * 98 {
             failures.push(format!("{label} {name}: of {passed} cases {on} alone ran wholly on the device"));
         }
@@ -102,20 +102,20 @@ fn run_all(label: &str, device: &Device) -> Vec<String> {
     failures
 }
 
-/// What was done for `device` on the host so far: its own host steps and, for a GPU, all that the CPU backend did.
+/// Work done on the host for `device` so far: its host steps and, for a GPU, all work of the CPU backend.
 fn host_work(device: &Device) -> (u64, Option<Stats>) {
     (device.stats().host_steps, (!device.is_cpu()).then(|| Device::cpu().stats()))
 }
 
-/// Waits until no other test of this binary works on the CPU backend, so that its counts tell whose work it was.
-fn turn() -> MutexGuard<'static, ()> {
+/// Locks the CPU backend against the other tests of this binary, so that its counters cover one test only.
+fn exclusive() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Runs the cases on the devices of one kind.
 fn conformance(devices: &[(String, Device)]) {
-    let _turn = turn();
+    let _guard = exclusive();
     let mut failures = Vec::new();
     for (label, device) in devices {
         failures.extend(run_all(label, device));
@@ -135,12 +135,12 @@ fn gpu() {
 
 #[test]
 fn inputs_survive_a_round_trip() {
-    let _turn = turn();
+    let _guard = exclusive();
     for (_, cases) in all_cases() {
         for case in cases {
             for input in &case.inputs {
                 let case::Value::Tensor(t) = input else { continue };
-                // A few cases hold splits that no tensor may have.
+                // A few cases have invalid splits.
                 let Ok(on_device) = t.to_device(&Device::cpu()) else { continue };
                 let back = got::Read::Tensor { tensor: on_device.to_host().expect("a read"), index: false };
                 let exact = Case { tol: None, quirk: false, ..case.clone() };

@@ -1,9 +1,9 @@
-//! The answers that stand beside a dubious one of the origin's.
+//! Alternatives to dubious results of the origin.
 
 use crate::case::{Case, Value, ints};
 
-/// The mean of integers in a wide accumulator: of everything for `axis` null, of each row of a tensor with one
-/// partition otherwise.
+/// The mean of integers in a wide accumulator: of all values if `axis` is null, otherwise of each row of a tensor with
+/// one partition.
 pub fn wide_mean(case: &Case) -> Option<Vec<f64>> {
     let (Some(Value::Tensor(x)), "reduce_mean") = (case.inputs.first(), case.op.as_str()) else { return None };
     let all = x.values.dtype().is_integer().then(|| ints(x))?;
@@ -16,8 +16,8 @@ pub fn wide_mean(case: &Case) -> Option<Vec<f64>> {
     Some(splits.windows(2).map(|w| mean(&all[w[0] as usize..w[1] as usize])).collect())
 }
 
-/// Whether the origin gives a tensor whose rows do not start with the first value, or a shape with a negative size: it
-/// let broken arguments pass. No tensor or shape of this crate is like that, so an error is the right answer.
+/// Whether the origin accepted invalid arguments and gives a tensor whose splits do not start at 0, or a shape with a
+/// negative size. This crate has no such tensors or shapes: an error is expected.
 pub fn is_no_tensor(want: &Value) -> bool {
     match want {
         Value::Tensor(t) => t.nested_row_splits.iter().any(|splits| splits.first() != Some(&0)),
@@ -26,8 +26,8 @@ pub fn is_no_tensor(want: &Value) -> bool {
     }
 }
 
-/// Cases whose origin takes an index beyond the end of its row and gives a value of a later row. An index that is out of
-/// range for its row is an error here, whatever the other rows hold.
+/// Cases whose origin accepts an index beyond the end of its row and gives a value of a later row. Such an index is an
+/// error here.
 const BEYOND_THE_ROW: [&str; 16] = [
     "gather/batch_gather/4a708219",
     "gather/gather/60941db5",
@@ -47,7 +47,7 @@ const BEYOND_THE_ROW: [&str; 16] = [
     "gather/gather_nd/fda1a779",
 ];
 
-/// Whether the origin's value is one of another row, for which an error is the only right answer.
+/// Whether the origin's value is from another row, so that an error is expected.
 pub fn reads_another_row(case: &Case) -> bool {
     BEYOND_THE_ROW.contains(&case.id.as_str())
 }

@@ -1,4 +1,4 @@
-//! Operations element by element.
+//! Element-wise operations.
 
 use ragged::{DType, Result, Tensor, keep};
 
@@ -30,14 +30,15 @@ const OF_TWO_FLOATS: &[Binary] = &binary! {
 };
 const OF_TWO_INTEGERS: &[Binary] = &binary! { bitwise_and bitwise_or bitwise_xor left_shift right_shift };
 const OF_TWO_BOOLS: &[Binary] = &binary! { logical_and logical_or logical_xor equal not_equal };
-/// What makes sense of a tensor and the next one's first column, as well as of two of one shape.
+/// Binary operations.
 const WITH_A_COLUMN: &[Binary] = &binary! { add subtract multiply maximum minimum equal };
 
 fn one((name, f): Unary) -> Op {
     op(name, move |x, _| f(x))
 }
 
-/// Of two tensors of the pool; more often of one and something of its shape, since others rarely fit.
+/// A binary operation on two tensors of the pool, or more often on a tensor and one of its shape, since shapes of two
+/// tensors are rarely compatible.
 fn two(random: &mut Random, (name, f): Binary) -> Op {
     match random.below(4) {
         0 => op(name, f),
@@ -99,7 +100,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
             let (name, f) = random.of(WITH_A_COLUMN);
             op(format!("{name} of a column"), move |x, _| f(x, &x.reduce_min(keep(-1))?))
         }
-        // The sum of a row and a product: what contraction would show.
+        // A product and a sum, whose bits depend on contraction.
         6 => op("x * x - sum", |x, _| x.multiply(x)?.subtract(&x.reduce_sum(keep(-1))?)),
         _ => {
             let f = random.of(OF_TWO_NUMBERS);

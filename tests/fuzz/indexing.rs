@@ -5,7 +5,7 @@ use ragged::{Index, Tensor, along, descending};
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
 
-/// Up to `rank` keys: numbers, new axes, slices with steps of either sign.
+/// Up to `rank` keys: integers, new axes, slices with steps of either sign.
 pub fn index(random: &mut Random, rank: usize) -> Vec<Index> {
     let bound = |random: &mut Random| (random.below(3) > 0).then(|| random.signed(4));
     (0..1 + random.below(rank))
@@ -35,7 +35,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         }
         5 => op(format!("concat {axis}"), move |x, y| Tensor::concat(&[x, y], axis)),
         6 => op(format!("concat with itself {axis}"), move |x, _| Tensor::concat(&[x, x, x], axis)),
-        // Pieces of one tensor have what concat asks for.
+        // Parts of one tensor are compatible for a concatenation.
         7 => op(format!("concat of its reverse {axis}"), move |x, _| Tensor::concat(&[&x.reverse(axis)?, x], axis)),
         8 => op(format!("stack {axis}"), move |x, y| Tensor::stack(&[x, y], axis)),
         9 => op(format!("stack of itself {axis}"), move |x, _| Tensor::stack(&[x, x], axis)),
@@ -64,7 +64,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
     }
 }
 
-/// Rows by their numbers, dense and ragged; and the argsort of each row, which has every index once.
+/// Gathers of rows by dense and ragged indices, and by the argsort of each row.
 fn gather(random: &mut Random, axis: i64) -> Op {
     match random.below(5) {
         0 => {

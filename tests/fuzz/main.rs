@@ -1,13 +1,13 @@
-//! Random chains of operations on random ragged tensors, and operations on random crowds of rows: the CPU and the GPU,
-//! fusing or not, agree bit for bit, errors included.
+//! Random chains of operations on random ragged tensors, and operations on random batches of rows: CPU and GPU, fused
+//! or not, must agree bit for bit, including errors.
 //!
-//! A case is a seed: what fails names it, and `RAGGED_FUZZ_SEED` runs it alone, or as the first of
-//! `RAGGED_FUZZ_CASES` ones.
+//! A case is a seed, which failures print. `RAGGED_FUZZ_SEED` runs a single seed, or the first of `RAGGED_FUZZ_CASES`
+//! seeds.
 
 #[path = "../common/mod.rs"]
 mod common;
 
-mod crowds;
+mod batches;
 mod elementwise;
 mod indexing;
 mod masks;
@@ -28,12 +28,12 @@ use op::{Subject, choose};
 use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor, Tuning};
 use random::{Random, tensor};
 
-/// The reference first.
+/// The devices; the first one is the reference.
 fn devices() -> Vec<(String, Device)> {
     let mut out = vec![("cpu".to_owned(), Device::cpu()), ("cpu unfused".to_owned(), Device::cpu_unfused())];
     let gpus = common::gpus();
     if !gpus.is_empty() {
-        // Cut as a GPU's kernels, which no software adapter's are by default.
+        // The tuning of a GPU, also on software adapters.
         let tuning = Some(Tuning::default());
         let options = DeviceOptions::default().core_limits(true).no_int64(true).tuning(tuning);
         out.push(("gpu core".into(), Device::gpu_with(&options).expect("opens with less")));
@@ -48,16 +48,16 @@ fn devices() -> Vec<(String, Device)> {
     out
 }
 
-/// Values that a tensor of the pool may have: chains stay cheap.
+/// Most values of a tensor of the pool, which bounds the cost of chains.
 const MOST: usize = 20_000;
 
-/// A tensor of the pool: one twin a device, and one on a CPU device of its own that is read after every step.
+/// A tensor of the pool: one copy per device, and one on a separate CPU device that is read after every step.
 struct Twins {
     scout: Tensor,
     all: Vec<Tensor>,
 }
 
-/// A chain: the random numbers that make it, its devices, what it has so far, and what was done.
+/// A chain: its random numbers, its devices, its pool of tensors, and its log.
 struct Chain<'a> {
     seed: u64,
     random: Random,
@@ -68,13 +68,14 @@ struct Chain<'a> {
     log: String,
 }
 
-/// Whether shapes agree in all sizes that both hosts know: a device whose arrays were computed knows more.
+/// Whether the shapes agree in all sizes that are known to the host on both devices.
 fn may_be_same(a: &[Option<usize>], b: &[Option<usize>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b || a.is_none() || b.is_none())
 }
 
 impl Chain<'_> {
-    /// The tensor on every device; as many of its rows as a mask keeps, so that no host knows how many, now and then.
+    /// The tensor on every device, now and then with a random mask of rows, which makes the number of rows
+    /// device-known.
     fn upload(&mut self, host: &HostTensor) {
         let nrows = host.nested_row_splits.first().map_or(host.inner_shape[0], |splits| splits.len() - 1);
         let flags: Vec<bool> = (0..nrows).map(|_| !self.random.once_in(4)).collect();
@@ -90,7 +91,7 @@ impl Chain<'_> {
         self.pool.push(Twins { scout: on(self.scout), all });
     }
 
-    /// Applies a random operation on every device. What it gives joins the pool.
+    /// Applies a random operation on every device, and adds the result to the pool.
     fn step(&mut self) {
         let (a, b) = (self.random.below(self.pool.len()), self.random.below(self.pool.len()));
         let (x, y) = (&self.pool[a], &self.pool[b]);
@@ -122,7 +123,7 @@ impl Chain<'_> {
             let errors = (result.as_ref().err(), results[0].as_ref().err());
             let same = match (&results[0], result) {
                 (Ok(a), Ok(b)) => a.dtype() == b.dtype() && may_be_same(&a.shape(), &b.shape()),
-                // A size that one host knows already, and another one learns when it reads.
+                // A size that is host-known on one device, and device-known until the read on another.
                 (Ok(t), Err(_)) | (Err(_), Ok(t)) => t.to_host().is_err(),
                 _ => want == got,
             };
@@ -132,7 +133,7 @@ impl Chain<'_> {
                 self.seed, errors.0, errors.1, self.log
             );
         }
-        // A tensor of broken conditions breaks all that is made of it: few of these. What is too large is not computed.
+        // Keeps few tensors with failed conditions, since their dependents fail too, and none that are too large.
         let stays = match size {
             Some(Ok(n)) => n <= MOST,
             Some(Err(_)) => self.random.once_in(4),
@@ -142,14 +143,14 @@ impl Chain<'_> {
         let (Ok(scout), Ok(all), true) = (scout, results.into_iter().collect::<Result<Vec<_>>>(), stays) else {
             return;
         };
-        // What follows reads a stored tensor, or has it fused in.
+        // Later operations read the stored tensor, or fuse it.
         if self.random.once_in(5) {
             all.iter().for_each(|t| t.eval().expect("evaluates"));
         }
         self.pool.push(Twins { scout, all });
     }
 
-    /// Reads the pool in any order: what is read later is made of what was stored before.
+    /// Reads the pool in random order, so that later reads use arrays that earlier reads have stored.
     fn compare(mut self) {
         while !self.pool.is_empty() {
             let at = self.random.below(self.pool.len());
@@ -177,7 +178,7 @@ impl Chain<'_> {
 fn run(seed: u64, devices: &[(String, Device)], scout: &Device) {
     let mut random = Random(seed);
     let dtype = random.of(&DType::ALL);
-    // Not every device has 64-bit floats: in most chains none come up, and all devices take part.
+    // Most chains have no 64-bit floats, so that all devices can run them.
     let has_f64 = dtype == DType::F64 || seed.is_multiple_of(4);
     let hosts: Vec<HostTensor> = (0..2).map(|_| tensor(&mut random, dtype)).collect();
     let devices = devices.iter().filter(|(_, d)| !has_f64 || common::has(d, DType::F64)).collect();
@@ -214,13 +215,13 @@ fn random_chains_agree_everywhere() {
 }
 
 #[test]
-fn random_crowds_agree_everywhere() {
+fn random_batches_agree_everywhere() {
     let gpus = common::gpus();
-    each_case(8, |seed| crowds::run(seed, &gpus));
+    each_case(8, |seed| batches::run(seed, &gpus));
 }
 
 #[test]
-fn every_operation_agrees_on_every_kind_of_crowd() {
+fn every_operation_agrees_on_every_kind_of_batch() {
     let gpus = common::gpus();
-    each_case(1, |seed| crowds::run_all(seed, &gpus));
+    each_case(1, |seed| batches::run_all(seed, &gpus));
 }

@@ -1,4 +1,4 @@
-//! Masks of every rank, choices, and repetitions.
+//! Masks of every rank, selections, and repetitions.
 
 use ragged::{DType, Tensor};
 
@@ -6,7 +6,7 @@ use crate::op::{Op, Subject, op};
 use crate::random::Random;
 
 pub fn pick(random: &mut Random, x: &Subject) -> Op {
-    // Nothing with as many values as there were rows may come of it again and again.
+    // Bounds the growth of values by repeated repetitions.
     let times = random.of(&[0, 1, 2]);
     let (axis, rank, inner) = (x.axis, x.rank, x.inner_axes());
     match random.below(12) {
@@ -20,7 +20,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
             op(format!("tile {multiples:?}"), move |x, _| x.tile(&multiples))
         }
         2 => op(format!("repeat {times} {axis}"), move |x, _| x.repeat(times, axis)),
-        // A flag a row, where the other tensor has as many; masks of the tensor's own making.
+        // One flag per row from the other tensor, if it has as many rows; masks computed from the tensor.
         3 if rank > 1 && x.dtype != DType::Str => {
             let some = move |t: &Tensor| t.cast(DType::Bool)?.reduce_any((1..t.rank() as i64).collect::<Vec<_>>());
             op("mask of the other's rows", move |x, y| x.boolean_mask(&some(y)?))

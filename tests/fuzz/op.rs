@@ -1,32 +1,32 @@
-//! What an operation of a chain is, and the choice of one.
+//! Operations of a chain, and their random choice.
 
 use ragged::{DType, Result, Tensor};
 
 use crate::random::Random;
 use crate::{elementwise, indexing, masks, ordering, products, reductions, rows, shapes, strings};
 
-/// What a step does with two tensors of the pool.
+/// The function of a step, on two tensors of the pool.
 type Run = dyn Fn(&Tensor, &Tensor) -> Result<Tensor>;
 
-/// A chain's step with its arguments, to be applied on every device.
+/// A step of a chain with its arguments, to be applied on every device.
 pub struct Op {
     pub name: String,
     pub run: Box<Run>,
 }
 
-/// The step of that name.
+/// A step with a name.
 pub fn op(name: impl Into<String>, run: impl Fn(&Tensor, &Tensor) -> Result<Tensor> + 'static) -> Op {
     Op { name: name.into(), run: Box::new(run) }
 }
 
-/// What is known of the tensors that a step is chosen for.
+/// Properties of the tensors that a step is chosen for.
 #[derive(Clone, Copy)]
 pub struct Subject {
     pub dtype: DType,
     pub rank: usize,
-    /// A dimension, counted from either end.
+    /// A random dimension, counted from either end.
     pub axis: i64,
-    /// Whether 64-bit floats may come out.
+    /// Whether results may be 64-bit floats.
     pub has_f64: bool,
 }
 
@@ -35,7 +35,7 @@ impl Subject {
         self.dtype != DType::Bool && self.dtype != DType::Str
     }
 
-    /// All dimensions but the first.
+    /// All dimensions except the first.
     pub fn inner_axes(&self) -> Vec<i64> {
         (1..self.rank as i64).collect()
     }
@@ -43,7 +43,7 @@ impl Subject {
 
 type Family = fn(&mut Random, &Subject) -> Op;
 
-/// The families, each as often as it is listed, for strings and for numbers.
+/// The families for strings and for numbers, listed by frequency.
 const OF_STRINGS: [Family; 7] =
     [strings::pick, strings::pick, indexing::pick, indexing::pick, masks::pick, shapes::pick, shapes::pick];
 const OF_NUMBERS: [Family; 12] = [
@@ -61,7 +61,7 @@ const OF_NUMBERS: [Family; 12] = [
     shapes::pick,
 ];
 
-/// A step for a tensor.
+/// A random step for a tensor.
 pub fn choose(random: &mut Random, subject: &Subject) -> Op {
     let families: &[Family] = if subject.dtype == DType::Str { &OF_STRINGS } else { &OF_NUMBERS };
     random.of(families)(random, subject)

@@ -1,4 +1,4 @@
-//! Scans, softmax, and what depends on the order of values.
+//! Scans, softmax, sorts and their relatives.
 
 use ragged::{ReduceAxes, ScanAxis, SortAxis};
 

@@ -1,11 +1,11 @@
-//! Products of matrices, embeddings, and what makes numbers of numbers.
+//! Matrix products, embeddings, and operations on small indices.
 
 use ragged::{Combiner, DType, Factor, LookupIds, Tensor, along};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
 
-/// Small whole numbers not below zero, made of whatever there is.
+/// Non-negative integers below a bound, computed from the tensor.
 fn small(x: &Tensor, most: i64) -> ragged::Result<Tensor> {
     x.cast(DType::I64)?.floormod(most)
 }
@@ -19,7 +19,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         2 if rank > 1 => op(format!("matmul {a} {b}"), move |x, y| {
             Factor { tensor: x, transposed: a }.matmul(Factor { tensor: y, transposed: b })
         }),
-        // By a matrix of ones with as many rows as the last dimension has values.
+        // Times a matrix of ones.
         3 if rank > 1 => op(format!("matmul of a plane {b}"), move |x, _| {
             let width = x.shape().last().copied().flatten().unwrap_or(1);
             let sizes = if b { [3, width] } else { [width, 3] };
@@ -45,7 +45,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
     }
 }
 
-/// Embeddings combined row by row, with and without weights, safe and not.
+/// Embedding lookups with combiners: weighted or not, safe or not.
 fn embeddings(random: &mut Random) -> Op {
     let combiner = random.of(&[Combiner::Sum, Combiner::Mean, Combiner::SqrtN]);
     let (safe, weighted) = (random.once_in(2), random.once_in(2));

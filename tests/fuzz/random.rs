@@ -16,7 +16,7 @@ impl Random {
     pub fn below(&mut self, n: usize) -> usize {
         ((self.next() >> 33) as usize) % n.max(1)
     }
-    /// True once in `n` times.
+    /// True with probability `1 / n`.
     pub fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -28,7 +28,7 @@ impl Random {
     }
 }
 
-/// `n` values: small ones mostly, the ends of the range, for floats every special value.
+/// `n` values: mostly small ones, the limits of the range, and all special values of floats.
 pub fn values(random: &mut Random, dtype: DType, n: usize) -> HostValues {
     macro_rules! ints {
         ($t:ty, $v:ident) => {
@@ -87,14 +87,14 @@ pub fn values(random: &mut Random, dtype: DType, n: usize) -> HostValues {
     }
 }
 
-/// A short string, long enough for every branch of a hash now and then.
+/// A mostly short string, now and then long enough for every branch of a hash.
 fn string(random: &mut Random) -> Vec<u8> {
     let len = if random.once_in(20) { random.of(&[8, 16, 17, 33, 65, 140]) } else { random.below(6) };
     let letter = random.below(26) as u8;
     (0..len as u8).map(|k| if k % 4 == 2 { b' ' } else { b'a' + letter }).collect()
 }
 
-/// Row lengths around the edges of subgroups, tiles and workgroups.
+/// Row lengths around the sizes of subgroups, tiles and workgroups.
 const EDGES: [u32; 8] = [15, 16, 17, 31, 33, 255, 257, 600];
 
 /// A tensor of ragged rank 0 to 3, with a uniform or an inner dimension now and then.
@@ -103,7 +103,7 @@ pub fn tensor(random: &mut Random, dtype: DType) -> HostTensor {
     let (mut nested_row_splits, mut uniform_row_lengths) = (Vec::new(), Vec::new());
     for _ in 0..random.below(4) {
         let uniform = random.once_in(5).then(|| random.below(4) as u32);
-        // All rows of one length, of which nobody was told; one long row and empty ones.
+        // Rows of equal length that are not declared uniform; one long row and empty rows.
         let (equal, lone) = (random.once_in(8).then(|| random.below(3) as u32), random.once_in(8));
         let giant = random.below(rows.max(1));
         let mut splits = vec![0u32];

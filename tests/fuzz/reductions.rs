@@ -1,4 +1,4 @@
-//! Reductions over axes, and of segments.
+//! Reductions over axes and of segments.
 
 use ragged::{Axes, DType, ReduceAxes, Result, Tensor};
 
@@ -56,7 +56,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
     }
 }
 
-/// Ids as deep as the values; of whole rows; and more of them than segments, now and then.
+/// Segment ids of values or of whole rows, now and then beyond the number of segments.
 fn segments(random: &mut Random, x: &Subject) -> Op {
     let (name, f) = random.of(UNSORTED);
     let (num, inner) = (random.of(&[3, 2, 2, 1]), x.inner_axes());

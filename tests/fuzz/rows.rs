@@ -1,4 +1,4 @@
-//! Functions of one row.
+//! Functions of one row, for `map_rows`.
 
 use ragged::{DType, Index, Result, Row, descending, keep, reversed};
 

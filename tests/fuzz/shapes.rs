@@ -5,7 +5,7 @@ use ragged::{DType, Fill, Operand, Tensor, keep, shaped};
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
 
-/// A number of the tensor's own dtype as an operand: its zero.
+/// Zero of the tensor's dtype.
 fn zero(dtype: DType) -> Operand<'static> {
     Operand::Value(Fill::zero(dtype))
 }

@@ -1,4 +1,4 @@
-//! Strings: pieces, pairs, hashes.
+//! Strings: splits, joins, hashes.
 
 use ragged::{Pieces, Tensor};
 

@@ -1,8 +1,7 @@
-//! The code of TensorFlow's guide to ragged tensors, cell by cell and in its order, with what it prints.
+//! The code of TensorFlow's guide to ragged tensors, cell by cell, compared with its printed results.
 //!
-//! `current.rs` is the guide as of TensorFlow 2.11, whose printed results are compared, `older.rs` an earlier version
-//! of it, without printed results. Each goes through all of its cells in its order; the sections that both have are in
-//! `shared.rs`. What is left out for now: strings beyond concatenation, joining and hashing; protocol buffers,
+//! `current.rs` is the guide as of TensorFlow 2.11, `older.rs` an earlier version without printed results; `shared.rs`
+//! contains the sections of both. Not covered: strings beyond concatenation, joining and hashing; protocol buffers,
 //! datasets, Keras and saved models.
 
 #[path = "../common/mod.rs"]
@@ -15,7 +14,7 @@ mod shared;
 use ragged::{ConstantOptions, DType, Device, Nested, Result, Tensor};
 use serde_json::Value as Json;
 
-/// `tf.ragged.constant` of what stands in the cell.
+/// `tf.ragged.constant` of the cell's literal.
 fn constant(rows: Json, device: &Device) -> Tensor {
     constant_of_rank(rows, None, device)
 }
@@ -26,7 +25,7 @@ fn constant_of_rank(rows: Json, ragged_rank: Option<usize>, device: &Device) -> 
     Tensor::constant(&nested(&rows), &options, device).expect("a constant")
 }
 
-/// `tf.constant` of what stands in the cell.
+/// `tf.constant` of the cell's literal.
 fn dense(rows: Json, device: &Device) -> Tensor {
     constant_of_rank(rows, Some(0), device)
 }
@@ -40,13 +39,13 @@ fn nested(v: &Json) -> Nested {
     }
 }
 
-/// Compares with what the guide prints of a ragged tensor.
+/// Compares with the printed form of a ragged tensor.
 #[track_caller]
 fn prints(t: &Tensor, printed: &str) {
     assert_eq!(t.to_string(), printed.replace("tf.RaggedTensor", "ragged.RaggedTensor"), "on {:?}", t.device());
 }
 
-/// Compares with the dense tensor of that dtype and those values.
+/// Compares with a dense tensor of the given dtype and values.
 #[track_caller]
 fn is_dense(t: &Tensor, dtype: DType, values: Json) {
     assert_eq!((t.ragged_rank(), t.dtype()), (0, dtype), "{t}");
@@ -61,7 +60,7 @@ fn is_dense(t: &Tensor, dtype: DType, values: Json) {
 /// The cells of a section of the guide, on one device.
 type Section = fn(&Device) -> Result<()>;
 
-/// Goes through the named sections, on every device.
+/// Runs the named sections on every device.
 #[track_caller]
 fn in_order(sections: &[(&str, Section)]) {
     for (name, device) in common::devices() {

@@ -1,5 +1,5 @@
-//! An older version of the guide, which prints nothing: where its cells differ from the current one's, what TensorFlow
-//! gives for them stands here.
+//! An older version of the guide, without printed results: cells that differ from the current guide are compared with
+//! the results of TensorFlow.
 
 use ragged::{DType, Device, Result, Tensor, s, with_nrows};
 use serde_json::json;

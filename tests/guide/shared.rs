@@ -1,4 +1,4 @@
-//! The sections that both versions of the guide have, with what the current one prints.
+//! The sections of both versions of the guide, with the printed results of the current one.
 
 use ragged::{DType, Device, Error, HostTensor, HostValues, Result, SparseTensor, Tensor, s};
 use serde_json::json;
@@ -72,11 +72,11 @@ pub fn what_they_can_hold(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// How the use case looks up the embeddings of ids.
+/// A function that looks up the embeddings of ids.
 type Lookup = fn(&Tensor, &Tensor) -> Result<Tensor>;
 
-/// The embedding table is random in the guide; the conformance case `seed_bigram_pipeline` compares with TensorFlow's
-/// result for a fixed one, this with the mean worked out by hand.
+/// The guide's embedding table is random. Here the mean is computed by hand; the conformance case
+/// `seed_bigram_pipeline` compares with TensorFlow's result for a fixed table.
 pub fn use_case(device: &Device, lookup: Lookup) -> Result<()> {
     let (buckets, size) = (1024usize, 4usize);
     let table: Vec<f32> = (0..buckets * size).map(|k| ((k * 2_654_435_761) % 1999) as f32 / 999.5 - 1.0).collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::source::{code, files, read, src};
 
-/// The layers, lowest first. Modules in one group know nothing of each other.
+/// The layers, lowest first. Modules of one layer do not import each other.
 const LAYERS: [&[&str]; 12] = [
     &["dtype", "trace"],
     &["error", "numerics", "stats", "tuning"],
@@ -21,11 +21,11 @@ const LAYERS: [&[&str]; 12] = [
     &["bin"],
 ];
 
-/// Imports that point upwards or sideways, and why they stay: file of the importer, imported module, reason.
+/// Exceptions: file of the importer, imported module, reason.
 const EXCEPTIONS: [(&str, &str, &str); 1] =
     [("element.rs", "tensor", "an element type names its host values, which are part of a host tensor")];
 
-/// A module's place among the layers.
+/// The index of a module's layer.
 fn layer(module: &str) -> Option<usize> {
     LAYERS.iter().position(|group| group.contains(&module))
 }
@@ -36,7 +36,7 @@ fn identifier(text: &str) -> &str {
     &text[..end]
 }
 
-/// What stands right behind each `crate::`: one name, or the first name of each item in braces.
+/// The names directly after each `crate::`: one name, or the first name of each item in braces.
 fn names_in_crate(code: &str) -> Vec<String> {
     let mut out = Vec::new();
     for (at, _) in code.match_indices("crate::") {

@@ -35,7 +35,7 @@ fn reversed(v: &Values, axis: usize) -> Values {
     Nest::List(if axis == 0 { items.rev().cloned().collect() } else { items.map(|i| reversed(i, axis - 1)).collect() })
 }
 
-/// Tensors that fit along `axis`: equal down to it, their inner dimensions equal but there.
+/// Random tensors that can be concatenated along `axis`.
 fn fitting(random: &mut Random, n: usize, ragged: usize, inner: usize, axis: usize) -> Vec<HostTensor> {
     let first = random.tensor(ragged, inner);
     let mut all = vec![first.clone()];
@@ -69,7 +69,7 @@ fn first_rows(t: &HostTensor) -> u32 {
 }
 
 #[test]
-fn concat_agrees_with_naive_loops() {
+fn concat_equals_naive_loops() {
     for seed in 0..150 {
         let mut random = Random::new(seed);
         let (ragged, inner, n) = (random.below(4) as usize, random.below(3) as usize, 1 + random.below(5) as usize);
@@ -86,12 +86,12 @@ fn concat_agrees_with_naive_loops() {
 }
 
 #[test]
-fn stack_agrees_with_naive_loops() {
+fn stack_equals_naive_loops() {
     for seed in 0..150 {
         let mut random = Random::new(1000 + seed);
         let (ragged, inner, n) = (random.below(3) as usize, random.below(3) as usize, 1 + random.below(4) as usize);
         let axis = random.below((2 + ragged + inner) as u32) as usize;
-        // Equal before the new dimension, and inner dimensions equal throughout.
+        // Equal down to the new dimension, with equal inner dimensions.
         let all = fitting(&mut random, n, ragged, inner, axis.min(ragged + 1).min(ragged + inner));
         let same_inner = all.iter().all(|t| t.inner_shape[1..] == all[0].inner_shape[1..]);
         let same_outer = axis <= ragged || all.iter().all(|t| t.nested_row_splits == all[0].nested_row_splits);
@@ -110,7 +110,7 @@ fn stack_agrees_with_naive_loops() {
 }
 
 #[test]
-fn reverse_agrees_with_naive_loops() {
+fn reverse_equals_naive_loops() {
     for seed in 0..100 {
         let mut random = Random::new(2000 + seed);
         let (ragged, inner) = (random.below(4) as usize, random.below(3) as usize);
@@ -125,7 +125,7 @@ fn reverse_agrees_with_naive_loops() {
 }
 
 #[test]
-fn sizes_may_be_known_on_the_device_only() {
+fn device_known_sizes() {
     for seed in 0..60 {
         let mut random = Random::new(7000 + seed);
         let (ragged, inner) = (1 + random.below(2) as usize, random.below(2) as usize);
@@ -150,7 +150,7 @@ fn row(lengths: &[u32]) -> HostTensor {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn incompatible_shapes_are_errors() {
     let device = Device::cpu();
     let (x, y) = (on(&row(&[2, 1]), &device), on(&row(&[1]), &device));
     assert!(matches!(Tensor::concat(&[&x, &y], 1), Err(Error::Shape { .. })));

@@ -1,5 +1,5 @@
-//! Every dtype at every rank: small whole numbers are the same numbers in all dtypes, so that an operation on them
-//! gives what it gives on i32, which loops over nested lists check elsewhere.
+//! Every dtype at every rank: an operation on small whole numbers must give the same numbers as on i32, whose results
+//! other tests compare with nested lists.
 
 use ragged::{
     DType, Device, Fill, HostTensor, HostValues, Index, Result, Tensor, along, descending, exclusive, keep, reversed,
@@ -25,12 +25,12 @@ const DTYPES: [DType; 11] = [
 
 type Op = (&'static str, fn(&Tensor, i64) -> Result<Tensor>);
 
-/// What gives whole numbers of whole numbers, along an axis.
+/// Operations along an axis that give whole numbers for whole numbers.
 const OPS: &[Op] = &[
     ("sum", |x, a| x.reduce_sum(a)),
     ("sum of all", |x, _| x.reduce_sum(keep(..))),
     ("product", |x, a| x.reduce_prod(keep(a))),
-    // An empty row's extreme is another one in each dtype.
+    // The minimum or maximum of an empty row depends on the dtype, so it is combined with the row's values.
     ("less the greatest", |x, a| x.reduce_max(keep(a))?.broadcast_like(x)?.subtract(x)),
     ("of the least", |x, a| x.subtract(&x.reduce_min(keep(a))?.broadcast_like(x)?)),
     ("any", |x, a| x.reduce_any(a)),
@@ -65,18 +65,18 @@ const OPS: &[Op] = &[
     ("rows with their sums", |x, _| x.map_rows(|r| r.subtract(&r.reduce_min(..)?))),
 ];
 
-/// Whole numbers from 0 to 3, of the least bits that any dtype has.
+/// Whole numbers from 0 to 3, which every dtype represents.
 fn small(random: &mut Random, ragged: usize, inner: usize) -> HostTensor {
     let x = random.tensor(ragged, inner);
     HostTensor { values: HostValues::I32(ints(&x).iter().map(|v| v.rem_euclid(4)).collect()), ..x }
 }
 
-/// What comes of it, as numbers; of bools as they are.
+/// The result with its values as numbers; bools are kept.
 fn numbers(t: Result<Tensor>) -> String {
     outcome(t.and_then(|t| if t.dtype() == DType::Bool { Ok(t) } else { t.cast(DType::I64) }))
 }
 
-/// Fails unless the operation does to numbers of that dtype what it does to i32.
+/// Fails unless the operation gives the same numbers in the dtype as in i32.
 fn check(x: &HostTensor, dtype: DType, axis: i64, (name, op): Op, device: &Device) {
     let want = numbers(op(&on(x, &Device::cpu()), axis));
     let got = numbers(on(x, device).cast(dtype).and_then(|x| op(&x, axis)));
@@ -100,7 +100,7 @@ fn dtypes_give_the_same_numbers_at_every_rank() {
     }
 }
 
-/// On adapters the ranks take turns: what is compiled is another kernel for each dtype and rank.
+/// On adapters, each dtype is tested at some ranks only, since each dtype and rank compiles another kernel.
 #[test]
 fn dtypes_give_the_same_numbers_on_adapters() {
     for (_, device) in common::gpus() {

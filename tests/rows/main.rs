@@ -1,4 +1,4 @@
-//! Operations on rows against naive loops over nested lists.
+//! Operations on rows, compared with naive loops over nested lists.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -17,12 +17,12 @@ mod tile;
 
 use ragged::Device;
 
-/// Both CPU devices and every GPU.
+/// The CPU with and without fusion, and every GPU.
 fn devices() -> Vec<Device> {
     common::devices_and_unfused_cpu().iter().map(|(_, device)| device.clone()).collect()
 }
 
-/// The shape and the bits of a result, or what kind of error there is instead.
+/// The shape and the bits of a result, or the kind of its error.
 fn outcome(t: ragged::Result<ragged::Tensor>) -> String {
     common::outcome::outcome(&t.and_then(|t| t.to_host()), common::outcome::bits)
 }

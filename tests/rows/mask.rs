@@ -1,4 +1,4 @@
-//! Masks, choices and the places where a condition holds.
+//! Masks, selections, and the indices at which a condition holds.
 
 use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Tensor, keep};
 
@@ -10,7 +10,7 @@ fn flags(t: &HostTensor) -> Nest<bool> {
     leaves(t).map(&mut |b| b[0] != 0)
 }
 
-/// The items, or items of items, whose flag is set.
+/// The items, at any depth, whose flag is set.
 fn masked(x: &Nest<Vec<u8>>, mask: &Nest<bool>) -> Nest<Vec<u8>> {
     let both = x.items().iter().zip(mask.items());
     Nest::List(match mask.items().first() {
@@ -37,7 +37,7 @@ fn mask_for(random: &mut Random, x: &HostTensor, rank: usize) -> HostTensor {
 }
 
 #[test]
-fn boolean_mask_agrees_with_naive_loops() {
+fn boolean_mask_equals_naive_loops() {
     let devices = devices();
     for seed in 0..120 {
         let mut random = Random::new(100 + seed);
@@ -48,7 +48,7 @@ fn boolean_mask_agrees_with_naive_loops() {
         let rank = 1 + random.below((1 + ragged + inner) as u32) as usize;
         let mask = mask_for(&mut random, &x, rank);
         let want = masked(&leaves(&x), &flags(&mask));
-        // A graphics driver compiles slowly: it gets a part of the cases.
+        // GPU drivers compile slowly: they get a part of the cases.
         let some = if seed < 36 { devices.len() } else { 2 };
         for device in devices[..some].iter().filter(|d| common::has(d, dtype)) {
             let got = on(&x, device).boolean_mask(&on(&mask, device)).and_then(|t| t.to_host());
@@ -59,7 +59,7 @@ fn boolean_mask_agrees_with_naive_loops() {
     }
 }
 
-/// Lengths where kernels change their ways: nothing, one row with almost everything, edges of words and tiles.
+/// Row lengths at which kernels switch algorithms: no values, one row with most values, sizes of words and tiles.
 fn skewed() -> Vec<Vec<u32>> {
     let mut power: Vec<u32> = (1..200u32).map(|k| 3000 / k).collect();
     power.rotate_left(77);
@@ -91,7 +91,7 @@ fn rows_of(lengths: &[u32], values: impl FnOnce(usize) -> HostValues) -> HostTen
 }
 
 #[test]
-fn skewed_rows_lose_what_they_should() {
+fn masks_of_skewed_rows() {
     let devices = devices();
     for (k, lengths) in skewed().iter().enumerate() {
         for dtype in [DType::Bool, DType::U8, DType::F32, DType::I64] {
@@ -110,7 +110,7 @@ fn skewed_rows_lose_what_they_should() {
 }
 
 #[test]
-fn a_row_alone_is_the_row_in_the_crowd() {
+fn rows_are_batch_invariant() {
     let lengths = [3, 0, 2049, 17, 31, 1, 2048];
     let mut random = Random::new(77);
     let x = rows_of(&lengths, |n| random.values(DType::F32, n));
@@ -126,7 +126,7 @@ fn a_row_alone_is_the_row_in_the_crowd() {
     }
 }
 
-/// The indices of the leaves that hold.
+/// The indices of the leaves that are true.
 fn indices(x: &Nest<bool>, at: &mut Vec<i64>, out: &mut Vec<i64>) {
     match x {
         Nest::Leaf(true) => out.extend(at.iter()),
@@ -148,7 +148,7 @@ fn naive_indices(x: &Nest<bool>) -> Vec<i64> {
 }
 
 #[test]
-fn where_indices_agrees_with_naive_loops() {
+fn where_indices_equals_naive_loops() {
     let devices = devices();
     for seed in 0..60 {
         let mut random = Random::new(3000 + seed);
@@ -165,7 +165,7 @@ fn where_indices_agrees_with_naive_loops() {
 }
 
 #[test]
-fn the_elements_at_the_indices_are_those_that_stay() {
+fn gathering_where_indices_equals_boolean_mask() {
     for seed in 0..30 {
         let mut random = Random::new(4000 + seed);
         let (ragged, inner) = (random.below(3) as usize, random.below(2) as usize);
@@ -192,7 +192,7 @@ fn chosen(c: &Nest<bool>, x: &Nest<Vec<u8>>, y: &Nest<Vec<u8>>) -> Nest<Vec<u8>>
 }
 
 #[test]
-fn select_and_select_rows_agree_with_naive_loops() {
+fn select_and_select_rows_equal_naive_loops() {
     let devices = devices();
     for seed in 0..54 {
         let mut random = Random::new(5000 + seed);
@@ -203,7 +203,7 @@ fn select_and_select_rows_agree_with_naive_loops() {
         let like = |random: &mut Random| HostTensor { values: random.values(dtype, c.values.len()), ..c.clone() };
         let (x, y) = (like(&mut random), like(&mut random));
         let rows = mask_for(&mut random, &x, 1);
-        // Rows of other lengths on the other side.
+        // The other operand has other row lengths.
         let mut other = random.tensor(ragged, inner);
         other.inner_shape[1..].clone_from_slice(&x.inner_shape[1..]);
         other.values = random.values(dtype, other.inner_shape.iter().product());
@@ -227,7 +227,7 @@ fn select_and_select_rows_agree_with_naive_loops() {
 }
 
 #[test]
-fn sizes_may_be_known_on_the_device_only() {
+fn device_known_sizes() {
     for seed in 0..40 {
         let mut random = Random::new(8000 + seed);
         let (ragged, inner) = (1 + random.below(2) as usize, random.below(2) as usize);
@@ -243,7 +243,7 @@ fn sizes_may_be_known_on_the_device_only() {
             let got = mask.select(&x, &x.negative().expect("numbers")).and_then(|t| t.to_host()).expect("a choice");
             let absolute = leaves(&x.abs().and_then(|t| t.to_host()).expect("numbers"));
             assert_eq!(leaves(&got), absolute, "{host:?}");
-            // One flag a row, as many as the device knows.
+            // One flag per row of a device-known number of rows.
             let all_axes: Vec<i64> = (1..x.rank() as i64).collect();
             let rows = mask.reduce_any(all_axes).expect("bools");
             let rows_host = rows.to_host().expect("a read");
@@ -256,9 +256,9 @@ fn sizes_may_be_known_on_the_device_only() {
 }
 
 #[test]
-fn nothing_waits() {
+fn recording_does_not_wait() {
     if !common::gpus().is_empty() {
-        // One that no other test waits for.
+        // A separate device, so that its counters cover this test only.
         let device = Device::gpu_with(&DeviceOptions::default()).expect("opens twice");
         let x = on(&rows_of(&[3, 0, 300, 2], |n| HostValues::I32((0..n as i32).collect())), &device);
         let mask =
@@ -275,7 +275,7 @@ fn nothing_waits() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn incompatible_shapes_are_errors() {
     for device in devices() {
         let x = on(&rows_of(&[2, 1], |n| HostValues::I32(vec![1; n])), &device);
         let mask = |lengths: &[u32]| on(&rows_of(lengths, |n| HostValues::Bool(vec![true; n])), &device);
@@ -286,7 +286,7 @@ fn what_does_not_fit_is_refused() {
         assert!(matches!(x.boolean_mask(&scalar), Err(Error::Shape { .. })));
         let deep = on(&HostTensor::dense(&[2, 1, 1], HostValues::Bool(vec![true; 2])), &device);
         assert!(matches!(x.boolean_mask(&deep), Err(Error::Shape { .. })));
-        // Rows whose lengths only the device knows are compared there.
+        // Device-known row lengths are compared on the device.
         let sliced = mask(&[3, 1]).slice(ragged::s![.., 1..]).unwrap();
         assert!(matches!(x.boolean_mask(&sliced).and_then(|t| t.to_host()), Err(Error::Check { .. })));
         assert!(matches!(mask(&[2, 1]).select(&x, 1f32), Err(Error::DTypes { .. })));
@@ -301,20 +301,20 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
-fn a_mask_moves_little_more_than_it_must() {
+fn masks_move_few_bytes_beyond_the_lower_bound() {
     for device in common::devices().into_iter().map(|(_, d)| d) {
         let lengths: Vec<u32> = (0..10_000u32).map(|r| r % 31).collect();
         let x = on(&rows_of(&lengths, |n| HostValues::F32(vec![1.0; n])), &device);
         let mask = on(&rows_of(&lengths, |n| HostValues::Bool(vec![true; n])), &device);
-        // The very rows, as a comparison of the values would have them.
+        // The mask shares the rows of the values, as a comparison gives it.
         let mask = x.with_flat_values(&mask.flat_values().unwrap()).unwrap();
         let explained = x.boolean_mask(&mask).and_then(|t| t.explain()).unwrap();
         assert!(explained.bytes() as f64 <= 1.3 * explained.least_bytes as f64, "{explained}");
         assert_eq!(explained.kernels.iter().map(|k| k.kind).collect::<Vec<_>>(), ["rank_bitmap", "map", "compact"]);
-        // A condition is worked out where it is asked for, not stored.
+        // A cheap condition is inlined, not stored.
         let explained = x.boolean_mask(&x.greater(0.5f32).unwrap()).and_then(|t| t.explain()).unwrap();
         assert_eq!(explained.kernels.iter().map(|k| k.kind).collect::<Vec<_>>(), ["rank_bitmap", "map", "compact"]);
-        // What it takes a search to know is stored: the pass that takes the means has the rows at hand.
+        // A condition that needs the row of each position is stored by the pass that computes the means.
         let mean = x.reduce_mean(keep(1)).unwrap();
         let explained = x.boolean_mask(&x.greater(&mean).unwrap()).and_then(|t| t.explain()).unwrap();
         let kinds: Vec<_> = explained.kernels.iter().map(|k| k.kind).collect();

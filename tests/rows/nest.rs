@@ -1,10 +1,10 @@
-//! Tensors as nested lists, and random ones.
+//! Tensors as nested lists, and random tensors.
 
 use ragged::{DType, Device, HostTensor, HostValues, Tensor};
 
 use super::common::naive::bits;
 
-/// A nested list of whatever a leaf is.
+/// A nested list with leaves of any type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Nest<T> {
     Leaf(T),
@@ -52,7 +52,7 @@ pub fn leaves(t: &HostTensor) -> Nest<Vec<u8>> {
     positions(t).map(&mut |&p| bytes[p].clone())
 }
 
-/// A small generator of numbers (xorshift).
+/// Pseudorandom numbers (xorshift).
 pub struct Random(u64);
 
 impl Random {
@@ -66,7 +66,7 @@ impl Random {
         ((self.0 >> 33) as u32) % n
     }
 
-    /// A partition of `rows` rows: uniform now and then, with empty rows often.
+    /// A random partition of `rows` rows: now and then uniform, often with empty rows.
     pub fn partition(&mut self, rows: u32) -> (Vec<u32>, Option<u32>) {
         let uniform = (self.below(4) == 0).then(|| self.below(3));
         let mut splits = vec![0];
@@ -77,7 +77,7 @@ impl Random {
         (splits, uniform)
     }
 
-    /// Values of that dtype.
+    /// Random values of the dtype.
     pub fn values(&mut self, dtype: DType, n: usize) -> HostValues {
         let mut below = |most: u32| (0..n).map(|_| self.below(most)).collect::<Vec<_>>();
         match dtype {
@@ -93,7 +93,7 @@ impl Random {
         }
     }
 
-    /// A tensor of `i32` numbers with that many partitions and inner dimensions.
+    /// A random tensor of `i32` with the given numbers of partitions and inner dimensions.
     pub fn tensor(&mut self, ragged: usize, inner: usize) -> HostTensor {
         let mut rows = self.below(5);
         let (mut nested_row_splits, mut uniform_row_lengths) = (Vec::new(), Vec::new());
@@ -111,7 +111,7 @@ impl Random {
     }
 }
 
-/// The CPU device, fusing and not.
+/// The CPU device, with and without fusion.
 pub fn both_devices() -> [Device; 2] {
     [Device::cpu(), Device::cpu_unfused()]
 }
@@ -127,12 +127,12 @@ pub fn on(t: &HostTensor, device: &Device) -> Tensor {
     t.to_device(device).expect("a valid tensor")
 }
 
-/// A tensor of `ragged` partitions whose number of rows only the device knows, and the same one uploaded.
+/// A tensor of `ragged` partitions with a device-known number of rows, and the same tensor on the host.
 pub fn device_sized(random: &mut Random, ragged: usize, inner: usize, device: &Device) -> (Tensor, HostTensor) {
     let x = on(&random.tensor(ragged + 1, inner), device);
-    // Reversed rows have splits made on the device; columns are as many as its longest row.
+    // Reversed rows have device-known splits; the number of columns is that of the longest row.
     let x = x.reverse([0, 1]).and_then(|x| x.reduce_sum(0)).expect("recorded");
-    // Unless it was uniform or empty to begin with.
+    // Unless the tensor is uniform or empty.
     let host = x.to_host().expect("a read");
     (x, host)
 }

@@ -7,7 +7,7 @@ use ragged::{DType, Device, Error, HostTensor, HostValues, Operand, Result, Tens
 use crate::nest::{Random, on};
 use crate::{common, devices, outcome};
 
-/// Each number of the row, by arithmetic that cannot overflow.
+/// The numbers of the row, in arithmetic that cannot overflow.
 fn row(start: i64, limit: i64, delta: i64) -> Vec<i64> {
     let (mut at, limit, delta) = (i128::from(start), i128::from(limit), i128::from(delta));
     let mut out = Vec::new();
@@ -29,7 +29,7 @@ fn splits<T>(rows: &[Vec<T>]) -> Vec<u32> {
 }
 
 #[test]
-fn integers_agree_with_naive_loops_to_the_edges() {
+fn integers_equal_naive_loops_up_to_the_limits() {
     let mut random = Random::new(4);
     let mut all: Vec<[i64; 3]> = (0..300)
         .map(|_| {
@@ -64,7 +64,7 @@ fn integers_agree_with_naive_loops_to_the_edges() {
     }
 }
 
-/// Whether it makes no difference if a start and a step are known while the range is recorded.
+/// Checks that host-known and device-known starts and steps give the same results.
 fn known_or_not<T: Copy + Debug + Into<Operand<'static>>>(
     device: &Device,
     values: fn(Vec<T>) -> HostValues,
@@ -82,8 +82,8 @@ fn known_or_not<T: Copy + Debug + Into<Operand<'static>>>(
 }
 
 #[test]
-fn starts_and_steps_are_the_same_known_or_not() {
-    // Not more numbers than there is memory for.
+fn host_known_and_device_known_starts_and_steps_agree() {
+    // Bounded by the memory.
     let near = |[a, b]: [i64; 2]| a.abs_diff(b) < 100;
     let edges = |low: i64, high: i64| {
         let starts = [0, 5, -3, 1, low, low + 4, high, high - 4];
@@ -132,7 +132,7 @@ fn floats_are_a_product_and_a_sum() {
         let got = Tensor::ranges(&column(0), &column(1), &column(2)).and_then(|t| t.to_host()).expect("ranges");
         assert_eq!(got.nested_row_splits, [splits(&rows)]);
         assert_eq!(got.values, HostValues::F32(rows.concat()));
-        // A row alone is the row in the crowd.
+        // Rows are batch-invariant.
         let alone = vector(HostValues::F32(vec![all[7][1]]), &device);
         let got = Tensor::ranges(all[7][0], &alone, all[7][2]).and_then(|t| t.to_host()).expect("a range");
         assert_eq!(got.values, HostValues::F32(rows[7].clone()));
@@ -140,8 +140,8 @@ fn floats_are_a_product_and_a_sum() {
 }
 
 #[test]
-fn what_has_no_end_is_refused() {
-    // Looked at by reads: recording waits for nothing.
+fn infinite_ranges_are_errors() {
+    // An error of the read: recording does not wait.
     let read = |ranges: Result<Tensor>| ranges.and_then(|ranges| ranges.to_host());
     for device in devices() {
         let f = |v: f32| vector(HostValues::F32(vec![0.0, v]), &device);
@@ -178,7 +178,7 @@ impl CountOfValues for Tensor {
 }
 
 #[test]
-fn types_meet_in_the_one_that_holds_both() {
+fn dtypes_are_promoted_to_a_common_one() {
     let device = Device::cpu();
     let (small, unsigned) = (vector(HostValues::I32(vec![2]), &device), vector(HostValues::U32(vec![3]), &device));
     let got = Tensor::ranges(&small, &unsigned, -1).expect("recorded");

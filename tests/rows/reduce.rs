@@ -9,7 +9,7 @@ type Members = Nest<Vec<usize>>;
 /// A reduction over one axis.
 type Reduce = fn(&Tensor, i64) -> ragged::Result<Tensor>;
 
-/// What a place without members looks like: full inner dimensions, empty ragged ones.
+/// An element without members: full inner dimensions, empty ragged dimensions.
 fn nothing(dim: usize, ragged: usize, dims: &[usize]) -> Members {
     match dims.get(dim) {
         None => Nest::Leaf(Vec::new()),
@@ -46,7 +46,7 @@ fn reduce_axis(x: &Members, (axis, dim): (usize, usize), ragged: usize, dims: &[
     if keep { Nest::List(vec![merged]) } else { merged }
 }
 
-/// Which values each result is made of, axis by axis as TensorFlow does it; and how many partitions are left.
+/// The values that each result depends on, axis by axis as in TensorFlow; and the number of remaining partitions.
 fn members(x: &HostTensor, axes: &[usize], keep: bool) -> (Members, usize) {
     let mut ragged = x.nested_row_splits.len();
     let mut dims = vec![0; ragged];
@@ -91,7 +91,7 @@ fn check(x: &HostTensor, axes: &[usize], keep: bool, device: &Device) {
     same("sum", &run(Tensor::reduce_sum), &|v| total(v) as f64);
     same("min", &run(Tensor::reduce_min), &|v| f64::from(v.iter().copied().min().unwrap_or(i32::MAX)));
     same("any", &run(Tensor::reduce_any), &|v| f64::from(u8::from(v.iter().any(|&v| v != 0))));
-    // The one NaN that 0 / 0 gives, whatever its sign.
+    // The NaN of 0 / 0 may have either sign.
     let mean = |v: &[i32]| if v.is_empty() { f64::NAN } else { total(v) as f64 / v.len() as f64 };
     let mut got = run(Tensor::reduce_mean);
     if let HostValues::F64(v) = &mut got.values {
@@ -101,7 +101,7 @@ fn check(x: &HostTensor, axes: &[usize], keep: bool, device: &Device) {
 }
 
 #[test]
-fn agrees_with_naive_loops() {
+fn equals_naive_loops() {
     for seed in 0..60 {
         let mut random = Random::new(seed);
         let (ragged, inner) = (random.below(4) as usize, random.below(3) as usize);
@@ -117,7 +117,7 @@ fn agrees_with_naive_loops() {
 }
 
 #[test]
-fn sizes_may_be_known_on_the_device_only() {
+fn device_known_sizes() {
     for seed in 0..40 {
         let mut random = Random::new(5000 + seed);
         let (ragged, inner) = (1 + random.below(2) as usize, random.below(2) as usize);
@@ -141,7 +141,7 @@ fn sizes_may_be_known_on_the_device_only() {
     }
 }
 
-/// Floats of many magnitudes, so that any other order of adding gives other bits.
+/// Floats of many magnitudes, whose sums depend on the order of addition.
 fn floats(n: usize) -> Vec<f32> {
     let mut random = Random::new(n as u64);
     (0..n).map(|_| (random.below(2000) as f32 - 1000.0) * f32::powi(10.0, random.below(9) as i32 - 4)).collect()
@@ -161,7 +161,7 @@ fn bits(t: &Tensor) -> Vec<u32> {
 }
 
 #[test]
-fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
+fn rows_are_batch_invariant() {
     let lengths = [3, 0, 700, 1, 64, 257, 33, 0];
     let values = floats(lengths.iter().sum());
     for reduce in [Tensor::reduce_sum, Tensor::reduce_mean, Tensor::reduce_variance] as [Reduce; 3] {
@@ -179,7 +179,7 @@ fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
 }
 
 #[test]
-fn extremes_of_infinities_and_nan() {
+fn minima_and_maxima_of_infinities_and_nan() {
     let (inf, nan) = (f32::INFINITY, f32::NAN);
     let x = rows(&[2, 0, 2, 2], vec![inf, inf, -inf, nan, -0.0, 0.0]);
     let x = on(&x, &Device::cpu());

@@ -1,4 +1,4 @@
-//! Scans along every axis, and where extremes stand.
+//! Scans, `argmin` and `argmax` along every axis.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use ragged::{Device, HostTensor, HostValues, ScanAxis, Tensor, reversed};
 use crate::common;
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
 
-/// The flat positions that share all indices but that along the axis, in the order along it, each with its index there.
+/// The lines along the axis: flat positions that differ only in their index along the axis, with that index.
 fn lines(x: &HostTensor, axis: usize) -> Vec<Vec<(usize, usize)>> {
     fn walk(x: &Nest<usize>, path: &mut Vec<usize>, axis: usize, out: &mut BTreeMap<Vec<usize>, Vec<(usize, usize)>>) {
         match x {
@@ -91,7 +91,7 @@ fn check(x: &HostTensor, t: &Tensor) {
 }
 
 #[test]
-fn agree_with_naive_loops() {
+fn equal_naive_loops() {
     for seed in 0..40 {
         let mut random = Random::new(700 + seed);
         let (ragged, inner) = (random.below(4) as usize, random.below(3) as usize);
@@ -103,7 +103,7 @@ fn agree_with_naive_loops() {
 }
 
 #[test]
-fn agree_where_only_the_device_knows_the_sizes() {
+fn device_known_sizes_equal_naive_loops() {
     for seed in 0..20 {
         let mut random = Random::new(900 + seed);
         let (ragged, inner) = (1 + random.below(2) as usize, random.below(2) as usize);
@@ -114,7 +114,7 @@ fn agree_where_only_the_device_knows_the_sizes() {
     }
 }
 
-/// Lengths around the edges of chunks, blocks, what a pass of the partials takes, and tiles; one giant row, many empty.
+/// Row lengths around the sizes of chunks, blocks, passes over partials and tiles; one giant row, many empty rows.
 const LENGTHS: [u32; 32] = [
     0, 1, 7, 8, 9, 0, 15, 16, 17, 25, 63, 64, 65, 0, 0, 0, 255, 256, 257, 511, 513, 2047, 2048, 2049, 3, 34_000, 2, 0,
     1, 1, 300, 0,
@@ -163,7 +163,7 @@ every_integer! {
     longs u64, U64;
 }
 
-/// Floats of many magnitudes, so that any other order of adding gives other bits.
+/// Floats of many magnitudes, whose sums depend on the order of addition.
 fn floats(n: usize) -> Vec<f32> {
     let mut random = Random::new(n as u64);
     (0..n).map(|_| (random.below(2000) as f32 - 1000.0) * f32::powi(10.0, random.below(9) as i32 - 4)).collect()
@@ -217,7 +217,7 @@ fn floats_have_the_same_bits_everywhere_and_are_accurate() {
 }
 
 #[test]
-fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
+fn rows_are_batch_invariant() {
     let lengths = [3, 0, 700, 1, 64, 257, 9000, 33, 0];
     for inner in [1, 2] {
         let values = floats(lengths.iter().sum::<u32>() as usize * inner);
@@ -236,7 +236,7 @@ fn a_row_alone_and_in_a_crowd_gives_the_same_bits() {
 }
 
 #[test]
-fn what_is_not_finite_stays_in_its_row() {
+fn infinities_and_nan_stay_in_their_row() {
     let (inf, nan) = (f32::INFINITY, f32::NAN);
     let x = rows(&[2, 0, 3, 2, 1], 1, HostValues::F32(vec![1.0, inf, 2.0, nan, 3.0, -inf, 4.0, -0.0]));
     for (name, device) in common::devices() {
@@ -258,7 +258,7 @@ fn what_is_not_finite_stays_in_its_row() {
 }
 
 #[test]
-fn refusals() {
+fn invalid_arguments_are_errors() {
     let x = on(&HostTensor::dense(&[2], HostValues::Bool(vec![true, false])), &Device::cpu());
     assert!(matches!(x.cumsum(0), Err(ragged::Error::Unsupported { .. })));
     assert!(matches!(x.cumsum(1), Err(ragged::Error::Axis { .. })));
@@ -268,14 +268,14 @@ fn refusals() {
 }
 
 #[test]
-fn extremes_stand_where_loops_find_them() {
+fn argmin_and_argmax_equal_naive_loops() {
     for seed in 0..40 {
         let mut random = Random::new(1300 + seed);
         let (ragged, inner) = (random.below(4) as usize, random.below(3) as usize);
         let x = random.tensor(ragged, inner);
         let v = ints(&x);
         for axis in 0..1 + ragged + inner {
-            // The longest line has most lines, and the results without values are those of no line.
+            // The longest line determines the number of results; a result without values belongs to no line.
             let first = |better: fn(i32, i32) -> bool| -> Vec<i64> {
                 let line = |line: Vec<(usize, usize)>| {
                     line.into_iter().reduce(|a, b| if better(v[b.1], v[a.1]) { b } else { a }).map(|(k, _)| k as i64)
@@ -300,7 +300,7 @@ fn extremes_stand_where_loops_find_them() {
 }
 
 #[test]
-fn extremes_of_floats() {
+fn argmin_and_argmax_of_floats() {
     let nan = f32::NAN;
     let x = rows(&[3, 0, 3, 2], 1, HostValues::F32(vec![0.0, -0.0, 0.0, 1.0, nan, nan, 5.0, 5.0]));
     for (_, device) in common::devices().into_iter().filter(|(_, d)| common::has(d, ragged::DType::I64)) {

@@ -1,5 +1,4 @@
-//! Every kernel that walks rows, on rows as skewed as they come: the GPU gives the CPU's bits, and a row alone those
-//! that it has in the crowd.
+//! Every row kernel on very skewed rows: the GPU gives the CPU's bits, and rows are batch-invariant.
 
 use ragged::{
     DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor, descending, exclusive, keep, reversed,
@@ -37,23 +36,23 @@ fn rows(lengths: &[u32], inner: usize, value: impl Fn(u32) -> HostValues) -> Hos
     }
 }
 
-/// Of all magnitudes, with sums that depend on their order.
+/// Values of all magnitudes, whose sums depend on their order.
 fn floats(n: u32) -> HostValues {
     let value = |k: u32| f32::from_bits((k.wrapping_mul(0x9e37_79b9) >> 9) | 0x3f80_0000) * (k % 1009) as f32 - 700.0;
     HostValues::F32((0..n).map(value).collect())
 }
 
-/// Few different ones.
+/// Few distinct values.
 fn bytes(n: u32) -> HostValues {
     HostValues::U8((0..n).map(|k| (k.wrapping_mul(0x9e37_79b9) >> 27) as u8).collect())
 }
 
-/// As many bits as there are.
+/// Values that use all bits.
 fn longs(n: u32) -> HostValues {
     HostValues::I64((0..n).map(|k| (i64::from(k) - 40).wrapping_mul(0x0123_4567_89ab_cdef)).collect())
 }
 
-/// Every backend, and the first adapter as the smallest that WebGPU allows.
+/// Every backend, and the first adapter with the minimum limits of WebGPU.
 fn backends() -> Vec<(String, Device)> {
     let mut out = vec![("cpu unfused".to_owned(), Device::cpu_unfused())];
     out.extend(common::gpus());
@@ -85,7 +84,7 @@ fn agree(layouts: &[(&'static str, Vec<u32>)], ops: &[Op], make: impl Fn(&[u32])
     }
 }
 
-/// What walks rows of numbers: a reduction, scans, sorts, masks, maps.
+/// Operations with row kernels: a reduction, scans, sorts, masks, maps.
 const OF_NUMBERS: &[Op] = &[
     ("sum", |x| x.reduce_sum(1)),
     ("greatest", |x| x.reduce_max(1)),
@@ -134,7 +133,7 @@ fn pairs_of_long_numbers() {
 fn products_of_batches() {
     let ops: &[Op] = &[("by its transpose", |x| x.t().matmul(x))];
     agree(&layouts(), ops, |lengths| rows(lengths, 3, floats));
-    // The other way round a product is as large as the square of a row.
+    // The outer product of a row has the size of its square.
     let outer: &[Op] = &[("its transpose by it", |x| x.matmul(x.t()))];
     agree(&layouts()[2..3], outer, |lengths| rows(lengths, 3, floats));
     let edges: Vec<u32> = [0, 7, 8, 9, 15, 16, 17, 31, 32, 33, 0, 63, 64, 65, 129].to_vec();
@@ -160,7 +159,7 @@ fn strings() {
 }
 
 #[test]
-fn a_row_alone_has_the_bits_that_it_has_in_the_crowd() {
+fn rows_are_batch_invariant() {
     let ops: &[Op] = &[
         ("sum", |x| x.reduce_sum(keep(1))),
         ("running sum", |x| x.cumsum(reversed(1))),

@@ -1,4 +1,4 @@
-//! Softmax, its logarithm, the logarithm of sums, and lengths of vectors, over every axis, against naive loops.
+//! `softmax`, `log_softmax`, `reduce_logsumexp` and `l2_normalize` over every axis, compared with naive loops.
 
 use ragged::{Axes, Device, Error, HostTensor, HostValues, Tensor, keep};
 
@@ -6,7 +6,7 @@ use crate::nest::{Nest, Random, both_devices, on, positions};
 
 type Along = fn(&Tensor, i64) -> ragged::Result<Tensor>;
 
-/// The flat positions that belong together along an axis: those whose paths differ there only.
+/// The groups along an axis: flat positions whose paths differ only in the index along the axis.
 fn groups(x: &HostTensor, axis: usize) -> Vec<Vec<usize>> {
     fn walk(at: &Nest<usize>, path: &mut Vec<usize>, out: &mut Vec<(Vec<usize>, usize)>) {
         match at {
@@ -71,7 +71,7 @@ fn check(x: &HostTensor, axis: usize, device: &Device) {
 }
 
 #[test]
-fn agrees_with_naive_loops() {
+fn equals_naive_loops() {
     for seed in 0..60 {
         let mut random = Random::new(700 + seed);
         let (ragged, inner) = (random.below(4) as usize, random.below(3) as usize);
@@ -85,7 +85,7 @@ fn agrees_with_naive_loops() {
 }
 
 #[test]
-fn sums_of_exponentials_are_those_of_the_groups() {
+fn logsumexp_equals_naive_loops() {
     for seed in 0..60 {
         let mut random = Random::new(800 + seed);
         let (ragged, inner) = (random.below(4) as usize, random.below(3) as usize);
@@ -94,7 +94,7 @@ fn sums_of_exponentials_are_those_of_the_groups() {
             for axis in 0..1 + ragged + inner {
                 let t = on(&x, &device);
                 let got = t.reduce_logsumexp(axis as i64).and_then(|t| t.to_host()).expect("recorded");
-                // The naive sum of what the reductions give themselves, whose layout is tested elsewhere.
+                // The naive sum of exponentials; other tests cover the layout of reductions.
                 let plain = t.exp().and_then(|t| t.cast(ragged::DType::F64)?.reduce_sum(axis as i64)?.to_host());
                 let HostValues::F64(plain) = plain.expect("recorded").values else { panic!("f64") };
                 for (&got, want) in values(&got).iter().zip(plain) {
@@ -142,8 +142,8 @@ fn bits(t: ragged::Result<Tensor>) -> Vec<u32> {
 }
 
 #[test]
-fn a_row_alone_and_in_a_crowd_gives_the_same_bits_on_every_device() {
-    // Empty rows, a giant one, lengths around the edges of blocks and tiles.
+fn rows_are_batch_invariant_on_every_device() {
+    // Empty rows, a giant row, lengths around the sizes of blocks and tiles.
     let lengths = [3usize, 0, 700, 1, 64, 257, 33, 0, 5000, 16, 17, 255, 256, 2048, 2049, 0];
     let mut random = Random::new(9);
     let all: Vec<Vec<f32>> =
@@ -170,7 +170,7 @@ fn a_row_alone_and_in_a_crowd_gives_the_same_bits_on_every_device() {
 }
 
 #[test]
-fn dropout_drops_the_same_everywhere() {
+fn dropout_is_equal_on_all_devices() {
     let x = rows(&[&[1.0; 5000], &[], &[f32::NAN; 20], &[2.0; 3000]]);
     let drop = |device: &Device, rate: f64, seed: u64| on(&x, device).dropout(rate, seed);
     let want = bits(drop(&Device::cpu(), 0.3, 1 << 40));
@@ -190,7 +190,7 @@ fn dropout_drops_the_same_everywhere() {
 }
 
 #[test]
-fn only_floats_have_exponentials() {
+fn integers_are_errors() {
     let x = on(&Random::new(1).tensor(1, 0), &Device::cpu());
     for op in [Tensor::softmax, Tensor::log_softmax] as [Along; 2] {
         assert!(matches!(op(&x, 0), Err(Error::Unsupported { .. })));

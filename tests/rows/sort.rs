@@ -1,4 +1,4 @@
-//! Sorts along every axis, and what is made of them, against lists in lists.
+//! Sorts along every axis, `top_k`, `unique` and quantiles, compared with nested lists.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use ragged::{DType, Device, HostTensor, HostValues, ReduceAxes, SortAxis, Tensor
 use crate::common::{self, devices_and_unfused_cpu as devices};
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
 
-/// A number as what it compares by: NaN is none, integers and floats are told apart by nothing.
+/// The sort key of a number: `None` for NaN.
 fn compare(v: &HostValues, a: usize, b: usize, descending: bool) -> Ordering {
     macro_rules! floats {
         ($v:expr) => {{
@@ -44,7 +44,7 @@ fn compare(v: &HostValues, a: usize, b: usize, descending: bool) -> Ordering {
     }
 }
 
-/// The values at those places.
+/// The values at the given positions.
 fn take(v: &HostValues, at: &[usize]) -> HostValues {
     macro_rules! each {
         ($($v:ident),*) => {
@@ -58,7 +58,7 @@ fn take(v: &HostValues, at: &[usize]) -> HostValues {
     each!(Bool, U8, I8, U16, I16, I32, U32, I64, U64, F16, BF16, F32, F64, Str)
 }
 
-/// The bits of values, all NaNs one.
+/// The bits of values, with one pattern for all NaNs.
 fn bits(v: &HostValues) -> String {
     macro_rules! floats {
         ($v:expr) => {
@@ -80,7 +80,7 @@ fn rows(lengths: &[u32], values: HostValues) -> HostTensor {
     HostTensor { nested_row_splits: vec![splits], uniform_row_lengths: vec![None], inner_shape, values }
 }
 
-/// For each row its positions in order.
+/// The sorted positions of each row.
 fn orders(x: &HostTensor, descending: bool) -> Vec<Vec<usize>> {
     let row = |w: &[u32]| {
         let mut at: Vec<usize> = (w[0] as usize..w[1] as usize).collect();
@@ -90,7 +90,7 @@ fn orders(x: &HostTensor, descending: bool) -> Vec<Vec<usize>> {
     x.nested_row_splits[0].windows(2).map(row).collect()
 }
 
-/// Whether two values are different ones for `unique`.
+/// Whether `unique` distinguishes two values.
 fn differ(v: &HostValues, a: usize, b: usize) -> bool {
     match v {
         HostValues::F16(v) => v[a] != v[b] && !(v[a].is_nan() && v[b].is_nan()),
@@ -108,7 +108,7 @@ fn i64s(t: &Tensor) -> Vec<i64> {
     }
 }
 
-/// Everything along the rows of a tensor with one partition.
+/// Compares all operations along the rows of a tensor with one partition.
 fn check_rows(name: &str, x: &HostTensor, device: &Device) {
     let t = on(x, device);
     let starts = &x.nested_row_splits[0];
@@ -167,7 +167,7 @@ fn check_rows(name: &str, x: &HostTensor, device: &Device) {
     assert!(i64s(&t.n_unique(1).expect("recorded")) == numbers, "{name}: how many");
 }
 
-/// Values that are often equal, and every special one.
+/// Values with many duplicates, and all special values.
 fn values(random: &mut Random, dtype: DType, n: usize) -> HostValues {
     macro_rules! floats {
         ($t:ident, $v:ident) => {{
@@ -256,7 +256,7 @@ fn rows_around_the_sizes_of_tiles() {
 }
 
 #[test]
-fn a_row_alone_and_in_a_crowd() {
+fn rows_are_batch_invariant() {
     let lengths = [3u32, 0, 1500, 1, 64, 257, 33, 0, 900];
     let x = rows(&lengths, values(&mut Random::new(43), DType::F64, lengths.iter().sum::<u32>() as usize));
     for (name, device) in devices().iter().filter(|(_, d)| common::has(d, DType::F64)) {
@@ -270,9 +270,10 @@ fn a_row_alone_and_in_a_crowd() {
     }
 }
 
-/// The positions of each line along an axis, in flat order; a column of ragged rows has the rows that reach it.
+/// The positions of each line along an axis, in flat order. A column of ragged rows consists of the rows that are long
+/// enough.
 fn lines(x: &Nest<usize>, axis: usize) -> Vec<Vec<(usize, i64)>> {
-    /// All leaves, by their path.
+    /// All leaves with their paths.
     fn leaves(x: &Nest<usize>, path: &mut Vec<usize>, out: &mut Vec<(Vec<usize>, usize)>) {
         match x {
             Nest::Leaf(p) => out.push((path.clone(), *p)),
@@ -316,7 +317,7 @@ fn check_axis(x: &HostTensor, t: &Tensor, axis: usize) {
             "argsort {axis} of {x:?}"
         );
     }
-    // The last value of each line is its greatest, in the place where reduce_max has it.
+    // The last value of each sorted line is that of reduce_max.
     for keep in [false, true] {
         let greatest = t.reduce_max(ReduceAxes { axes: axis.into(), keep }).and_then(|t| t.to_host()).expect("a read");
         let last = t.quantile(1.0, ReduceAxes { axes: axis.into(), keep }).and_then(|t| t.to_host()).expect("a read");
@@ -325,7 +326,7 @@ fn check_axis(x: &HostTensor, t: &Tensor, axis: usize) {
         assert_eq!(v.iter().map(of_empty).collect::<Vec<_>>(), ints(&greatest), "axis {axis} (keep {keep}) of {x:?}");
         assert_eq!((&last.nested_row_splits, &last.inner_shape), (&greatest.nested_row_splits, &greatest.inner_shape));
     }
-    // As a reduction: one result a line, as reduce_sum has them.
+    // As a reduction: one result per line, as for reduce_sum.
     let number = t.n_unique(axis as i64).and_then(|t| t.to_host()).expect("a read");
     let sum = t.reduce_sum(axis as i64).and_then(|t| t.to_host()).expect("a read");
     assert_eq!((&number.nested_row_splits, &number.inner_shape), (&sum.nested_row_splits, &sum.inner_shape));
@@ -334,7 +335,7 @@ fn check_axis(x: &HostTensor, t: &Tensor, axis: usize) {
         .iter()
         .map(|l| l.iter().map(|&(p, _)| values[p]).collect::<std::collections::BTreeSet<_>>().len() as i64)
         .collect();
-    // Lines without numbers are no lines of the twin.
+    // Lines without values do not occur in the reference.
     number.retain(|&n| n > 0);
     number.sort_unstable();
     want.sort_unstable();
@@ -366,7 +367,7 @@ fn every_axis_on_adapters() {
 }
 
 #[test]
-fn sizes_may_be_known_on_the_device_only() {
+fn device_known_sizes() {
     for seed in 0..30 {
         let mut random = Random::new(9000 + seed);
         let (ragged, inner) = (1 + random.below(2) as usize, random.below(2) as usize);
@@ -411,7 +412,7 @@ fn unique_of_dense_tensors_is_ragged_or_flat() {
     }
 }
 
-/// As NumPy has it, but that equal neighbours are met exactly.
+/// NumPy's quantile, but exact between equal neighbours.
 fn quantile(row: &mut [f64], q: f64) -> f64 {
     if row.is_empty() || row.iter().any(|v| v.is_nan()) {
         return f64::NAN;
@@ -463,7 +464,7 @@ fn quantiles_interpolate() {
 }
 
 #[test]
-fn a_sort_of_a_sort_moves_nothing() {
+fn sorting_is_idempotent() {
     let x = Random::new(3).tensor(2, 1);
     for device in both_devices() {
         let once = on(&x, &device).sort(1).expect("recorded");
@@ -487,7 +488,7 @@ fn short_rows_take_one_kernel_and_a_gather() {
 }
 
 #[test]
-fn refusals_teach() {
+fn errors_state_the_remedy() {
     let device = Device::cpu();
     let x = on(&rows(&[2, 1], HostValues::I32(vec![1, 2, 3])), &device);
     assert!(x.sort(2).is_err());
@@ -504,7 +505,7 @@ fn refusals_teach() {
 }
 
 #[test]
-fn broken_splits_are_an_error_wherever_rows_are_sorted() {
+fn sorting_with_invalid_splits_is_an_error() {
     for (name, device) in common::devices() {
         let values = on(&HostTensor::dense(&[4], HostValues::I32(vec![4, 1, 3, 2])), &device);
         for splits in [[0i64, 3, 1, 4], [0, 9, 2, 4], [0, 2, 3, 3], [1, 2, 3, 4], [0, -1, 2, 4]] {

@@ -1,4 +1,4 @@
-//! Repetition along dimensions.
+//! `tile` and `repeat`.
 
 use ragged::{DType, Device, Error, HostTensor, HostValues};
 
@@ -23,7 +23,7 @@ fn repeated(x: &Values, times: usize, axis: usize) -> Values {
 }
 
 #[test]
-fn tile_and_repeat_agree_with_naive_loops() {
+fn tile_and_repeat_equal_naive_loops() {
     let devices = devices();
     for seed in 0..120 {
         let mut random = Random::new(300 + seed);
@@ -48,7 +48,7 @@ fn tile_and_repeat_agree_with_naive_loops() {
 }
 
 #[test]
-fn sizes_may_be_known_on_the_device_only() {
+fn device_known_sizes() {
     for seed in 0..40 {
         let mut random = Random::new(6000 + seed);
         let (ragged, inner) = (1 + random.below(2) as usize, random.below(2) as usize);
@@ -64,7 +64,7 @@ fn sizes_may_be_known_on_the_device_only() {
 }
 
 #[test]
-fn whole_copies_are_one_map_a_level() {
+fn tiling_is_one_map_per_level() {
     let device = Device::cpu();
     let x = HostTensor {
         nested_row_splits: vec![vec![0, 2, 3], vec![0, 1, 1, 4]],
@@ -78,7 +78,7 @@ fn whole_copies_are_one_map_a_level() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_arguments_are_errors() {
     let device = Device::cpu();
     let x = on(&HostTensor::dense(&[2, 3], HostValues::I32(vec![0; 6])), &device);
     assert!(matches!(x.tile(&[1]), Err(Error::Argument { .. })));

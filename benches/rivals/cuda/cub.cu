@@ -1,9 +1,9 @@
-// Times CUB on the rows of ragged-bench and prints one measurement a line, as JSON.
+// Times CUB on the rows of ragged-bench and prints one measurement per line, as JSON.
 //
 //   ./cub [--values N] [--repeat R] [--row-lengths FILE]
 //
-// Times are medians from the call to the end of the work, as the other tables have them; gpu_ms is the device's own.
-// Temporary storage is allocated before. The rows are those of src/bin/ragged-bench/rows.rs.
+// Times are medians from the call to the end of the work; gpu_ms is by the device's clock. Temporary storage is allocated
+// before. The rows are those of src/bin/ragged-bench/rows.rs.
 
 #include <algorithm>
 #include <chrono>
@@ -90,7 +90,7 @@ static std::string device_name;
 static uint64_t values = 1 << 22;
 static int repeats = 7;
 
-// Times `run`, a CUB call: with no storage it says how much it needs.
+// Times `run`, a CUB call. Without storage it returns the required size.
 static void time_it(const std::string& dist, const char* op, size_t rows,
                     const std::function<cudaError_t(void*, size_t&)>& run) {
     size_t bytes = 0;

@@ -1,4 +1,4 @@
-//! Times other GPU libraries next to `ragged`, on the same rows, and compares what they compute.
+//! Times other GPU libraries next to `ragged` on the same rows, and compares the results.
 
 mod on_lampshade;
 mod on_massively;
@@ -6,7 +6,7 @@ mod on_ragged;
 mod record;
 mod table;
 
-// The very rows and operations of `ragged-bench`.
+// The rows and operations of `ragged-bench`.
 #[path = "../../../src/bin/ragged-bench/count.rs"]
 mod count;
 #[path = "../../../src/bin/ragged-bench/inputs.rs"]
@@ -20,7 +20,7 @@ mod length_file;
 mod lengths;
 #[path = "../../../src/bin/ragged-bench/rows.rs"]
 mod rows;
-#[allow(dead_code, reason = "the benchmark's table tells the least bytes")]
+#[allow(dead_code, reason = "only the benchmark's table uses the lower bounds on bytes")]
 #[path = "../../../src/bin/ragged-bench/workloads.rs"]
 mod workloads;
 
@@ -45,40 +45,40 @@ struct Args {
     /// Values of a workload
     #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = count::<{ 1 << 30 }>)]
     values: u32,
-    /// Distributions of row lengths [default: all, unless --row-lengths is there]
+    /// Distributions of row lengths [default: all, or none with --row-lengths]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     dist: Vec<Distribution>,
-    /// A file with a row length a line; may be repeated
+    /// File with one row length per line; may be repeated
     #[arg(long, value_name = "FILE")]
     row_lengths: Vec<PathBuf>,
     /// Operations [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     op: Vec<String>,
-    /// Timed runs, after one to warm up; the median counts
+    /// Timed runs, of which the median is reported, after a warm-up run
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<10_000>)]
     repeat: u32,
-    /// Measurements of libraries that run elsewhere (cuda/, gpu_python.py), for the same table; may be repeated
+    /// File with measurements of the other programs (cuda/, gpu_python.py), for the same table; may be repeated
     #[arg(long, value_name = "FILE")]
     with: Vec<PathBuf>,
-    /// The adapter that it has to be, or a part of its name [default: whichever massively chooses]
+    /// Expected adapter, or a part of its name [default: the adapter that massively chooses]
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
-    /// Writes the measurements, those of --with too, one object a line
+    /// Output file for the measurements, including those of --with, one object per line
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
-/// Gives a result's values to the host.
+/// Reads a result to the host.
 type Read<'a> = Box<dyn FnOnce() -> Result<Vec<f32>> + 'a>;
 
-/// An operation of a library: computes, waits for the end, and can then be read.
+/// An operation of a library: computes, waits, and returns a result that can be read.
 struct Contender<'a> {
     peer: &'static str,
     op: &'static str,
     run: Box<dyn Fn() -> Result<Read<'a>> + 'a>,
 }
 
-/// What all work on, on the host.
+/// Inputs of all libraries, on the host.
 struct Data {
     dist: String,
     values: u32,
@@ -104,7 +104,7 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let massively = on_massively::Library::new()?;
     if let Some(wanted) = &args.device {
-        // Neither of the two libraries takes an adapter by its name.
+        // Neither library selects an adapter by name.
         let has = |name: &str| name.to_lowercase().contains(&wanted.to_lowercase());
         let is_first = wanted == "gpu" || has(&massively.adapter);
         ensure!(is_first, "massively runs on {}, not on {wanted}: hide it with VK_DRIVER_FILES", massively.adapter);
@@ -127,7 +127,7 @@ fn main() -> Result<()> {
         all.extend(on_massively::rows(&massively, &uploaded));
         measure(&args, &data, device.name(), &all, &mut records);
     }
-    // Without rows, for libraries that have none.
+    // Operations on flat arrays, for libraries without rows.
     let mut data = Data::new(&Lengths::Of(Distribution::Uniform), args.values);
     data.dist = "flat".to_owned();
     let words: Vec<u32> = inputs::tokens(&data.x).into_iter().map(|t| t as u32).collect();
@@ -164,14 +164,14 @@ impl Args {
     }
 }
 
-/// The row lengths that are asked for.
+/// The selected row lengths.
 fn all_lengths(args: &Args) -> Result<Vec<Lengths>> {
     let is_default = args.dist.is_empty() && args.row_lengths.is_empty();
     let dists = if is_default { &Distribution::ALL[..] } else { &args.dist };
-    Lengths::asked(dists, &args.row_lengths)
+    Lengths::select(dists, &args.row_lengths)
 }
 
-/// Runs ragged's operations and those of the others. Who fails is reported and has no figure.
+/// Runs the operations of ragged and of the other libraries. A library that fails is reported and has no time.
 fn measure(args: &Args, data: &Data, device: &str, all: &[Contender], records: &mut Vec<Record>) {
     let mut expected: Vec<(&str, Vec<f32>)> = Vec::new();
     for one in all.iter().filter(|c| args.asks_for(c.op)) {
@@ -203,7 +203,7 @@ fn measure(args: &Args, data: &Data, device: &str, all: &[Contender], records: &
 
 /// The result, and the median time.
 fn time(one: &Contender, repeat: u32) -> Result<(Vec<f32>, f64)> {
-    // Compiles the kernels too.
+    // The first run compiles the kernels.
     let values = (one.run)()?()?;
     let mut times = Vec::new();
     for _ in 0..repeat {
@@ -216,10 +216,10 @@ fn time(one: &Contender, repeat: u32) -> Result<(Vec<f32>, f64)> {
     Ok((values, (times[(times.len() - 1) / 2] + times[times.len() / 2]) / 2.0))
 }
 
-/// With a panic as an error: a library that gives up must not take the others' figures along.
+/// Turns a panic into an error, so that one library does not stop the others.
 fn catch<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).unwrap_or_else(|e| {
         let what = e.downcast_ref::<String>().map(String::as_str).or(e.downcast_ref::<&str>().copied());
-        Err(anyhow::anyhow!("panicked: {}", what.unwrap_or("it does not say why")))
+        Err(anyhow::anyhow!("panicked: {}", what.unwrap_or("no message")))
     })
 }

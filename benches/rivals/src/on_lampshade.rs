@@ -1,4 +1,4 @@
-//! `lampshade`: unsigned numbers without rows. It records on the user's wgpu device, here one of its own.
+//! `lampshade`: operations on flat arrays of unsigned numbers, on a separate wgpu device.
 
 use anyhow::{Context as _, Result, ensure};
 use lampshade::{Compactor, Context, MaskGenerator, Reducer, Scanner, Sorter, U32Predicate, U32Reduction};
@@ -31,7 +31,7 @@ pub struct Uploaded {
 
 impl Library {
     /// # Errors
-    /// There is no adapter, or its first choice is another than `adapter`.
+    /// There is no adapter, or the library chooses another one than `adapter`.
     pub fn new(adapter: &str) -> Result<Self> {
         let context = pollster::block_on(Context::init()).context("lampshade")?;
         let own = &context.adapter_info.name;
@@ -91,7 +91,7 @@ impl Library {
     }
 }
 
-/// The operations, each in one submission where the library has it so.
+/// The operations, each in one submission if the library supports it.
 pub fn flat<'a>(library: &'a Library, on: &'a Uploaded) -> Vec<Contender<'a>> {
     let contender = |op, run: Box<dyn Fn() -> Result<()> + 'a>, len: Box<dyn Fn() -> Result<u32> + 'a>| {
         let len = std::rc::Rc::new(len);

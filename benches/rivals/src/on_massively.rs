@@ -1,5 +1,5 @@
-//! `massively`, composed as its documentation does it: lazy expressions are read by the kernels that consume them, and
-//! nothing that depends on the rows alone is timed if the library can hold it (its `Segmentation`).
+//! `massively`, used as in its documentation: lazy expressions are fused into the kernels that consume them, and
+//! reusable preparations for the same rows (`Segmentation`) are not timed.
 
 mod operators;
 
@@ -23,7 +23,7 @@ pub struct Library {
     pub adapter: String,
 }
 
-/// What it works on.
+/// Inputs on its device.
 pub struct Uploaded {
     segments: Segmentation<WgpuRuntime>,
     rows: u32,
@@ -64,7 +64,7 @@ impl Library {
         Ok(uploaded)
     }
 
-    /// An operation: run, waited for.
+    /// An operation: runs and waits.
     fn contender<'a, T: 'a>(
         &'a self,
         op: &'static str,
@@ -102,7 +102,7 @@ pub fn rows<'a>(library: &'a Library, on: &'a Uploaded) -> Vec<Contender<'a>> {
     let x = move || on.x.slice(..);
     let sum = move || ForEachSegment(Reduce(Add, 0f32)).run(exec, on.segments.segments(x())?);
     let max = move || ForEachSegment(Reduce(Max, f32::MIN)).run(exec, on.segments.segments(x())?);
-    // Of the values at those places of `x`.
+    // The values of `x` at these positions.
     let taken = move |places: Words| gather(exec, x(), places.slice(..));
     vec![
         library.contender("sum", sum, floats),
@@ -194,7 +194,7 @@ pub fn rows<'a>(library: &'a Library, on: &'a Uploaded) -> Vec<Contender<'a>> {
         library.contender(
             "embed_mean",
             move || {
-                // It has no inner dimension: four columns at a time.
+                // The library has no inner dimensions: four columns at a time.
                 let mut means = Vec::new();
                 for c in on.columns.chunks_exact(4) {
                     let at = |k: usize| lazy::permute(c[k].slice(..), on.tokens.slice(..));

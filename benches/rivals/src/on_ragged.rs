@@ -1,4 +1,4 @@
-//! `ragged` itself.
+//! `ragged`.
 
 use anyhow::{Result, bail};
 use ragged::{Device, HostTensor, HostValues, Tensor, exclusive};
@@ -10,7 +10,7 @@ use crate::{Contender, Read};
 /// The name in records.
 pub const PEER: &str = "ragged-gpu";
 
-/// An operation: recorded, computed, waited for.
+/// An operation: records, computes and waits.
 fn contender<'a>(
     device: &'a Device,
     op: &'static str,
@@ -33,7 +33,7 @@ pub fn rows<'a>(device: &'a Device, inputs: &'a Inputs) -> Vec<Contender<'a>> {
 /// Unsigned numbers on the device.
 ///
 /// # Errors
-/// They do not fit.
+/// The numbers exceed the device's memory or limits.
 pub fn words(device: &Device, words: &[u32]) -> Result<Tensor> {
     let words = HostTensor::dense(&[words.len()], HostValues::U32(words.to_vec())).to_device(device)?;
     words.eval()?;

@@ -14,12 +14,12 @@ pub struct Record {
     pub values: u32,
     pub rows: usize,
     pub ms: f64,
-    /// Whether the result is ragged's, where they were compared.
+    /// Whether the result equals ragged's, if they were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equal: Option<bool>,
 }
 
-/// One object a line.
+/// Parses one object per line.
 ///
 /// # Errors
 /// A line is something else.
@@ -27,8 +27,8 @@ pub fn parse(text: &str) -> Result<Vec<Record>> {
     Ok(serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>()?)
 }
 
-/// Whether two results are the same up to the order of sums and the library's exponential function. The maximum of no
-/// values may be the least finite number.
+/// Whether two results are equal up to the order of sums and the exponential function. The maximum of an empty row may
+/// be the least finite number.
 pub fn same(ours: &[f32], theirs: &[f32]) -> bool {
     let is_close = |(&a, &b): (&f32, &f32)| {
         let (a, b) = (a.max(f32::MIN), b.max(f32::MIN));

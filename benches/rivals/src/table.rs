@@ -1,9 +1,9 @@
-//! The one table.
+//! The table of all libraries.
 
 use crate::on_ragged::PEER;
 use crate::record::Record;
 
-/// A line an operation and distribution, a column a library.
+/// Formats a row per operation and distribution, with a column per library.
 pub fn show(records: &[Record]) -> String {
     let (mut peers, mut lines) = (Vec::new(), Vec::new());
     for r in records {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratios_are_of_our_time() {
+    fn ratios_are_relative_to_ragged() {
         let record = |peer: &str, ms, equal| Record {
             peer: peer.into(),
             device: String::new(),

@@ -10,32 +10,32 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(crate) struct Array {
     memory: Memory,
-    /// First word from which on the memory was zero when it was taken from the pool.
-    untouched: usize,
+    /// Number of leading words that were possibly non-zero when the memory was taken from the pool.
+    dirty: usize,
     len: usize,
     dtype: DType,
 }
 
-/// Fill byte of unset memory in tests and debug builds, which exposes reads of elements that were never set.
-const UNSET: u8 = 0xa5;
+/// Fill byte of uninitialized elements in tests and debug builds, which exposes reads of elements that were never set.
+const POISON: u8 = 0xa5;
 
 /// A type whose values an [`Array`] can hold. Any bit pattern of its size is a valid value.
-pub(crate) trait Stored: bytemuck::Pod + Send + Sync {}
-impl<T: bytemuck::Pod + Send + Sync> Stored for T {}
+pub(crate) trait ArrayElement: bytemuck::Pod + Send + Sync {}
+impl<T: bytemuck::Pod + Send + Sync> ArrayElement for T {}
 
 impl Array {
     /// Allocates `len` elements of unspecified content for the operation `op`, which must set all of them.
     ///
     /// # Errors
     /// The memory is not available.
-    pub(crate) fn unset(pool: &Arc<Pool>, op: &str, dtype: DType, len: usize) -> Result<Self> {
+    pub(crate) fn uninit(pool: &Arc<Pool>, op: &str, dtype: DType, len: usize) -> Result<Self> {
         let mut memory = pool.take(op, (len * dtype.size()).div_ceil(8))?;
-        let mut untouched = memory.zero_from;
+        let mut dirty = memory.zero_from;
         if cfg!(any(test, debug_assertions)) {
-            untouched = memory.words.len();
-            memory.words.fill(u64::from_ne_bytes([UNSET; 8]));
+            dirty = memory.words.len();
+            memory.words.fill(u64::from_ne_bytes([POISON; 8]));
         }
-        Ok(Self { memory, untouched, len, dtype })
+        Ok(Self { memory, dirty, len, dtype })
     }
 
     /// Copies the elements from `bytes`, in native byte order.
@@ -43,36 +43,35 @@ impl Array {
     /// # Errors
     /// The memory is not available.
     pub(crate) fn from_bytes(pool: &Arc<Pool>, dtype: DType, bytes: &[u8]) -> Result<Self> {
-        let mut out = Self::unset(pool, "an upload", dtype, bytes.len() / dtype.size())?;
+        let mut out = Self::uninit(pool, "an upload", dtype, bytes.len() / dtype.size())?;
         let n = out.bytes().len();
         out.bytes_mut().copy_from_slice(&bytes[..n]);
         Ok(out)
     }
 
-    /// Zeroes the elements from `first` on, none of which may have been set before.
-    ///
-    /// The time is proportional to the part that former owners of the memory may have set.
-    pub(crate) fn clear_from(&mut self, first: usize) {
+    /// Zeroes the elements from `first` on, none of which may have been set before. Words that the pool knows to be
+    /// zero are not written.
+    pub(crate) fn zero_rest(&mut self, first: usize) {
         let start = (first * self.dtype.size()).min(self.memory.words.len() * 8);
         if cfg!(any(test, debug_assertions)) {
-            let unset = &bytemuck::cast_slice(&self.memory.words)[start..];
-            assert!(unset.iter().all(|&byte: &u8| byte == UNSET), "bug: cleared after it was set");
+            let rest = &bytemuck::cast_slice(&self.memory.words)[start..];
+            assert!(rest.iter().all(|&byte: &u8| byte == POISON), "bug: zeroed after it was set");
         }
-        self.clear_bytes_from(start);
+        self.zero_bytes_from(start);
     }
 
-    fn clear_bytes_from(&mut self, start: usize) {
+    fn zero_bytes_from(&mut self, start: usize) {
         let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut self.memory.words);
-        if let Some(touched) = memory.get_mut(start..self.untouched * 8) {
-            touched.fill(0);
+        if let Some(dirty) = memory.get_mut(start..self.dirty * 8) {
+            dirty.fill(0);
         }
         self.memory.zero_from = start.div_ceil(8);
     }
 
-    /// The memory for writing. From now on, any element counts as possibly non-zero.
+    /// The memory for writing. All of the array's words count as possibly non-zero from now on.
     fn words_mut(&mut self) -> &mut [u64] {
         let own = (self.len * self.dtype.size()).div_ceil(8);
-        self.memory.zero_from = own.max(self.untouched);
+        self.memory.zero_from = own.max(self.dirty);
         &mut self.memory.words
     }
 
@@ -90,11 +89,11 @@ impl Array {
         &mut bytemuck::cast_slice_mut(self.words_mut())[..size]
     }
     /// The elements; `T` must be of the dtype's size (u8 for bools).
-    pub(crate) fn slice<T: Stored>(&self) -> &[T] {
+    pub(crate) fn slice<T: ArrayElement>(&self) -> &[T] {
         &bytemuck::cast_slice(&self.memory.words)[..self.len]
     }
     /// The elements for writing.
-    pub(crate) fn slice_mut<T: Stored>(&mut self) -> &mut [T] {
+    pub(crate) fn slice_mut<T: ArrayElement>(&mut self) -> &mut [T] {
         let len = self.len;
         &mut bytemuck::cast_slice_mut(self.words_mut())[..len]
     }
@@ -105,10 +104,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cleared_elements_are_zero_in_reused_memory() -> Result<()> {
+    fn zeroed_elements_are_zero_in_reused_memory() -> Result<()> {
         let pool = Arc::new(Pool::default());
         let n = 1 << 16;
-        for (set, clears, sets_the_last) in [
+        for (set, zeroes, sets_the_last) in [
             (n, false, false),
             (3, true, false),
             (n - 5, true, false),
@@ -116,12 +115,12 @@ mod tests {
             (7, true, false),
             (n, true, false),
         ] {
-            // As [`Array::unset`] in release builds, without the fill.
+            // As [`Array::uninit`] in release builds, without poison.
             let memory = pool.take("test", n / 2)?;
-            let mut array = Array { untouched: memory.zero_from, memory, len: n, dtype: DType::U32 };
+            let mut array = Array { dirty: memory.zero_from, memory, len: n, dtype: DType::U32 };
             array.slice_mut::<u32>()[..set].fill(9);
-            if clears {
-                array.clear_bytes_from(4 * set);
+            if zeroes {
+                array.zero_bytes_from(4 * set);
                 let (nines, zeros) = array.slice::<u32>().split_at(set);
                 assert!(nines.iter().all(|&x| x == 9) && zeros.iter().all(|&x| x == 0), "{set} of {n}");
             }
@@ -129,16 +128,16 @@ mod tests {
                 array.slice_mut::<u32>()[n - 1] = 1;
             }
         }
-        assert_eq!(pool.stats().pool_misses, 1, "one memory for all");
+        assert_eq!(pool.stats().pool_misses, 1, "the memory is reused");
         Ok(())
     }
 
     #[test]
-    #[should_panic = "cleared after it was set"]
-    fn clearing_set_elements_is_a_bug() {
+    #[should_panic = "zeroed after it was set"]
+    fn zeroing_set_elements_is_a_bug() {
         let pool = Arc::new(Pool::default());
-        let mut array = Array::unset(&pool, "test", DType::U32, 8).expect("small");
+        let mut array = Array::uninit(&pool, "test", DType::U32, 8).expect("small");
         array.slice_mut::<u32>()[5] = 1;
-        array.clear_from(5);
+        array.zero_rest(5);
     }
 }

@@ -1,7 +1,7 @@
 //! Memory that the system reports as available.
 //!
-//! A system that overcommits memory (Linux by default) lets any allocation succeed and kills the process when its pages
-//! are written. Large allocations therefore query the available memory first.
+//! A system that overcommits memory (Linux by default) accepts any allocation and kills the process when it runs out of
+//! pages. Large allocations therefore query the available memory first.
 
 /// Allocation size in bytes from which on the available memory is queried. The query takes some tens of microseconds.
 pub(super) const QUERY_THRESHOLD: u64 = 256 << 20;

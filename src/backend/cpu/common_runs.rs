@@ -1,4 +1,4 @@
-//! Aligns two operands to common runs, in each of which either operand is one value or one sequence.
+//! Alignment of two operands to common runs: within each run, an operand is one value or one sequence.
 
 use super::encoding::{Direction, Encoded, Ends, Value};
 use super::operand::Operand;
@@ -17,7 +17,7 @@ pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
         i += usize::from(a[i] == end);
         j += usize::from(b[j] == end);
     }
-    // A list that already contains all ends is returned itself, since comparing it with itself later takes no time.
+    // Shares a list that already contains all ends: later comparisons of `Rc`s of the same list take constant time.
     if ends == a[..] {
         a.clone()
     } else if ends == b[..] {
@@ -27,9 +27,9 @@ pub(super) fn common_ends(a: &Ends, b: &Ends) -> Ends {
     }
 }
 
-/// For each run of `ends`, which refine the runs of `around`: the containing run of `around`, and the number of its
-/// positions that come before.
-pub(super) fn parts<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Item = (usize, u32)> + 'e {
+/// For each run of `ends`, which refine the runs that end at `around`: the containing run of `around`, and the offset
+/// in that run.
+pub(super) fn containing_runs<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Item = (usize, u32)> + 'e {
     let (mut run, mut start, mut run_start) = (0, 0, 0);
     ends.iter().map(move |&end| {
         while around[run] <= start && run + 1 < around.len() {
@@ -44,15 +44,15 @@ pub(super) fn parts<'e>(around: &'e [u32], ends: &'e [u32]) -> impl Iterator<Ite
 
 /// One operand over common runs.
 pub(super) struct RunOperand<'a> {
-    /// One value per run, or one for all; the first value of each sequence.
+    /// One value per run, or one for all. For sequences, the first value.
     pub(super) values: Encoded<'a>,
     /// Direction of sequences; `None` for constant runs.
     pub(super) direction: Option<Direction>,
 }
 
 impl<'a> RunOperand<'a> {
-    fn new(lanes: &Encoded<'a>) -> Option<(Option<Ends>, Self)> {
-        let (ends, values, direction) = match lanes {
+    fn new(encoded: &Encoded<'a>) -> Option<(Option<Ends>, Self)> {
+        let (ends, values, direction) = match encoded {
             Encoded::Constant(s) => (None, Encoded::Constant(*s), None),
             Encoded::Runs(ends, values) => (Some(ends.clone()), (**values).clone(), None),
             Encoded::Sequences(direction, ends, first) => {
@@ -63,12 +63,12 @@ impl<'a> RunOperand<'a> {
         Some((ends, Self { values, direction }))
     }
 
-    /// The operand over the finer runs `ends`, if `before` are its own.
+    /// Refines the operand from the runs `before` to the runs `ends`.
     pub(super) fn refined(self, before: &Ends, ends: &Ends) -> Self {
         if before == ends {
             return self;
         }
-        let parts = parts(before, ends);
+        let parts = containing_runs(before, ends);
         let values = match self.direction {
             Some(direction) => {
                 let values = self.values.dense();
@@ -77,13 +77,13 @@ impl<'a> RunOperand<'a> {
                     parts.map(|(run, skipped)| direction.after(first.get(run), skipped)).collect::<Vec<_>>().into(),
                 )
             }
-            None => self.values.pick(&parts.map(|(run, _)| run as u32).collect::<Vec<_>>()),
+            None => self.values.gather(&parts.map(|(run, _)| run as u32).collect::<Vec<_>>()),
         };
         Self { values, ..self }
     }
 
     /// Splits an operand of one run into the runs `ends`.
-    fn cut(self, ends: &[u32]) -> Self {
+    fn split(self, ends: &[u32]) -> Self {
         match (self.values.get(0), self.direction) {
             (Scalar::U32(first), Some(direction)) => {
                 let mut values = Vec::with_capacity(ends.len());
@@ -95,7 +95,7 @@ impl<'a> RunOperand<'a> {
         }
     }
 
-    /// The operand with dense values: one per run, or one for all.
+    /// Makes the values dense: one per run, or one for all.
     pub(super) fn dense(self) -> Self {
         Self { values: self.values.dense(), ..self }
     }
@@ -106,14 +106,14 @@ impl<'a> RunOperand<'a> {
 }
 
 /// Both operands over common runs, if neither is dense and at least one has runs.
-pub(super) fn common<'a>(a: &Encoded<'a>, b: &Encoded<'a>) -> Option<(Ends, RunOperand<'a>, RunOperand<'a>)> {
+pub(super) fn align<'a>(a: &Encoded<'a>, b: &Encoded<'a>) -> Option<(Ends, RunOperand<'a>, RunOperand<'a>)> {
     let ((e, a), (f, b)) = (RunOperand::new(a)?, RunOperand::new(b)?);
     Some(match (e, f) {
         (None, None) => return None,
         (Some(ends), None) | (None, Some(ends)) => (ends, a, b),
-        // Consecutive positions in a single run, beside an operand encoded per row.
-        (Some(e), Some(f)) if e.len() == 1 => (f.clone(), a.cut(&f), b),
-        (Some(e), Some(f)) if f.len() == 1 => (e.clone(), a, b.cut(&e)),
+        // One operand is a single run, such as consecutive positions; the other has a run per row.
+        (Some(e), Some(f)) if e.len() == 1 => (f.clone(), a.split(&f), b),
+        (Some(e), Some(f)) if f.len() == 1 => (e.clone(), a, b.split(&e)),
         (Some(e), Some(f)) => {
             let ends = common_ends(&e, &f);
             let (a, b) = (a.refined(&e, &ends), b.refined(&f, &ends));
@@ -133,7 +133,7 @@ mod tests {
         let common = |a: &[u32], b: &[u32]| common_ends(&a.to_vec().into(), &b.to_vec().into()).to_vec();
         assert_eq!(common(&[3, 5], &[2, 3, 5]), [2, 3, 5]);
         assert_eq!(common(&[1, 3, 5], &[2, 5]), [1, 2, 3, 5]);
-        // The result has as many runs as the first list, whose empty run at the end is dropped.
+        // The result has as many runs as the first list, but without its empty last run.
         assert_eq!(common(&[3, 5, 5], &[2, 3, 5]), [2, 3, 5]);
         assert_eq!(common(&[3, 3, 5], &[3, 5]), [3, 3, 5]);
     }

@@ -9,22 +9,22 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS};
 
-/// Elements evaluated at a time, where positions have several columns.
+/// Elements per evaluated block, for positions of several columns.
 const BLOCK: usize = 8192;
 
-/// Splits `out` into the parts of each tile, where `ranks` are the marked positions before each tile and their total.
-/// Each position takes `size` bytes.
-fn places<'o>(ranks: &[u32], size: usize, mut out: &'o mut [u8]) -> Vec<&'o mut [u8]> {
-    let mut places = Vec::with_capacity(ranks.len());
+/// Splits `out` into the outputs of each tile. `ranks` are the numbers of marked positions before each tile, and their
+/// total. The output of a position has `size` bytes.
+fn outputs<'o>(ranks: &[u32], size: usize, mut out: &'o mut [u8]) -> Vec<&'o mut [u8]> {
+    let mut outputs = Vec::with_capacity(ranks.len());
     for w in ranks.windows(2) {
         let (own, rest) = out.split_at_mut(((w[1] - w[0]) as usize * size).min(out.len()));
-        places.push(own);
+        outputs.push(own);
         out = rest;
     }
-    places
+    outputs
 }
 
-/// Fills `out` with the values at the marked positions in order, `inner` elements each.
+/// Fills `out` with the values at the marked positions, in order. A value has `inner` elements.
 pub(crate) fn compact(inputs: &Inputs, marks: &Node, value: &Expr, inner: usize, out: &mut Array) {
     if out.len() == 0 {
         return;
@@ -32,26 +32,26 @@ pub(crate) fn compact(inputs: &Inputs, marks: &Node, value: &Expr, inner: usize,
     let marks = inputs.array(marks);
     let ranks = ranks(marks);
     let words = &marks.slice::<u32>()[ranks.len()..];
-    let (program, dtype) = (CompiledExpr::new(inputs, value), value.dtype());
+    let (expr, dtype) = (CompiledExpr::new(inputs, value), value.dtype());
     let size = dtype.size() * inner;
     let tiles: Vec<_> =
-        places(ranks, size, out.bytes_mut()).into_iter().zip(words.chunks(TILE_WORDS as usize)).enumerate().collect();
+        outputs(ranks, size, out.bytes_mut()).into_iter().zip(words.chunks(TILE_WORDS as usize)).enumerate().collect();
     parallel::for_each(tiles, &|(k, (out, words))| {
         let first = k as u32 * TILE;
         if inner == 1 {
             let block = match MarkedPositions::new(words, first, out.len() / size) {
-                MarkedPositions::Positions(positions) => Block::list(&program, positions),
-                MarkedPositions::Runs { ends, firsts } => Block::in_runs(&program, ends, firsts),
+                MarkedPositions::Positions(positions) => Block::positions(&expr, positions),
+                MarkedPositions::Runs { ends, firsts } => Block::runs(&expr, ends, firsts),
             };
             block.store(dtype, out);
             return;
         }
         let positions: Vec<u32> = marked(words, first).collect();
-        let together = (BLOCK / inner).max(1);
-        for (positions, out) in positions.chunks(together).zip(out.chunks_mut(together * size)) {
+        let positions_per_block = (BLOCK / inner).max(1);
+        for (positions, out) in positions.chunks(positions_per_block).zip(out.chunks_mut(positions_per_block * size)) {
             let starts = positions.iter().map(|&position| position * inner as u32).collect();
-            Block::sequences(&program, starts, inner as u32).store(dtype, out);
+            Block::sequences(&expr, starts, inner as u32).store(dtype, out);
         }
     });
-    out.clear_from(ranks.last().map_or(0, |&total| total as usize * inner));
+    out.zero_rest(ranks.last().map_or(0, |&total| total as usize * inner));
 }

@@ -1,4 +1,4 @@
-//! Expressions compiled into lists of operations.
+//! Expressions compiled to lists of operations, operands first.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -27,7 +27,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Adds the array of a node that no step stored.
+    /// Adds the array of a node whose result is not stored.
     pub(crate) fn add(&mut self, node: &Node, array: Array) -> Arc<Array> {
         let array = Arc::new(array);
         self.arrays.insert(node.digest(), array.clone());
@@ -46,17 +46,17 @@ impl Inputs {
     }
 }
 
-/// Cost per position of partitioning a block between two branches, in units of expression costs. Listing the positions
-/// of each branch, picking their operands and merging the results takes longer than a logarithm computed eight lanes at
-/// a time.
+/// Cost per position of partitioning a block between the branches of a `select`, in units of expression costs. Listing
+/// the positions of each branch, gathering their operands and merging the results takes longer than a logarithm in
+/// vectors of eight lanes.
 pub(super) const PARTITION_COST_PER_POSITION: u32 = 32;
 
-/// The same cost per run, for a condition that is known by runs.
+/// Cost per run of the same partitioning, for a run-length encoded condition.
 pub(super) const PARTITION_COST_PER_RUN: u32 = 256;
 
-/// Cost of an expression per position of a block. The rows of ordered positions are found in one walk; those of other
-/// positions are found by searches that wait for memory at each step. Exponentials, logarithms, roots and quotients of
-/// floats are computed several at a time, other functions and quotients one by one.
+/// Cost of an expression per position of a block. A merge with the splits finds the rows of ascending positions; other
+/// positions need a binary search each, with a cache miss per step. Exponentials, logarithms, roots and float quotients
+/// are vectorized; other functions and quotients are scalar.
 fn block_cost(e: &Expr) -> u32 {
     let mut cost = 0u32;
     for_each_expr(e, &mut |e| {
@@ -75,46 +75,49 @@ fn block_cost(e: &Expr) -> u32 {
     cost
 }
 
-/// An operation of a program. Operands are given by their places in the list of operations.
+/// Index of an operation in a [`CompiledExpr`].
+pub(super) type OpId = usize;
+
+/// An operation of a compiled expression.
 pub(super) enum Op<'a> {
     Scalar(Scalar),
     Index,
-    Load(&'a Array, DType, usize),
-    RowOf(&'a [u32], usize),
-    Unary(UnaryOp, usize),
-    Binary(BinaryOp, usize, usize),
-    Cast(DType, usize),
-    Bitcast(DType, usize),
+    Load(&'a Array, DType, OpId),
+    RowOf(&'a [u32], OpId),
+    Unary(UnaryOp, OpId),
+    Binary(BinaryOp, OpId, OpId),
+    Cast(DType, OpId),
+    Bitcast(DType, OpId),
     /// Order keys of floats (see `order_key`): the key of NaN, and the floats.
-    ToKey(Scalar, usize),
-    /// Floats of order keys: the key of no float with its replacement value, and the keys.
-    FromKey([Scalar; 2], usize),
-    /// The condition and the branches; the costs of the branches, if both may be evaluated at all positions.
-    Select([usize; 3], Option<[u32; 2]>),
-    /// The slot for failures, the condition, the value.
-    Checked(&'a AtomicU32, usize, usize),
+    ToKey(Scalar, OpId),
+    /// Floats of order keys: the key that stands for no float with its replacement value, and the keys.
+    FromKey([Scalar; 2], OpId),
+    /// The condition and the branches. The costs of the branches are known if both may be evaluated at all positions.
+    Select([OpId; 3], Option<[u32; 2]>),
+    /// The slot that records the first failing position, the condition, the value.
+    Checked(&'a AtomicU32, OpId, OpId),
 }
 
-/// An expression, compiled for many blocks. Each distinct subexpression occurs once, operands first.
+/// An expression compiled for evaluation at many blocks. Each distinct subexpression is one operation.
 pub(crate) struct CompiledExpr<'a> {
     ops: Vec<Op<'a>>,
-    /// For each operation, whether it or its operands contain checks.
+    /// For each operation, whether its expression contains checks.
     conditions: Vec<bool>,
 }
 
 impl<'a> CompiledExpr<'a> {
     pub(crate) fn new(inputs: &'a Inputs, e: &Expr) -> Self {
-        let mut program = Self { ops: Vec::new(), conditions: Vec::new() };
-        program.place(inputs, e, &mut DigestMap::default());
-        program
+        let mut expr = Self { ops: Vec::new(), conditions: Vec::new() };
+        expr.compile(inputs, e, &mut DigestMap::default());
+        expr
     }
 
-    /// Compiles the expression and returns the place of its result.
-    fn place(&mut self, inputs: &'a Inputs, e: &Expr, known: &mut DigestMap<usize>) -> usize {
-        if let Some(&place) = known.get(&e.digest()) {
-            return place;
+    /// Appends the operations of an expression; returns the last one.
+    fn compile(&mut self, inputs: &'a Inputs, e: &Expr, compiled: &mut DigestMap<OpId>) -> OpId {
+        if let Some(&id) = compiled.get(&e.digest()) {
+            return id;
         }
-        let mut at = |e: &Expr| self.place(inputs, e, known);
+        let mut at = |e: &Expr| self.compile(inputs, e, compiled);
         let op = match e.kind() {
             ExprKind::Scalar(s) => Op::Scalar(*s),
             ExprKind::Size(size) => Op::Scalar(Scalar::U32(size.value())),
@@ -132,18 +135,18 @@ impl<'a> CompiledExpr<'a> {
             ExprKind::Select(c, a, b) => {
                 if let Some((x, nan)) = order_key::keyed(e) {
                     let x = at(x);
-                    return self.push(e, Op::ToKey(nan, x), known);
+                    return self.push(e, Op::ToKey(nan, x), compiled);
                 }
                 if let Some((key, none_and_empty)) = order_key::unkeyed(e) {
                     let key = at(key);
-                    return self.push(e, Op::FromKey(none_and_empty, key), known);
+                    return self.push(e, Op::FromKey(none_and_empty, key), compiled);
                 }
                 let everywhere = !a.has_conditions() && !b.has_conditions();
                 Op::Select([at(c), at(a), at(b)], everywhere.then(|| [a, b].map(block_cost)))
             }
             ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),
         };
-        self.push(e, op, known)
+        self.push(e, op, compiled)
     }
 
     /// The operations, operands first; the last one is the whole expression.
@@ -151,16 +154,16 @@ impl<'a> CompiledExpr<'a> {
         &self.ops
     }
 
-    /// Whether the operation at `place` or its operands contain checks. Such an operation must not be evaluated at
-    /// positions that do not use its result.
-    pub(super) fn has_conditions(&self, place: usize) -> bool {
-        self.conditions[place]
+    /// Whether the operation's expression contains checks. If so, it must not be evaluated at positions that do not use
+    /// its result.
+    pub(super) fn has_conditions(&self, id: OpId) -> bool {
+        self.conditions[id]
     }
 
-    fn push(&mut self, e: &Expr, op: Op<'a>, known: &mut DigestMap<usize>) -> usize {
+    fn push(&mut self, e: &Expr, op: Op<'a>, compiled: &mut DigestMap<OpId>) -> OpId {
         self.ops.push(op);
         self.conditions.push(e.has_conditions());
-        known.insert(e.digest(), self.ops.len() - 1);
+        compiled.insert(e.digest(), self.ops.len() - 1);
         self.ops.len() - 1
     }
 }

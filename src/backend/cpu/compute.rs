@@ -17,7 +17,7 @@ impl CpuBackend {
         let count = |e: &Extent| e.capacity() as usize;
         let n = count(step.out.extent());
         let op = step.out.op();
-        // Size arithmetic saturates, so a size beyond the limit is still detected here.
+        // Size arithmetic saturates, so that this check detects any size beyond the limit.
         for out in step.outputs() {
             Extent::known_u64(op, out.extent().capacity().into())?;
         }
@@ -25,20 +25,20 @@ impl CpuBackend {
             return reduce::pass(inputs, pass, &on.rows, count(&on.nrows), on.inner as usize, n);
         }
         let pool = &self.pool;
-        let mut out = Array::unset(pool, op, step.out.dtype(), n)?;
-        // Elements of `out` outside all rows, values and results must be zero, whatever the memory held.
+        let mut out = Array::uninit(pool, op, step.out.dtype(), n)?;
+        // Elements of `out` beyond the results must be zero; reused memory is not.
         match &step.recipe {
             Recipe::Map { value, .. } => map::map(inputs, value, n, &mut out),
             Recipe::Assert { ok, count: positions, check } => map::assert(inputs, ok, check, count(positions)),
             Recipe::Reduce { .. } => unreachable!("bug: a row reduction without a pass"),
             Recipe::Product(p) => {
-                out.clear_from(0);
+                out.zero_rest(0);
                 matmul::products(inputs, op, p, count(&p.batches), &mut out)?;
             }
             Recipe::Scan { value, count: positions } => {
-                let program = CompiledExpr::new(inputs, value);
+                let expr = CompiledExpr::new(inputs, value);
                 let values = |start: usize, out: &mut [u32]| {
-                    Block::run(&program, start as u32, out.len()).store_numbers(out);
+                    Block::consecutive(&expr, start as u32, out.len()).store_numbers(out);
                 };
                 let total = scan::exclusive_sum(count(positions), values, out.slice_mut());
                 if total > u64::from(u32::MAX) {
@@ -55,11 +55,11 @@ impl CpuBackend {
                 row_scan::row_scan(inputs, *op, &on.rows, count(&on.nrows), on.inner as usize, value, &mut out);
             }
             Recipe::Sort { key, count: positions, bits } => {
-                let mut keys = Array::unset(pool, op, DType::U32, count(positions))?;
+                let mut keys = Array::uninit(pool, op, DType::U32, count(positions))?;
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
                 sort::sort_indices(|at| &keys.slice()[at], *bits, 0, &mut out.slice_mut()[..n]);
-                out.clear_from(n);
+                out.zero_rest(n);
             }
             Recipe::RowSort { on, key, bits, .. } => {
                 row_sort::row_sort(inputs, &on.rows, count(&on.nrows), key, *bits, &mut out);

@@ -1,12 +1,11 @@
-//! Copies of array elements: results that are elements of arrays are written straight to the output, without an
-//! intermediate block of values.
+//! Direct copies: expressions whose values are array elements are copied to the output without an intermediate block.
 //!
-//! Slices, gathers, concatenations and paddings are such results: a load, or nested `select`s among loads and scalars.
-//! The sources are evaluated at all positions of a block, including positions that select another source. This costs a
-//! few numbers per row; restricting each source to its positions would split these numbers and join them again.
+//! Slices, gathers, concatenations and paddings are such expressions: a load, or nested `select`s of loads and scalars.
+//! The indices of every source are evaluated at all positions of a block, including positions that select another
+//! source: a few numbers per row, where restricting each source to its own positions would split and merge them.
 
-use super::array::Stored;
-use super::compiled_expr::Op;
+use super::array::ArrayElement;
+use super::compiled_expr::{Op, OpId};
 use super::copy_plan::{CopyPlan, CopyTree};
 use super::copy_sources::{CopySource, ElementRuns};
 use super::encoding::{Encoded, Value, word};
@@ -25,17 +24,16 @@ enum Condition {
 }
 
 impl<'a> Block<'a> {
-    /// Fills `out` with the block's values, as words of their size, if they are elements of arrays. Returns whether the
-    /// intermediate state is a few numbers per run. Returns `None` and writes nothing if the values are not elements of
-    /// arrays.
-    pub(super) fn copy<S: Stored>(&mut self, out: &mut [S]) -> Option<bool> {
-        let last = self.program().ops().len() - 1;
-        match &self.program().ops()[last] {
+    /// Fills `out` with the block's values, as words of their size. Returns whether all indices are run-length encoded.
+    /// Returns `None` and writes nothing if the values are not copies of array elements.
+    pub(super) fn copy<S: ArrayElement>(&mut self, out: &mut [S]) -> Option<bool> {
+        let last = self.expr().ops().len() - 1;
+        match &self.expr().ops()[last] {
             Op::Load(..) => {}
             Op::Select([_, a, b], _) if self.is_copied(*a) && self.is_copied(*b) => {}
             _ => return None,
         }
-        match self.chosen(last)? {
+        match self.copy_tree(last)? {
             CopyTree::Leaf(source) => {
                 source.copy(out.len() as u32, OutputWriter::of(out));
                 Some(source.is_in_runs())
@@ -48,41 +46,39 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Whether the operation at `place` is a load, a scalar or a `select` among these, and may be evaluated at
-    /// positions that do not use its result. Operations with checks may not: a check must hold only where its result is
-    /// used.
-    fn is_copied(&self, place: usize) -> bool {
-        match &self.program().ops()[place] {
+    /// Whether operation `id` is a load, a scalar or a `select` of these, without checks. (A check applies only to the
+    /// positions that use its result.)
+    fn is_copied(&self, id: OpId) -> bool {
+        match &self.expr().ops()[id] {
             Op::Scalar(_) => true,
-            Op::Load(array, ..) => array.len() > 0 && !self.program().has_conditions(place),
-            Op::Select([_, a, b], _) => {
-                !self.program().has_conditions(place) && self.is_copied(*a) && self.is_copied(*b)
-            }
+            Op::Load(array, ..) => array.len() > 0 && !self.expr().has_conditions(id),
+            Op::Select([_, a, b], _) => !self.expr().has_conditions(id) && self.is_copied(*a) && self.is_copied(*b),
             _ => false,
         }
     }
 
-    /// Sources of the values of the operation at `place`, if it is a load, a scalar or a `select` among these by runs.
-    fn chosen<S: Stored>(&mut self, place: usize) -> Option<CopyTree<'a, S>> {
-        let program = self.program();
-        match &program.ops()[place] {
-            Op::Select([c, a, b], _) => self.either(*c, [*a, *b], &mut |block, side| block.chosen(side)),
+    /// Sources of the values of operation `id`, if it is a load, a scalar or a `select` of these with a condition per
+    /// run.
+    fn copy_tree<S: ArrayElement>(&mut self, id: OpId) -> Option<CopyTree<'a, S>> {
+        let expr = self.expr();
+        match &expr.ops()[id] {
+            Op::Select([c, a, b], _) => self.select_tree(*c, [*a, *b], &mut |block, side| block.copy_tree(side)),
             Op::Scalar(s) => Some(CopyTree::Leaf(CopySource::Constant(word(*s)))),
-            Op::Load(array, _, at) if array.len() > 0 => self.elements(array.slice(), *at),
+            Op::Load(array, _, at) if array.len() > 0 => self.element_tree(array.slice(), *at),
             _ => None,
         }
     }
 
-    /// Sources of the elements of `from` at the positions at `place`: of each alternative, if the position is selected
-    /// per run.
-    fn elements<S: Stored>(&mut self, from: &'a [S], place: usize) -> Option<CopyTree<'a, S>> {
-        if let Op::Select([c, a, b], _) = self.program().ops()[place]
-            && !self.program().has_conditions(place)
-            && let Some(chosen) = self.either(c, [a, b], &mut |block, side| block.elements(from, side))
+    /// Sources of the elements of `from` at the indices that operation `id` computes. A `select` of indices per run
+    /// gives a source per branch.
+    fn element_tree<S: ArrayElement>(&mut self, from: &'a [S], id: OpId) -> Option<CopyTree<'a, S>> {
+        if let Op::Select([c, a, b], _) = self.expr().ops()[id]
+            && !self.expr().has_conditions(id)
+            && let Some(chosen) = self.select_tree(c, [a, b], &mut |block, side| block.element_tree(from, side))
         {
             return Some(chosen);
         }
-        match self.eval(place) {
+        match self.eval(id) {
             Encoded::Sequences(direction, ends, firsts) => {
                 Some(CopyTree::Leaf(CopySource::Runs(ElementRuns::new(from, direction, ends, firsts))))
             }
@@ -91,8 +87,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A selection per run between the sources that `of` gives for two alternatives.
-    fn either<S>(
+    /// Selection per run between the sources that `of` gives for the two branches.
+    fn select_tree<S>(
         &mut self,
         condition: usize,
         [yes, no]: [usize; 2],
@@ -113,25 +109,25 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Positions at which the condition at `place` holds, if they are known per run.
-    fn condition(&mut self, place: usize) -> Option<Condition> {
-        if let Some(prefixes) = self.compared(place) {
+    /// Positions at which condition `id` holds, if they are known per run.
+    fn condition(&mut self, id: OpId) -> Option<Condition> {
+        if let Some(prefixes) = self.compared_prefixes(id) {
             return Some(Condition::InRuns(prefixes));
         }
-        match self.eval(place) {
+        match self.eval(id) {
             Encoded::Constant(Scalar::Bool(yes)) => Some(Condition::Everywhere(yes)),
             Encoded::Runs(ends, flags) => Some(Condition::InRuns(RunPrefixes::of_flags(ends, bool::operand(&flags)))),
             _ => None,
         }
     }
 
-    /// Positions at which the condition at `place` holds, if it compares a sequence with one number per run. A first
-    /// operand of `and` that holds everywhere is skipped.
-    fn compared(&mut self, place: usize) -> Option<RunPrefixes> {
-        let Op::Binary(op, a, b) = self.program().ops()[place] else { return None };
+    /// Positions at which condition `id` holds, if it compares a sequence with one number per run. A left operand of
+    /// `and` that holds everywhere is skipped.
+    fn compared_prefixes(&mut self, id: OpId) -> Option<RunPrefixes> {
+        let Op::Binary(op, a, b) = self.expr().ops()[id] else { return None };
         let first = self.eval(a);
         match (op, first) {
-            (BinaryOp::And, Encoded::Constant(Scalar::Bool(true))) => self.compared(b),
+            (BinaryOp::And, Encoded::Constant(Scalar::Bool(true))) => self.compared_prefixes(b),
             (_, first) => run_arithmetic::prefixes(op, &first, &self.eval(b)),
         }
     }

@@ -1,8 +1,8 @@
-//! Selections among sources of copied values: trees, flattened to lists of sources per run.
+//! Selections of copy sources: trees of `select`s, flattened to a list of sources per run.
 
 use std::rc::Rc;
 
-use super::array::Stored;
+use super::array::ArrayElement;
 use super::common_runs;
 use super::copy_sources::{CopyPart, CopySource, Forward, Repeat};
 use super::encoding::{Direction, Ends};
@@ -10,10 +10,10 @@ use super::output_writer::{OutputWriter, STEP};
 use super::run_arithmetic::RunPrefixes;
 use super::simd::{self, Loop};
 
-/// A source, or a selection between sources.
+/// A copy source, or a selection between two.
 pub(super) enum CopyTree<'a, S> {
     Leaf(CopySource<'a, S>),
-    /// The first alternative in the prefix of each run, the second one in the rest.
+    /// The first subtree in the prefix of each run, the second one in the rest.
     Split(RunPrefixes, Box<[Self; 2]>),
 }
 
@@ -22,12 +22,12 @@ pub(super) struct CopyPlan<'a, S> {
     ends: Ends,
     /// For each source but the last, and for each run, the offset in the run at which the next source begins.
     cuts: Vec<Rc<Vec<u32>>>,
-    /// The sources. Element runs have the runs of `ends`.
+    /// The sources. Those that are runs end at `ends`.
     sources: Vec<CopySource<'a, S>>,
 }
 
 impl<S> CopyTree<'_, S> {
-    /// Ends of the runs in which each source is one run and each prefix is one number.
+    /// Common refinement of the runs of all sources and prefixes. `None` if there are none.
     fn common_ends(&self, known: Option<Ends>) -> Option<Ends> {
         let with = |known: Option<Ends>, ends: &Ends| match known {
             Some(known) => Some(common_runs::common_ends(&known, ends)),
@@ -60,27 +60,27 @@ impl Loop for Clamp<'_> {
     }
 }
 
-impl<'a, S: Stored> CopyPlan<'a, S> {
+impl<'a, S: ArrayElement> CopyPlan<'a, S> {
     /// Flattens a selection between more than one source.
-    pub(super) fn new(chosen: CopyTree<'a, S>) -> Self {
-        let ends = chosen.common_ends(None).expect("bug: a plan without runs");
+    pub(super) fn new(tree: CopyTree<'a, S>) -> Self {
+        let ends = tree.common_ends(None).expect("bug: a plan without runs");
         let mut out = Self { ends, cuts: Vec::new(), sources: Vec::new() };
-        out.add(chosen, [None, None]);
+        out.add(tree, [None, None]);
         out
     }
 
     /// Adds the sources for the positions of each run between the cuts `from` and `to`.
-    fn add(&mut self, chosen: CopyTree<'a, S>, [from, to]: [Option<&[u32]>; 2]) {
-        match chosen {
+    fn add(&mut self, tree: CopyTree<'a, S>, [from, to]: [Option<&[u32]>; 2]) {
+        match tree {
             CopyTree::Leaf(source) => {
                 self.sources.push(match source {
-                    CopySource::Runs(runs) => CopySource::Runs(runs.cut(&self.ends)),
+                    CopySource::Runs(runs) => CopySource::Runs(runs.refined(&self.ends)),
                     same => same,
                 });
             }
             CopyTree::Split(RunPrefixes { ends, mut lens, .. }, sources) => {
                 if ends != self.ends {
-                    let parts = common_runs::parts(&ends, &self.ends);
+                    let parts = common_runs::containing_runs(&ends, &self.ends);
                     lens = parts.map(|(run, skipped)| lens[run].saturating_sub(skipped)).collect();
                 }
                 simd::run(Clamp(&mut lens, from, to));
@@ -96,12 +96,12 @@ impl<'a, S: Stored> CopyPlan<'a, S> {
     pub(super) fn copy(&self, out: OutputWriter<&mut [S]>) {
         debug_assert_eq!(self.ends.last().map(|&n| n as usize), Some(out.room()), "a block of another length");
         let Self { ends, cuts, sources } = self;
-        // Concatenations and paddings have specialized loops, which do not test a source's kind at each run.
+        // Loops specialized for concatenations and paddings avoid a match on the source per run.
         match (&cuts[..], &sources[..]) {
             ([prefixes], [CopySource::Runs(prefix), CopySource::Runs(rest)])
                 if [prefix.direction, rest.direction] == [Direction::Ascending; 2] =>
             {
-                // Runs of at most one step on average rarely have more than two.
+                // Where runs have at most two steps on average, few are longer.
                 if ends.last().is_some_and(|&n| n as usize <= 2 * ends.len() * STEP) {
                     let (prefix, rest) = (&Forward::<_, 2>(prefix), &Forward::<_, 2>(rest));
                     simd::run(CopyTwo { ends, prefixes, prefix, rest, out });
@@ -120,7 +120,7 @@ impl<'a, S: Stored> CopyPlan<'a, S> {
         }
     }
 
-    /// Whether the source is represented by a few numbers per run.
+    /// Whether all sources are run-length encoded.
     pub(super) fn is_in_runs(&self) -> bool {
         self.sources.iter().all(CopySource::is_in_runs)
     }
@@ -135,7 +135,7 @@ struct CopyTwo<'l, 'o, S, A, B> {
     out: OutputWriter<&'o mut [S]>,
 }
 
-impl<S: Stored, A: CopyPart<S>, B: CopyPart<S>> Loop for CopyTwo<'_, '_, S, A, B> {
+impl<S: ArrayElement, A: CopyPart<S>, B: CopyPart<S>> Loop for CopyTwo<'_, '_, S, A, B> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -158,7 +158,7 @@ struct CopyMany<'l, 'a, 'o, S> {
     out: OutputWriter<&'o mut [S]>,
 }
 
-impl<S: Stored> Loop for CopyMany<'_, '_, '_, S> {
+impl<S: ArrayElement> Loop for CopyMany<'_, '_, '_, S> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -185,58 +185,58 @@ impl<S: Stored> Loop for CopyMany<'_, '_, '_, S> {
 #[cfg(test)]
 mod tests {
     use super::super::copy_sources::ElementRuns;
-    use super::super::random_encodings::Numbers;
+    use super::super::random_encodings::Random;
     use super::*;
 
-    /// A random source, and its value at each of `n` positions.
-    fn source<'a>(numbers: &mut Numbers, n: u32, from: &'a [u16]) -> (CopySource<'a, u16>, Vec<u16>) {
-        let near = |numbers: &mut Numbers| match numbers.below(8) {
-            0 => u32::MAX - numbers.below(50),
-            1 => from.len() as u32 - numbers.below(50),
-            _ => numbers.below(from.len() as u32),
+    /// A random source and its values at `n` positions.
+    fn source<'a>(random: &mut Random, n: u32, from: &'a [u16]) -> (CopySource<'a, u16>, Vec<u16>) {
+        let near = |random: &mut Random| match random.below(8) {
+            0 => u32::MAX - random.below(50),
+            1 => from.len() as u32 - random.below(50),
+            _ => random.below(from.len() as u32),
         };
         let value = |at: u32| from[(at as usize).min(from.len() - 1)];
-        match numbers.below(4) {
+        match random.below(4) {
             0 => {
-                let value = numbers.below(1000) as u16;
+                let value = random.below(1000) as u16;
                 (CopySource::Constant(value), vec![value; n as usize])
             }
             1 => {
-                let at: Vec<u32> = (0..n).map(|_| near(numbers)).collect();
+                let at: Vec<u32> = (0..n).map(|_| near(random)).collect();
                 let values = at.iter().map(|&at| value(at)).collect();
                 (CopySource::Gather { from, at: at.into() }, values)
             }
             _ => {
-                let ends = numbers.ends(n);
-                let firsts: Vec<u32> = ends.iter().map(|_| near(numbers)).collect();
+                let ends = random.ends(n);
+                let firsts: Vec<u32> = ends.iter().map(|_| near(random)).collect();
                 let (mut values, mut start, direction) =
-                    (Vec::new(), 0, [Direction::Ascending, Direction::Descending][numbers.below(2) as usize]);
+                    (Vec::new(), 0, [Direction::Ascending, Direction::Descending][random.below(2) as usize]);
                 for (&end, first) in ends.iter().zip(&firsts) {
                     values.extend((0..end - start).map(|k| value(direction.after(*first, k))));
                     start = end;
                 }
-                let scattered = numbers.below(2) == 0;
+                let scattered = random.below(2) == 0;
                 (CopySource::Runs(ElementRuns { from, ends, firsts: firsts.into(), direction, scattered }), values)
             }
         }
     }
 
-    /// A random selection between sources, and its value at each of `n` positions.
-    fn chosen<'a>(numbers: &mut Numbers, n: u32, depth: u32, from: &'a [u16]) -> (CopyTree<'a, u16>, Vec<u16>) {
+    /// A random selection of sources and its values at `n` positions.
+    fn random_tree<'a>(random: &mut Random, n: u32, depth: u32, from: &'a [u16]) -> (CopyTree<'a, u16>, Vec<u16>) {
         if depth == 0 {
-            let (source, values) = source(numbers, n, from);
+            let (source, values) = source(random, n, from);
             return (CopyTree::Leaf(source), values);
         }
-        let [a, b] = [(); 2].map(|()| numbers.below(depth));
-        let ((a, in_a), (b, in_b)) = (chosen(numbers, n, a, from), chosen(numbers, n, b, from));
+        let [a, b] = [(); 2].map(|()| random.below(depth));
+        let ((a, in_a), (b, in_b)) = (random_tree(random, n, a, from), random_tree(random, n, b, from));
         let ends = match &a {
-            CopyTree::Leaf(CopySource::Runs(runs)) if numbers.below(2) == 0 => runs.ends.clone(),
-            _ => numbers.ends(n),
+            CopyTree::Leaf(CopySource::Runs(runs)) if random.below(2) == 0 => runs.ends.clone(),
+            _ => random.ends(n),
         };
         let (mut lens, mut values, mut start) = (Vec::new(), Vec::new(), 0);
         for &end in ends.iter() {
-            // Often all, or none.
-            lens.push(numbers.below(2 * (end - start) + 2).saturating_sub((end - start) / 2).min(end - start));
+            // Often the whole run, or nothing.
+            lens.push(random.below(2 * (end - start) + 2).saturating_sub((end - start) / 2).min(end - start));
             let cut = (start + lens[lens.len() - 1]) as usize;
             values.extend_from_slice(&in_a[start as usize..cut]);
             values.extend_from_slice(&in_b[cut..end as usize]);
@@ -247,18 +247,18 @@ mod tests {
 
     #[test]
     fn every_position_has_the_value_of_its_source() {
-        let mut numbers = Numbers(5);
+        let mut random = Random(5);
         let from: Vec<u16> = (0..400).map(|k| 1000 + k).collect();
         for turn in 0..6000 {
-            let n = 1 + numbers.below(300);
+            let n = 1 + random.below(300);
             let mut out = vec![0; n as usize];
-            match chosen(&mut numbers, n, turn % 4, &from) {
+            match random_tree(&mut random, n, turn % 4, &from) {
                 (CopyTree::Leaf(source), expected) => {
                     source.copy(n, OutputWriter::of(&mut out));
                     assert_eq!(out, expected);
                 }
-                (chosen, expected) => {
-                    CopyPlan::new(chosen).copy(OutputWriter::of(&mut out));
+                (tree, expected) => {
+                    CopyPlan::new(tree).copy(OutputWriter::of(&mut out));
                     assert_eq!(out, expected);
                 }
             }

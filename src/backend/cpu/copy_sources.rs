@@ -1,31 +1,31 @@
-//! Sources of copied values, and the loops that copy them run by run.
+//! Sources of direct copies, and the loops that copy them run by run.
 //!
-//! Rows are short and vary in length: a loop of the row's length mispredicts its exit branch once per row, which costs
-//! as much as copying 16 numbers. Short runs are therefore copied in a constant number of steps, past their ends; the
-//! next run overwrites the excess. Scattered runs are prefetched long before they are copied.
+//! A loop of run-dependent length mispredicts its exit branch about once per run, which costs as much as copying 16
+//! numbers. Short runs are therefore copied in a constant number of steps, past their ends; the next run overwrites the
+//! excess. Scattered runs are prefetched.
 
 use std::ops::Range;
 
-use super::array::Stored;
+use super::array::ArrayElement;
 use super::common_runs;
 use super::encoding::{Dense, Direction, Ends};
 use super::output_writer::{OutputWriter, STEP, fixed_len};
 use super::run_encoding;
 use super::simd::{self, LINE, Loop};
 
-/// Prefetch distance: in runs for scattered runs, in cache lines for single elements and for runs read backwards.
-/// The processor prefetches by itself only what is read in order, and would wait for each of these.
+/// Prefetch distance: in runs for scattered runs, in cache lines for single elements and for runs read backwards. The
+/// hardware prefetcher covers ascending accesses only.
 const PREFETCH_DISTANCE: usize = 32;
 
 /// Runs are scattered if the span from the first to the last one exceeds this many times their elements.
 const SCATTERED_SPAN: u32 = 2;
 
 /// Runs are also scattered if more than one in `JUMPS_SHARE` begins more than [`NEAR_ELEMENTS`] elements from the
-/// previous one. A repeated row is still cached.
+/// start of the previous run. (Nearby rows are cached.)
 const JUMPS_SHARE: u32 = 8;
 const NEAR_ELEMENTS: u32 = 4096;
 
-/// A source of a block's values.
+/// A source of values for the positions of a block.
 pub(super) enum CopySource<'a, S> {
     /// The same value at every position.
     Constant(S),
@@ -60,13 +60,13 @@ impl Loop for Jumps<'_> {
     }
 }
 
-/// A source that can store parts of runs.
+/// A source that can copy part of a run.
 pub(super) trait CopyPart<S> {
-    /// Stores the values at positions `at..to`, which begin `skipped` positions after the run's start.
+    /// Stores the values at positions `at..to` of the block, the first of which has offset `skipped` in its run.
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut OutputWriter<&mut [S]>);
 }
 
-impl<S: Stored> CopyPart<S> for CopySource<'_, S> {
+impl<S: ArrayElement> CopyPart<S> for CopySource<'_, S> {
     #[inline(always)]
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut OutputWriter<&mut [S]>) {
         match self {
@@ -83,7 +83,7 @@ impl<S: Stored> CopyPart<S> for CopySource<'_, S> {
 /// The same value at every position.
 pub(super) struct Repeat<S>(pub(super) S);
 
-impl<S: Stored> CopyPart<S> for Repeat<S> {
+impl<S: ArrayElement> CopyPart<S> for Repeat<S> {
     #[inline(always)]
     fn take(&self, _: usize, _: u32, at: u32, to: u32, out: &mut OutputWriter<&mut [S]>) {
         out.repeat(self.0, (to - at) as usize);
@@ -93,14 +93,14 @@ impl<S: Stored> CopyPart<S> for Repeat<S> {
 /// Runs read forwards. Runs of up to `STEPS` steps are written in a constant number of steps.
 pub(super) struct Forward<'l, 'a, S, const STEPS: usize>(pub(super) &'l ElementRuns<'a, S>);
 
-impl<S: Stored, const STEPS: usize> CopyPart<S> for Forward<'_, '_, S, STEPS> {
+impl<S: ArrayElement, const STEPS: usize> CopyPart<S> for Forward<'_, '_, S, STEPS> {
     #[inline(always)]
     fn take(&self, run: usize, skipped: u32, at: u32, to: u32, out: &mut OutputWriter<&mut [S]>) {
         self.0.take::<false>(run, skipped, to - at, fixed_len::<S>().min(STEPS * STEP), out);
     }
 }
 
-impl<S: Stored> CopySource<'_, S> {
+impl<S: ArrayElement> CopySource<'_, S> {
     /// Stores all `len` values.
     pub(super) fn copy(&self, len: u32, mut out: OutputWriter<&mut [S]>) {
         match self {
@@ -109,29 +109,29 @@ impl<S: Stored> CopySource<'_, S> {
         }
     }
 
-    /// Whether the source is represented by a few numbers per run.
+    /// Whether the source is run-length encoded.
     pub(super) fn is_in_runs(&self) -> bool {
         !matches!(self, Self::Gather { .. })
     }
 }
 
-/// Stores the elements at the indices `list[places]`; an index out of range reads the last element. Not inlined,
-/// because its instructions slow down loops that mostly copy runs.
+/// Stores the elements at the indices `list[positions]`. An index out of range reads the last element. Not inlined:
+/// its code would slow down loops that mostly copy runs.
 #[inline(never)]
-fn take_elements<S: Stored>(from: &[S], list: &[u32], places: Range<usize>, out: &mut OutputWriter<&mut [S]>) {
+fn take_elements<S: ArrayElement>(from: &[S], list: &[u32], positions: Range<usize>, out: &mut OutputWriter<&mut [S]>) {
     let (last, line) = (from.len() - 1, LINE / size_of::<S>());
-    // Prefetches one element per cache line of elements, since indices may be consecutive, forwards or backwards.
-    for start in places.clone().step_by(line) {
+    // One prefetch per cache line's worth of elements suffices for consecutive indices.
+    for start in positions.clone().step_by(line) {
         if let Some(&next) = list.get(start + PREFETCH_DISTANCE * line) {
             simd::prefetch(from, next as usize);
         }
-        let some = &list[start..places.end.min(start + line)];
+        let some = &list[start..positions.end.min(start + line)];
         out.extend(some.iter().map(|&at| from[(at as usize).min(last)]));
     }
 }
 
-impl<'a, S: Stored> ElementRuns<'a, S> {
-    /// Elements for runs that end at `ends`, each from its first element in the given direction.
+impl<'a, S: ArrayElement> ElementRuns<'a, S> {
+    /// Runs that end at `ends`. Each starts at its element of `firsts` and reads in `direction`.
     pub(super) fn new(from: &'a [S], direction: Direction, ends: Ends, firsts: Dense<'a, u32>) -> Self {
         let span = firsts[firsts.len() - 1].saturating_sub(firsts[0]);
         let scattered = span / SCATTERED_SPAN > ends[ends.len() - 1]
@@ -141,7 +141,7 @@ impl<'a, S: Stored> ElementRuns<'a, S> {
 
     /// The index of the element `skipped` positions after the run's first one.
     #[inline(always)]
-    fn place(&self, run: usize, skipped: u32) -> u32 {
+    fn index(&self, run: usize, skipped: u32) -> u32 {
         self.direction.after(self.firsts[run], skipped)
     }
 
@@ -164,7 +164,7 @@ impl<'a, S: Stored> ElementRuns<'a, S> {
     }
 
     /// Stores `len` values of a run from offset `skipped` on, in a constant number of steps if `len` is at most
-    /// `fixed_len`. Indices out of range read the last element.
+    /// `fixed_len`. An index out of range reads the last element.
     #[inline(always)]
     fn take<const DOWN: bool>(
         &self,
@@ -178,10 +178,10 @@ impl<'a, S: Stored> ElementRuns<'a, S> {
         let direction = if DOWN { Direction::Descending } else { Direction::Ascending };
         debug_assert_eq!(self.direction, direction, "runs of another direction");
         let (first, elements) = (direction.after(self.firsts[run], skipped) as usize, self.from.len());
-        let is_present =
+        let is_in_range =
             if DOWN { first < elements && len as usize <= first + 1 } else { first + len as usize <= elements };
-        if !is_present {
-            out.extend((skipped..skipped + len).map(|k| self.from[(self.place(run, k) as usize).min(elements - 1)]));
+        if !is_in_range {
+            out.extend((skipped..skipped + len).map(|k| self.from[(self.index(run, k) as usize).min(elements - 1)]));
             return;
         }
         if self.scattered {
@@ -195,13 +195,13 @@ impl<'a, S: Stored> ElementRuns<'a, S> {
         }
     }
 
-    /// As [`ElementRuns::take`], for runs read backwards. Not inlined, so that loops over other sources stay fast.
+    /// As [`ElementRuns::take`], for runs read backwards. Not inlined, to keep loops over other sources small.
     #[inline(never)]
     fn take_back(&self, run: usize, skipped: u32, len: u32, fixed_len: usize, out: &mut OutputWriter<&mut [S]>) {
         self.take::<true>(run, skipped, len, fixed_len, out);
     }
 
-    /// Prefetches the first elements of a later run. The processor prefetches the rest of long runs by itself.
+    /// Prefetches the first elements of a later run. The hardware prefetcher covers the rest of long runs.
     #[inline(always)]
     fn prefetch_run(&self, direction: Direction, run: usize, fixed_len: usize) {
         let Some(&first) = self.firsts.get(run) else { return };
@@ -211,10 +211,9 @@ impl<'a, S: Stored> ElementRuns<'a, S> {
         }
     }
 
-    /// Prefetches elements of later rows, behind a run that is read backwards. The hardware prefetcher does not look
-    /// there when lines are requested in descending order, and needs some lines to detect an order at all. The number
-    /// of lines is that of the run, or that of `fixed_len` elements for short runs: a constant, which avoids a branch
-    /// misprediction.
+    /// Prefetches the elements that follow a run read backwards in memory, where later rows begin. The hardware
+    /// prefetcher follows the descending accesses instead. As many lines are prefetched as the run has, or a constant
+    /// number for short runs, which avoids a branch misprediction.
     #[inline(always)]
     fn prefetch_behind(&self, first: usize, len: usize, fixed_len: usize) {
         let line = LINE / size_of::<S>();
@@ -226,24 +225,24 @@ impl<'a, S: Stored> ElementRuns<'a, S> {
         }
     }
 
-    /// The same elements over finer runs, which divide their own.
-    pub(super) fn cut(self, ends: &Ends) -> Self {
+    /// The same elements over the runs `ends`, which refine its own.
+    pub(super) fn refined(self, ends: &Ends) -> Self {
         if self.ends == *ends {
             return self;
         }
-        let firsts = common_runs::parts(&self.ends, ends).map(|(run, skipped)| self.place(run, skipped));
+        let firsts = common_runs::containing_runs(&self.ends, ends).map(|(run, skipped)| self.index(run, skipped));
         Self { firsts: firsts.collect::<Vec<_>>().into(), ends: ends.clone(), ..self }
     }
 }
 
-/// Copies a source's values of all runs, backwards if `DOWN`. Runs of up to `STEPS` steps, or fewer for large elements,
-/// are written in a constant number of steps.
+/// Copies all runs, reading backwards if `DOWN`. Runs of up to `STEPS` steps, or fewer for large elements, are written
+/// in a constant number of steps.
 struct CopyRuns<'l, 'o, S, const STEPS: usize, const DOWN: bool> {
     runs: &'l ElementRuns<'l, S>,
     out: OutputWriter<&'o mut [S]>,
 }
 
-impl<S: Stored, const STEPS: usize, const DOWN: bool> Loop for CopyRuns<'_, '_, S, STEPS, DOWN> {
+impl<S: ArrayElement, const STEPS: usize, const DOWN: bool> Loop for CopyRuns<'_, '_, S, STEPS, DOWN> {
     type Output = ();
     #[inline(always)]
     fn run(self) {

@@ -1,11 +1,12 @@
-//! Embedding bags: row reductions whose values are rows of a table, several contiguous columns each, selected by the
-//! value's index alone. Table rows are read in place. One table index is computed per value, instead of one per column.
+//! Embedding bags: row reductions whose values are rows of a table, of several contiguous columns. The index of a table
+//! row must depend on the value's index alone. It is computed once per value instead of once per column, and table rows
+//! are read in place.
 //!
-//! The order is that of `row_reduce`.
+//! The order of operations is that of `row_reduce`.
 
 use std::borrow::Cow;
 
-use super::array::Stored;
+use super::array::ArrayElement;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::encoding::{Dense, Value};
 use super::eval::Block;
@@ -20,12 +21,12 @@ use crate::graph::opcode::BinaryOp;
 pub(super) struct EmbeddingBag<'a, V> {
     table: &'a [V],
     inner: usize,
-    /// Start of the table row, as an expression in the value's index.
+    /// First element of the table row, as an expression of the value's index.
     first: CompiledExpr<'a>,
 }
 
-/// Rewrites an expression in an element's index as one in its value's index. `None` if the result may differ among the
-/// `inner` elements of a value.
+/// Rewrites an expression of an element's index as an expression of its value's index. `None` if the result may differ
+/// among the `inner` elements of a value.
 fn of_value(e: &Expr, inner: usize, known: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
     if !e.has_index() {
         return Some(e.clone());
@@ -47,8 +48,8 @@ fn of_value(e: &Expr, inner: usize, known: &mut DigestMap<Option<Expr>>) -> Opti
     found
 }
 
-impl<'a, V: Value + Stored> EmbeddingBag<'a, V> {
-    /// The values of the expression, which has this element type, if they are rows of a table.
+impl<'a, V: Value + ArrayElement> EmbeddingBag<'a, V> {
+    /// The values of the expression, if they are rows of a table. The expression must have the element type `V`.
     pub(super) fn new(inputs: &'a Inputs, e: &Expr, inner: usize) -> Option<Self> {
         let is_column = |e: &Expr| match e.kind() {
             ExprKind::Binary(BinaryOp::IndexRem, i, by) => i.is_index() && by.as_u32() == Some(inner as u32),
@@ -64,15 +65,15 @@ impl<'a, V: Value + Stored> EmbeddingBag<'a, V> {
         Some(Self { table: table.slice(), inner, first })
     }
 
-    /// Finds `len` values from value `from` on.
+    /// The table rows of `len` values from value `from` on.
     fn find(&self, from: usize, len: usize) -> TableRows<'_, V> {
         let inner = self.inner;
-        let firsts = Block::of_each(&self.first, from as u32, len, inner as u32).eval_as::<u32>();
+        let firsts = Block::strided(&self.first, from as u32, len, inner as u32).eval_as::<u32>();
         let table = self.table;
         if firsts.iter().max().is_none_or(|&first| first as usize + inner <= table.len()) {
             return TableRows { table: table.into(), firsts, inner };
         }
-        // A check has failed in this case. Elements out of range are replaced by the last one.
+        // Only a failed check leads here. An index out of range reads the last element.
         let element = |k: usize| {
             let at = firsts[k / inner].wrapping_add((k % inner) as u32);
             table[(at as usize).min(table.len() - 1)]
@@ -107,14 +108,14 @@ impl<'a, V: Value + Stored> EmbeddingBag<'a, V> {
     }
 }
 
-/// Some of the values, by their starts in a table. All starts are in range.
+/// A range of the values, by the first elements of their table rows, all of which are in range.
 struct TableRows<'a, V: Clone> {
     table: Cow<'a, [V]>,
     firsts: Dense<'a, u32>,
     inner: usize,
 }
 
-impl<V: Value + Stored> TableRows<'_, V> {
+impl<V: Value + ArrayElement> TableRows<'_, V> {
     /// Reduces one block.
     fn block<M: Monoid<V>>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
         lanes.fill(monoid.identity());
@@ -154,13 +155,13 @@ struct Fold<'l, 'a, V: Clone, M: Monoid<V>> {
     lanes: &'l mut [M::State],
 }
 
-impl<V: Value + Stored, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
+impl<V: Value + ArrayElement, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
         let Self { values, firsts, monoid, lanes } = self;
         match values.inner {
-            // With a compile-time width, the states stay in registers.
+            // A compile-time width keeps the states in registers.
             2 => values.fold_columns::<M, 2>(firsts, monoid, lanes),
             3 => values.fold_columns::<M, 3>(firsts, monoid, lanes),
             4 => values.fold_columns::<M, 4>(firsts, monoid, lanes),
@@ -177,7 +178,7 @@ impl<V: Value + Stored, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
     }
 }
 
-impl<V: Value + Stored> TableRows<'_, V> {
+impl<V: Value + ArrayElement> TableRows<'_, V> {
     #[inline(always)]
     fn fold_columns<M: Monoid<V>, const N: usize>(&self, firsts: &[u32], monoid: M, lanes: &mut [M::State]) {
         let table = &self.table[..];

@@ -1,12 +1,12 @@
-//! Vector encodings of an expression's values at the positions of a block: constant, run-length, sequences, dense.
+//! Vector encodings of an expression's values at the positions of a block: constant, run-length, sequence, dense.
 
 use std::ops::{Deref, Range};
 use std::rc::Rc;
 
 use half::{bf16, f16};
 
-use super::array::Stored;
-use super::loops::{Blend, either_flag, spread};
+use super::array::ArrayElement;
+use super::loops::{Blend, either_flag, expand_runs};
 use super::operand::Operand;
 use super::output_writer::{OutputWriter, fixed_len};
 use super::simd;
@@ -39,17 +39,17 @@ impl<T> From<Vec<T>> for Dense<'_, T> {
 /// Ends of runs: the number of positions up to the end of each run.
 pub(crate) type Ends = Rc<Vec<u32>>;
 
-/// Direction of sequences, whose values change by one from position to position.
+/// Direction of sequences: the sign of the step from position to position, which is 1 or -1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// Values grow by one.
+    /// Each value is the previous one plus 1.
     Ascending,
-    /// Values shrink by one, such as the positions of rows that are read backwards.
+    /// Each value is the previous one minus 1, such as the positions of reversed rows.
     Descending,
 }
 
 impl Direction {
-    /// The value of a sequence `positions` positions after `value`.
+    /// The value that a sequence has `positions` positions after `value`.
     #[inline(always)]
     pub(crate) fn after(self, value: u32, positions: u32) -> u32 {
         match self {
@@ -58,7 +58,7 @@ impl Direction {
         }
     }
 
-    /// The opposite direction: that of a number minus the sequence.
+    /// The direction of a number minus the sequence.
     pub(crate) fn opposite(self) -> Self {
         match self {
             Self::Ascending => Self::Descending,
@@ -72,11 +72,10 @@ impl Direction {
 pub(crate) enum Encoded<'a> {
     /// The same value at every position.
     Constant(Scalar),
-    /// Run-length encoding: one value per run. The values are dense, or numbers that grow by one from run to run (one
-    /// ascending sequence). A run may be empty; its value is then arbitrary.
+    /// Run-length encoding: one value per run. The values are dense, or one ascending sequence. The value of an empty
+    /// run is arbitrary.
     Runs(Ends, Rc<Encoded<'a>>),
-    /// Runs whose u32 values grow or shrink by one from position to position: the first value of each run. A run may be
-    /// empty.
+    /// One arithmetic sequence of u32 per run, with step 1 or -1: the first value of each run. Runs may be empty.
     Sequences(Direction, Ends, Dense<'a, u32>),
     Bool(Dense<'a, bool>),
     U8(Dense<'a, u8>),
@@ -97,26 +96,26 @@ pub(crate) enum Encoded<'a> {
 pub(crate) trait Value: Copy + Default + 'static {
     fn wrap<'a>(values: Dense<'a, Self>) -> Encoded<'a>;
     /// The values of a dense or constant encoding.
-    fn operand<'l>(lanes: &'l Encoded<'_>) -> Operand<'l, Self>;
+    fn operand<'l>(encoded: &'l Encoded<'_>) -> Operand<'l, Self>;
     /// One value per position, for a dense or constant encoding.
-    fn expanded<'a>(n: usize, lanes: &Encoded<'a>) -> Dense<'a, Self>;
+    fn expanded<'a>(n: usize, encoded: &Encoded<'a>) -> Dense<'a, Self>;
 }
 
-macro_rules! lanes {
+macro_rules! encodings {
     ($($t:ty => $v:ident),*) => {$(
         impl Value for $t {
             fn wrap<'a>(values: Dense<'a, Self>) -> Encoded<'a> {
                 Encoded::$v(values)
             }
-            fn operand<'l>(lanes: &'l Encoded<'_>) -> Operand<'l, Self> {
-                match lanes {
+            fn operand<'l>(encoded: &'l Encoded<'_>) -> Operand<'l, Self> {
+                match encoded {
                     Encoded::$v(s) => Operand::Dense(s),
                     Encoded::Constant(Scalar::$v(s)) => Operand::Constant(*s),
                     other => unreachable!("bug: {:?} where {} was planned", other.dtype(), stringify!($t)),
                 }
             }
-            fn expanded<'a>(n: usize, lanes: &Encoded<'a>) -> Dense<'a, Self> {
-                match lanes {
+            fn expanded<'a>(n: usize, encoded: &Encoded<'a>) -> Dense<'a, Self> {
+                match encoded {
                     Encoded::$v(s) => s.clone(),
                     other => vec![Self::operand(other).get(0); n].into(),
                 }
@@ -134,14 +133,14 @@ macro_rules! lanes {
             }
         }
         /// The bits of constant or dense values, as words of the values' size.
-        pub(crate) fn words<W: Stored>(&self) -> Operand<'_, W> {
+        pub(crate) fn words<W: ArrayElement>(&self) -> Operand<'_, W> {
             match self {
                 Self::Constant(s) => Operand::Constant(word(*s)),
                 $(Self::$v(s) => Operand::Dense(bytemuck::cast_slice::<$t, W>(s)),)*
                 Self::Runs(..) | Self::Sequences(..) => unreachable!("bug: words of runs"),
             }
         }
-        /// Borrows a range of dense values from the array in which they lie.
+        /// A range of dense values that are borrowed from an array.
         fn borrowed(&self, range: Range<usize>) -> Option<Self> {
             match self {
                 $(Self::$v(Dense::Borrowed(s)) => Some(Self::$v(Dense::Borrowed(&s[range]))),)*
@@ -160,19 +159,19 @@ macro_rules! lanes {
     }
 
     /// The bits of a scalar, as a word of its size.
-    pub(crate) fn word<W: Stored>(s: Scalar) -> W {
+    pub(crate) fn word<W: ArrayElement>(s: Scalar) -> W {
         match s {
             $(Scalar::$v(x) => bytemuck::cast_slice::<$t, W>(&[x])[0],)*
         }
     }
     };
 }
-lanes!(
+encodings!(
     bool => Bool, u8 => U8, i8 => I8, u16 => U16, i16 => I16, i32 => I32, u32 => U32, i64 => I64, u64 => U64, f16 => F16,
     bf16 => BF16, f32 => F32, f64 => F64
 );
 
-/// Evaluates an expression with `$w` as the unsigned integer of the dtype's size.
+/// Evaluates the Rust expression `$e` with `$w` as the unsigned integer type of the dtype's size.
 macro_rules! by_size {
     ($dtype:expr, $w:ident => $e:expr) => {
         match $dtype.size() {
@@ -198,7 +197,7 @@ macro_rules! by_size {
 
 impl<'a> Encoded<'a> {
     /// Dense values of the given bits. Words of the dtype's size are not copied.
-    pub(crate) fn of_words<W: Stored>(dtype: DType, words: Vec<W>) -> Self {
+    pub(crate) fn of_words<W: ArrayElement>(dtype: DType, words: Vec<W>) -> Self {
         macro_rules! numbers {
             ($($v:ident),*) => {
                 match dtype {
@@ -223,7 +222,7 @@ impl<'a> Encoded<'a> {
                 values => {
                     let dtype = values.dtype();
                     by_size!(dtype, W => match values.words::<W>() {
-                        Operand::Dense(values) => Self::of_words(dtype, spread(ends, values)),
+                        Operand::Dense(values) => Self::of_words(dtype, expand_runs(ends, values)),
                         Operand::Constant(_) => unreachable!("bug: a constant among dense encodings"),
                     })
                 }
@@ -242,22 +241,22 @@ impl<'a> Encoded<'a> {
     }
 
     /// The values at the given positions of a constant or dense encoding, or of sequences.
-    pub(crate) fn pick<'x>(&self, lanes: &[u32]) -> Encoded<'x> {
+    pub(crate) fn gather<'x>(&self, positions: &[u32]) -> Encoded<'x> {
         match self {
             Self::Constant(s) => Encoded::Constant(*s),
-            Self::Sequences(..) => self.dense().pick(lanes),
+            Self::Sequences(..) => self.dense().gather(positions),
             dense => {
                 let dtype = dense.dtype();
                 by_size!(dtype, W => {
                     let words = dense.words::<W>();
-                    Encoded::of_words(dtype, lanes.iter().map(|&i| words.get(i as usize)).collect())
+                    Encoded::of_words(dtype, positions.iter().map(|&i| words.get(i as usize)).collect())
                 })
             }
         }
     }
 
-    /// The values of a dense or constant encoding at the given ranges, concatenated.
-    pub(crate) fn ranges(&self, ranges: &[(u32, u32)]) -> Self {
+    /// The values of a dense or constant encoding at the given ranges of positions, concatenated.
+    pub(crate) fn gather_ranges(&self, ranges: &[(u32, u32)]) -> Self {
         if let Self::Constant(s) = self {
             return Self::Constant(*s);
         }
@@ -297,7 +296,7 @@ impl<'a> Encoded<'a> {
         })
     }
 
-    /// As [`Encoded::merge`], for whole runs of positions that end at `ends`.
+    /// As [`Encoded::merge`], with a flag per run. Runs end at `ends`.
     pub(crate) fn merge_runs<'x>(
         ends: &[u32],
         at_a: Operand<'_, bool>,

@@ -1,17 +1,17 @@
 //! Evaluates expressions at a block of positions.
 //!
-//! An expression is compiled once per step into a list of operations with numbered results. A block memoizes their
-//! results and is small enough for them to stay in cache, unless they are a few numbers per row. Consecutive positions
-//! are kept as runs (see `run_arithmetic`): consecutive loads borrow slices of the array, and results that depend on
-//! the row alone are computed once per row.
+//! An expression is compiled once per step (see `compiled_expr`). A block memoizes the result of each operation; blocks
+//! are so small that these results stay in cache, except that blocks of run-length encoded results may be larger.
+//! Consecutive positions are encoded as one sequence (see `run_arithmetic`): loads of consecutive elements borrow
+//! slices of the array, and results that depend on the row alone are computed once per row.
 //!
-//! The branches of a `select` are evaluated only at the positions that take them. Exceptions are branches whose wasted
+//! The branches of a `select` are evaluated only at the positions that take them. Exceptions are branches whose excess
 //! evaluations cost less than partitioning the positions, and elements that are copied directly (see `copies`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::compiled_expr::{CompiledExpr, Inputs, Op, PARTITION_COST_PER_POSITION, PARTITION_COST_PER_RUN};
+use super::compiled_expr::{CompiledExpr, Inputs, Op, OpId, PARTITION_COST_PER_POSITION, PARTITION_COST_PER_RUN};
 use super::encoding::{Dense, Direction, Encoded, Value};
 use super::load::load;
 use super::operand::Operand;
@@ -26,54 +26,53 @@ use crate::graph::expr::Check;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
-/// Evaluates a program at a block of positions and memoizes every intermediate result.
+/// Evaluates a compiled expression at a block of positions and memoizes every intermediate result.
 pub(crate) struct Block<'a> {
-    program: &'a CompiledExpr<'a>,
+    expr: &'a CompiledExpr<'a>,
     len: usize,
     /// The positions.
     index: Encoded<'a>,
     memo: Vec<Option<Encoded<'a>>>,
-    /// Positions of the step per position of the block. Failed checks report positions of the step.
-    each: u32,
-    /// The enclosing block and the selection of its positions that this block covers. Results of the enclosing block
-    /// are reused.
-    within: Option<(&'a Block<'a>, &'a Selection)>,
+    /// Positions of the step per position of the block. A failed check reports a position of the step.
+    stride: u32,
+    /// The enclosing block, whose results are reused, and the selection of its positions that this block covers.
+    enclosing: Option<(&'a Block<'a>, &'a Selection)>,
 }
 
 impl<'a> Block<'a> {
     /// A block of `len` positions from `start` on.
-    pub(crate) fn run(program: &'a CompiledExpr<'a>, start: u32, len: usize) -> Self {
-        Self::new(program, len, Encoded::Sequences(Direction::Ascending, vec![len as u32].into(), vec![start].into()))
+    pub(crate) fn consecutive(expr: &'a CompiledExpr<'a>, start: u32, len: usize) -> Self {
+        Self::new(expr, len, Encoded::Sequences(Direction::Ascending, vec![len as u32].into(), vec![start].into()))
     }
 
     /// A block of one run of `len` positions per start.
-    pub(crate) fn sequences(program: &'a CompiledExpr<'a>, starts: Vec<u32>, len: u32) -> Self {
+    pub(crate) fn sequences(expr: &'a CompiledExpr<'a>, starts: Vec<u32>, len: u32) -> Self {
         let ends: Vec<u32> = (1..=starts.len() as u32).map(|k| k * len).collect();
         Self::new(
-            program,
+            expr,
             starts.len() * len as usize,
             run_encoding::sequences(Direction::Ascending, ends.into(), starts.into()),
         )
     }
 
-    /// A block of `len` positions from `start` on, each of which represents `each` positions of the step.
-    pub(crate) fn of_each(program: &'a CompiledExpr<'a>, start: u32, len: usize, each: u32) -> Self {
-        Self { each, ..Self::run(program, start, len) }
+    /// A block of `len` positions from `start` on, each of which represents `stride` positions of the step.
+    pub(crate) fn strided(expr: &'a CompiledExpr<'a>, start: u32, len: usize, stride: u32) -> Self {
+        Self { stride, ..Self::consecutive(expr, start, len) }
     }
 
     /// A block of runs that end at `ends`. Run `k` starts at position `firsts[k]`.
-    pub(crate) fn in_runs(program: &'a CompiledExpr<'a>, ends: Vec<u32>, firsts: Vec<u32>) -> Self {
+    pub(crate) fn runs(expr: &'a CompiledExpr<'a>, ends: Vec<u32>, firsts: Vec<u32>) -> Self {
         let len = ends.last().map_or(0, |&n| n as usize);
-        Self::new(program, len, run_encoding::sequences(Direction::Ascending, ends.into(), firsts.into()))
+        Self::new(expr, len, run_encoding::sequences(Direction::Ascending, ends.into(), firsts.into()))
     }
 
     /// A block of arbitrary positions.
-    pub(crate) fn list(program: &'a CompiledExpr<'a>, positions: Vec<u32>) -> Self {
-        Self::new(program, positions.len(), u32::wrap(positions.into()))
+    pub(crate) fn positions(expr: &'a CompiledExpr<'a>, positions: Vec<u32>) -> Self {
+        Self::new(expr, positions.len(), u32::wrap(positions.into()))
     }
 
-    fn new(program: &'a CompiledExpr<'a>, len: usize, index: Encoded<'a>) -> Self {
-        Self { program, len, index, memo: vec![None; program.ops().len()], each: 1, within: None }
+    fn new(expr: &'a CompiledExpr<'a>, len: usize, index: Encoded<'a>) -> Self {
+        Self { expr, len, index, memo: vec![None; expr.ops().len()], stride: 1, enclosing: None }
     }
 
     /// The expression's values, one per position.
@@ -81,8 +80,8 @@ impl<'a> Block<'a> {
         if self.len == 0 {
             return Vec::new().into();
         }
-        let lanes = self.root();
-        T::expanded(self.len, &lanes.dense())
+        let values = self.root();
+        T::expanded(self.len, &values.dense())
     }
 
     /// Records the first position at which the expression, a condition, does not hold.
@@ -96,7 +95,7 @@ impl<'a> Block<'a> {
 
     /// The values of the whole expression.
     pub(super) fn root(&mut self) -> Encoded<'a> {
-        self.eval(self.program.ops().len() - 1)
+        self.eval(self.expr.ops().len() - 1)
     }
 
     /// Whether the block has no positions.
@@ -104,41 +103,41 @@ impl<'a> Block<'a> {
         self.len == 0
     }
 
-    /// Sets the values of the operation at `place`.
-    pub(super) fn memoize(&mut self, place: usize, values: Encoded<'a>) {
-        self.memo[place] = Some(values);
+    /// Sets the values of operation `id`.
+    pub(super) fn memoize(&mut self, id: OpId, values: Encoded<'a>) {
+        self.memo[id] = Some(values);
     }
 
     /// The compiled expression.
-    pub(super) fn program(&self) -> &'a CompiledExpr<'a> {
-        self.program
+    pub(super) fn expr(&self) -> &'a CompiledExpr<'a> {
+        self.expr
     }
 
-    /// The values of the operation at `place`.
-    pub(super) fn eval(&mut self, place: usize) -> Encoded<'a> {
-        let program = self.program;
-        match &program.ops()[place] {
+    /// The values of operation `id`.
+    pub(super) fn eval(&mut self, id: OpId) -> Encoded<'a> {
+        let expr = self.expr;
+        match &expr.ops()[id] {
             Op::Scalar(s) => return Encoded::Constant(*s),
             Op::Index => return self.index.clone(),
             _ => {}
         }
-        if let Some(done) = &self.memo[place] {
+        if let Some(done) = &self.memo[id] {
             return done.clone();
         }
-        let out = match self.known_outside(place) {
+        let out = match self.enclosing_result(id) {
             Some(known) => known,
-            None => self.compute(&program.ops()[place]),
+            None => self.compute(&expr.ops()[id]),
         };
-        self.memo[place] = Some(out.clone());
+        self.memo[id] = Some(out.clone());
         out
     }
 
-    /// The values of the operation at `place`, if an enclosing block has computed them.
-    fn known_outside(&self, place: usize) -> Option<Encoded<'a>> {
-        let (outside, chosen) = self.within?;
-        match &outside.memo[place] {
+    /// The values of operation `id`, if an enclosing block has computed them.
+    fn enclosing_result(&self, id: OpId) -> Option<Encoded<'a>> {
+        let (enclosing, chosen) = self.enclosing?;
+        match &enclosing.memo[id] {
             Some(known) => Some(selection::restrict(known, chosen)),
-            None => outside.known_outside(place).map(|known| selection::restrict(&known, chosen)),
+            None => enclosing.enclosing_result(id).map(|known| selection::restrict(&known, chosen)),
         }
     }
 
@@ -161,7 +160,7 @@ impl<'a> Block<'a> {
             }
             Op::Unary(op, a) => {
                 let a = self.eval(*a);
-                run_arithmetic::each(n, &a, |n, a| operations::unary(*op, n, a))
+                run_arithmetic::map_runs(n, &a, |n, a| operations::unary(*op, n, a))
             }
             Op::Binary(op, a, b) => {
                 let first = self.eval(*a);
@@ -172,19 +171,19 @@ impl<'a> Block<'a> {
             }
             Op::Cast(to, a) => {
                 let a = self.eval(*a);
-                run_arithmetic::each(n, &a, |n, a| operations::cast(*to, n, a))
+                run_arithmetic::map_runs(n, &a, |n, a| operations::cast(*to, n, a))
             }
             Op::Bitcast(to, a) => {
                 let a = self.eval(*a);
-                run_arithmetic::each(n, &a, |n, a| operations::bitcast(*to, n, a))
+                run_arithmetic::map_runs(n, &a, |n, a| operations::bitcast(*to, n, a))
             }
             Op::ToKey(nan, x) => {
                 let x = self.eval(*x);
-                run_arithmetic::each(n, &x, |n, x| order_key::keys(n, x, *nan))
+                run_arithmetic::map_runs(n, &x, |n, x| order_key::keys(n, x, *nan))
             }
             Op::FromKey(none_and_empty, key) => {
                 let key = self.eval(*key);
-                run_arithmetic::each(n, &key, |n, key| order_key::floats(n, key, *none_and_empty))
+                run_arithmetic::map_runs(n, &key, |n, key| order_key::floats(n, key, *none_and_empty))
             }
             Op::Select([c, a, b], costs) => {
                 let c = self.eval(*c);
@@ -198,11 +197,11 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Fuses `start` plus the remainder at `place` into one pass (see `sequence_division::cycle`). `None` for other
+    /// Fuses `start` plus the remainder `id` into one pass (see `sequence_division::cycle`). `None` for other
     /// operations or operands, or if the remainder has been evaluated already.
-    pub(super) fn cycle(&mut self, op: BinaryOp, start: &Encoded<'a>, place: usize) -> Option<Encoded<'a>> {
-        match self.program.ops()[place] {
-            Op::Binary(BinaryOp::IndexRem, x, by) if op == BinaryOp::Add && self.memo[place].is_none() => {
+    pub(super) fn cycle(&mut self, op: BinaryOp, start: &Encoded<'a>, id: OpId) -> Option<Encoded<'a>> {
+        match self.expr.ops()[id] {
+            Op::Binary(BinaryOp::IndexRem, x, by) if op == BinaryOp::Add && self.memo[id].is_none() => {
                 let (x, by) = (self.eval(x), self.eval(by));
                 sequence_division::cycle(start, &x, &by)
             }
@@ -222,20 +221,20 @@ impl<'a> Block<'a> {
             Operand::Dense(holds) => !holds.iter().fold(true, |all, &holds| all & holds),
         };
         if fails {
-            // Positions of a list may be in any order; the least one is reported.
+            // The positions may be in any order; the least one is reported.
             let (ok, at) = (ok.dense(), self.index.dense());
             let (ok, at) = (bool::operand(&ok), u32::operand(&at));
             let first = (0..self.len).filter(|&k| !ok.get(k)).map(|k| at.get(k)).min();
-            outcome.fetch_min(first.map_or(u32::MAX, |at| at * self.each), Ordering::Relaxed);
+            outcome.fetch_min(first.map_or(u32::MAX, |at| at * self.stride), Ordering::Relaxed);
         }
     }
 
     fn select(&mut self, condition: &Encoded<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Encoded<'a> {
         let n = self.len;
-        // Whether evaluating both branches at all positions costs no more than partitioning the positions.
+        // Whether evaluating both branches everywhere costs at most as much as partitioning the positions.
         let blends = |yes: usize, partition_cost: u64| {
-            let wasted = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
-            costs.is_some_and(|costs| wasted(costs) <= partition_cost)
+            let excess = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
+            costs.is_some_and(|costs| excess(costs) <= partition_cost)
         };
         match condition {
             Encoded::Constant(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
@@ -251,8 +250,8 @@ impl<'a> Block<'a> {
                         selection::blend(n, condition, &a, &b)
                     }
                     _ => {
-                        let [at_a, at_b] = Self::sides(ends, flags);
-                        selection::merge(ends, flags, &self.part(a, &at_a), &self.part(b, &at_b))
+                        let [at_a, at_b] = Self::partition(ends, flags);
+                        selection::merge(ends, flags, &self.eval_selected(a, &at_a), &self.eval_selected(b, &at_b))
                     }
                 }
             }
@@ -269,7 +268,12 @@ impl<'a> Block<'a> {
                         let side =
                             |want| Selection::List((0..n as u32).filter(|&k| flags[k as usize] == want).collect());
                         let (at_a, at_b) = (side(true), side(false));
-                        Encoded::merge(n, &flags, &self.part(a, &at_a).dense(), &self.part(b, &at_b).dense())
+                        Encoded::merge(
+                            n,
+                            &flags,
+                            &self.eval_selected(a, &at_a).dense(),
+                            &self.eval_selected(b, &at_b).dense(),
+                        )
                     }
                 }
             }
@@ -277,7 +281,7 @@ impl<'a> Block<'a> {
     }
 
     /// The positions of the runs whose flag is set, and those of the other runs. The runs end at `ends`.
-    fn sides(ends: &[u32], flags: Operand<'_, bool>) -> [Selection; 2] {
+    fn partition(ends: &[u32], flags: Operand<'_, bool>) -> [Selection; 2] {
         let mut sides = [true, false].map(|_| Vec::with_capacity(ends.len()));
         let mut start = 0;
         for (k, &end) in ends.iter().enumerate() {
@@ -291,11 +295,11 @@ impl<'a> Block<'a> {
         sides.map(Selection::Ranges)
     }
 
-    /// The values of the operation at `place` at the selected positions.
-    fn part<'s>(&'s self, place: usize, chosen: &'s Selection) -> Encoded<'s> {
-        let memo = vec![None; self.program.ops().len()];
+    /// The values of operation `id` at the selected positions.
+    fn eval_selected<'s>(&'s self, id: OpId, chosen: &'s Selection) -> Encoded<'s> {
+        let memo = vec![None; self.expr.ops().len()];
         let index = selection::restrict(&self.index, chosen);
-        let (program, each) = (self.program, self.each);
-        Block { program, len: chosen.len(), index, memo, each, within: Some((self, chosen)) }.eval(place)
+        let (expr, stride) = (self.expr, self.stride);
+        Block { expr, len: chosen.len(), index, memo, stride, enclosing: Some((self, chosen)) }.eval(id)
     }
 }

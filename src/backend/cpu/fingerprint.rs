@@ -1,7 +1,7 @@
 //! FarmHash's Fingerprint64. CPU counterpart of `shaders/hash/fingerprint.wgsl`.
 //!
-//! The algorithm is Google's FarmHash (farmhashna::Hash64), whose results never change. It hashes short strings by
-//! length class (up to 16, 32, 64 bytes) and longer strings in blocks of 64 bytes with 56 bytes of state. Source:
+//! The algorithm is `farmhashna::Hash64`, whose results are stable across versions. Strings of up to 16, 32 and 64
+//! bytes have a formula each; longer strings are hashed in blocks of 64 bytes with 56 bytes of state. Source:
 //! <https://github.com/google/farmhash>, MIT.
 
 const K0: u64 = 0xc3a5_c85c_97cb_3127;

@@ -1,19 +1,19 @@
-//! Sums, products and extremes of f32 and f64: row by row in AVX2 where the processor has it.
+//! Sums, products, minima and maxima of rows of f32 and f64.
 
 use super::accumulate::Float;
 use super::row_reduce::{Monoid, reduce_columns, reduce_row};
 use super::vector_op::{VectorMonoid, VectorOp};
 use super::vector_rows;
 
-/// The monoid of sums, or of products.
+/// The monoid of sums, or of products if `PRODUCT`.
 #[derive(Clone, Copy)]
-pub(super) struct Total<const PRODUCT: bool>;
+pub(super) struct SumProd<const PRODUCT: bool>;
 
-impl<F: Float, const PRODUCT: bool> VectorMonoid<F> for Total<PRODUCT> {
-    const OP: VectorOp = if PRODUCT { VectorOp::Product } else { VectorOp::Sum };
+impl<F: Float, const PRODUCT: bool> VectorMonoid<F> for SumProd<PRODUCT> {
+    const OP: VectorOp = if PRODUCT { VectorOp::FloatProduct } else { VectorOp::FloatSum };
 }
 
-impl<F: Float, const PRODUCT: bool> Monoid<F> for Total<PRODUCT> {
+impl<F: Float, const PRODUCT: bool> Monoid<F> for SumProd<PRODUCT> {
     type State = F;
     #[inline(always)]
     fn identity(self) -> F {
@@ -37,28 +37,28 @@ impl<F: Float, const PRODUCT: bool> Monoid<F> for Total<PRODUCT> {
     }
 }
 
-/// The monoid of the greatest float, or of the least, as order keys. The keys are computed here and need no array.
+/// The monoid of maxima if `MAX`, or of minima. The states are order keys, converted from the floats on the fly.
 #[derive(Clone, Copy)]
-pub(super) struct Extreme<const GREATEST: bool>;
+pub(super) struct MinMax<const MAX: bool>;
 
-impl<F: Float, const GREATEST: bool> VectorMonoid<F> for Extreme<GREATEST> {
-    const OP: VectorOp = if GREATEST { VectorOp::Greatest } else { VectorOp::Least };
+impl<F: Float, const MAX: bool> VectorMonoid<F> for MinMax<MAX> {
+    const OP: VectorOp = if MAX { VectorOp::FloatMax } else { VectorOp::FloatMin };
 }
 
-impl<F: Float, const GREATEST: bool> Monoid<F> for Extreme<GREATEST> {
+impl<F: Float, const MAX: bool> Monoid<F> for MinMax<MAX> {
     type State = F::Key;
     #[inline(always)]
     fn identity(self) -> F::Key {
-        if GREATEST { F::LEAST_KEY } else { F::GREATEST_KEY }
+        if MAX { F::MIN_KEY } else { F::MAX_KEY }
     }
     #[inline(always)]
     fn push(self, so_far: F::Key, next: F) -> F::Key {
-        let nan = if GREATEST { F::GREATEST_KEY } else { F::LEAST_KEY };
+        let nan = if MAX { F::MAX_KEY } else { F::MIN_KEY };
         Monoid::<F>::merge(self, so_far, next.key_or(nan))
     }
     #[inline(always)]
     fn merge(self, a: F::Key, b: F::Key) -> F::Key {
-        if GREATEST { a.max(b) } else { a.min(b) }
+        if MAX { a.max(b) } else { a.min(b) }
     }
 
     fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [F::Key]) {
@@ -83,18 +83,18 @@ mod tests {
 
     /// Row starts, and values that include infinities, NaN and signed zeros.
     fn batch() -> (Vec<usize>, Vec<f64>) {
-        // Rows that are reduced several at a time.
+        // Consecutive short rows, which are reduced several at a time.
         let short = (0..80).map(|k| k * 5 % 33);
         let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1, 32, 16, 33]).chain(short).chain([40]);
         let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
         let n = starts[starts.len() - 1];
-        // Dense magnitudes, so that sums depend on their order.
+        // Values of various magnitudes, so that sums depend on their order.
         let mut values: Vec<f64> = (0..n).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f64) - 0.01).collect();
         let specials = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN, -0.0, 0.0];
         for (k, special) in specials.into_iter().cycle().take(30).enumerate() {
             values[100 + 89 * k] = special;
         }
-        // Rows reduced one at a time, and two rows of more than 16 values among short ones.
+        // Rows that are reduced one at a time, and two rows of more than 16 values among short ones.
         for row in [10, 16, 32, 40, 64, 95, 101] {
             values[starts[row]..starts[row + 1]].fill(-0.0);
         }
@@ -131,14 +131,14 @@ mod tests {
     #[test]
     fn batched_rows_have_the_bits_of_the_canonical_order() {
         let same = |a: f32, b: f32| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
-        check(Total::<false>, |x| x as f32, same);
-        check(Total::<true>, |x| near_one(x) as f32, same);
-        check::<f32, _>(Extreme::<true>, |x| x as f32, |a, b| a == b);
-        check::<f32, _>(Extreme::<false>, |x| x as f32, |a, b| a == b);
+        check(SumProd::<false>, |x| x as f32, same);
+        check(SumProd::<true>, |x| near_one(x) as f32, same);
+        check::<f32, _>(MinMax::<true>, |x| x as f32, |a, b| a == b);
+        check::<f32, _>(MinMax::<false>, |x| x as f32, |a, b| a == b);
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
-        check(Total::<false>, |x: f64| x, same);
-        check(Total::<true>, near_one, same);
-        check::<f64, _>(Extreme::<true>, |x| x, |a, b| a == b);
-        check::<f64, _>(Extreme::<false>, |x| x, |a, b| a == b);
+        check(SumProd::<false>, |x: f64| x, same);
+        check(SumProd::<true>, near_one, same);
+        check::<f64, _>(MinMax::<true>, |x| x, |a, b| a == b);
+        check::<f64, _>(MinMax::<false>, |x| x, |a, b| a == b);
     }
 }

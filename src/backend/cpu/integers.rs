@@ -1,17 +1,17 @@
-//! Sums, products and extremes of integers: row by row in AVX2 where the processor has it.
+//! Wrapping sums and products, minima and maxima of rows of integers.
 
 use super::number::Number;
 use super::row_reduce::Monoid;
 use super::vector_op::{VectorMonoid, VectorOp};
 use super::vector_rows;
 
-/// The monoid of sums, or of products; they wrap.
+/// The monoid of wrapping sums, or of wrapping products if `PRODUCT`.
 #[derive(Clone, Copy)]
-pub(super) struct IntegerTotal<const PRODUCT: bool>;
+pub(super) struct IntegerSumProd<const PRODUCT: bool>;
 
-/// The monoid of the greatest value, or of the least.
+/// The monoid of maxima if `MAX`, or of minima.
 #[derive(Clone, Copy)]
-pub(super) struct IntegerExtreme<const GREATEST: bool>;
+pub(super) struct IntegerMinMax<const MAX: bool>;
 
 /// Implements a monoid for an integer type, given its identity element, operator and vector operation.
 macro_rules! integers {
@@ -46,19 +46,19 @@ macro_rules! integers {
     };
 }
 
-/// Implements all monoids for an integer type, given its vector operations for extremes.
+/// Implements all monoids for an integer type, given its vector operations for maxima and minima.
 macro_rules! all {
     ($t:ident, $greatest:expr, $least:expr) => {
-        integers!(IntegerTotal<false>, $t, 0, Number::add, VectorOp::IntegerSum);
-        integers!(IntegerTotal<true>, $t, 1, Number::mul, VectorOp::IntegerProduct);
-        integers!(IntegerExtreme<true>, $t, $t::MIN, Number::greatest, $greatest);
-        integers!(IntegerExtreme<false>, $t, $t::MAX, Number::least, $least);
+        integers!(IntegerSumProd<false>, $t, 0, Number::add, VectorOp::IntegerSum);
+        integers!(IntegerSumProd<true>, $t, 1, Number::mul, VectorOp::IntegerProduct);
+        integers!(IntegerMinMax<true>, $t, $t::MIN, Number::maximum, $greatest);
+        integers!(IntegerMinMax<false>, $t, $t::MAX, Number::minimum, $least);
     };
 }
-all!(i32, VectorOp::GreatestSigned, VectorOp::LeastSigned);
-all!(i64, VectorOp::GreatestSigned, VectorOp::LeastSigned);
-all!(u32, VectorOp::GreatestUnsigned, VectorOp::LeastUnsigned);
-all!(u64, VectorOp::GreatestUnsigned, VectorOp::LeastUnsigned);
+all!(i32, VectorOp::SignedMax, VectorOp::SignedMin);
+all!(i64, VectorOp::SignedMax, VectorOp::SignedMin);
+all!(u32, VectorOp::UnsignedMax, VectorOp::UnsignedMin);
+all!(u64, VectorOp::UnsignedMax, VectorOp::UnsignedMin);
 
 #[cfg(test)]
 mod tests {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn check<V: Copy + PartialEq + std::fmt::Debug, M: Monoid<V, State = V>>(monoid: M, value: impl Fn(u64) -> V) {
-        // Rows that are reduced several at a time.
+        // Consecutive short rows, which are reduced several at a time.
         let short = (0..80).map(|k| k * 5 % 33);
         let lens = (0..70).chain([255, 256, 257, 300, 0, 513, 1030, 5, 1, 32, 16, 33]).chain(short).chain([40]);
         let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
@@ -95,11 +95,11 @@ mod tests {
     fn batched_rows_equal_single_rows() {
         macro_rules! all {
             ($($t:ident),*) => {$(
-                check::<$t, _>(IntegerTotal::<false>, |x| x as $t);
-                // Products of odd numbers: even ones would soon be 0.
-                check::<$t, _>(IntegerTotal::<true>, |x| x as $t | 1);
-                check::<$t, _>(IntegerExtreme::<true>, |x| x as $t);
-                check::<$t, _>(IntegerExtreme::<false>, |x| x as $t);
+                check::<$t, _>(IntegerSumProd::<false>, |x| x as $t);
+                // Odd numbers: products of even numbers would soon be 0.
+                check::<$t, _>(IntegerSumProd::<true>, |x| x as $t | 1);
+                check::<$t, _>(IntegerMinMax::<true>, |x| x as $t);
+                check::<$t, _>(IntegerMinMax::<false>, |x| x as $t);
             )*};
         }
         all!(i32, i64, u32, u64);

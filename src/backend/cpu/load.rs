@@ -1,8 +1,8 @@
-//! Loads of array elements: in place where they are consecutive.
+//! Loads of array elements. Consecutive elements are borrowed, not copied.
 
 use std::ops::Range;
 
-use super::array::{Array, Stored};
+use super::array::{Array, ArrayElement};
 use super::encoding::{Dense, Direction, Encoded, Value};
 use super::loops::map_values;
 use super::operand::Operand;
@@ -42,7 +42,7 @@ fn element(array: &Array, dtype: DType, i: usize) -> Scalar {
     }
 }
 
-/// The elements `range` of an array of another dtype than bool, in place.
+/// Borrows the elements `range` of an array, whose dtype is not bool.
 fn borrow(array: &Array, dtype: DType, range: Range<usize>) -> Encoded<'_> {
     macro_rules! typed {
         ($($v:ident),*) => {
@@ -56,7 +56,7 @@ fn borrow(array: &Array, dtype: DType, range: Range<usize>) -> Encoded<'_> {
 }
 
 /// The elements at the given indices, as words of their size.
-fn gather<W: Stored + Default>(from: &[W], n: usize, at: &Encoded<'_>) -> Vec<W> {
+fn gather<W: ArrayElement + Default>(from: &[W], n: usize, at: &Encoded<'_>) -> Vec<W> {
     let last = from.len() - 1;
     let one = |i: u32| from[(i as usize).min(last)];
     let Encoded::Sequences(direction, ends, firsts) = at else {

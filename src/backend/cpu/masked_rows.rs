@@ -1,5 +1,5 @@
-//! Reduces rows of one column for monoids whose states are plain values, where no intrinsics do (see `vector_rows`).
-//! The order is that of `row_reduce`.
+//! Row reductions of one column in portable Rust, with masked lanes for short rows: the fallback of `vector_rows`
+//! without AVX2. The order of operations is that of `row_reduce`.
 
 use bytemuck::Pod;
 
@@ -28,11 +28,11 @@ pub(super) fn reduce_rows<V: Pod, M: Monoid<V, State = V>>(
     }
 }
 
-/// Reduces a row of one column and at most [`LANES`] values: the first `len` of `values`, which continue with the next
-/// rows.
+/// Reduces a row of one column and at most [`LANES`] values: the first `len` of `values`. The following values belong
+/// to the next rows and are masked.
 ///
-/// Masking unused lanes takes less time than a loop of the row's length, which mispredicts its exit branch where
-/// lengths vary. For the same reason both orders, fold and tree, are computed.
+/// A loop of the row's length would mispredict its exit branch. For the same reason both orders, fold and tree, are
+/// computed and one is selected.
 #[inline(always)]
 fn short_row<V: Pod, M: Monoid<V, State = V>>(values: &[V], len: usize, monoid: M, ordered: bool) -> V {
     let mut lanes = first_lanes(values, len, monoid.identity());
@@ -41,12 +41,12 @@ fn short_row<V: Pod, M: Monoid<V, State = V>>(values: &[V], len: usize, monoid: 
         false => monoid.identity(),
     };
     tree(&mut lanes, monoid);
-    // A fold from the identity never gives -0. A tree without the identity does if all lanes are -0.
+    // A fold from the identity element 0 never gives -0. The tree alone gives -0 if all lanes are -0.
     if ordered && len <= FOLD_LEN { in_order } else { monoid.push(monoid.identity(), lanes[0]) }
 }
 
-/// Reduces a row of one column, with more than [`LANES`] values and at most one block: the first `len` of `values`,
-/// which continue with the next rows.
+/// Reduces a row of one column, with more than [`LANES`] values and at most one block: the first `len` of `values`. The
+/// following values belong to the next rows.
 #[inline(always)]
 fn row_of_a_block<V: Pod, M: Monoid<V, State = V>>(values: &[V], len: usize, monoid: M) -> V {
     let mut lanes = [monoid.identity(); LANES];
@@ -74,8 +74,8 @@ fn tree<V: Pod, M: Monoid<V, State = V>>(lanes: &mut [V; LANES], monoid: M) {
     }
 }
 
-/// The first `len` values, padded with the identity. The selection masks bits, because compilers turn a conditional
-/// into branches.
+/// The first `len` values, padded with the identity element. The padding masks bits, because compilers turn
+/// conditionals into branches.
 #[inline(always)]
 fn first_lanes<V: Pod>(values: &[V], len: usize, identity: V) -> [V; LANES] {
     let mut lanes = match values.first_chunk() {
@@ -86,7 +86,7 @@ fn first_lanes<V: Pod>(values: &[V], len: usize, identity: V) -> [V; LANES] {
             lanes
         }
     };
-    let masks = masks(len).iter();
+    let masks = lane_masks(len).iter();
     macro_rules! mask {
         ($bits:ty) => {{
             let identity: $bits = bytemuck::cast(identity);
@@ -106,17 +106,17 @@ fn first_lanes<V: Pod>(values: &[V], len: usize, identity: V) -> [V; LANES] {
 
 /// Lane masks: all bits set in the first `n` lanes, none in the others.
 #[inline(always)]
-pub(super) fn masks(n: usize) -> &'static [u32; LANES] {
-    static WINDOWS: [u32; 2 * LANES] = {
-        let mut windows = [0; 2 * LANES];
+pub(super) fn lane_masks(n: usize) -> &'static [u32; LANES] {
+    static MASKS: [u32; 2 * LANES] = {
+        let mut masks = [0; 2 * LANES];
         let mut k = 0;
         while k < LANES {
-            windows[k] = u32::MAX;
+            masks[k] = u32::MAX;
             k += 1;
         }
-        windows
+        masks
     };
-    WINDOWS[LANES - n..].first_chunk().expect("bug: more lanes than there are")
+    MASKS[LANES - n..].first_chunk().expect("bug: a mask of too many lanes")
 }
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ mod tests {
     use super::super::row_reduce::{Plain, reduce_row};
     use super::*;
 
-    /// Checks rows of various lengths, some of which end where the values end.
+    /// Compares rows of various lengths, up to the end of the values, with `reduce_row`.
     fn check<V: Pod + PartialEq + std::fmt::Debug, M: Monoid<V, State = V>>(
         value: impl Fn(usize) -> V,
         monoid: M,
@@ -134,17 +134,17 @@ mod tests {
         let starts: Vec<usize> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
         let rows = starts.len() - 1;
         let values: Vec<V> = (0..starts[rows]).map(&value).collect();
-        let mut together = vec![value(1); rows];
-        reduce_rows(&values, monoid, ordered, |k| starts[k], &mut together);
-        for (k, &together) in together.iter().enumerate() {
+        let mut batch = vec![value(1); rows];
+        reduce_rows(&values, monoid, ordered, |k| starts[k], &mut batch);
+        for (k, &reduced) in batch.iter().enumerate() {
             let mut single = [value(2)];
             reduce_row(&values[starts[k]..starts[k + 1]], 1, monoid, &mut single);
-            assert_eq!(together, single[0], "row {k}");
+            assert_eq!(reduced, single[0], "row {k}");
         }
     }
 
     #[test]
-    fn each_row_has_the_bits_of_a_row_reduced_by_itself() {
+    fn batched_rows_have_the_bits_of_the_canonical_order() {
         let fraction = |k: usize| 1.0 / (1.0 + (k * 7919 % 1009) as f32);
         check(fraction, Plain { identity: 0.0, combine: |a, b| a + b }, true);
         let wide = |k: usize| f64::from(fraction(k));

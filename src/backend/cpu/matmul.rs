@@ -1,7 +1,7 @@
-//! Matrix products. Twin of `shaders/matmul.wgsl`. Each element is a single sum in ascending order of its terms, so its
-//! bits do not depend on the blocking.
+//! Matrix products. CPU counterpart of `shaders/matmul.wgsl`. Each element is a left-to-right sum of its terms, so that
+//! its bits do not depend on the blocking.
 
-use super::array::{Array, Stored};
+use super::array::{Array, ArrayElement};
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::encoding::Value;
 use super::eval::Block;
@@ -17,7 +17,7 @@ use crate::graph::node::Product;
 const COLUMNS: usize = 16;
 /// Rows of the register tile.
 const ROWS: usize = 4;
-/// Rows of results per parallel work item. Each work item packs the right matrix again.
+/// Rows of results per work item. Each work item packs the panels of the right matrix for itself.
 const CHUNK: usize = 64;
 
 /// Strided layout of a matrix: element (r, c) is at `start + r * row + c * column`.
@@ -32,7 +32,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a row-major matrix, or of the transpose of one that has `rows` columns.
+    /// Layout of a `rows` by `columns` matrix that starts at `start`: row-major, or column-major if `transposed`.
     pub fn new(start: usize, (rows, columns): (usize, usize), transposed: bool) -> Self {
         let (row, column) = if transposed { (1, rows) } else { (columns, 1) };
         Self { start, row, column }
@@ -43,7 +43,8 @@ impl Layout {
     }
 }
 
-/// Computes rows `first..` of a product into `out`: `n` columns, each element a sum of `k` terms.
+/// Computes rows of a product, from row `first` on, into `out`. The product has `n` columns; each element is a sum of
+/// `k` terms.
 pub fn rows_of_product<T: Copy>(
     (a, left): (&[T], Layout),
     (b, right): (&[T], Layout),
@@ -89,11 +90,11 @@ pub(crate) fn products(inputs: &Inputs, op: &str, p: &Product, batches: usize, o
         DType::U64 => typed::<u64>(inputs, op, p, batches, 0, out),
         DType::F32 => typed::<f32>(inputs, op, p, batches, 0.0, out),
         DType::F64 => typed::<f64>(inputs, op, p, batches, 0.0, out),
-        d => unreachable!("bug: a product of {d} must be recorded over u32 or f32"),
+        d => unreachable!("bug: a product of {d}, which is recorded as u32 or f32"),
     }
 }
 
-/// The first `len` elements of an operand: a stored array as it is, any other expression evaluated into `kept`.
+/// The first `len` elements of an operand. An array is borrowed; any other expression is evaluated into `kept`.
 fn operand<'a>(inputs: &'a Inputs, op: &str, e: &Expr, len: usize, kept: &'a mut Option<Array>) -> Result<&'a Array> {
     if let ExprKind::Load(node, at) = e.kind()
         && at.is_index()
@@ -101,12 +102,12 @@ fn operand<'a>(inputs: &'a Inputs, op: &str, e: &Expr, len: usize, kept: &'a mut
     {
         return Ok(inputs.array(node));
     }
-    let mut array = Array::unset(&inputs.pool, op, e.dtype(), len)?;
+    let mut array = Array::uninit(&inputs.pool, op, e.dtype(), len)?;
     map::map(inputs, e, len, &mut array);
     Ok(kept.insert(array))
 }
 
-fn typed<T: Value + Number + Stored>(
+fn typed<T: Value + Number + ArrayElement>(
     inputs: &Inputs,
     op: &str,
     p: &Product,
@@ -118,8 +119,8 @@ fn typed<T: Value + Number + Stored>(
         return Ok(());
     }
     let of = |e: &Expr| -> Vec<usize> {
-        let program = CompiledExpr::new(inputs, e);
-        let values = Block::run(&program, 0, batches).eval_as::<u32>();
+        let expr = CompiledExpr::new(inputs, e);
+        let values = Block::consecutive(&expr, 0, batches).eval_as::<u32>();
         values.iter().map(|&v| v as usize).collect()
     };
     let [ms, ks, ns] = p.sizes.each_ref().map(of);
@@ -130,8 +131,8 @@ fn typed<T: Value + Number + Stored>(
     let (mut a, mut b) = (None, None);
     let a = operand(inputs, op, &p.operands[0], needed(&lefts, &ms, &ks), &mut a)?.slice::<T>();
     let b = operand(inputs, op, &p.operands[1], needed(&rights, &ks, &ns), &mut b)?.slice::<T>();
-    // Work items, batch by batch: the batch, the first row, and the rows' part of the output.
-    let mut pieces: Vec<(usize, usize, &mut [T])> = Vec::new();
+    // Work items: the batch, the first row, and the output of the rows.
+    let mut items: Vec<(usize, usize, &mut [T])> = Vec::new();
     let (mut rest, mut at) = (out.slice_mut::<T>(), 0);
     for g in (0..batches).filter(|&g| ms[g] * ns[g] > 0) {
         let skipped = outs[g].saturating_sub(at);
@@ -144,11 +145,11 @@ fn typed<T: Value + Number + Stored>(
         while !piece.is_empty() {
             let rows = CHUNK.min(piece.len() / ns[g]);
             let (chunk, left) = piece.split_at_mut(rows * ns[g]);
-            pieces.push((g, first, chunk));
+            items.push((g, first, chunk));
             (piece, first) = (left, first + rows);
         }
     }
-    parallel::for_each(pieces, &|(g, first, out)| {
+    parallel::for_each(items, &|(g, first, out)| {
         let left = Layout::new(lefts[g], (ms[g], ks[g]), p.transposed[0]);
         let right = Layout::new(rights[g], (ks[g], ns[g]), p.transposed[1]);
         rows_of_product((a, left), (b, right), (first, ks[g], ns[g]), zero, T::add, T::mul, out);
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn every_blocking_gives_the_bits_of_the_definition() {
+    fn results_have_the_bits_of_the_definition_for_all_block_sizes() {
         for (m, k, n) in [(1, 1, 1), (3, 0, 2), (4, 7, 16), (5, 33, 17), (65, 3, 15), (9, 100, 31)] {
             for transposed in [[false, false], [true, false], [false, true], [true, true]] {
                 let values = |n: usize, f: usize| (0..n).map(|p| ((p * f % 101) as f32).sqrt()).collect::<Vec<_>>();

@@ -1,7 +1,7 @@
 //! The CPU backend: the reference implementation, and the fallback without a GPU.
 //!
-//! The backend runs the same steps as the GPU backend, in blocks that fit the cache, on all cores. Each primitive has
-//! one file. The twin of a kernel has the kernel's file stem.
+//! The backend runs the same steps as the GPU backend, in cache-sized blocks on all cores. Each primitive has one file,
+//! named after the WGSL kernel of the same primitive.
 
 pub mod accumulate;
 pub(crate) mod array;
@@ -97,7 +97,7 @@ pub(crate) struct CpuBackend {
     stand_in: OnceLock<BackendRef>,
 }
 
-/// The array that holds a stored result.
+/// The array of a stored result.
 fn array_of(stored: &Stored) -> Arc<Array> {
     stored.data.clone().downcast().expect("bug: an array of another backend")
 }
@@ -118,7 +118,8 @@ impl CpuBackend {
         LinkedPlan::new(program, bindings, &self.stand_in(), self.plan_limits())
     }
 
-    /// Runs a plan. Each step runs with exact sizes; each array is kept until the last step that reads it.
+    /// Runs a plan, step by step. Every size is exact when its step runs. An array is freed after the last step that
+    /// reads it.
     fn run(&self, plan: &mut LinkedPlan, bindings: &Bindings) -> Result<()> {
         let kept = plan.kept(bindings, true);
         // A count that another thread has stored in the meantime is an input.
@@ -144,17 +145,17 @@ impl CpuBackend {
             for (m, array) in (links.first_output..).zip(arrays) {
                 let len = array.len() as u32;
                 made[m] = Some(Stored { data: Arc::new(array), status: status.clone(), len });
-                // The sizes that this array holds are exact from here on.
+                // Resolves the counts that this array holds.
                 for count in plan.counts.iter().filter(|c| c.source == Source::Made(m)) {
                     let bound = bindings.sizes[count.number].1;
                     // The value of a count is undefined if one of its conditions failed. Zero then avoids a large
-                    // allocation: the arrays sized by it inherit the condition, and reading them returns the error.
-                    // The count is not recorded as known on the host.
-                    let is_right = holds(&status);
+                    // allocation: the arrays of that size inherit the condition, and reading them returns the error.
+                    // The host does not record such a count.
+                    let is_valid = holds(&status);
                     let value = made[m].as_ref().and_then(|stored| word(stored, count.at.value()));
-                    let value = value.filter(|_| is_right).unwrap_or(0).min(bound);
+                    let value = value.filter(|_| is_valid).unwrap_or(0).min(bound);
                     count.slot.set(value);
-                    if is_right {
+                    if is_valid {
                         bindings.settle(count.number, value);
                         self.last_counts.put(&count.key, bound, value);
                     }
@@ -174,7 +175,7 @@ impl CpuBackend {
         Ok(())
     }
 
-    /// Runs one step. Returns its outputs and the conditions on which they depend.
+    /// Runs one step. Returns its outputs and the conditions that they depend on.
     fn step(&self, step: &Step, reads: &[Stored], after: &[Stored]) -> Result<(Vec<Array>, Arc<[Status]>)> {
         let bytes = || step.outputs().iter().map(|n| n.bytes()).sum::<u64>();
         let _span = span!("cpu step", op = step.out.op(), kind = step.family(), bytes = bytes());
@@ -333,7 +334,7 @@ impl Backend for CpuBackend {
 }
 
 #[cfg(test)]
-mod random_programs;
+mod random_exprs;
 
 #[cfg(test)]
 mod tests;

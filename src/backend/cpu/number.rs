@@ -1,4 +1,4 @@
-//! Scalar arithmetic: the CPU's definition of the opcodes.
+//! Scalar arithmetic: the CPU backend's definition of the opcodes.
 
 use super::encoding::Value;
 use crate::math::{self, MathFn};
@@ -14,8 +14,10 @@ pub(crate) trait Number: Value + PartialEq + PartialOrd {
     fn mul(self, o: Self) -> Self;
     fn div(self, o: Self) -> Self;
     fn rem(self, o: Self) -> Self;
-    fn least(self, o: Self) -> Self;
-    fn greatest(self, o: Self) -> Self;
+    /// IEEE 754-2019 minimum: NaN if an operand is NaN; -0 is less than 0.
+    fn minimum(self, o: Self) -> Self;
+    /// IEEE 754-2019 maximum: NaN if an operand is NaN; -0 is less than 0.
+    fn maximum(self, o: Self) -> Self;
     fn pow(self, o: Self) -> Self;
 }
 
@@ -38,9 +40,9 @@ macro_rules! integer {
             #[inline(always)]
             fn rem(self, o: Self) -> Self { if o == 0 { 0 } else { self.wrapping_rem(o) } }
             #[inline(always)]
-            fn least(self, o: Self) -> Self { self.min(o) }
+            fn minimum(self, o: Self) -> Self { self.min(o) }
             #[inline(always)]
-            fn greatest(self, o: Self) -> Self { self.max(o) }
+            fn maximum(self, o: Self) -> Self { self.max(o) }
             fn pow(self, o: Self) -> Self {
                 #[allow(unused_comparisons, reason = "one macro for signed and unsigned types")]
                 if o < 0 { return 0; }
@@ -76,11 +78,11 @@ macro_rules! float {
             #[inline(always)]
             fn rem(self, o: Self) -> Self { self % o }
             #[inline(always)]
-            fn least(self, o: Self) -> Self {
+            fn minimum(self, o: Self) -> Self {
                 if self.is_nan() || o.is_nan() { <$t>::NAN } else if self.total_cmp(&o).is_le() { self } else { o }
             }
             #[inline(always)]
-            fn greatest(self, o: Self) -> Self {
+            fn maximum(self, o: Self) -> Self {
                 if self.is_nan() || o.is_nan() { <$t>::NAN } else if self.total_cmp(&o).is_ge() { self } else { o }
             }
             fn pow(self, o: Self) -> Self { $binary(MathFn::Pow)(self, o) }
@@ -117,8 +119,8 @@ macro_rules! bits {
             #[inline(always)]
             fn shr(self, o: Self) -> Self {
                 let last = <$t>::BITS - 1;
-                // A shift by the width or more gives 0, or -1 for negative signed numbers: `self >> last` is the sign
-                // bit, and the second shift clears it for unsigned types.
+                // A shift by the width or more gives 0, or -1 for negative numbers. `self >> last` is the sign of a
+                // signed number; for unsigned types the second shift clears it.
                 u32::try_from(o).ok().and_then(|o| self.checked_shr(o)).unwrap_or((self >> last) >> (last.min(1)) & (self >> last))
             }
         }

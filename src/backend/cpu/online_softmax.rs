@@ -1,16 +1,17 @@
-//! Online softmax: the maximum of a row, and the sum of the exponentials relative to it.
+//! Online softmax (Milakov and Gimelshein 2018): the maximum of a row, and the sum of the exponentials of the
+//! differences from it.
 //!
-//! The operations and their order are those of a fold in lanes and a halving tree over the lanes. The scale of a merge
-//! depends only on the maximum of the lane's earlier values. Exponentials, the dominant cost, are therefore evaluated
-//! side by side: over many short rows, over the lanes of one row, or over the trees of many rows.
+//! The operations and their order are those of a fold per lane and a halving tree over the lanes. The exponentials, the
+//! dominant cost, are vectorized: over several short rows, over the lanes of one row, or over the trees of several
+//! rows.
 
 use super::accumulate::Float;
 use super::row_reduce::{Monoid, reduce_block_of_columns, reduce_columns, reduce_long_row};
 use super::simd::{self, Loop};
-use super::transposed_rows::{ROWS, Row, TransposedRows, classes, rows_by_length};
-use crate::graph::canonical_order::reduction::{FOLD_LEN, LANES};
+use super::transposed_rows::{LaneStates, ROWS, by_algorithm, reduce_short_rows, rows_by_length};
+use crate::graph::canonical_order::reduction::LANES;
 
-/// Online softmax state: the key of the maximum, and the sum of the exponentials relative to the maximum.
+/// Online softmax state: the order key of the maximum, and the sum of the exponentials of the differences from it.
 #[derive(Clone, Copy)]
 pub(super) struct SoftmaxState<F: Float> {
     pub(super) greatest: F::Key,
@@ -25,7 +26,7 @@ impl<F: Float> Monoid<F> for OnlineSoftmax {
     type State = SoftmaxState<F>;
     #[inline(always)]
     fn identity(self) -> SoftmaxState<F> {
-        SoftmaxState { greatest: F::LEAST.key(), sum: F::ZERO }
+        SoftmaxState { greatest: F::NEG_INFINITY.key(), sum: F::ZERO }
     }
     #[inline(always)]
     fn push(self, so_far: SoftmaxState<F>, next: F) -> SoftmaxState<F> {
@@ -52,7 +53,8 @@ impl<F: Float> Monoid<F> for OnlineSoftmax {
     }
 }
 
-/// The lesser of two values minus the greater one. Equal values, infinities included, give 0.
+/// The exponent by which a merge scales the sum of the lesser maximum: the lesser minus the greater maximum. Equal
+/// values, infinities included, give 0.
 #[inline(always)]
 fn exponent<F: Float>(a: F::Key, b: F::Key) -> F {
     let (greatest, least) = (a.max(b), a.min(b));
@@ -60,33 +62,33 @@ fn exponent<F: Float>(a: F::Key, b: F::Key) -> F {
 }
 
 impl<F: Float> SoftmaxState<F> {
-    /// The state of one value. The sum is NaN for +inf and NaN, which have no finite difference from themselves.
+    /// The state of one value. The sum is NaN for +inf and NaN, whose difference from themselves is NaN.
     #[inline(always)]
     fn of(x: F) -> Self {
         let greatest = x.key();
-        Self { greatest, sum: if greatest < F::GREATEST.key() { F::ONE } else { F::NAN } }
+        Self { greatest, sum: if greatest < F::INFINITY.key() { F::ONE } else { F::NAN } }
     }
 
     /// Merges two states. `scale` multiplies the sum of the state with the lesser maximum.
     #[inline(always)]
     fn merged(self, b: Self, scale: F) -> Self {
-        let (stays, shrinks) = if self.greatest < b.greatest { (b.sum, self.sum) } else { (self.sum, b.sum) };
-        Self { greatest: self.greatest.max(b.greatest), sum: stays.add(shrinks.mul(scale)) }
+        let (sum, scaled) = if self.greatest < b.greatest { (b.sum, self.sum) } else { (self.sum, b.sum) };
+        Self { greatest: self.greatest.max(b.greatest), sum: sum.add(scaled.mul(scale)) }
     }
 }
 
-/// Replaces each element by its exponential. -inf, the exponent for each of the many lanes without a value, gives 0
-/// without an evaluation, since processors are slow on subnormal results.
+/// Replaces each element by its exponential. -inf, the exponent of a lane without a value, gives 0 directly: the
+/// evaluation would produce subnormal numbers, on which processors are slow.
 #[inline(always)]
 fn exponentials<F: Float>(x: &mut [F]) {
     for x in x {
-        let vanishes = *x == F::LEAST;
-        let exp = if vanishes { F::ZERO } else { *x }.exp();
-        *x = if vanishes { F::ZERO } else { exp };
+        let is_zero = *x == F::NEG_INFINITY;
+        let exp = if is_zero { F::ZERO } else { *x }.exp();
+        *x = if is_zero { F::ZERO } else { exp };
     }
 }
 
-/// Moves the `N` elements at `from` to `to`, and the `N` elements behind them to index `to` of `upper`.
+/// Moves the `N` elements at `from` to `to`, and the following `N` elements to index `to` of `upper`.
 #[inline(always)]
 fn split_halves<T: Copy, const N: usize>(of: &mut [T], upper: &mut [T], from: usize, to: usize) {
     let copy = |from: usize| -> [T; N] { std::array::from_fn(|k| of[from..from + N][k]) };
@@ -103,6 +105,39 @@ struct States<F: Float, const N: usize> {
 
 impl<F: Float, const N: usize> States<F, N> {
     #[inline(always)]
+    fn set(&mut self, k: usize, to: SoftmaxState<F>) {
+        (self.greatest[k], self.sums[k]) = (to.greatest, to.sum);
+    }
+
+    /// Merges the lanes of each row in a halving tree. The results are contiguous.
+    #[inline(always)]
+    fn fold_lanes(&mut self, rows: usize) {
+        self.halve::<16>(rows);
+        self.halve::<8>(rows);
+        self.halve::<4>(rows);
+        self.halve::<2>(rows);
+        self.halve::<1>(rows);
+    }
+
+    /// One level of the halving tree: merges the upper half of each row's `2 * REACH` states into the lower half. The
+    /// stride between rows is `2 * REACH` states before and `REACH` states after.
+    #[inline(always)]
+    fn halve<const REACH: usize>(&mut self, rows: usize) {
+        let mut upper = Self::none();
+        for row in 0..rows {
+            let (to, from) = (row * REACH, 2 * row * REACH);
+            split_halves::<_, REACH>(&mut self.greatest, &mut upper.greatest, from, to);
+            split_halves::<_, REACH>(&mut self.sums, &mut upper.sums, from, to);
+        }
+        let n = rows * REACH;
+        merge_each(&mut self.greatest[..n], &mut self.sums[..n], &upper.greatest[..n], &upper.sums[..n]);
+    }
+}
+
+impl<F: Float, const N: usize> LaneStates<F, N> for States<F, N> {
+    type State = SoftmaxState<F>;
+
+    #[inline(always)]
     fn none() -> Self {
         let none: SoftmaxState<F> = Monoid::<F>::identity(OnlineSoftmax);
         Self { greatest: [none.greatest; N], sums: [none.sum; N] }
@@ -114,12 +149,6 @@ impl<F: Float, const N: usize> States<F, N> {
     }
 
     #[inline(always)]
-    fn set(&mut self, k: usize, to: SoftmaxState<F>) {
-        (self.greatest[k], self.sums[k]) = (to.greatest, to.sum);
-    }
-
-    /// States of single values where `is_present` holds, the identity element elsewhere.
-    #[inline(always)]
     fn of(values: &[F; N], is_present: impl Fn(usize) -> bool) -> Self {
         let mut states = Self::none();
         for (k, &x) in values.iter().enumerate() {
@@ -129,7 +158,6 @@ impl<F: Float, const N: usize> States<F, N> {
         states
     }
 
-    /// Adds a value to each state for which `is_present` holds.
     #[inline(always)]
     fn push(&mut self, values: &[F; N], is_present: impl Fn(usize) -> bool) {
         let mut scales = [F::ZERO; N];
@@ -144,31 +172,6 @@ impl<F: Float, const N: usize> States<F, N> {
         }
     }
 
-    /// Merges the lanes of each row in a halving tree. The results are contiguous.
-    #[inline(always)]
-    fn fold_lanes(&mut self, rows: usize) {
-        self.halve::<16>(rows);
-        self.halve::<8>(rows);
-        self.halve::<4>(rows);
-        self.halve::<2>(rows);
-        self.halve::<1>(rows);
-    }
-
-    /// One level of the halving tree: merges the upper half of each row's `2 * REACH` states into the lower half. Rows
-    /// are `2 * REACH` states exponent before and `REACH` states exponent after.
-    #[inline(always)]
-    fn halve<const REACH: usize>(&mut self, rows: usize) {
-        let mut upper = Self::none();
-        for row in 0..rows {
-            let (to, from) = (row * REACH, 2 * row * REACH);
-            split_halves::<_, REACH>(&mut self.greatest, &mut upper.greatest, from, to);
-            split_halves::<_, REACH>(&mut self.sums, &mut upper.sums, from, to);
-        }
-        let n = rows * REACH;
-        merge_each(&mut self.greatest[..n], &mut self.sums[..n], &upper.greatest[..n], &upper.sums[..n]);
-    }
-
-    /// Merges other states into these.
     #[inline(always)]
     fn merge(&mut self, other: &Self) {
         merge_each(&mut self.greatest, &mut self.sums, &other.greatest, &other.sums);
@@ -234,7 +237,7 @@ struct SoftmaxRows<'a, F: Float, S> {
     out: &'a mut [SoftmaxState<F>],
 }
 
-/// Number of one-block rows whose lanes are merged together.
+/// One-block rows whose trees are computed at a time.
 const TREES: usize = 8;
 
 impl<F: Float, S: Fn(usize) -> usize> Loop for SoftmaxRows<'_, F, S> {
@@ -246,18 +249,8 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for SoftmaxRows<'_, F, S> {
         for row in out.iter_mut() {
             *row = Monoid::<F>::identity(OnlineSoftmax);
         }
-        let [folded, short, one_block, long] = classes(&rows);
-        let mut columns = TransposedRows::new();
-        for rows in folded.chunks(ROWS) {
-            columns.take(values, rows);
-            set_each(out, rows, &folded_together(&columns));
-        }
-        let mut states = [(); LANES / 2].map(|()| States::none());
-        for rows in short.chunks(ROWS) {
-            columns.take(values, rows);
-            let of = |k: usize| States::of(&columns.values[k], |r| k < FOLD_LEN || (k as u32) < columns.lens[r]);
-            set_each(out, rows, columns.merged(&mut states, of, States::merge));
-        }
+        let [folded, short, one_block, long] = by_algorithm(&rows);
+        reduce_short_rows::<F, States<F, ROWS>>(values, folded, short, out);
         for rows in one_block.chunks(TREES) {
             let mut states = States::<F, { TREES * LANES }>::none();
             for (&(_, from, len), k) in rows.iter().zip((0..).step_by(LANES)) {
@@ -266,7 +259,7 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for SoftmaxRows<'_, F, S> {
                 states.sums[k..k + LANES].copy_from_slice(&lanes.sums);
             }
             states.fold_lanes(TREES);
-            set_each(out, rows, &states);
+            states.store(rows, out);
         }
         for &(row, from, len) in long {
             reduce_long_row(&values[from..from + len], 1, OnlineSoftmax, &mut out[row..=row]);
@@ -274,27 +267,9 @@ impl<F: Float, S: Fn(usize) -> usize> Loop for SoftmaxRows<'_, F, S> {
     }
 }
 
-/// Folds up to [`ROWS`] rows of up to [`FOLD_LEN`] values each, one row per lane.
-#[inline(always)]
-fn folded_together<F: Float>(columns: &TransposedRows<F>) -> States<F, ROWS> {
-    let mut states = States::of(&columns.values[0], |r| columns.lens[r] > 0);
-    for (k, column) in (0..columns.longest as u32).zip(&columns.values).skip(1) {
-        states.push(column, |r| k < columns.lens[r]);
-    }
-    states
-}
-
-/// Stores the leading states as the results of `rows`.
-#[inline(always)]
-fn set_each<F: Float, const N: usize>(out: &mut [SoftmaxState<F>], rows: &[Row], states: &States<F, N>) {
-    for (k, &(row, ..)) in rows.iter().enumerate() {
-        out[row] = states.get(k);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::row_reduce::reduce_row;
+    use super::super::row_reduce::{DefaultLoops, reduce_row};
     use super::*;
 
     #[test]
@@ -310,24 +285,9 @@ mod tests {
         values[starts[20]..starts[24]].fill(f32::NEG_INFINITY);
         let mut batch = vec![OnlineSoftmax.identity(); rows];
         OnlineSoftmax.rows(&values, 1, |k| starts[k], &mut batch);
-        /// The same monoid with the default loops.
-        #[derive(Clone, Copy)]
-        struct DefaultLoops;
-        impl Monoid<f32> for DefaultLoops {
-            type State = SoftmaxState<f32>;
-            fn identity(self) -> SoftmaxState<f32> {
-                Monoid::<f32>::identity(OnlineSoftmax)
-            }
-            fn push(self, so_far: SoftmaxState<f32>, next: f32) -> SoftmaxState<f32> {
-                OnlineSoftmax.push(so_far, next)
-            }
-            fn merge(self, a: SoftmaxState<f32>, b: SoftmaxState<f32>) -> SoftmaxState<f32> {
-                Monoid::<f32>::merge(OnlineSoftmax, a, b)
-            }
-        }
         for (k, batch) in batch.iter().enumerate() {
-            let mut single = [DefaultLoops.identity()];
-            reduce_row(&values[starts[k]..starts[k + 1]], 1, DefaultLoops, &mut single);
+            let mut single = [OnlineSoftmax.identity()];
+            reduce_row(&values[starts[k]..starts[k + 1]], 1, DefaultLoops(OnlineSoftmax), &mut single);
             let len = starts[k + 1] - starts[k];
             assert_eq!(batch.greatest, single[0].greatest, "row {k} of {len}");
             let same = batch.sum.to_bits() == single[0].sum.to_bits() || batch.sum.is_nan() && single[0].sum.is_nan();

@@ -1,10 +1,9 @@
-//! Operations on the values at many positions.
-//!
-//! Each is a plain pass over slices that the compiler vectorizes.
+//! Unary, binary and conversion operations on the values of a block. Each is a loop over slices that the compiler
+//! vectorizes.
 
 use half::{bf16, f16};
 
-use super::array::Stored;
+use super::array::ArrayElement;
 use super::encoding::{Dense, Encoded, Value};
 use super::loops::{MathF32, MathF64, map_operands, map_values, store_runs, store2};
 use super::number::{Bits, Number};
@@ -35,13 +34,13 @@ pub(super) fn map2<'x, A: Value, B: Value>(
     B::wrap(map_operands(n, A::operand(a), A::operand(b), f).into())
 }
 
-/// `a op b` for the operations on numbers whose result depends on the type, and not only on the bits.
+/// `a op b` for the operations that differ between signed and unsigned integers and between integers and floats.
 fn number<'x, T: Number>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Option<Encoded<'x>> {
     Some(match op {
         BinaryOp::Div | BinaryOp::IndexDiv => map2(n, a, b, T::div),
         BinaryOp::Rem | BinaryOp::IndexRem => map2(n, a, b, T::rem),
-        BinaryOp::Min => map2(n, a, b, T::least),
-        BinaryOp::Max => map2(n, a, b, T::greatest),
+        BinaryOp::Min => map2(n, a, b, T::minimum),
+        BinaryOp::Max => map2(n, a, b, T::maximum),
         BinaryOp::Pow => map2(n, a, b, T::pow),
         BinaryOp::Lt => map2(n, a, b, |x: T, y: T| x < y),
         BinaryOp::Le => map2(n, a, b, |x: T, y: T| x <= y),
@@ -61,8 +60,8 @@ fn float<'x, T: Number>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>
     })
 }
 
-/// `a op b` for integers of the size of `W`, signed or unsigned, if the bits of the result are the same for both.
-fn word<'x, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Option<Encoded<'x>> {
+/// `a op b` for integers of the size of `W`, if signed and unsigned integers give the same bits.
+fn word<'x, W: Bits + ArrayElement>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Option<Encoded<'x>> {
     let (dtype, a, b) = (a.dtype(), a.words::<W>(), b.words::<W>());
     let words = match op {
         BinaryOp::Eq => return Some(Encoded::Bool(map_operands(n, a, b, |x, y| x == y).into())),
@@ -87,15 +86,15 @@ pub(super) fn store_arithmetic<T: Number>(op: BinaryOp, a: Operand<'_, T>, b: Op
         BinaryOp::Sub => store2(a, b, T::sub, out),
         BinaryOp::Mul => store2(a, b, T::mul, out),
         BinaryOp::Div => store2(a, b, T::div, out),
-        BinaryOp::Min => store2(a, b, T::least, out),
-        BinaryOp::Max => store2(a, b, T::greatest, out),
+        BinaryOp::Min => store2(a, b, T::minimum, out),
+        BinaryOp::Max => store2(a, b, T::maximum, out),
         _ => return false,
     }
     true
 }
 
-/// Stores `x op y` at `out.len()` positions, or `y op x` unless `y` is the right operand: one `x` per position, one `y`
-/// per run. Runs end at `ends`. Returns false and stores nothing if the operation is not covered here.
+/// Stores `x op y`, or `y op x` if `y` is the left operand, at `out.len()` positions. There is one `x` per position and
+/// one `y` per run; runs end at `ends`. Returns false and stores nothing if the operation is not covered here.
 pub(super) fn store_arithmetic_by_runs<T: Number>(
     op: BinaryOp,
     ends: &[u32],
@@ -111,14 +110,19 @@ pub(super) fn store_arithmetic_by_runs<T: Number>(
         BinaryOp::Mul => store_runs(ends, x, y, T::mul, out),
         BinaryOp::Div if y_is_right => store_runs(ends, x, y, T::div, out),
         BinaryOp::Div => store_runs(ends, x, y, |x, y| T::div(y, x), out),
-        BinaryOp::Min => store_runs(ends, x, y, T::least, out),
-        BinaryOp::Max => store_runs(ends, x, y, T::greatest, out),
+        BinaryOp::Min => store_runs(ends, x, y, T::minimum, out),
+        BinaryOp::Max => store_runs(ends, x, y, T::maximum, out),
         _ => return false,
     }
     true
 }
 
-fn integer<'x, T: Bits, W: Bits + Stored>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
+fn integer<'x, T: Bits, W: Bits + ArrayElement>(
+    op: BinaryOp,
+    n: usize,
+    a: &Encoded<'_>,
+    b: &Encoded<'_>,
+) -> Encoded<'x> {
     if op == BinaryOp::Shr {
         return map2(n, a, b, T::shr);
     }
@@ -145,7 +149,7 @@ pub(crate) fn binary<'x>(op: BinaryOp, n: usize, a: &Encoded<'_>, b: &Encoded<'_
         DType::U64 => integer::<u64, u64>(op, n, a, b),
         DType::F32 => float::<f32>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f32_binary(math_of(op)))),
         DType::F64 => float::<f64>(op, n, a, b).unwrap_or_else(|| map2(n, a, b, math::f64_binary(math_of(op)))),
-        d => unreachable!("bug: {op:?} recorded on {d}, which is not computed with"),
+        d => unreachable!("bug: {op:?} recorded on {d}, a storage type"),
     }
 }
 

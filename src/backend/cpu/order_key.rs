@@ -1,8 +1,7 @@
 //! Order-preserving integer keys of floats, and their inverse, each in one pass.
 //!
-//! Minima and maxima are reduced over such keys. As an expression, each conversion consists of a test, a bitcast, three
-//! bit operations and a select, each of which would be a pass here. Both conversions are therefore recognized by
-//! pattern matching.
+//! Minima and maxima are reduced over such keys. The expression of a conversion has six operations, each of which would
+//! be a pass over the block. Pattern matching therefore replaces it by one operation.
 
 use super::encoding::Encoded;
 use super::operations::map1;
@@ -33,8 +32,8 @@ pub(super) fn unkeyed(e: &Expr) -> Option<(&Expr, [Scalar; 2])> {
     (are_floats && flipped(bits)? == key).then_some((key, [*none, *empty]))
 }
 
-/// Matches `bits ^ (bits >> last & highest)` and returns `bits`. The expression inverts all bits of negative numbers
-/// except the sign.
+/// Matches `bits ^ (bits >> last & highest)` and returns `bits`. The expression inverts the bits of negative numbers,
+/// except for the sign bit.
 fn flipped(e: &Expr) -> Option<&Expr> {
     use ExprKind as K;
     let K::Binary(BinaryOp::Xor, bits, flips) = e.kind() else { return None };
@@ -49,7 +48,7 @@ fn flipped(e: &Expr) -> Option<&Expr> {
     found.then_some(bits)
 }
 
-/// The key of a float. NaN is detected by its bits; the alternative would be a branch per float.
+/// The key of a float. NaN is detected by its bits, which needs no branch.
 #[inline(always)]
 pub(super) fn key_of_f32(x: f32, nan: i32) -> i32 {
     let bits = x.to_bits() as i32;
@@ -112,7 +111,7 @@ mod tests {
     use crate::{Device, RaggedTensor};
 
     #[test]
-    fn an_extreme_reduces_keys() {
+    fn minima_and_maxima_are_reduced_over_keys() {
         let device = Device::cpu();
         let x = RaggedTensor::from_nested(vec![vec![1f32], vec![2., 3.]], &device).expect("valid");
         for extreme in [x.erased().reduce_max(1), x.erased().reduce_min(1)] {

@@ -5,17 +5,17 @@ use std::ops::DerefMut;
 /// Elements written at a time.
 pub(crate) const STEP: usize = 8;
 
-/// Elements written for any shorter run. A loop of run-dependent length mispredicts its exit branch, which costs more
-/// than a few stores of cached elements.
+/// Elements written for a run of at most as many elements. A loop of run-dependent length would mispredict its exit
+/// branch, which costs more than a few stores of cached elements.
 pub(crate) const fn fixed_len<T>() -> usize {
     if size_of::<T>() <= 4 { 4 * STEP } else { 2 * STEP }
 }
 
-/// The same for a run of one value, which needs no loads.
+/// As [`fixed_len`], for a run of one value, which needs no loads.
 const FIXED_REPEAT_LEN: usize = 4 * STEP;
 
-/// Output that is filled from its start. A run is written in whole steps, past its end if the output has room; the next
-/// run overwrites the excess.
+/// Append-only writer. A run is written in whole steps, past its end if the output has room; the next run overwrites
+/// the excess.
 pub(crate) struct OutputWriter<B> {
     out: B,
     len: usize,
@@ -24,7 +24,7 @@ pub(crate) struct OutputWriter<B> {
 impl<T: Copy + Default> OutputWriter<Vec<T>> {
     /// Writer to a new vector with room for `n` elements.
     pub(crate) fn new(n: usize) -> Self {
-        // Padding, so that a short run at the end is written in whole steps too.
+        // Padding, so that a short last run is written in whole steps too.
         Self { out: vec![T::default(); n + FIXED_REPEAT_LEN], len: 0 }
     }
 
@@ -140,7 +140,7 @@ impl<T: Copy, B: DerefMut<Target = [T]>> OutputWriter<B> {
         match (self.out.get_mut(at..at + steps), from.get(start..start + steps)) {
             (Some(room), Some(from)) => {
                 for (slot, from) in room.as_chunks_mut().0.iter_mut().zip(from.as_chunks::<STEP>().0) {
-                    // A step is read before it is written: the compiler cannot prove that the slices do not alias.
+                    // Reads a whole step before writing it: the compiler cannot rule out that the slices alias.
                     *slot = from.map(&f);
                 }
             }
@@ -162,14 +162,14 @@ impl<B: DerefMut<Target = [u32]>> OutputWriter<B> {
         self.len += len;
         let end = (start + len.next_multiple_of(STEP)).min(self.out.len());
         let (steps, rest) = self.out[start..end].as_chunks_mut::<STEP>();
-        let behind = (steps.len() * STEP) as u32;
+        let remaining = (steps.len() * STEP) as u32;
         for (step, k) in steps.iter_mut().zip(0u32..) {
             for (slot, j) in step.iter_mut().zip(0..) {
                 *slot = f(k * STEP as u32 + j);
             }
         }
         for (slot, j) in rest.iter_mut().zip(0..) {
-            *slot = f(behind + j);
+            *slot = f(remaining + j);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Loops over work items on all cores.
 //!
-//! Rayon's loops are compiled anew for each type of item and each function. These loops hand rayon functions of one
-//! type, so that its code exists once per type of item.
+//! Rayon's loops are instantiated per item type and closure. These loops take `dyn` closures, so that rayon is
+//! instantiated once per item type.
 
 use rayon::prelude::*;
 

@@ -1,9 +1,9 @@
-//! Memory pool: keeps the memory of dropped arrays for later ones.
+//! Memory pool: reuses the memory of dropped arrays.
 //!
-//! The system maps and clears the pages of a large allocation one by one at their first write, which takes longer than
-//! most operations take to fill them, and unmaps them when it is dropped. Pooled memory keeps its pages mapped. It
-//! holds what its last owner left. The pool records from which word on memory is zero, so that an array with far more
-//! capacity than live elements does not clear the difference each time.
+//! The system maps and zeroes the pages of a large allocation at their first write, which takes longer than most
+//! operations take to fill them, and unmaps them when the allocation is freed. Pooled memory stays mapped, with the
+//! content of its last owner. The pool records from which word on memory is still zero, so that an array whose capacity
+//! far exceeds its elements does not zero the rest each time.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -14,30 +14,30 @@ use super::zeroed_memory::ZeroedMemory;
 use crate::error::{Error, Result};
 use crate::stats::Stats;
 
-/// Least size of pooled memory, in bytes. The allocator itself caches smaller sizes.
-const SMALL: u64 = 64 << 10;
+/// Least size of pooled memory, in bytes. The allocator caches smaller sizes.
+const MIN_POOLED: u64 = 64 << 10;
 
-/// Size in words above which size classes are finer, to waste less memory.
-const LARGE: usize = 1 << 17;
+/// Size in words above which size classes are finer, to reduce internal fragmentation.
+const FINE_CLASSES: usize = 1 << 17;
 
 /// Most unused bytes that the pool keeps.
-const MOST_UNUSED: u64 = 1 << 30;
+const MAX_UNUSED: u64 = 1 << 30;
 
-/// Total of used and unused bytes up to which no memory is returned to the system.
-const FLOOR: u64 = 64 << 20;
+/// Least limit on used plus unused bytes: below it, no memory is returned to the system.
+const MIN_LIMIT: u64 = 64 << 20;
 
 /// The memory pool of one backend's arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    free: Mutex<Free>,
+    free: Mutex<FreeList>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Free {
-    /// Oldest first.
-    unused: VecDeque<Unused>,
+struct FreeList {
+    /// Unused memory, oldest first.
+    unused: VecDeque<FreeMemory>,
     unused_bytes: u64,
     /// Bytes requested by the arrays in use.
     in_use: u64,
@@ -48,13 +48,13 @@ struct Free {
 
 /// Memory that no array uses.
 #[derive(Debug)]
-struct Unused {
+struct FreeMemory {
     words: ZeroedMemory,
     /// All words from this one on are zero.
     zero_from: usize,
 }
 
-impl Unused {
+impl FreeMemory {
     fn bytes(&self) -> u64 {
         self.words.len() as u64 * 8
     }
@@ -63,12 +63,12 @@ impl Unused {
 /// Rounds a size up to its size class, so that arrays of similar sizes reuse each other's memory. Class sizes have two
 /// significant bits below the leading one, or four for large sizes.
 fn size_class(words: usize) -> usize {
-    let bits = if words > LARGE { 4 } else { 2 };
+    let bits = if words > FINE_CLASSES { 4 } else { 2 };
     let step = 1 << words.max(8).ilog2().saturating_sub(bits);
     words.checked_next_multiple_of(step).unwrap_or(words)
 }
 
-impl Free {
+impl FreeList {
     fn add_used(&mut self, requested_bytes: u64) {
         self.in_use += requested_bytes;
         self.in_use_peak = self.in_use_peak.max(self.in_use);
@@ -76,8 +76,8 @@ impl Free {
 
     /// Takes the smallest unused memory of at least `words` and at most a quarter more. Of equal sizes the newest is
     /// taken, which is likeliest to be cached.
-    fn take(&mut self, words: usize) -> Option<Unused> {
-        let fits = |unused: &Unused| (words..=words + words / 4).contains(&unused.words.len());
+    fn take(&mut self, words: usize) -> Option<FreeMemory> {
+        let fits = |unused: &FreeMemory| (words..=words + words / 4).contains(&unused.words.len());
         let found = self.unused.iter().enumerate().rev().filter(|(_, unused)| fits(unused));
         let (at, _) = found.min_by_key(|(_, unused)| unused.words.len())?;
         let found = self.unused.remove(at)?;
@@ -85,28 +85,28 @@ impl Free {
         Some(found)
     }
 
-    /// Most unused bytes to keep now. Used and unused memory together may exceed the peak of requested bytes by an
-    /// eighth, so that a loop of equal iterations hardly allocates after its first one.
-    fn may_keep(&self) -> u64 {
-        let total = (self.in_use_peak + self.in_use_peak / 8).max(FLOOR);
-        total.saturating_sub(self.held).min(MOST_UNUSED)
+    /// Most unused bytes to keep now. Used plus unused memory may exceed the peak of requested bytes by an eighth, so
+    /// that a loop of equal iterations allocates little after the first one.
+    fn unused_limit(&self) -> u64 {
+        let total = (self.in_use_peak + self.in_use_peak / 8).max(MIN_LIMIT);
+        total.saturating_sub(self.held).min(MAX_UNUSED)
     }
 
-    /// Removes unused memory in excess of [`Free::may_keep`], oldest first.
-    fn surplus(&mut self) -> Vec<Unused> {
-        let mut surplus = Vec::new();
-        while self.unused_bytes > self.may_keep()
+    /// Removes unused memory in excess of [`FreeList::unused_limit`], oldest first.
+    fn evict(&mut self) -> Vec<FreeMemory> {
+        let mut evicted = Vec::new();
+        while self.unused_bytes > self.unused_limit()
             && let Some(oldest) = self.unused.pop_front()
         {
             self.unused_bytes -= oldest.bytes();
-            surplus.push(oldest);
+            evicted.push(oldest);
         }
-        surplus
+        evicted
     }
 }
 
 impl Pool {
-    fn lock(&self) -> MutexGuard<'_, Free> {
+    fn lock(&self) -> MutexGuard<'_, FreeList> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -116,36 +116,36 @@ impl Pool {
     /// The memory is not available.
     pub(super) fn take(self: &Arc<Self>, op: &str, words: usize) -> Result<Memory> {
         let requested_bytes = words as u64 * 8;
-        let is_small = requested_bytes < SMALL;
+        let is_small = requested_bytes < MIN_POOLED;
         let class = if is_small { words } else { size_class(words) };
         if !is_small {
             let mut free = self.lock();
-            if let Some(Unused { words, zero_from }) = free.take(class) {
+            if let Some(FreeMemory { words, zero_from }) = free.take(class) {
                 free.held += words.len() as u64 * 8;
                 free.add_used(requested_bytes);
                 self.hits.fetch_add(1, Relaxed);
                 return Ok(Memory { words, zero_from, requested_bytes, pool: self.clone() });
             }
         }
-        let refused = |limit: u64, whose: &str| {
+        let limit_error = |limit: u64, whose: &str| {
             Err(Error::Limit { what: op.into(), requested: requested_bytes, unit: "bytes", limit, whose: whose.into() })
         };
         if requested_bytes >= available::QUERY_THRESHOLD {
-            // Unused pooled memory would not count as available.
+            // The system does not count unused pooled memory as available.
             self.trim();
             if let Some(most) = available::bytes().filter(|&most| requested_bytes > most) {
-                return refused(most, "the memory that is available on this machine");
+                return limit_error(most, "the memory that is available on this machine");
             }
         }
         let held = class as u64 * 8;
         let mut free = self.lock();
         free.held += held;
-        let surplus = free.surplus();
+        let evicted = free.evict();
         drop(free);
-        drop(surplus);
+        drop(evicted);
         let Some(words) = ZeroedMemory::zeroed(class) else {
             self.lock().held -= held;
-            return refused(isize::MAX as u64, "the address space of this machine, which has less memory left");
+            return limit_error(isize::MAX as u64, "the address space of this machine, which has less memory left");
         };
         self.lock().add_used(requested_bytes);
         if !is_small {
@@ -154,18 +154,18 @@ impl Pool {
         Ok(Memory { words, zero_from: 0, requested_bytes, pool: self.clone() })
     }
 
-    fn release(&self, unused: Unused, requested_bytes: u64) {
+    fn release(&self, unused: FreeMemory, requested_bytes: u64) {
         let mut free = self.lock();
         free.in_use -= requested_bytes;
         free.held -= unused.bytes();
-        if unused.bytes() >= SMALL {
+        if unused.bytes() >= MIN_POOLED {
             free.unused_bytes += unused.bytes();
             free.unused.push_back(unused);
         }
-        let surplus = free.surplus();
-        // Unmapping is slow and must not hold the lock.
+        let evicted = free.evict();
+        // Unmapping is slow: release the lock first.
         drop(free);
-        drop(surplus);
+        drop(evicted);
     }
 
     /// Returns all unused memory to the system.
@@ -203,7 +203,7 @@ pub(super) struct Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let unused = Unused { words: std::mem::take(&mut self.words), zero_from: self.zero_from };
+        let unused = FreeMemory { words: std::mem::take(&mut self.words), zero_from: self.zero_from };
         self.pool.release(unused, self.requested_bytes);
     }
 }
@@ -212,7 +212,7 @@ impl Drop for Memory {
 mod tests {
     use super::*;
 
-    const LARGE: usize = SMALL as usize;
+    const LARGE: usize = MIN_POOLED as usize;
 
     #[test]
     fn memory_is_reused_with_its_content() {
@@ -234,21 +234,21 @@ mod tests {
     #[test]
     fn at_most_the_peak_and_an_eighth_is_kept() {
         let pool = Arc::new(Pool::default());
-        let size = FLOOR as usize / 8;
+        let size = MIN_LIMIT as usize / 8;
         let round = |n: usize, words: usize| {
             drop((0..n).map(|_| pool.take("test", words).expect("small enough")).collect::<Vec<_>>());
         };
         round(3, size);
-        assert_eq!(pool.lock().unused_bytes, 3 * FLOOR);
+        assert_eq!(pool.lock().unused_bytes, 3 * MIN_LIMIT);
         // Memory in use counts as well.
         let one = pool.take("test", 3 * size).expect("small enough");
-        assert!(pool.lock().unused_bytes <= 3 * FLOOR / 8);
+        assert!(pool.lock().unused_bytes <= 3 * MIN_LIMIT / 8);
         drop(one);
         round(3, size);
-        // Memory of another size evicts the oldest.
+        // Memory of another size evicts the oldest memory.
         round(3, size / 2);
         let unused = pool.lock().unused_bytes;
-        assert!((3 * FLOOR / 2..=3 * FLOOR + 3 * FLOOR / 8).contains(&unused), "{unused}");
+        assert!((3 * MIN_LIMIT / 2..=3 * MIN_LIMIT + 3 * MIN_LIMIT / 8).contains(&unused), "{unused}");
         assert_eq!(pool.lock().unused.iter().filter(|unused| unused.words.len() == size / 2).count(), 3);
         pool.trim();
         assert_eq!(pool.stats().buffer_bytes, 0);

@@ -6,9 +6,9 @@ use super::encoding::{Direction, Encoded, Ends, Value};
 use crate::graph::scalar::Scalar;
 
 /// Pseudo-random numbers with a fixed seed.
-pub(super) struct Numbers(pub(super) u64);
+pub(super) struct Random(pub(super) u64);
 
-impl Numbers {
+impl Random {
     pub(super) fn below(&mut self, n: u32) -> u32 {
         self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         ((self.0 >> 33) % u64::from(n)) as u32
@@ -26,7 +26,7 @@ impl Numbers {
     }
 
     /// u32 values in a random encoding.
-    pub(super) fn lanes(&mut self, n: u32) -> Encoded<'static> {
+    pub(super) fn encoded(&mut self, n: u32) -> Encoded<'static> {
         let ends = self.ends(n);
         let base = [0, 0, 0, u32::MAX - 100][self.below(4) as usize];
         let mut values = |n: usize| (0..n).map(|_| base.wrapping_add(self.below(200))).collect::<Vec<_>>();
@@ -45,9 +45,9 @@ impl Numbers {
     }
 }
 
-pub(super) fn dense(n: u32, lanes: &Encoded<'_>) -> Vec<u32> {
-    match lanes.dtype() {
-        crate::dtype::DType::Bool => bool::expanded(n as usize, &lanes.dense()).iter().map(|&b| b.into()).collect(),
-        _ => u32::expanded(n as usize, &lanes.dense()).to_vec(),
+pub(super) fn dense(n: u32, encoded: &Encoded<'_>) -> Vec<u32> {
+    match encoded.dtype() {
+        crate::dtype::DType::Bool => bool::expanded(n as usize, &encoded.dense()).iter().map(|&b| b.into()).collect(),
+        _ => u32::expanded(n as usize, &encoded.dense()).to_vec(),
     }
 }

@@ -1,4 +1,4 @@
-//! Rank bitmaps: the positions that a condition keeps, with their ranks. Twin of `shaders/rank_bitmap.wgsl`.
+//! Rank bitmaps: the positions that a condition marks, with their ranks. CPU counterpart of `shaders/rank_bitmap.wgsl`.
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
@@ -12,7 +12,7 @@ const TILES_PER_BLOCK: usize = 4;
 
 /// Fills `out` with the rank bitmap of the first `n` positions.
 pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {
-    let program = CompiledExpr::new(inputs, keep);
+    let expr = CompiledExpr::new(inputs, keep);
     let out: &mut [u32] = out.slice_mut();
     let tiles = out.len() / (1 + TILE_WORDS as usize);
     let (ranks, words) = out.split_at_mut(tiles + 1);
@@ -22,12 +22,12 @@ pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Arra
     parallel::for_each(groups.enumerate().collect(), &|(k, (words, totals))| {
         let start = (k * TILES_PER_BLOCK * TILE as usize).min(n);
         let positions = (words.len() * WORD as usize).min(n - start);
-        let stays = Block::run(&program, start as u32, positions).eval_as::<bool>();
-        let mut flags = stays.chunks(WORD as usize);
+        let marked = Block::consecutive(&expr, start as u32, positions).eval_as::<bool>();
+        let mut flags = marked.chunks(WORD as usize);
         for (words, total) in words.chunks_mut(TILE_WORDS as usize).zip(totals) {
             for word in words {
                 let flags = flags.next().unwrap_or_default();
-                let bits = flags.iter().rev().fold(0, |bits, &stays| (bits << 1) | u32::from(stays));
+                let bits = flags.iter().rev().fold(0, |bits, &flag| (bits << 1) | u32::from(flag));
                 *word = (*total << 16) | bits;
                 *total += bits.count_ones();
             }
@@ -47,7 +47,7 @@ pub(crate) fn ranks(marks: &Array) -> &[u32] {
 
 /// The marked positions of a tile.
 pub(super) enum MarkedPositions {
-    /// A list of all of them.
+    /// All positions.
     Positions(Vec<u32>),
     /// Run-length encoded: the end of each run, counted in marked positions, and its first position.
     Runs { ends: Vec<u32>, firsts: Vec<u32> },
@@ -57,7 +57,7 @@ pub(super) enum MarkedPositions {
 const MIN_RUN_LEN: u32 = 3;
 
 impl MarkedPositions {
-    /// At most `most` marked positions of the tile that consists of `words`; `first` is its first position.
+    /// The first `most` marked positions of the tile of `words`, which starts at position `first`.
     pub(super) fn new(words: &[u32], first: u32, most: usize) -> Self {
         let (mut total, mut starts, mut before) = (0, 0, 0);
         for word in words {
@@ -92,7 +92,7 @@ impl MarkedPositions {
     }
 }
 
-/// The marked positions of the tile that consists of `words`, in ascending order; `first` is its first position.
+/// The marked positions of the tile of `words`, which starts at position `first`, in ascending order.
 pub(crate) fn marked(words: &[u32], first: u32) -> impl Iterator<Item = u32> + '_ {
     words.iter().enumerate().flat_map(move |(k, &word)| {
         let mut left = word & 0xffff;
@@ -106,19 +106,19 @@ pub(crate) fn marked(words: &[u32], first: u32) -> impl Iterator<Item = u32> + '
 
 #[cfg(test)]
 mod tests {
-    use super::super::random_encodings::Numbers;
+    use super::super::random_encodings::Random;
     use super::*;
 
     #[test]
     fn runs_are_the_marked_positions() {
-        let (mut numbers, mut in_runs) = (Numbers(3), 0);
+        let (mut random, mut in_runs) = (Random(3), 0);
         for _ in 0..2000 {
-            let dense = numbers.below(3);
+            let dense = random.below(3);
             let words: Vec<u32> = (0..TILE_WORDS)
-                .map(|_| match numbers.below(1 + dense) {
-                    0 => numbers.below(1 << 16) & numbers.below(1 << 16),
+                .map(|_| match random.below(1 + dense) {
+                    0 => random.below(1 << 16) & random.below(1 << 16),
                     1 => 0xffff,
-                    _ => 0xffff >> numbers.below(16) << numbers.below(4) & 0xffff,
+                    _ => 0xffff >> random.below(16) << random.below(4) & 0xffff,
                 })
                 .map(|bits| bits | 5 << 16)
                 .collect();

@@ -1,16 +1,16 @@
-//! Row reductions over fused expressions, in runs of rows whose values fit the cache. Each row is reduced in the
+//! Row reductions over fused expressions, in work items whose values fit the cache. Each row is reduced in the
 //! canonical order.
 
 use std::ops::Range;
 
 use super::accumulate::Float;
-use super::array::{Array, Stored};
+use super::array::{Array, ArrayElement};
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::embedding_bag::EmbeddingBag;
 use super::encoding::Value;
 use super::eval::Block;
-use super::floats::{Extreme, Total};
-use super::integers::{IntegerExtreme, IntegerTotal};
+use super::floats::{MinMax, SumProd};
+use super::integers::{IntegerMinMax, IntegerSumProd};
 use super::map;
 use super::moments::MomentsMonoid;
 use super::number::Number;
@@ -29,11 +29,11 @@ use crate::graph::reducer::{Accumulator, Reducer};
 use crate::graph::row_kernel::{RowKernel, RowResult};
 use crate::graph::scalar::Scalar;
 
-/// Numbers per evaluated block. Longer rows are reduced in pieces.
+/// Numbers per evaluated block. A longer row is evaluated and reduced in several blocks.
 const CHUNK: usize = 8192;
 
-/// Runs the pass over the first `nrows` rows, with `inner` numbers per value, and its map over the first `live`
-/// elements. Returns the pass's outputs, in their order.
+/// Runs a row kernel over the first `nrows` rows, with `inner` numbers per value, and its map over the first `live`
+/// elements. Returns the outputs in order.
 pub(crate) fn pass(
     inputs: &Inputs,
     pass: &RowKernel,
@@ -47,20 +47,20 @@ pub(crate) fn pass(
         if results[k].is_some() {
             continue;
         }
-        // Results that share an accumulator are accumulated once.
+        // Results with the same accumulator are computed by one reduction.
         let like = |r: &RowResult| pass.column_of(r) == pass.column_of(&pass.results[k]);
         let parts: Vec<usize> = (k..results.len()).filter(|&j| like(&pass.results[j])).collect();
-        let floats = if parts.len() == 1 { floats(&pass.results[k], nrows * inner) } else { None };
+        let floats = if parts.len() == 1 { key_conversion(&pass.results[k], nrows * inner) } else { None };
         let mut reduced = Vec::with_capacity(parts.len());
         for &j in &parts {
             let r = &pass.results[j];
             let dtype = if floats.is_some() { r.out.dtype() } else { r.value.dtype() };
             let capacity = r.out.extent().capacity() as usize;
-            reduced.push((r.reducer, Array::unset(&inputs.pool, r.out.op(), dtype, capacity)?));
+            reduced.push((r.reducer, Array::uninit(&inputs.pool, r.out.op(), dtype, capacity)?));
         }
         reduce(inputs, &pass.results[k], floats, rows, (nrows, inner), &mut reduced);
         for (j, (_, array)) in parts.into_iter().zip(reduced) {
-            results[j] = Some(if floats.is_some() { array } else { finished(inputs, &pass.results[j], array)? });
+            results[j] = Some(if floats.is_some() { array } else { apply_epilogue(inputs, &pass.results[j], array)? });
         }
     }
     let results = pass.results.iter().zip(results.into_iter().flatten());
@@ -72,65 +72,64 @@ pub(crate) fn pass(
         stored.extend(r.is_stored.then_some(array));
     }
     let capacity = map.out.extent().capacity() as usize;
-    let mut out = Array::unset(&inputs.pool, map.out.op(), map.out.dtype(), capacity)?;
+    let mut out = Array::uninit(&inputs.pool, map.out.op(), map.out.dtype(), capacity)?;
     map::map(&all, &map.value, live, &mut out);
-    out.clear_from(live);
+    out.zero_rest(live);
     drop(all);
     let stored = stored.into_iter().filter_map(|array| std::sync::Arc::try_unwrap(array).ok());
     Ok(stored.chain([out]).collect())
 }
 
 /// Conversion of keys to result floats: the key that stands for no float, and the value that replaces it.
-type Floats = (i32, f32);
+type KeyConversion = (i32, f32);
 
-/// The conversion to floats, if all `numbers` reduced values are keys and the results are their floats. Floats are then
-/// stored directly. A separate map over the keys takes half as long as the reduction where rows are short.
-fn floats(r: &RowResult, numbers: usize) -> Option<Floats> {
-    let finish = r.epilogue.as_ref()?;
-    let (key, [Scalar::I32(none), Scalar::F32(empty)]) = order_key::unkeyed(&finish.value)? else { return None };
+/// The conversion of keys to floats, if all `numbers` reduced values are keys and the results are their floats. The
+/// reduction then stores floats. A separate map over the keys takes half as long as the reduction of short rows.
+fn key_conversion(r: &RowResult, numbers: usize) -> Option<KeyConversion> {
+    let epilogue = r.epilogue.as_ref()?;
+    let (key, [Scalar::I32(none), Scalar::F32(empty)]) = order_key::unkeyed(&epilogue.value)? else { return None };
     let keeps_keys = matches!(r.reducer.accumulator(), Accumulator::Op(_));
-    (keeps_keys && *key == finish.reduced && r.out.extent().capacity() as usize == numbers).then_some((none, empty))
+    (keeps_keys && *key == epilogue.reduced && r.out.extent().capacity() as usize == numbers).then_some((none, empty))
 }
 
-/// Applies the result's epilogue, if it has one, to the reduced values.
-fn finished(inputs: &Inputs, r: &RowResult, reduced: Array) -> Result<Array> {
-    let Some(finish) = &r.epilogue else { return Ok(reduced) };
+/// Applies the result's epilogue, if any, to the reduced values.
+fn apply_epilogue(inputs: &Inputs, r: &RowResult, reduced: Array) -> Result<Array> {
+    let Some(epilogue) = &r.epilogue else { return Ok(reduced) };
     let capacity = reduced.len();
-    let mut out = Array::unset(&inputs.pool, r.out.op(), r.out.dtype(), capacity)?;
+    let mut out = Array::uninit(&inputs.pool, r.out.op(), r.out.dtype(), capacity)?;
     let mut inputs = inputs.clone();
-    if let Some(node) = finish.reduced.node() {
+    if let Some(node) = epilogue.reduced.node() {
         inputs.add(node, reduced);
     }
-    map::map(&inputs, &finish.value, capacity, &mut out);
+    map::map(&inputs, &epilogue.value, capacity, &mut out);
     Ok(out)
 }
 
-/// Reduces the first `nrows` rows into `parts`, the parts of the accumulator to store. Column `d` of row `row` is
-/// element `row * inner + d`.
+/// Reduces the first `nrows` rows into `parts`, the stored parts of the accumulator. Column `d` of row `row` is element
+/// `row * inner + d`.
 fn reduce(
     inputs: &Inputs,
     of: &RowResult,
-    floats: Option<Floats>,
+    floats: Option<KeyConversion>,
     rows: &Rows,
     (nrows, inner): (usize, usize),
     parts: &mut [(Reducer, Array)],
 ) {
     let e = &of.value;
-    let run = Reduction { inputs, rows, inner, numbers: nrows * inner, e, floats };
+    let reduction = Reduction { inputs, rows, inner, numbers: nrows * inner, e, floats };
     macro_rules! integers {
         ($op:expr, $t:ty) => {
             match $op {
-                ReduceOp::Sum => run.write::<$t, _>(IntegerTotal::<false>, parts),
-                ReduceOp::Prod => run.write::<$t, _>(IntegerTotal::<true>, parts),
-                ReduceOp::Max => run.write::<$t, _>(IntegerExtreme::<true>, parts),
-                ReduceOp::Min => run.write::<$t, _>(IntegerExtreme::<false>, parts),
+                ReduceOp::Sum => reduction.write::<$t, _>(IntegerSumProd::<false>, parts),
+                ReduceOp::Prod => reduction.write::<$t, _>(IntegerSumProd::<true>, parts),
+                ReduceOp::Max => reduction.write::<$t, _>(IntegerMinMax::<true>, parts),
+                ReduceOp::Min => reduction.write::<$t, _>(IntegerMinMax::<false>, parts),
             }
         };
     }
-    // Operations record minima and maxima of floats as reductions of keys. Other reductions may be over the floats
-    // themselves. Their keys are reduced as well, and the result is merged with the identity element, which need not be
-    // infinite.
-    macro_rules! extreme {
+    // Operations record minima and maxima of floats as reductions of order keys. Where one is recorded over the floats
+    // themselves, their keys are reduced too, and the result is merged with the identity element, which may be finite.
+    macro_rules! min_max {
         ($t:ty, $greatest:literal, $none:expr, $identity:expr, $merge:expr) => {{
             let finish = |keys: &mut [<$t as Float>::Key]| {
                 for key in keys {
@@ -138,36 +137,36 @@ fn reduce(
                     *key = bytemuck::cast(float);
                 }
             };
-            run.write_finished::<$t, _>(Extreme::<$greatest>, parts, &finish)
+            reduction.write_finished::<$t, _>(MinMax::<$greatest>, parts, &finish)
         }};
     }
     macro_rules! floats {
         ($op:expr, $t:ty, $v:ident) => {{
             let Scalar::$v(identity) = $op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
             match $op {
-                ReduceOp::Sum => run.write::<$t, _>(Total::<false>, parts),
-                ReduceOp::Prod => run.write::<$t, _>(Total::<true>, parts),
-                ReduceOp::Max => extreme!($t, true, <$t>::LEAST_KEY, identity, <$t as Number>::greatest),
-                ReduceOp::Min => extreme!($t, false, <$t>::GREATEST_KEY, identity, <$t as Number>::least),
+                ReduceOp::Sum => reduction.write::<$t, _>(SumProd::<false>, parts),
+                ReduceOp::Prod => reduction.write::<$t, _>(SumProd::<true>, parts),
+                ReduceOp::Max => min_max!($t, true, <$t>::MIN_KEY, identity, <$t as Number>::maximum),
+                ReduceOp::Min => min_max!($t, false, <$t>::MAX_KEY, identity, <$t as Number>::minimum),
             }
         }};
     }
     match (of.reducer.accumulator(), e.dtype()) {
         (Accumulator::Op(op), DType::F32) => floats!(op, f32, F32),
         (Accumulator::Op(op), DType::F64) => floats!(op, f64, F64),
-        (Accumulator::Op(op), DType::I32 | DType::I64) if run.of_floats(op, parts) => {}
+        (Accumulator::Op(op), DType::I32 | DType::I64) if reduction.of_floats(op, parts) => {}
         (Accumulator::Op(op), DType::I32) => integers!(op, i32),
         (Accumulator::Op(op), DType::I64) => integers!(op, i64),
         (Accumulator::Op(op), DType::U32) => integers!(op, u32),
         (Accumulator::Op(op), DType::U64) => integers!(op, u64),
-        (Accumulator::Exps, DType::F32) => run.online_softmax::<f32>(parts),
-        (Accumulator::Exps, DType::F64) => run.online_softmax::<f64>(parts),
-        (Accumulator::Moments, DType::F32) => run.moments::<f32>(parts),
-        (Accumulator::Moments, DType::F64) => run.moments::<f64>(parts),
+        (Accumulator::Exps, DType::F32) => reduction.online_softmax::<f32>(parts),
+        (Accumulator::Exps, DType::F64) => reduction.online_softmax::<f64>(parts),
+        (Accumulator::Moments, DType::F32) => reduction.moments::<f32>(parts),
+        (Accumulator::Moments, DType::F64) => reduction.moments::<f64>(parts),
         (_, d) => unreachable!("bug: a row reduction over {d} must be recorded over its accumulator"),
     }
     for (_, out) in parts {
-        out.clear_from(run.numbers);
+        out.zero_rest(reduction.numbers);
     }
 }
 
@@ -179,13 +178,17 @@ struct Reduction<'a> {
     /// Number of results.
     numbers: usize,
     e: &'a Expr,
-    /// Present if keys are stored as their floats.
-    floats: Option<Floats>,
+    /// Present if the results are the floats of reduced keys.
+    floats: Option<KeyConversion>,
 }
 
 impl Reduction<'_> {
     /// Reduces with a monoid whose states are the results, or the keys of the results.
-    fn write<T: Value + Stored, M: Monoid<T, State: Stored>>(&self, monoid: M, parts: &mut [(Reducer, Array)]) {
+    fn write<T: Value + ArrayElement, M: Monoid<T, State: ArrayElement>>(
+        &self,
+        monoid: M,
+        parts: &mut [(Reducer, Array)],
+    ) {
         let finish = |states: &mut [M::State]| {
             if let Some((none, empty)) = self.floats {
                 order_key::into_floats(bytemuck::cast_slice_mut(states), none, empty);
@@ -194,8 +197,8 @@ impl Reduction<'_> {
         self.write_finished(monoid, parts, &finish);
     }
 
-    /// Reduces with a monoid whose states become the results by `finish`, so that all parts are equal.
-    fn write_finished<T: Value + Stored, M: Monoid<T, State: Stored>>(
+    /// Reduces with a monoid whose states `finish` converts to the results in place. All parts are equal.
+    fn write_finished<T: Value + ArrayElement, M: Monoid<T, State: ArrayElement>>(
         &self,
         monoid: M,
         parts: &mut [(Reducer, Array)],
@@ -208,22 +211,22 @@ impl Reduction<'_> {
         }
     }
 
-    /// Reduces floats directly if the values are their keys and the operation is their minimum or maximum, which avoids
-    /// an array of keys. Returns false and does nothing otherwise.
+    /// Reduces a minimum or maximum over order keys as one over their floats, which avoids an array of keys. Returns
+    /// false and does nothing for other reductions.
     fn of_floats(&self, op: ReduceOp, parts: &mut [(Reducer, Array)]) -> bool {
         let Some((x, nan)) = order_key::keyed(self.e) else { return false };
-        let run = Reduction { e: x, ..*self };
+        let reduction = Reduction { e: x, ..*self };
         match (op, nan) {
-            (ReduceOp::Max, Scalar::I32(i32::MAX)) => run.write::<f32, _>(Extreme::<true>, parts),
-            (ReduceOp::Min, Scalar::I32(i32::MIN)) => run.write::<f32, _>(Extreme::<false>, parts),
-            (ReduceOp::Max, Scalar::I64(i64::MAX)) => run.write::<f64, _>(Extreme::<true>, parts),
-            (ReduceOp::Min, Scalar::I64(i64::MIN)) => run.write::<f64, _>(Extreme::<false>, parts),
+            (ReduceOp::Max, Scalar::I32(i32::MAX)) => reduction.write::<f32, _>(MinMax::<true>, parts),
+            (ReduceOp::Min, Scalar::I32(i32::MIN)) => reduction.write::<f32, _>(MinMax::<false>, parts),
+            (ReduceOp::Max, Scalar::I64(i64::MAX)) => reduction.write::<f64, _>(MinMax::<true>, parts),
+            (ReduceOp::Min, Scalar::I64(i64::MIN)) => reduction.write::<f64, _>(MinMax::<false>, parts),
             _ => return false,
         }
         true
     }
 
-    fn online_softmax<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
+    fn online_softmax<F: Float + ArrayElement>(&self, parts: &mut [(Reducer, Array)]) {
         let mut states: Vec<SoftmaxState<F>> = vec![OnlineSoftmax.identity(); self.numbers];
         self.states(OnlineSoftmax, &mut states, &|_| {});
         for (reducer, out) in parts {
@@ -233,7 +236,7 @@ impl Reduction<'_> {
         }
     }
 
-    fn moments<F: Float + Stored>(&self, parts: &mut [(Reducer, Array)]) {
+    fn moments<F: Float + ArrayElement>(&self, parts: &mut [(Reducer, Array)]) {
         let mut states = vec![Monoid::<F>::identity(MomentsMonoid); self.numbers];
         self.states(MomentsMonoid, &mut states, &|_| {});
         for (_, out) in parts {
@@ -243,16 +246,16 @@ impl Reduction<'_> {
         }
     }
 
-    /// Numbers per block of table rows, for which one index per value is computed instead of `inner` numbers. A block
-    /// has up to [`CHUNK`] values, provided that every core gets a share.
+    /// Numbers per work item of an embedding bag, which computes one index per value instead of `inner` numbers: up to
+    /// [`CHUNK`] values, but few enough for all cores to have work.
     fn embedding_bag_chunk(&self, starts: RowStarts<'_>) -> usize {
         let nrows = self.numbers.checked_div(self.inner).unwrap_or(0);
-        let fair = (starts.at(nrows) - starts.at(0)) * self.inner / (4 * rayon::current_num_threads());
-        fair.clamp(CHUNK, CHUNK * self.inner)
+        let per_task = (starts.at(nrows) - starts.at(0)) * self.inner / (4 * rayon::current_num_threads());
+        per_task.clamp(CHUNK, CHUNK * self.inner)
     }
 
     /// Computes the states of all rows and applies `finish` to them.
-    fn states<T: Value + Stored, M: Monoid<T>>(
+    fn states<T: Value + ArrayElement, M: Monoid<T>>(
         &self,
         monoid: M,
         out: &mut [M::State],
@@ -270,9 +273,10 @@ impl Reduction<'_> {
                 finish,
             ),
             None => {
-                let program = CompiledExpr::new(self.inputs, self.e);
-                let values =
-                    |from: usize, len: usize| Block::run(&program, (from * inner) as u32, len * inner).eval_as::<T>();
+                let expr = CompiledExpr::new(self.inputs, self.e);
+                let values = |from: usize, len: usize| {
+                    Block::consecutive(&expr, (from * inner) as u32, len * inner).eval_as::<T>()
+                };
                 starts.reduce(
                     (inner, CHUNK),
                     monoid,
@@ -302,10 +306,10 @@ impl Reduction<'_> {
 type RowsReducer<'f, S> = dyn Fn(Range<usize>, &mut [S]) + Sync + 'f;
 
 impl RowStarts<'_> {
-    /// Reduces all rows, with `inner` numbers per value, on all cores. Runs of rows (see [`RowStarts::work_items`]) are
-    /// reduced by `rows`. Rows of more than `chunk` numbers are cut into pieces of whole blocks, whose states `blocks`
-    /// computes from a first value and a number of values. `finish` is applied to the states of each run while they are
-    /// cached.
+    /// Reduces all rows, with `inner` numbers per value, on all cores. `rows` reduces the rows of a work item (see
+    /// [`RowStarts::work_items`]). A row of more than `chunk` numbers is divided into pieces of whole blocks; `blocks`
+    /// computes the partials of a piece from its first value and its number of values. `finish` is applied to the
+    /// states of each work item while they are cached.
     fn reduce<T: Copy, M: Monoid<T>>(
         &self,
         (inner, chunk): (usize, usize),
@@ -315,10 +319,10 @@ impl RowStarts<'_> {
         blocks: &(dyn Fn(usize, usize) -> Vec<M::State> + Sync),
         finish: &(dyn Fn(&mut [M::State]) + Sync),
     ) {
-        parallel::for_each(self.work_items(inner, chunk, out), &|WorkItem { first, last, out }| {
-            let (from, to) = (self.at(first), self.at(last));
+        parallel::for_each(self.work_items(inner, chunk, out), &|WorkItem { first, end, out }| {
+            let (from, to) = (self.at(first), self.at(end));
             if (to - from) * inner <= chunk || to - from <= block_len(inner) {
-                rows(first..last, out);
+                rows(first..end, out);
             } else {
                 // One long row: computes the partials of its blocks on all cores, then folds them in order.
                 let step = (chunk / inner).next_multiple_of(block_len(inner)).max(block_len(inner));

@@ -1,4 +1,4 @@
-//! Hashes of rows of bytes, computed in runs of rows on all cores. Twin of `shaders/row_hash.wgsl`.
+//! Hashes of rows of bytes, on all cores. CPU counterpart of `shaders/row_hash.wgsl`.
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
@@ -10,16 +10,16 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::HashOp;
 
-/// Most bytes, and most rows, per run; a longer row is a run of its own.
+/// Most bytes, and most rows, per work item. A longer row is a work item by itself.
 const CHUNK: usize = 4096;
 
 /// The hashes of the first `nrows` rows.
 pub(crate) fn row_hash(inputs: &Inputs, op: HashOp, rows: &Rows, nrows: usize, byte: &Expr, out: &mut Array) {
-    let (starts, program) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, byte));
+    let (starts, expr) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, byte));
     let runs = starts.work_items(1, CHUNK, &mut out.slice_mut::<u64>()[..nrows]);
-    parallel::for_each(runs, &|WorkItem { first, last, out }| {
-        let (from, to) = (starts.at(first), starts.at(last));
-        let bytes = Block::run(&program, from as u32, to - from).eval_as::<u8>();
+    parallel::for_each(runs, &|WorkItem { first, end, out }| {
+        let (from, to) = (starts.at(first), starts.at(end));
+        let bytes = Block::consecutive(&expr, from as u32, to - from).eval_as::<u8>();
         for (k, out) in out.iter_mut().enumerate() {
             let row = &bytes[starts.at(first + k) - from..starts.at(first + k + 1) - from];
             *out = match op {
@@ -31,7 +31,7 @@ pub(crate) fn row_hash(inputs: &Inputs, op: HashOp, rows: &Rows, nrows: usize, b
     });
 }
 
-/// SipHash-2-4 (Aumasson and Bernstein 2012): two rounds per word, four at the end, the length in the last byte.
+/// SipHash-2-4 (Aumasson and Bernstein 2012).
 fn siphash(s: &[u8], key: [u64; 2]) -> u64 {
     let mut v = [
         key[0] ^ 0x736f_6d65_7073_6575,

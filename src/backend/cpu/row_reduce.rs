@@ -1,14 +1,12 @@
-//! Row reductions in the canonical order. Twin of `shaders/row_reduce.wgsl`, which states that order. The order depends
-//! only on the row's length and the inner width, so results have the same bits on every backend.
-//!
-//! The monoid's identity must be neutral: merging any state with it must leave that state unchanged.
+//! Row reductions in the canonical order. CPU counterpart of `shaders/row_reduce.wgsl`, which defines that order. It
+//! depends only on the row's length and the inner width, so that results have the same bits on every backend.
 
 use super::simd::{self, Loop};
 use crate::graph::canonical_order::reduction::{
     COLUMNS_FOLD_LEN, FOLD_LEN, LANES, block_len, level2_lanes, wide_lanes,
 };
 
-/// A monoid over values of type `V`. Merging any state with the identity element leaves that state unchanged.
+/// A monoid that reduces values of type `V`. Merging a state with the identity element must not change the state.
 pub trait Monoid<V>: Copy + Sync {
     /// The accumulator of a row.
     type State: Copy + Send + Sync;
@@ -46,7 +44,7 @@ pub trait Monoid<V>: Copy + Sync {
 #[cfg(test)]
 #[derive(Clone, Copy)]
 pub struct Plain<V, F> {
-    /// Identity element of `combine`, for every value that a fold from it can give.
+    /// Identity element of `combine`, at least for all results of folds that start from it.
     pub identity: V,
     /// The operator.
     pub combine: F,
@@ -66,12 +64,31 @@ impl<V: bytemuck::Pod + Send + Sync, F: Fn(V, V) -> V + Copy + Sync> Monoid<V> f
     }
 }
 
+/// A monoid with the default loops of [`Monoid`], the reference of the monoid's own loops.
+#[cfg(test)]
+#[derive(Clone, Copy)]
+pub(super) struct DefaultLoops<M>(pub(super) M);
+
+#[cfg(test)]
+impl<V, M: Monoid<V>> Monoid<V> for DefaultLoops<M> {
+    type State = M::State;
+    fn identity(self) -> M::State {
+        self.0.identity()
+    }
+    fn push(self, so_far: M::State, next: V) -> M::State {
+        self.0.push(so_far, next)
+    }
+    fn merge(self, a: M::State, b: M::State) -> M::State {
+        self.0.merge(a, b)
+    }
+}
+
 /// Reduces one whole row, with `inner` columns per value, to `inner` states.
 #[inline(always)]
 pub fn reduce_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     let len = values.len().checked_div(inner).unwrap_or(0);
-    debug_assert_eq!(len * inner, values.len(), "whole values");
-    debug_assert_eq!(out.len(), inner, "a result a column");
+    debug_assert_eq!(len * inner, values.len(), "values of `inner` columns");
+    debug_assert_eq!(out.len(), inner, "one result per column");
     if inner == 1 && len <= FOLD_LEN {
         out[0] = values.iter().fold(monoid.identity(), |state, &x| monoid.push(state, x));
     } else if inner > 1 && len <= COLUMNS_FOLD_LEN {
@@ -81,7 +98,8 @@ pub fn reduce_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, 
     }
 }
 
-/// As [`reduce_row`], for a row that is not folded left to right. Not inlined: such a row takes far longer than a call.
+/// As [`reduce_row`], for a row that is too long to be folded left to right. Not inlined: such a row takes far longer
+/// than a call.
 #[inline(never)]
 pub(super) fn reduce_long_row<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     if values.len() <= block_len(inner) * inner {
@@ -155,7 +173,7 @@ impl<V: Copy, M: Monoid<V>> Loop for BlockOfColumns<'_, V, M> {
         match inner {
             0 => {}
             2 => out.copy_from_slice(&fold_columns::<V, M, 2>(values, monoid)),
-            // All lanes side by side are folded as that many more columns.
+            // The lanes are folded as additional columns.
             3 => merge_lanes(&mut fold_columns::<V, M, 6>(values, monoid), monoid, out),
             4 => merge_lanes(&mut fold_columns::<V, M, 8>(values, monoid), monoid, out),
             8 => merge_lanes(&mut fold_columns::<V, M, 32>(values, monoid), monoid, out),
@@ -171,7 +189,7 @@ impl<V: Copy, M: Monoid<V>> Loop for BlockOfColumns<'_, V, M> {
     }
 }
 
-/// Reduces one block of a row. A row of one block is reduced in the same way, except for short rows.
+/// Reduces one block of a row. Rows of one block are reduced in the same way, except for those that are folded.
 pub fn reduce_block<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     match inner {
         1 => out[0] = reduce_column(values, monoid),
@@ -195,7 +213,7 @@ pub(super) fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid:
 #[inline(always)]
 fn fold_values<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
     match inner {
-        // A constant width keeps the states in registers.
+        // A compile-time width keeps the states in registers.
         2 => out.copy_from_slice(&fold_columns::<V, M, 2>(values, monoid)),
         3 => out.copy_from_slice(&fold_columns::<V, M, 3>(values, monoid)),
         4 => out.copy_from_slice(&fold_columns::<V, M, 4>(values, monoid)),
@@ -274,10 +292,10 @@ impl<V: Copy, M: Monoid<V>> RowFold<V, M> {
     /// Starts a row of `len` values.
     ///
     /// # Panics
-    /// If the row fits one block, whose order differs: see [`reduce_row`].
+    /// If the row fits one block: such rows are reduced in another order (see [`reduce_row`]).
     pub fn new(len: usize, inner: usize, monoid: M) -> Self {
         assert!(len > block_len(inner), "a row of one block is reduced at once");
-        // Encoded without a partial would only merge the identity state.
+        // Lanes without a partial would only merge identity elements.
         let lanes = len.div_ceil(block_len(inner)).next_power_of_two().min(level2_lanes(inner));
         let none = monoid.identity();
         Self { inner, monoid, lanes: vec![none; lanes * inner], blocks: 0, block: vec![none; inner] }

@@ -1,12 +1,12 @@
-//! Inclusive scans of rows in the canonical order, over fused expressions. Twin of `shaders/row_scan.wgsl`, which
-//! states that order. The order depends only on the position in the row and on whether there is one column, so results
-//! have the same bits on every backend.
+//! Inclusive scans of rows in the canonical order, over fused expressions. CPU counterpart of `shaders/row_scan.wgsl`,
+//! which defines that order. It depends only on the position in the row and on whether there is one column, so that
+//! results have the same bits on every backend.
 //!
-//! `combine(v, identity)` and `combine(identity, v)` must be `v` for every `v` that a fold from `identity` can give.
+//! `identity` must be the identity element of `combine`, at least for all results of folds that start from it.
 
 use std::ops::Range;
 
-use super::array::{Array, Stored};
+use super::array::{Array, ArrayElement};
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::eval::Block;
 use super::number::Number;
@@ -20,7 +20,7 @@ use crate::graph::node::Rows;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
 
-/// Numbers per evaluated block. Longer rows are scanned in pieces.
+/// Numbers per evaluated block. A longer row is evaluated and scanned in several blocks.
 const EVALUATED_NUMBERS: usize = 4096;
 
 /// Totals before the current block of a row, with `inner` columns per value.
@@ -101,7 +101,7 @@ impl<T: Copy> RowScan<T> {
 
     /// Computes the results for the next values. Every chunk but the last must hold a multiple of [`block_len`] values.
     pub fn push(&mut self, values: &[T], combine: impl Fn(T, T) -> T + Copy, out: &mut [T]) {
-        debug_assert_eq!(values.len(), out.len(), "a result a value");
+        debug_assert_eq!(values.len(), out.len(), "one result per value");
         let inner = self.totals.len();
         let numbers = block_len(inner) * inner;
         for (values, out) in values.chunks(numbers).zip(out.chunks_mut(numbers)) {
@@ -149,7 +149,7 @@ struct OneColumn<'a, T, F, S> {
     values: &'a [T],
     rows: Range<usize>,
     start: S,
-    /// Scans rows of several blocks where the order matters.
+    /// Scans rows of several blocks for operators that are not associative.
     scan: &'a mut RowScan<T>,
     combine: F,
     out: &'a mut [T],
@@ -165,9 +165,9 @@ impl<T: Number, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize> Loop for OneColu
             let range = from..start(row + 1);
             from = range.end;
             if !T::IS_FLOAT {
-                scan_by_chunks(values, scan.identity, combine, range, out, halved);
+                scan_by_chunks(values, scan.identity, combine, range, out, recursive_doubling);
             } else if range.len() <= block_len(1) {
-                scan_by_chunks(values, scan.identity, combine, range, out, |x, c| in_order(x, scan.identity, c));
+                scan_by_chunks(values, scan.identity, combine, range, out, |x, c| scan_in_order(x, scan.identity, c));
             } else {
                 scan.restart();
                 scan.push(&values[range.clone()], combine, &mut out[range]);
@@ -176,11 +176,11 @@ impl<T: Number, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize> Loop for OneColu
     }
 }
 
-/// Scans one of several consecutive rows of one column: the values of `range`, at most one block where the order
-/// matters. `chunk` scans each chunk; the total before the chunk is then combined with its results.
+/// Scans one row of one column, the values of `range`: at most one block if `combine` is not associative. `chunk` scans
+/// each chunk; the total before the chunk is then combined with its results.
 ///
-/// Whole chunks are scanned, even beyond the row's end; the next rows overwrite the excess. A loop of the remaining
-/// length would do less work, but would mispredict its exit branch.
+/// Whole chunks are scanned, past the row's end; the next rows overwrite the excess. A loop of the remaining length
+/// would mispredict its exit branch.
 #[inline(always)]
 fn scan_by_chunks<T: Copy, F: Fn(T, T) -> T + Copy>(
     values: &[T],
@@ -201,7 +201,7 @@ fn scan_by_chunks<T: Copy, F: Fn(T, T) -> T + Copy>(
         at += CHUNK;
     }
     if at < range.end {
-        // The last rows have no whole chunk behind them.
+        // Less than a whole chunk is left of the values or of the output.
         let mut sum = identity;
         for (&x, out) in values[at..range.end].iter().zip(&mut out[at..range.end]) {
             sum = combine(sum, x);
@@ -210,9 +210,9 @@ fn scan_by_chunks<T: Copy, F: Fn(T, T) -> T + Copy>(
     }
 }
 
-/// Inclusive scan of a chunk, in order.
+/// Inclusive scan of a chunk from left to right.
 #[inline(always)]
-fn in_order<T: Copy>(mut x: [T; CHUNK], identity: T, combine: impl Fn(T, T) -> T) -> [T; CHUNK] {
+fn scan_in_order<T: Copy>(mut x: [T; CHUNK], identity: T, combine: impl Fn(T, T) -> T) -> [T; CHUNK] {
     let mut sum = identity;
     for x in &mut x {
         sum = combine(sum, *x);
@@ -221,9 +221,10 @@ fn in_order<T: Copy>(mut x: [T; CHUNK], identity: T, combine: impl Fn(T, T) -> T
     x
 }
 
-/// Inclusive scan of a chunk where the order does not matter: three steps of recursive doubling, each vectorizable.
+/// Inclusive scan of a chunk by an associative operator, by recursive doubling (Hillis and Steele 1986): three
+/// vectorizable steps.
 #[inline(always)]
-fn halved<T: Copy>(mut x: [T; CHUNK], combine: impl Fn(T, T) -> T) -> [T; CHUNK] {
+fn recursive_doubling<T: Copy>(mut x: [T; CHUNK], combine: impl Fn(T, T) -> T) -> [T; CHUNK] {
     let mut reach = 1;
     while reach < CHUNK {
         let y = x;
@@ -268,8 +269,8 @@ pub(crate) fn row_scan(
             match op {
                 ReduceOp::Sum => scan_rows(inputs, rows, inner, e, identity, <$t as Number>::add, out),
                 ReduceOp::Prod => scan_rows(inputs, rows, inner, e, identity, <$t as Number>::mul, out),
-                ReduceOp::Min => scan_rows(inputs, rows, inner, e, identity, <$t as Number>::least, out),
-                ReduceOp::Max => scan_rows(inputs, rows, inner, e, identity, <$t as Number>::greatest, out),
+                ReduceOp::Min => scan_rows(inputs, rows, inner, e, identity, <$t as Number>::minimum, out),
+                ReduceOp::Max => scan_rows(inputs, rows, inner, e, identity, <$t as Number>::maximum, out),
             }
         }};
     }
@@ -282,10 +283,10 @@ pub(crate) fn row_scan(
         DType::F64 => typed!(f64, F64),
         d => unreachable!("bug: a row scan over {d} must be recorded over u32"),
     }
-    out.clear_from(RowStarts::new(inputs, rows).at(nrows) * inner);
+    out.zero_rest(RowStarts::new(inputs, rows).at(nrows) * inner);
 }
 
-fn scan_rows<T: Number + Stored>(
+fn scan_rows<T: Number + ArrayElement>(
     inputs: &Inputs,
     (rows, nrows): (&Rows, usize),
     inner: usize,
@@ -294,16 +295,16 @@ fn scan_rows<T: Number + Stored>(
     combine: impl Fn(T, T) -> T + Copy + Sync,
     out: &mut [T],
 ) {
-    let (starts, program) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, e));
+    let (starts, expr) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, e));
     parallel::for_each(
         starts.work_items_of_values(nrows, inner, EVALUATED_NUMBERS, out),
-        &|WorkItem { first, last, out }| {
-            let (from, to) = (starts.at(first), starts.at(last));
+        &|WorkItem { first, end, out }| {
+            let (from, to) = (starts.at(first), starts.at(end));
             let mut scan = RowScan::new(inner, identity);
-            if (to - from) * inner <= EVALUATED_NUMBERS || last - first > 1 {
-                let values = Block::run(&program, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
+            if (to - from) * inner <= EVALUATED_NUMBERS || end - first > 1 {
+                let values = Block::consecutive(&expr, (from * inner) as u32, (to - from) * inner).eval_as::<T>();
                 let start = |row: usize| starts.at(row) - from;
-                let rows = first..last;
+                let rows = first..end;
                 if inner == 1 {
                     simd::run(OneColumn { values: &values, rows, start, scan: &mut scan, combine, out });
                 } else {
@@ -314,7 +315,7 @@ fn scan_rows<T: Number + Stored>(
                     }
                 }
             } else {
-                scan_long_row(&program, from, inner, identity, combine, out);
+                scan_long_row(&expr, from, inner, identity, combine, out);
             }
         },
     );
@@ -322,8 +323,8 @@ fn scan_rows<T: Number + Stored>(
 
 /// Scans one long row of `out.len()` numbers, whose values start at value `from`. Its blocks are scanned on all cores,
 /// then their totals in order. The total before each block is then added on all cores.
-fn scan_long_row<T: Number + Stored>(
-    program: &CompiledExpr<'_>,
+fn scan_long_row<T: Number + ArrayElement>(
+    expr: &CompiledExpr<'_>,
     from: usize,
     inner: usize,
     identity: T,
@@ -336,7 +337,7 @@ fn scan_long_row<T: Number + Stored>(
     let pieces = out.chunks_mut(blocks * numbers).zip(totals.chunks_mut(blocks * inner));
     parallel::for_each(pieces.enumerate().collect(), &|(k, (out, totals))| {
         let start = from * inner + k * blocks * numbers;
-        let values = Block::run(program, start as u32, out.len()).eval_as::<T>();
+        let values = Block::consecutive(expr, start as u32, out.len()).eval_as::<T>();
         let of_blocks = values.chunks(numbers).zip(out.chunks_mut(numbers)).zip(totals.chunks_exact_mut(inner));
         for ((values, out), totals) in of_blocks {
             scan_block(values, identity, combine, out, totals);

@@ -1,4 +1,4 @@
-//! Stable sort of u32 keys within rows, in runs of rows on all cores. Twin of `shaders/row_sort.wgsl`.
+//! Stable sort of u32 keys within rows, on all cores. CPU counterpart of `shaders/row_sort.wgsl`.
 
 use std::ops::Range;
 
@@ -11,37 +11,39 @@ use super::work_items::{RowStarts, WorkItem};
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 
-/// Most elements, and most rows, per run; a longer row is a run of its own.
+/// Most elements, and most rows, per work item. A longer row is a work item by itself.
 const CHUNK: usize = 4096;
 
 /// Length up to which rows are sorted by comparisons.
-const SHORT: usize = 512;
+const MAX_COMPARISON_SORT_LEN: usize = 512;
 
-/// Computes the sorting permutation of the first `nrows` rows: for each place, the position of its element.
+/// Computes the sorting permutation of the first `nrows` rows: for each position of the sorted rows, the position of
+/// its element.
 pub(crate) fn row_sort(inputs: &Inputs, rows: &Rows, nrows: usize, key: &Expr, bits: u32, out: &mut Array) {
-    let (starts, program) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, key));
+    let (starts, expr) = (RowStarts::new(inputs, rows), CompiledExpr::new(inputs, key));
     parallel::for_each(
         starts.work_items_of_values(nrows, 1, CHUNK, out.slice_mut()),
-        &|WorkItem { first, last, out }| {
+        &|WorkItem { first, end, out }| {
             let from = starts.at(first);
-            if last - first == 1 && out.len() > CHUNK {
-                // A long row: its keys are evaluated on all cores as well.
-                let keys = |at: Range<usize>| Block::run(&program, (from + at.start) as u32, at.len()).eval_as::<u32>();
+            if end - first == 1 && out.len() > CHUNK {
+                // The keys of a long row are evaluated on all cores, too.
+                let keys =
+                    |at: Range<usize>| Block::consecutive(&expr, (from + at.start) as u32, at.len()).eval_as::<u32>();
                 return sort_indices(keys, bits, from as u32, out);
             }
-            let keys = Block::run(&program, from as u32, out.len()).eval_as::<u32>();
-            for row in first..last {
+            let keys = Block::consecutive(&expr, from as u32, out.len()).eval_as::<u32>();
+            for row in first..end {
                 let (start, end) = (starts.at(row) - from, starts.at(row + 1) - from);
                 sort_row(&keys[start..end], bits, (from + start) as u32, &mut out[start..end]);
             }
         },
     );
-    out.clear_from(starts.at(nrows));
+    out.zero_rest(starts.at(nrows));
 }
 
-/// Computes the sorting permutation of one row's keys, as positions of a row that starts at `start`.
+/// Computes the sorting permutation of the keys of a row that starts at position `start`.
 fn sort_row(keys: &[u32], bits: u32, start: u32, out: &mut [u32]) {
-    if keys.len() > SHORT {
+    if keys.len() > MAX_COMPARISON_SORT_LEN {
         return sort_indices(|at| &keys[at], bits, start, out);
     }
     for (slot, at) in out.iter_mut().zip(start..) {
@@ -56,7 +58,7 @@ mod tests {
 
     #[test]
     fn both_sort_algorithms_agree() {
-        for len in [0, 1, 2, SHORT, SHORT + 1, 3000] {
+        for len in [0, 1, 2, MAX_COMPARISON_SORT_LEN, MAX_COMPARISON_SORT_LEN + 1, 3000] {
             let keys: Vec<u32> = (0..len as u32).map(|k| k.wrapping_mul(0x9e37_79b9) >> 22).collect();
             let mut out = vec![0; len];
             sort_row(&keys, 10, 7, &mut out);

@@ -1,16 +1,16 @@
-//! Finds the row of each position; consecutive positions are resolved row by row.
+//! The row that contains each position. Consecutive positions are resolved row by row.
 
 use super::encoding::{Direction, Encoded, Value};
 use super::nonempty_rows::{self, NonemptyRows};
 use super::operand::Operand;
-use super::run_arithmetic::each;
+use super::run_arithmetic::map_runs;
 use super::run_encoding::{MIN_RUN_LEN, runs, stays_in_range};
 use crate::graph::scalar::Scalar;
 
-/// Most rows per non-empty row at which empty rows are kept as empty runs.
-const MOST_EMPTY: usize = 2;
+/// Largest ratio of rows to non-empty rows at which empty rows are encoded as empty runs.
+const MAX_ROWS_PER_NONEMPTY: usize = 2;
 
-/// The row of each position: the greatest `r` with `splits[r] <= at`.
+/// The row of each position `at`: the greatest `r` with `splits[r] <= at`.
 pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Encoded<'a>) -> Encoded<'a> {
     let rows = splits.len().saturating_sub(1);
     if rows == 0 {
@@ -23,7 +23,7 @@ pub(crate) fn rows_of<'a>(splits: &[u32], n: usize, at: &Encoded<'a>) -> Encoded
         let in_order = if let (&[n], &[at]) = (&ends[..], &first[..]) { rows_in_order(splits, n, at) } else { None };
         return in_order.unwrap_or_else(|| rows_of_sequences(splits, ends, first));
     }
-    each(n, at, |n, at| u32::wrap(rows_one_by_one(&splits[..=rows], n, u32::operand(at)).into()))
+    map_runs(n, at, |n, at| u32::wrap(rows_one_by_one(&splits[..=rows], n, u32::operand(at)).into()))
 }
 
 /// Binary search for the last row that starts at or before the position.
@@ -31,8 +31,7 @@ fn search(splits: &[u32], at: u32) -> usize {
     splits.partition_point(|&s| s <= at).saturating_sub(1).min(splits.len() - 2)
 }
 
-/// Finds rows position by position. Consecutive positions mostly share a row or advance to the next one, so both are
-/// tried before a search.
+/// Finds rows position by position. The row of the previous position and the next row are tried before a binary search.
 fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
     let rows = splits.len() - 1;
     let mut row = 0;
@@ -49,29 +48,29 @@ fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
         .collect()
 }
 
-/// The rows of `n` consecutive positions from `at` on, if the splits between them are in order.
+/// The rows of `n` consecutive positions from `at` on, if the splits between them ascend.
 ///
-/// Where few rows are empty, the result numbers all rows consecutively, with a run of no positions for each empty row.
-/// A load indexed by such rows borrows its elements in place.
+/// Where few rows are empty, the run values are consecutive row numbers, with an empty run for each empty row. A load
+/// indexed by such rows borrows its elements.
 fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Encoded<'a>> {
     let (first, last) = (search(splits, at), search(splits, at + (n - 1)));
     if first == last {
         return Some(Encoded::Constant(Scalar::U32(first as u32)));
     }
-    // The starts of the rows, which are also the ends of all but the last.
+    // The starts of the rows, which are also the ends of all rows but the last.
     let between = splits.get(first..=last)?;
     let inner = between.get(1..)?;
-    // Decreasing splits are an error that a read reports; a search in them gives an arbitrary row.
+    // Decreasing splits are an error that a read reports; a binary search in them gives an arbitrary row.
     if inner[0] <= at || inner[inner.len() - 1].checked_sub(at)? >= n {
         return None;
     }
     let rows = between.len();
     if MIN_RUN_LEN * rows <= n as usize {
-        let (fall, rise) = nonempty_rows::steps(between);
+        let (fall, rise) = nonempty_rows::count_steps(between);
         if fall > 0 {
             return None;
         }
-        if rows <= MOST_EMPTY * (rise as usize + 1) {
+        if rows <= MAX_ROWS_PER_NONEMPTY * (rise as usize + 1) {
             let ends: Vec<u32> = inner.iter().map(|&split| split - at).chain([n]).collect();
             return Some(runs(
                 ends.into(),
@@ -84,8 +83,7 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Encoded<'a>> {
     found.ends.is_sorted().then(|| runs(found.ends.into(), u32::wrap(found.rows.into())))
 }
 
-/// Finds the rows of sequences, row by row. The next rows are tried in turn; a search is made only if none of them
-/// contains the position.
+/// Finds the rows of sequences, row by row. The next few rows are tried before a binary search.
 fn rows_of_sequences<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Encoded<'a> {
     let rows = splits.len() - 1;
     let likely = ends.len() + ends.last().map_or(0, |&n| n as usize) / 16;
@@ -95,12 +93,12 @@ fn rows_of_sequences<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Encoded
         let mut at = first;
         while start < end {
             if !(splits[row] <= at && at < splits[row + 1]) {
-                // A few empty rows are skipped in turn; more are skipped by a search.
+                // A linear scan skips a few empty rows, a binary search more.
                 let near = (row + 1..rows.min(row + 32)).find(|&r| at < splits[r + 1]).filter(|&r| splits[r] <= at);
                 row = near.unwrap_or_else(|| search(splits, at));
             }
-            // Positions left in this row. Positions beyond the last row all belong to it; where splits decrease, which
-            // is an error that a read reports, positions are resolved one by one.
+            // Positions left in this row. The last row contains all positions beyond its end. Where splits decrease,
+            // which is an error that a read reports, positions are resolved one by one.
             let left = if splits[row] <= at && at < splits[row + 1] { splits[row + 1] - at } else { 1 };
             let left = if row + 1 == rows && at >= splits[rows] { u32::MAX } else { left };
             let cut = end.min(start.saturating_add(left));
@@ -115,59 +113,59 @@ fn rows_of_sequences<'a>(splits: &[u32], ends: &[u32], first: &[u32]) -> Encoded
 
 #[cfg(test)]
 mod tests {
-    use super::super::random_encodings::{Numbers, dense};
+    use super::super::random_encodings::{Random, dense};
     use super::*;
 
     #[test]
-    fn rows_equal_a_search_at_each_position() {
-        let mut numbers = Numbers(2);
+    fn rows_equal_a_binary_search_per_position() {
+        let mut random = Random(2);
         for round in 0..3000 {
-            let n = 1 + numbers.below(300);
-            let at = numbers.lanes(n);
+            let n = 1 + random.below(300);
+            let at = random.encoded(n);
             let mut splits = vec![0];
-            for _ in 0..1 + numbers.below(60) {
-                let len = numbers.below([2, 9, 60][round % 3]) * numbers.below(2);
+            for _ in 0..1 + random.below(60) {
+                let len = random.below([2, 9, 60][round % 3]) * random.below(2);
                 splits.push(splits[splits.len() - 1] + len);
             }
             let expected: Vec<u32> = dense(n, &at).iter().map(|&at| search(&splits, at) as u32).collect();
             assert_eq!(dense(n, &rows_of(&splits, n as usize, &at)), expected, "{splits:?} at {at:?}");
         }
-        // Decreasing splits are reported elsewhere; here they only must not panic.
+        // A read reports decreasing splits; here they must only not panic.
         let at = Encoded::Sequences(Direction::Ascending, vec![50].into(), vec![0].into());
         assert_eq!(dense(50, &rows_of(&[0, 20, 10, 30], 50, &at)).len(), 50);
     }
 
     #[test]
-    fn rows_of_long_blocks_equal_a_search_in_every_encoding() {
-        let mut numbers = Numbers(11);
-        let mut forms = [0; 3];
+    fn rows_of_long_blocks_equal_a_binary_search_in_every_encoding() {
+        let mut random = Random(11);
+        let mut count_by_encoding = [0; 3];
         for _ in 0..2000 {
             let mut splits = vec![0];
-            let most = [2, 3, 9, 60][numbers.below(4) as usize];
-            let filled = [1, 2, 3, 10, 40][numbers.below(5) as usize];
-            for _ in 0..1 + numbers.below(600) {
-                let len = if numbers.below(filled) == 0 { numbers.below(most) } else { 0 };
+            let most = [2, 3, 9, 60][random.below(4) as usize];
+            let nonempty_share = [1, 2, 3, 10, 40][random.below(5) as usize];
+            for _ in 0..1 + random.below(600) {
+                let len = if random.below(nonempty_share) == 0 { random.below(most) } else { 0 };
                 splits.push(splits[splits.len() - 1] + len);
             }
             let total = splits[splits.len() - 1];
-            let (start, n) = (numbers.below(total + 20), 1 + numbers.below(total + 30));
+            let (start, n) = (random.below(total + 20), 1 + random.below(total + 30));
             let at = Encoded::Sequences(Direction::Ascending, vec![n].into(), vec![start].into());
             let got = rows_of(&splits, n as usize, &at);
-            let form = match &got {
+            let encoding = match &got {
                 Encoded::Constant(_) => 0,
                 Encoded::Runs(_, rows) if matches!(**rows, Encoded::Sequences(..)) => 1,
                 _ => 2,
             };
-            forms[form] += 1;
+            count_by_encoding[encoding] += 1;
             let expected: Vec<u32> = (start..start + n).map(|at| search(&splits, at) as u32).collect();
             assert_eq!(dense(n, &got), expected, "{splits:?} from {start} on");
             // Invalid splits, which a read reports, must not panic here.
-            for _ in 0..1 + numbers.below(3) {
-                let k = numbers.below(splits.len() as u32) as usize;
-                splits[k] = [0, u32::MAX, numbers.below(total + 40)][numbers.below(3) as usize];
+            for _ in 0..1 + random.below(3) {
+                let k = random.below(splits.len() as u32) as usize;
+                splits[k] = [0, u32::MAX, random.below(total + 40)][random.below(3) as usize];
             }
             assert_eq!(dense(n, &rows_of(&splits, n as usize, &at)).len(), n as usize);
         }
-        assert!(forms.iter().all(|&n| n > 100), "{forms:?}");
+        assert!(count_by_encoding.iter().all(|&n| n > 100), "{count_by_encoding:?}");
     }
 }

@@ -1,10 +1,9 @@
-//! Arithmetic on encoded values. Run-length encoded values are computed once per run, such as per row; sequences
-//! (values that grow or shrink by one per position) are represented by their first values.
+//! Arithmetic on encoded values. An operation on run-length encoded values is computed once per run, such as per row;
+//! an operation on sequences is computed on their first values.
 //!
-//! The loops in `operations` compute all values, so results equal theirs at every position. This module only decides on
-//! how many values they run.
+//! The loops in `operations` compute all values. This module only decides which values they compute.
 
-use super::common_runs::{RunOperand, common};
+use super::common_runs::{RunOperand, align};
 use super::encoding::{Direction, Encoded, Ends, Value};
 use super::number::Number;
 use super::operand::Operand;
@@ -13,15 +12,15 @@ use super::run_encoding::{lens, runs, sequences_or_runs, stays_in_range};
 use super::sequence_division;
 use crate::graph::opcode::BinaryOp;
 
-/// Least average run length, in positions, at which a loop per run pays.
-const LONG: usize = 48;
+/// Least average run length, in positions, at which a loop per run costs less than expanding the runs.
+const MIN_LOOP_LEN: usize = 48;
 
 /// `a op b` at `n` positions.
 pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Encoded<'a>, b: &Encoded<'a>) -> Encoded<'a> {
     if let (Encoded::Constant(_), Encoded::Constant(_)) = (a, b) {
         return Encoded::Constant(operations::binary(op, 1, a, b).get(0));
     }
-    if let Some((ends, a, b)) = common(a, b) {
+    if let Some((ends, a, b)) = align(a, b) {
         if (a.direction, b.direction) == (None, None) {
             let values = binary(op, ends.len(), &a.values, &b.values);
             return runs(ends, values);
@@ -36,10 +35,10 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Encoded<'a>, b: &Encoded<'a
 /// Stores `a op b` at `out.len()` positions. Returns false and stores nothing if the operation is not arithmetic or if
 /// neither operand is dense.
 pub(crate) fn store<T: Number>(op: BinaryOp, a: &Encoded<'_>, b: &Encoded<'_>, out: &mut [T]) -> bool {
-    let is_simple =
-        |lanes: &Encoded<'_>| matches!(lanes, Encoded::Constant(_) | Encoded::Runs(..) | Encoded::Sequences(..));
+    let is_compressed =
+        |encoded: &Encoded<'_>| matches!(encoded, Encoded::Constant(_) | Encoded::Runs(..) | Encoded::Sequences(..));
     match (a, b) {
-        _ if is_simple(a) && is_simple(b) => false,
+        _ if is_compressed(a) && is_compressed(b) => false,
         (many, Encoded::Runs(ends, values)) | (Encoded::Runs(ends, values), many) if are_long(ends) => {
             let (of_runs, is_right) = (values.dense(), matches!(b, Encoded::Runs(..)));
             let (many, of_runs) = (T::expanded(out.len(), many), T::operand(&of_runs));
@@ -52,12 +51,12 @@ pub(crate) fn store<T: Number>(op: BinaryOp, a: &Encoded<'_>, b: &Encoded<'_>, o
     }
 }
 
-/// Whether a loop per run costs less than a value per position.
+/// Whether a loop per run costs less than expanding the runs.
 fn are_long(ends: &[u32]) -> bool {
-    ends.last().is_some_and(|&n| n as usize >= LONG * ends.len())
+    ends.last().is_some_and(|&n| n as usize >= MIN_LOOP_LEN * ends.len())
 }
 
-/// `a op b` in encoded form, for a sequence and another operand, where the result has such a form.
+/// `a op b` for a sequence and another operand, if the result is run-length encoded or consists of sequences.
 fn sequence<'a>(op: BinaryOp, ends: &Ends, a: &RunOperand<'a>, b: &RunOperand<'a>) -> Option<Encoded<'a>> {
     use Direction::{Ascending, Descending};
     let (x, y) = (a.numbers(), b.numbers());
@@ -93,19 +92,19 @@ fn sequence<'a>(op: BinaryOp, ends: &Ends, a: &RunOperand<'a>, b: &RunOperand<'a
     }
 }
 
-/// Runs in which a condition changes at most once.
+/// A condition that changes at most once per run.
 pub(super) struct RunPrefixes {
     pub(super) ends: Ends,
     /// Length of each run's prefix: the positions from its start at which the condition equals `hold`.
     pub(super) lens: Vec<u32>,
-    /// The condition's value in the prefixes. The rest of each run has the opposite value.
+    /// The condition's value in the prefixes; the rest of each run has the opposite value.
     pub(super) hold: bool,
 }
 
 /// The condition `a op b` as prefixes, if it compares an ascending sequence with one number per run.
 pub(super) fn prefixes<'a>(op: BinaryOp, a: &Encoded<'a>, b: &Encoded<'a>) -> Option<RunPrefixes> {
     let is_order = matches!(op, BinaryOp::Lt | BinaryOp::Le);
-    let (ends, a, b) = is_order.then(|| common(a, b))??;
+    let (ends, a, b) = is_order.then(|| align(a, b))??;
     let is_left = match (a.direction, b.direction) {
         (Some(Direction::Ascending), None) => true,
         (None, Some(Direction::Ascending)) => false,
@@ -120,7 +119,7 @@ pub(super) fn prefixes<'a>(op: BinaryOp, a: &Encoded<'a>, b: &Encoded<'a>) -> Op
 fn compare(op: BinaryOp, ends: &Ends, a: &RunOperand<'_>, b: &RunOperand<'_>) -> RunPrefixes {
     let is_left = a.direction.is_some();
     let (sequence, bound) = if is_left { (a, b) } else { (b, a) };
-    // How many of `first, first + 1, …` are below the bound, or at most the bound if `at_most`.
+    // Length of the prefix of `first, first + 1, …` below the bound, or up to the bound if `at_most`.
     let at_most = is_left == (op == BinaryOp::Le);
     let below = |first: u32, bound: u32| bound.saturating_sub(first).saturating_add((at_most && first <= bound).into());
     let mut prefixes: Vec<u32> = match (sequence.numbers(), bound.numbers()) {
@@ -163,7 +162,7 @@ impl RunPrefixes {
 }
 
 /// Applies an operation to each value, once per run for run-length encoded values.
-pub(crate) fn each<'a>(n: usize, a: &Encoded<'a>, f: impl Fn(usize, &Encoded<'a>) -> Encoded<'a>) -> Encoded<'a> {
+pub(crate) fn map_runs<'a>(n: usize, a: &Encoded<'a>, f: impl Fn(usize, &Encoded<'a>) -> Encoded<'a>) -> Encoded<'a> {
     match a {
         Encoded::Constant(_) => Encoded::Constant(f(1, a).get(0)),
         Encoded::Runs(ends, values) => runs(ends.clone(), f(ends.len(), &values.dense())),
@@ -176,7 +175,7 @@ pub(crate) fn each<'a>(n: usize, a: &Encoded<'a>, f: impl Fn(usize, &Encoded<'a>
 mod tests {
     use std::rc::Rc;
 
-    use super::super::random_encodings::{Numbers, dense};
+    use super::super::random_encodings::{Random, dense};
     use super::*;
     use crate::graph::scalar::Scalar;
 
@@ -191,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_gives_the_values_of_its_dense_loop() {
+    fn operations_on_encoded_values_equal_the_dense_loops() {
         use BinaryOp as B;
-        let mut numbers = Numbers(1);
+        let mut random = Random(1);
         for round in 0..4000 {
-            let n = 1 + numbers.below(300);
-            let (a, mut b) = (numbers.lanes(n), numbers.lanes(n));
+            let n = 1 + random.below(300);
+            let (a, mut b) = (random.encoded(n), random.encoded(n));
             if round % 3 == 0 {
-                b = Encoded::Constant(Scalar::U32(numbers.below(20)));
+                b = Encoded::Constant(Scalar::U32(random.below(20)));
             }
             for op in [B::Add, B::Sub, B::Mul, B::IndexDiv, B::IndexRem, B::Div, B::Min, B::Max, B::Lt, B::Le, B::Eq] {
                 for (a, b) in [(&a, &b), (&b, &a)] {
@@ -215,14 +214,14 @@ mod tests {
         let ends: Ends = vec![10, 30, 90].into();
         let runs = |values: [u32; 3]| Encoded::Runs(ends.clone(), u32::wrap(values.to_vec().into()).into());
         let index = Encoded::Sequences(Direction::Ascending, vec![90].into(), vec![0].into());
-        let place = binary(BinaryOp::Sub, 90, &index, &runs([0, 10, 30]));
-        let mirrored = binary(BinaryOp::Sub, 90, &runs([9, 19, 59]), &place);
+        let offset = binary(BinaryOp::Sub, 90, &index, &runs([0, 10, 30]));
+        let mirrored = binary(BinaryOp::Sub, 90, &runs([9, 19, 59]), &offset);
         let from = binary(BinaryOp::Add, 90, &runs([0, 10, 30]), &mirrored);
         assert!(
             matches!(&from, Encoded::Sequences(Direction::Descending, _, first) if first[..] == [9, 29, 89]),
             "{from:?}"
         );
-        let len = binary(BinaryOp::Add, 90, &mirrored, &place);
+        let len = binary(BinaryOp::Add, 90, &mirrored, &offset);
         assert!(matches!(&len, Encoded::Runs(_, values) if u32::expanded(3, values)[..] == [9, 19, 59]), "{len:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Runs and sequences: their construction, lengths and range.
+//! Run-length encoding and sequences: construction, lengths, overflow.
 
 use std::rc::Rc;
 
@@ -10,8 +10,8 @@ use crate::graph::scalar::Scalar;
 /// Least average run length, in positions, at which runs cost less than a dense encoding.
 pub(super) const MIN_RUN_LEN: usize = 2;
 
-/// Run-length encoded values, one per run. The values become dense unless they are one ascending sequence. The result
-/// is dense if the runs are too short to help.
+/// Run-length encoding of one value per run. Dense if the runs are too short, constant if all values are known to be
+/// equal. The run values become dense unless they are one ascending sequence.
 pub(crate) fn runs<'a>(ends: Ends, values: Encoded<'a>) -> Encoded<'a> {
     let values = match values {
         Encoded::Constant(same) => return Encoded::Constant(same),
@@ -26,7 +26,7 @@ pub(crate) fn runs<'a>(ends: Ends, values: Encoded<'a>) -> Encoded<'a> {
     if short { out.dense() } else { out }
 }
 
-/// Sequences with the given first values; dense if the sequences are too short to help.
+/// Sequences with the given first values; dense if the sequences are too short.
 pub(super) fn sequences<'a>(direction: Direction, ends: Ends, first: Dense<'a, u32>) -> Encoded<'a> {
     let short = are_short(&ends);
     let out = Encoded::Sequences(direction, ends, first);
@@ -76,7 +76,7 @@ impl<I: Iterator<Item = u32>> Loop for Greatest<I> {
     }
 }
 
-/// Whether no ascending sequence wraps around.
+/// Whether no ascending sequence overflows u32.
 pub(super) fn stays_in_range(ends: &[u32], first: Operand<'_, u32>) -> bool {
     let stays_in_range = |first: u32, len: u32| first.checked_add(len.saturating_sub(1)).is_some();
     let Some(&n) = ends.last() else { return true };
@@ -84,6 +84,6 @@ pub(super) fn stays_in_range(ends: &[u32], first: Operand<'_, u32>) -> bool {
         Operand::Constant(first) => first,
         Operand::Dense(first) => simd::run(Greatest(first.iter().copied())),
     };
-    // No sequence is longer than all `n` positions together: this bound mostly decides.
+    // No sequence is longer than all `n` positions. This bound suffices in most cases.
     stays_in_range(greatest, n) || lens(ends).iter().enumerate().all(|(run, &len)| stays_in_range(first.get(run), len))
 }

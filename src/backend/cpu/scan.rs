@@ -1,7 +1,6 @@
-//! Exclusive prefix sums of u32. Twin of `shaders/scan.wgsl`.
+//! Exclusive prefix sums of u32. CPU counterpart of `shaders/scan.wgsl`.
 //!
-//! Each core evaluates blocks and scans them in place; a second pass adds the total before each block. The memory is
-//! traversed twice.
+//! The cores evaluate blocks and scan them in place; a second pass adds the total before each block.
 
 use rayon::prelude::*;
 
@@ -10,9 +9,8 @@ use super::block_scan;
 /// Positions per block.
 const BLOCK: usize = 8192;
 
-/// Fills `out` with the exclusive prefix sums of the first `n` values. Entries from `n` on repeat the total, so that
-/// rows beyond the live ones are empty. `values` stores the values from a position on into a slice. Sums wrap; the
-/// returned total does not.
+/// Fills `out` with the exclusive prefix sums of the first `n` values, then repeats the total, so that rows beyond `n`
+/// are empty. `values` stores the values from a position on into a slice. Sums wrap; the returned total does not.
 ///
 /// # Panics
 /// If `out` is not longer than `n`.
@@ -24,7 +22,7 @@ pub fn exclusive_sum(n: usize, values: impl Fn(usize, &mut [u32]) + Sync, out: &
     total
 }
 
-/// Scans all values; returns the total. A caller on a thread of rayon's pool stays on it between the two passes.
+/// Scans all values; returns the total. A caller in rayon's thread pool stays in it between the two passes.
 fn sum_blocks(head: &mut [u32], values: &(impl Fn(usize, &mut [u32]) + Sync)) -> u64 {
     let mut starts: Vec<u64> = (head.par_chunks_mut(BLOCK).enumerate())
         .map(|(k, block)| {
@@ -38,10 +36,10 @@ fn sum_blocks(head: &mut [u32], values: &(impl Fn(usize, &mut [u32]) + Sync)) ->
         total += *sum;
         *sum = before;
     }
-    // The first block has no offset. It is excluded by slicing rather than by `skip`, for which rayon would use another
-    // thread and wait for it.
-    let behind = head.get_mut(BLOCK..).unwrap_or_default();
-    behind.par_chunks_mut(BLOCK).zip(starts.get(1..).unwrap_or_default()).for_each(|(block, &start)| {
+    // The first block has no offset. It is excluded by slicing rather than by `skip`, which rayon executes on another
+    // thread.
+    let rest = head.get_mut(BLOCK..).unwrap_or_default();
+    rest.par_chunks_mut(BLOCK).zip(starts.get(1..).unwrap_or_default()).for_each(|(block, &start)| {
         for slot in block {
             *slot = slot.wrapping_add(start as u32);
         }

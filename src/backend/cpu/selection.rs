@@ -1,6 +1,7 @@
-//! Selections of a block's positions: restricts values to selected positions, and merges the results of two branches.
+//! Selections of a block's positions: restricting values to selected positions, and merging the results of two
+//! branches.
 
-use super::common_runs::{common, common_ends};
+use super::common_runs::{align, common_ends};
 use super::encoding::{Encoded, Value};
 use super::operand::Operand;
 use super::run_encoding::{runs, sequences, sequences_or_runs};
@@ -22,7 +23,7 @@ impl Selection {
         }
     }
 
-    /// Upper bound on the parts into which the selection divides runs that end at `ends`.
+    /// Upper bound on the number of selected parts of runs that end at `ends`.
     fn max_parts(&self, ends: &[u32]) -> usize {
         match self {
             Self::Ranges(ranges) => ranges.len() + ends.len(),
@@ -30,8 +31,8 @@ impl Selection {
         }
     }
 
-    /// Calls `f` for each selected part of a run. Arguments: the run, the number of its positions before the part, and
-    /// the number of selected positions up to the part's end.
+    /// Calls `f` for each selected part of a run, with the run, the part's offset in the run, and the number of
+    /// selected positions up to the part's end.
     #[inline(always)]
     fn for_each_part(&self, ends: &[u32], mut f: impl FnMut(usize, u32, u32)) {
         let (mut run, mut start) = (0, 0);
@@ -65,8 +66,8 @@ impl Selection {
 }
 
 /// Restricts values to the selected positions.
-pub(crate) fn restrict<'a>(lanes: &Encoded<'a>, chosen: &Selection) -> Encoded<'a> {
-    match lanes {
+pub(crate) fn restrict<'a>(encoded: &Encoded<'a>, chosen: &Selection) -> Encoded<'a> {
+    match encoded {
         Encoded::Constant(s) => Encoded::Constant(*s),
         Encoded::Runs(ends, values) => {
             let [mut cuts, mut of] = [(); 2].map(|()| Vec::with_capacity(chosen.max_parts(ends)));
@@ -74,7 +75,7 @@ pub(crate) fn restrict<'a>(lanes: &Encoded<'a>, chosen: &Selection) -> Encoded<'
                 of.push(run as u32);
                 cuts.push(end);
             });
-            runs(cuts.into(), values.pick(&of))
+            runs(cuts.into(), values.gather(&of))
         }
         Encoded::Sequences(direction, ends, first) => {
             let [mut cuts, mut firsts] = [(); 2].map(|()| Vec::with_capacity(chosen.max_parts(ends)));
@@ -85,8 +86,8 @@ pub(crate) fn restrict<'a>(lanes: &Encoded<'a>, chosen: &Selection) -> Encoded<'
             sequences(*direction, cuts.into(), firsts.into())
         }
         dense => match chosen {
-            Selection::Ranges(ranges) => dense.ranges(ranges),
-            Selection::List(list) => dense.pick(list),
+            Selection::Ranges(ranges) => dense.gather_ranges(ranges),
+            Selection::List(list) => dense.gather(list),
         },
     }
 }
@@ -108,8 +109,8 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Encoded<'_>, 
         skipped: Vec<u32>,
     }
     let ends_of_runs = ends;
-    let mut sides = [b, a].map(|lanes| {
-        let ends = match lanes {
+    let mut sides = [b, a].map(|encoded| {
+        let ends = match encoded {
             Encoded::Runs(ends, _) | Encoded::Sequences(_, ends, _) => Some(&ends[..]),
             _ => None,
         };
@@ -142,24 +143,24 @@ pub(crate) fn merge<'x>(ends: &[u32], at_a: Operand<'_, bool>, a: &Encoded<'_>, 
         }
     }
     let [b_side, a_side] = sides;
-    let values = |lanes: &Encoded<'_>, side: &Cursor<'_>| -> Encoded<'x> {
-        match lanes {
-            Encoded::Runs(_, values) => values.pick(&side.of),
+    let values = |encoded: &Encoded<'_>, side: &Cursor<'_>| -> Encoded<'x> {
+        match encoded {
+            Encoded::Runs(_, values) => values.gather(&side.of),
             Encoded::Sequences(direction, _, first) => {
                 let moved = side.of.iter().zip(&side.skipped).map(|(&r, &s)| direction.after(first[r as usize], s));
                 u32::wrap(moved.collect::<Vec<_>>().into())
             }
-            same => same.pick(&[]),
+            same => same.gather(&[]),
         }
     };
     let out = Encoded::merge(cuts.len(), &flags, &values(a, &a_side), &values(b, &b_side));
     sequences_or_runs(direction, cuts.into(), out)
 }
 
-/// Blends two branches that were evaluated at all positions: `a` where the condition holds, else `b`. Works per run
-/// where no operand is dense and both branches have the same slope.
+/// Blends two branches that were evaluated at all positions: `a` where the condition holds, else `b`. Blends per run if
+/// no operand is dense and both branches have sequences of the same direction, or none.
 pub(crate) fn blend<'x>(n: usize, condition: &Encoded<'x>, a: &Encoded<'x>, b: &Encoded<'x>) -> Encoded<'x> {
-    if let (Some((ends_of_a, flags, a)), Some((ends_of_b, _, b))) = (common(condition, a), common(condition, b))
+    if let (Some((ends_of_a, flags, a)), Some((ends_of_b, _, b))) = (align(condition, a), align(condition, b))
         && a.direction == b.direction
     {
         let ends = common_ends(&ends_of_a, &ends_of_b);
@@ -175,17 +176,17 @@ pub(crate) fn blend<'x>(n: usize, condition: &Encoded<'x>, a: &Encoded<'x>, b: &
 
 #[cfg(test)]
 mod tests {
-    use super::super::random_encodings::{Numbers, dense};
+    use super::super::random_encodings::{Random, dense};
     use super::*;
 
     #[test]
     fn merging_inverts_restricting() {
-        let mut numbers = Numbers(3);
+        let mut random = Random(3);
         for _ in 0..3000 {
-            let n = 1 + numbers.below(300);
-            let (a, b) = (numbers.lanes(n), numbers.lanes(n));
-            let ends = numbers.ends(n);
-            let flags: Vec<bool> = (0..ends.len()).map(|_| numbers.below(2) == 0).collect();
+            let n = 1 + random.below(300);
+            let (a, b) = (random.encoded(n), random.encoded(n));
+            let ends = random.ends(n);
+            let flags: Vec<bool> = (0..ends.len()).map(|_| random.below(2) == 0).collect();
             let of_lane: Vec<bool> = (0..n).map(|k| flags[ends.partition_point(|&e| e <= k)]).collect();
             let side = |want: bool| {
                 let mut start = 0;

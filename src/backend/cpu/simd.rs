@@ -1,19 +1,17 @@
-//! Processor features without a portable Rust interface: loops compiled for wide vectors, selected at run time, and
-//! prefetching.
+//! Run-time dispatch of loops to AVX2, and prefetching.
 //!
-//! Both versions of a loop perform the same operations in the same order. AVX2 is used without fused multiply-adds,
-//! which would round once instead of twice. Eight floats at a time instead of four pay off where a loop's values lie in
-//! a near cache.
+//! Both versions of a loop perform the same operations in the same order. Fused multiply-adds are not used, because
+//! they round once instead of twice. AVX2 pays for values in the L1 or L2 cache.
 
-/// A loop to be compiled for wide vectors. All functions that `run` calls must be small, or marked `#[inline(always)]`:
-/// a function that is not inlined is not compiled for wide vectors.
+/// A loop to be compiled for AVX2 as well. Functions that `run` calls must be small or `#[inline(always)]`: code that
+/// is not inlined is not compiled for AVX2.
 pub(crate) trait Loop {
     type Output;
-    /// Implementations must be marked `#[inline(always)]`.
+    /// Implementations must be `#[inline(always)]`.
     fn run(self) -> Self::Output;
 }
 
-/// Runs the loop, compiled for AVX2 where the processor has it.
+/// Runs the loop, in AVX2 where the processor has it.
 #[inline]
 pub(crate) fn run<L: Loop>(l: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
@@ -22,7 +20,7 @@ pub(crate) fn run<L: Loop>(l: L) -> L::Output {
         fn with_avx2<L: Loop>(l: L) -> L::Output {
             l.run()
         }
-        // Not inlined: all uses of a loop share one copy.
+        // Not inlined, so that all calls share one copy.
         #[inline(never)]
         fn without_avx2<L: Loop>(l: L) -> L::Output {
             l.run()
@@ -46,8 +44,7 @@ pub(crate) fn prefetch<T>(from: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(element) = from.get(at) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every x86-64 processor has this instruction, and it has no effect that a program could observe, at
-        // any address.
+        // SAFETY: every x86-64 processor has this instruction. At any address it has no observable effect.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -1,4 +1,7 @@
-//! Stable radix sort of u32 keys. Twin of `shaders/sort.wgsl`.
+//! Stable radix sort of u32 keys. CPU counterpart of `shaders/sort.wgsl`.
+//!
+//! An entry is a key in the upper half of a u64 and its index in the lower half. Entries are distinct, so that sorting
+//! them by any algorithm gives the stable order of the keys.
 
 use std::ops::{Deref, Range};
 
@@ -6,18 +9,16 @@ use rayon::prelude::*;
 
 const DIGITS: usize = 256;
 
-/// Most keys sorted on one core. More keys are sorted in halves, which are merged. The order is the same, since no two
-/// places (a key with its index) are equal.
+/// Most keys sorted on one core. More keys are sorted in halves, which are merged.
 const SEQUENTIAL_SORT_LEN: usize = 1 << 16;
 
-/// Most places merged on one core.
+/// Most entries merged on one core.
 const SEQUENTIAL_MERGE_LEN: usize = 1 << 14;
 
 /// Keys per evaluated block.
 const BLOCK: usize = 1 << 13;
 
-/// The permutation that sorts the keys by their lowest `key_bits` bits, the only ones in use. The index of the least
-/// key comes first; indices of equal keys stay in order.
+/// The permutation that sorts the keys, stably. Only the lowest `key_bits` bits of a key may be set.
 #[cfg(test)]
 pub fn sort_permutation(keys: &[u32], key_bits: u32) -> Vec<u32> {
     let mut out = vec![0; keys.len()];
@@ -25,8 +26,7 @@ pub fn sort_permutation(keys: &[u32], key_bits: u32) -> Vec<u32> {
     out
 }
 
-/// Fills `out` with the permutation that sorts `out.len()` keys, adding `first` to each index. `keys` is called per
-/// block.
+/// Fills `out` with the permutation that sorts `out.len()` keys, plus `first`. `keys` returns the keys of a block.
 pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
     keys: impl Fn(Range<usize>) -> K + Sync,
     key_bits: u32,
@@ -34,52 +34,51 @@ pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
     out: &mut [u32],
 ) {
     let n = out.len();
-    // Places: the key in the upper half, its index in the lower half.
-    let mut places = vec![0; n];
-    let place = |k: usize, places: &mut [u64]| {
+    let mut entries = vec![0; n];
+    let pack = |k: usize, entries: &mut [u64]| {
         let start = k * BLOCK;
-        let keys = keys(start..start + places.len());
-        for ((place, &key), index) in places.iter_mut().zip(&keys[..]).zip(start as u64..) {
-            *place = u64::from(key) << 32 | index;
+        let keys = keys(start..start + entries.len());
+        for ((entry, &key), index) in entries.iter_mut().zip(&keys[..]).zip(start as u64..) {
+            *entry = u64::from(key) << 32 | index;
         }
     };
-    let index = |out: &mut [u32], places: &[u64]| {
-        for (out, &place) in out.iter_mut().zip(places) {
-            *out = first + place as u32;
+    let index = |out: &mut [u32], entries: &[u64]| {
+        for (out, &entry) in out.iter_mut().zip(entries) {
+            *out = first + entry as u32;
         }
     };
     if n <= SEQUENTIAL_SORT_LEN {
-        places.chunks_mut(BLOCK).enumerate().for_each(|(k, places)| place(k, places));
+        entries.chunks_mut(BLOCK).enumerate().for_each(|(k, entries)| pack(k, entries));
         if n < DIGITS {
-            places.sort_unstable();
-            return index(out, &places);
+            entries.sort_unstable();
+            return index(out, &entries);
         }
     } else {
-        places.par_chunks_mut(BLOCK).enumerate().for_each(|(k, places)| place(k, places));
+        entries.par_chunks_mut(BLOCK).enumerate().for_each(|(k, entries)| pack(k, entries));
     }
     let mut spare = vec![0; n];
-    let in_spare = sort(&mut places, &mut spare, key_bits, rayon::current_num_threads());
-    let sorted = if in_spare { spare } else { places };
+    let in_spare = sort(&mut entries, &mut spare, key_bits, rayon::current_num_threads());
+    let sorted = if in_spare { spare } else { entries };
     if n <= SEQUENTIAL_SORT_LEN {
         index(out, &sorted);
     } else {
-        out.par_chunks_mut(BLOCK).zip(sorted.par_chunks(BLOCK)).for_each(|(out, places)| index(out, places));
+        out.par_chunks_mut(BLOCK).zip(sorted.par_chunks(BLOCK)).for_each(|(out, entries)| index(out, entries));
     }
 }
 
 /// Sorts on `cores` cores. Returns whether the result lies in `spare`.
-fn sort(places: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) -> bool {
-    if cores < 2 || places.len() <= SEQUENTIAL_SORT_LEN {
-        return radix_sort(places, spare, key_bits);
+fn sort(entries: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) -> bool {
+    if cores < 2 || entries.len() <= SEQUENTIAL_SORT_LEN {
+        return radix_sort(entries, spare, key_bits);
     }
-    let half = places.len() / 2;
-    let (low, high) = places.split_at_mut(half);
+    let half = entries.len() / 2;
+    let (low, high) = entries.split_at_mut(half);
     let (spare_low, spare_high) = spare.split_at_mut(half);
     let (low_in_spare, high_in_spare) = rayon::join(
         || sort(low, spare_low, key_bits, cores / 2),
         || sort(high, spare_high, key_bits, cores - cores / 2),
     );
-    // The halves may differ in their number of passes, since a digit that all keys of a half share needs none.
+    // The halves may differ in their number of passes: a digit that is equal in all keys of a half needs no pass.
     match (low_in_spare, high_in_spare) {
         (true, false) => low.copy_from_slice(spare_low),
         (false, true) => high.copy_from_slice(spare_high),
@@ -87,7 +86,7 @@ fn sort(places: &mut [u64], spare: &mut [u64], key_bits: u32, cores: usize) -> b
     }
     let in_spare = low_in_spare && high_in_spare;
     if in_spare {
-        merge(spare_low, spare_high, places);
+        merge(spare_low, spare_high, entries);
     } else {
         merge(low, high, spare);
     }
@@ -100,14 +99,14 @@ fn merge(a: &[u64], b: &[u64], out: &mut [u64]) {
         // Splits both slices at the middle value of the longer one; the lower parts come first.
         let (long, short) = if a.len() > b.len() { (a, b) } else { (b, a) };
         let (long_low, long_high) = long.split_at(long.len() / 2);
-        let (short_low, short_high) = short.split_at(short.partition_point(|&place| place < long_high[0]));
+        let (short_low, short_high) = short.split_at(short.partition_point(|&entry| entry < long_high[0]));
         let (out_low, out_high) = out.split_at_mut(long_low.len() + short_low.len());
         rayon::join(|| merge(long_low, short_low, out_low), || merge(long_high, short_high, out_high));
         return;
     }
     let (mut i, mut j) = (0, 0);
     for out in out {
-        // An exhausted slice yields `u64::MAX`, which is above every place left.
+        // An exhausted slice yields `u64::MAX`, which exceeds every remaining entry.
         let (x, y) = (a.get(i).copied().unwrap_or(u64::MAX), b.get(j).copied().unwrap_or(u64::MAX));
         let takes_a = x < y;
         *out = if takes_a { x } else { y };
@@ -117,8 +116,8 @@ fn merge(a: &[u64], b: &[u64], out: &mut [u64]) {
 }
 
 /// Radix sort, least significant digit first. Returns whether the result lies in `spare`.
-fn radix_sort(places: &mut [u64], spare: &mut [u64], key_bits: u32) -> bool {
-    let (mut from, mut to) = (places, spare);
+fn radix_sort(entries: &mut [u64], spare: &mut [u64], key_bits: u32) -> bool {
+    let (mut from, mut to) = (entries, spare);
     let mut swapped = false;
     for pass in 0..key_bits.div_ceil(8) {
         if sort_pass(from, to, 32 + 8 * pass) {
@@ -131,10 +130,10 @@ fn radix_sort(places: &mut [u64], spare: &mut [u64], key_bits: u32) -> bool {
 
 /// Counting sort by the 8 bits from `shift` on. Returns false and writes nothing if these bits are equal in all keys.
 fn sort_pass(from: &[u64], to: &mut [u64], shift: u32) -> bool {
-    let digit = |place: u64| (place >> shift) as usize % DIGITS;
+    let digit = |entry: u64| (entry >> shift) as usize % DIGITS;
     let mut starts = [0; DIGITS];
-    for &place in from {
-        starts[digit(place)] += 1;
+    for &entry in from {
+        starts[digit(entry)] += 1;
     }
     if starts.contains(&from.len()) {
         return false;
@@ -143,9 +142,9 @@ fn sort_pass(from: &[u64], to: &mut [u64], shift: u32) -> bool {
     for start in &mut starts {
         total += std::mem::replace(start, total);
     }
-    for &place in from {
-        let at = &mut starts[digit(place)];
-        to[*at] = place;
+    for &entry in from {
+        let at = &mut starts[digit(entry)];
+        to[*at] = entry;
         *at += 1;
     }
     true
@@ -173,25 +172,25 @@ mod tests {
     fn parallel_sort_equals_the_sequential_sort() {
         for len in [SEQUENTIAL_SORT_LEN as u64 + 1, 300_001] {
             for bits in [3, 20] {
-                let place = |k: u64| ((k ^ 0x55).wrapping_mul(0x9e37_79b9) >> 7 & ((1 << bits) - 1)) << 32 | k;
-                check(&(0..len).map(place).collect::<Vec<u64>>(), bits);
+                let entry = |k: u64| ((k ^ 0x55).wrapping_mul(0x9e37_79b9) >> 7 & ((1 << bits) - 1)) << 32 | k;
+                check(&(0..len).map(entry).collect::<Vec<u64>>(), bits);
             }
         }
     }
 
-    fn check(places: &[u64], bits: u32) {
-        let mut expected = places.to_vec();
+    fn check(entries: &[u64], bits: u32) {
+        let mut expected = entries.to_vec();
         expected.sort_unstable();
-        let (mut sorted, mut spare) = (places.to_vec(), vec![0; places.len()]);
+        let (mut sorted, mut spare) = (entries.to_vec(), vec![0; entries.len()]);
         let in_spare = sort(&mut sorted, &mut spare, bits, 5);
-        assert!(if in_spare { spare } else { sorted } == expected, "{} keys of {bits} bits", places.len());
+        assert!(if in_spare { spare } else { sorted } == expected, "{} keys of {bits} bits", entries.len());
     }
 
     #[test]
     fn halves_with_different_numbers_of_passes_are_merged() {
         let n = 4 * SEQUENTIAL_SORT_LEN as u64;
         for constant in 0..4 {
-            // Keys of one quarter differ in their lowest digit alone.
+            // The keys of one quarter differ in their lowest digit only.
             let key = |k: u64| if 4 * k / n == constant { k % 200 } else { k.wrapping_mul(0x9e37_79b9) & 0xffff };
             check(&(0..n).map(|k| key(k) << 32 | k).collect::<Vec<u64>>(), 16);
         }

@@ -1,10 +1,10 @@
-//! Stores the values of a block.
+//! Stores the values of a block to memory.
 
-use super::array::Stored;
+use super::array::ArrayElement;
 use super::compiled_expr::Op;
 use super::encoding::Encoded;
 use super::eval::Block;
-use super::loops::Spread;
+use super::loops::ExpandRuns;
 use super::number::Number;
 use super::operand::Operand;
 use super::output_writer::OutputWriter;
@@ -13,8 +13,8 @@ use super::simd;
 use crate::dtype::DType;
 
 impl<'a> Block<'a> {
-    /// Fills `out` with the bytes of the expression's values, one per position. Returns whether the intermediate state
-    /// is a few numbers per run, which permits larger blocks.
+    /// Fills `out` with the bytes of the expression's values. Returns whether all intermediate results are run-length
+    /// encoded, which permits larger blocks.
     pub(crate) fn store(self, dtype: DType, out: &mut [u8]) -> bool {
         match dtype {
             DType::I32 => self.store_numbers::<i32>(bytemuck::cast_slice_mut(out)),
@@ -27,15 +27,15 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// As [`Block::store`], for numbers. A final arithmetic operation writes to `out` directly, without an intermediate
-    /// block of results.
-    pub(crate) fn store_numbers<T: Number + Stored>(mut self, out: &mut [T]) -> bool {
-        if let Some(&Op::Binary(op, a, b)) = self.program().ops().last()
+    /// As [`Block::store`], for numbers. If the last operation is arithmetic, it writes to `out` without an
+    /// intermediate block.
+    pub(crate) fn store_numbers<T: Number + ArrayElement>(mut self, out: &mut [T]) -> bool {
+        if let Some(&Op::Binary(op, a, b)) = self.expr().ops().last()
             && !self.is_empty()
         {
             let first = self.eval(a);
             if let Some(cycle) = self.cycle(op, &first, b) {
-                self.memoize(self.program().ops().len() - 1, cycle);
+                self.memoize(self.expr().ops().len() - 1, cycle);
             } else if run_arithmetic::store::<T>(op, &first, &self.eval(b), out) {
                 return false;
             }
@@ -54,7 +54,7 @@ impl<'a> Block<'a> {
     }
 
     /// As [`Block::store`], for values of the size of `W`.
-    fn store_words<W: Stored>(mut self, out: &mut [W]) -> bool {
+    fn store_words<W: ArrayElement>(mut self, out: &mut [W]) -> bool {
         if self.is_empty() {
             return false;
         }
@@ -65,10 +65,10 @@ impl<'a> Block<'a> {
             Encoded::Runs(ends, values) => match values.dense().words() {
                 Operand::Constant(v) => out.fill(v),
                 Operand::Dense(values) => {
-                    simd::run(Spread { ends: &ends, values, out: OutputWriter::of(out) });
+                    simd::run(ExpandRuns { ends: &ends, values, out: OutputWriter::of(out) });
                 }
             },
-            lanes => match lanes.dense().words() {
+            encoded => match encoded.dense().words() {
                 Operand::Constant(v) => out.fill(v),
                 Operand::Dense(values) => out.copy_from_slice(&values[..out.len()]),
             },

@@ -2,7 +2,7 @@ use super::*;
 use crate::{Device, RaggedTensor};
 
 #[test]
-fn arrays_are_as_long_as_what_is_live() -> Result<()> {
+fn arrays_have_the_exact_length_of_their_values() -> Result<()> {
     let device = Device::cpu();
     let rows: Vec<Vec<f32>> = (0..100).map(|row| vec![row as f32; row % 4]).collect();
     let third: Vec<bool> = (0..100).map(|row| row % 3 == 0).collect();
@@ -27,8 +27,8 @@ fn arrays_are_as_long_as_what_is_live() -> Result<()> {
         let array = array_of(node.stored().expect("evaluated"));
         let values = (0..100).filter(|row| row % 3 == 0).map(|row| row % 4).sum::<usize>();
         let want = if node.extent().capacity() == 34 { 34 } else { values };
-        assert_eq!(array.len(), want, "{k}: of {bound} at most");
-        assert_eq!(node.extent().as_known(), Some(want as u32), "{k}: the host knows by now");
+        assert_eq!(array.len(), want, "{k}: bounded by {bound}");
+        assert_eq!(node.extent().as_known(), Some(want as u32), "{k}: the host knows the extent after the evaluation");
     }
     Ok(())
 }

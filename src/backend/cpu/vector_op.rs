@@ -1,39 +1,39 @@
-//! Operations for which rows of one column are reduced in wide vectors where the processor has them, on numbers of one
-//! or two words.
+//! Operations whose row reductions of one column have an AVX2 implementation, on numbers of one or two words.
 
 use bytemuck::Pod;
 
 use super::row_reduce::Monoid;
 
-/// The supported operations.
+/// A reduction with an AVX2 implementation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "AVX2 only"))]
 pub(super) enum VectorOp {
-    Sum,
-    Product,
-    /// Maximum of floats by their keys: see `order_key`.
-    Greatest,
-    /// Minimum of floats by their keys.
-    Least,
-    /// Wrapping sum of integers, signed or unsigned; the product wraps as well.
+    FloatSum,
+    FloatProduct,
+    /// Maximum of floats by their order keys (see `order_key`).
+    FloatMax,
+    /// Minimum of floats by their order keys.
+    FloatMin,
+    /// Wrapping sum of integers, signed or unsigned.
     IntegerSum,
+    /// Wrapping product of integers, signed or unsigned.
     IntegerProduct,
-    GreatestSigned,
-    LeastSigned,
-    GreatestUnsigned,
-    LeastUnsigned,
+    SignedMax,
+    SignedMin,
+    UnsignedMax,
+    UnsignedMin,
 }
 
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "AVX2 only"))]
 impl VectorOp {
     /// Whether the order of the values affects the result's bits.
     pub(super) const fn is_ordered(self) -> bool {
-        matches!(self, Self::Sum | Self::Product)
+        matches!(self, Self::FloatSum | Self::FloatProduct)
     }
 }
 
-/// A monoid that implements one of the operations on values of one or two words; its states have the same size.
+/// The monoid of a [`VectorOp`] on values of one or two words. Its states have the size of its values.
 pub(super) trait VectorMonoid<V: Pod>: Monoid<V, State: Pod> {
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no wide vectors yet"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "AVX2 only"))]
     const OP: VectorOp;
 }

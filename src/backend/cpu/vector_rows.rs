@@ -1,4 +1,4 @@
-//! Row reductions in wide vectors, or in the loops of `masked_rows` without them.
+//! Row reductions in AVX2, with `masked_rows` as the fallback.
 
 use bytemuck::Pod;
 
@@ -8,8 +8,8 @@ use super::masked_rows;
 use super::row_reduce::{reduce_block, reduce_columns};
 use super::vector_op::VectorMonoid;
 
-/// Computes the states of consecutive rows: the values of row `k` begin at value `start(k)`. Returns false and does
-/// nothing without wide vectors.
+/// Computes the states of consecutive rows. The values of row `k` begin at value `start(k)`. Returns false and does
+/// nothing without AVX2.
 pub(super) fn rows<V: Pod, M: VectorMonoid<V>>(
     monoid: M,
     values: &[V],
@@ -26,7 +26,7 @@ pub(super) fn rows<V: Pod, M: VectorMonoid<V>>(
     false
 }
 
-/// The state of one block of a row of several blocks; `None` without wide vectors.
+/// The state of one block of a row of several blocks; `None` without AVX2.
 pub(super) fn block<V: Pod, M: VectorMonoid<V>>(values: &[V]) -> Option<M::State> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -37,7 +37,8 @@ pub(super) fn block<V: Pod, M: VectorMonoid<V>>(values: &[V]) -> Option<M::State
     None
 }
 
-/// Reduces consecutive rows of `inner` columns each to plain values. The values of row `k` begin at value `start(k)`.
+/// Reduces consecutive rows of `inner` columns each, for monoids whose states are values. The values of row `k` begin
+/// at value `start(k)`.
 pub(super) fn rows_of_values<V: Pod, M: VectorMonoid<V, State = V>>(
     monoid: M,
     values: &[V],

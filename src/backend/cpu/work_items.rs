@@ -1,4 +1,4 @@
-//! Partitions rows into runs, the work items that cores share.
+//! Partitions rows into work items for the cores.
 
 use super::compiled_expr::Inputs;
 use crate::graph::node::Rows;
@@ -10,10 +10,10 @@ pub(crate) enum RowStarts<'a> {
     Uniform(usize),
 }
 
-/// One work item: the rows `first..last` with their part of the result.
+/// The rows `first..end` and their part of the output.
 pub(crate) struct WorkItem<'o, T> {
     pub(crate) first: usize,
-    pub(crate) last: usize,
+    pub(crate) end: usize,
     pub(crate) out: &'o mut [T],
 }
 
@@ -34,10 +34,9 @@ impl<'a> RowStarts<'a> {
         }
     }
 
-    /// The exclusive end of a run that begins with row `first`. A run has at most `chunk` results and at most `chunk`
-    /// numbers, `inner` per row and per value, unless it is a single longer row. Found by binary search, since visiting
-    /// every row takes as long as a core takes to sum it.
-    fn last(&self, first: usize, nrows: usize, inner: usize, chunk: usize) -> usize {
+    /// The exclusive end of the work item that begins with row `first`: see [`RowStarts::work_items`]. A binary search,
+    /// since a linear one takes as long as a core takes to sum the rows.
+    fn end(&self, first: usize, nrows: usize, inner: usize, chunk: usize) -> usize {
         let most = nrows.min(first + (chunk / inner.max(1)).max(1));
         let values = chunk.checked_div(inner).unwrap_or(usize::MAX);
         let fits = match self {
@@ -50,14 +49,14 @@ impl<'a> RowStarts<'a> {
         most.min(first.saturating_add(fits.max(1)))
     }
 
-    /// Runs of the rows of `out`, which has `inner` numbers per row. A run has at most `chunk` of these and at most
-    /// `chunk` numbers of values, unless it is a single longer row. Each run has its rows' part of `out`.
+    /// Work items of all rows of `out`, which has `inner` numbers per row. A work item has at most `chunk` numbers of
+    /// output and at most `chunk` numbers of values (`inner` per value), unless it is a single longer row.
     pub(crate) fn work_items<'o, T>(&self, inner: usize, chunk: usize, out: &'o mut [T]) -> Vec<WorkItem<'o, T>> {
         let nrows = out.len().checked_div(inner).unwrap_or(0);
-        self.cut(nrows, inner, chunk, out, |first, last| last - first)
+        self.partition(nrows, inner, chunk, out, |first, end| end - first)
     }
 
-    /// As [`RowStarts::work_items`], for the first `nrows` rows and an `out` with `inner` numbers per value. Runs
+    /// As [`RowStarts::work_items`], for the first `nrows` rows and an `out` with `inner` numbers per value. Work items
     /// without values are omitted.
     pub(crate) fn work_items_of_values<'o, T>(
         &self,
@@ -66,12 +65,12 @@ impl<'a> RowStarts<'a> {
         chunk: usize,
         out: &'o mut [T],
     ) -> Vec<WorkItem<'o, T>> {
-        let mut runs = self.cut(nrows, inner, chunk, out, |first, last| self.at(last) - self.at(first));
-        runs.retain(|run| !run.out.is_empty());
-        runs
+        let mut items = self.partition(nrows, inner, chunk, out, |first, end| self.at(end) - self.at(first));
+        items.retain(|item| !item.out.is_empty());
+        items
     }
 
-    fn cut<'o, T>(
+    fn partition<'o, T>(
         &self,
         nrows: usize,
         inner: usize,
@@ -79,15 +78,15 @@ impl<'a> RowStarts<'a> {
         mut out: &'o mut [T],
         size: impl Fn(usize, usize) -> usize,
     ) -> Vec<WorkItem<'o, T>> {
-        let mut runs = Vec::new();
+        let mut items = Vec::new();
         let mut first = 0;
         while first < nrows {
-            let last = self.last(first, nrows, inner, chunk);
-            let (run, rest) = out.split_at_mut(size(first, last) * inner);
-            runs.push(WorkItem { first, last, out: run });
-            (first, out) = (last, rest);
+            let end = self.end(first, nrows, inner, chunk);
+            let (own, rest) = out.split_at_mut(size(first, end) * inner);
+            items.push(WorkItem { first, end, out: own });
+            (first, out) = (end, rest);
         }
-        runs
+        items
     }
 }
 
@@ -109,7 +108,7 @@ mod tests {
         for inner in [1, 2] {
             let mut out = vec![0; lens.len() * inner];
             let found: Vec<_> =
-                starts.work_items(inner, 10, &mut out).iter().map(|r| (r.first, r.last, r.out.len())).collect();
+                starts.work_items(inner, 10, &mut out).iter().map(|r| (r.first, r.end, r.out.len())).collect();
             let mut first = 0;
             for (k, &(from, to, len)) in found.iter().enumerate() {
                 assert_eq!((from, len), (first, (to - from) * inner));
@@ -123,10 +122,10 @@ mod tests {
         let mut values = vec![0; 67];
         let found = starts.work_items_of_values(lens.len(), 1, 10, &mut values);
         assert_eq!(found.iter().map(|run| run.out.len()).sum::<usize>(), 67);
-        assert!(found.iter().all(|run| run.out.len() == starts.at(run.last) - starts.at(run.first)));
+        assert!(found.iter().all(|run| run.out.len() == starts.at(run.end) - starts.at(run.first)));
         let mut out = [0; 7];
         let found = RowStarts::Uniform(4).work_items(1, 10, &mut out);
-        assert_eq!(found.iter().map(|run| (run.first, run.last)).collect::<Vec<_>>(), [(0, 2), (2, 4), (4, 6), (6, 7)]);
+        assert_eq!(found.iter().map(|run| (run.first, run.end)).collect::<Vec<_>>(), [(0, 2), (2, 4), (4, 6), (6, 7)]);
         assert_eq!(RowStarts::Uniform(0).work_items(1, 10, &mut [0; 25]).len(), 3);
     }
 }

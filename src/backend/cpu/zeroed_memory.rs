@@ -1,16 +1,16 @@
-//! Zeroed memory: heap memory for small blocks, an anonymous mapping each for large ones.
+//! Zeroed memory: heap memory for small blocks, an anonymous mapping per large block.
 //!
-//! A dropped mapping returns to the system whole. The allocator would keep blocks of up to 32 MiB in its heap once a
-//! block of that size has been freed, where they fragment. Measured: 60 of 400 MiB lost to fragmentation in a job of
-//! many such arrays.
+//! A dropped mapping is returned to the system. The allocator (glibc) would keep blocks of up to 32 MiB in its heap
+//! once a block of that size has been freed, which fragments the heap. Measured: 60 of 400 MiB lost to fragmentation in
+//! a job of many such arrays.
 //!
-//! Mappings request huge pages (2 MiB) on systems that grant them on request only. The TLB holds some thousand
-//! translations, which cover a few MiB in pages of 4 KiB. Each access to rows scattered over more memory waits for a
-//! page walk, and new memory is mapped and cleared page by page at its first write. NumPy requests huge pages as well.
+//! Mappings request huge pages (2 MiB) from systems that grant them on request only. With pages of 4 KiB, the TLB
+//! covers a few MiB, so that accesses to scattered rows wait for page walks, and first writes fault per page. NumPy
+//! requests huge pages as well.
 
 use std::ops::{Deref, DerefMut};
 
-/// Size in words from which on a block is a mapping of its own.
+/// Size in words from which on a block is a mapping.
 #[cfg(not(target_family = "wasm"))]
 const MAPPED: usize = (1 << 20) / size_of::<u64>();
 
@@ -32,14 +32,14 @@ impl ZeroedMemory {
         #[cfg(not(target_family = "wasm"))]
         if words >= MAPPED {
             let map = memmap2::MmapMut::map_anon(words.checked_mul(size_of::<u64>())?).ok()?;
-            // The advice may fail without harm: on a system without huge pages it is rejected.
+            // Systems without huge pages reject the advice, which is harmless.
             #[cfg(target_os = "linux")]
             if words >= LARGE_PAGES {
                 let _ = map.advise(memmap2::Advice::HugePage);
             }
             return Some(Self::Mapped(map));
         }
-        // Trial allocation, freed at once: `vec!` requests zeroed memory from the allocator but aborts on failure.
+        // A trial allocation, freed at once: `vec!` requests zeroed memory from the allocator, but aborts on failure.
         Vec::<u64>::new().try_reserve_exact(words).ok()?;
         Some(Self::Heap(vec![0; words].into_boxed_slice()))
     }
@@ -98,10 +98,10 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn large_blocks_request_huge_pages() {
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
-            return; // a system that has none
+            return; // A kernel without huge pages.
         }
         let block = ZeroedMemory::zeroed(8 * LARGE_PAGES).expect("small enough");
-        let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux tells");
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux has this file");
         let range = |line: &str| {
             let (start, end) = line.split_once(' ')?.0.split_once('-')?;
             Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)

@@ -16,24 +16,24 @@ use crate::rows::Distribution;
 use crate::tune;
 use crate::workloads;
 
-/// Runs text through the engine on every device of this machine, compares the results bit for bit, and measures the
-/// operations on rows of several distributions of lengths.
+/// Runs a text pipeline on every device of this machine, compares the results bit for bit, and measures operations on
+/// rows with several length distributions.
 #[derive(Debug, Parser)]
 #[command(name = "ragged-bench", version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Args {
-    /// A command other than measuring
+    /// Other commands
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// A text file, or a folder of them; may be repeated [default: the texts and sources of this repository]
+    /// Text file, or folder of text files; may be repeated [default: the texts and sources of this repository]
     #[arg(long, value_name = "PATH")]
     pub input: Vec<PathBuf>,
-    /// Where to compute: `all`, `cpu`, `gpu` (the first adapter) or any part of an adapter's name; may be repeated
+    /// Device: `all`, `cpu`, `gpu` (the first adapter) or a part of an adapter's name; may be repeated
     #[arg(long, value_name = "NAME", default_value = "all")]
     pub device: Vec<String>,
-    /// Run only one of the two parts
+    /// Part to run [default: both]
     #[arg(long, value_name = "PART")]
     pub only: Option<Part>,
-    /// Rows of the embedding table, to which words and pairs of words are hashed
+    /// Rows of the embedding table, the hash buckets of words and pairs of words
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = count::<{ 1 << 24 }>)]
     pub buckets: u32,
     /// Numbers per embedding
@@ -42,10 +42,10 @@ pub struct Args {
     /// Values per workload [default: 65536 on the CPU and on software adapters, 4194304 on GPUs]
     #[arg(long, value_name = "N", value_parser = count::<{ 1 << 30 }>)]
     pub values: Option<u32>,
-    /// Distributions of row lengths [default: all, unless --row-lengths or --sweep is there]
+    /// Distributions of row lengths [default: all, or none with --row-lengths or --sweep]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub dist: Vec<Distribution>,
-    /// A file with one row length per line; they are shuffled, and repeated up to --values; may be repeated
+    /// File with one row length per line, shuffled, and repeated up to --values; may be repeated
     #[arg(long, value_name = "FILE")]
     pub row_lengths: Vec<PathBuf>,
     /// Rows of six mean lengths and five skews, for the heat map of `report`
@@ -54,34 +54,34 @@ pub struct Args {
     /// Operations [default: all; with --sweep alone, sum]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = workload_names())]
     pub op: Vec<String>,
-    /// Timed runs of each workload and of the text (there fewer once they took 5 s), after a warm-up run and, with
-    /// several runs, 30 ms more per workload; the median counts
+    /// Timed runs, of which the median is reported, after a warm-up run; of the text, fewer runs if they take more than
+    /// 5 s in total. With several runs, the warm-up of a workload takes 30 ms more
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<10_000>)]
     pub repeat: u32,
-    /// Writes the measurements of the workloads as a list of objects; a run with failures leaves the file as it was
+    /// Output file for the measurements of the workloads, a JSON list; not written if there are failures
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
 
-/// Commands other than measuring.
+/// Subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Draws measurements as one HTML file: the share of its copy bandwidth that a device reaches, its dependence on
-    /// the row lengths, and a comparison with other libraries
+    /// Draws measurements as one HTML file: throughput relative to a copy, its dependence on row lengths, and a
+    /// comparison with other libraries
     Report {
-        /// The output of --json, and of the scripts for other libraries
+        /// Output of --json, or of the scripts for other libraries
         #[arg(required = true, value_name = "FILE")]
         input: Vec<PathBuf>,
-        /// The HTML file
+        /// HTML file
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
-    /// Measures the peak performance of adapters: copies, reads and writes by kernels that do nothing else, the cost of
-    /// dispatches and compilation, message passing between workgroups, limits and features
+    /// Measures the peak performance of adapters: bandwidth of copies, reads and writes, cost of dispatches and
+    /// compilation, message passing between workgroups, limits and features
     Ceilings(ceilings::Options),
-    /// Measures users' jobs (those of `examples/`), end to end, next to plain loops
+    /// Measures the jobs of `examples/` end to end, next to plain loops
     Jobs(jobs::Options),
-    /// Measures which tile sizes and thresholds suit an adapter, for `DeviceOptions::tuning`
+    /// Measures the best tile sizes and thresholds for an adapter, for `DeviceOptions::tuning`
     Tune(tune::Options),
 }
 
@@ -93,29 +93,29 @@ fn workload_names() -> PossibleValuesParser {
 /// A part of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Part {
-    /// The text: lines, words, hashes, embeddings and their means
+    /// The text pipeline: lines, words, hashes, embeddings and their means
     Text,
-    /// The operations, one by one
+    /// The single operations
     Workloads,
 }
 
 const AFTER_HELP: &str = "\
-The text is uploaded as one buffer of bytes and becomes rows of words on the device. Each word and each pair of
-neighbouring words (with `#` at both ends of a line) is hashed to a row of a table of embeddings; a line's result is
-the mean of its embeddings. The same runs on each device, and the results must be equal bit for bit.
+The text is uploaded as one buffer of bytes and split into rows of words on the device. Each word and each pair of
+neighbouring words (with `#` at both ends of a line) is hashed to a row of an embedding table; the result of a line is
+the mean of its embeddings. The results of all devices must be equal bit for bit.
 
-The workloads are those of TensorFlow's, NumPy's and others' users: reductions, slices, gathers and so on of rows whose
-lengths are
+The workloads are reductions, slices, gathers and other operations on rows whose lengths are
   uniform  0 to 31
   pareto   4 / u for a uniform u, 4096 at most
   giant    0 to 15, but one row as long as all others together
-  empty    none in 15 rows of 16, up to 255 in the other
-A workload is timed from its recording to the end of its last kernel; its inputs are on the device before. `bytes` is
-what its kernels move, at the sizes that the host knows; `least` is what any implementation has to move for these very rows:
-each operand as often as it is named, what is looked up as often as it is used, each output once, splits once. `GB/s`
-counts the least; `of copy` divides that by the GB/s of a plain copy of as many values through the same API.
+  empty    0 in 15 of 16 rows, else up to 255
+The time of a workload starts with its recording and ends with its last kernel; its inputs are on the device before.
+`bytes` are the bytes that its kernels move, at the sizes that the host knows. `least` is a lower bound for any
+implementation, at the actual row lengths: each operand once per mention, gathered data once per use, each output once,
+splits once. `GB/s` is `least` per second; `of copy` is its ratio to the GB/s of a plain copy of as many values through
+the same API.
 
-The sweep's row lengths are log-normal: the mean, and the standard deviation of the logarithms.
+The row lengths of the sweep are log-normal, with the given mean and standard deviation of the logarithms (skew).
 
   ragged-bench --input notes/ --only text
   ragged-bench --only workloads --values 16777216 --device gpu --json gpu.json
@@ -126,7 +126,7 @@ The sweep's row lengths are log-normal: the mean, and the standard deviation of 
   ragged-bench tune --device gpu";
 
 impl Args {
-    /// Checks that its parts fit together.
+    /// Checks that every option applies to a part that runs.
     ///
     /// # Errors
     /// An option of a part that does not run.
@@ -143,7 +143,7 @@ impl Args {
         for (part, only, options) in [(Part::Workloads, "text", &of_workloads[..]), (Part::Text, "workloads", &of_text)]
         {
             if let Some((option, _)) = options.iter().find(|(_, is_given)| *is_given && !self.runs(part)) {
-                let what = format!("{option} says something about what --only {only} leaves out");
+                let what = format!("{option} applies to a part that --only {only} excludes");
                 return Err(Self::command().error(ErrorKind::ArgumentConflict, what));
             }
         }
@@ -165,18 +165,18 @@ impl Args {
     /// The row lengths to measure.
     ///
     /// # Errors
-    /// A file of lengths cannot be read, has no values, or has the name of other lengths.
+    /// A file of lengths cannot be read, has no values, or has the name of a distribution or another file.
     pub fn lengths(&self) -> Result<Vec<Lengths>> {
         let is_default = self.dist.is_empty() && self.row_lengths.is_empty() && !self.sweep;
         let dists = if is_default { &Distribution::ALL[..] } else { &self.dist };
-        let mut out = Lengths::asked(dists, &self.row_lengths)?;
+        let mut out = Lengths::select(dists, &self.row_lengths)?;
         if self.sweep {
             out.extend(Sweep::cells().map(Lengths::Swept));
         }
         Ok(out)
     }
 
-    /// Whether that part runs.
+    /// Whether the part runs.
     pub fn runs(&self, part: Part) -> bool {
         self.only.is_none_or(|only| only == part)
     }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_those_asked_for() -> Result<()> {
+    fn options_select_the_rows() -> Result<()> {
         let asked = |more: &[&str]| -> Result<(usize, usize)> {
             let args = Args::try_parse_from([&["ragged-bench"], more].concat())?;
             Ok((args.lengths()?.len(), args.ops().len()))
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(asked(&["--dist", "giant,giant", "--op", "sum,sum"])?, (1, 1), "once is enough");
         let twice = asked(&["--row-lengths", file, "--row-lengths", file]).map_err(|e| e.to_string());
         assert!(
-            twice.as_ref().is_err_and(|e| e.ends_with("\"wikitext2_line_words\" are other row lengths already")),
+            twice.as_ref().is_err_and(|e| e.ends_with("\"wikitext2_line_words\" is taken by other row lengths")),
             "{twice:?}"
         );
         for values in ["0", "4M", "1e6", "1073741825", "-1"] {

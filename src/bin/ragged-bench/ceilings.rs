@@ -2,10 +2,10 @@
 
 mod adapter;
 mod bandwidth;
+mod harness;
 mod host;
 mod litmus;
 mod questions;
-mod rig;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,31 +18,31 @@ use serde::Serialize;
 use crate::count::count;
 use crate::devices;
 use crate::failures::Failures;
+use crate::output_file::OutputFile;
 use crate::progress::progress;
 use crate::table::{self, number};
-use crate::target::Target;
 use adapter::Sheet;
 use bandwidth::{Ceiling, GROUPS, KERNELS};
+use harness::Harness;
 use questions::{Answer, RESULT};
-use rig::Rig;
 
-/// Array sizes in MiB: on GPUs, and on software adapters, where larger ones only take longer.
+/// Array sizes in MiB: on GPUs, and on software adapters, where larger arrays give the same results.
 const SIZES: [&[u32]; 2] = [&[64, 256, 1024, 2048, 4096], &[16]];
 
-/// What to measure.
+/// Options of `ragged-bench ceilings`.
 #[derive(Debug, ClapArgs)]
 pub struct Options {
-    /// Adapters: `all`, `gpu` (the first) or any part of a name; may be repeated
+    /// Adapter: `all`, `gpu` (the first) or a part of a name; may be repeated
     #[arg(long, value_name = "NAME", default_value = "all")]
     device: Vec<String>,
-    /// Array sizes in MiB, cut to the largest buffer; sizes beyond the available memory are left out [default: 64 to
+    /// Array sizes in MiB, limited to the largest buffer; sizes beyond the available memory are skipped [default: 64 to
     /// 4096; 16 on software adapters]
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = count::<{ 1 << 20 }>)]
     mib: Vec<u32>,
-    /// Timed runs of each kernel, after a warm-up run; the median counts
+    /// Timed runs of each kernel, of which the median is reported, after a warm-up run
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<1000>)]
     repeat: u32,
-    /// Writes everything as a list of objects, one per adapter
+    /// Output file for all results, a JSON list with one object per adapter
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -65,11 +65,11 @@ struct Report {
 pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut failures = Failures::default();
     let devices = devices::select(&options.device, &mut failures)?;
-    let json = options.json.as_deref().map(Target::for_json).transpose()?;
+    let json = options.json.as_deref().map(OutputFile::for_json).transpose()?;
     let mut reports = Vec::new();
     for device in &devices {
-        let Some(rig) = Rig::new(device) else { continue };
-        match measure(device, &rig, options) {
+        let Some(harness) = Harness::new(device) else { continue };
+        match measure(device, &harness, options) {
             Ok(report) => {
                 show(&report, out)?;
                 reports.push(report);
@@ -90,34 +90,39 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-fn measure(device: &Device, rig: &Rig<'_>, options: &Options) -> Result<Report> {
+fn measure(device: &Device, harness: &Harness<'_>, options: &Options) -> Result<Report> {
     let sizes = if options.mib.is_empty() { SIZES[usize::from(device.is_software())] } else { &options.mib };
-    let most = rig.device.limits().max_buffer_size & !((1 << 20) - 1);
+    let most = harness.device.limits().max_buffer_size & !((1 << 20) - 1);
     let mut sizes: Vec<u64> = sizes.iter().map(|&mib| (u64::from(mib) << 20).min(most)).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let bar = progress(bandwidth::variants(rig) * sizes.len() as u64);
+    let bar = progress(bandwidth::variants(harness) * sizes.len() as u64);
     let mut ceilings: Vec<Ceiling> = Vec::new();
     for bytes in sizes {
         let size = table::bytes(bytes);
         bar.set_message(size.clone());
-        match bandwidth::measure(rig, bytes, options.repeat, || bar.inc(1)) {
+        match bandwidth::measure(harness, bytes, options.repeat, || bar.inc(1)) {
             Ok(found) => ceilings.extend(found),
-            // Memory ends somewhere, whatever the limits say; smaller arrays have been measured.
-            Err(e) if !ceilings.is_empty() => bar.suspend(|| eprintln!("{size} left out: {e:#}")),
+            // The device may run out of memory below its limits; smaller arrays have been measured.
+            Err(e) if !ceilings.is_empty() => bar.suspend(|| eprintln!("{size} skipped: {e:#}")),
             Err(e) => return Err(e),
         }
     }
     bar.finish_and_clear();
-    let clock = if rig.has_clock { "device" } else { "host" };
-    Ok(Report { sheet: Sheet::of(rig.device), clock, ceilings, answers: questions::ask(device, rig, options.repeat)? })
+    let clock = if harness.has_clock { "device" } else { "host" };
+    Ok(Report {
+        sheet: Sheet::of(harness.device),
+        clock,
+        ceilings,
+        answers: questions::answers(device, harness, options.repeat)?,
+    })
 }
 
 /// Prints the tables of one adapter.
 fn show(report: &Report, out: &mut impl Write) -> Result<()> {
     let Sheet { adapter, backend, driver, kind, limits, features } = &report.sheet;
     writeln!(out, "{adapter} ({kind}, {backend}, {driver}); kernels timed by the {}'s clock\n", report.clock)?;
-    writeln!(out, "What are the limits, and which features are there?\n")?;
+    writeln!(out, "Limits and features\n")?;
     let limit = |(name, value): &(&str, u64)| vec![(*name).to_owned(), table::grouped(*value)];
     let feature = |(name, has): &(&str, Option<bool>)| {
         let has = has.map_or(table::UNKNOWN, |has| if has { "yes" } else { "no" });
@@ -125,12 +130,12 @@ fn show(report: &Report, out: &mut impl Write) -> Result<()> {
     };
     let rows = limits.iter().map(limit).chain(features.iter().map(feature));
     writeln!(out, "{}\n", table::table(&["limit or feature", "value"], 1, rows))?;
-    writeln!(out, "What do copies, reads and writes reach? (GB/s read plus written, by invocations of a workgroup)\n")?;
+    writeln!(out, "Bandwidth of copies, reads and writes (GB/s read plus written, by invocations per workgroup)\n")?;
     writeln!(out, "{}\n", speeds(&report.ceilings))?;
-    writeln!(out, "Which of the ways is fastest, and by how much?\n")?;
+    writeln!(out, "Fastest variants, and the kernels of the engine relative to them\n")?;
     writeln!(out, "{}\n", best(&report.ceilings))?;
     for answers in report.answers.chunk_by(|a, b| a.question == b.question) {
-        // Counts, unlike measurements, are whole numbers.
+        // Counts are whole numbers.
         let decimals = |a: &Answer| if a.by == RESULT { 0 } else { 3 };
         let row = |a: &Answer| {
             vec![a.what.to_owned(), number(Some(a.value), decimals(a)), a.unit.to_owned(), a.by.to_owned()]
@@ -141,7 +146,7 @@ fn show(report: &Report, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// A line per way to move memory, with a column per workgroup size.
+/// A table with a row per kernel variant and a column per workgroup size.
 fn speeds(all: &[Ceiling]) -> String {
     let header: Vec<String> = ["array", "kernel", "element", "source bound", "checks"]
         .map(str::to_owned)
@@ -162,8 +167,8 @@ fn speeds(all: &[Ceiling]) -> String {
     table::table(&header.iter().map(String::as_str).collect::<Vec<_>>(), 5, rows)
 }
 
-/// For each kernel and size: the ceiling, how it was reached, and the share of it that scalar kernels of 256
-/// invocations, as the engine's are, reach with all checks and without.
+/// For each kernel and size: the fastest variant, and the speed of scalar kernels of 256 invocations (those of the
+/// engine) relative to it, with and without checks.
 fn best(all: &[Ceiling]) -> String {
     let mut rows = Vec::new();
     for of_size in all.chunk_by(|a, b| a.bytes == b.bytes) {

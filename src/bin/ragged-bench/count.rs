@@ -1,7 +1,7 @@
-//! Options that are counts.
+//! Parser of numeric options.
 
-/// A number from 1 to `MOST`.
+/// Parses a number from 1 to `MOST`.
 pub fn count<const MOST: u32>(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|n| (1..=MOST).contains(n));
-    number.ok_or_else(|| format!("a whole number from 1 to {MOST} is expected, in digits"))
+    number.ok_or_else(|| format!("expected a whole number from 1 to {MOST}, in digits"))
 }

@@ -7,11 +7,11 @@ use ragged::Device;
 
 use crate::failures::Failures;
 
-/// The name of a device, and the device or its driver's error.
+/// The name of a device, and the device or the error of its driver.
 type Opened = (String, ragged::Result<Device>);
 
-/// The devices with those names, each once, in the order of the names. A driver that refuses is reported, and its
-/// device left out.
+/// The devices with the given names, without duplicates, in the order of the names. A device that does not open is
+/// reported and skipped.
 ///
 /// # Errors
 /// A name that no device has.
@@ -32,7 +32,7 @@ pub fn select(names: &[String], failures: &mut Failures) -> Result<Vec<Device>> 
     Ok(opened(found, failures))
 }
 
-/// The devices that opened, each once.
+/// The devices that opened, without duplicates.
 fn opened(found: Vec<Opened>, failures: &mut Failures) -> Vec<Device> {
     let mut out = Vec::new();
     for (name, device) in found {
@@ -56,7 +56,7 @@ pub fn describe(devices: &[Device], out: &mut impl Write) -> Result<()> {
         writeln!(out, "device  {}: {what}", device.name())?;
     }
     if Device::names().len() == 1 {
-        writeln!(out, "No Vulkan driver (or Metal, or Direct3D 12) was found: everything runs on the CPU only.")?;
+        writeln!(out, "No Vulkan, Metal or Direct3D 12 driver was found: everything runs on the CPU only.")?;
     }
     Ok(())
 }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_driver_that_refuses_is_counted_and_the_others_stay() -> Result<()> {
+    fn devices_that_do_not_open_are_counted_and_skipped() -> Result<()> {
         let refusal = || Err(ragged::Error::DeviceLost { reason: "no".into() });
         let found = vec![
             ("broken".to_owned(), refusal()),

@@ -1,4 +1,4 @@
-//! The main workload as a program of the engine: from a text's bytes to the mean embedding of each line.
+//! The text pipeline: from a text's bytes to the mean embedding of each line.
 //!
 //! The benchmark `text_loop` compiles this file too.
 
@@ -15,7 +15,7 @@ pub struct Embedded {
     pub means: Tensor,
 }
 
-/// Records the main workload: lines of words from one buffer of bytes, the embeddings of words and of pairs of
+/// Records the text pipeline: lines of words from one buffer of bytes, the embeddings of words and of pairs of
 /// neighbouring words, and their mean per line.
 ///
 /// # Errors

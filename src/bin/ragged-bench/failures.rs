@@ -1,4 +1,4 @@
-//! Failures on single devices, which do not stop the others.
+//! Failures on single devices, which do not stop the other devices.
 
 use anyhow::{Result, bail};
 
@@ -31,7 +31,7 @@ impl Failures {
     }
 }
 
-/// Joins a text into one line: drivers and shader compilers answer in paragraphs.
+/// Joins a text into one line, since the messages of drivers and shader compilers have several.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

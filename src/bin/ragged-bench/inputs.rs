@@ -4,16 +4,16 @@ use ragged::{Device, HostTensor, HostValues, Result, Tensor};
 
 use crate::rows::{flat_values, splitmix64};
 
-/// Shape of the embedding table: rows, which tokens index, and numbers per row.
+/// Shape of the embedding table: rows, and numbers per row.
 pub const TABLE: [usize; 2] = [1024, 16];
 
-/// Values that slices take of a row.
+/// Values per row of a slice.
 pub const TAKEN: u32 = 8;
 
 /// Numbers per padded row.
 pub const PADDED: u32 = 64;
 
-/// Masks keep the values above this.
+/// Masks keep the values above this threshold.
 pub const THRESHOLD: f32 = 0.5;
 
 /// Rows of numbers, in host memory.
@@ -28,7 +28,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows of those lengths, with the values and indices that the scripts for other libraries use.
+    /// Rows of the given lengths, with the values and indices of the scripts for other libraries.
     pub fn new(lengths: Vec<u32>) -> Self {
         let values = lengths.iter().map(|&l| l as usize).sum();
         Self { values: flat_values(values), ids: row_ids(lengths.len()), lengths }
@@ -54,7 +54,7 @@ impl Inputs {
     /// Uploads the rows, and waits for the upload.
     ///
     /// # Errors
-    /// More than the device can hold.
+    /// The inputs exceed the device's memory or limits.
     pub fn new(device: &Device, rows: Rows) -> Result<Self> {
         let Rows { lengths, values, ids } = rows;
         let n = lengths.len();
@@ -88,12 +88,12 @@ pub fn row_ids(rows: usize) -> Vec<i64> {
     (0..rows as u64).map(|r| (splitmix64(0x1D5 + r) % rows as u64) as i64).collect()
 }
 
-/// A table of `rows` embeddings, in [-0.5, 0.5).
+/// A table of `rows` embeddings with values in [-0.5, 0.5).
 pub fn embeddings(rows: usize, width: usize) -> Vec<f32> {
     flat_values(rows * width).into_iter().map(|v| v - 0.5).collect()
 }
 
-/// Words of a vocabulary of 1024, one per value.
+/// One token per value, from a vocabulary of 1024.
 pub fn tokens(values: &[f32]) -> Vec<i32> {
     values.iter().map(|v| (v * 1024.0) as i32).collect()
 }

@@ -1,9 +1,9 @@
-//! Bytes that any implementation of an operation has to move, counted from the rows themselves: each operand as often
-//! as it is named, data read at computed places as often as it is used, each output once, splits once. A table of up to
-//! 4 MiB, which caches hold, counts once however often it is read.
+//! Lower bounds on the bytes that an implementation of an operation moves, at the actual row lengths: each operand once
+//! per mention, data at computed indices once per use, each output once, splits once. A table of up to 4 MiB, which
+//! fits caches, counts once.
 //!
-//! `Tensor::explain` counts ahead of the results, at capacities, which may be far larger: a slice of at most 8 values
-//! per row may keep 8 of every row, but keeps nothing of empty rows.
+//! `Tensor::explain` counts at capacities, which may be far larger: a slice of at most 8 values per row has a capacity
+//! of 8 values per row, but nothing in empty rows.
 
 use crate::inputs::{PADDED, Rows, TABLE, TAKEN, THRESHOLD};
 
@@ -13,19 +13,19 @@ const WORD: u64 = 4;
 /// Bytes of the index of a gathered row.
 const ID: u64 = 8;
 
-/// Tables up to this size count once.
+/// Largest table in bytes that counts once.
 const CACHED_TABLE: u64 = 4 << 20;
 
 fn nrows(rows: &Rows) -> u64 {
     rows.lengths.len() as u64
 }
 
-/// Bytes of all values, or of an array as large.
+/// Bytes of all values, or of another array of this size.
 fn values(rows: &Rows) -> u64 {
     WORD * rows.values.len() as u64
 }
 
-/// Bytes of the splits, or of the splits of as many other rows.
+/// Bytes of the splits, or of other splits of as many rows.
 fn splits(rows: &Rows) -> u64 {
     WORD * (nrows(rows) + 1)
 }
@@ -45,22 +45,22 @@ pub fn reduced(rows: &Rows) -> u64 {
     values(rows) + splits(rows) + numbers(rows)
 }
 
-/// As many values in the same rows, each computed from the values of its row.
+/// Values in the same rows, each computed from the values of its row.
 pub fn mapped(rows: &Rows) -> u64 {
     values(rows) + splits(rows) + values(rows)
 }
 
-/// As many values in the same rows, each computed from itself and a number of its row.
+/// Values in the same rows, each computed from the input value and one number per row.
 pub fn broadcast(rows: &Rows) -> u64 {
     mapped(rows) + numbers(rows)
 }
 
-/// [`TAKEN`] values of each row, in rows of their own.
+/// Slices of at most [`TAKEN`] values per row.
 pub fn sliced(rows: &Rows) -> u64 {
     2 * within(rows, TAKEN) + 2 * splits(rows)
 }
 
-/// Whole rows, by their indices.
+/// Whole rows, gathered by index.
 pub fn gathered(rows: &Rows) -> u64 {
     let taken = WORD * rows.ids.iter().map(|&id| u64::from(rows.lengths[id as usize])).sum::<u64>();
     let read = if values(rows) <= CACHED_TABLE { taken.min(values(rows)) } else { taken };
@@ -72,12 +72,12 @@ pub fn doubled(rows: &Rows) -> u64 {
     2 * values(rows) + 2 * values(rows) + 2 * splits(rows)
 }
 
-/// [`PADDED`] numbers per row: its values, as far as there are any.
+/// Rows padded or truncated to [`PADDED`] numbers.
 pub fn padded(rows: &Rows) -> u64 {
     within(rows, PADDED) + splits(rows) + numbers(rows) * u64::from(PADDED)
 }
 
-/// The values above [`THRESHOLD`], in rows of their own: each value is read once, for the condition and for itself.
+/// The values above [`THRESHOLD`] in new rows. Each value is read once, for the condition and the result.
 pub fn masked(rows: &Rows) -> u64 {
     let kept = WORD * rows.values.iter().filter(|&&v| v > THRESHOLD).count() as u64;
     values(rows) + kept + 2 * splits(rows)
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn tiny_rows_are_counted_by_hand() {
+    fn lower_bounds_equal_counts_by_hand() {
         let rows = rows();
         for (op, bytes) in [
             ("sum", 328 + 20 + 16),
@@ -115,13 +115,13 @@ mod tests {
             ("mean", 328 + 20 + 16),
             ("affine_sum", 328 + 20 + 16),
             ("row_add", 328 + 16 + 20 + 328),
-            // 3, none, 8 and 8 values are read and written.
+            // 3, 0, 8 and 8 values are read and written.
             ("slice_head", 76 + 20 + 76 + 20),
             ("slice_tail", 76 + 20 + 76 + 20),
-            // 9, 9, none and 3 values, by 4 numbers of 8 bytes.
+            // 9, 9, 0 and 3 values, by 4 numbers of 8 bytes.
             ("gather_rows", 32 + 20 + 84 + 84 + 20),
             ("concat_axis1", 328 + 328 + 20 + 656 + 20),
-            // 3, none, 64 and 9 values are read, 64 per row are written.
+            // 3, 0, 64 and 9 values are read, 64 per row are written.
             ("to_padded", 304 + 20 + 1024),
             ("softmax", 328 + 20 + 328),
             ("mask_gt_half", 328 + 20 + 220 + 20),
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn only_a_small_table_counts_once() {
-        // One row with all values and an empty one; the first is gathered twice.
+        // One row with all values and an empty row; the first row is gathered twice.
         let twice = |values: usize| {
             let rows = Rows { lengths: vec![values as u32, 0], values: vec![0.0; values], ids: vec![0, 0] };
             least("gather_rows", &rows) - 16 - 24

@@ -1,14 +1,15 @@
-//! Row lengths as they occur in practice, from a file.
+//! Row lengths from a file.
 
 use crate::rows::{filled, splitmix64};
 
-/// Parses one length per line, and shuffles them by SplitMix64: a file's order is seldom that of a batch.
+/// Parses one length per line, and shuffles the lengths by SplitMix64, since batches are usually shuffled.
 ///
 /// # Errors
-/// A line that is no length; no values at all.
+/// A line is not a length, or all lengths are 0.
 pub fn parse(text: &str) -> Result<Vec<u32>, String> {
-    let refused =
-        |line: &str, at| format!("line {at}: {line:?} is no row length: whole numbers below 2^32, one a line");
+    let refused = |line: &str, at| {
+        format!("line {at}: {line:?} is not a row length: expected one whole number below 2^32 per line")
+    };
     let parse = |(line, at): (&str, usize)| line.trim().parse().map_err(|_| refused(line, at));
     let mut lengths: Vec<u32> = text.trim_end().lines().zip(1..).map(parse).collect::<Result<_, _>>()?;
     if lengths.iter().all(|&l| l == 0) {
@@ -22,7 +23,7 @@ pub fn parse(text: &str) -> Result<Vec<u32>, String> {
     Ok(lengths)
 }
 
-/// Row lengths that add up to `values`: the given ones cyclically, the last one cut short.
+/// Row lengths with the sum `values`: the given lengths repeated, the last one truncated.
 pub fn repeated(lengths: &[u32], values: u32) -> Vec<u32> {
     filled(lengths.iter().map(|&l| u64::from(l)).cycle(), values.into())
 }

@@ -22,7 +22,7 @@ impl ValueEnum for Distribution {
             Self::Uniform => "0 to 31",
             Self::Pareto => "4 / u for a uniform u, 4096 at most",
             Self::Giant => "0 to 15, but one row as long as all others together",
-            Self::Empty => "None in 15 rows of 16, up to 255 in the other",
+            Self::Empty => "0 in 15 of 16 rows, else up to 255",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }
@@ -31,21 +31,20 @@ impl ValueEnum for Distribution {
 /// Source of row lengths.
 #[derive(Debug, Clone)]
 pub enum Lengths {
-    /// A distribution of the scripts.
+    /// A named distribution.
     Of(Distribution),
-    /// A file: the name in records, and the lengths, shuffled.
+    /// A file: its name in records, and its shuffled lengths.
     File(String, Vec<u32>),
     /// A cell of the sweep.
     Swept(Sweep),
 }
 
 impl Lengths {
-    /// The distributions, each once, and the lengths of the files, named after the files.
+    /// The distributions without duplicates, and the lengths of the files, named after the files.
     ///
     /// # Errors
-    /// A file that cannot be read, or has no values; a name that other lengths have already, since it identifies
-    /// records.
-    pub fn asked(dists: &[Distribution], files: &[PathBuf]) -> Result<Vec<Self>> {
+    /// A file that cannot be read, or has no values; a duplicate name, since names identify records.
+    pub fn select(dists: &[Distribution], files: &[PathBuf]) -> Result<Vec<Self>> {
         let mut names = HashSet::new();
         let dists = dists.iter().filter(|dist| names.insert(dist.name().to_owned())).copied();
         let mut out: Vec<Self> = dists.map(Self::Of).collect();
@@ -53,7 +52,7 @@ impl Lengths {
             let context = || format!("--row-lengths {}", path.display());
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             let text = fs::read_to_string(path).with_context(context)?;
-            ensure!(names.insert(name.to_string()), "{}: {name:?} are other row lengths already", context());
+            ensure!(names.insert(name.to_string()), "{}: the name {name:?} is taken by other row lengths", context());
             out.push(Self::parse(&name, &text).with_context(context)?);
         }
         Ok(out)
@@ -62,7 +61,7 @@ impl Lengths {
     /// Parses the lengths in a file's text.
     ///
     /// # Errors
-    /// A line that is no length; no values at all.
+    /// A line is not a length, or all lengths are 0.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         Ok(Self::File(name.to_owned(), length_file::parse(text).map_err(Error::msg)?))
     }
@@ -81,8 +80,7 @@ impl Lengths {
         if let Self::Swept(sweep) = self { Some(*sweep) } else { None }
     }
 
-    /// Row lengths that add up to `values`: rows are appended until they do, the last one cut short. A file's lengths
-    /// are repeated.
+    /// Row lengths with the sum `values`; the last row is truncated, and a file's lengths are repeated.
     pub fn of(&self, values: u32) -> Vec<u32> {
         match self {
             Self::Of(dist) => dist.lengths(values),
@@ -112,13 +110,13 @@ impl Sweep {
         Self::MEANS.into_iter().flat_map(|mean| Self::SKEWS.map(|skew| Self { mean, skew }))
     }
 
-    /// Approximates a normal number by twelve uniform ones less six: no tails beyond six deviations, and no logarithm
-    /// or cosine, which differ between libraries.
+    /// Approximates a normal number by the sum of twelve uniform numbers minus six (Irwin-Hall), which needs no
+    /// logarithm or cosine: these differ between libraries.
     fn length(self, i: u64) -> u64 {
         let uniform = |k| (splitmix64(0x5EED + 13 * i + k) >> 11) as f64 / (1u64 << 53) as f64;
         let normal: f64 = (0..12).map(uniform).sum::<f64>() - 6.0;
         let length = f64::from(self.mean) * (self.skew * normal - self.skew * self.skew / 2.0).exp();
-        // Rounds up with the probability of the fraction, so that short rows keep their mean.
+        // Stochastic rounding, so that short rows keep their mean.
         (length + uniform(12)).floor() as u64
     }
 }
@@ -191,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_has_the_means_and_spreads_that_it_says() {
+    fn a_sweep_has_its_means_and_skews() {
         for sweep in Sweep::cells() {
             let lengths = Lengths::Swept(sweep).of(1 << 20);
             assert_eq!(lengths.iter().sum::<u32>(), 1 << 20);
             let mean = f64::from(1 << 20) / lengths.len() as f64 / f64::from(sweep.mean);
-            // With few rows, or long tails, chance decides.
+            // Few rows or long tails have a large sampling error.
             if sweep.skew < 2.0 && sweep.mean <= 128 {
                 assert!((mean - 1.0).abs() < 0.1, "{sweep:?}: {mean}");
             }

@@ -1,4 +1,4 @@
-//! `ragged-bench`: runs a whole text through the engine on every device of the machine, and measures its operations.
+//! `ragged-bench`: runs a text pipeline on every device of the machine, and measures the engine's operations.
 
 mod args;
 mod ceilings;
@@ -13,12 +13,12 @@ mod length_file;
 mod lengths;
 mod measure;
 mod median;
+mod output_file;
 mod progress;
 mod records;
 mod report;
 mod rows;
 mod table;
-mod target;
 mod text;
 mod tune;
 mod use_case;
@@ -32,12 +32,12 @@ use clap::Parser;
 
 use args::{Args, Command, Part};
 use failures::Failures;
-use target::Target;
+use output_file::OutputFile;
 
-/// Silences Mesa's drivers, which complain on standard error without a folder for the sockets of a desktop session.
+/// Sets `XDG_RUNTIME_DIR`, without which Mesa's drivers print warnings to standard error.
 fn quiet_mesa() {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-        // SAFETY: main calls this first, so that no other thread exists that could read the environment.
+        // SAFETY: `main` calls this first, when no other thread exists.
         unsafe { std::env::set_var("XDG_RUNTIME_DIR", std::env::temp_dir()) };
     }
 }
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     let args = Args::parse().checked().unwrap_or_else(|e| e.exit());
     match run(&args, &mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of the output has closed it.
+        // The reader of standard output has closed the pipe.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
             ExitCode::SUCCESS
         }
@@ -58,10 +58,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the parts on the devices. A failure on one device is reported at once and stops none of the others.
+/// Runs the selected parts on the devices. A failure on one device is reported at once; the other devices continue.
 ///
 /// # Errors
-/// Errors that concern all devices; at the end, an error if there were failures.
+/// Errors that affect all devices; at the end, an error if there were failures.
 fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     match &args.command {
         Some(Command::Report { input, output }) => return report::run(input, output, out),
@@ -73,8 +73,8 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     let mut failures = Failures::default();
     let lengths = args.lengths()?;
     let devices = devices::select(&args.device, &mut failures)?;
-    // Checked before anything long runs.
-    let json = args.json.as_deref().map(Target::for_json).transpose()?;
+    // Checked before the measurements, which take long.
+    let json = args.json.as_deref().map(OutputFile::for_json).transpose()?;
     devices::describe(&devices, out)?;
     if args.runs(Part::Text) {
         writeln!(out)?;
@@ -87,7 +87,7 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
         if let Some(target) = json {
             let path = target.path().display().to_string();
             if failures.count() > 0 {
-                eprintln!("{path} is left as it was");
+                eprintln!("{path} is not written, because of failures");
             } else {
                 target.replace(|file| records::write(file, &records)).with_context(|| format!("--json {path}"))?;
                 writeln!(out, "\n{} measurements written to {path}", records.len())?;
@@ -103,7 +103,7 @@ mod tests {
     use ragged::{Device, DeviceOptions};
 
     #[test]
-    fn a_lost_device_leaves_the_others_their_results() -> Result<()> {
+    fn a_lost_device_does_not_affect_the_other_devices() -> Result<()> {
         if Device::names().len() == 1 && std::env::var("RAGGED_EXPECT_NO_GPU").is_ok_and(|v| v == "1") {
             return Ok(());
         }

@@ -24,8 +24,8 @@ const WARM_UP: Duration = Duration::from_millis(30);
 /// Default number of values per workload: on the host's CPU, and on a GPU.
 const VALUES: [u32; 2] = [1 << 16, 1 << 22];
 
-/// Measures the requested workloads, and prints a table per device. A device that fails is reported and measured no
-/// further; its records until then are kept.
+/// Measures the requested workloads, and prints a table per device. A failure on a device is reported and ends its
+/// measurements; the records until then are kept.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -57,7 +57,7 @@ pub fn run(
         bar.suspend(|| -> Result<()> {
             let copied = of_device[0].copy_gb_s;
             let values = grouped(values.into());
-            writeln!(out, "{}: {values} values a workload, {runs}; a copy moves {copied:.2} GB/s\n", device.name())?;
+            writeln!(out, "{}: {values} values per workload, {runs}; a copy moves {copied:.2} GB/s\n", device.name())?;
             writeln!(out, "{table}\n")?;
             if let Some(skew) = records::skew(&of_device) {
                 writeln!(out, "{skew}\n")?;
@@ -68,12 +68,13 @@ pub fn run(
     }
     bar.finish_and_clear();
     if args.values.is_none() {
-        writeln!(out, "--values sets the size, --repeat the runs; see --help.")?;
+        writeln!(out, "--values sets the size, --repeat the number of runs; see --help.")?;
     }
     Ok(all)
 }
 
-/// Measures the workloads on one device, until one fails. Workloads too large for the device are reported and left out.
+/// Measures the workloads on one device, until one fails. Workloads that exceed the device's limits are reported and
+/// skipped.
 fn measure_all(
     device: &Device,
     args: &Args,
@@ -98,7 +99,7 @@ fn measure_all(
             let measured = match measured.with_context(context).with_context(|| workload.name) {
                 Ok(measured) => measured,
                 Err(e) if is_too_large(&e) => {
-                    bar.suspend(|| eprintln!("left out: {e:#}"));
+                    bar.suspend(|| eprintln!("skipped: {e:#}"));
                     bar.inc(1);
                     continue;
                 }
@@ -128,7 +129,7 @@ fn measure_all(
     Ok(())
 }
 
-/// Whether the error is only a limit of the device, such as the largest buffer, which padded rows exceed first.
+/// Whether the error is a limit of the device, such as the largest buffer, which padded rows exceed first.
 fn is_too_large(e: &anyhow::Error) -> bool {
     matches!(e.downcast_ref(), Some(Error::Limit { .. }))
 }
@@ -142,11 +143,11 @@ struct Measured {
     bytes: Option<u64>,
 }
 
-/// Copy bandwidth of the device in GB/s, read plus written: each value is read, negated (an unchanged value would need
-/// no kernel) and written, by the API that the workloads use.
+/// Copy bandwidth of the device in GB/s, read plus written, through the API of the workloads. The values are negated,
+/// since a plain copy would need no kernel.
 ///
 /// # Errors
-/// More than the device can hold.
+/// The values exceed the device's memory or limits.
 fn copy_gb_s(device: &Device, values: u32, repeat: u32) -> Result<f64> {
     let n = values as usize;
     let x = HostTensor::dense(&[n], HostValues::F32(rows::flat_values(n))).to_device(device)?;
@@ -157,7 +158,7 @@ fn copy_gb_s(device: &Device, values: u32, repeat: u32) -> Result<f64> {
 }
 
 fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat: u32) -> Result<Measured> {
-    // The first run compiles the kernels and fills the pool. It also shows whether recording itself computes.
+    // The first run compiles the kernels and fills the pool. It also determines whether recording runs kernels.
     let before = device.stats();
     let first = record()?;
     let is_lazy = (device.stats() - before).dispatches == 0;
@@ -165,7 +166,7 @@ fn measure(device: &Device, record: impl Fn() -> ragged::Result<Tensor>, repeat:
     first.eval()?;
     device.wait()?;
     drop(first);
-    // Runs of less than a millisecond get faster for ten more: caches hold earlier data, and clocks are low.
+    // Short runs get faster for about 10 ms, while caches fill and clocks ramp up.
     let start = Instant::now();
     while repeat > 1 && start.elapsed() < WARM_UP {
         record()?.eval()?;
@@ -206,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_large_is_told_from_what_fails() {
+    fn limits_are_distinguished_from_failures() {
         let whose = "an adapter".to_owned();
         let limit = Error::Limit { what: "pad".into(), requested: 9, unit: "bytes", limit: 8, whose };
         let with_context = |e: Error| anyhow::Error::new(e).context("256 values").context("to_padded");

@@ -1,4 +1,4 @@
-//! Records of measurements, for people and for programs.
+//! Records of measurements: as tables and as JSON.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::lengths::Sweep;
 use crate::table::{self, count, grouped, number};
 
-/// One workload on one device. The first keys are those of the scripts for other libraries.
+/// The measurement of one workload on one device. The scripts for other libraries use the same keys.
 #[derive(Debug, Clone, Serialize)]
 pub struct Record {
     /// `ragged-cpu` or `ragged-gpu`.
@@ -25,10 +25,10 @@ pub struct Record {
     pub rows: usize,
     /// Median time from the recording to the end of the last kernel.
     pub ms: f64,
-    /// Median time by the device's clock; `None` without such a clock, or if recording computed anything.
+    /// Median time by the device's clock; `None` without such a clock, or if recording ran kernels.
     pub gpu_ms: Option<f64>,
-    /// Median time in microseconds that the host took to record and submit, per kernel launched; `None` if recording
-    /// computed anything.
+    /// Median host time of recording and submission, in microseconds per kernel launch; `None` if recording ran
+    /// kernels.
     pub host_us: Option<f64>,
     /// Kernels launched.
     pub dispatches: u64,
@@ -36,10 +36,10 @@ pub struct Record {
     pub submissions: u64,
     /// Waits, including the final one.
     pub waits: u64,
-    /// Upper bound of the bytes that the kernels move: at capacities where only the device knows a size. Counted in the
-    /// last run; on the CPU by `explain`, and `None` where recording computes.
+    /// Upper bound on the bytes that the kernels move, with device-known sizes at their capacities. Counted in the last
+    /// run; on the CPU by `explain`, and `None` if recording runs kernels.
     pub bytes: Option<u64>,
-    /// Bytes that any implementation has to move, at the actual sizes.
+    /// Lower bound on the bytes that any implementation moves, at the actual sizes.
     pub least_bytes: u64,
     /// GB/s, read plus written, of a plain copy of as many values on this device.
     pub copy_gb_s: f64,
@@ -49,7 +49,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// The row of the table under [`HEADER`].
+    /// The row of the table, with the columns of [`HEADER`].
     fn row(&self, shows_dist: bool) -> Vec<String> {
         let per_ms = |n: f64| n / self.ms / 1e6;
         let gb_s = per_ms(self.least_bytes as f64);
@@ -101,7 +101,7 @@ pub fn show(records: &[Record]) -> String {
     table::table(&HEADER, 2, rows)
 }
 
-/// Overhead of row structure: slowest over fastest length distribution, per byte that has to be moved, by operation.
+/// Overhead of row structure: slowest over fastest length distribution, per byte of the lower bound, by operation.
 /// `None` without several distributions outside of a sweep.
 pub fn skew(records: &[Record]) -> Option<String> {
     let mut ops: Vec<(&str, Vec<f64>)> = Vec::new();
@@ -118,7 +118,7 @@ pub fn skew(records: &[Record]) -> Option<String> {
         (paces.len() > 1).then(|| format!("{op} {}", number(Some(slowest / fastest), 2)))
     };
     let ratios: Vec<String> = ops.iter().filter_map(ratio).collect();
-    let text = || format!("slowest rows by the fastest, a byte of the least: {}", ratios.join(", "));
+    let text = || format!("slowest over fastest distribution, per byte of `least`: {}", ratios.join(", "));
     (!ratios.is_empty()).then(text)
 }
 
@@ -161,12 +161,12 @@ mod tests {
     }
 
     #[test]
-    fn the_skew_of_an_operation_is_over_its_rows() {
+    fn skew_is_the_ratio_over_distributions() {
         let sums =
             [record("uniform", "sum", 1.0, 100), record("empty", "sum", 3.0, 200), record("giant", "sum", 1.0, 80)];
         let mut all = sums.to_vec();
         all.push(record("uniform", "max", 9.0, 10));
-        assert_eq!(skew(&all).as_deref(), Some("slowest rows by the fastest, a byte of the least: sum 1.50"));
+        assert_eq!(skew(&all).as_deref(), Some("slowest over fastest distribution, per byte of `least`: sum 1.50"));
         assert_eq!(skew(&all[2..]), None);
         all.push(record("giant", "max", 2.0, 10));
         assert!(skew(&all).is_some_and(|text| text.ends_with("sum 1.50, max 4.50")));

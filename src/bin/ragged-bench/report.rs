@@ -13,23 +13,23 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::target::Target;
+use crate::output_file::OutputFile;
 use measurement::Measurement;
 
-/// Draws the measurements in the files.
+/// Draws the measurements of the input files.
 ///
 /// # Errors
-/// A file cannot be read, or is not a list of measurements; the output cannot be written.
+/// An input cannot be read, or is not a list of measurements; the output cannot be written.
 pub fn run(input: &[PathBuf], output: &Path, out: &mut impl Write) -> Result<()> {
     let context = || output.display().to_string();
     let same = |path: &PathBuf| matches!((path.canonicalize(), output.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    ensure!(!input.iter().any(same), "{}: is also one of the measurements' files", context());
+    ensure!(!input.iter().any(same), "{}: the output is also an input", context());
     let mut all = Vec::new();
     for (file, path) in input.iter().enumerate() {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         all.extend(measurement::parse(&text, file).with_context(|| path.display().to_string())?);
     }
-    let target = Target::new(output).with_context(context)?;
+    let target = OutputFile::new(output).with_context(context)?;
     let page = draw(&all)?;
     target.replace(|file| file.write_all(page.as_bytes())).with_context(context)?;
     writeln!(out, "{} measurements drawn in {}", all.len(), output.display())?;
@@ -64,7 +64,7 @@ mod tests {
         let mut all = measurement::parse(MEASURED, 0)?;
         all.extend(measurement::parse(OTHERS, 1)?);
         let page = draw(&all)?;
-        for part in ["Reached of a copy", "Row lengths", "Other libraries", "a&lt;b", "4.0", "differs"] {
+        for part in ["Throughput relative to a copy", "Row lengths", "Other libraries", "a&lt;b", "4.0", "differs"] {
             assert!(page.contains(part), "{part}: {page}");
         }
         assert!(!page.contains("a<b") && !page.contains("NaN"));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_writes_can_be_read() -> Result<()> {
+    fn measurements_are_parsed_and_invalid_ones_are_errors() -> Result<()> {
         let all = measurement::parse(MEASURED, 0)?;
         assert_eq!(all.len(), 2);
         for (text, why) in [
@@ -95,11 +95,11 @@ mod tests {
     }
 
     #[test]
-    fn measurements_are_not_drawn_over() {
+    fn inputs_are_not_overwritten() {
         let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
         let before = fs::read_to_string(&path).expect("there");
         let error = run(std::slice::from_ref(&path), &path, &mut Vec::new()).expect_err("the same file");
-        assert!(error.to_string().contains("is also"), "{error}");
+        assert!(error.to_string().contains("also an input"), "{error}");
         assert_eq!(fs::read_to_string(&path).expect("there"), before);
     }
 }

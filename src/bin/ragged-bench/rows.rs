@@ -1,9 +1,8 @@
 //! Row lengths and values from SplitMix64, identical to those of the scripts for other libraries.
 //!
-//! Depends on nothing else: the tests of the workloads' costs, the criterion benchmarks and those of other libraries
-//! compile this file too.
+//! This file has no dependencies, since tests and benchmarks compile it too.
 
-/// SplitMix64's output for that state.
+/// The output of SplitMix64 for a state.
 pub fn splitmix64(x: u64) -> u64 {
     let z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -20,12 +19,12 @@ pub enum Distribution {
     Pareto,
     /// 0 to 15, but one row as long as all others together
     Giant,
-    /// None in 15 rows of 16, up to 255 in the other
+    /// 0 in 15 of 16 rows, else up to 255
     Empty,
 }
 
 impl Distribution {
-    /// All of them.
+    /// All distributions.
     pub const ALL: [Self; 4] = [Self::Uniform, Self::Pareto, Self::Giant, Self::Empty];
 
     /// The name on the command line and in records.
@@ -51,7 +50,7 @@ impl Distribution {
         }
     }
 
-    /// Row lengths that add up to `values`: rows are appended until they do, the last one cut short.
+    /// Row lengths with the sum `values`; the last row is truncated.
     pub fn lengths(self, values: u32) -> Vec<u32> {
         let values = u64::from(values);
         let target = if self == Self::Giant { values / 2 } else { values };
@@ -67,7 +66,7 @@ impl Distribution {
     }
 }
 
-/// The first of the lengths that add up to `target`; the last one is cut short.
+/// The shortest prefix of the lengths with at least the sum `target`; the last length is truncated.
 pub fn filled(lengths: impl Iterator<Item = u64>, target: u64) -> Vec<u32> {
     let (mut out, mut total) = (Vec::new(), 0);
     for length in lengths {
@@ -81,7 +80,7 @@ pub fn filled(lengths: impl Iterator<Item = u64>, target: u64) -> Vec<u32> {
     out
 }
 
-/// The values in [0, 1) that are the input of all workloads.
+/// The input values of all workloads, in [0, 1).
 pub fn flat_values(n: usize) -> Vec<f32> {
     (0..n as u64).map(|j| (splitmix64(0xDA7A + j) >> 40) as f32 / (1u32 << 24) as f32).collect()
 }

@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 /// Table style: a line below the header and no other.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// A table whose first `left` columns are text; the others are numbers.
+/// Formats a table. The first `left` columns are aligned to the left, the others to the right.
 pub fn table(header: &[&str], left: usize, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(STYLE);
@@ -45,7 +45,7 @@ pub fn bytes(n: u64) -> String {
 /// Placeholder for an unknown value.
 pub const UNKNOWN: &str = "–";
 
-/// Formats a number with that many decimals, or [`UNKNOWN`].
+/// Formats a number with the given number of decimals, or [`UNKNOWN`].
 pub fn number(v: Option<f64>, decimals: usize) -> String {
     v.map_or_else(|| UNKNOWN.to_owned(), |v| format!("{v:.decimals$}"))
 }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_below_each_other() {
+    fn numbers_are_aligned_to_the_right() {
         let text = table(&["op", "ms"], 1, [vec!["sum".into(), "1.0".into()], vec!["max".into(), "10.0".into()]]);
         assert_eq!(text.lines().map(|l| l.trim_start().to_owned()).filter(|l| l.starts_with("sum")).count(), 1);
         let ends: Vec<usize> = text.lines().skip(2).map(str::len).collect();

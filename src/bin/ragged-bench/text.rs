@@ -1,18 +1,18 @@
-//! The text of the use case.
+//! The input of the text pipeline.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// All files, concatenated.
+/// A text: the concatenation of files.
 #[derive(Debug)]
 pub struct Text {
-    /// The bytes: UTF-8, without the newline at the very end.
+    /// The bytes: UTF-8, without the final newline.
     pub bytes: Vec<u8>,
     /// Number of files.
     pub files: usize,
-    /// Number of files of the folders that were left out because they are no text.
+    /// Number of files in folders that were skipped because they are not text.
     pub skipped: usize,
 }
 
@@ -31,7 +31,7 @@ impl Text {
     }
 }
 
-/// The text below the repository's root: a folder or file, and the extensions that count.
+/// The repository's own text: files and folders, with the extensions to read.
 const OWN: [(&str, &[&str]); 8] = [
     ("README.md", &["md"]),
     ("CHANGELOG.md", &["md"]),
@@ -46,11 +46,12 @@ const OWN: [(&str, &[&str]); 8] = [
 /// Reads the inputs, by default the repository's own text.
 ///
 /// # Errors
-/// A file that does not exist or is no UTF-8 text; a folder without any text.
+/// A file does not exist or is not UTF-8 text; a folder contains no text.
 pub fn read(inputs: &[PathBuf]) -> Result<Text> {
     let mut text = Text { bytes: Vec::new(), files: 0, skipped: 0 };
     if inputs.is_empty() {
-        let root = repository().context("there is no repository of text here; name a file or a folder with --input")?;
+        let root = repository()
+            .context("this is not the repository, whose texts are the default: give a file or folder with --input")?;
         for (name, endings) in OWN {
             let path = root.join(name);
             if path.exists() {
@@ -72,7 +73,7 @@ pub fn read(inputs: &[PathBuf]) -> Result<Text> {
     Ok(text)
 }
 
-/// The root of this repository: the current folder or one above it, or cargo's package folder.
+/// The root of this repository: the current folder, an ancestor of it, or cargo's package folder.
 fn repository() -> Option<PathBuf> {
     let is_root = |p: &Path| p.join("shaders").is_dir() && p.join("src/bin/ragged-bench").is_dir();
     let here = std::env::current_dir().ok();
@@ -80,7 +81,7 @@ fn repository() -> Option<PathBuf> {
     above.chain(std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from)).find(|p| is_root(p))
 }
 
-/// Appends the file; or the text files below the folder that have one of the endings, in the order of their names.
+/// Appends the file, or the text files below the folder with one of the extensions, sorted by name within a folder.
 fn read_path(path: &Path, endings: Option<&[&str]>, text: &mut Text) -> Result<()> {
     if !fs::metadata(path).context("cannot be read")?.is_dir() {
         let bytes = fs::read(path).context("cannot be read")?;
@@ -126,10 +127,10 @@ fn read_path(path: &Path, endings: Option<&[&str]>, text: &mut Text) -> Result<(
 /// Bytes that are not UTF-8, or zero bytes.
 fn check_text(bytes: &[u8]) -> Result<()> {
     if let Some(at) = bytes.iter().position(|&b| b == 0) {
-        bail!("no text: byte {at} is zero");
+        bail!("not text: byte {at} is zero");
     }
     if let Err(e) = std::str::from_utf8(bytes) {
-        bail!("no text: byte {} is no UTF-8", e.valid_up_to());
+        bail!("not text: byte {} is not UTF-8", e.valid_up_to());
     }
     Ok(())
 }
@@ -139,14 +140,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn binary_files_are_errors() {
         assert!(check_text("déjà\n".as_bytes()).is_ok());
-        assert_eq!(check_text(b"ab\0").unwrap_err().to_string(), "no text: byte 2 is zero");
-        assert_eq!(check_text(b"a\xff").unwrap_err().to_string(), "no text: byte 1 is no UTF-8");
+        assert_eq!(check_text(b"ab\0").unwrap_err().to_string(), "not text: byte 2 is zero");
+        assert_eq!(check_text(b"a\xff").unwrap_err().to_string(), "not text: byte 1 is not UTF-8");
     }
 
     #[test]
-    fn files_end_their_last_lines() {
+    fn files_are_separated_by_newlines() {
         let mut text = Text { bytes: Vec::new(), files: 0, skipped: 0 };
         text.append(b"a b");
         text.append(b"c\n");
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_named() {
+    fn a_missing_file_is_named() {
         let error = read(&[PathBuf::from("no/such/file")]).unwrap_err();
         assert!(format!("{error:#}").starts_with("--input no/such/file: cannot be read"), "{error:#}");
     }

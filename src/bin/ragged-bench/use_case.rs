@@ -1,5 +1,5 @@
-//! The use case of TensorFlow's guide to ragged tensors, over a whole text: the mean of the embeddings of each line's
-//! words and pairs of neighbouring words.
+//! The text pipeline, which is the use case of TensorFlow's guide to ragged tensors: the mean of the embeddings of each
+//! line's words and pairs of neighbouring words.
 
 use std::io::Write;
 use std::time::Instant;
@@ -16,10 +16,10 @@ use crate::progress::progress;
 use crate::table::{self, bytes, grouped, number};
 use crate::text::Text;
 
-/// Timed runs over the text end early once they took this long together.
+/// Total time after which no further timed run starts.
 const ENOUGH_MS: f64 = 5_000.0;
 
-/// The result of a device for the text, and its cost.
+/// The result and the cost of the pipeline on a device.
 struct Run {
     means: Vec<f32>,
     first_ms: f64,
@@ -27,7 +27,7 @@ struct Run {
     work: Stats,
 }
 
-/// Runs the use case on one device; `expected` is the number of words in each line.
+/// Runs the pipeline on one device; `expected` are the numbers of words per line.
 fn run_on(device: &Device, text: &Text, args: &Args, expected: &[i64]) -> Result<Run> {
     let (buckets, width) = (args.buckets as usize, args.embedding as usize);
     let table = HostTensor::dense(&[buckets, width], HostValues::F32(inputs::embeddings(buckets, width)));
@@ -42,7 +42,7 @@ fn run_on(device: &Device, text: &Text, args: &Args, expected: &[i64]) -> Result
         let embedded = embed(&text.bytes, &table)?;
         let read = embedded.means.to_host()?;
         let ms = start.elapsed().as_secs_f64() * 1e3;
-        let HostValues::F32(values) = read.values else { bail!("the means are no floats") };
+        let HostValues::F32(values) = read.values else { bail!("the means are not floats") };
         if k > 0 {
             times.push(ms);
             work = device.stats() - before;
@@ -51,15 +51,20 @@ fn run_on(device: &Device, text: &Text, args: &Args, expected: &[i64]) -> Result
         first_ms = ms;
         means = values;
         let HostValues::I64(lengths) = embedded.words.row_lengths(1)?.to_host()?.values else {
-            bail!("row lengths are no integers")
+            bail!("the row lengths are not integers")
         };
-        ensure!(lengths == expected, "it finds other words than the host does");
-        ensure!(means.len() == expected.len() * width, "{} numbers for {} lines", means.len(), expected.len());
+        ensure!(lengths == expected, "the words per line differ from those that the host finds");
+        ensure!(
+            means.len() == expected.len() * width,
+            "{} numbers for {} lines of {width} numbers",
+            means.len(),
+            expected.len()
+        );
     }
     Ok(Run { means, first_ms, ms: median(times), work })
 }
 
-/// The first difference between two lists of means, NaN being equal to NaN.
+/// The first position at which the bits of two lists differ, where all NaNs are equal.
 fn first_difference(a: &[f32], b: &[f32]) -> Option<usize> {
     let is_same = |a: &f32, b: &f32| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
     match a.iter().zip(b).position(|(a, b)| !is_same(a, b)) {
@@ -68,16 +73,15 @@ fn first_difference(a: &[f32], b: &[f32]) -> Option<usize> {
     }
 }
 
-/// Runs the use case on the CPU and on each of the devices, compares the results, and prints them. A device that fails,
-/// or whose result differs, is reported; the others continue.
+/// Runs the pipeline on the CPU and on each device, compares the results, and prints them. A device that fails, or
+/// whose result differs, is reported; the other devices continue.
 ///
 /// # Errors
 /// `out` cannot be written.
 pub fn run(text: &Text, args: &Args, devices: &[Device], failures: &mut Failures, out: &mut impl Write) -> Result<()> {
     let expected: Vec<i64> =
         text.lines().map(|line| line.split(|b| SPACES.contains(b)).filter(|w| !w.is_empty()).count() as i64).collect();
-    let skipped =
-        if text.skipped == 0 { String::new() } else { format!(" ({} that are no text left out)", text.skipped) };
+    let skipped = if text.skipped == 0 { String::new() } else { format!(" ({} binary files skipped)", text.skipped) };
     writeln!(
         out,
         "text    {} files{skipped}, {}: {} lines, {} of them empty, {} words",
@@ -127,7 +131,7 @@ pub fn run(text: &Text, args: &Args, devices: &[Device], failures: &mut Failures
     let header = ["device", "first ms", "ms", "MB/s", "dispatches", "submissions", "waits", "device memory"];
     writeln!(out, "\n{}\n", table::table(&header, 1, rows))?;
     if !reference.is_cpu() {
-        // Reported above; without the CPU's result there is no reference.
+        // The CPU backend has failed, which is reported above.
         return Ok(());
     }
     for (device, run) in runs.iter().skip(1) {
@@ -152,7 +156,7 @@ pub fn run(text: &Text, args: &Args, devices: &[Device], failures: &mut Failures
 /// Number of lines shown, and of characters and numbers per line.
 const SHOWN: [usize; 3] = [4, 44, 4];
 
-/// The results of the first few lines that have words.
+/// Prints the results of the first few lines with several words.
 fn show_lines(text: &Text, words: &[i64], means: &[f32], width: usize, out: &mut impl Write) -> Result<()> {
     let [lines, characters, numbers] = SHOWN;
     let shown = text.lines().enumerate().filter(|(k, _)| words[*k] > 1).take(lines);
@@ -168,7 +172,7 @@ fn show_lines(text: &Text, words: &[i64], means: &[f32], width: usize, out: &mut
         row
     });
     let mut rows: Vec<Vec<String>> = rows.collect();
-    // Numbers to the right, the text to the left.
+    // The first column is aligned to the left, numbers to the right.
     let mut header = vec!["text".to_owned(), "line".to_owned(), "words".to_owned()];
     header.extend((0..width.min(numbers)).map(|d| format!("mean[{d}]")));
     rows.iter_mut().for_each(|row| row.swap(0, 1));

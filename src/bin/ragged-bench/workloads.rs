@@ -8,11 +8,11 @@ use crate::least;
 /// A measured operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Workload {
-    /// Its name, the same in the scripts for other libraries.
+    /// The name, also used by the scripts for other libraries.
     pub name: &'static str,
     /// Records the operation.
     pub record: fn(&Inputs) -> Result<Tensor>,
-    /// The bytes that any implementation has to move.
+    /// Lower bound on the bytes that any implementation moves.
     pub least: fn(&Rows) -> u64,
 }
 

@@ -29,7 +29,7 @@ fn plain(v: &Nested) -> Json {
     }
 }
 
-/// What the partition with the splits of the first input gives.
+/// The accessors of the partition with the splits of the first input.
 fn row_partition(case: &Case, device: &Device, part: &str) -> Result<Got> {
     let p = RowPartition::from_row_splits(case.ints(0), device)?;
     Ok(match part {
@@ -45,7 +45,7 @@ fn bounding_shape(case: &Case, x: &Tensor) -> Result<Got> {
     Ok(index(match case.attr("axis") {
         None => x.bounding_shape()?,
         Some(axis) if axis.is_i64() => x.bounding_size(axis.as_i64().expect("an integer"))?,
-        Some(_) => x.bounding_shape_of(&case.attr_ints("axis").expect("a list"))?,
+        Some(_) => x.bounding_shape_of(case.attr_ints("axis").expect("a list"))?,
     }))
 }
 
@@ -86,7 +86,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "to_list" => Got::Json(plain(&x.to_nested()?)),
         "with_values" => x.with_values(&case.tensor(1, device)?)?.into(),
         "with_flat_values" => x.with_flat_values(&case.tensor(1, device)?)?.into(),
-        // Splits have one dtype here.
+        // Splits have a single dtype in this crate.
         "with_row_splits_dtype" => x.into(),
         "row_splits_to_segment_ids" => index(x.row_splits_to_segment_ids()?),
         "segment_ids_to_row_splits" => index(match case.attr_i64("num_segments") {

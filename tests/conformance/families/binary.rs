@@ -8,7 +8,7 @@ use crate::got::Got;
 /// Whether every case must pass.
 pub const CLAIMED: bool = true;
 
-/// Calls the method of the case's name.
+/// Calls the method that the case names.
 macro_rules! by_name {
     ($op:expr, $x:expr, $y:expr; $($name:ident)+) => {
         match $op {
@@ -35,7 +35,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     )
 }
 
-/// Python's operator, as it is written in Rust.
+/// Python's operator in Rust.
 fn operator(op: &str, x: &Tensor, y: &Tensor) -> Result<Got> {
     let answer = match op {
         "+" => x + y,

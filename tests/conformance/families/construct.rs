@@ -9,8 +9,7 @@ use crate::got::Got;
 /// Whether every case must pass.
 pub const CLAIMED: bool = true;
 
-/// The Python value that the JSON stands for. A string of a number that JSON lacks is that number where `floats` says
-/// so.
+/// The Python value of the JSON. If `floats`, strings such as `nan` are the numbers that JSON lacks.
 fn nested(v: &Json, floats: bool) -> Nested {
     match v {
         Json::Bool(b) => (*b).into(),
@@ -68,7 +67,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     if case.op == "from_uniform_row_length" {
         return Ok(Tensor::from_uniform_row_length(&values, UniformRows { length: case.ints(1)[0], nrows })?.into());
     }
-    // Integers from the host are checked at the call, those on the device at the read: both must agree.
+    // Host integers are checked at the call, device integers at the read: both must agree.
     let on_device = case.tensor(1, device)?;
     if !on_device.dtype().is_integer() {
         return from_list(case, &values, &on_device, nrows).map(Got::from);
@@ -83,7 +82,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     host.map(Got::from)
 }
 
-/// The factory of an encoding that is one list.
+/// The constructor of an encoding that consists of one list.
 fn from_list<'a>(
     case: &Case,
     values: &Tensor,

@@ -9,7 +9,7 @@ use crate::got::Got;
 /// Whether every case must pass.
 pub const CLAIMED: bool = true;
 
-/// An attribute as a dense tensor of that dtype.
+/// An attribute as a dense tensor of the dtype.
 fn dense(v: &Json, dtype: DType, device: &Device) -> Result<Tensor> {
     fn nested(v: &Json, dtype: DType) -> Nested {
         match v {
@@ -17,7 +17,7 @@ fn dense(v: &Json, dtype: DType, device: &Device) -> Result<Tensor> {
             Json::Bool(b) => (*b).into(),
             Json::String(s) => s.as_str().into(),
             number if dtype.is_float() => number.as_f64().expect("a float").into(),
-            // Written as a float, for integers too.
+            // The file contains a float, for integers too.
             number => (number.as_f64().expect("a number") as i64).into(),
         }
     }
@@ -27,7 +27,7 @@ fn dense(v: &Json, dtype: DType, device: &Device) -> Result<Tensor> {
 
 fn to_tensor(case: &Case, device: &Device) -> Result<Got> {
     let x = case.tensor(0, device)?;
-    let shape = case.attr_dims("shape").map(|s| s.into_iter().map(|d| d.map_or(-1, |d| d as i64)).collect());
+    let shape = case.attr_dims("shape").map(|s| s.into_iter().map(|d| d.map_or(-1, |d| d)).collect());
     if case.attrs.get("_").is_some_and(|note| note == "default f32 for i32") {
         return Ok(x.to_tensor(PaddedShape { padding: 0.5f32.into(), shape })?.into());
     }

@@ -17,7 +17,7 @@ fn combiner(case: &Case) -> Combiner {
     }
 }
 
-/// The mean of the embeddings of each row's words and of its pairs of neighbours, markers at both ends.
+/// The mean of the embeddings of each row's words and of its pairs of neighbouring words, with markers at both ends.
 fn bigrams(words: &Tensor, table: &Tensor, buckets: i64) -> Result<Tensor> {
     let embeddings = |x: &Tensor| table.embedding_lookup(&x.to_hash_bucket_fast(buckets)?);
     let marker = words.fill_rows(1, "#")?;

@@ -9,7 +9,7 @@ use crate::got::Got;
 /// Whether every case must pass.
 pub const CLAIMED: bool = true;
 
-/// One item of a key as the cases write it.
+/// Parses one item of a key.
 fn item(v: &Json) -> Index {
     match v.as_str() {
         Some("newaxis") => return Index::NewAxis,

@@ -13,7 +13,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     let n = case.attr_i64("n").unwrap_or(0);
     Ok(Got::from(match case.op.as_str() {
         "to_hash_bucket_fast" => x.to_hash_bucket_fast(n)?,
-        // The format gives fingerprints modulo 2^62, which is n.
+        // The cases contain fingerprints modulo 2^62.
         "fingerprint64" => x.to_hash_bucket_fast(n)?,
         "to_hash_bucket" => x.to_hash_bucket(n)?,
         "to_hash_bucket_strong" => {

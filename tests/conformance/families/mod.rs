@@ -1,4 +1,4 @@
-//! One file a family: from a case's op to the public call.
+//! One file per family: maps a case's op to the public call.
 
 use ragged::{Device, Result};
 
@@ -8,7 +8,7 @@ use crate::got::Got;
 /// How a family's cases are run.
 pub struct Family {
     pub run: fn(&Case, &Device) -> Result<Got>,
-    /// Whether every case must pass, save for what `main.rs` lists as later work.
+    /// Whether every case must pass.
     pub claimed: bool,
 }
 
@@ -16,7 +16,7 @@ macro_rules! families {
     ($($name:ident)*) => {
         $(mod $name;)*
 
-        /// The family of that name; none while it is later work altogether.
+        /// The family of that name; `None` if it is not supported yet.
         pub fn family(name: &str) -> Option<Family> {
             match name {
                 $(stringify!($name) => Some(Family { run: $name::run, claimed: $name::CLAIMED }),)*

@@ -9,7 +9,7 @@ use crate::got::Got;
 /// Whether every case must pass.
 pub const CLAIMED: bool = true;
 
-/// A shape as the cases write it: that of a tensor of it.
+/// The result of a shape, in the form of the cases: that of a tensor of zeros.
 fn ragged_shape(shape: &RaggedShape) -> Result<Got> {
     let host = Tensor::zeros(shape, ragged::DType::I32)?.to_host()?;
     Ok(Got::RaggedShape {
@@ -29,7 +29,7 @@ fn lengths(v: &Json) -> Vec<Lengths> {
     v.as_array().expect("lengths").iter().map(one).collect()
 }
 
-/// What a shape says of its lengths.
+/// The lengths of a shape.
 fn static_lengths(shape: &RaggedShape) -> Result<Json> {
     let one = |l: Lengths| match l {
         Lengths::Uniform(n) => json!(n),
@@ -38,7 +38,7 @@ fn static_lengths(shape: &RaggedShape) -> Result<Json> {
     Ok(shape.lengths()?.into_iter().map(one).collect())
 }
 
-/// What a shape says of its dimensions.
+/// The dimensions of a shape.
 fn ranks(shape: &RaggedShape) -> Result<Got> {
     let uniform = (0..shape.rank() as i64).map(|d| shape.is_uniform(d).map(|u| Got::Json(json!(u))));
     Ok(Got::List(vec![
@@ -49,7 +49,7 @@ fn ranks(shape: &RaggedShape) -> Result<Got> {
     ]))
 }
 
-/// An operation on a shape alone; none if it is one on tensors.
+/// An operation on a shape; `None` if the operation is on tensors.
 fn on_shapes(case: &Case, device: &Device) -> Result<Option<Got>> {
     let shape = |i: usize| -> Result<RaggedShape> { Ok(case.tensor(i, device)?.ragged_shape().clone()) };
     let int = |key: &str| case.attr_i64(key);

@@ -1,4 +1,4 @@
-//! The `sparse` family: what the guide to ragged tensors uses of it.
+//! The `sparse` family: the operations that the guide to ragged tensors uses.
 
 use ragged::{DType, Device, Fill, Result, Scalar, SparseTensor};
 use serde_json::Value as Json;
@@ -26,7 +26,7 @@ fn answer(x: &SparseTensor) -> Got {
     }
 }
 
-/// The default that the attribute names, of that dtype.
+/// The default value of the attribute, in the dtype.
 fn fill(v: &Json, dtype: DType) -> Fill {
     match v {
         Json::String(s) => s.as_str().into(),

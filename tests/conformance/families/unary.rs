@@ -8,7 +8,7 @@ use crate::got::Got;
 /// Whether every case must pass.
 pub const CLAIMED: bool = true;
 
-/// Calls the method of the case's name.
+/// Calls the method that the case names.
 macro_rules! by_name {
     ($op:expr, $x:expr; $($name:ident)+) => {
         match $op {
@@ -45,7 +45,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     answer.map(Got::from)
 }
 
-/// A bound of that dtype.
+/// A bound in the dtype.
 fn bound(case: &Case, key: &str, dtype: DType) -> Scalar {
     Scalar::from_f64(dtype, case.attr_f64(key).expect("a bound"))
 }

@@ -1,4 +1,4 @@
-//! The operators that its kernels are compiled with.
+//! Operators that massively's kernels are compiled with.
 
 use cubecl::prelude::*;
 use massively::op::{BinaryPredicateOp, ExpandOp, PredicateOp, ReductionOp, UnaryOp};
@@ -36,7 +36,7 @@ impl ReductionOp<f32> for Max {
     }
 }
 
-/// A sum by the number of values; the row's start and end follow it.
+/// A sum divided by the number of values. The inputs are the sum and the row's start and end.
 pub struct Mean;
 #[cubecl::cube]
 impl UnaryOp<(f32, u32, u32)> for Mean {
@@ -87,7 +87,7 @@ impl UnaryOp<(f32, f32)> for Quotient {
     }
 }
 
-/// Of a row's start and end: the places of its last eight values.
+/// The positions of a row's last eight values, from its start and end.
 pub struct LastEight;
 #[cubecl::cube]
 impl ExpandOp<(u32, u32)> for LastEight {
@@ -102,7 +102,7 @@ impl ExpandOp<(u32, u32)> for LastEight {
     }
 }
 
-/// All places of a row.
+/// All positions of a row.
 pub struct Whole;
 #[cubecl::cube]
 impl ExpandOp<(u32, u32)> for Whole {
@@ -117,7 +117,7 @@ impl ExpandOp<(u32, u32)> for Whole {
     }
 }
 
-/// All places of a row, twice.
+/// All positions of a row, twice.
 pub struct Twice;
 #[cubecl::cube]
 impl ExpandOp<(u32, u32)> for Twice {
@@ -132,7 +132,7 @@ impl ExpandOp<(u32, u32)> for Twice {
     }
 }
 
-/// Of a row's start and end and a column: its place, or any where the row has no such column.
+/// The position of a column in a row, from the row's start and end; arbitrary if the row has no such column.
 pub struct PlaceOrFirst;
 #[cubecl::cube]
 impl UnaryOp<(u32, u32, u32)> for PlaceOrFirst {
@@ -143,7 +143,7 @@ impl UnaryOp<(u32, u32, u32)> for PlaceOrFirst {
     }
 }
 
-/// Whether the row has that column.
+/// Whether the row has the column.
 pub struct IsInside;
 #[cubecl::cube]
 impl UnaryOp<(u32, u32, u32)> for IsInside {

@@ -1,7 +1,7 @@
-//! Sums, products and extremes of one-column rows of numbers in AVX2, in the order of `row_reduce`.
+//! Sums, products, minima and maxima of rows of one column in AVX2, in the order of `row_reduce`.
 //!
-//! Short rows cost most by mispredicted loop exits. A row is therefore folded in 32 lanes, with the lanes behind its
-//! last value masked: no branch depends on a length from 1 to 31. The kernels are written with intrinsics, since
+//! The dominant cost of short rows is the misprediction of loop exits. A row is therefore folded in 32 lanes, with the
+//! lanes beyond its end masked, so that no branch depends on a length from 1 to 31. The kernels use intrinsics, because
 //! compilers turn the masks of array loops into branches, or their lanes into scalars. Measured, for rows of 0 to 31
 //! values: 9 to 16 ns per row with array loops, 4 to 6 ns with intrinsics, and half of that for eight rows at a time.
 //!
@@ -13,7 +13,7 @@ use std::arch::x86_64::__m256;
 
 use bytemuck::Pod;
 
-use self::vector::{are_more_than, combine, identity, keep, lift, trees, turned, zero};
+use self::vector::{combine, exceed, identity, lift, mask_tail, reduce_each, transpose, zero};
 use super::row_reduce::reduce_long_row;
 use super::vector_op::VectorMonoid;
 use crate::graph::canonical_order::reduction::{FOLD_LEN, LANES, block_len};
@@ -94,12 +94,12 @@ fn one_row<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
 }
 
 /// Reduces `W` rows of at most [`LANES`] values each; row `k` is `values[starts[k]..ends[k]]`. `None` if a row is
-/// longer, or if `values` ends less than [`LANES`] values behind the last row's start. Values behind a row's end are
-/// read and masked.
+/// longer, or if fewer than [`LANES`] values follow the last row's start. Values beyond a row's end are read and
+/// masked.
 ///
-/// The values of `W` rows form squares. A transposed square holds the first values of all rows in one vector, the
-/// second values in the next, and so on, so that `W` in-order folds run at once. `W` halving trees at once cost little
-/// more than one.
+/// The values of `W` rows form squares of `W` by `W`. A transposed square holds the first values of all rows in one
+/// vector, their second values in the next, and so on, so that `W` left folds run in parallel. `W` halving trees in
+/// parallel cost little more than one.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn short_rows<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
@@ -121,27 +121,27 @@ fn short_rows<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
         let values: &[V; LANES] = values.get(starts[k]..)?.first_chunk()?;
         let mut kept = [zero(); N];
         for (j, values) in values.as_chunks::<W>().0.iter().enumerate() {
-            kept[j] = keep::<W>(identity::<V, M>(), lift::<V, M, W>(values), lens[k], j);
+            kept[j] = mask_tail::<W>(identity::<V, M>(), lift::<V, M, W>(values), lens[k], j);
             squares[j][k] = kept[j];
         }
-        folded[k] = halved::<V, M, N>(kept);
+        folded[k] = merge_vectors::<V, M, N>(kept);
     }
-    let of_lanes = trees::<V, M, W>(folded);
+    let of_lanes = reduce_each::<V, M, W>(folded);
     if !M::OP.is_ordered() {
         return Some(of_lanes);
     }
-    // Both orders are computed, as for one row.
+    // Both orders are computed, as in `row`.
     let mut in_order = identity::<V, M>();
     for square in &squares[..FOLD_LEN / W] {
-        for values in turned::<W>(*square) {
+        for values in transpose::<W>(*square) {
             in_order = combine::<V, M>(in_order, values);
         }
     }
     let of_lanes = combine::<V, M>(of_lanes, identity::<V, M>());
-    Some(vector::either(are_more_than::<W>(&lens, FOLD_LEN), of_lanes, in_order))
+    Some(vector::blend(exceed::<W>(&lens, FOLD_LEN), of_lanes, in_order))
 }
 
-/// Reduces a row of at most one block: the first `len` of `values`, which extend into the following rows.
+/// Reduces a row of at most one block: the first `len` of `values`. The following values belong to the next rows.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn row<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(monoid: M, values: &[V], len: usize) -> M::State {
@@ -169,13 +169,13 @@ fn lanes<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(values: &[V
     }
     if !rest.is_empty() {
         let mut copy = [V::zeroed(); LANES];
-        // Values behind the row are read too, if they exist, and masked.
+        // Values beyond the row's end, if any, are read and masked.
         let group = values[len - rest.len()..].first_chunk().unwrap_or_else(|| {
             copy[..rest.len()].copy_from_slice(rest);
             &copy
         });
         for (j, values) in group.as_chunks::<W>().0.iter().enumerate() {
-            let kept = keep::<W>(identity::<V, M>(), lift::<V, M, W>(values), rest.len(), j);
+            let kept = mask_tail::<W>(identity::<V, M>(), lift::<V, M, W>(values), rest.len(), j);
             lanes[j] = combine::<V, M>(lanes[j], kept);
         }
     }
@@ -186,8 +186,8 @@ fn lanes<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(values: &[V
 #[target_feature(enable = "avx2")]
 #[inline]
 fn tree<V: Pod, M: VectorMonoid<V>, const N: usize>(lanes: [__m256; N]) -> M::State {
-    let one = vector::tree::<V, M>(halved::<V, M, N>(lanes));
-    // A fold from 0 never gives -0. Encoded without that 0 give -0 if all of them are -0, so the identity is added.
+    let one = vector::reduce::<V, M>(merge_vectors::<V, M, N>(lanes));
+    // A fold from the identity element 0 never gives -0. The tree alone gives -0 if all lanes are -0.
     let one = if M::OP.is_ordered() { combine::<V, M>(one, identity::<V, M>()) } else { one };
     bytemuck::cast_slice(&[one])[0]
 }
@@ -195,7 +195,7 @@ fn tree<V: Pod, M: VectorMonoid<V>, const N: usize>(lanes: [__m256; N]) -> M::St
 /// The first levels of the halving tree: merges `N` vectors into one.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn halved<V: Pod, M: VectorMonoid<V>, const N: usize>(mut lanes: [__m256; N]) -> __m256 {
+fn merge_vectors<V: Pod, M: VectorMonoid<V>, const N: usize>(mut lanes: [__m256; N]) -> __m256 {
     let mut reach = N / 2;
     while reach > 0 {
         for j in 0..reach {

@@ -1,4 +1,4 @@
-//! AVX2 vectors of 8 numbers of one word (32 bits) or 4 of two, and operations on all of their numbers at once.
+//! AVX2 vectors of 8 numbers of one word (32 bits) or 4 of two, and element-wise operations on them.
 //!
 //! A vector is untyped bits, interpreted by the operation and the value type. Matches on these are resolved at compile
 //! time.
@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 use bytemuck::Pod;
 
-use super::super::masked_rows::masks;
+use super::super::masked_rows::lane_masks;
 use super::super::vector_op::{VectorMonoid, VectorOp};
 
 #[target_feature(enable = "avx2")]
@@ -28,16 +28,16 @@ fn of_bits(bits: __m256i) -> __m256 {
 pub(super) fn identity<V: Pod, M: VectorMonoid<V>>() -> __m256 {
     let is_word = const { size_of::<V>() == 4 };
     match M::OP {
-        VectorOp::Sum | VectorOp::IntegerSum | VectorOp::GreatestUnsigned => zero(),
-        VectorOp::Product if is_word => _mm256_set1_ps(1.0),
-        VectorOp::Product => _mm256_castpd_ps(_mm256_set1_pd(1.0)),
+        VectorOp::FloatSum | VectorOp::IntegerSum | VectorOp::UnsignedMax => zero(),
+        VectorOp::FloatProduct if is_word => _mm256_set1_ps(1.0),
+        VectorOp::FloatProduct => _mm256_castpd_ps(_mm256_set1_pd(1.0)),
         VectorOp::IntegerProduct if is_word => of_bits(_mm256_set1_epi32(1)),
         VectorOp::IntegerProduct => of_bits(_mm256_set1_epi64x(1)),
-        VectorOp::Greatest | VectorOp::GreatestSigned if is_word => of_bits(_mm256_set1_epi32(i32::MIN)),
-        VectorOp::Greatest | VectorOp::GreatestSigned => of_bits(_mm256_set1_epi64x(i64::MIN)),
-        VectorOp::Least | VectorOp::LeastSigned if is_word => of_bits(_mm256_set1_epi32(i32::MAX)),
-        VectorOp::Least | VectorOp::LeastSigned => of_bits(_mm256_set1_epi64x(i64::MAX)),
-        VectorOp::LeastUnsigned => of_bits(_mm256_set1_epi64x(-1)),
+        VectorOp::FloatMax | VectorOp::SignedMax if is_word => of_bits(_mm256_set1_epi32(i32::MIN)),
+        VectorOp::FloatMax | VectorOp::SignedMax => of_bits(_mm256_set1_epi64x(i64::MIN)),
+        VectorOp::FloatMin | VectorOp::SignedMin if is_word => of_bits(_mm256_set1_epi32(i32::MAX)),
+        VectorOp::FloatMin | VectorOp::SignedMin => of_bits(_mm256_set1_epi64x(i64::MAX)),
+        VectorOp::UnsignedMin => of_bits(_mm256_set1_epi64x(-1)),
     }
 }
 
@@ -46,10 +46,10 @@ pub(super) fn identity<V: Pod, M: VectorMonoid<V>>() -> __m256 {
 #[inline]
 pub(super) fn lift<V: Pod, M: VectorMonoid<V>, const W: usize>(values: &[V; W]) -> __m256 {
     let x: __m256 = bytemuck::pod_read_unaligned(bytemuck::cast_slice(values));
-    // Extremes are computed on order keys (see `order_key`). NaN has the most extreme key.
+    // Minima and maxima are computed on order keys (see `order_key`). NaN has the least or the greatest key.
     let greatest = match M::OP {
-        VectorOp::Greatest => true,
-        VectorOp::Least => false,
+        VectorOp::FloatMax => true,
+        VectorOp::FloatMin => false,
         _ => return x,
     };
     let bits = _mm256_castps_si256(x);
@@ -57,13 +57,13 @@ pub(super) fn lift<V: Pod, M: VectorMonoid<V>, const W: usize>(values: &[V; W]) 
         let flips = _mm256_srli_epi32::<1>(_mm256_srai_epi32::<31>(bits));
         let key = of_bits(_mm256_xor_si256(bits, flips));
         let nan = of_bits(_mm256_set1_epi32(if greatest { i32::MAX } else { i32::MIN }));
-        either(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x), nan, key)
+        blend(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x), nan, key)
     } else {
         let flips = _mm256_srli_epi64::<1>(_mm256_cmpgt_epi64(_mm256_setzero_si256(), bits));
         let key = of_bits(_mm256_xor_si256(bits, flips));
         let nan = of_bits(_mm256_set1_epi64x(if greatest { i64::MAX } else { i64::MIN }));
         let x = _mm256_castps_pd(x);
-        either(_mm256_castpd_ps(_mm256_cmp_pd::<_CMP_UNORD_Q>(x, x)), nan, key)
+        blend(_mm256_castpd_ps(_mm256_cmp_pd::<_CMP_UNORD_Q>(x, x)), nan, key)
     }
 }
 
@@ -82,14 +82,14 @@ pub(super) fn combine<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m25
 fn combine_words<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
     let (x, y) = (_mm256_castps_si256(a), _mm256_castps_si256(b));
     match M::OP {
-        VectorOp::Sum => _mm256_add_ps(a, b),
-        VectorOp::Product => _mm256_mul_ps(a, b),
+        VectorOp::FloatSum => _mm256_add_ps(a, b),
+        VectorOp::FloatProduct => _mm256_mul_ps(a, b),
         VectorOp::IntegerSum => of_bits(_mm256_add_epi32(x, y)),
         VectorOp::IntegerProduct => of_bits(_mm256_mullo_epi32(x, y)),
-        VectorOp::Greatest | VectorOp::GreatestSigned => of_bits(_mm256_max_epi32(x, y)),
-        VectorOp::Least | VectorOp::LeastSigned => of_bits(_mm256_min_epi32(x, y)),
-        VectorOp::GreatestUnsigned => of_bits(_mm256_max_epu32(x, y)),
-        VectorOp::LeastUnsigned => of_bits(_mm256_min_epu32(x, y)),
+        VectorOp::FloatMax | VectorOp::SignedMax => of_bits(_mm256_max_epi32(x, y)),
+        VectorOp::FloatMin | VectorOp::SignedMin => of_bits(_mm256_min_epi32(x, y)),
+        VectorOp::UnsignedMax => of_bits(_mm256_max_epu32(x, y)),
+        VectorOp::UnsignedMin => of_bits(_mm256_min_epu32(x, y)),
     }
 }
 
@@ -100,50 +100,50 @@ fn combine_longs<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
     let (f, g) = (_mm256_castps_pd(a), _mm256_castps_pd(b));
     // With the highest bit flipped, unsigned numbers compare as signed ones.
     let is_more = match M::OP {
-        VectorOp::GreatestUnsigned | VectorOp::LeastUnsigned => {
+        VectorOp::UnsignedMax | VectorOp::UnsignedMin => {
             let sign = _mm256_set1_epi64x(i64::MIN);
             _mm256_cmpgt_epi64(_mm256_xor_si256(x, sign), _mm256_xor_si256(y, sign))
         }
         _ => _mm256_cmpgt_epi64(x, y),
     };
     match M::OP {
-        VectorOp::Sum => _mm256_castpd_ps(_mm256_add_pd(f, g)),
-        VectorOp::Product => _mm256_castpd_ps(_mm256_mul_pd(f, g)),
+        VectorOp::FloatSum => _mm256_castpd_ps(_mm256_add_pd(f, g)),
+        VectorOp::FloatProduct => _mm256_castpd_ps(_mm256_mul_pd(f, g)),
         VectorOp::IntegerSum => of_bits(_mm256_add_epi64(x, y)),
         VectorOp::IntegerProduct => {
-            // The product of the upper words lies beyond the 64 bits of the result.
+            // The product of the upper words exceeds the 64 bits of the result.
             let (upper_x, upper_y) = (_mm256_srli_epi64::<32>(x), _mm256_srli_epi64::<32>(y));
             let upper = _mm256_add_epi64(_mm256_mul_epu32(upper_x, y), _mm256_mul_epu32(x, upper_y));
             of_bits(_mm256_add_epi64(_mm256_mul_epu32(x, y), _mm256_slli_epi64::<32>(upper)))
         }
-        VectorOp::Greatest | VectorOp::GreatestSigned | VectorOp::GreatestUnsigned => either(of_bits(is_more), a, b),
-        VectorOp::Least | VectorOp::LeastSigned | VectorOp::LeastUnsigned => either(of_bits(is_more), b, a),
+        VectorOp::FloatMax | VectorOp::SignedMax | VectorOp::UnsignedMax => blend(of_bits(is_more), a, b),
+        VectorOp::FloatMin | VectorOp::SignedMin | VectorOp::UnsignedMin => blend(of_bits(is_more), b, a),
     }
 }
 
 /// Selects `a` where the flags are set, `b` elsewhere.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn either(flags: __m256, a: __m256, b: __m256) -> __m256 {
+pub(super) fn blend(flags: __m256, a: __m256, b: __m256) -> __m256 {
     _mm256_blendv_ps(b, a, flags)
 }
 
-/// Masks the `j`-th vector of a row of `len` numbers: `values` before the row's end, `identity` behind it.
+/// Masks the `j`-th vector of a row of `len` numbers: `values` before the row's end, `identity` beyond it.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn keep<const W: usize>(identity: __m256, values: __m256, len: usize, j: usize) -> __m256 {
-    let masks = &masks(len).as_chunks::<W>().0[j];
+pub(super) fn mask_tail<const W: usize>(identity: __m256, values: __m256, len: usize, j: usize) -> __m256 {
+    let masks = &lane_masks(len).as_chunks::<W>().0[j];
     let flags = match W {
         8 => bytemuck::pod_read_unaligned(bytemuck::cast_slice(masks)),
         _ => _mm256_cvtepi32_epi64(bytemuck::pod_read_unaligned(bytemuck::cast_slice(masks))),
     };
-    either(of_bits(flags), values, identity)
+    blend(of_bits(flags), values, identity)
 }
 
 /// Flags of the counts that exceed `n`.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn are_more_than<const W: usize>(counts: &[usize; W], n: usize) -> __m256 {
+pub(super) fn exceed<const W: usize>(counts: &[usize; W], n: usize) -> __m256 {
     let mut words = [0; 8];
     for (word, &count) in words.iter_mut().zip(counts) {
         *word = count as i32;
@@ -152,10 +152,10 @@ pub(super) fn are_more_than<const W: usize>(counts: &[usize; W], n: usize) -> __
     of_bits(if W == 8 { flags } else { _mm256_cvtepi32_epi64(_mm256_castsi256_si128(flags)) })
 }
 
-/// Transposes a square of numbers: returns its columns.
+/// Transposes a square of numbers.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn turned<const W: usize>(rows: [__m256; W]) -> [__m256; W] {
+pub(super) fn transpose<const W: usize>(rows: [__m256; W]) -> [__m256; W] {
     let mut columns = [zero(); W];
     match rows.as_slice() {
         &[a, b, c, d] => {
@@ -166,7 +166,7 @@ pub(super) fn turned<const W: usize>(rows: [__m256; W]) -> [__m256; W] {
             }
         }
         _ => {
-            // Interleaves two rows, then four, then all eight. Half of the columns end in the lower halves of the
+            // Interleaves two rows, then four, then all eight. Half of the columns are in the lower halves of the
             // vectors, half in the upper halves.
             let (mut pairs, mut fours) = ([[zero(); 2]; 4], [[zero(); 4]; 2]);
             for (k, pair) in pairs.iter_mut().enumerate() {
@@ -212,11 +212,12 @@ fn upper_halves(a: __m256, b: __m256) -> __m256 {
     _mm256_permute2f128_ps::<0x31>(a, b)
 }
 
-/// Halving trees over the numbers of each of `W` vectors. Number `k` of the result is that of vector `of[k]`.
+/// Halving trees over the numbers of each of `W` vectors. Number `k` of the result is the root of the tree over
+/// `of[k]`.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn trees<V: Pod, M: VectorMonoid<V>, const W: usize>(of: [__m256; W]) -> __m256 {
-    // Vectors `k` and `k + W / 2` each leave a half, and these two halves form one vector.
+pub(super) fn reduce_each<V: Pod, M: VectorMonoid<V>, const W: usize>(of: [__m256; W]) -> __m256 {
+    // The first level of vectors `k` and `k + W / 2` gives half a vector each, which together form one vector.
     let mut halves = [zero(); 4];
     for k in 0..W / 2 {
         let (a, b) = (of[k], of[k + W / 2]);
@@ -238,7 +239,7 @@ pub(super) fn trees<V: Pod, M: VectorMonoid<V>, const W: usize>(of: [__m256; W])
 /// Halving tree over the numbers of one vector. The result is its first number; the other numbers are unspecified.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn tree<V: Pod, M: VectorMonoid<V>>(all: __m256) -> __m256 {
+pub(super) fn reduce<V: Pod, M: VectorMonoid<V>>(all: __m256) -> __m256 {
     let half = combine::<V, M>(all, upper_halves(all, all));
     let two = combine::<V, M>(half, _mm256_permute_ps::<0b1110>(half));
     match const { size_of::<V>() } {

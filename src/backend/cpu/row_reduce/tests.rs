@@ -23,8 +23,8 @@ fn strided(values: &[f32], lanes: usize) -> f32 {
     tree(&(0..lanes).map(fold).collect::<Vec<_>>())
 }
 
-/// The canonical order of one column of several, spelled out.
-fn literal_of_several(values: &[f32], inner: usize) -> f32 {
+/// Reference sum of one of several columns in the canonical order.
+fn reference_of_several(values: &[f32], inner: usize) -> f32 {
     let (lanes, level2) = match inner {
         2 => (1, 128),
         3..=4 => (2, 64),
@@ -41,21 +41,21 @@ fn literal_of_several(values: &[f32], inner: usize) -> f32 {
 }
 
 #[test]
-fn several_columns_follow_the_stated_order() {
+fn several_columns_follow_the_canonical_order() {
     for inner in [2, 3, 4, 5, 7, 8, 9, 16, 40] {
         for len in [0, 1, 5, 63, 64, 65, 66, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1025, 9000] {
             let values: Vec<_> = (0..len * inner).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32)).collect();
             for (column, sum) in sum(&values, inner).into_iter().enumerate() {
                 let of_column: Vec<f32> = values.iter().skip(column).step_by(inner).copied().collect();
-                let want = literal_of_several(&of_column, inner);
+                let want = reference_of_several(&of_column, inner);
                 assert_eq!(sum.to_bits(), want.to_bits(), "{len} x {inner}, column {column}");
             }
         }
     }
 }
 
-/// The canonical order of one column, spelled out.
-fn literal(values: &[f32]) -> f32 {
+/// Reference sum of one column in the canonical order.
+fn reference(values: &[f32]) -> f32 {
     match values.len() {
         0..=16 => values.iter().fold(0.0, |a, b| a + b),
         17..=256 => strided(values, 32),
@@ -64,10 +64,10 @@ fn literal(values: &[f32]) -> f32 {
 }
 
 #[test]
-fn one_column_follows_the_stated_order() {
+fn one_column_follows_the_canonical_order() {
     for len in (0..600).chain([65_535, 65_536, 65_537, 200_001]) {
         let values: Vec<_> = (0..len).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32)).collect();
-        assert_eq!(sum(&values, 1)[0].to_bits(), literal(&values).to_bits(), "{len}");
+        assert_eq!(sum(&values, 1)[0].to_bits(), reference(&values).to_bits(), "{len}");
     }
 }
 

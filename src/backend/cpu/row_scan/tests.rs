@@ -10,10 +10,10 @@ fn floats(n: usize) -> Vec<f32> {
     (0..n).map(|k| 1.0 / (1.0 + (k * 7919 % 1009) as f32)).collect()
 }
 
-/// The canonical order of one column, spelled out for one position.
-fn literal(values: &[f32], at: usize) -> f32 {
+/// Reference scan of one column in the canonical order, at one position.
+fn reference(values: &[f32], at: usize) -> f32 {
     let fold = |totals: &mut dyn Iterator<Item = f32>| totals.fold(0.0, |a, b| a + b);
-    /// The total of the `size` positions from `start`, composed of units of the sizes `parts`, smallest last.
+    /// The total of the `size` positions from `start` on, folded in units of the sizes `parts`, in descending order.
     fn total(values: &[f32], start: usize, size: usize, parts: &[usize]) -> f32 {
         match parts {
             [] => values[start..start + size].iter().fold(0.0, |a, b| a + b),
@@ -37,17 +37,17 @@ fn literal(values: &[f32], at: usize) -> f32 {
 }
 
 #[test]
-fn one_column_follows_the_stated_order() {
+fn one_column_follows_the_canonical_order() {
     let values = floats(300_000);
     let got = sums(&values, 1);
     let edges = [0usize, 7, 8, 255, 256, 2047, 2048, 32_767, 32_768, 65_535, 65_536, 299_990];
     for at in edges.into_iter().flat_map(|e| [e, e + 1, e + 9]).chain((0..300).map(|k| k * 997)) {
-        assert_eq!(got[at].to_bits(), literal(&values, at).to_bits(), "{at}");
+        assert_eq!(got[at].to_bits(), reference(&values, at).to_bits(), "{at}");
     }
 }
 
 #[test]
-fn a_prefix_of_a_row_has_a_prefix_of_the_results() {
+fn results_of_a_prefix_are_a_prefix_of_the_results() {
     for inner in [1, 2, 5] {
         let values = floats(40_000 * inner);
         let whole = sums(&values, inner);

@@ -10,9 +10,9 @@ pub struct Sheet {
     pub backend: String,
     pub driver: String,
     pub kind: String,
-    /// Under wgpu's names.
+    /// Limits by their wgpu names.
     pub limits: Vec<(&'static str, u64)>,
-    /// Features relevant to kernels, and whether the adapter has them; `None` if the adapter was not found again.
+    /// Features relevant to kernels, and whether the adapter has them; `None` if the adapter was not found.
     pub features: Vec<(&'static str, Option<bool>)>,
 }
 
@@ -35,7 +35,7 @@ impl Sheet {
     /// The properties of a device's adapter.
     pub fn of(device: &wgpu::Device) -> Self {
         let (info, limits) = (device.adapter_info(), device.limits());
-        let has = again(&info).map(|adapter| adapter.features());
+        let has = find(&info).map(|adapter| adapter.features());
         Self {
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
             backend: info.backend.to_string(),
@@ -59,9 +59,9 @@ impl Sheet {
     }
 }
 
-/// Finds the adapter of an existing device again: the device has only the features that it was opened with, and keeps
-/// no reference to its adapter. `None` if the drivers no longer list it.
-pub fn again(info: &wgpu::AdapterInfo) -> Option<wgpu::Adapter> {
+/// Finds the adapter of an existing device, which has no reference to it. `None` if the drivers no longer list the
+/// adapter.
+pub fn find(info: &wgpu::AdapterInfo) -> Option<wgpu::Adapter> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let found = pollster::block_on(instance.enumerate_adapters(info.backend.into()));
     let same = |adapter: &wgpu::Adapter| {

@@ -5,14 +5,15 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use ragged::{Device, RaggedTensor, Tensor, wgpu};
 
-use super::rig::{Bound, Rig, whole};
+use super::harness::{BindingType, Harness, whole};
 
 const BOUND: &str = include_str!("../../../../shaders/bench/bound.wgsl");
 
-/// Dispatches of a large submission. One more dispatch costs the time beyond a single one, over their number less one.
+/// Dispatches of a large submission. A further dispatch costs the difference to a submission of one dispatch, per
+/// additional dispatch.
 const MANY: usize = 20;
 
-/// Submissions, of which the shortest counts: any excess is other work on this machine.
+/// Submissions, of which the shortest counts, since other load on the machine only adds time.
 const RUNS: usize = 200;
 
 /// Bytes of a dispatch's parameters, with their alignment.
@@ -30,37 +31,38 @@ impl Cost {
     }
 }
 
-/// Least microseconds of each part of a run; waiting for the submitted work is not part of them.
-fn parts<const N: usize>(rig: &Rig<'_>, mut run: impl FnMut() -> Result<[Duration; N]>) -> Result<[f64; N]> {
+/// Minimum time of each part of a run in microseconds, without waiting for the submitted work.
+fn parts<const N: usize>(harness: &Harness<'_>, mut run: impl FnMut() -> Result<[Duration; N]>) -> Result<[f64; N]> {
     let mut least = [f64::INFINITY; N];
     for _ in 0..RUNS {
         let run = run()?;
-        rig.wait()?;
+        harness.wait()?;
         least.iter_mut().zip(run).for_each(|(least, time)| *least = least.min(time.as_secs_f64() * 1e6));
     }
     Ok(least)
 }
 
-/// Cost of bare calls: writing parameters, one pass and, per dispatch, a bind group of as many arrays as a row sum
-/// binds. Nothing is allocated.
-fn bare(rig: &Rig<'_>) -> Result<Cost> {
-    use Bound::{Read, ReadWrite, Uniform};
-    let kernel = rig.kernel(&rig.module(BOUND, false)?, "main", &[Uniform, Read, Read, ReadWrite, ReadWrite])?;
-    let params = rig.buffer((MANY * PARAMS) as u64)?;
+/// Cost of bare wgpu calls: writing parameters, one pass and, per dispatch, a bind group with as many arrays as that of
+/// a row sum. Nothing is allocated.
+fn bare(harness: &Harness<'_>) -> Result<Cost> {
+    use BindingType::{Read, ReadWrite, Uniform};
+    let kernel =
+        harness.kernel(&harness.module(BOUND, false)?, "main", &[Uniform, Read, Read, ReadWrite, ReadWrite])?;
+    let params = harness.buffer((MANY * PARAMS) as u64)?;
     let group = |_| {
-        let arrays = [(); 4].map(|()| rig.words(&[0; 64]));
+        let arrays = [(); 4].map(|()| harness.words(&[0; 64]));
         let [splits, values, out, part] = arrays;
         let arrays = [splits?, values?, out?, part?];
         let bound: Vec<_> = std::iter::once(&params).chain(&arrays).map(whole).collect();
-        rig.bind(&kernel, &bound)
+        harness.bind(&kernel, &bound)
     };
     let groups: Vec<wgpu::BindGroup> = (0..MANY).map(group).collect::<Result<_>>()?;
     let of = |groups: &[wgpu::BindGroup]| {
         let bytes = vec![0; groups.len() * PARAMS];
-        let [time] = parts(rig, || {
+        let [time] = parts(harness, || {
             let start = Instant::now();
-            rig.queue.write_buffer(&params, 0, &bytes);
-            rig.submit(|encoder| {
+            harness.queue.write_buffer(&params, 0, &bytes);
+            harness.submit(|encoder| {
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
                 pass.set_pipeline(&kernel.pipeline);
                 for group in groups {
@@ -75,16 +77,16 @@ fn bare(rig: &Rig<'_>) -> Result<Cost> {
     Ok(Cost::of(of(&groups[..1])?, of(&groups)?))
 }
 
-/// Cost through the engine: recording row sums, and computing them by a cached plan.
-fn engine(device: &Device, rig: &Rig<'_>) -> Result<[Cost; 2]> {
+/// Cost through the engine: recording row sums, and computing them with a cached plan.
+fn engine(device: &Device, harness: &Harness<'_>) -> Result<[Cost; 2]> {
     let rows = |k| RaggedTensor::from_nested([vec![k as f32, 1.0], vec![], vec![2.0]], device);
     let all: Vec<RaggedTensor<f32>> = (0..MANY).map(rows).collect::<ragged::Result<_>>()?;
     let of = |all: &[RaggedTensor<f32>]| {
-        parts(rig, || {
+        parts(harness, || {
             let start = Instant::now();
             let sums = all.iter().map(|x| x.reduce_sum(1)).collect::<ragged::Result<Vec<_>>>()?;
             let recorded = start.elapsed();
-            ragged::eval(&sums.iter().map(|t| &**t).collect::<Vec<&Tensor>>())?;
+            ragged::eval(sums.iter().map(|t| &**t).collect::<Vec<&Tensor>>())?;
             Ok([recorded, start.elapsed() - recorded])
         })
     };
@@ -92,18 +94,18 @@ fn engine(device: &Device, rig: &Rig<'_>) -> Result<[Cost; 2]> {
     Ok([Cost::of(one[0], many[0]), Cost::of(one[1], many[1])])
 }
 
-/// Each figure with its description.
+/// The measured costs with their descriptions.
 ///
 /// # Errors
-/// The device refuses something.
-pub fn costs(device: &Device, rig: &Rig<'_>) -> Result<[(&'static str, f64); 6]> {
-    let bare = bare(rig)?;
-    let [recorded, computed] = engine(device, rig)?;
+/// wgpu reports an error.
+pub fn costs(device: &Device, harness: &Harness<'_>) -> Result<[(&'static str, f64); 6]> {
+    let bare = bare(harness)?;
+    let [recorded, computed] = engine(device, harness)?;
     Ok([
         ("bare wgpu: parameters, a pass and a submission of one dispatch", bare.one),
         ("bare wgpu: each further dispatch, of 20", bare.further),
         ("the engine: recording one sum of rows", recorded.one),
-        ("the engine: computing it, nothing new", computed.one),
+        ("the engine: computing it with a cached plan", computed.one),
         ("the engine: recording each further one, of 20", recorded.further),
         ("the engine: computing each further one", computed.further),
     ])

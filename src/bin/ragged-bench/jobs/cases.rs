@@ -1,4 +1,4 @@
-//! The jobs of `examples/` on random inputs of any size, each with a plain loop that gives the same numbers.
+//! The jobs of `examples/` on random inputs of any size, each with a plain loop that computes the same numbers.
 //!
 //! The test `jobs` compiles this file too.
 
@@ -29,15 +29,15 @@ use ragged::{Device, RaggedTensor, Result};
 /// A job with its inputs on a device: computes its numbers and reads them.
 pub type Job = Box<dyn Fn() -> Result<Vec<f32>>>;
 
-/// Puts the inputs of a job onto a device.
+/// Uploads the inputs of a job to a device.
 type Upload = Box<dyn Fn(&Device) -> Result<Job>>;
 
-/// Makes a case of about so many values.
+/// Makes a case with about the given number of values.
 type Make = fn(usize) -> Case;
 
 /// A job on inputs in host memory.
 pub struct Case {
-    /// Values of the ragged inputs.
+    /// Number of values of the ragged inputs.
     pub values: usize,
     /// The plain loop.
     pub plain: Box<dyn Fn() -> Vec<f32>>,
@@ -45,7 +45,7 @@ pub struct Case {
     pub upload: Upload,
 }
 
-/// The jobs by name, each made for about that many values.
+/// The jobs by name.
 pub const ALL: [(&str, Make); 6] = [
     ("particle_events", particle_events),
     ("sessions", sessions),
@@ -55,7 +55,7 @@ pub const ALL: [(&str, Make); 6] = [
     ("stream", stream),
 ];
 
-/// Pseudorandom numbers, the same in every run.
+/// Pseudorandom numbers with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -64,7 +64,7 @@ impl Random {
         (self.0 >> 33) % n
     }
 
-    /// A number in that range, in steps of a thousandth of it.
+    /// A number in the range, in steps of a thousandth of it.
     fn float(&mut self, range: Range<f32>) -> f32 {
         range.start + (range.end - range.start) * self.below(1000) as f32 / 1000.0
     }
@@ -73,7 +73,7 @@ impl Random {
         (0..n).map(|_| self.float(range.clone())).collect()
     }
 
-    /// Splits of rows of 0 to `most` values and one of 700, about `values` in all.
+    /// Splits of rows of 0 to `most` values and one row of 700, with a total of about `values` values.
     fn splits(&mut self, values: usize, most: u64) -> Vec<u32> {
         let rows = (values / (most as usize / 2)).max(2);
         let mut splits = vec![0u32];
@@ -222,7 +222,7 @@ fn graph_layer(values: usize) -> Case {
         let neighbours = RaggedTensor::from_row_splits(&*neighbours, &*splits, device)?;
         Ok(Box::new(move || {
             let found = graph_layer_job::layer(&features, &neighbours)?;
-            let read = ragged::to_host(&[found.mean.erased(), found.max.erased(), found.attention.erased()])?;
+            let read = ragged::to_host([found.mean.erased(), found.max.erased(), found.attention.erased()])?;
             let mut all = Vec::new();
             for t in read {
                 if let ragged::HostValues::F32(values) = t.values {
@@ -274,7 +274,7 @@ fn recommender(values: usize) -> Case {
                 scores.sort_by(|a, b| b.total_cmp(a));
                 best.extend_from_slice(&scores[..BEST]);
             }
-            // Of the items, too: nearly equal ones may change places.
+            // The scores of the recommended items: items with nearly equal scores may be swapped.
             [best.clone(), best].concat()
         }
     };

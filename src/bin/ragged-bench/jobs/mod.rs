@@ -1,4 +1,4 @@
-//! `ragged-bench jobs`: users' jobs, end to end, next to plain loops.
+//! `ragged-bench jobs`: the jobs of `examples/`, end to end, next to plain loops.
 
 #[allow(dead_code, reason = "the test of the same name uses a part of it")]
 mod cases;
@@ -18,21 +18,21 @@ use crate::table::{bytes, grouped, table};
 /// Options of `ragged-bench jobs`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Where to compute: `all`, `cpu`, `gpu` (the first adapter) or any part of an adapter's name; may be repeated
+    /// Device: `all`, `cpu`, `gpu` (the first adapter) or a part of an adapter's name; may be repeated
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     device: Vec<String>,
     /// Approximate number of values in the ragged inputs
     #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = count::<{ 1 << 28 }>)]
     values: u32,
-    /// Timed runs after the first one; the median counts
+    /// Timed runs, of which the median is reported, after a warm-up run
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<10_000>)]
     repeat: u32,
-    /// Only jobs whose name contains this
+    /// Runs only the jobs whose names contain this text
     #[arg(long, value_name = "TEXT", default_value = "")]
     job: String,
 }
 
-/// Milliseconds of one run.
+/// The result of a run, and its time in milliseconds.
 fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();
     let result = run();
@@ -42,7 +42,7 @@ fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
 /// Runs the jobs on the devices, from inputs on the device to results on the host.
 ///
 /// # Errors
-/// No device; at the end, that a job failed.
+/// A device does not exist; at the end, an error if a job failed.
 pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut failures = Failures::default();
     let devices = devices::select(&options.device, &mut failures)?;

@@ -10,7 +10,7 @@ use super::style;
 use crate::lengths::Sweep;
 use crate::table::grouped;
 
-/// Size of a cell, and margins left of the cells and above them.
+/// Size of a cell, and the margins to the left and above.
 const CELL: (i32, i32) = (108, 42);
 const LEFT: i32 = 150;
 const TOP: i32 = 44;
@@ -18,7 +18,7 @@ const TOP: i32 = 44;
 /// Draws a map for each swept operation of one device.
 ///
 /// # Errors
-/// Those of the drawing.
+/// The chart cannot be drawn.
 pub fn draw(page: &mut Page, device: &str, of_device: &[&Measurement]) -> Result<()> {
     let swept: Vec<(Sweep, &Measurement)> = of_device.iter().filter_map(|m| Some((m.sweep?, *m))).collect();
     if swept.is_empty() {
@@ -26,9 +26,8 @@ pub fn draw(page: &mut Page, device: &str, of_device: &[&Measurement]) -> Result
     }
     page.heading(2, &format!("Row lengths: {device}"));
     page.paragraph(
-        "GB/s of the bytes that any implementation has to move, by mean row length (down) and skew (across: the standard \
-         deviation of the lengths' logarithms; 0 is rows of one length). Below it the share of a plain copy's GB/s, which \
-         the colour shows too.",
+        "GB/s of the lower bound on bytes, by mean row length (vertical) and skew (horizontal: the standard deviation of \
+         the lengths' logarithms; 0 means equal lengths). Below, and as the colour: the ratio to a plain copy's GB/s.",
     );
     for ((op, values), cells) in measurement::by(&swept, |(_, m)| (m.op.clone(), m.values)) {
         let cells: Vec<Cell> = cells.into_iter().filter_map(|(sweep, m)| Cell::new(*sweep, m)).collect();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::lengths::Sweep;
 
-/// One operation of one library on rows of one distribution. Fields not needed here are left out.
+/// One operation of one library on rows of one distribution. Other fields of a record are ignored.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Measurement {
     /// The library.
@@ -25,7 +25,7 @@ pub struct Measurement {
     /// Bytes that the kernels moved.
     #[serde(default)]
     pub bytes: Option<u64>,
-    /// Bytes that any implementation has to move.
+    /// Lower bound on the bytes that any implementation moves.
     #[serde(default)]
     pub least_bytes: Option<u64>,
     /// Bandwidth of a copy on that device.
@@ -52,12 +52,12 @@ impl Measurement {
         }
     }
 
-    /// Whether this engine was measured.
+    /// Whether the library is this engine.
     pub fn is_own(&self) -> bool {
         self.peer.starts_with("ragged-")
     }
 
-    /// The bytes that had to be moved, over the time.
+    /// Lower bound on the bytes per time.
     pub fn gb_s(&self) -> Option<f64> {
         self.least_bytes.map(|b| b as f64 / self.ms / 1e6).filter(|g| g.is_finite() && *g > 0.0)
     }

@@ -18,7 +18,7 @@ struct Compared<'a> {
 /// Draws other libraries' times as multiples of this engine's on each of its devices, by distribution.
 ///
 /// # Errors
-/// Those of the drawing.
+/// The chart cannot be drawn.
 pub fn draw(page: &mut Page, all: &[Measurement]) -> Result<()> {
     let own = measurement::by(all.iter().filter(|m| m.is_own()), Measurement::device_name);
     let mut has_heading = false;
@@ -32,15 +32,14 @@ pub fn draw(page: &mut Page, all: &[Measurement]) -> Result<()> {
             page.heading(2, "Other libraries");
             page.paragraph(
                 "The other library's time as a multiple of ragged's for the same operation on the same rows: bars above \
-                 the line are libraries that take longer. Times of one file are compared with each other where they can \
-                 be.",
+                 the line are slower than ragged. Times of the same file are compared where possible.",
             );
         }
         let peers: Vec<String> =
             measurement::by(&compared, |c| c.other.device_name()).into_iter().map(|(name, _)| name).collect();
         for ((dist, values), compared) in measurement::by(&compared, |c| (c.other.dist.clone(), c.other.values)) {
             page.heading(3, &format!("Against {device}: {dist}, {} values", grouped(values)));
-            // Each library keeps its colour where others are missing.
+            // The colour of a library does not depend on the other libraries of the chart.
             let is_here = |(_, peer): &(usize, &String)| compared.iter().any(|c| c.other.device_name() == **peer);
             let here: Vec<(usize, &String)> = peers.iter().enumerate().filter(is_here).collect();
             page.svg(&chart(&compared, &here)?);

@@ -1,4 +1,4 @@
-//! Roofline: the operations of a device relative to its own copy.
+//! Roofline: the throughput of a device's operations relative to a copy on that device.
 
 use anyhow::Result;
 use plotters::prelude::*;
@@ -16,10 +16,10 @@ struct Point<'a> {
     y: f64,
 }
 
-/// Draws the operations of one device on one page; nothing if no bytes are known.
+/// Draws the operations of one device. Draws nothing if no bytes are known.
 ///
 /// # Errors
-/// Those of the drawing.
+/// The chart cannot be drawn.
 pub fn draw(page: &mut Page, device: &str, of_device: &[&Measurement]) -> Result<()> {
     let point = |of: &&'_ Measurement| {
         let x = of.bytes.or(of.least_bytes)? as f64;
@@ -33,13 +33,12 @@ pub fn draw(page: &mut Page, device: &str, of_device: &[&Measurement]) -> Result
     if points.is_empty() {
         return Ok(());
     }
-    // Each number of values has its own ceiling; the highest holds for all.
+    // The bandwidth of a copy depends on its size; the line shows the highest.
     let copy = of_device.iter().filter_map(|m| m.copy_gb_s).filter(|c| *c > 0.0 && c.is_finite()).reduce(f64::max);
-    page.heading(2, &format!("Reached of a copy: {device}"));
+    page.heading(2, &format!("Throughput relative to a copy: {device}"));
     page.paragraph(
-        "Across: bytes that the kernels of an operation move. Up: bytes that any implementation has to move, by the \
-         time, so that bytes moved in vain and time lost both lower a point. The line is a plain copy through the same \
-         API.",
+        "Horizontal: bytes that the kernels of an operation move. Vertical: the lower bound on bytes, per time, so that \
+         excess bytes and lost time both lower a point. The line is a plain copy through the same API.",
     );
     page.svg(&chart(&points, copy)?);
     table(page, &points);
@@ -88,7 +87,7 @@ fn chart(points: &[Point], copy: Option<f64>) -> Result<String> {
         let mut taken: Vec<(i32, i32, i32)> = Vec::new();
         for (text, at) in labels(points) {
             let (x, mut y) = chart.backend_coord(&at);
-            // Estimate the label's width, and move it down until it overlaps no other.
+            // Moves the label down until it overlaps no other label, with an estimated width.
             let end = x + 10 + 7 * text.len() as i32;
             while taken.iter().any(|&(from, to, at)| x < to && from < end && (y - at).abs() < 14) {
                 y += 2;

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// The width of a chart.
+/// Width of a chart.
 pub const WIDTH: u32 = 1100;
 
 /// Colour-blind safe palette (Okabe and Ito).
@@ -30,7 +30,7 @@ pub fn colour(k: usize) -> RGBColor {
 /// Colour of the grid lines.
 pub const GRID: RGBColor = RGBColor(225, 228, 232);
 
-/// Text style of that size, anchored at a point.
+/// Text style of the given size and anchor.
 pub fn text(size: u32, colour: RGBColor, h: HPos, v: VPos) -> TextStyle<'static> {
     TextStyle { color: colour.to_backend_color(), ..TextStyle::from(("sans-serif", size)) }.pos(Pos::new(h, v))
 }
@@ -38,7 +38,7 @@ pub fn text(size: u32, colour: RGBColor, h: HPos, v: VPos) -> TextStyle<'static>
 /// A chart as SVG.
 ///
 /// # Errors
-/// Those of the drawing.
+/// The chart cannot be drawn.
 pub fn svg(
     size: (u32, u32),
     draw: impl FnOnce(&DrawingArea<SVGBackend, Shift>) -> Result<(), Box<dyn Error>>,
@@ -62,7 +62,7 @@ pub fn log_range(numbers: impl Iterator<Item = f64> + Clone, margin: f64) -> Opt
     (least > 0.0 && greatest.is_finite() && least <= greatest).then(|| least / margin..greatest * margin)
 }
 
-/// Formats a number with as many digits as a reader needs.
+/// Formats a number with two or three significant digits.
 pub fn short(n: f64) -> String {
     match n.abs() {
         a if a >= 99.5 => format!("{n:.0}"),

@@ -1,4 +1,4 @@
-//! The output file of measurements.
+//! Output files that are replaced atomically.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -7,19 +7,19 @@ use std::process;
 
 use anyhow::{Context, Result};
 
-/// A file that is replaced as a whole on success, and otherwise stays as it was. Until then no other file lies beside
-/// it, however the program ends.
+/// An output file that is replaced atomically on success, and otherwise stays unchanged. A temporary file exists only
+/// while the replacement is written.
 #[derive(Debug)]
-pub struct Target {
+pub struct OutputFile {
     path: PathBuf,
     kind: Kind,
 }
 
 #[derive(Debug)]
 enum Kind {
-    /// A regular file, which may not exist yet: the file that will replace it, and the permissions to keep.
+    /// A regular file, which may not exist yet: the path of the temporary file, and the permissions to keep.
     Replaced { temporary: PathBuf, permissions: Option<Permissions> },
-    /// An output that cannot be replaced, such as a pipe.
+    /// Another kind of file, such as a pipe, which is written directly.
     Written(File),
 }
 
@@ -42,18 +42,18 @@ impl<'a> Temporary<'a> {
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        // Best effort: on success the file no longer exists, and on failure another error is reported already.
+        // Best effort: on success the file is renamed, and on failure another error is reported.
         let _ = fs::remove_file(self.path);
     }
 }
 
-impl Target {
-    /// Checks that the file can be written, and leaves it as it is.
+impl OutputFile {
+    /// Checks that the file can be written, without changing it.
     ///
     /// # Errors
-    /// The file, or one beside it, cannot be written.
+    /// The file, or a temporary file in its folder, cannot be written.
     pub fn new(path: &Path) -> io::Result<Self> {
-        // A link stays a link: its target is replaced.
+        // Replaces the target of a symbolic link, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let permissions = match OpenOptions::new().write(true).open(&path) {
             Ok(file) => {
@@ -69,7 +69,7 @@ impl Target {
         let mut name = path.file_name().ok_or(ErrorKind::InvalidFilename)?.to_owned();
         name.push(format!(".{}.tmp", process::id()));
         let temporary = path.with_file_name(name);
-        // A write that is possible now very likely succeeds later.
+        // Checks that the temporary file can be created.
         drop(Temporary::new(&temporary, permissions.as_ref())?);
         Ok(Self { path, kind: Kind::Replaced { temporary, permissions } })
     }
@@ -77,7 +77,7 @@ impl Target {
     /// The file of `--json`.
     ///
     /// # Errors
-    /// As [`Target::new`].
+    /// As [`OutputFile::new`].
     pub fn for_json(path: &Path) -> Result<Self> {
         Self::new(path).with_context(|| format!("--json {}", path.display()))
     }
@@ -90,7 +90,7 @@ impl Target {
     /// Replaces the file by the output of `write`.
     ///
     /// # Errors
-    /// Errors of `write`; the file cannot be written to its end, or not be replaced.
+    /// Errors of `write`; the file cannot be written completely, or cannot be replaced.
     pub fn replace<E: From<io::Error>>(self, write: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
         let written = |file: &File| {
             let mut buffered = BufWriter::new(file);
@@ -112,7 +112,7 @@ impl Target {
 mod tests {
     use super::*;
 
-    /// An empty folder that is removed with the test.
+    /// A temporary folder, removed on drop.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -134,33 +134,33 @@ mod tests {
     }
 
     #[test]
-    fn the_old_file_stays_until_the_new_one_is_whole() -> io::Result<()> {
+    fn the_old_file_is_kept_until_the_new_one_is_complete() -> io::Result<()> {
         let folder = Folder::new("replace")?;
         let path = folder.0.join("m.json");
         fs::write(&path, "old")?;
 
-        let target = Target::new(&path)?;
-        assert_eq!(folder.len()?, 1, "a signal now leaves nothing behind");
+        let target = OutputFile::new(&path)?;
+        assert_eq!(folder.len()?, 1, "no temporary file yet");
         drop(target);
         assert_eq!((fs::read_to_string(&path)?.as_str(), folder.len()?), ("old", 1));
 
-        let fails = Target::new(&path)?.replace(|out| {
+        let fails = OutputFile::new(&path)?.replace(|out| {
             out.write_all(b"ne")?;
             Err(io::Error::from(ErrorKind::Other))
         });
         assert!(fails.is_err());
         assert_eq!((fs::read_to_string(&path)?.as_str(), folder.len()?), ("old", 1));
 
-        Target::new(&path)?.replace(|out| out.write_all(b"new"))?;
+        OutputFile::new(&path)?.replace(|out| out.write_all(b"new"))?;
         assert_eq!((fs::read_to_string(&path)?.as_str(), folder.len()?), ("new", 1));
         Ok(())
     }
 
     #[test]
-    fn what_cannot_be_written_is_refused_at_once() -> io::Result<()> {
+    fn unwritable_paths_are_errors_at_once() -> io::Result<()> {
         let folder = Folder::new("refuse")?;
-        assert!(Target::new(&folder.0).is_err(), "a folder");
-        assert!(Target::new(&folder.0.join("none").join("m.json")).is_err(), "in no folder");
+        assert!(OutputFile::new(&folder.0).is_err(), "a folder");
+        assert!(OutputFile::new(&folder.0.join("none").join("m.json")).is_err(), "in no folder");
         assert_eq!(folder.len()?, 0);
         Ok(())
     }

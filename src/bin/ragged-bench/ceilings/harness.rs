@@ -1,16 +1,15 @@
-//! Runs and times the benchmark's own kernels on the engine's device.
+//! Benchmark harness: runs and times WGSL kernels on the engine's wgpu device.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use ragged::{Device, wgpu};
 
-/// A device's wgpu objects, shared by all measurements.
-pub struct Rig<'a> {
+/// The wgpu objects of a device, shared by all measurements.
+pub struct Harness<'a> {
     pub device: &'a wgpu::Device,
     pub queue: &'a wgpu::Queue,
-    /// Whether the device's clock times the kernels; otherwise the host's does, which includes the cost of launching
-    /// them.
+    /// Whether kernels are timed by the device's clock. The host's clock includes the launch cost.
     pub has_clock: bool,
 }
 
@@ -22,7 +21,7 @@ pub struct Kernel {
 
 /// Binding type of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum BindingType {
     Uniform,
     Read,
     ReadWrite,
@@ -31,7 +30,7 @@ pub enum Bound {
 /// Time that the clocks of a GPU take to ramp up.
 const WARM_UP: Duration = Duration::from_millis(200);
 
-impl<'a> Rig<'a> {
+impl<'a> Harness<'a> {
     /// `None` for the CPU backend.
     pub fn new(device: &'a Device) -> Option<Self> {
         let (device, queue) = device.as_wgpu()?;
@@ -42,7 +41,7 @@ impl<'a> Rig<'a> {
     /// Runs `f` in error scopes, and returns its value.
     ///
     /// # Errors
-    /// The first error that wgpu reported meanwhile.
+    /// The first error that wgpu reports during `f`.
     pub fn scoped<T>(&self, f: impl FnOnce() -> T) -> Result<T> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -69,7 +68,7 @@ impl<'a> Rig<'a> {
     /// A buffer with the given words.
     ///
     /// # Errors
-    /// As [`Rig::buffer`].
+    /// As [`Harness::buffer`].
     pub fn words(&self, words: &[u32]) -> Result<wgpu::Buffer> {
         let buffer = self.buffer(words.len() as u64 * 4)?;
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
@@ -86,20 +85,20 @@ impl<'a> Rig<'a> {
         let descriptor = wgpu::ShaderModuleDescriptor { label: Some("ceilings"), source };
         self.scoped(|| match is_checked {
             true => self.device.create_shader_module(descriptor),
-            // SAFETY: the texts are `bandwidth`, `step` and `bound` of `shaders/bench/`. Their loops take four
-            // iterations, nothing is divided, and they compare each index with the given number of elements, which is
-            // that of the bound arrays.
+            // SAFETY: the texts are `bandwidth`, `step` and `bound` of `shaders/bench/`. Their loops have four
+            // iterations, they contain no division, and they compare each index with the given number of elements,
+            // which is that of the bound arrays.
             false => unsafe {
                 self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
             },
         })
     }
 
-    /// The kernel `entry` of a module, its buffers in the order of their bindings.
+    /// The kernel `entry` of a module, with buffers of these binding types.
     ///
     /// # Errors
     /// The kernel does not compile.
-    pub fn kernel(&self, module: &wgpu::ShaderModule, entry: &str, bounds: &[Bound]) -> Result<Kernel> {
+    pub fn kernel(&self, module: &wgpu::ShaderModule, entry: &str, bounds: &[BindingType]) -> Result<Kernel> {
         let entries: Vec<_> = (0..)
             .zip(bounds)
             .map(|(binding, bound)| wgpu::BindGroupLayoutEntry {
@@ -107,9 +106,9 @@ impl<'a> Rig<'a> {
                 visibility: wgpu::ShaderStages::COMPUTE,
                 ty: wgpu::BindingType::Buffer {
                     ty: match bound {
-                        Bound::Uniform => wgpu::BufferBindingType::Uniform,
-                        Bound::Read => wgpu::BufferBindingType::Storage { read_only: true },
-                        Bound::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
+                        BindingType::Uniform => wgpu::BufferBindingType::Uniform,
+                        BindingType::Read => wgpu::BufferBindingType::Storage { read_only: true },
+                        BindingType::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
                     },
                     has_dynamic_offset: false,
                     min_binding_size: None,
@@ -173,7 +172,7 @@ impl<'a> Rig<'a> {
     /// Runs a pass until the device's clocks have ramped up, at least once.
     ///
     /// # Errors
-    /// As [`Rig::submit`].
+    /// As [`Harness::submit`].
     pub fn warm_up(&self, record: impl Fn(&mut wgpu::ComputePass<'_>)) -> Result<()> {
         let start = Instant::now();
         loop {
@@ -188,7 +187,7 @@ impl<'a> Rig<'a> {
     /// Seconds per pass, for each of `runs` runs, by the device's clock where it has one.
     ///
     /// # Errors
-    /// As [`Rig::submit`].
+    /// As [`Harness::submit`].
     pub fn time(&self, runs: u32, record: impl Fn(&mut wgpu::ComputePass<'_>)) -> Result<Vec<f64>> {
         if !self.has_clock {
             let run = |_| {
@@ -231,7 +230,7 @@ impl<'a> Rig<'a> {
     fn mapped(&self, buffer: &wgpu::Buffer) -> Result<Vec<u64>> {
         let (sender, receiver) = std::sync::mpsc::channel();
         buffer.map_async(wgpu::MapMode::Read, .., move |outcome| {
-            // A receiver that no longer listens has failed already.
+            // If the receiver is gone, an error has been reported.
             let _ = sender.send(outcome);
         });
         self.wait()?;
@@ -244,7 +243,7 @@ impl<'a> Rig<'a> {
     /// The first bytes of a buffer, as numbers of eight bytes.
     ///
     /// # Errors
-    /// As [`Rig::buffer`] and [`Rig::submit`].
+    /// As [`Harness::buffer`] and [`Harness::submit`].
     pub fn read(&self, buffer: &wgpu::Buffer, bytes: u64) -> Result<Vec<u64>> {
         use wgpu::BufferUsages as U;
         let target = self.buffer_for(bytes, U::COPY_DST | U::MAP_READ)?;
@@ -258,7 +257,7 @@ pub fn whole(buffer: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
     wgpu::BufferBinding { buffer, offset: 0, size: None }
 }
 
-/// Folds a number of workgroups into two dimensions.
+/// Distributes workgroups over two grid dimensions.
 pub fn grid(device: &wgpu::Device, groups: u64) -> (u32, u32) {
     let most = u64::from(device.limits().max_compute_workgroups_per_dimension);
     let x = groups.min(most).max(1);

@@ -1,5 +1,5 @@
-//! Random crowds of rows: millions of empty ones, one as long as all others together, power laws, lengths at the edges
-//! of tiles. One operation on each, on the CPU and on every GPU, and on some rows alone: the same bits.
+//! Random batches of rows: millions of empty rows, one row as long as all others together, power laws, lengths around
+//! tile sizes. An operation on a batch and on some of its rows must give the same bits on the CPU and on every GPU.
 
 use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor, exclusive, keep, reversed, s, shaped};
 
@@ -7,10 +7,10 @@ use crate::common;
 use crate::common::outcome::same_bits;
 use crate::random::Random;
 
-/// Values of a crowd, give or take a row.
+/// Approximate number of values of a batch.
 const BUDGET: usize = 2_000_000;
 
-/// How the lengths of a crowd's rows are spread.
+/// Distribution of the row lengths of a batch.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     MostlyEmpty,
@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// Sums of them depend on their order.
+/// Values whose sums depend on their order.
 fn floats(random: &mut Random, n: usize) -> HostValues {
     let small = |word: u64| (word >> 40) as i64 % 1000 - 500;
     HostValues::F32((0..n).map(|_| small(random.next()) as f32 / 7.0).collect())
@@ -72,11 +72,11 @@ fn values(random: &mut Random, n: usize) -> HostValues {
     }
 }
 
-/// An operation: of the rows, and of random numbers of rows.
+/// An operation on the rows and on random row indices.
 struct Op {
     name: &'static str,
     run: fn(&Tensor, &Tensor) -> Result<Tensor>,
-    /// Whether a row of the result is made of that row alone.
+    /// Whether a row of the result depends on the same row of the input only.
     by_rows: bool,
 }
 
@@ -112,19 +112,19 @@ fn dense(numbers: Vec<i64>, on: &Device) -> Tensor {
     HostTensor::dense(&[numbers.len()], HostValues::I64(numbers)).to_device(on).expect("valid")
 }
 
-/// Rows, some of which are taken alone, on each device.
-struct Crowd<'g> {
-    /// What failures name.
+/// A batch, and some of its rows as batches of one row, on each device.
+struct BatchCase<'g> {
+    /// Description in failures.
     label: String,
     lengths: Vec<u32>,
-    /// Few of them, and some twice: the giant may be among them.
+    /// Few row indices, some of them repeated, possibly that of the longest row.
     taken: Vec<i64>,
     x: Tensor,
     twins: Vec<Tensor>,
     gpus: &'g [(String, Device)],
 }
 
-impl<'g> Crowd<'g> {
+impl<'g> BatchCase<'g> {
     fn new(
         seed: u64,
         random: &mut Random,
@@ -142,7 +142,7 @@ impl<'g> Crowd<'g> {
         Self { label, lengths, taken, x, twins, gpus }
     }
 
-    /// The operation gives the same bits on all devices, and in rows alone.
+    /// Asserts that the operation gives the same bits on all devices and for single rows.
     fn agrees(&self, random: &mut Random, op: &Op) {
         let what = format!("{} of {}", op.name, self.label);
         let all = (op.run)(&self.x, &dense(self.taken.clone(), &self.x.device())).expect(&what);
@@ -166,22 +166,22 @@ impl<'g> Crowd<'g> {
     }
 }
 
-/// Some operations on one crowd.
+/// Checks some operations on one random batch.
 pub fn run(seed: u64, gpus: &[(String, Device)]) {
     let mut random = Random(seed ^ 0x00c0_ffee);
     let kind = random.of(&Kind::ALL);
-    let crowd = Crowd::new(seed, &mut random, kind, values, gpus);
+    let batch = BatchCase::new(seed, &mut random, kind, values, gpus);
     for _ in 0..4 {
         let op = &OPS[random.below(OPS.len())];
-        crowd.agrees(&mut random, op);
+        batch.agrees(&mut random, op);
     }
 }
 
-/// Every operation on a crowd of floats of each kind: what random draws leave out.
+/// Checks every operation on a batch of floats of each distribution.
 pub fn run_all(seed: u64, gpus: &[(String, Device)]) {
     let mut random = Random(seed ^ 0x0a11);
     for kind in Kind::ALL {
-        let crowd = Crowd::new(seed, &mut random, kind, floats, gpus);
-        OPS.iter().for_each(|op| crowd.agrees(&mut random, op));
+        let batch = BatchCase::new(seed, &mut random, kind, floats, gpus);
+        OPS.iter().for_each(|op| batch.agrees(&mut random, op));
     }
 }
